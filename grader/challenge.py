@@ -1,0 +1,158 @@
+"""What a day's hidden_tests.py is made of: data that a person can read aloud."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+SHORT = {
+    torch.float32: "fp32",
+    torch.float16: "fp16",
+    torch.bfloat16: "bf16",
+    torch.float64: "fp64",
+    torch.int32: "int32",
+    torch.int64: "int64",
+    torch.int16: "int16",
+    torch.int8: "int8",
+    torch.uint8: "uint8",
+    torch.bool: "bool",
+}
+
+
+class Case:
+    """One input that the kernel is tried on.
+
+    Sizes and scalars are free keywords and read back as attributes: `Case(rows=4, cols=8).rows == 4`.
+
+    Args:
+        dtype: of the tensors drawn for it.
+        layout: how they lie in memory: contiguous, sliced, transposed, offset, strided, expanded (see
+            judge/draw.py).
+        values: what stands in them: normal, heavy, large, constant, ties, spike, integers, … (see
+            judge/draw.py).
+        exact: compare bit for bit; for values whose result rounds nowhere, such as small integers.
+        calls: how often the entry is called before its result is looked at; 2 finds stale accumulators.
+        gpu: only tried on a GPU (too large for the interpreter).
+    """
+
+    def __init__(
+        self,
+        *,
+        dtype: torch.dtype = torch.float32,
+        layout: str = "contiguous",
+        values: str = "normal",
+        exact: bool = False,
+        calls: int = 1,
+        gpu: bool = False,
+        **sizes: Any,
+    ) -> None:
+        self.dtype, self.layout, self.values = dtype, layout, values
+        self.exact, self.calls, self.gpu = exact, calls, gpu
+        self.sizes = sizes
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.__dict__["sizes"][name]
+        except KeyError:
+            raise AttributeError(f"this case has no {name}: {self.__dict__.get('sizes')}") from None
+
+    @property
+    def id(self) -> str:
+        """`rows=1823-cols=781-fp32-sliced`: unique among a day's cases, and typed after `track grade -k`."""
+        parts = [f"{name}={_spell(value)}" for name, value in self.sizes.items()]
+        parts.append(SHORT[self.dtype])
+        parts += [
+            word for word, usual in ((self.layout, "contiguous"), (self.values, "normal")) if word != usual
+        ]
+        parts += [f"{self.calls}_calls"] if self.calls > 1 else []
+        return "-".join(parts)
+
+    @property
+    def group(self) -> str:
+        """`correct` for plain inputs, `edges` for unusual layouts and values."""
+        return "correct" if (self.layout, self.values, self.calls) == ("contiguous", "normal", 1) else "edges"
+
+    def __repr__(self) -> str:
+        return f"Case({self.id})"
+
+
+def _spell(value: Any) -> Any:
+    return SHORT[value] if isinstance(value, torch.dtype) else value
+
+
+@dataclass(frozen=True)
+class Speed:
+    """A speed bar: the kernel must reach a share of this GPU's copy rate, or of torch, on one case.
+
+    Args:
+        case: the inputs it is timed on.
+        moved: bytes that the best kernel reads plus writes, from the inputs.
+        of_copy: passes at this share of a plain device copy that moves as many bytes.
+        of_torch: passes at this share of torch's speed. With both, the easier one counts.
+        flops: floating-point operations, for the physical floor of compute-bound days.
+        torch: the torch call it is compared with; the challenge's reference when None.
+        rolled: positions of the inputs whose contents change before every timed call; all floating ones when
+            None.
+    """
+
+    case: Case
+    moved: Callable[..., int]
+    of_copy: float | None = None
+    of_torch: float | None = None
+    flops: Callable[..., int] | None = None
+    torch: Callable[..., Any] | None = None
+    rolled: Sequence[int] | None = None
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A memory bar: on a GPU, what the call allocates at its peak beyond its outputs.
+
+    Args:
+        case: the inputs it is measured on.
+        extra: bytes allowed beyond the outputs, from the inputs; 5 % of the outputs are forgiven on top.
+    """
+
+    case: Case
+    extra: Callable[..., int] = lambda *_: 0
+
+
+@dataclass(frozen=True)
+class Challenge:
+    """One function that a day asks for, and how it is judged.
+
+    Args:
+        entry: the function's name in kernel.py.
+        inputs: its positional arguments for a case; tensors are drawn with `draw(rows, cols)`.
+        reference: the same function by torch. Called on float64 copies of the inputs it is the oracle, on
+            the inputs themselves the yardstick, which also fixes shape and dtype of the result.
+        cases: what it is tried on; sorted by the judge, smallest first.
+        returns: dtype of each output where torch's own dtype is not what the day asks for.
+        reduces: length of the sum behind one output element; long sums are allowed √(length / 1024) times
+            the gate.
+        rowwise: row i of the results depends on row i of the inputs alone, so that an output of gigabytes
+            can be judged by some of its rows.
+        programs: how many programs the call must launch in all, where the day fixes it.
+        allow: torch operators that the launcher may use beyond allocation and views, e.g. ("sum",).
+        speed: the speed bar or bars.
+        memory: the memory bar.
+    """
+
+    entry: str
+    inputs: Callable[[Case, Any], tuple[Any, ...]]
+    reference: Callable[..., Any]
+    cases: Sequence[Case]
+    returns: torch.dtype | Sequence[torch.dtype] | None = None
+    reduces: Callable[[Case], int] | None = None
+    rowwise: bool = False
+    programs: Callable[..., int] | None = None
+    allow: Sequence[str] = ()
+    speed: Speed | Sequence[Speed] = ()
+    memory: Memory | None = None
+
+    @property
+    def speeds(self) -> tuple[Speed, ...]:
+        return (self.speed,) if isinstance(self.speed, Speed) else tuple(self.speed)

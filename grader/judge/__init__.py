@@ -1,0 +1,1 @@
+"""The trusted side of a grading: hidden tests, oracle, tolerances, timing statistics, diagnosis."""

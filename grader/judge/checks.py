@@ -1,0 +1,49 @@
+"""The generic pytest module: the same checks, in the same order, over any day's Challenge.
+
+pytest runs it inside the judge; `session.py` provides the `session` fixture and turns results into events. A
+check fails by raising CheckFailed; anything else that escapes is our own bug and no verdict on the learner.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from grader.challenge import Case, Challenge
+from grader.judge import fair, imports
+from grader.judge.session import Session
+
+
+def test_imports(session: Session) -> None:
+    """The file imports, and defines the entry with the signature that the cases call."""
+    imports.check(session)
+
+
+def test_correct(session: Session, case: tuple[Challenge, Case]) -> None:
+    """Plain inputs, smallest first."""
+    session.attempt(*case)
+
+
+def test_edges(session: Session, case: tuple[Challenge, Case]) -> None:
+    """Unusual layouts and values."""
+    session.attempt(*case)
+
+
+def test_honest(session: Session) -> None:
+    """The answers came from the learner's kernels."""
+    fair.check(session)
+
+
+def test_memory(session: Session, part: Challenge) -> None:
+    """Peak memory of a call, on a GPU."""
+    session.gpu_only()
+    from grader.judge import memory
+
+    memory.check(session, part)
+
+
+def test_fast(session: Session, bar: tuple[Challenge, Any]) -> None:
+    """Time of a call against the bar, on a GPU."""
+    session.gpu_only()
+    from grader.judge import fast
+
+    fast.check(session, *bar)

@@ -1,0 +1,189 @@
+"""Is a result right? Against a float64 oracle, with torch in the submission's dtype as the yardstick.
+
+The gates are relative norms ‖out − oracle‖ / ‖oracle‖, taken over the whole and over every row (or run of 256
+elements), so that one bad tile cannot hide in a large tensor. Rounding a result to its dtype alone costs
+about 3e-8 in fp32, 2e-4 in fp16 and 2e-3 in bf16; each gate lies between that and what the next lower
+precision would cost.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from grader.challenge import SHORT, Case, Challenge
+
+GATE = {torch.float64: 1e-12, torch.float32: 1e-5, torch.float16: 5e-4, torch.bfloat16: 4e-3}
+YARDSTICK_FACTOR = 2.0  # no worse than twice torch's own error, where torch itself is above the gate
+LONG_SUM = 1024  # sums up to this length are within the gate as it stands
+RUN = 256  # elements of a 1-D result that are judged together
+NEGLIGIBLE = 1e-3  # a row this much smaller than the typical row is judged as if it were this large
+
+
+@dataclass(frozen=True)
+class Expected:
+    """One output as it should be.
+
+    Attributes:
+        exact: the oracle, float64 (or the integer result itself).
+        dtype: of the output.
+        yardstick: the error of torch in that dtype, whole and per row.
+    """
+
+    exact: torch.Tensor
+    dtype: torch.dtype
+    yardstick: tuple[float, torch.Tensor]
+
+    @property
+    def shape(self) -> torch.Size:
+        return self.exact.shape
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something wrong with one run.
+
+    Attributes:
+        kind: sorts it for the diagnosis.
+        reason: one line.
+        facts: what goes into the check's cause.
+        where: which elements of the output are concerned; bool, where that is known.
+    """
+
+    kind: str
+    reason: str
+    facts: dict[str, Any] = field(default_factory=dict)
+    where: torch.Tensor | None = None
+
+
+def as_tuple(result: Any) -> tuple[Any, ...]:
+    return tuple(result) if isinstance(result, tuple | list) else (result,)
+
+
+def expect(challenge: Challenge, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What the challenge's reference gives: an `Expected` for each tensor, plain numbers as they are."""
+    plain = as_tuple(challenge.reference(*arguments))
+    exact = as_tuple(challenge.reference(*[_cast(value, torch.float64) for value in arguments]))
+    wanted = _dtypes(challenge.returns, plain)
+    if challenge.returns is not None:
+        widest = max((d for d in wanted if d and d.is_floating_point), key=lambda d: d.itemsize, default=None)
+        if widest is not None:
+            plain = as_tuple(challenge.reference(*[_cast(value, widest) for value in arguments]))
+    return tuple(_expected(p, e, d) for p, e, d in zip(plain, exact, wanted, strict=True))
+
+
+def _cast(value: Any, dtype: torch.dtype) -> Any:
+    floating = isinstance(value, torch.Tensor) and value.dtype.is_floating_point
+    return value.to(dtype) if floating else value
+
+
+def _dtypes(returns: torch.dtype | Sequence[torch.dtype] | None, plain: tuple[Any, ...]) -> list[Any]:
+    if isinstance(returns, torch.dtype):
+        return [returns] * len(plain)
+    if returns is not None:
+        return list(returns)
+    return [value.dtype if isinstance(value, torch.Tensor) else None for value in plain]
+
+
+def _expected(plain: Any, exact: Any, dtype: torch.dtype | None) -> Any:
+    if dtype is None:
+        return exact
+    exact, plain = exact.cpu(), plain.cpu().to(dtype)
+    if not dtype.is_floating_point:
+        return Expected(exact.to(dtype), dtype, (0.0, torch.zeros(1)))
+    exact = exact.double()
+    return Expected(exact, dtype, errors(plain, exact))
+
+
+def rows(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor as [rows, elements judged together]; a 1-D tensor in runs, its last one padded with 0."""
+    flat = tensor.reshape(-1)
+    if tensor.dim() >= 2:
+        return tensor.reshape(-1, tensor.shape[-1]) if flat.numel() else flat.reshape(0, 1)
+    return torch.nn.functional.pad(flat, (0, -flat.numel() % RUN)).reshape(-1, RUN)
+
+
+def errors(out: torch.Tensor, exact: torch.Tensor) -> tuple[float, torch.Tensor]:
+    """Relative error over the whole and per row, where both are finite."""
+    finite = out.isfinite() & exact.isfinite()
+    exact = torch.where(finite, exact, 0.0)
+    difference = torch.where(finite, out.double() - exact, 0.0)
+    size, wrong = rows(exact).norm(dim=1), rows(difference).norm(dim=1)
+    whole = float(exact.norm())
+    floor = max(NEGLIGIBLE * whole / math.sqrt(max(len(size), 1)), 1e-300)
+    return float(difference.norm()) / max(whole, 1e-300), wrong / size.clamp(min=floor)
+
+
+def gate(dtype: torch.dtype, length: int = 1) -> float:
+    """The largest relative error allowed in `dtype` behind sums of `length` terms."""
+    return GATE[dtype] * max(1.0, math.sqrt(length / LONG_SUM))
+
+
+def compare(out: torch.Tensor, want: Expected, case: Case, length: int = 1) -> Finding | None:
+    """The first thing wrong with the values of an output of the right shape and dtype, or None."""
+    if case.exact or not want.dtype.is_floating_point:
+        return _compare_exactly(out, want.exact.to(want.dtype))
+    special = _compare_specials(out, want.exact.to(want.dtype))
+    if special:
+        return special
+    whole, per_row = errors(out, want.exact)
+    allowed = gate(want.dtype, length)
+    limit = max(allowed, YARDSTICK_FACTOR * want.yardstick[0])
+    row_limit = (YARDSTICK_FACTOR * want.yardstick[1]).clamp(min=allowed)
+    if whole <= limit and bool((per_row <= row_limit).all()):
+        return None
+    bad = int((per_row > row_limit).sum())
+    facts = _worst(out, want.exact)
+    facts |= {
+        "max_error": max(whole, float(per_row.max()) if len(per_row) else 0.0),
+        "allowed": limit,
+        "bad_rows": bad,
+        "rows": len(per_row),
+    }
+    return Finding("values", "the values differ from torch's", facts)
+
+
+def _compare_exactly(out: torch.Tensor, exact: torch.Tensor) -> Finding | None:
+    same = (out == exact) | (out.isnan() & exact.isnan()) if out.dtype.is_floating_point else out == exact
+    if bool(same.all()):
+        return None
+    share = float((~same).double().mean())
+    return Finding("values", f"{share:.0%} of the elements differ", {**_worst(out, exact), "allowed": 0.0})
+
+
+def _compare_specials(out: torch.Tensor, exact: torch.Tensor) -> Finding | None:
+    """NaN, +Inf and −Inf must stand exactly where the oracle has them."""
+    wrong = (out.isnan() != exact.isnan()) | (out.isinf() != exact.isinf())
+    wrong |= out.isinf() & exact.isinf() & (out.sign() != exact.sign())
+    if not bool(wrong.any()):
+        return None
+    first = tuple(int(i) for i in wrong.nonzero()[0])
+    got, want = float(out[first]), float(exact[first])
+    facts = {"index": list(first), "expected": want, "got": got, "elements": int(wrong.sum())}
+    kind = "nan" if math.isnan(got) else "inf" if math.isinf(got) else "special"
+    return Finding(kind, f"{_spell(got)} where {_spell(want)} belongs", facts)
+
+
+def _spell(value: float) -> str:
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "+Inf" if value > 0 else "-Inf"
+    return f"{value:.6g}"
+
+
+def _worst(out: torch.Tensor, exact: torch.Tensor) -> dict[str, Any]:
+    difference = (out.double() - exact.double()).abs().nan_to_num(posinf=0.0)
+    if difference.numel() == 0:
+        return {}
+    flat = int(difference.argmax())
+    index = [int(i) for i in torch.unravel_index(torch.tensor(flat), out.shape)] if out.dim() else []
+    return {"index": index, "expected": exact.reshape(-1)[flat].item(), "got": out.reshape(-1)[flat].item()}
+
+
+def name(dtype: torch.dtype) -> str:
+    return SHORT.get(dtype, str(dtype).removeprefix("torch."))

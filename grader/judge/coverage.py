@@ -1,0 +1,107 @@
+"""Which elements of a result were never written, and what that says of the grid and the mask."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from grader.judge.compare import Finding
+from grader.judge.evidence import Evidence, Told
+from grader.judge.trial import Trial
+
+
+def unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+    """The rule of the diagnosis for elements that still hold poison."""
+    if finding.kind != "unwritten" or finding.where is None or trial.answer is None:
+        return None
+    pairs = [(found.where, t) for t in evidence.failed for found in t.findings[:1] if found.where is not None]
+    holes = [hole for hole, _ in pairs]
+    largest, its_trial = max(pairs, key=lambda pair: pair[0].numel())
+    if all(bool(hole.all()) for hole in holes):
+        return _nothing(_grids(trial))
+    programs = max((math.prod(grid) for grid in _grids(its_trial)), default=0)
+    told = _rows(largest, programs) if largest.dim() == 2 else _run(holes, programs)
+    return told or (
+        f"{finding.reason[0].upper()}{finding.reason[1:]}, the first at {finding.facts['index']}: the "
+        "programs do not cover the whole result.",
+        "the grid and the offsets of the store",
+    )
+
+
+def _grids(trial: Trial) -> list[list[int]]:
+    assert trial.answer is not None
+    return [launch["grid"] for launch in trial.answer.header["launches"]]
+
+
+def _nothing(grids: list[list[int]]) -> Told:
+    if not grids:
+        return "The result was never written: no kernel was launched.", "the launch"
+    if any(0 in grid for grid in grids):
+        return "The result was never written: the grid is empty, so no program ran.", "the grid"
+    return (
+        "The result was never written: the kernel ran, but stored nothing there.",
+        "tl.store and its pointer",
+    )
+
+
+def _rows(hole: torch.Tensor, programs: int) -> Told | None:
+    """Whole rows or whole columns left out."""
+    rows, columns = hole.all(dim=1), hole.all(dim=0)
+    if bool((rows[:, None] == hole).all()) and bool(rows.any()):
+        first = int(rows.nonzero()[0])
+        if first == 1 and programs >= len(rows) and bool(rows[1:].all()):
+            return (
+                "Only row 0 was written: every program stores to the same row.",
+                "tl.program_id in the store's offsets",
+            )
+        if bool(rows[first:].all()):
+            return (
+                f"Rows from {first} on were never written: the grid has fewer programs than there are rows.",
+                "the grid",
+            )
+    if bool((columns[None, :] == hole).all()) and bool(columns.any()):
+        first = int(columns.nonzero()[0])
+        if bool(columns[first:].all()):
+            return (
+                f"Columns from {first} on were never written: the block is narrower than the row.",
+                "the block size",
+            )
+    return None
+
+
+def _run(holes: list[torch.Tensor], programs: int) -> Told | None:
+    """The end of a vector left out; several sizes together tell which end."""
+    flat = [hole.reshape(-1) for hole in holes]
+    starts = [int(hole.nonzero()[0]) for hole in flat]
+    if not all(bool(hole[start:].all()) for hole, start in zip(flat, starts, strict=True)):
+        return None
+    left = [len(hole) - start for hole, start in zip(flat, starts, strict=True)]
+    if len(left) > 1 and set(left) == {1}:
+        return "The last element was never written, at every size: the mask ends one early.", "the mask"
+    block = starts[0]
+    if programs == 1:
+        return (
+            f"Elements from {block} on were never written: one program ran, and its block ends there.",
+            "the block size",
+        )
+    if len(set(starts)) == 1 and block and any(count > block for count in left):
+        return (
+            f"Elements from {block} on were never written: only the first block is.",
+            "tl.program_id and the grid",
+        )
+    if len(left) > 1 and all(start % _power(count) == 0 for start, count in zip(starts, left, strict=True)):
+        return (
+            f"The last {left[-1]} of {len(flat[-1])} elements were never written: the grid leaves out the "
+            "last, partial block. Round up.",
+            "triton.cdiv in the grid",
+        )
+    return (
+        f"Elements from {starts[0]} on were never written: the programs end before the result does.",
+        "the grid",
+    )
+
+
+def _power(count: int) -> int:
+    """The smallest power of two that is no less."""
+    return 1 << (count - 1).bit_length()

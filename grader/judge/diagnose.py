@@ -1,0 +1,288 @@
+"""From what failed and what passed to one sentence that makes a learner say "of course".
+
+The first rule that has something to say wins, so the rules stand in order of how sure they are: what the
+    process did,
+then facts about memory, then about the result's form, then the pattern of its values, then which cases fail.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import torch
+
+from grader.challenge import Case
+from grader.judge.compare import Expected, Finding, name
+from grader.judge.coverage import unwritten
+from grader.judge.evidence import Evidence, Told
+from grader.judge.link import RunnerLost
+from grader.judge.patterns import PATTERNS
+from grader.judge.trial import Trial
+
+
+def diagnose(evidence: Evidence) -> Told:
+    """One sentence, and one thing to look at; both empty when nothing failed."""
+    if not evidence.failed:
+        if evidence.lost:
+            return _lost(*evidence.lost)
+        return evidence.own[1] if evidence.own else ("", "")
+    trial = evidence.failed[0]
+    for rule in RULES:
+        told = rule(trial, trial.findings[0], evidence)
+        if told:
+            return told
+    return trial.findings[0].reason.capitalize() + ".", "the first wrong element"
+
+
+def _lost(case: Case | None, lost: RunnerLost) -> Told:
+    where = f"with {case.id}" if case else "while your file was imported"
+    if lost.outcome == "timeout":
+        return (
+            f"Your code did not finish {where}: {lost.reason}. A loop that never ends, or far too many "
+            "programs.",
+            "loop conditions and the grid",
+        )
+    if lost.code is not None and lost.code >= 0:
+        return (
+            f"Your code ended the grading process {where} (exit code {lost.code}); remove the exit.",
+            "sys.exit, os._exit",
+        )
+    return f"Your code took its process down {where}: {lost.reason}.", "pointers and masks"
+
+
+def _error(trial: Trial, finding: Finding, _: Evidence) -> Told | None:
+    if finding.kind != "error":
+        return None
+    fault = finding.facts
+    line = f"line {fault['line']}" if fault["line"] else "your launcher"
+    if fault["kind"] == "bounds":
+        kind = "store" if " stores " in fault["message"] else "load"
+        return (
+            f"Unmasked {kind}: {fault['message']}. Offsets outside the tensor need a mask.",
+            f"the mask on {line}",
+        )
+    if fault["kind"] == "compile":
+        return f"Triton cannot compile {line}: {fault['message']}", line
+    if fault["kind"] == "memory":
+        return f"Your code ran out of memory on {line}: {fault['message']}", line
+    if "illegal memory access" in fault["message"] or "misaligned address" in fault["message"]:
+        return (
+            "The GPU stopped your kernel: it touched memory outside of every tensor. Offsets need a mask, "
+            "and must not overflow int32.",
+            "the mask and the offsets",
+        )
+    return f"Your code raised {fault['type']} on {line}: {fault['message'].splitlines()[0]}", line
+
+
+def _overflow(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+    """Only tensors of more than 2³¹ elements fail."""
+    if not evidence.passed or not all(_elements(trial) > 2**31 for trial in evidence.failed):
+        return None
+    return (
+        "Only more than 2³¹ elements come out wrong: offsets in int32 overflow. Make the program id int64 "
+        "before it is multiplied.",
+        ".to(tl.int64)",
+    )
+
+
+def _elements(trial: Trial) -> int:
+    return max((value.numel() for value in trial.arguments if isinstance(value, torch.Tensor)), default=0)
+
+
+def _strides(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+    """All that fails has an input that is not contiguous, and inputs that are contiguous pass."""
+    if not all(_scattered(trial) for trial in evidence.failed) or all(
+        _scattered(trial) for trial in evidence.passed
+    ):
+        return None
+    if finding.kind == "overrun" and finding.facts["kind"] == "store":
+        return (
+            "Only contiguous inputs come out right: the output is written with the strides of an input. It "
+            "is new, and has its own.",
+            "the strides in the store's offsets",
+        )
+    if finding.kind in ("overrun", "unwritten", "values", "nan", "inf", "special"):
+        return (
+            "Only contiguous inputs come out right: a stride is ignored, or taken from another tensor.",
+            "x.stride() in the launcher, and the offsets of the load",
+        )
+    return None
+
+
+def _scattered(trial: Trial) -> bool:
+    return any(isinstance(value, torch.Tensor) and not value.is_contiguous() for value in trial.arguments)
+
+
+def _overrun(trial: Trial, finding: Finding, _: Evidence) -> Told | None:
+    if finding.kind != "overrun":
+        return None
+    facts = finding.facts
+    line = f"line {facts['line']}" if facts["line"] else "the store"
+    if facts["kind"] == "load":
+        return (
+            f"Unmasked load: {finding.reason}. What lies there is not yours, and may be NaN.",
+            f"the mask on {line}",
+        )
+    return f"Unmasked store: {finding.reason}, over whatever lies there.", f"the mask on {line}"
+
+
+def _form(trial: Trial, finding: Finding, _: Evidence) -> Told | None:
+    """The result's form, before its values."""
+    advice = {
+        "arity": "Return exactly what the signature asks for.",
+        "type": "Is the return missing, or of something else?",
+        "shape": "Allocate the output with the shape the lesson gives.",
+        "dtype": "Allocate the output with the right dtype; the store converts to it.",
+        "device": "Allocate the output on the inputs' device.",
+        "layout": "Allocate it with torch.empty(shape): empty_like keeps the strides of its input.",
+        "programs": "The grid must be the number that was asked for.",
+    }
+    if finding.kind not in advice:
+        return None
+    text = finding.reason[0].upper() + finding.reason[1:]
+    return f"{text}. {advice[finding.kind]}", "the launcher"
+
+
+def _returned_input(trial: Trial, _: Finding, __: Evidence) -> Told | None:
+    assert trial.answer is not None
+    sources = [entry.get("source") for entry in trial.answer.header.get("outputs", [])]
+    own = next((source for source in sources if source in trial.names), None)
+    if own is None:
+        return None
+    return f"The function returns its own input {own}: allocate a new tensor for the result.", "the launcher"
+
+
+def _changed_input(trial: Trial, finding: Finding, _: Evidence) -> Told | None:
+    if finding.kind != "input":
+        return None
+    label = finding.facts["tensor"]
+    return f"Your kernel changed its input {label}: store to the output only.", "the pointer of tl.store"
+
+
+def _special(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+    if finding.kind not in ("nan", "inf", "special"):
+        return None
+    values = trial.case.values
+    expected, got = finding.facts["expected"], finding.facts["got"]
+    if math.isnan(expected) and math.isfinite(got) and values == "minus_inf":
+        return (
+            f"A row that is all -inf gives {got:.4g} where NaN is right: masked lanes hold more than -inf. "
+            "`other=` must be -inf.",
+            "other= of the masked load",
+        )
+    if values in ("minus_inf", "some_minus_inf"):
+        return (
+            "A row with -inf in it comes out wrong: (-inf) - (-inf) is NaN, so -inf needs care before it "
+            "is subtracted.",
+            "rows that hold -inf",
+        )
+    if values in ("large", "heavy", "spike"):
+        return (
+            "Large values overflow: exp() of them is Inf. Subtract the maximum of the row first.",
+            "the maximum",
+        )
+    if finding.kind == "nan" and values == "normal":
+        return (
+            "NaN from beside the input leaked in: an unmasked load, or lanes that hold no element took part.",
+            "the mask of the load",
+        )
+    return None
+
+
+def _values(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+    """A pattern that explains the wrong values of the first output, in this failed trial or a richer one."""
+    for other in evidence.failed:
+        if other.answer is None or not other.answer.outputs or other.findings[0].kind != "values":
+            continue
+        want = next(want for want in other.expected if isinstance(want, Expected))
+        if other.answer.outputs[0].shape != want.shape:
+            continue
+        for pattern in PATTERNS:
+            told = pattern(other, other.answer.outputs[0].double(), want.exact.double())
+            if told:
+                return told
+    return None
+
+
+def _which_cases(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+    """No pattern in the values: what do the failing cases have in common that the passing ones have not?"""
+    failed, passed = [t.case for t in evidence.failed], [t.case for t in evidence.passed]
+
+    def only(property_: Callable[[Case], bool]) -> bool:
+        return all(map(property_, failed)) and not any(map(property_, passed))
+
+    if only(lambda case: case.calls > 1):
+        return (
+            "The second call gives another result than the first: something of the first call is left over.",
+            "accumulators",
+        )
+    if only(lambda case: case.layout == "offset"):
+        return (
+            "Only aligned inputs come out right: the pointer is taken to start on a boundary.",
+            "tl.multiple_of",
+        )
+    if only(lambda case: case.values in ("large", "heavy", "spike")):
+        return "Only large values come out wrong: they overflow. Subtract the maximum first.", "the maximum"
+    if only(lambda case: case.dtype.itemsize == 2):
+        dtypes = " and ".join(sorted({name(case.dtype) for case in failed}))
+        return (
+            f"Only {dtypes} comes out wrong: compute in fp32 and round once, at the store; half precision "
+            "is too low.",
+            ".to(tl.float32)",
+        )
+    if passed and only(_ragged):
+        return (
+            "Only sizes that are no power of two come out wrong: lanes past the end take part. Check the "
+            "mask.",
+            "the mask",
+        )
+    if only(lambda case: case.values == "negative"):
+        return (
+            "Only all-negative rows come out wrong: a masked lane holds 0, and the maximum sees it.",
+            "other=",
+        )
+    return None
+
+
+def _ragged(case: Case) -> bool:
+    return any(isinstance(size, int) and size & (size - 1) for size in case.sizes.values())
+
+
+def _precision(trial: Trial, finding: Finding, _: Evidence) -> Told | None:
+    error = finding.facts.get("max_error", 1.0)
+    if finding.kind != "values" or error > 2e-2:
+        return None
+    return (
+        f"The values are close but too imprecise (error {error:.1e}): something is computed in too low a "
+        "precision.",
+        "casts",
+    )
+
+
+def _place(trial: Trial, finding: Finding, _: Evidence) -> Told | None:
+    """Nothing better is known: say where and what."""
+    facts = finding.facts
+    if "index" not in facts or "got" not in facts:
+        return None
+    return (
+        f"At {facts['index']} the result is {facts['got']:.6g} where {facts['expected']:.6g} is right.",
+        "that element",
+    )
+
+
+RULES: Sequence[Callable[[Trial, Finding, Evidence], Told | None]] = (
+    _overflow,
+    _error,
+    _strides,
+    _overrun,
+    _form,
+    _returned_input,
+    _changed_input,
+    unwritten,
+    _special,
+    _values,
+    _which_cases,
+    _precision,
+    _place,
+)

@@ -1,0 +1,75 @@
+"""One judge: runs the generic checks under pytest, streams events, ends with the verdict.
+
+{"event": "started", "check": "correct[rows=4-cols=8-fp32]"}
+{"event": "checked", "check": {…}}            one Check, as verdict.py has it
+{"event": "finished", "status": …, "diagnosis": …, "look_at": …, "speed": …}
+{"event": "refused" | "broken", "text": …}    nothing to grade, or a bug of ours
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import traceback
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from grader.judge.diagnose import diagnose
+from grader.judge.report import Reporter
+from grader.judge.session import Session
+from grader.verdict import Check
+from grader.wire import Channel
+
+CHECKS = Path(__file__).with_name("checks.py")
+# No configuration, plugin or cache of the place where the learner happens to stand.
+PYTEST = [
+    "-q",
+    "--tb=no",
+    "--assert=plain",
+    "-p",
+    "no:cacheprovider",
+    "-p",
+    "pytest_timeout",
+    "-c",
+    os.devnull,
+]
+PYTEST += ["--rootdir", str(CHECKS.parent)]
+BUSY = 60.0  # seconds that pytest-timeout allows a check beyond what its runner may take
+
+
+def judge(request: dict[str, Any], events: Channel, parent: Channel) -> None:
+    """Grade once: the body of a forked judge."""
+    try:
+        session = Session(request, parent)
+        if session.only and not (session.cases("correct") or session.cases("edges")):
+            events.send({"event": "refused", "text": f'No case matches "{session.only}".'})
+            return
+        reporter = Reporter(session, events)
+        random.seed(session.seed)
+        pytest.main([*PYTEST, "-o", f"timeout={session.timeout + BUSY}", str(CHECKS)], plugins=[reporter])
+        session.close()
+        if reporter.broken or not reporter.outcomes:
+            events.send({"event": "broken", "text": reporter.broken or "no check ran"})
+            return
+        events.send({"event": "finished", **_verdict(session, reporter.outcomes)})
+    except Exception:
+        events.send({"event": "broken", "text": traceback.format_exc()})
+
+
+def _verdict(session: Session, checks: list[Check]) -> dict[str, Any]:
+    first = next((c for c in checks if c.outcome not in ("passed", "not measured", "not reached")), None)
+    sentence, look_at = diagnose(session.evidence) if first else ("", "")
+    printed = session.printed.decode(errors="replace")
+    status = first.outcome if first else "passed"
+    device = "cpu (interpreter)" if session.device == "cpu" else torch.cuda.get_device_name()
+    return {
+        "status": status,
+        "device": device,
+        "diagnosis": sentence,
+        "look_at": look_at,
+        "speed": session.speed,
+        "output": printed,
+    }

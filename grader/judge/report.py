@@ -1,0 +1,107 @@
+"""The pytest plugin of the judge: orders the checks, and streams each as it starts and ends."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from grader.challenge import Challenge, Speed
+from grader.judge.session import CheckFailed, NotMeasured, Session
+from grader.verdict import Check, Outcome
+from grader.wire import Channel
+
+
+class Reporter:
+    """Turns what happens in pytest into events and checks.
+
+    Attributes:
+        outcomes: the checks so far, in order.
+        broken: a traceback of our own, when a check failed by no fault of the learner's.
+    """
+
+    def __init__(self, session: Session, events: Channel) -> None:
+        self.session_, self.events = session, events
+        self.failed_group: str | None = None
+        self.stopped_group: str | None = None
+        self.outcomes: list[Check] = []
+        self.begin = 0.0
+        self.broken = ""
+
+    @pytest.fixture
+    def session(self) -> Session:
+        return self.session_
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        session = self.session_
+        if "case" in metafunc.fixturenames:
+            pairs = session.cases(metafunc.function.__name__.removeprefix("test_"))
+            metafunc.parametrize("case", pairs, ids=[session.case_id(pair) for pair in pairs])
+        if "part" in metafunc.fixturenames:
+            parts = [c for c in session.challenges if c.memory and not session.only]
+            metafunc.parametrize("part", parts, ids=[c.entry for c in parts])
+        if "bar" in metafunc.fixturenames:
+            bars: list[tuple[Challenge, Speed]] = [
+                (c, s) for c in session.challenges for s in c.speeds if not session.only
+            ]
+            metafunc.parametrize("bar", bars, ids=[session.case_id((c, s.case)) for c, s in bars])
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Drop what pytest made of empty parameter lists."""
+        items[:] = [item for item in items if not any(mark.name == "skip" for mark in item.iter_markers())]
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        name = self._name(item)
+        if self._unreachable(name.partition("[")[0]):
+            self._record(Check(name, "not reached"))
+            pytest.skip("not reached")
+        self.events.send({"event": "started", "check": name})
+        self.begin = time.perf_counter()
+
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
+        """Turn what a check raised into its outcome; the report that pytest makes of it is not used."""
+        if call.when != "call":
+            if call.excinfo and not call.excinfo.errisinstance(pytest.skip.Exception):
+                self.broken = str(call.excinfo.getrepr())
+            return
+        name = self._name(item)
+        outcome, cause = self._outcome(item, call.excinfo)
+        self._record(Check(name, outcome, round(time.perf_counter() - self.begin, 4), cause))
+        if outcome not in ("passed", "not measured"):
+            self.failed_group = name.partition("[")[0]
+            if outcome in ("crashed", "timeout"):
+                self.stopped_group = self.failed_group
+
+    def _name(self, item: pytest.Item) -> str:
+        group, bracket, rest = item.name.removeprefix("test_").partition("[")
+        single = group in ("memory", "fast") and len(self.session_.challenges) == 1
+        single = single and (group == "memory" or len(self.session_.challenges[0].speeds) == 1)
+        return group if single else group + bracket + rest
+
+    def _unreachable(self, group: str) -> bool:
+        """A group is not reached once one before it failed; nor is the rest of a group that lost its
+        runner.
+        """
+        return self.failed_group not in (None, group) or self.stopped_group == group
+
+    def _outcome(
+        self, item: pytest.Item, raised: pytest.ExceptionInfo[BaseException] | None
+    ) -> tuple[Outcome, dict[str, Any]]:
+        error = raised.value if raised else None
+        if error is None:
+            return "passed", {}
+        if isinstance(error, NotMeasured):
+            return "not measured", {"reason": str(error)}
+        if isinstance(error, CheckFailed):
+            if error.told:
+                self.session_.evidence.own = (item.name, error.told)
+            return error.outcome, error.cause
+        assert raised is not None
+        self.broken = str(raised.getrepr())
+        return "failed", {"reason": "the grader failed here"}
+
+    def _record(self, check: Check) -> None:
+        self.outcomes.append(check)
+        self.events.send({"event": "checked", "check": vars(check)})

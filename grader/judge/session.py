@@ -1,0 +1,191 @@
+"""What the checks of one grading share: the challenge, the runner, and all that was seen so far."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from grader.challenge import Case, Challenge
+from grader.judge.evidence import Evidence
+from grader.judge.link import Runner, RunnerLost
+from grader.judge.trial import Trial, attempt
+from grader.verdict import Outcome
+from grader.wire import Channel
+
+
+class CheckFailed(Exception):
+    """A check did not pass.
+
+    Args:
+        outcome: failed, slow, inconclusive, crashed or timeout.
+        cause: the facts, for the check's record.
+        told: the sentence and the thing to look at, where the check itself knows them.
+    """
+
+    def __init__(self, outcome: Outcome, cause: dict[str, Any], told: tuple[str, str] | None = None) -> None:
+        super().__init__(cause.get("reason", outcome))
+        self.outcome, self.cause, self.told = outcome, cause, told
+
+
+class NotMeasured(Exception):
+    """A check has no meaning here, and says why."""
+
+
+class Session:
+    """What the checks of one grading share.
+
+    Args:
+        request: hidden_tests, path, device (cpu, gpu), seed, only (substring of case ids or None),
+            call_timeout.
+        parent: the channel on which runners are asked for.
+    """
+
+    def __init__(self, request: dict[str, Any], parent: Channel) -> None:
+        self.path: str = request["path"]
+        self.device = "cuda" if request["device"] == "gpu" else "cpu"
+        self.seed: int = request["seed"]
+        self.only: str | None = request["only"]
+        self.timeout = float(request["call_timeout"])
+        self.parent = parent
+        self.challenges = load_challenges(Path(request["hidden_tests"]))
+        self.names: dict[str, list[str]] = {}
+        self.evidence = Evidence()
+        self.speed: dict[str, Any] | None = None
+        self.runner: Runner | None = None
+        self.printed = bytearray()
+        self.mute: list[str] = []
+        if self.device == "cpu":
+            from grader.meter import canaries
+
+            self.mute = canaries.failures()
+
+    def cases(self, group: str) -> list[tuple[Challenge, Case]]:
+        """The cases of a group, smallest first, as asked for by -k."""
+        chosen = [
+            (challenge, case)
+            for challenge in self.challenges
+            for case in challenge.cases
+            if case.group == group
+            and not (case.gpu and self.device == "cpu")
+            and (self.only is None or self.only in self.case_id((challenge, case)))
+        ]
+        return sorted(chosen, key=lambda pair: _weight(pair[1]))
+
+    def case_id(self, pair: tuple[Challenge, Case]) -> str:
+        """A case's id, with its entry in front where the day has several."""
+        challenge, case = pair
+        return case.id if len(self.challenges) == 1 else f"{challenge.entry}-{case.id}"
+
+    def fresh_runner(self) -> Runner:
+        """A new runner, in the place of the old one."""
+        self.close()
+        self.runner = Runner(self.parent)
+        return self.runner
+
+    def close(self) -> None:
+        """End the runner, if there is one, and keep what it printed."""
+        if self.runner is not None:
+            self.runner.close()
+            self.printed += self.runner.printed
+        self.runner = None
+
+    def load(self, runner: Runner) -> dict[str, Any]:
+        """Have a runner import the learner's file."""
+        try:
+            return dict(runner.ask({"do": "load", "path": self.path}, timeout=self.timeout)[0])
+        except RunnerLost as lost:
+            raise self.lost(None, lost) from None
+
+    def ready_runner(self) -> Runner:
+        """The runner, with the file loaded; a fresh one after a loss."""
+        if self.runner is None:
+            self.load(self.fresh_runner())
+        assert self.runner is not None
+        return self.runner
+
+    def attempt(self, challenge: Challenge, case: Case) -> None:
+        """Try one case.
+
+        Raises:
+            CheckFailed: something is wrong with it, or its runner was lost.
+            NotMeasured: the interpreter cannot be trusted with it.
+        """
+        self._trust(case)
+        try:
+            trial = attempt(
+                self.ready_runner(),
+                challenge,
+                case,
+                self.names[challenge.entry],
+                seed=self.seed,
+                device=self.device,
+                timeout=self.timeout,
+            )
+        except RunnerLost as lost:
+            raise self.lost(case, lost) from None
+        self.evidence.trials.append(trial)
+        if not trial.passed:
+            self._after_fault(trial)
+            finding = trial.findings[0]
+            raise CheckFailed("failed", {"reason": finding.reason, **finding.facts})
+
+    def lost(self, case: Case | None, lost: RunnerLost) -> CheckFailed:
+        """The failure of a check whose runner was lost."""
+        self.close()
+        self.evidence.lost = (case, lost)
+        return CheckFailed(lost.outcome, {"reason": lost.reason})
+
+    def faulted(self, fault: dict[str, Any]) -> CheckFailed:
+        """The failure of a check in which the learner's code raised, at a size no case had."""
+        sentence = f"At full size your code raised {fault['type']}: {fault['message'].splitlines()[0]}"
+        return CheckFailed("failed", {"reason": sentence, **fault}, (sentence, f"line {fault['line']}"))
+
+    def keep_speed(self, result: dict[str, Any]) -> None:
+        """Remember a speed result; of several bars the one with the least room."""
+        if self.speed is None or result["ratio"] < self.speed["ratio"]:
+            self.speed = result
+
+    def _after_fault(self, trial: Trial) -> None:
+        """A CUDA context that saw an illegal access answers nothing any more: take a fresh runner."""
+        if self.device == "cuda" and trial.findings[0].kind == "error":
+            self.close()
+
+    def _trust(self, case: Case) -> None:
+        words = {torch.bfloat16: "bf16", torch.float16: "fp16"}
+        source = Path(self.path).read_text(encoding="utf-8", errors="replace")
+        for canary in self.mute:
+            word = words.get(case.dtype)
+            if (word and word in canary) or canary in source:
+                raise NotMeasured(
+                    f"Triton's interpreter computes {canary} wrongly in this version; not graded"
+                )
+
+    def gpu_only(self) -> None:
+        """
+        Raises:
+            NotMeasured: kernels run in the interpreter here.
+        """
+        if self.device == "cpu":
+            raise NotMeasured("needs a GPU")
+
+
+def load_challenges(path: Path) -> tuple[Challenge, ...]:
+    """The challenge, or challenges, of a hidden_tests.py."""
+    spec = importlib.util.spec_from_file_location("hidden_tests", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    challenge = module.challenge
+    return (challenge,) if isinstance(challenge, Challenge) else tuple(challenge)
+
+
+def _weight(case: Case) -> int:
+    weight = 1
+    for size in case.sizes.values():
+        if isinstance(size, int) and not isinstance(size, bool):
+            weight *= max(abs(size), 1)
+    return weight

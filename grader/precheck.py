@@ -1,0 +1,173 @@
+"""What is wrong with a file before any of it runs: empty, untouched, no Python, or a forbidden import."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from grader.catalog import Day
+
+LARGEST = 1_000_000  # bytes; the longest kernel file of the course has under 20,000
+
+# Honest kernels never need these; each would let the answer come from somewhere else than a kernel.
+FORBIDDEN = {
+    "subprocess": "it starts other programs",
+    "multiprocessing": "it starts other processes",
+    "ctypes": "it calls compiled code",
+    "cffi": "it calls compiled code",
+    "numba": "the day asks for Triton",
+    "cupy": "the day asks for Triton",
+    "torch.utils.cpp_extension": "the day asks for Triton",
+    "torch.multiprocessing": "it starts other processes",
+    "triton.runtime.interpreter": "it is how the grader runs your kernel",
+    "grader": "it is what grades you",
+    "solutions": "it holds the answer",
+    "hidden_tests": "it is what grades you",
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Why a file is not graded.
+
+    Attributes:
+        reason: the fact, in one line.
+        line: of the learner's file, 0 when there is none to point at.
+        diagnosis: what to do about it, in one sentence.
+        column: of the line, counted from 1; 0 when only the line is known.
+    """
+
+    status: Literal["unstarted", "failed"]
+    reason: str
+    line: int = 0
+    diagnosis: str = ""
+    column: int = 0
+
+
+def precheck(day: Day, source: bytes) -> Finding | None:
+    """The first thing wrong with `source` that can be told without running it, or None."""
+    if len(source) > LARGEST:
+        reason = f"The file has {len(source):,} bytes; a kernel has fewer than {LARGEST:,}."
+        return Finding(
+            "failed",
+            reason,
+            diagnosis="This does not look like the day's kernel.py: check which file was graded.",
+        )
+    try:
+        text = source.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        return _not_utf8(source, error)
+    if not text.strip():
+        undo = f"`track reset {day.number}` brings the skeleton back."
+        return Finding("failed", "The file is empty.", diagnosis=f"There is nothing to grade; {undo}")
+    parsed = _parse(text)
+    if isinstance(parsed, Finding):
+        return parsed
+    if not any(not _is_text(statement) for statement in parsed.body):
+        undo = f"`track reset {day.number}` brings the skeleton back."
+        return Finding(
+            "failed", "The file holds no code, only comments.", diagnosis=f"There is nothing to grade; {undo}"
+        )
+    if _same_as_skeleton(day, parsed):
+        todo = "Every TODO is still as it was: fill one in and grade again."
+        return Finding("unstarted", "The file is still the skeleton.", diagnosis=todo)
+    return _forbidden(parsed)
+
+
+def _not_utf8(source: bytes, error: UnicodeDecodeError) -> Finding:
+    line = source.count(b"\n", 0, error.start) + 1
+    reason = f"Line {line} is not UTF-8 text (byte 0x{source[error.start]:02x})."
+    return Finding("failed", reason, line, "Save the file as UTF-8 in your editor and grade again.")
+
+
+def _parse(text: str) -> ast.Module | Finding:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except SyntaxError as error:
+        line, column = error.lineno or 0, error.offset or 0
+        kind = "Indentation" if isinstance(error, IndentationError) else "Syntax"
+        reason = f"{kind} error on line {line}: {error.msg}." if line else f"Syntax error: {error.msg}."
+        return Finding(
+            "failed", reason, line, "Python cannot read the file: fix this line and grade again.", column
+        )
+    except ValueError as error:
+        return Finding(
+            "failed",
+            f"Python cannot read the file: {error}.",
+            diagnosis="Remove what is no text from the file.",
+        )
+    except (RecursionError, MemoryError):
+        return Finding(
+            "failed",
+            "The file is nested too deeply for Python to read.",
+            diagnosis="Split the longest expression.",
+        )
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _same_as_skeleton(day: Day, parsed: ast.Module) -> bool:
+    """Whether the code is the skeleton's, whatever became of comments, blank lines and docstrings."""
+    try:
+        skeleton = ast.parse(day.skeleton.read_text(encoding="utf-8"))
+        return ast.dump(_bare(parsed)) == ast.dump(_bare(skeleton))
+    except (RecursionError, OSError):
+        return False
+
+
+def _bare(tree: ast.Module) -> ast.Module:
+    """A copy without docstrings: writing one is no attempt at the day."""
+    copy = ast.parse(ast.unparse(tree))
+    for node in ast.walk(copy):
+        if isinstance(node, (ast.Module, ast.FunctionDef, ast.ClassDef)):
+            node.body = [s for s in node.body if not _is_text(s)] or [ast.Pass()]
+    return copy
+
+
+def _forbidden(parsed: ast.Module) -> Finding | None:
+    for node in ast.walk(parsed):
+        for module in _imported(node):
+            name = next((n for n in FORBIDDEN if module == n or module.startswith(n + ".")), None)
+            if name:
+                advice = f"A kernel needs torch and triton alone: remove the import of {name}."
+                return Finding(
+                    "failed",
+                    f"The file imports {name}: {FORBIDDEN[name]}.",
+                    getattr(node, "lineno", 0),
+                    advice,
+                )
+        if isinstance(node, ast.FunctionDef) and _is_kernel(node):
+            finding = _handle(node)
+            if finding:
+                return finding
+    return None
+
+
+def _imported(node: ast.AST) -> Iterator[str]:
+    """The dotted names that an import statement may load."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _is_kernel(node: ast.FunctionDef) -> bool:
+    return any("jit" in ast.unparse(decorator) for decorator in node.decorator_list)
+
+
+def _handle(kernel: ast.FunctionDef) -> Finding | None:
+    """`.handle` is a NumPy array in the interpreter alone: no kernel that uses it compiles."""
+    for node in ast.walk(kernel):
+        if isinstance(node, ast.Attribute) and node.attr == "handle":
+            advice = "Tensors in a kernel have no .handle on a GPU: compute with tl operations."
+            return Finding(
+                "failed", f"{kernel.name} reads .handle.", node.lineno, advice, node.col_offset + 1
+            )
+    return None

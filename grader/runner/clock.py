@@ -1,0 +1,69 @@
+"""The runner's answers about time and memory on a GPU. Claims all of them: the judge checks them against its
+own clock.
+
+prepare {entry, arguments, rolled} → {us}         warm_up and, for short calls, capture
+round   {calls, nonces}            → {us: […]}
+burst   {calls}                    → {}
+verify  {which, slices}            → {nonce, outputs}
+peak    {entry, arguments}         → {peak, outputs}   bytes
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from grader.runner.tensors import pack_outputs, unpack_arguments
+from grader.runner.world import World
+from grader.stopwatch import Stopwatch
+
+Reply = tuple[dict[str, Any], list[Any]]
+
+
+class Clock:
+    """Times the functions of a loaded runner."""
+
+    def __init__(self, runner: Any) -> None:
+        self.runner = runner
+        self.watch: Stopwatch | None = None
+
+    def prepare(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
+        self.watch = None
+        torch.cuda.empty_cache()
+        entry = getattr(self.runner.module, header["entry"])
+        arguments = unpack_arguments(header["arguments"], blobs, "cuda")
+        arguments = [value.contiguous() if isinstance(value, torch.Tensor) else value for value in arguments]
+        self.watch = Stopwatch(entry, arguments, header["rolled"])
+        us = self.watch.warm_up()
+        return {"us": us, "graph": us < header["graph_below"] and self.watch.capture(us)}, []
+
+    def round(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
+        assert self.watch is not None
+        return {"us": self.watch.round(header["calls"], header["nonces"])}, []
+
+    def burst(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
+        assert self.watch is not None
+        self.watch.burst(header["calls"])
+        return {}, []
+
+    def verify(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
+        assert self.watch is not None
+        result, nonce = self.watch.result(header["which"])
+        report, data = pack_outputs(result, World(), header["slices"])
+        return {**report, "nonce": nonce}, data
+
+    def peak(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
+        """What one call allocates at its peak, and what of it the outputs are; after one call to compile."""
+        entry = getattr(self.runner.module, header["entry"])
+        arguments = unpack_arguments(header["arguments"], blobs, "cuda")
+        result = entry(*arguments)
+        torch.cuda.synchronize()
+        del result
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_allocated()
+        result = entry(*arguments)
+        torch.cuda.synchronize()
+        outputs = result if isinstance(result, tuple | list) else (result,)
+        size = sum(out.nbytes for out in outputs if isinstance(out, torch.Tensor))
+        return {"peak": torch.cuda.max_memory_allocated() - before, "outputs": size}, []

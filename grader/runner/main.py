@@ -1,0 +1,158 @@
+"""The runner's loop: load the learner's file, run its function on raw inputs, send back raw outputs.
+
+    load  {path}                            → {functions: {name: parameters}} or {fault}
+    call  {entry, arguments, seed, calls}   → {outputs, launches, …} or {fault}
+
+It is forked for one grading and killed after it. It never learns an expected value, a tolerance or a later
+seed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import linecache
+import os
+import resource
+import sys
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from grader.meter import bounds, order
+from grader.runner import faults
+from grader.runner.launches import observed
+from grader.runner.tensors import pack_outputs, unpack_arguments
+from grader.runner.world import World
+from grader.wire import Channel, Closed
+
+INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
+HEADROOM = 8 << 30  # bytes of address space the learner's code may take on a CPU before it gets a MemoryError
+
+
+class Runner:
+    """One learner's file, loaded."""
+
+    def __init__(self) -> None:
+        self.path = ""
+        self.module: Any = None
+        self.device = "cpu" if INTERPRETED else "cuda"
+
+    def load(self, header: dict[str, Any], blobs: list[bytearray]) -> tuple[dict[str, Any], list[Any]]:
+        """Import the file and say what functions it has."""
+        self.path = header["path"]
+        sys.path.insert(0, str(Path(self.path).parent))
+        linecache.checkcache(self.path)
+        spec = importlib.util.spec_from_file_location("kernel", self.path)
+        assert spec is not None
+        assert spec.loader is not None
+        self.module = importlib.util.module_from_spec(spec)
+        sys.modules["kernel"] = self.module
+        spec.loader.exec_module(self.module)
+        functions = {}
+        for name, value in vars(self.module).items():
+            if callable(value) and not isinstance(value, type) and not name.startswith("__"):
+                functions[name] = _parameters(value)
+        return {"functions": functions}, []
+
+    def call(self, header: dict[str, Any], blobs: list[bytearray]) -> tuple[dict[str, Any], list[Any]]:
+        """Run the entry inside a closed world and report all that can be observed."""
+        entry = getattr(self.module, header["entry"])
+        arguments = unpack_arguments(header["arguments"], blobs, self.device)
+        world, limits = World(), bounds.Bounds(self.path) if INTERPRETED else None
+        for spec, value in zip(header["arguments"], arguments, strict=True):
+            if isinstance(value, torch.Tensor):
+                world.add_input(spec["name"], value, spec["start"], spec["stop"])
+        order.shuffle(header["seed"])
+        launches: Any = []
+        try:
+            with observed(world, limits) as launches, world:
+                for _ in range(header["calls"]):
+                    result = entry(*arguments)
+                self._synchronise()
+            world.look_for_tampering()
+        except Exception as error:
+            fault = faults.describe(error, self.path)
+            overruns = limits.report() if limits else []
+            return {
+                "fault": fault,
+                "overruns": overruns,
+                "launches": [vars(launch) for launch in launches],
+            }, []
+        outputs, data = pack_outputs(result, world, header.get("slices"))
+        inputs = [value.untyped_storage() for value in arguments if isinstance(value, torch.Tensor)]
+        report = {
+            **outputs,
+            "launches": [vars(launch) for launch in launches],
+            "foreign": world.foreign,
+            "tampered": world.tampered,
+            "guards": world.broken_guards(),
+            "overruns": limits.report() if limits else [],
+        }
+        return report, [*data, *(_raw(storage) for storage in inputs)]
+
+    def _synchronise(self) -> None:
+        if not INTERPRETED:
+            torch.cuda.synchronize()
+
+
+def serve(channel: Channel) -> None:
+    """Answer the judge until it hangs up."""
+    _limit_memory()
+    if INTERPRETED:
+        order.install()
+        bounds.install()
+    runner = Runner()
+    commands: dict[str, Any] = {"load": runner.load, "call": runner.call}
+    if not INTERPRETED:
+        from grader.runner.clock import Clock
+
+        clock = Clock(runner)
+        commands |= {
+            "prepare": clock.prepare,
+            "round": clock.round,
+            "burst": clock.burst,
+            "verify": clock.verify,
+            "peak": clock.peak,
+        }
+    while True:
+        try:
+            header, blobs = channel.receive()
+        except Closed:
+            return
+        try:
+            answer, data = commands[header["do"]](header, blobs)
+        except (Exception, SystemExit) as error:
+            answer, data = {"fault": faults.describe(error, runner.path)}, []
+        channel.send(answer, data)
+
+
+def _parameters(function: Any) -> list[dict[str, Any]] | None:
+    """Positional parameters of a function and whether each is required; None when it takes any number."""
+    try:
+        signature = inspect.signature(getattr(function, "fn", function))
+    except (TypeError, ValueError):
+        return None
+    kinds = [p.kind for p in signature.parameters.values()]
+    if inspect.Parameter.VAR_POSITIONAL in kinds:
+        return None
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return [
+        {"name": p.name, "required": p.default is inspect.Parameter.empty}
+        for p in signature.parameters.values()
+        if p.kind in positional
+    ]
+
+
+def _raw(storage: torch.UntypedStorage) -> memoryview:
+    raw = torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage)
+    return raw.cpu().numpy().data
+
+
+def _limit_memory() -> None:
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if INTERPRETED:
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        limit = pages * resource.getpagesize() + HEADROOM
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))

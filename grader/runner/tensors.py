@@ -1,0 +1,65 @@
+"""Tensors on the wire: arguments arrive as whole storages, outputs leave as plain bytes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from grader.runner.world import World
+
+
+def unpack_arguments(specs: list[dict[str, Any]], blobs: list[bytearray], device: str) -> list[Any]:
+    """The call's arguments. A tensor's spec has dtype, shape, stride, offset (elements) and the index of its
+    blob.
+    """
+    return [_argument(spec, blobs, device) for spec in specs]
+
+
+def _argument(spec: dict[str, Any], blobs: list[bytearray], device: str) -> Any:
+    if "dtype" not in spec:
+        return spec["value"]
+    dtype = getattr(torch, spec["dtype"])
+    raw = torch.frombuffer(blobs[spec["blob"]], dtype=torch.uint8).to(device)
+    tensor = torch.empty(0, dtype=dtype, device=device)
+    return tensor.set_(raw.untyped_storage(), spec["offset"], spec["shape"], spec["stride"])
+
+
+def pack_outputs(
+    result: Any, world: World, slices: list[list[int]] | None
+) -> tuple[dict[str, Any], list[memoryview]]:
+    """What the function returned.
+
+    Args:
+        slices: flat element ranges to send instead of the whole, for outputs too large to send.
+    """
+    structure = type(result).__name__
+    values = list(result) if isinstance(result, tuple | list) else [result]
+    entries, data = [], []
+    for value in values:
+        if not isinstance(value, torch.Tensor):
+            plain = isinstance(value, int | float | bool) and not isinstance(value, complex)
+            entries.append({"type": type(value).__name__, "value": value if plain else None})
+            continue
+        known = world.find(value)
+        entries.append(
+            {
+                "dtype": str(value.dtype).removeprefix("torch."),
+                "shape": list(value.shape),
+                "stride": list(value.stride()),
+                "device": value.device.type,
+                "source": known.name if known else "torch",
+                "launched": bool(known and known.launched),
+            }
+        )
+        data.append(_bytes(value.detach(), slices))
+    return {"structure": structure, "outputs": entries}, data
+
+
+def _bytes(tensor: torch.Tensor, slices: list[list[int]] | None) -> memoryview:
+    flat = tensor.resolve_conj().contiguous().reshape(-1)
+    if slices:
+        flat = torch.cat([flat[start:stop] for start, stop in slices])
+    if flat.numel() == 0:
+        return memoryview(b"")
+    return flat.cpu().view(torch.uint8).numpy().data

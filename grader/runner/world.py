@@ -1,0 +1,239 @@
+"""A closed world for one call of the learner's function: where every tensor came from, and who changed it.
+
+While the call runs, every torch operator passes through here. What the launcher allocates is handed out
+poisoned and between guard words, so that an element never written and a store past the end both show. Which
+operators ran, which tensors reached a kernel, and whether bytes changed that no kernel wrote, is observed and
+reported; the judge decides.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+
+POISON = 0xFF  # every float dtype reads it as NaN, every signed integer as -1
+GUARD = 64 << 10  # bytes on either side, a multiple of every alignment that matters
+CHECKSUM_LIMIT = 64 << 20
+
+EMPTY = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"}
+FILLED = {
+    "zeros",
+    "zeros_like",
+    "new_zeros",
+    "ones",
+    "ones_like",
+    "new_ones",
+    "full",
+    "full_like",
+    "new_full",
+}
+VIEWS = {
+    "view",
+    "_unsafe_view",
+    "reshape",
+    "_reshape_alias",
+    "as_strided",
+    "slice",
+    "select",
+    "t",
+    "transpose",
+    "permute",
+    "expand",
+    "unsqueeze",
+    "squeeze",
+    "alias",
+    "detach",
+    "unbind",
+    "split",
+    "split_with_sizes",
+    "chunk",
+    "narrow",
+    "unflatten",
+    "movedim",
+    "swapaxes",
+    "view_as",
+    "expand_as",
+    "lift_fresh",
+    "broadcast_tensors",
+}
+WHOLE_FILLS = {"fill_", "zero_"}
+
+
+@dataclass
+class Tracked:
+    """One storage of the call: data in bytes [start, stop) of it, the rest guard words; ours to judge if
+    `allocated`.
+    """
+
+    name: str
+    storage: torch.UntypedStorage
+    start: int
+    stop: int
+    allocated: bool = False
+    checksum: int = 0
+    launched: bool = False
+
+
+class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Observes one call.
+
+    Attributes:
+        foreign: operators that computed something, in order, without repeats.
+        tampered: names of tensors whose bytes changed outside of kernels.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.tracked: dict[int, Tracked] = {}
+        self.foreign: list[str] = []
+        self.tampered: list[str] = []
+        self.launching = 0
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """torch would import its whole compiler (0.8 s) at the first operator, to keep it out of this
+        class.
+        """
+        return False
+
+    def add_input(self, name: str, tensor: torch.Tensor, start: int, stop: int) -> None:
+        """Register an argument whose elements lie in bytes [start, stop) of its storage."""
+        self._track(Tracked(name, tensor.untyped_storage(), start, stop))
+
+    def find(self, tensor: torch.Tensor) -> Tracked | None:
+        """What is known of a tensor's storage."""
+        return self.tracked.get(tensor.untyped_storage().data_ptr())
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        if self.launching:
+            return result
+        name = func._schema.name.split("::")[-1]
+        if name in EMPTY or name in FILLED:
+            return self._allocate(result, name)
+        if name in WHOLE_FILLS and self._is_whole(args[0]):
+            self._refresh(args[0])
+        elif name not in VIEWS and (tensors_in([result]) or func._schema.is_mutable):
+            self._note(name, [*args, result])
+        return result
+
+    def _note(self, name: str, touched: list[Any]) -> None:
+        """torch computed or changed something; its bytes are accounted for, so that they are not called
+        tampering.
+        """
+        if name not in self.foreign:
+            self.foreign.append(name)
+        for tensor in tensors_in(touched):
+            self._refresh(tensor)
+
+    def _allocate(self, plain: torch.Tensor, op: str) -> torch.Tensor:
+        """The same tensor between guard words, poisoned unless the operator promised values."""
+        if plain.layout != torch.strided or plain.device.type == "meta":
+            return plain
+        with _disable_current_modes():
+            span = _span(plain)
+            raw = torch.empty(span + 2 * GUARD, dtype=torch.uint8, device=plain.device).fill_(POISON)
+            storage = raw.untyped_storage()
+            guarded = torch.empty(0, dtype=plain.dtype, device=plain.device)
+            guarded.set_(storage, GUARD // plain.element_size(), plain.shape, plain.stride())
+            if op in FILLED:
+                guarded.copy_(plain)
+        name = f"the tensor from torch.{op.removeprefix('new_')}"
+        self._track(Tracked(name, storage, GUARD, GUARD + span, allocated=True))
+        return guarded
+
+    def _is_whole(self, tensor: torch.Tensor) -> bool:
+        known = self.find(tensor)
+        return known is not None and known.allocated and _span(tensor) == known.stop - known.start
+
+    def _track(self, tracked: Tracked) -> None:
+        self.tracked[tracked.storage.data_ptr()] = tracked
+        tracked.checksum = checksum(tracked.storage)
+
+    def _refresh(self, tensor: torch.Tensor) -> None:
+        known = self.find(tensor)
+        if known is not None:
+            known.checksum = checksum(known.storage)
+
+    def before_launch(self, arguments: list[Any]) -> None:
+        """A kernel is about to run on `arguments`: whatever changed since the last look, no kernel
+        changed.
+        """
+        self.look_for_tampering()
+        self.launching += 1
+        for tensor in tensors_in(arguments):
+            known = self.find(tensor)
+            if known is None:
+                storage = tensor.untyped_storage()
+                known = Tracked("a tensor that torch computed", storage, 0, storage.nbytes())
+                self.tracked[storage.data_ptr()] = known
+            known.launched = True
+
+    def after_launch(self) -> None:
+        """The kernel is done; what it changed is its own."""
+        self.launching -= 1
+        for tracked in self.tracked.values():
+            tracked.checksum = checksum(tracked.storage)
+
+    def look_for_tampering(self) -> None:
+        """Note every storage that differs from the last look."""
+        for tracked in self.tracked.values():
+            now = checksum(tracked.storage)
+            if now != tracked.checksum:
+                self.tampered.append(tracked.name)
+                tracked.checksum = now
+
+    def broken_guards(self) -> list[dict[str, Any]]:
+        """Guard words that no longer hold poison: tensor, side, and distance in bytes of the first one from
+        the data.
+        """
+        broken = []
+        with _disable_current_modes():
+            for tracked in (tracked for tracked in self.tracked.values() if tracked.allocated):
+                raw = torch.empty(0, dtype=torch.uint8, device=tracked.storage.device).set_(tracked.storage)
+                for side, words in (("before", raw[: tracked.start]), ("after", raw[tracked.stop :])):
+                    changed = (words != POISON).nonzero()
+                    if len(changed):
+                        nearest = len(words) - int(changed[-1]) if side == "before" else int(changed[0]) + 1
+                        broken.append(
+                            {"tensor": tracked.name, "side": side, "bytes": len(changed), "nearest": nearest}
+                        )
+        return broken
+
+
+def tensors_in(arguments: Any) -> list[torch.Tensor]:
+    """The tensors among launch arguments, those inside tuples and tensor descriptors too."""
+    found = []
+    for argument in arguments:
+        base = (
+            getattr(argument, "base", argument) if type(argument).__name__ == "TensorDescriptor" else argument
+        )
+        if isinstance(base, torch.Tensor):
+            found.append(base)
+        elif isinstance(base, tuple | list):
+            found += tensors_in(base)
+    return found
+
+
+def checksum(storage: torch.UntypedStorage) -> int:
+    """A number that changes with the bytes; 0 for storages too large to look at before every launch."""
+    if storage.nbytes() > CHECKSUM_LIMIT:
+        return 0
+    with _disable_current_modes():
+        raw = torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage)
+        if storage.device.type == "cpu":
+            return zlib.crc32(raw.numpy().data)
+        words = raw[: raw.numel() // 4 * 4].view(torch.int32).to(torch.int64)
+        return int((words * torch.arange(1, words.numel() + 1, device=words.device)).sum())
+
+
+def _span(tensor: torch.Tensor) -> int:
+    """Bytes from a tensor's first element to behind its last."""
+    if tensor.numel() == 0:
+        return 0
+    last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
+    return (last + 1) * tensor.element_size()

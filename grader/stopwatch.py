@@ -1,0 +1,172 @@
+"""GPU time of one call, measured the same way for the learner's kernel (in the runner) and for its peers (in
+the judge).
+
+Above 50 µs: one event pair a call, the L2 cache flushed before it by a large write, no synchronisation in
+    between.
+Below: R calls captured in a CUDA graph over rotating inputs of at least 3× the L2 cache, and the replay
+    timed, because
+launching from Python would take longer than the kernel. Before every timed call the inputs change: they are
+rolled by a distance that the judge draws anew, so that no earlier result is of use; outputs are poisoned
+when they are let go.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+WARM_UP = 0.3  # seconds
+GRAPH_SPAN = 1000.0  # µs of work in one graph, so that event resolution (0.5 µs) does not matter
+MAX_GRAPH_CALLS = 256
+FLUSH = 256 << 20
+
+
+class Stopwatch:
+    """Times `function(*arguments)`.
+
+    Args:
+        arguments: contiguous CUDA tensors and scalars; kept as they are, the timed calls get copies.
+        rolled: positions of the tensors whose contents change before every timed call.
+    """
+
+    def __init__(self, function: Callable[..., Any], arguments: Sequence[Any], rolled: Sequence[int]) -> None:
+        self.function = function
+        self.bases = list(arguments)
+        self.rolled = list(rolled)
+        self.flush = torch.empty(max(FLUSH, 4 * l2_bytes()), dtype=torch.uint8, device="cuda")
+        self.sets = [self._copies()]
+        self.graph: torch.cuda.CUDAGraph | None = None
+        self.outputs: list[Any] = []
+        self.nonces: list[int] = []
+
+    def warm_up(self) -> float:
+        """Compile, autotune and warm up; not counted. Returns the median time of a call in µs."""
+        for _ in range(2):
+            self.function(*self.sets[0])
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        times: list[float] = []
+        while time.perf_counter() - begin < WARM_UP or len(times) < 3:
+            times += self._timed(3, [1, 2, 3])
+        return sorted(times)[len(times) // 2]
+
+    def capture(self, call_us: float) -> bool:
+        """Capture enough calls in a graph; False when the function cannot be captured (it synchronises,
+        say).
+        """
+        size = sum(base.nbytes for base in self.bases if isinstance(base, torch.Tensor))
+        rotating = min(MAX_GRAPH_CALLS, -(-3 * l2_bytes() // max(size, 1)))
+        calls = min(MAX_GRAPH_CALLS, max(rotating, int(GRAPH_SPAN / max(call_us, 1.0)) + 1))
+        try:
+            self.sets = [self._copies() for _ in range(rotating)]
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                outputs = [self.function(*self.sets[index % rotating]) for index in range(calls)]
+            graph.replay()
+            torch.cuda.synchronize()
+        except Exception:
+            torch.cuda.synchronize()
+            self.sets = self.sets[:1]
+            return False
+        self.graph, self.outputs = graph, outputs
+        return True
+
+    def round(self, calls: int, nonces: Sequence[int]) -> list[float]:
+        """Time `calls` calls (or one replay of the graph); µs of each."""
+        return [self._replayed(nonces[0])] if self.graph else self._timed(calls, nonces)
+
+    def burst(self, calls: int) -> None:
+        """`calls` calls back to back, for a clock outside of this process."""
+        for _ in range(calls):
+            if self.graph:
+                self.graph.replay()
+            else:
+                self.function(*self.sets[0])
+        torch.cuda.synchronize()
+
+    def result(self, which: int) -> tuple[Any, int]:
+        """An output of the last round and the roll of its inputs; `which` counts from the end."""
+        return self.outputs[-1 - which % len(self.outputs)], self.nonces[-1]
+
+    def _timed(self, calls: int, nonces: Sequence[int]) -> list[float]:
+        pairs = []
+        for nonce in nonces[:calls]:
+            self._roll(self.sets[0], nonce)
+            self.flush.zero_()
+            start, end = _events()
+            self._poison()
+            start.record()
+            self.outputs = [self.function(*self.sets[0])]
+            end.record()
+            pairs.append((start, end))
+        torch.cuda.synchronize()
+        self.nonces = list(nonces)
+        return [start.elapsed_time(end) * 1e3 for start, end in pairs]
+
+    def _replayed(self, nonce: int) -> float:
+        for arguments in self.sets:
+            self._roll(arguments, nonce)
+        for output in self.outputs:
+            poison(output)
+        start, end = _events()
+        start.record()
+        assert self.graph is not None
+        self.graph.replay()
+        end.record()
+        torch.cuda.synchronize()
+        self.nonces = [nonce]
+        return float(start.elapsed_time(end)) * 1e3 / len(self.outputs)
+
+    def _poison(self) -> None:
+        """The next call is likely to be given the last one's memory: let it hold nothing of use."""
+        for output in self.outputs:
+            poison(output)
+        self.outputs = []
+
+    def _copies(self) -> list[Any]:
+        return [base.clone() if isinstance(base, torch.Tensor) else base for base in self.bases]
+
+    def _roll(self, arguments: Sequence[Any], nonce: int) -> None:
+        for position in self.rolled:
+            roll_into(arguments[position], self.bases[position], nonce)
+
+
+def _events() -> tuple[Any, Any]:
+    event: Any = torch.cuda.Event
+    return event(enable_timing=True), event(enable_timing=True)
+
+
+def roll_into(target: torch.Tensor, base: torch.Tensor, nonce: int) -> None:
+    """target = base, rolled as one flat row by `nonce` elements."""
+    if base.numel() == 0:
+        return
+    by = nonce % base.numel()
+    flat, source = target.view(-1), base.view(-1)
+    flat[by:].copy_(source[: len(source) - by])
+    flat[:by].copy_(source[len(source) - by :])
+
+
+def poison(output: Any) -> None:
+    """Fill the floating tensors of a result with NaN."""
+    for tensor in output if isinstance(output, tuple | list) else (output,):
+        if isinstance(tensor, torch.Tensor) and tensor.is_floating_point():
+            tensor.detach().fill_(float("nan"))
+
+
+def rollable(arguments: Sequence[Any], chosen: Sequence[int] | None) -> list[int]:
+    """Positions to roll: those chosen, or every contiguous floating tensor."""
+    if chosen is not None:
+        return list(chosen)
+    return [
+        index
+        for index, value in enumerate(arguments)
+        if isinstance(value, torch.Tensor) and value.is_floating_point() and value.is_contiguous()
+    ]
+
+
+def l2_bytes() -> int:
+    """Size of this GPU's L2 cache."""
+    return int(torch.cuda.get_device_properties(torch.cuda.current_device()).L2_cache_size)

@@ -1,0 +1,123 @@
+"""The result of one grading: what the journal keeps, `--json` prints and the screens draw."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+SCHEMA = 1
+
+Status = Literal["passed", "failed", "slow", "unstarted", "crashed", "timeout", "inconclusive"]
+Outcome = Literal[
+    "passed", "failed", "slow", "inconclusive", "crashed", "timeout", "not reached", "not measured"
+]
+
+EXIT_PASSED, EXIT_NOT_YET, EXIT_USAGE, EXIT_CANNOT_GRADE = 0, 1, 2, 3
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of a grading.
+
+    Attributes:
+        name: the group and, in brackets, the case: `imports`, `correct[rows=4-cols=8-fp32]`, `fast`.
+        outcome: how it ended; `not reached` when a group before it failed, `not measured` without a GPU.
+        seconds: wall time of the check in the judge.
+        cause: for a failure, its facts: `reason` (one line), and where they apply `max_error`, `allowed`,
+            `index` (of the worst element), `expected`, `got`, `line` (of the learner's file), `traceback`,
+            `output`.
+    """
+
+    name: str
+    outcome: Outcome
+    seconds: float = 0.0
+    cause: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def group(self) -> str:
+        """`correct` for `correct[rows=4-cols=8-fp32]`."""
+        return self.name.partition("[")[0]
+
+
+@dataclass(frozen=True)
+class SpeedResult:
+    """What the `fast` check found; times in microseconds, shares as fractions.
+
+    Attributes:
+        evidence: `measured` on a GPU, `predicted` without one.
+        yours_us: median time of one call.
+        needed_us: the slowest time that passes the bar.
+        torch_us: the same call by torch.
+        copy_us: a plain device copy that moves as many bytes.
+        of_copy: copy_us / yours_us.
+        of_torch: torch_us / yours_us.
+        bar: the bar in words, "0.60 of copy".
+        ratio: how many times the needed speed was reached; 1.0 is the bar.
+        interval: 95 % bootstrap interval of `ratio`.
+        rounds: timing rounds taken.
+    """
+
+    evidence: Literal["measured", "predicted"]
+    yours_us: float
+    needed_us: float
+    torch_us: float
+    copy_us: float
+    of_copy: float
+    of_torch: float
+    bar: str
+    ratio: float
+    interval: tuple[float, float]
+    rounds: int
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How one file did on one day.
+
+    Attributes:
+        seed: replays this grading: `track grade 13 --seed 4021`.
+        device: "NVIDIA H200" or "cpu (interpreter)".
+        sha256: of the file as it was graded.
+        diagnosis: one sentence that names the likely mistake; empty on a pass.
+        look_at: one thing to look at, such as "line 14" or "the mask of the store"; may be empty.
+    """
+
+    day: int
+    status: Status
+    seed: int
+    device: str
+    versions: dict[str, str]
+    checks: tuple[Check, ...] = ()
+    speed: SpeedResult | None = None
+    diagnosis: str = ""
+    look_at: str = ""
+    sha256: str = ""
+    seconds: float = 0.0
+    output: str = ""
+
+    @property
+    def exit_code(self) -> int:
+        return EXIT_PASSED if self.status == "passed" else EXIT_NOT_YET
+
+    @property
+    def on_gpu(self) -> bool:
+        return not self.device.startswith("cpu")
+
+    def to_json(self) -> dict[str, Any]:
+        """The document that `--json` prints; `schema` changes when a field changes its meaning."""
+        return {"schema": SCHEMA, **asdict(self)}
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any]) -> Verdict:
+        """The verdict that `to_json` wrote.
+
+        Raises:
+            KeyError, TypeError: it is not such a document.
+        """
+        fields = {name: value for name, value in document.items() if name in cls.__dataclass_fields__}
+        fields["checks"] = tuple(Check(**check) for check in fields.get("checks", ()))
+        if fields.get("speed"):
+            fields["speed"] = SpeedResult(
+                **{**fields["speed"], "interval": tuple(fields["speed"]["interval"])}
+            )
+        return cls(**fields)
