@@ -1,0 +1,57 @@
+"""Day 08: x + y for vectors of any length and stride, at 0.85 of a plain copy."""
+
+from __future__ import annotations
+
+import torch
+
+from grader.challenge import Case, Challenge, Memory, Speed
+
+HALF, SINGLE = torch.float16, torch.float32
+
+
+def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor]:
+    """x and y; `y_dtype` and `y_layout` make y differ from x."""
+    y = draw(case.n, dtype=case.sizes.get("y_dtype"), layout=case.sizes.get("y_layout"))
+    return draw(case.n), y
+
+
+big = Case(n=2**27)
+
+challenge = Challenge(
+    entry="add",
+    inputs=inputs,
+    reference=lambda x, y: x + y,
+    rowwise=True,
+    cases=[
+        Case(n=8),
+        Case(n=1),
+        Case(n=0),
+        Case(n=127),
+        Case(n=1023),
+        Case(n=1024),
+        Case(n=1025),
+        Case(n=4099),
+        Case(n=500, dtype=HALF),
+        Case(n=500, dtype=HALF, y_dtype=SINGLE),
+        Case(n=500, dtype=SINGLE, y_dtype=HALF),
+        Case(n=331, layout="offset"),
+        Case(n=331, layout="offset", dtype=HALF),
+        Case(n=100, layout="strided"),
+        Case(n=101, layout="strided", y_layout="contiguous"),
+        Case(n=102, layout="offset", y_layout="strided"),
+        Case(n=103, layout="expanded", y_layout="contiguous"),
+        Case(n=1777, layout="strided"),
+        Case(n=1200, values="integers", exact=True),
+        Case(n=1200, values="integers", dtype=HALF, exact=True),
+        Case(n=200, values="constant"),
+        Case(n=200, values="heavy"),
+        Case(n=200, values="large"),
+        Case(n=200, values="large", dtype=HALF),
+        Case(n=200, values="inf"),
+        Case(n=200, values="nan"),
+        Case(n=300, calls=2),
+        Case(n=2**31 + 77, dtype=HALF, layout="expanded", gpu=True),
+    ],
+    speed=Speed(big, moved=lambda x, y: 3 * x.nbytes, of_copy=0.85),
+    memory=Memory(big),
+)

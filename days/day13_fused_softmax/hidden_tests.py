@@ -1,0 +1,59 @@
+"""Day 13: softmax over rows, each element read once and written once."""
+
+from __future__ import annotations
+
+import torch
+
+from grader.challenge import Case, Challenge, Memory, Speed
+
+HALF, BRAIN = torch.float16, torch.bfloat16
+
+big = Case(rows=16384, cols=8192, dtype=HALF)
+
+challenge = Challenge(
+    entry="softmax",
+    inputs=lambda case, draw: (draw(case.rows, case.cols),),
+    reference=lambda x: torch.softmax(x, dim=-1),
+    rowwise=True,
+    cases=[
+        Case(rows=4, cols=8),
+        Case(rows=1, cols=1),
+        Case(rows=5, cols=1),
+        Case(rows=0, cols=8),
+        Case(rows=2, cols=33),
+        Case(rows=3, cols=127),
+        Case(rows=3, cols=128),
+        Case(rows=3, cols=129),
+        Case(rows=37, cols=781),
+        Case(rows=3, cols=1023),
+        Case(rows=3, cols=1025),
+        Case(rows=1, cols=2003),
+        Case(rows=2, cols=4093),
+        Case(rows=2, cols=16384),
+        Case(rows=9, cols=100, dtype=HALF),
+        Case(rows=9, cols=100, dtype=BRAIN),
+        Case(rows=2, cols=10007, dtype=HALF),
+        Case(rows=4, cols=20, layout="sliced"),
+        Case(rows=7, cols=1025, layout="sliced"),
+        Case(rows=7, cols=200, layout="sliced", dtype=HALF),
+        Case(rows=5, cols=64, layout="offset"),
+        Case(rows=6, cols=50, layout="expanded"),
+        Case(rows=5, cols=70, values="large"),
+        Case(rows=5, cols=70, values="large", dtype=HALF),
+        Case(rows=5, cols=300, values="heavy"),
+        Case(rows=5, cols=300, values="negative"),
+        Case(rows=5, cols=300, values="integers"),
+        Case(rows=5, cols=256, values="constant"),
+        Case(rows=5, cols=77, values="ties"),
+        Case(rows=5, cols=77, values="spike"),
+        Case(rows=5, cols=77, values="rising"),
+        Case(rows=5, cols=77, values="some_minus_inf"),
+        Case(rows=5, cols=77, values="minus_inf"),
+        Case(rows=5, cols=77, values="inf"),
+        Case(rows=5, cols=77, values="nan"),
+        Case(rows=4, cols=60, calls=2),
+        Case(rows=2**17 + 1, cols=16384, dtype=HALF, layout="expanded", gpu=True),
+    ],
+    speed=Speed(big, moved=lambda x: 2 * x.nbytes, of_copy=0.60, of_torch=1.2),
+    memory=Memory(big),
+)

@@ -1,0 +1,15 @@
+"""Day 08: right answers at a tenth of the speed of memory."""
+
+from __future__ import annotations
+
+from tests.planted import Laggard
+
+laggards = [
+    # Half of the warps an SM can hold, each with one 4-byte load a lane: too few bytes in flight.
+    Laggard(
+        "blocks of 32, one warp each",
+        swap={"    BLOCK = 1024": "    BLOCK = 32", "BLOCK=BLOCK": "BLOCK=BLOCK, num_warps=1"},
+    ),
+    # 128 lanes compute the same sum; 134 million programs to start.
+    Laggard("one element a program", swap={"    BLOCK = 1024": "    BLOCK = 1"}),
+]

@@ -1,0 +1,89 @@
+"""Day 13: what a softmax gets wrong, and what the grader must say about it."""
+
+from __future__ import annotations
+
+from tests.planted import Mistake
+
+ALLOCATION = "y = torch.empty(n_rows, n_cols, dtype=x.dtype, device=x.device)"
+BLOCK = "triton.next_power_of_2(n_cols)"
+OTHER = 'other=-float("inf")'
+QUOTIENT = "numerator / denominator"
+RETURN = "    return y"
+
+mistakes = [
+    Mistake(
+        "a masked lane holds 0, and the sum counts it",
+        swap={OTHER: "other=0.0"},
+        fails="correct",
+        says="other=",
+    ),
+    Mistake(
+        "a masked lane holds a merely small number", swap={OTHER: "other=-1e9"}, fails="edges", says="other="
+    ),
+    Mistake(
+        "the load has no mask", swap={f", mask=mask, {OTHER})": ")"}, fails="correct", says="Unmasked load"
+    ),
+    Mistake(
+        "the store has no mask",
+        swap={f"{QUOTIENT}, mask=mask": QUOTIENT},
+        fails="correct",
+        says="Unmasked store",
+    ),
+    Mistake("no maximum is subtracted", swap={"x - tl.max(x, axis=0)": "x"}, fails="edges", says="maximum"),
+    Mistake(
+        "rows are taken to be n_cols apart",
+        swap={"pid_m * stride_xm": "pid_m * n_cols"},
+        fails="edges",
+        says="stride",
+    ),
+    Mistake(
+        "y is written with x's row stride",
+        swap={"pid_m * n_cols": "pid_m * stride_xm"},
+        fails="edges",
+        says="stride",
+    ),
+    Mistake(
+        "every program reads row 0",
+        swap={"x_ptr + pid_m * stride_xm": "x_ptr"},
+        fails="correct",
+        says="same row",
+    ),
+    Mistake(
+        "every program writes row 0", swap={"y_ptr + pid_m * n_cols": "y_ptr"}, fails="correct", says="row 0"
+    ),
+    Mistake(
+        "half of the rows get no program",
+        swap={"(n_rows,)": "(n_rows // 2,)"},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake("columns past 1024 are left out", swap={BLOCK: "1024"}, fails="correct", says="never written"),
+    Mistake("the block is no power of two", swap={BLOCK: "n_cols"}, fails="correct", says="power of 2"),
+    Mistake(
+        "the numerators are not divided by their sum",
+        swap={QUOTIENT: "numerator"},
+        fails="correct",
+        says="sum",
+    ),
+    Mistake(
+        "the numerators are rounded to fp16 before the sum",
+        swap={"tl.sum(numerator, axis=0)": "tl.sum(numerator.to(tl.float16), axis=0)"},
+        fails="correct",
+        says="precision",
+    ),
+    Mistake(
+        "x is rounded to fp16 first",
+        swap={"x.to(tl.float32)": "x.to(tl.float16)"},
+        fails="correct",
+        says="precision",
+    ),
+    Mistake("the result is always fp32", swap={"dtype=x.dtype, ": ""}, fails="correct", says="dtype"),
+    Mistake("the result overwrites x", swap={ALLOCATION: "y = x"}, fails="correct", says="input"),
+    Mistake("nothing is returned", swap={RETURN: "    y"}, fails="correct", says="None"),
+    Mistake(
+        "torch does the work",
+        swap={RETURN: "    return torch.softmax(x, dim=-1)"},
+        fails="honest",
+        says="torch",
+    ),
+]
