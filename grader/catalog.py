@@ -71,8 +71,8 @@ class Day:
 
 @cache
 def days() -> tuple[Day, ...]:
-    """Every day that is built, in order."""
-    found = (re.fullmatch(r"day(\d\d)_(\w+)", path.name) for path in (ROOT / "days").glob("day*"))
+    """Every day that is built, in order: a folder without a lesson is none yet."""
+    found = (re.fullmatch(r"day(\d\d)_(\w+)", path.parent.name) for path in ROOT.glob("days/day*/README.md"))
     return tuple(sorted(Day(int(match[1]), match[2]) for match in found if match))
 
 

@@ -17,7 +17,8 @@ from typing import Any, Literal
 from grader.catalog import Day
 from grader.errors import BadSubmission, CannotGrade, TrackError
 from grader.gpu import has_nvidia_gpu
-from grader.precheck import precheck
+from grader.machine import unfit
+from grader.precheck import LARGEST, precheck
 from grader.verdict import Check, SpeedResult, Verdict
 from grader.warm import Warm
 from grader.wire import Closed, Malformed, TimedOut
@@ -27,7 +28,6 @@ SILENCE = {
     "cpu": 100.0,
     "gpu": 240.0,
 }  # seconds without any event before the command line ends the grading itself
-MAX_SOURCE = 1 << 20
 
 OnEvent = Callable[[dict[str, Any]], None]
 
@@ -78,6 +78,9 @@ def grade(
         return _replace(
             base, status=finding.status, checks=(check,), diagnosis=finding.diagnosis, look_at=look_at
         )
+    problem = unfit()
+    if problem is not None:
+        raise CannotGrade(f"{problem.what[0].upper()}{problem.what[1:]}.", problem.fix)
     on_event({"event": "note", "text": "loading torch and triton"})
     request = {
         "hidden_tests": str(day.hidden_tests),
@@ -97,11 +100,8 @@ def grade(
 
 def _read(path: Path) -> bytes:
     try:
-        if path.stat().st_size > MAX_SOURCE:
-            raise BadSubmission(
-                f"{path} is larger than 1 MiB; that is no kernel.py.", "track grade --file FILE"
-            )
-        return path.read_bytes()
+        with path.open("rb") as file:
+            return file.read(LARGEST + 1)
     except FileNotFoundError:
         raise BadSubmission(f"There is no file {path}.", "track start") from None
     except OSError as error:

@@ -50,7 +50,7 @@ class Finding:
 def precheck(day: Day, source: bytes) -> Finding | None:
     """The first thing wrong with `source` that can be told without running it, or None."""
     if len(source) > LARGEST:
-        reason = f"The file has {len(source):,} bytes; a kernel has fewer than {LARGEST:,}."
+        reason = f"The file is larger than {LARGEST:,} bytes."
         return Finding(
             "failed",
             reason,
@@ -87,7 +87,9 @@ def _parse(text: str) -> ast.Module | Finding:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ast.parse(text)
+            parsed = ast.parse(text)
+            compile(parsed, "kernel.py", "exec", dont_inherit=True)  # finds a stray `return` and the like
+            return parsed
     except SyntaxError as error:
         line, column = error.lineno or 0, error.offset or 0
         kind = "Indentation" if isinstance(error, IndentationError) else "Syntax"

@@ -55,6 +55,7 @@ class SpeedResult:
         ratio: how many times the needed speed was reached; 1.0 is the bar.
         interval: 95 % bootstrap interval of `ratio`.
         rounds: timing rounds taken.
+        noise: the same copy timed twice in the same run, one over the other; 1.0 on a quiet machine.
     """
 
     evidence: Literal["measured", "predicted"]
@@ -68,6 +69,7 @@ class SpeedResult:
     ratio: float
     interval: tuple[float, float]
     rounds: int
+    noise: float | None = None
 
 
 @dataclass(frozen=True)

@@ -184,7 +184,7 @@ def _special(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
         )
     if finding.kind == "nan" and values == "normal":
         return (
-            "NaN from beside the input leaked in: an unmasked load, or lanes that hold no element took part.",
+            "Unmasked load: NaN from beside the input leaked in, or lanes that hold no element took part.",
             "the mask of the load",
         )
     return None

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from grader.challenge import Challenge, Speed
+from grader.judge import reports
 from grader.judge.compare import as_tuple, errors, gate
 from grader.judge.link import Runner, RunnerLost, pack_arguments, read_answer
 from grader.judge.ratio import Ratio, bar_ratio
@@ -57,7 +58,8 @@ class Race:
             "rolled": self.rolled,
             "graph_below": GRAPH_BELOW,
         }
-        mine = self.ask(request, blobs)
+        mine, _ = self.ask(request, reports.PREPARED, blobs)
+        self.graph_calls = int(mine["graph_calls"])
         half = torch.empty(max(self.moved // 2, 1), dtype=torch.uint8, device="cuda").random_()
         target = torch.empty_like(half)
 
@@ -72,19 +74,19 @@ class Race:
         }
         for watch in self.watches.values():
             us = watch.warm_up()
-            if mine["graph"]:
+            if self.graph_calls:
                 watch.capture(us)
         self.calls = max(3, min(50, int(ROUND_US / max(float(mine["us"]), 1.0))))
 
-    def ask(self, request: dict[str, Any], blobs: Any = ()) -> dict[str, Any]:
+    def ask(self, request: dict[str, Any], form: Any, blobs: Any = ()) -> tuple[dict[str, Any], Any]:
         """One command to the runner; a fault of the learner's code fails the check."""
         try:
-            header = self.runner.ask(request, blobs, timeout=self.session.timeout)[0]
+            header, data = self.runner.ask(request, form, blobs, timeout=self.session.timeout)
         except RunnerLost as lost:
             raise self.session.lost(self.speed.case, lost) from None
         if "fault" in header:
             raise self.session.faulted(header["fault"])
-        return dict(header)
+        return header, data
 
     def round(self) -> None:
         """Time each once, in a shuffled order, and look at one output of the learner's."""
@@ -93,11 +95,11 @@ class Race:
         for who in order:
             calls = self.random.randint(self.calls, self.calls + 2)
             nonces = [self.random.randrange(1, 1 << 40) for _ in range(calls)]
-            us = (
-                self.ask({"do": "round", "calls": calls, "nonces": nonces})["us"]
-                if who == "yours"
-                else (self.watches[who].round(calls, nonces))
-            )
+            if who == "yours":
+                report, _ = self.ask({"do": "round", "calls": calls, "nonces": nonces}, reports.TIMED)
+                us = report["us"]
+            else:
+                us = self.watches[who].round(calls, nonces)
             self.times[who].append(statistics.median(us))
 
     def ratio(self) -> Ratio:
@@ -118,7 +120,7 @@ class Race:
         )
         slices = [[start, start + size] for start in starts]
         request = {"do": "verify", "which": self.random.randrange(1 << 16), "slices": slices}
-        header, data = self.runner.ask(request, timeout=self.session.timeout)
+        header, data = self.ask(request, reports.VERIFIED)
         answer = read_answer(header, data, size * len(slices))
         rolled = list(self.arguments)
         for position in self.rolled:
@@ -146,20 +148,16 @@ class Race:
 
         def clock(calls: int) -> float:
             begin = time.perf_counter()
-            self.ask({"do": "burst", "calls": calls})
+            self.ask({"do": "burst", "calls": calls}, reports.BURST)
             return (time.perf_counter() - begin) * 1e6
 
         calls = 20
         per_call = min((clock(2 * calls) - clock(calls)) / calls for _ in range(3))
-        if per_call / self.per_replay() > 2 * claimed + 100:
+        if per_call / max(self.graph_calls, 1) > 2 * claimed + 100:
             sentence = (
                 f"The kernel claims {claimed:.0f} µs a call, the clock on the wall says {per_call:.0f} µs."
             )
             raise CheckFailed("failed", {"reason": sentence}, (sentence, "work that escapes the timer"))
-
-    def per_replay(self) -> int:
-        watch = self.watches["copy"]
-        return len(watch.outputs) if watch.graph else 1
 
 
 def check(session: Session, challenge: Challenge, speed: Speed) -> None:
@@ -187,9 +185,10 @@ def check(session: Session, challenge: Challenge, speed: Speed) -> None:
         ratio=ratio.value,
         interval=ratio.interval,
         rounds=len(race.times["yours"]),
+        noise=median["copy"] / median["again"],
     )
     session.keep_speed(asdict(result))
-    noise = median["copy"] / median["again"]
+    noise = result.noise or 0.0
     if abs(noise - 1) > NOISE:
         sentence = (
             "This machine is too noisy for a verdict on speed: the same copy timed twice differs by "

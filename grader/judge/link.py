@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import torch
 
+from grader.judge import reports
 from grader.warm import ask_for_runner
 from grader.wire import Channel, Closed, Malformed, TimedOut
 
@@ -62,15 +63,18 @@ class Runner:
             self.printed += chunk[: max(0, OUTPUT_KEPT - len(self.printed))]
         os.close(pipe)
 
-    def ask(self, header: dict[str, Any], blobs: Any = (), *, timeout: float, limit: int = MAX_ANSWER) -> Any:
+    def ask(self, header: dict[str, Any], form: Any, blobs: Any = (), *, timeout: float) -> Any:
         """Send one command and wait for its answer.
 
+        Args:
+            form: what the answer must look like (judge/reports.py), unless it reports a fault.
+
         Raises:
-            RunnerLost: no answer came; the runner is dead then.
+            RunnerLost: no answer came, or none that can be used; the runner is dead then.
         """
         try:
             self.channel.send(header, blobs)
-            return self.channel.receive(timeout, limit)
+            answer, data = self.channel.receive(timeout, MAX_ANSWER)
         except TimedOut:
             self.kill()
             raise RunnerLost("timeout", f"no answer after {timeout:.0f} s") from None
@@ -79,6 +83,10 @@ class Runner:
             raise RunnerLost("crashed", f"the process sent no answer that can be read ({error})") from None
         except Closed:
             raise self._lost() from None
+        if not reports.answers(answer, form):
+            self.kill()
+            raise RunnerLost("crashed", "the process sent an answer that was not asked for")
+        return answer, data
 
     def _lost(self) -> RunnerLost:
         self.parent.send({"ended": self.pid})

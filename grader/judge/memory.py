@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from grader.challenge import Challenge
+from grader.judge import reports
 from grader.judge.link import RunnerLost, pack_arguments
 from grader.judge.session import CheckFailed, Session
 from grader.judge.trial import draw
@@ -22,7 +23,7 @@ def check(session: Session, challenge: Challenge) -> None:
     specs, blobs = pack_arguments(arguments, session.names[challenge.entry][: len(arguments)])
     request = {"do": "peak", "entry": challenge.entry, "arguments": specs}
     try:
-        report, _ = session.ready_runner().ask(request, blobs, timeout=session.timeout)
+        report, _ = session.ready_runner().ask(request, reports.PEAK, blobs, timeout=session.timeout)
     except RunnerLost as lost:
         raise session.lost(challenge.memory.case, lost) from None
     if "fault" in report:

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from grader.challenge import Case, Challenge
+from grader.judge import reports
 from grader.judge.evidence import Evidence
 from grader.judge.link import Runner, RunnerLost
 from grader.judge.trial import Trial, attempt
@@ -95,7 +96,9 @@ class Session:
     def load(self, runner: Runner) -> dict[str, Any]:
         """Have a runner import the learner's file."""
         try:
-            return dict(runner.ask({"do": "load", "path": self.path}, timeout=self.timeout)[0])
+            return dict(
+                runner.ask({"do": "load", "path": self.path}, reports.LOADED, timeout=self.timeout)[0]
+            )
         except RunnerLost as lost:
             raise self.lost(None, lost) from None
 

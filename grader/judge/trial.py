@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from grader.challenge import Case, Challenge
+from grader.judge import reports
 from grader.judge.compare import Expected, Finding, compare, expect, name
 from grader.judge.draw import Draw
 from grader.judge.link import LARGE, Answer, Runner, is_poison, pack_arguments, read_answer, storage_bytes
@@ -81,7 +82,7 @@ def attempt(
         "slices": slices,
         "seed": random.Random(f"{seed}/{case.id}/order").getrandbits(32),
     }
-    header, data = runner.ask(request, blobs, timeout=timeout)
+    header, data = runner.ask(request, reports.CALLED, blobs, timeout=timeout)
     trial.answer = read_answer(header, data, sum(stop - start for start, stop in slices) if slices else None)
     trial.findings = _findings(trial)
     return trial

@@ -1,7 +1,7 @@
 """The runner's answers about time and memory on a GPU. Claims all of them: the judge checks them against its
 own clock.
 
-prepare {entry, arguments, rolled} → {us}         warm_up and, for short calls, capture
+prepare {entry, arguments, rolled} → {us, graph_calls}  warm_up and, for short calls, capture
 round   {calls, nonces}            → {us: […]}
 burst   {calls}                    → {}
 verify  {which, slices}            → {nonce, outputs}
@@ -36,7 +36,8 @@ class Clock:
         arguments = [value.contiguous() if isinstance(value, torch.Tensor) else value for value in arguments]
         self.watch = Stopwatch(entry, arguments, header["rolled"])
         us = self.watch.warm_up()
-        return {"us": us, "graph": us < header["graph_below"] and self.watch.capture(us)}, []
+        captured = us < header["graph_below"] and self.watch.capture(us)
+        return {"us": us, "graph_calls": len(self.watch.outputs) if captured else 0}, []
 
     def round(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         assert self.watch is not None

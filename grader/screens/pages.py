@@ -1,0 +1,125 @@
+"""The pages of a day: started, lesson, hint, solution, diff, reset; and the one-line errors."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader.catalog import Day
+from grader.errors import TrackError
+from grader.hints import TIERS
+from grader.screens.terminal import Terminal, near, spell, typed
+from grader.workspace import Fate, Workspace
+
+if TYPE_CHECKING:
+    from grader.machine import Finding
+
+DIFF = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def started(
+    terminal: Terminal, workspace: Workspace, day: Day, fates: Mapping[str, Fate], resumed: bool
+) -> None:
+    """Prints where a day lies now, and what became of files that were there already."""
+    word = "Resuming day" if resumed else "Day"
+    terminal.line((f"{word} {day.number} · {day.title}", "bold"))
+    terminal.table(
+        [("lesson", near(workspace.folder(day) / "README.md")), ("kernel", near(workspace.kernel(day)))]
+    )
+    if resumed and fates["kernel.py"] == "kept":
+        terminal.line("Your kernel.py is as you left it.", indent=2)
+    if resumed and fates["kernel.py"] == "copied":
+        terminal.line("Your kernel.py was gone; this is a fresh skeleton.", indent=2)
+    for name, fate in fates.items():
+        if fate == "upgraded":
+            terminal.line(f"{name} was untouched and now is the course's newer one.", indent=2)
+    terminal.next("track grade", f"once the TODOs in kernel.py are filled in (read: {typed('track lesson')})")
+
+
+def lesson(terminal: Terminal, day: Day) -> None:
+    """Prints the lesson: rendered on a terminal, as Markdown into a pipe."""
+    _markdown(terminal, day.lesson.read_text(encoding="utf-8"))
+    terminal.next(f"track start {day.number}")
+
+
+def hint(terminal: Terminal, day: Day, tiers: Mapping[int, str]) -> None:
+    """Prints tiers by number, 1 to 3: usually one."""
+    for place, (tier, text) in enumerate(tiers.items()):
+        if place:
+            terminal.line()
+        terminal.line((f"Day {day.number} · hint {tier} of {len(TIERS)}: {TIERS[tier - 1]}", "bold"))
+        terminal.line()
+        _markdown(terminal, text)
+    more = "hint" if max(tiers) < len(TIERS) else "solution"
+    terminal.next(f"track grade {day.number}", f"or {typed(f'track {more} {day.number}')} for more")
+
+
+def _markdown(terminal: Terminal, source: str) -> None:
+    """Rendered on a terminal, as it is into a pipe."""
+    if not (terminal.live and terminal.unicode):
+        return terminal.block(source, indent=0)
+    from rich.markdown import Markdown
+
+    terminal.console.print(Markdown(source, code_theme="ansi_dark"), width=min(terminal.console.width, 100))
+
+
+def code(out: Terminal, err: Terminal, day: Day) -> None:
+    """Prints the solution; what is no Python goes to `err`, so that the output can be saved as a file."""
+    text = day.solution.read_text(encoding="utf-8")
+    if out.live:
+        from rich.syntax import Syntax
+
+        out.console.print(
+            Syntax(text, "python", theme="ansi_dark", background_color="default", word_wrap=True)
+        )
+    else:
+        out.stream.write(text if out.unicode else spell(text))
+    err.next(f"track diff {day.number} --solution", "compares yours with it")
+
+
+def diff(out: Terminal, err: Terminal, day: Day, other: Path, mine: Path) -> None:
+    """Prints a unified diff from `other`, a skeleton or the solution, to the learner's file."""
+    texts = [path.read_text(encoding="utf-8", errors="replace").splitlines() for path in (other, mine)]
+    names = "solution.py" if other == day.solution else "skeleton.py", "kernel.py"
+    lines = list(difflib.unified_diff(texts[0], texts[1], *names, lineterm=""))
+    for line in lines:
+        out.line((line, DIFF.get(line[:1], "")))
+    if not lines:
+        err.line(f"kernel.py is the same as {names[0].removesuffix('.py')}.")
+    err.next(f"track grade {day.number}")
+
+
+def was_reset(terminal: Terminal, workspace: Workspace, day: Day, trash: Path) -> None:
+    """Prints where the work went."""
+    terminal.line((f"Day {day.number} · {day.title} is fresh again.", "bold"))
+    terminal.table([("your work", near(trash)), ("kernel", near(workspace.kernel(day)))])
+    terminal.next("track grade", "once the TODOs in kernel.py are filled in")
+
+
+def error(terminal: Terminal, problem: TrackError) -> None:
+    """Prints one line, and below it what to do."""
+    terminal.line(("error: ", "bold red"), problem.problem)
+    if problem.fix:
+        terminal.line(("fix: ", "bold"), typed(problem.fix))
+
+
+def unrecorded(terminal: Terminal, problem: TrackError) -> None:
+    """Says that a verdict stands but could not be kept."""
+    terminal.line(("warning: ", "bold yellow"), f"not recorded. {problem.problem}")
+
+
+def doctor(terminal: Terminal, findings: Sequence[Finding]) -> None:
+    """Prints what was found on this machine, each trouble with its cure."""
+    for one in findings:
+        terminal.line(
+            terminal.mark({True: "passed", False: "failed", None: "noted"}[one.ok]), f"  {one.what}"
+        )
+        if one.fix:
+            terminal.line("fix: ", typed(one.fix), indent=5)
+    broken = sum(one.ok is False for one in findings)
+    if broken:
+        terminal.next("track doctor", f"once {'that is' if broken == 1 else f'those {broken} are'} mended")
+    else:
+        terminal.next("track", "this machine can grade")

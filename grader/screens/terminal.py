@@ -1,0 +1,159 @@
+"""What the screen at hand can show: colours, marks, width, Unicode. Piped output is plain and wide."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+import unicodedata
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TextIO
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from grader import catalog
+
+# A cell or a line is made of plain strings and (string, style) pairs.
+Part = str | tuple[str, str]
+
+MARKS = {
+    "passed": ("✓", "ok", "green"),
+    "failed": ("✗", "FAIL", "bold red"),
+    "slow": ("✗", "SLOW", "bold yellow"),
+    "crashed": ("✗", "CRASH", "bold red"),
+    "timeout": ("✗", "TIMEOUT", "bold red"),
+    "inconclusive": ("?", "?", "yellow"),
+    "not reached": ("-", "-", "dim"),
+    "not measured": ("-", "-", "dim"),
+    "running": ("▸", ">", "cyan"),
+    "noted": ("!", "!", "yellow"),
+    "new": ("·", ".", "dim"),
+}
+SPELLED = {
+    "·": "-", "–": "-", "—": "-", "…": "...", "→": "->", "←": "<-", "▸": ">", "✓": "ok", "✗": "FAIL",
+    "µ": "u", "μ": "u", "×": "x", "≤": "<=", "≥": ">=", "≠": "!=", "≈": "~", "√": "sqrt", "∞": "inf",
+    "−": "-", "⌈": "ceil(", "⌉": ")", "’": "'", "“": '"', "”": '"', "σ": "sigma", "α": "alpha",
+    "β": "beta", "π": "pi", "∑": "sum", "Σ": "sum", "∈": "in", "⋅": "*", "│": "|", "─": "-", "┌": "+",
+    "┐": "+", "└": "+", "┘": "+", "├": "+", "┤": "+", "┬": "+", "┴": "+", "┼": "+", "█": "#", "░": ".",
+    "▲": "^", "▼": "v", "►": ">", "▶": ">", "⇒": "=>", "′": "'", "◄": "<", "•": "*", "ᵀ": "^T", "≡": "==",
+    "∘": "*", "δ": "delta", "ⁿ": "^n", "⁻": "^-",
+}  # fmt: skip
+WIDE = 10_000  # columns of a pipe, where nothing wraps
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+class Terminal:
+    """A stream that people read.
+
+    Attributes:
+        live: someone watches it, so lines may be redrawn.
+        unicode: it can show more than ASCII.
+    """
+
+    def __init__(self, stream: TextIO, width: int | None = None) -> None:
+        self.stream = stream
+        self.live = stream.isatty() and os.environ.get("TERM") != "dumb"
+        self.unicode = (stream.encoding or "").lower().replace("-", "") == "utf8" and os.environ.get(
+            "TERM"
+        ) != "dumb"
+        wide = None if stream.isatty() else WIDE
+        self.console = Console(file=stream, width=width or wide, highlight=False, markup=False, emoji=False)
+
+    def line(self, *parts: Part, indent: int = 0) -> None:
+        """Prints one line; on a narrow terminal it wraps and keeps its indent."""
+        text = self.text(*parts)
+        if self.console.width >= WIDE or not text:
+            self.console.print(" " * indent if text else "", text, sep="", soft_wrap=True)
+        else:
+            self.console.print(Padding(text, (0, 0, 0, indent), expand=False))
+
+    def block(self, text: str, indent: int = 4, style: str = "") -> None:
+        """Prints text that has its own line breaks, such as code."""
+        for line in text.splitlines():
+            self.line((line, style), indent=indent)
+
+    def table(self, rows: Sequence[Sequence[Part]], indent: int = 2) -> None:
+        """Prints rows with aligned columns and no trailing blanks."""
+        for row in self.aligned(rows):
+            self.line(*row, indent=indent)
+
+    def aligned(self, rows: Sequence[Sequence[Part]]) -> list[list[Part]]:
+        """The rows with every cell but a row's last one padded to its column's width."""
+        rows = [_unpadded(row) for row in rows]
+        widths: dict[int, int] = {}
+        for row in rows:
+            for column, cell in enumerate(row[:-1]):
+                widths[column] = max(widths.get(column, 0), self.text(cell).cell_len)
+        out: list[list[Part]] = []
+        for row in rows:
+            padded: list[Part] = []
+            for column, cell in enumerate(row[:-1]):
+                padded += [cell, " " * (widths[column] + 2 - self.text(cell).cell_len)]
+            out.append([*padded, *row[-1:]])
+        return out
+
+    def text(self, *parts: Part) -> Text:
+        pairs = [(part, "") if isinstance(part, str) else part for part in parts]
+        return Text.assemble(*((self.clean(words), style) for words, style in pairs))
+
+    def mark(self, outcome: str) -> tuple[str, str]:
+        """✓ or ok, ✗ or FAIL: a sign that needs no colour to be told apart."""
+        sign, word, style = MARKS[outcome]
+        return (sign if self.unicode else word, style)
+
+    def clean(self, words: str) -> str:
+        """`words` without what could drive a terminal, and in ASCII where it can show nothing else."""
+        words = CONTROLS.sub("?", words.expandtabs(4)).encode("utf-8", "replace").decode()
+        return words if self.unicode else spell(words)
+
+    def next(self, command: str, when: str = "") -> None:
+        """Prints the last line of a screen: the command to type next."""
+        self.line()
+        self.line(("Next: ", "bold"), (typed(command), "bold cyan"), f"   {when}" if when else "")
+
+
+def _unpadded(row: Sequence[Part]) -> list[Part]:
+    """The row without empty cells at its end."""
+    cells = list(row)
+    while cells and cells[-1] in ("", ("", ""), ("", "dim")):
+        cells.pop()
+    return cells
+
+
+def spell(words: str) -> str:
+    """`words` in ASCII: µs as us, → as ->, é as e, and ? for what has no spelling."""
+    if words.isascii():
+        return words
+    spelled = "".join(SPELLED.get(letter, letter) for letter in words)
+    plain = (letter for letter in unicodedata.normalize("NFKD", spelled) if not unicodedata.combining(letter))
+    return "".join(plain).encode("ascii", "replace").decode()
+
+
+def typed(command: str) -> str:
+    """`command` as this person has to type it: `track`, `./track` or `python -m grader`."""
+    if not command.startswith("track"):
+        return command
+    return (os.environ.get("TRACK_COMMAND") or _program()) + command.removeprefix("track")
+
+
+def _program() -> str:
+    """`track` where the shell finds it; the launcher by its path where only that is there."""
+    if Path(sys.argv[0]).name == "__main__.py":
+        return "python -m grader"
+    launcher = catalog.ROOT / "track"
+    if not launcher.is_file() or any((Path(p) / "track").is_file() for p in os.get_exec_path()):
+        return "track"
+    path = os.path.relpath(launcher)
+    return shlex.quote(path if os.sep in path else f"./{path}")
+
+
+def near(path: Path) -> str:
+    """`path` from the current folder where it lies below it, else in full."""
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return str(path)

@@ -1,0 +1,168 @@
+"""What a grading found: what failed first and where, one sentence on why, and what to type next."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from pathlib import Path
+from typing import Any
+
+from grader.screens.grading import UNTRIED, case
+from grader.screens.terminal import Part, Terminal, near, typed
+from grader.verdict import Check, SpeedResult, Verdict
+
+Next = tuple[str, str]
+
+PRINTED = 8  # lines shown of what the kernel printed
+TRACED = 12  # lines shown of the learner's traceback
+
+
+def show(
+    terminal: Terminal, verdict: Verdict, path: Path, *, only: str | None = None, passed: Next | None = None
+) -> None:
+    """Prints everything below the list of checks.
+
+    Args:
+        path: the graded file, for the line that failed.
+        only: the one case that was graded, when it was one.
+        passed: the command that follows a pass, and a word on it; None for a file outside of the workspace.
+    """
+    first = next((c for c in verdict.checks if c.outcome != "passed" and c.outcome not in UNTRIED), None)
+    good = verdict.status == "passed"
+    took = f"   {verdict.device}, {verdict.seconds:.1f} s" if verdict.seconds else ""
+    headline = _praise(verdict, only, passed is not None) if good else _headline(verdict, first)
+    terminal.line()
+    terminal.line((headline, "bold"), (took, "dim"))
+    _facts(terminal, verdict, first, path)
+    again = f"track grade {verdict.day}" + ("" if passed else f" --file {shlex.quote(near(path))}")
+    if good and not only:
+        terminal.next(*(passed or ("track status", "")))
+    else:
+        _repeat(terminal, verdict, first, again)
+
+
+def _facts(terminal: Terminal, verdict: Verdict, first: Check | None, path: Path) -> None:
+    """What happened, how fast it was, why, and where to look."""
+    if first and verdict.status != "unstarted":
+        _cause(terminal, first, path, verdict.diagnosis)
+    if verdict.speed:
+        terminal.table(speed_rows(verdict.speed))
+    if verdict.diagnosis:
+        terminal.line()
+        terminal.line(verdict.diagnosis, indent=2)
+    if verdict.look_at:
+        terminal.line(("Look at: ", "bold"), verdict.look_at, indent=2)
+    _printed(terminal, verdict, first)
+
+
+def _headline(verdict: Verdict, first: Check | None) -> str:
+    if verdict.status == "failed" and first and first.group == "imports":
+        return "Not yet: the file could not be used."
+    where = "the grading stopped"
+    if first:
+        where = f"{first.group} fails" + (f", first with {case(first.name)}" if case(first.name) else "")
+    return {
+        "failed": f"Not yet: {where}.",
+        "slow": "Not yet: correct, but too slow.",
+        "unstarted": "Nothing to grade yet.",
+        "crashed": f"Not yet, it crashed: {where}.",
+        "timeout": f"Not yet, it did not finish in time: {where}.",
+        "inconclusive": "Correct; too noisy to tell whether it is fast enough. Not counted as a failure.",
+    }[verdict.status]
+
+
+def _praise(verdict: Verdict, only: str | None, recorded: bool) -> str:
+    if only:
+        passed = sum(check.outcome == "passed" and bool(case(check.name)) for check in verdict.checks)
+        return "This case passed." if passed == 1 else f"These {passed} cases passed."
+    unmeasured = any(check.outcome == "not measured" and check.group == "fast" for check in verdict.checks)
+    praise = "Correct; speed not measured here." if unmeasured else "Passed."
+    return praise + (f" The day is done on {'GPU' if verdict.on_gpu else 'CPU'}." if recorded else "")
+
+
+def _cause(terminal: Terminal, check: Check, path: Path, diagnosis: str) -> None:
+    """The facts of a failure: the reason, the worst element, the learner's line, the learner's frames."""
+    cause = check.cause
+    reason = str(cause.get("reason") or "")
+    if reason and reason.lower().rstrip(".") not in diagnosis.lower():
+        terminal.line(reason, indent=2)
+    facts: list[tuple[Part, Part]] = []
+    if "expected" in cause or "got" in cause:
+        where = f"at {_index(cause['index'])}" if cause.get("index") is not None else "value"
+        facts.append((where, f"expected {number(cause.get('expected'))}, got {number(cause.get('got'))}"))
+    if "max_error" in cause:
+        allowed = f", allowed {number(cause['allowed'])}" if "allowed" in cause else ""
+        facts.append(("max error", number(cause["max_error"]) + allowed))
+    terminal.table(facts)
+    if cause.get("line"):
+        _line(terminal, path, int(cause["line"]), int(cause.get("column") or 0))
+    frames = cause.get("traceback") or []
+    for frame in frames[-TRACED:] if isinstance(frames, list) and len(frames) > 1 else []:
+        terminal.line((str(frame), "dim"), indent=4)
+
+
+def _line(terminal: Terminal, path: Path, line: int, column: int) -> None:
+    """The learner's own line, and a caret under the column where Python stopped."""
+    try:
+        text = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()[line - 1]
+    except (OSError, IndexError):
+        return
+    indent = len(text) - len(text.lstrip())
+    terminal.line((f"{path.name}:{line}", "cyan"), f"   {text.strip()}", indent=2)
+    if column > indent:
+        terminal.line(" " * (len(f"{path.name}:{line}   ") + column - 1 - indent) + "^", indent=2)
+
+
+def _printed(terminal: Terminal, verdict: Verdict, first: Check | None) -> None:
+    output = str((first.cause.get("output") if first else "") or verdict.output)
+    lines = output.rstrip().splitlines()
+    if not lines:
+        return
+    terminal.line()
+    more = f", the last {PRINTED} of {len(lines)} lines" if len(lines) > PRINTED else ""
+    terminal.line((f"Your file printed{more}:", "bold"), indent=2)
+    terminal.block("\n".join(line[:300] for line in lines[-PRINTED:]), style="dim")
+
+
+def _repeat(terminal: Terminal, verdict: Verdict, first: Check | None, again: str) -> None:
+    """The command that grades once more, and before it the one that replays the failed case."""
+    if verdict.status == "passed":
+        return terminal.next(again, "grades every case")
+    if verdict.status == "inconclusive":
+        return terminal.next(again, "once nothing else uses the GPU")
+    if verdict.status != "unstarted" and first and case(first.name):
+        replay = f"{again} --seed {verdict.seed} -k {case(first.name)}"
+        terminal.line()
+        terminal.line("The same inputs again: ", (typed(replay), "cyan"), indent=2)
+    terminal.next(again, f"once kernel.py is changed (stuck? {typed(f'track hint {verdict.day}')})")
+
+
+def speed_rows(speed: SpeedResult) -> list[tuple[Part, Part]]:
+    """Yours, needed and torch in one unit, the share of copy, and where the figures come from."""
+    low, high = speed.interval
+    return [
+        (
+            "yours",
+            f"{duration(speed.yours_us)}   {speed.ratio:.2f}× the needed speed ({low:.2f} to {high:.2f})",
+        ),
+        ("needed", f"{duration(speed.needed_us)}   {speed.bar}"),
+        ("torch", f"{duration(speed.torch_us)}   yours is {speed.of_torch:.2f}× as fast"),
+        ("copy", f"{duration(speed.copy_us)}   yours reaches {speed.of_copy:.0%} of it"),
+        ("evidence", "measured on this GPU" if speed.evidence == "measured" else "predicted, not measured"),
+    ]
+
+
+def duration(us: float) -> str:
+    """`78.1 µs`, `3,412 µs`: always microseconds, so that any two can be compared at a glance."""
+    return f"{us:,.0f} µs" if us >= 1000 else f"{us:.4g} µs"
+
+
+def number(value: Any) -> str:
+    """A figure as a person reads it; what is no number is shown as it is."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return str(value)
+    return f"{value:.6g}" if math.isfinite(value) else str(value)
+
+
+def _index(index: Any) -> str:
+    return f"[{', '.join(map(str, index))}]" if isinstance(index, (list, tuple)) else str(index)

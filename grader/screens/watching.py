@@ -1,0 +1,41 @@
+"""The few words of `track watch` between two gradings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from grader.catalog import Day
+from grader.screens.terminal import Terminal, near
+
+
+def cleared(terminal: Terminal) -> None:
+    """Makes room for a grading: an empty screen on a terminal, a rule elsewhere."""
+    if terminal.live:
+        terminal.console.clear()
+    else:
+        terminal.line("-" * 60)
+
+
+def waiting(terminal: Terminal, path: Path, keyboard: bool) -> None:
+    terminal.line()
+    terminal.line(f"Watching {near(path)}: save it to grade again.")
+    if keyboard:
+        terminal.line(
+            "Keys: ",
+            ("g", "bold"),
+            " grade  ",
+            ("h", "bold"),
+            " hint  ",
+            ("n", "bold"),
+            " next day  ",
+            ("q", "bold"),
+            " quit",
+        )
+    else:
+        terminal.line("Ctrl-C ends it.")
+
+
+def left(terminal: Terminal, day: Day) -> None:
+    terminal.line()
+    terminal.line("Stopped watching; every finished grading is recorded.")
+    terminal.next(f"track grade {day.number}")

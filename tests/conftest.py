@@ -1,0 +1,38 @@
+"""Fixtures that more than one test file uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader import catalog
+from grader.examine import grade
+from grader.verdict import Verdict
+from grader.warm import Warm
+
+pytest_plugins = ["tests.learner", "tests.shown"]
+
+Grade = Callable[..., Verdict]
+
+
+@pytest.fixture(scope="session")
+def warm() -> Iterator[Warm]:
+    """One warm parent for all gradings of a test process."""
+    with Warm("cpu") as parent:
+        yield parent
+
+
+@pytest.fixture
+def graded(warm: Warm, tmp_path: Path) -> Grade:
+    """Grades a source text (or a file) on a day, in the interpreter."""
+
+    def run(number: int, source: str | Path, **options: Any) -> Verdict:
+        path = source if isinstance(source, Path) else tmp_path / "kernel.py"
+        if not isinstance(source, Path):
+            path.write_text(source, encoding="utf-8")
+        return grade(catalog.find(str(number)), path, warm=warm, **options)
+
+    return run

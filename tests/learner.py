@@ -1,0 +1,170 @@
+"""A learner for the tests: a folder, a terminal, and the real command line in a real process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader import catalog
+from grader.catalog import Day
+
+REPO = Path(__file__).resolve().parent.parent
+
+DAY_1 = "day01_hello_triton"
+SOLUTION_1 = (REPO / "solutions" / f"{DAY_1}.py").read_text(encoding="utf-8")
+
+SKELETON = '''"""A day of the tiny course."""
+
+import torch
+
+
+def double(x):
+    """Return 2x."""
+    # TODO: return it
+    return torch.empty_like(x)
+'''
+TINY = {
+    "day01_hello": "# Day 1 · Hello\n\nSay hello: 2·x ≤ 4.\n",
+    "day02_doubling": "# Day 2 · Doubling\n\nDouble it.\n",
+    "day08_adding": "# Day 8 · Adding\n\nAdd it.\n",
+}
+HINTS = "## Nudge\n\nWhat is 2x?\n\n## Approach\n\n1. Add x to x.\n\n## Code\n\n```python\nx + x\n```\n"
+
+
+def tiny_course(root: Path) -> Path:
+    """A course of three days in `root`: lessons, skeletons, solutions and hints, of one line each."""
+    for stem, lesson in TINY.items():
+        folder = root / "days" / stem
+        folder.mkdir(parents=True)
+        (folder / "README.md").write_text(lesson, encoding="utf-8")
+        (folder / "kernel.py").write_text(SKELETON, encoding="utf-8")
+        for tree, name, text in (
+            ("solutions", f"{stem}.py", SKELETON.replace("torch.empty_like(x)", "x + x")),
+            ("hints", f"{stem}.md", HINTS),
+        ):
+            (root / tree).mkdir(exist_ok=True)
+            (root / tree / name).write_text(text, encoding="utf-8")
+    return root
+
+
+@pytest.fixture
+def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The tiny course in the place of the real one, and an empty folder to stand in."""
+    root = tiny_course(tmp_path / "course")
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.setattr(catalog, "ROOT", root)
+    monkeypatch.delenv("TRACK_HOME", raising=False)
+    monkeypatch.chdir(here)
+    catalog.days.cache_clear()
+    yield root
+    catalog.days.cache_clear()
+
+
+def day(number: int) -> Day:
+    return next(day for day in catalog.days() if day.number == number)
+
+
+@dataclass
+class Learner:
+    """Someone in a folder who types commands."""
+
+    folder: Path
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def types(self, *words: str, cwd: Path | None = None, stdin: int = subprocess.DEVNULL) -> Answer:
+        """Runs `track` with these words in a process of its own, without a terminal."""
+        return self._process("-m", "grader", *words, cwd=cwd, stdin=stdin)
+
+    def runs(self, code: str, *words: str) -> Answer:
+        """Runs Python code in the same way, with these words as its arguments."""
+        return self._process("-c", code, *words)
+
+    def _process(self, *words: str, cwd: Path | None = None, stdin: int = subprocess.DEVNULL) -> Answer:
+        process = subprocess.run(
+            [sys.executable, *words],
+            cwd=cwd or self.folder,
+            env=self.surroundings(),
+            stdin=stdin,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=150,
+            check=False,
+        )
+        return Answer(process.returncode, process.stdout, process.stderr)
+
+    def surroundings(self) -> dict[str, str]:
+        kept = {
+            name: value for name, value in os.environ.items() if not name.startswith(("TRACK_", "PYTEST_"))
+        }
+        kept |= {"PYTHONPATH": str(REPO), "PYTHONIOENCODING": "utf-8", "TRACK_COMMAND": "track"}
+        return {**kept, **self.environment}
+
+    @property
+    def home(self) -> Path:
+        return self.folder / "my-track"
+
+    @property
+    def journal(self) -> Path:
+        return self.home / ".track" / "journal.jsonl"
+
+    def kernel(self, stem: str) -> Path:
+        return self.home / stem / "kernel.py"
+
+    def records(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.journal.read_text(encoding="utf-8").splitlines()]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command gave back."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """The one document on stdout, in strict JSON."""
+        return json.loads(self.out, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+
+
+@pytest.fixture
+def learner(tmp_path: Path) -> Learner:
+    """Someone in an empty folder whose name has a space and an umlaut."""
+    folder = tmp_path / "grüße an alle"
+    folder.mkdir()
+    return Learner(folder)
+
+
+@pytest.fixture
+def started(learner: Learner) -> Learner:
+    """The same, after `track start 1`."""
+    assert learner.types("start", "1").code == 0
+    return learner
+
+
+def passed(learner: Learner) -> Learner:
+    """The same learner, who has passed day 1 as far as the journal knows."""
+    record = {"schema": 1, "event": "graded", "day": 1, "status": "passed", "on_gpu": False}
+    with learner.journal.open("a") as file:
+        file.write(json.dumps(record) + "\n")
+    return learner
+
+
+def snapshot(name: str, text: str) -> None:
+    """Compares `text` with tests/snapshots/<name>.txt; UPDATE_SNAPSHOTS=1 writes it anew."""
+    path = REPO / "tests" / "snapshots" / f"{name}.txt"
+    if os.environ.get("UPDATE_SNAPSHOTS"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8"), f"{name} changed; UPDATE_SNAPSHOTS=1 accepts it"

@@ -1,0 +1,141 @@
+"""Verdicts to draw, and streams that remember what was drawn on them."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.screens import Terminal
+from grader.screens import verdict as verdict_screen
+from grader.screens.grading import Grading
+from grader.verdict import Check, SpeedResult, Verdict
+from tests.learner import SKELETON, day
+
+CPU, GPU = "cpu (interpreter)", "NVIDIA H200"
+CASES = ("n=4-fp32", "n=1025-fp32")
+SPEED = SpeedResult("measured", 78.1, 44.0, 38.2, 26.4, 0.338, 0.489, "0.60 of copy", 0.563, (0.55, 0.57), 15)
+WRONG = {
+    "reason": "the values differ from torch's", "max_error": 0.31, "allowed": 1e-05, "index": [0, 780],
+    "expected": 0.205645, "got": 0.136306, "line": 9,
+}  # fmt: skip
+
+
+class Screen(io.TextIOWrapper):
+    """A stream that remembers what was shown; `tty` says it is a terminal."""
+
+    def __init__(self, encoding: str = "utf-8", tty: bool = False) -> None:
+        super().__init__(io.BytesIO(), encoding=encoding, newline="")
+        self.tty = tty
+
+    def isatty(self) -> bool:
+        return self.tty
+
+    @property
+    def shown(self) -> str:
+        self.flush()
+        return self.buffer.getvalue().decode(self.encoding)  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def colour_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """TERM and friends as on an ordinary terminal, whatever they are where the tests run."""
+    monkeypatch.setenv("TRACK_COMMAND", "track")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    for name in ("NO_COLOR", "FORCE_COLOR", "COLORTERM", "COLUMNS", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def shown(draw: Callable[[Terminal], object], **screen: Any) -> str:
+    """What `draw` shows on such a Screen; a terminal is 80 columns wide."""
+    stream = Screen(**screen)
+    draw(Terminal(stream, width=80 if stream.tty else None))
+    return stream.shown
+
+
+def checks(**outcomes: str) -> tuple[Check, ...]:
+    """A whole grading of two cases a group; `correct="failed"` fails the last case of a group."""
+    found = [Check("imports", "passed", 0.1)]
+    for group in ("correct", "edges"):
+        outcome = outcomes.get(group, "passed")
+        for case in CASES:
+            worst = outcome if case == CASES[-1] or outcome == "not reached" else "passed"
+            found.append(Check(f"{group}[{case}]", worst, 0.2, WRONG if worst == "failed" else {}))  # type: ignore[arg-type]
+    for group in ("honest", "memory", "fast"):
+        found.append(Check(group, outcomes.get(group, "passed")))  # type: ignore[arg-type]
+    return tuple(found)
+
+
+def verdict(status: str, device: str = CPU, **more: Any) -> Verdict:
+    return Verdict(2, status, 4021, device, {"track": "0.1.0"}, seconds=2.4, **more)  # type: ignore[arg-type]
+
+
+UNTRIED = dict.fromkeys(("honest", "memory", "fast"), "not reached")
+LATER = dict.fromkeys(("edges", *UNTRIED), "not reached")
+UNMEASURED = {"memory": "not measured", "fast": "not measured"}
+VERDICTS = {
+    "passed-gpu": verdict(
+        "passed", GPU, checks=checks(), speed=replace(SPEED, yours_us=40.2, ratio=1.095, of_copy=0.657)
+    ),
+    "passed-cpu": verdict("passed", checks=checks(**UNMEASURED)),
+    "failed": verdict(
+        "failed",
+        checks=checks(correct="failed", **LATER),
+        diagnosis="Only sizes that are no multiple of BLOCK fail: the last block needs a mask.",
+        look_at="the mask on line 9",
+        output="a = 3\n" * 12,
+    ),
+    "slow": verdict(
+        "slow",
+        GPU,
+        checks=checks(fast="slow"),
+        speed=SPEED,
+        diagnosis="The row is read twice.",
+        look_at="the loads",
+    ),
+    "inconclusive": verdict("inconclusive", GPU, checks=checks(fast="inconclusive"), speed=SPEED),
+    "unstarted": verdict(
+        "unstarted",
+        checks=(Check("imports", "failed", 0, {"reason": "The file is still the skeleton."}),),
+        diagnosis="Every TODO is still as it was: fill one in and grade again.",
+    ),
+    "syntax-error": verdict(
+        "failed",
+        checks=(
+            Check("imports", "failed", 0, {"reason": "Syntax error on line 6.", "line": 6, "column": 5}),
+        ),
+        diagnosis="Python cannot read the file: fix this line and grade again.",
+        look_at="line 6",
+    ),
+    "crashed": verdict(
+        "crashed",
+        checks=checks(edges="crashed", **UNTRIED),
+        diagnosis="Your code took its process down with n=1025-fp32: signal 11.",
+    ),
+    "timeout": verdict(
+        "timeout", checks=(Check("imports", "timeout"),), diagnosis="Your code did not finish."
+    ),
+}
+
+
+def grading(name: str, *, only: str | None = None, own: bool = True) -> Callable[[Terminal], None]:
+    """Draws a whole grading: the events a judge would send, then the verdict."""
+
+    def draw(terminal: Terminal) -> None:
+        made = VERDICTS[name]
+        Path("kernel.py").write_text(SKELETON)
+        with Grading(terminal, day(2)) as live:
+            live({"event": "note", "text": "loading torch and triton"})
+            for check in made.checks:
+                if check.outcome not in ("not reached", "not measured"):
+                    live({"event": "started", "check": check.name})
+                    live({"event": "checked", "check": check.__dict__})
+            live.finish(made)
+        passed = ("track start 8", "Adding") if own else None
+        verdict_screen.show(terminal, made, Path("kernel.py"), only=only, passed=passed)
+
+    return draw

@@ -1,0 +1,85 @@
+"""Hints, the solution, diff, reset and the lesson, from outside."""
+
+from __future__ import annotations
+
+import os
+import pty
+from pathlib import Path
+
+import pytest
+
+from tests.learner import DAY_1, REPO, SOLUTION_1, Learner, passed
+
+
+def test_hints_open_one_at_a_time_and_are_remembered(started: Learner) -> None:
+    titles = [started.types("hint").out.splitlines()[0] for _ in range(3)]
+    assert titles == [
+        f"Day 1 · hint {n} of 3: {word}" for n, word in enumerate(("Nudge", "Approach", "Code"), 1)
+    ]
+    assert [record["tier"] for record in started.records() if record["event"] == "hint"] == [1, 2, 3]
+    assert started.types("hint").out.count("Day 1 · hint ") == 3
+
+
+def test_hints_can_be_read_again_without_opening_one_more(started: Learner) -> None:
+    assert started.types("hint", "--again").code == 2
+    started.types("hint")
+    assert [hint["tier"] for hint in started.types("hint", "--again", "--json").json["hints"]] == [1]
+    assert [hint["tier"] for hint in started.types("hint", "1", "--json").json["hints"]] == [2]
+
+
+def test_the_solution_opens_after_a_pass_as_a_file_that_can_be_saved(started: Learner) -> None:
+    answer = passed(started).types("solution")
+    assert answer.code == 0
+    assert answer.out == SOLUTION_1
+    assert "Next: track diff 1 --solution" in answer.err
+
+
+def test_before_a_pass_the_solution_asks_once(started: Learner) -> None:
+    answer = started.types("solution")
+    assert answer.code == 2
+    assert answer.out == ""
+    assert answer.err.splitlines() == ["error: Day 1 has not passed yet.", "fix: track solution 1 --yes"]
+    assert started.types("solution", "--yes").out == SOLUTION_1
+    assert started.types("solution").out == SOLUTION_1
+
+
+@pytest.mark.parametrize(("typed", "opened"), [("n", ""), ("", ""), ("y", SOLUTION_1)])
+def test_on_a_terminal_the_question_can_be_answered(started: Learner, typed: str, opened: str) -> None:
+    ours, theirs = pty.openpty()
+    os.write(ours, f"{typed}\n".encode())
+    answer = started.types("solution", stdin=theirs)
+    os.close(ours)
+    os.close(theirs)
+    assert answer.code == 0
+    assert answer.out == opened
+    assert "Day 1 has not passed yet. Show the solution anyway? [y/N]" in answer.err
+    assert ("the solution stays closed" in answer.err) is not bool(opened)
+
+
+def test_diff_shows_what_the_learner_changed(started: Learner) -> None:
+    assert "kernel.py is the same as skeleton." in started.types("diff").err
+    with started.kernel(DAY_1).open("a") as file:
+        file.write("# mine\n")
+    answer = started.types("diff")
+    assert answer.out.startswith("--- skeleton.py\n+++ kernel.py\n")
+    assert answer.out.endswith("+# mine\n")
+
+
+def test_diff_with_the_solution_needs_a_pass(started: Learner) -> None:
+    assert started.types("diff", "--solution").code == 2
+    assert passed(started).types("diff", "--solution").out.startswith("--- solution.py\n")
+
+
+def test_reset_moves_the_work_to_the_trash_and_says_where(started: Learner) -> None:
+    started.kernel(DAY_1).write_text("mine")
+    document = started.types("reset", "1", "--json").json
+    assert (Path(document["trash"]) / "kernel.py").read_text() == "mine"
+    assert started.kernel(DAY_1).read_bytes() == (REPO / "days" / DAY_1 / "kernel.py").read_bytes()
+    assert started.records()[-1]["event"] == "reset"
+
+
+def test_a_lesson_needs_no_workspace_and_pipes_as_markdown(learner: Learner) -> None:
+    answer = learner.types("lesson", "13")
+    lesson = (REPO / "days" / "day13_fused_softmax" / "README.md").read_text(encoding="utf-8")
+    assert lesson.splitlines()[0] in answer.out
+    assert answer.out.splitlines()[-1] == "Next: track start 13"

@@ -1,0 +1,170 @@
+"""The course proves itself: days are whole, solutions pass, and what is wrong fails for the right reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from grader import catalog
+from grader.catalog import DAYS, Day
+from grader.challenge import Case, Challenge
+from grader.judge.compare import Expected, compare, errors, expect
+from grader.judge.session import load_challenges
+from grader.judge.trial import draw
+from tests import planted
+from tests.conftest import Grade
+
+# May only shrink.
+NOT_BUILT = {*range(2, 8), *range(9, 13), *range(14, 36)}
+
+BUILT = [day for day in catalog.days() if day.number not in NOT_BUILT]
+each_day = pytest.mark.parametrize("day", BUILT, ids=lambda day: day.stem)
+
+
+def test_every_day_is_built_or_listed_as_not_built() -> None:
+    assert {day.number for day in catalog.days()} | NOT_BUILT == set(range(1, DAYS + 1))
+    assert not {day.number for day in catalog.days()} & NOT_BUILT
+
+
+@each_day
+def test_a_day_is_whole_in_all_trees(day: Day) -> None:
+    tests = Path(planted.__file__).parent
+    trees = [tests / tree / f"{day.stem}.py" for tree in ("mistakes", "laggards")]
+    for path in (day.lesson, day.skeleton, day.hidden_tests, day.solution, day.hints, *trees):
+        assert path.is_file(), path
+    assert len(list(planted.honest(day))) >= 2
+    assert len(planted.mistakes(day)) >= 6
+    assert {path.name for path in day.folder.iterdir()} - {"__pycache__"} == {
+        "README.md",
+        "kernel.py",
+        "hidden_tests.py",
+    }
+
+
+def test_no_tree_holds_a_stem_that_is_no_day() -> None:
+    stems = {day.stem for day in catalog.days()}
+    tests = Path(planted.__file__).parent
+    for tree in (
+        catalog.ROOT / "solutions",
+        catalog.ROOT / "hints",
+        *(tests / t for t in ("mistakes", "laggards")),
+    ):
+        found = {path.stem for path in tree.iterdir() if path.name.startswith("day")}
+        assert found <= stems, tree
+
+
+@each_day
+def test_the_skeleton_is_the_solution_less_lines(day: Day) -> None:
+    solution = iter(day.solution.read_text(encoding="utf-8").splitlines())
+    for line in day.skeleton.read_text(encoding="utf-8").splitlines():
+        if "TODO" in line:
+            continue
+        assert line in solution, f"not in the solution, or not in this order: {line!r}"
+
+
+@each_day
+def test_the_lesson_is_an_hour_not_a_book(day: Day) -> None:
+    lesson = day.lesson.read_text(encoding="utf-8")
+    assert lesson.startswith(f"# Day {day.number:02d} · ")
+    prose = "".join(part for index, part in enumerate(lesson.split("```")) if index % 2 == 0)
+    assert 400 <= len(prose.split()) <= 900
+    assert "```" in lesson
+    for heading in (
+        "## The idea",
+        "## A worked example",
+        "## Your task",
+        "## How it is graded",
+        "## Where it is from",
+    ):
+        assert heading in lesson, heading
+
+
+@each_day
+def test_there_are_three_hints(day: Day) -> None:
+    headings = [line for line in day.hints.read_text(encoding="utf-8").splitlines() if line.startswith("## ")]
+    assert headings == ["## Nudge", "## Approach", "## Code"]
+
+
+@each_day
+def test_the_skeleton_grades_unstarted(day: Day, graded: Grade) -> None:
+    assert graded(day.number, day.skeleton).status == "unstarted"
+
+
+@each_day
+def test_the_solution_passes(day: Day, graded: Grade) -> None:
+    verdict = graded(day.number, day.solution)
+    assert verdict.status == "passed", verdict.diagnosis
+    assert {check.outcome for check in verdict.checks} <= {"passed", "not measured"}
+
+
+@pytest.mark.parametrize(
+    ("day", "path"),
+    [(day, path) for day in BUILT for path in planted.honest(day)],
+    ids=lambda value: value.stem,
+)
+def test_an_honest_alternative_passes(day: Day, path: Path, graded: Grade) -> None:
+    verdict = graded(day.number, path)
+    assert verdict.status == "passed", verdict.diagnosis
+
+
+@pytest.mark.parametrize(
+    ("day", "mistake"),
+    [(day, mistake) for day in BUILT for mistake in planted.mistakes(day) if not mistake.gpu],
+    ids=lambda value: getattr(value, "stem", None) or value.name.replace(" ", "_"),
+)
+def test_a_mistake_fails_and_is_told_why(day: Day, mistake: planted.Mistake, graded: Grade) -> None:
+    verdict = graded(day.number, mistake.source(day))
+    failed = next(
+        (check for check in verdict.checks if check.outcome not in ("passed", "not measured")), None
+    )
+    assert failed is not None, "it passed"
+    assert failed.group == mistake.fails, verdict.diagnosis
+    assert mistake.says in verdict.diagnosis
+
+
+@pytest.mark.parametrize(
+    ("day", "laggard"),
+    [(day, laggard) for day in BUILT for laggard in planted.laggards(day)],
+    ids=lambda value: getattr(value, "stem", None) or value.name.replace(" ", "_"),
+)
+def test_a_laggard_is_slow_and_nothing_else(day: Day, laggard: planted.Laggard, graded: Grade) -> None:
+    verdict = graded(day.number, laggard.source(day))
+    assert verdict.status == "passed", verdict.diagnosis
+
+
+CASES = [
+    (day, challenge, case)
+    for day in BUILT
+    for challenge in load_challenges(day.hidden_tests)
+    for case in challenge.cases
+    if not case.gpu
+]
+TRIVIAL: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "zeros": torch.zeros_like,
+    "the mean": lambda exact: exact.mean().expand_as(exact) if exact.is_floating_point() else exact * 0,
+    "one row repeated": lambda exact: exact[:1].expand_as(exact) if exact.dim() else exact,
+    "a lower precision": lambda exact: (
+        exact.bfloat16().to(exact.dtype) if exact.is_floating_point() else exact
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("day", "challenge", "case"),
+    CASES,
+    ids=lambda value: getattr(value, "stem", getattr(value, "id", "")) or "",
+)
+def test_no_trivial_answer_passes_a_case(day: Day, challenge: Challenge, case: Case) -> None:
+    arguments = draw(challenge, case, 1, "cpu")
+    for want in expect(challenge, arguments):
+        if not isinstance(want, Expected) or not bool(want.exact.double().isfinite().all()):
+            continue
+        for name, answer in TRIVIAL.items():
+            trivial = answer(want.exact).to(want.dtype)
+            rounded = want.exact.to(want.dtype).double()
+            if errors(trivial, rounded)[0] < 1e-6:
+                continue  # this once it is the right answer: one row, constant values, …
+            assert compare(trivial, want, case) is not None, f"{name} passes {case.id}"

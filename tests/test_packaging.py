@@ -1,0 +1,131 @@
+"""A wheel of the course works outside of the clone."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import zipfile
+from email import message_from_string
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from grader import __version__, catalog
+from grader.firstrun import Clone
+from grader.machine import PAIRS
+from tests import environments
+
+pytestmark = pytest.mark.xdist_group("packaging")
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    source = environments.clone(tmp_path_factory.mktemp("source") / "clone")
+    target = tmp_path_factory.mktemp("wheel")
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
+    subprocess.run([*pip, "--wheel-dir", target, source], check=True, env=environments.plain())
+    return next(target.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the programs of an environment that has the wheel."""
+    return environments.venv(tmp_path_factory.mktemp("outside") / "venv", wheel=wheel).parent
+
+
+def run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    surroundings = environments.plain(HOME=str(cwd))
+    return subprocess.run(command, cwd=cwd, env=surroundings, capture_output=True, text=True, check=False)
+
+
+def test_the_wheel_carries_every_day_and_nothing_of_the_workshop(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    for day in catalog.days():
+        for path in (day.lesson, day.skeleton, day.hidden_tests, day.solution, day.hints):
+            assert f"grader/_content/{path.relative_to(catalog.ROOT)}" in names
+    roots = {name.split("/")[0] for name in names}
+    assert roots == {"grader", f"triton_track-{__version__}.dist-info"}
+    assert not [name for name in names if name.endswith(".pyc")]
+
+
+def test_status_works_from_an_empty_folder(installed: Path, tmp_path: Path) -> None:
+    answer = run(installed / "track", "status", cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    assert f"0 of {len(catalog.days())} days" in answer.stdout
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_is_graded_from_an_empty_folder(installed: Path, tmp_path: Path) -> None:
+    solution = catalog.find("1").solution
+    command = [installed / "track", "grade", "1", "--file", solution, "--json", "--cpu"]
+    answer = run(*command, cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    assert json.loads(answer.stdout)["status"] == "passed"
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_course_in_use_is_the_one_in_the_wheel(installed: Path, tmp_path: Path) -> None:
+    code = "from grader import catalog; print(catalog.ROOT)"
+    answer = run(installed / "python", "-c", code, cwd=tmp_path)
+    content = next(installed.parent.glob("lib/python*/site-packages/grader/_content"))
+    assert Path(answer.stdout.strip()) == content
+
+
+def test_development_commands_say_that_they_need_a_clone(installed: Path, tmp_path: Path) -> None:
+    answer = run(installed / "track", "dev", "test", cwd=tmp_path)
+    assert answer.returncode == 3
+    assert "./track dev test" in answer.stderr
+
+
+def test_the_package_runs_from_a_clone_without_installing(tmp_path: Path) -> None:
+    clone = environments.clone(tmp_path / "clone")
+    python = environments.venv(tmp_path / "venv")
+    answer = run(python, "-m", "grader", "list", cwd=clone)
+    assert answer.returncode == 0, answer.stderr
+    assert "fused_softmax" in answer.stdout
+
+
+def test_an_editable_install_uses_the_clone_itself(tmp_path: Path) -> None:
+    clone = environments.clone(tmp_path / "clone")
+    python = environments.venv(tmp_path / "venv")
+    environments.install(python, "--editable", clone)
+    answer = run(python, "-c", "from grader import catalog; print(catalog.ROOT)", cwd=tmp_path)
+    assert Path(answer.stdout.strip()) == clone, answer.stderr
+    assert run(python.with_name("track"), "--version", cwd=tmp_path).stdout.split()[-1] == __version__
+
+
+def test_what_may_be_installed_is_what_doctor_knows(wheel: Path) -> None:
+    archive = zipfile.ZipFile(wheel)
+    metadata = next(name for name in archive.namelist() if name.endswith("METADATA"))
+    fields = message_from_string(archive.read(metadata).decode()).get_all("Requires-Dist") or []
+    always = [need for need in map(Requirement, fields) if "extra" not in str(need.marker)]
+    needs = {need.name: need.specifier for need in always}
+    for triton, torches in PAIRS.items():
+        assert f"{triton}.1" in needs["triton"]
+        assert all(f"{torch}.0" in needs["torch"] for torch in torches)
+    older, newer = next(iter(PAIRS)), list(PAIRS)[-1]
+    for outside in (previous(older), following(newer)):
+        assert outside not in needs["triton"]
+    for outside in (previous(PAIRS[older][0]), following(PAIRS[newer][-1])):
+        assert outside not in needs["torch"]
+
+
+def test_the_pinned_versions_are_a_pair() -> None:
+    pins = [Requirement(pin) for pin in Clone(catalog.ROOT).pins("pinned")]
+    versions = {pin.name: re.sub("^==", "", str(pin.specifier)) for pin in pins}
+    triton, torch = (versions[name].rpartition(".")[0] for name in ("triton", "torch"))
+    assert torch in PAIRS[triton]
+    assert Clone(catalog.ROOT).pins("dev")
+
+
+def previous(version: str) -> str:
+    major, minor = map(int, version.split("."))
+    return f"{major}.{minor - 1}.9"
+
+
+def following(version: str) -> str:
+    major, minor = map(int, version.split("."))
+    return f"{major}.{minor + 1}.0"

@@ -1,0 +1,105 @@
+"""What README.md shows and says is what the program does."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from grader import catalog, machine
+from grader.cli import track
+from grader.dev import dev
+from grader.firstrun import Clone
+from tests import environments
+
+README = (catalog.ROOT / "README.md").read_text(encoding="utf-8")
+PROGRAM = re.compile(r"^(?:\./track|track|python -m grader)\b ?([^#\n]*)", re.MULTILINE)
+SHOWN = [
+    words.strip()
+    for block in re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+    for words in PROGRAM.findall(block)
+]
+SLIP = ('other=-float("inf")', "other=0.0")
+
+
+def test_the_first_screen_has_what_it_is_a_graded_day_and_the_two_commands() -> None:
+    top = README.splitlines()[:60]
+    assert "GPU kernel programming" in top[2]
+    assert any(line.startswith("./track tour") for line in top)
+    assert any(line.startswith("./track dev test") for line in top)
+
+
+@pytest.mark.parametrize("words", SHOWN)
+def test_a_command_that_is_shown_exists_with_its_options(words: str) -> None:
+    command: click.Command = track
+    rest = shlex.split(words)
+    while isinstance(command, click.Group) and rest and not rest[0].startswith("-"):
+        name = rest.pop(0)
+        found = dev if name == "dev" else command.commands.get(name)
+        assert found, f"there is no command {name}"
+        command = found
+    options = {option for parameter in command.params for option in parameter.opts} | {"--help"}
+    assert [word for word in rest if word.startswith("-") and word not in options] == []
+
+
+def test_every_command_is_shown() -> None:
+    shown = {words.split()[0] for words in SHOWN if words}
+    assert set(track.commands) <= shown
+
+
+@pytest.mark.parametrize("option", sorted(set(re.findall(r"(?<![\w-])--[a-z]+|(?<![\w-])-k\b", README))))
+def test_an_option_that_is_named_belongs_to_some_command(option: str) -> None:
+    commands = [track, *track.commands.values()]
+    assert option in {
+        "--help",
+        *(name for command in commands for one in command.params for name in one.opts),
+    }
+
+
+def test_links_lead_to_files() -> None:
+    for link in re.findall(r"\]\((?!http)([^)#]+)\)", README):
+        assert (catalog.ROOT / link).is_file(), link
+
+
+def test_versions_are_the_pinned_and_the_supported_ones() -> None:
+    pins = dict(pin.split("==") for pin in Clone(catalog.ROOT).pins("pinned") if ";" not in pin)
+    assert f"torch {pins['torch']} with Triton {pins['triton']}" in README
+    first, *_, last = machine.PAIRS
+    assert f"Triton {first} to {last}" in " ".join(README.split())
+    assert ", ".join(" or ".join(torches) for torches in machine.PAIRS.values()) in " ".join(README.split())
+
+
+def test_the_graded_day_is_what_a_real_grading_prints(tmp_path: Path) -> None:
+    screen = re.search(r"```\n(.*?)```", README, re.DOTALL)
+    assert screen
+    first, second = (part.strip() for part in screen[1].split("$ ./track grade\n")[1:])
+    seed = re.search(r"--seed (\d+)", first)
+    assert seed
+    assert graded(tmp_path, seed[1], *SLIP) == untimed(first)
+    assert graded(tmp_path, seed[1]) == untimed(second)
+
+
+def graded(folder: Path, seed: str, *slip: str) -> str:
+    """The screen for day 13's solution, with a slip or without, as a terminal leaves it."""
+    around = environments.plain(
+        PYTHONPATH=str(catalog.ROOT), TRACK_COMMAND="./track", PYTHONIOENCODING="utf-8"
+    )
+    program = [sys.executable, "-m", "grader"]
+    subprocess.run([*program, "start", "13"], cwd=folder, env=around, capture_output=True, check=True)
+    source = catalog.find("13").solution.read_text(encoding="utf-8")
+    kernel = folder / "my-track" / catalog.find("13").stem / "kernel.py"
+    assert not slip or source.count(slip[0]) == 1
+    kernel.write_text(source.replace(*slip) if slip else source, encoding="utf-8")
+    command = [*program, "grade", "--cpu", "--seed", seed]
+    answer = subprocess.run(command, cwd=folder, env=around, capture_output=True, text=True, check=False)
+    return untimed(answer.stdout.replace("  loading torch and triton\n", "").strip())
+
+
+def untimed(screen: str) -> str:
+    """Without seconds, and without the line breaks that a narrow terminal makes."""
+    return " ".join(re.sub(r"\d+\.\d s\b", "… s", screen).split())
