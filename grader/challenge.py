@@ -136,6 +136,9 @@ class Challenge:
         rowwise: row i of the results depends on row i of the inputs alone, so that an output of gigabytes
             can be judged by some of its rows.
         programs: how many programs the call must launch in all, where the day fixes it.
+        no_host_reads: the launcher may not look at a tensor's values (`.item()`, `.tolist()`, …).
+        probe: the entry is a device function; "tile_map" has it called for every program of a grid, with
+            the case's arguments num_pid_m, num_pid_n and GROUP_M, and judges its answers, int32 [programs, 2].
         allow: torch operators that the launcher may use beyond allocation and views, e.g. ("sum",).
         speed: the speed bar or bars.
         memory: the memory bar.
@@ -149,6 +152,8 @@ class Challenge:
     reduces: Callable[[Case], int] | None = None
     rowwise: bool = False
     programs: Callable[..., int] | None = None
+    no_host_reads: bool = False
+    probe: str | None = None
     allow: Sequence[str] = ()
     speed: Speed | Sequence[Speed] = ()
     memory: Memory | None = None

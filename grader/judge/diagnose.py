@@ -137,6 +137,7 @@ def _form(trial: Trial, finding: Finding, _: Evidence) -> Told | None:
         "device": "Allocate the output on the inputs' device.",
         "layout": "Allocate it with torch.empty(shape): empty_like keeps the strides of its input.",
         "programs": "The grid must be the number that was asked for.",
+        "host": "On a GPU that waits for all work before it: leave the values on the device.",
     }
     if finding.kind not in advice:
         return None

@@ -27,7 +27,8 @@ def check(session: Session) -> None:
     for challenge in session.challenges:
         parameters = _entry(challenge, header["functions"])
         wanted = draw(challenge, challenge.cases[0], session.seed, "cpu")
-        session.names[challenge.entry] = _names(challenge, parameters, len(wanted))
+        pid = 1 if challenge.probe else 0  # a device function takes the program's number first
+        session.names[challenge.entry] = _names(challenge, parameters, len(wanted) + pid)[pid:]
 
 
 def _entry(challenge: Challenge, functions: dict[str, Any]) -> Any:

@@ -15,6 +15,7 @@ CALLED = {
     "launches": [{"kernel": str, "grid": [int]}],
     "foreign": [str],
     "tampered": [str],
+    "reads": [str],
     "guards": [{"tensor": str, "side": str, "bytes": int, "nearest": int}],
     "overruns": [{"kind": str, "tensor": str, "line": int, "lanes": int, "elements": int}],
 }

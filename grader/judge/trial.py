@@ -77,6 +77,7 @@ def attempt(
     request = {
         "do": "call",
         "entry": challenge.entry,
+        "probe": challenge.probe,
         "arguments": specs,
         "calls": case.calls,
         "slices": slices,
@@ -127,7 +128,7 @@ def _findings(trial: Trial) -> list[Finding]:
     found = _shape_findings(trial)
     if not found:
         found = [*_bounds_findings(header), *_input_findings(trial), *_value_findings(trial)]
-    return [*found, *_launch_findings(trial)]
+    return [*found, *_launch_findings(trial), *_host_findings(trial)]
 
 
 def _shape_findings(trial: Trial) -> list[Finding]:
@@ -229,6 +230,14 @@ def _launch_findings(trial: Trial) -> list[Finding]:
     if launched == wanted:
         return []
     return [Finding("programs", f"{launched} programs were launched where {wanted} are asked for")]
+
+
+def _host_findings(trial: Trial) -> list[Finding]:
+    assert trial.answer is not None
+    reads = trial.answer.header["reads"]
+    if not trial.challenge.no_host_reads or not reads:
+        return []
+    return [Finding("host", f"the launcher reads a tensor's values on the host: .{reads[0]}()")]
 
 
 def _product(grid: list[int]) -> int:

@@ -23,6 +23,8 @@ import torch
 from grader.meter import bounds, order
 from grader.runner import faults
 from grader.runner.launches import observed
+from grader.runner.probes import PROBES
+from grader.runner.reads import noticed
 from grader.runner.tensors import pack_outputs, unpack_arguments
 from grader.runner.world import World
 from grader.wire import Channel, Closed
@@ -59,6 +61,8 @@ class Runner:
     def call(self, header: dict[str, Any], blobs: list[bytearray]) -> tuple[dict[str, Any], list[Any]]:
         """Run the entry inside a closed world and report all that can be observed."""
         entry = getattr(self.module, header["entry"])
+        if header["probe"]:
+            entry = PROBES[header["probe"]](entry)
         arguments = unpack_arguments(header["arguments"], blobs, self.device)
         world, limits = World(), bounds.Bounds(self.path) if INTERPRETED else None
         for spec, value in zip(header["arguments"], arguments, strict=True):
@@ -67,7 +71,7 @@ class Runner:
         order.shuffle(header["seed"])
         launches: Any = []
         try:
-            with observed(world, limits) as launches, world:
+            with observed(world, limits) as launches, noticed(lambda: world.launching) as reads, world:
                 for _ in range(header["calls"]):
                     result = entry(*arguments)
                 self._synchronise()
@@ -87,6 +91,7 @@ class Runner:
             "launches": [vars(launch) for launch in launches],
             "foreign": world.foreign,
             "tampered": world.tampered,
+            "reads": reads,
             "guards": world.broken_guards(),
             "overruns": limits.report() if limits else [],
         }

@@ -1,0 +1,34 @@
+"""Notices when a launcher reads values on the host: on a GPU that waits for all work before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+READS = ("item", "tolist", "numpy", "cpu", "__bool__", "__int__", "__float__", "__index__", "nonzero")
+
+
+@contextmanager
+def noticed(is_launching: Any) -> Iterator[list[str]]:
+    """While the block runs, collect the names of the methods that read values, except inside a launch."""
+    seen: list[str] = []
+    stock = {name: getattr(torch.Tensor, name) for name in READS}
+
+    def wrap(name: str) -> Any:
+        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+            if not is_launching() and name not in seen:
+                seen.append(name)
+            return stock[name](self, *args, **kwargs)
+
+        return method
+
+    for name in READS:
+        setattr(torch.Tensor, name, wrap(name))
+    try:
+        yield seen
+    finally:
+        for name, method in stock.items():
+            setattr(torch.Tensor, name, method)
