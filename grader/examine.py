@@ -20,7 +20,7 @@ from grader.gpu import has_nvidia_gpu
 from grader.machine import unfit
 from grader.precheck import LARGEST, precheck
 from grader.verdict import Check, SpeedResult, Verdict
-from grader.warm import Warm
+from grader.warm import Warm, new_log
 from grader.wire import Closed, Malformed, TimedOut
 
 CALL_TIMEOUT = {"cpu": 20.0, "gpu": 60.0}  # seconds one call of the learner's function may take
@@ -180,7 +180,7 @@ def _finish(base: Verdict, checks: list[Check], event: dict[str, Any]) -> Verdic
 def _give_up(event: dict[str, Any]) -> None:
     if event["event"] == "refused":
         raise TrackError(event["text"], "track grade")
-    log = Path(tempfile.mkstemp(prefix="track-crash-", suffix=".log")[1])
+    log = new_log("track-crash-")
     log.write_text(event["text"])
     last = event["text"].strip().splitlines()[-1]
     raise CannotGrade(

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import torch
 
 from grader.judge import reports
-from grader.warm import ask_for_runner
+from grader.parent import ask_for_runner
 from grader.wire import Channel, Closed, Malformed, TimedOut
 
 OUTPUT_KEPT = 4096  # bytes of what the learner prints; the rest is read and dropped

@@ -44,7 +44,8 @@ class Runner:
     def load(self, header: dict[str, Any], blobs: list[bytearray]) -> tuple[dict[str, Any], list[Any]]:
         """Import the file and say what functions it has."""
         self.path = header["path"]
-        sys.path.insert(0, str(Path(self.path).parent))
+        os.chdir(Path(self.path).parent)
+        sys.path.insert(0, os.getcwd())
         linecache.checkcache(self.path)
         spec = importlib.util.spec_from_file_location("kernel", self.path)
         assert spec is not None
