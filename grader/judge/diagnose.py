@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 import torch
 
 from grader.challenge import Case
-from grader.judge.compare import Expected, Finding, name
+from grader.judge.common import in_common
+from grader.judge.compare import Expected, Finding
 from grader.judge.coverage import unwritten
 from grader.judge.evidence import Evidence, Told
 from grader.judge.link import RunnerLost
@@ -206,50 +207,6 @@ def _values(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
     return None
 
 
-def _which_cases(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
-    """No pattern in the values: what do the failing cases have in common that the passing ones have not?"""
-    failed, passed = [t.case for t in evidence.failed], [t.case for t in evidence.passed]
-
-    def only(property_: Callable[[Case], bool]) -> bool:
-        return all(map(property_, failed)) and not any(map(property_, passed))
-
-    if only(lambda case: case.calls > 1):
-        return (
-            "The second call gives another result than the first: something of the first call is left over.",
-            "accumulators",
-        )
-    if only(lambda case: case.layout == "offset"):
-        return (
-            "Only aligned inputs come out right: the pointer is taken to start on a boundary.",
-            "tl.multiple_of",
-        )
-    if only(lambda case: case.values in ("large", "heavy", "spike")):
-        return "Only large values come out wrong: they overflow. Subtract the maximum first.", "the maximum"
-    if only(lambda case: case.dtype.itemsize == 2):
-        dtypes = " and ".join(sorted({name(case.dtype) for case in failed}))
-        return (
-            f"Only {dtypes} comes out wrong: compute in fp32 and round once, at the store; half precision "
-            "is too low.",
-            ".to(tl.float32)",
-        )
-    if passed and only(_ragged):
-        return (
-            "Only sizes that are no power of two come out wrong: lanes past the end take part. Check the "
-            "mask.",
-            "the mask",
-        )
-    if only(lambda case: case.values == "negative"):
-        return (
-            "Only all-negative rows come out wrong: a masked lane holds 0, and the maximum sees it.",
-            "other=",
-        )
-    return None
-
-
-def _ragged(case: Case) -> bool:
-    return any(isinstance(size, int) and size & (size - 1) for size in case.sizes.values())
-
-
 def _precision(trial: Trial, finding: Finding, _: Evidence) -> Told | None:
     error = finding.facts.get("max_error", 1.0)
     if finding.kind != "values" or error > 2e-2:
@@ -283,7 +240,7 @@ RULES: Sequence[Callable[[Trial, Finding, Evidence], Told | None]] = (
     unwritten,
     _special,
     _values,
-    _which_cases,
+    in_common,
     _precision,
     _place,
 )

@@ -1,0 +1,70 @@
+"""What the failing cases have in common that no passing case has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from grader.challenge import Case
+from grader.judge.compare import Finding
+from grader.judge.evidence import Evidence, Told
+from grader.judge.trial import Trial
+
+
+def _ragged(case: Case) -> bool:
+    return any(isinstance(size, int) and size & (size - 1) for size in case.sizes.values())
+
+
+# A property of cases, the sentence for a kernel that fails just those, and what to look at.
+PROPERTIES: tuple[tuple[Callable[[Case], bool], str, str], ...] = (
+    (
+        lambda case: case.calls > 1,
+        "The second call gives another result than the first: something of the first call is left over.",
+        "accumulators",
+    ),
+    (
+        lambda case: case.layout == "offset",
+        "Only aligned inputs come out right: the pointer is taken to start on a boundary.",
+        "tl.multiple_of",
+    ),
+    (
+        lambda case: case.values in ("large", "heavy", "spike"),
+        "Only large values come out wrong: they overflow. Subtract the maximum first.",
+        "the maximum",
+    ),
+    (
+        lambda case: case.values == "negative",
+        "Only all-negative rows come out wrong: a masked lane holds 0, and the maximum sees it.",
+        "other=",
+    ),
+    (
+        lambda case: case.dtype == torch.float16,
+        "Only fp16 comes out wrong: compute in fp32 and round once, at the store; half precision is too low.",
+        ".to(tl.float32)",
+    ),
+    (
+        lambda case: case.dtype == torch.bfloat16,
+        "Only bf16 comes out wrong: compute in fp32 and round once, at the store; half precision is too low.",
+        ".to(tl.float32)",
+    ),
+    (
+        lambda case: case.dtype.itemsize == 2,
+        "Only fp16 and bf16 come out wrong: compute in fp32 and round once, at the store.",
+        ".to(tl.float32)",
+    ),
+    (
+        _ragged,
+        "Only sizes that are no power of two come out wrong: lanes past the end take part. Check the mask.",
+        "the mask",
+    ),
+)
+
+
+def in_common(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+    """The rule of the diagnosis for wrong values that fit no pattern."""
+    failed, passed = [t.case for t in evidence.failed], [t.case for t in evidence.passed]
+    for has, sentence, look_at in PROPERTIES:
+        if passed and all(map(has, failed)) and not any(map(has, passed)):
+            return sentence, look_at
+    return None
