@@ -138,7 +138,7 @@ class Challenge:
         programs: how many programs the call must launch in all, where the day fixes it.
         no_host_reads: the launcher may not look at a tensor's values (`.item()`, `.tolist()`, …).
         probe: the entry is a device function; "tile_map" has it called for every program of a grid, with
-            the case's arguments num_pid_m, num_pid_n and GROUP_M, and judges its answers, int32 [programs, 2].
+            the case's arguments num_pid_m, num_pid_n and GROUP_M, and judges its answers, int32 [pids, 2].
         allow: torch operators that the launcher may use beyond allocation and views, e.g. ("sum",).
         speed: the speed bar or bars.
         memory: the memory bar.

@@ -60,7 +60,7 @@ def grade(
     """
     begin = time.monotonic()
     source = _read(path)
-    where = warm.device if warm else _choose(device)
+    where = warm.device if warm else choose_device(device)
     seed = random.SystemRandom().randrange(1, 10_000) if seed is None else seed
     base = Verdict(
         day.number,
@@ -72,7 +72,7 @@ def grade(
     )
     finding = precheck(day, source)
     if finding is not None:
-        cause = {"reason": finding.reason, "line": finding.line}
+        cause = {"reason": finding.reason, "line": finding.line, "column": finding.column}
         check = Check("imports", "failed", 0.0, cause)
         look_at = f"line {finding.line}" if finding.line else ""
         return _replace(
@@ -108,7 +108,12 @@ def _read(path: Path) -> bytes:
         raise BadSubmission(f"{path} cannot be read: {error.strerror}.", "track grade --file FILE") from error
 
 
-def _choose(device: str) -> Literal["cpu", "gpu"]:
+def choose_device(device: str) -> Literal["cpu", "gpu"]:
+    """Where kernels run for `auto`, `cpu` or `gpu`.
+
+    Raises:
+        CannotGrade: a GPU was asked for and there is none.
+    """
     hidden = device == "cpu" or os.environ.get("CUDA_VISIBLE_DEVICES") == ""
     present = not hidden and has_nvidia_gpu()
     if device == "gpu" and not present:

@@ -198,4 +198,4 @@ def _warm(device: Device) -> Warm:
     from grader import examine
     from grader.warm import Warm
 
-    return Warm(examine._choose(device))
+    return Warm(examine.choose_device(device))

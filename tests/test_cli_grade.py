@@ -111,15 +111,14 @@ def test_a_gpu_that_is_not_there_is_code_3(started: Learner) -> None:
 
 
 def test_a_grading_that_is_stopped_leaves_journal_and_file_as_they_were(started: Learner) -> None:
-    endless = "import time\ntime.sleep(600)\n" + SOLUTION_1
+    endless = SOLUTION_1 + "\nimport time\ntime.sleep(600)\n"
     started.kernel(DAY_1).write_text(endless)
     before = started.journal.read_bytes()
     words = [sys.executable, "-m", "grader", "grade", "--cpu"]
     options = {"cwd": started.folder, "env": started.surroundings(), "text": True, "start_new_session": True}
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)  # type: ignore[call-overload]
     assert process.stdout is not None
-    while "loading" not in process.stdout.readline():
-        pass
+    assert any("loading" in line for line in process.stdout)
     time.sleep(1)
     process.send_signal(signal.SIGINT)
     _, error = process.communicate(timeout=20)

@@ -138,7 +138,7 @@ def test_however_it_ends_the_terminal_is_given_back(started: Learner, number: in
 
 
 def test_a_stop_in_the_middle_of_a_grading_ends_it_and_records_nothing(started: Learner) -> None:
-    started.kernel(DAY_1).write_text("import time\ntime.sleep(600)\n" + SOLUTION_1)
+    started.kernel(DAY_1).write_text(SOLUTION_1 + "\nimport time\ntime.sleep(600)\n")
     before = started.journal.read_bytes()
     with watching(started) as session:
         session.sees("imports")

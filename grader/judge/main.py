@@ -1,5 +1,6 @@
 """One judge: runs the generic checks under pytest, streams events, ends with the verdict.
 
+{"event": "planned", "checks": ["imports", …]}
 {"event": "started", "check": "correct[rows=4-cols=8-fp32]"}
 {"event": "checked", "check": {…}}            one Check, as verdict.py has it
 {"event": "finished", "status": …, "diagnosis": …, "look_at": …, "speed": …}

@@ -51,6 +51,9 @@ class Reporter:
         """Drop what pytest made of empty parameter lists."""
         items[:] = [item for item in items if not any(mark.name == "skip" for mark in item.iter_markers())]
 
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self.events.send({"event": "planned", "checks": [self._name(item) for item in session.items]})
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         name = self._name(item)
