@@ -80,7 +80,7 @@ def grade(
         )
     problem = unfit()
     if problem is not None:
-        raise CannotGrade(f"{problem.what[0].upper()}{problem.what[1:]}.", problem.fix)
+        raise CannotGrade(f"Nothing can be graded here: {problem.what}.", problem.fix)
     on_event({"event": "note", "text": "loading torch and triton"})
     request = {
         "hidden_tests": str(day.hidden_tests),

@@ -55,13 +55,14 @@ def test_without_torch_doctor_names_each_missing_package_and_a_fix(
     assert all("pip install" in wrong[what] for what in missing)
 
 
-def test_without_torch_status_works_and_grade_points_at_doctor(
+def test_without_torch_status_works_and_grade_says_what_to_install(
     heavyless: tuple[Path, Path], tmp_path: Path
 ) -> None:
     assert track(heavyless[0], "status", cwd=tmp_path).returncode == 0
     graded = track(heavyless[0], "grade", "1", "--file", str(catalog.find("1").solution), cwd=tmp_path)
     assert graded.returncode == 3
-    assert "doctor" in graded.stderr
+    assert "Nothing can be graded here: torch is not installed." in graded.stderr
+    assert "pip install" in graded.stderr
     assert "Traceback" not in graded.stderr
 
 
