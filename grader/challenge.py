@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -139,6 +139,8 @@ class Challenge:
         no_host_reads: the launcher may not look at a tensor's values (`.item()`, `.tolist()`, …).
         probe: the entry is a device function; "tile_map" has it called for every program of a grid, with
             the case's arguments num_pid_m, num_pid_n and GROUP_M, and judges its answers, int32 [pids, 2].
+        suspects: wrong functions that a learner may have computed, by the sentence that says so; tried on
+            float64 copies of the inputs when values are wrong.
         allow: torch operators that the launcher may use beyond allocation and views, e.g. ("sum",).
         speed: the speed bar or bars.
         memory: the memory bar.
@@ -154,6 +156,7 @@ class Challenge:
     programs: Callable[..., int] | None = None
     no_host_reads: bool = False
     probe: str | None = None
+    suspects: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     allow: Sequence[str] = ()
     speed: Speed | Sequence[Speed] = ()
     memory: Memory | None = None

@@ -78,7 +78,7 @@ def grade(
         return _replace(
             base, status=finding.status, checks=(check,), diagnosis=finding.diagnosis, look_at=look_at
         )
-    problem = unfit()
+    problem = unfit(where)
     if problem is not None:
         raise CannotGrade(f"Nothing can be graded here: {problem.what}.", problem.fix)
     on_event({"event": "note", "text": "loading torch and triton"})

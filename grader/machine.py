@@ -58,11 +58,12 @@ def doctor() -> list[Finding]:
     return findings if any(finding.ok is False for finding in findings) else [*findings, *_interpreter()]
 
 
-def unfit() -> Finding | None:
-    """The first reason why nothing can be graded here, of those that show without importing anything."""
+def unfit(device: str) -> Finding | None:
+    """The first reason why nothing can be graded on `cpu` or `gpu`; of those that show without an import."""
     torch = _installed("torch")
     absent = [] if torch else [Finding(False, "torch is not installed", _reinstall())]
-    return next((finding for finding in [*absent, _triton(), *_numpy()] if finding.ok is False), None)
+    interpreter = _numpy() if device == "cpu" else []  # compiled kernels never meet numpy
+    return next((finding for finding in [*absent, _triton(), *interpreter] if finding.ok is False), None)
 
 
 def _platform() -> Finding:

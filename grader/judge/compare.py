@@ -76,6 +76,12 @@ def expect(challenge: Challenge, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(_expected(p, e, d) for p, e, d in zip(plain, exact, wanted, strict=True))
 
 
+def suspect(wrong: Any, arguments: tuple[Any, ...]) -> tuple[torch.Tensor, ...]:
+    """What a suspect function gives for these inputs, in float64 on the CPU."""
+    results = as_tuple(wrong(*[_cast(value, torch.float64) for value in arguments]))
+    return tuple(result.double().cpu() for result in results if isinstance(result, torch.Tensor))
+
+
 def _cast(value: Any, dtype: torch.dtype) -> Any:
     floating = isinstance(value, torch.Tensor) and value.dtype.is_floating_point
     return value.to(dtype) if floating else value

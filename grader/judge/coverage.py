@@ -8,6 +8,7 @@ import torch
 
 from grader.judge.compare import Finding
 from grader.judge.evidence import Evidence, Told
+from grader.judge.tiles import tiles
 from grader.judge.trial import Trial
 
 
@@ -21,11 +22,11 @@ def unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None
     if all(bool(hole.all()) for hole in holes):
         return _nothing(_grids(trial))
     programs = max((math.prod(grid) for grid in _grids(its_trial)), default=0)
-    told = _rows(largest, programs) if largest.dim() == 2 else _run(holes, programs)
+    told = tiles(its_trial, pairs, programs) if largest.dim() > 1 else _run(holes, programs)
     return told or (
-        f"{finding.reason[0].upper()}{finding.reason[1:]}, the first at {finding.facts['index']}: the "
-        "programs do not cover the whole result.",
-        "the grid and the offsets of the store",
+        f"{finding.reason[0].upper()}{finding.reason[1:]}, the first at {finding.facts['index']}: "
+        "the grid is too small (round up), its axes are swapped, or the mask leaves them out.",
+        "the grid and the mask of the store",
     )
 
 
@@ -40,34 +41,10 @@ def _nothing(grids: list[list[int]]) -> Told:
     if any(0 in grid for grid in grids):
         return "The result was never written: the grid is empty, so no program ran.", "the grid"
     return (
-        "The result was never written: the kernel ran, but stored nothing there.",
-        "tl.store and its pointer",
+        "The result was never written: it still holds what torch.empty left there, "
+        "or is made from memory that does.",
+        "tl.store and its pointer, and what is read before it is written",
     )
-
-
-def _rows(hole: torch.Tensor, programs: int) -> Told | None:
-    """Whole rows or whole columns left out."""
-    rows, columns = hole.all(dim=1), hole.all(dim=0)
-    if bool((rows[:, None] == hole).all()) and bool(rows.any()):
-        first = int(rows.nonzero()[0])
-        if first == 1 and programs >= len(rows) and bool(rows[1:].all()):
-            return (
-                "Only row 0 was written: every program stores to the same row.",
-                "tl.program_id in the store's offsets",
-            )
-        if bool(rows[first:].all()):
-            return (
-                f"Rows from {first} on were never written: the grid has fewer programs than there are rows.",
-                "the grid",
-            )
-    if bool((columns[None, :] == hole).all()) and bool(columns.any()):
-        first = int(columns.nonzero()[0])
-        if bool(columns[first:].all()):
-            return (
-                f"Columns from {first} on were never written: the block is narrower than the row.",
-                "the block size",
-            )
-    return None
 
 
 def _run(holes: list[torch.Tensor], programs: int) -> Told | None:
@@ -79,8 +56,15 @@ def _run(holes: list[torch.Tensor], programs: int) -> Told | None:
     left = [len(hole) - start for hole, start in zip(flat, starts, strict=True)]
     if len(left) > 1 and set(left) == {1}:
         return "The last element was never written, at every size: the mask ends one early.", "the mask"
+    partial = all(start % _power(count) == 0 for start, count in zip(starts, left, strict=True))
+    if len(set(starts)) > 1 and partial:
+        return (
+            f"The last {left[-1]} of {len(flat[-1])} elements were never written: "
+            "the last, partial block is left out. Round up.",
+            "triton.cdiv in the grid",
+        )
     block = starts[0]
-    if programs == 1:
+    if programs == 1 and block:
         return (
             f"Elements from {block} on were never written: one program ran, and its block ends there.",
             "the block size",
@@ -89,12 +73,6 @@ def _run(holes: list[torch.Tensor], programs: int) -> Told | None:
         return (
             f"Elements from {block} on were never written: only the first block is.",
             "tl.program_id and the grid",
-        )
-    if len(left) > 1 and all(start % _power(count) == 0 for start, count in zip(starts, left, strict=True)):
-        return (
-            f"The last {left[-1]} of {len(flat[-1])} elements were never written: the grid leaves out the "
-            "last, partial block. Round up.",
-            "triton.cdiv in the grid",
         )
     return (
         f"Elements from {starts[0]} on were never written: the programs end before the result does.",

@@ -18,7 +18,9 @@ from grader.judge.compare import Expected, Finding
 from grader.judge.coverage import unwritten
 from grader.judge.evidence import Evidence, Told
 from grader.judge.link import RunnerLost
+from grader.judge.overrun import joined, overrun
 from grader.judge.patterns import PATTERNS
+from grader.judge.suspects import suspected
 from grader.judge.trial import Trial
 
 
@@ -57,12 +59,8 @@ def _error(trial: Trial, finding: Finding, _: Evidence) -> Told | None:
         return None
     fault = finding.facts
     line = f"line {fault['line']}" if fault["line"] else "your launcher"
-    if fault["kind"] == "bounds":
-        kind = "store" if " stores " in fault["message"] else "load"
-        return (
-            f"Unmasked {kind}: {fault['message']}. Offsets outside the tensor need a mask.",
-            f"the mask on {line}",
-        )
+    if "[CUDA]: invalid argument" in fault["message"]:
+        return "The grid is too large: axes 1 and 2 end at 65535 programs, axis 0 at 2³¹ - 1.", "the grid"
     if fault["kind"] == "compile":
         return f"Triton cannot compile {line}: {fault['message']}", line
     if fault["kind"] == "memory":
@@ -80,6 +78,8 @@ def _overflow(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None
     """Only tensors of more than 2³¹ elements fail."""
     if not evidence.passed or not all(_elements(trial) > 2**31 for trial in evidence.failed):
         return None
+    if "invalid argument" in finding.reason:
+        return None  # no offset, but a grid that CUDA will not launch
     return (
         "Only more than 2³¹ elements come out wrong: offsets in int32 overflow. Make the program id int64 "
         "before it is multiplied.",
@@ -115,19 +115,6 @@ def _scattered(trial: Trial) -> bool:
     return any(isinstance(value, torch.Tensor) and not value.is_contiguous() for value in trial.arguments)
 
 
-def _overrun(trial: Trial, finding: Finding, _: Evidence) -> Told | None:
-    if finding.kind != "overrun":
-        return None
-    facts = finding.facts
-    line = f"line {facts['line']}" if facts["line"] else "the store"
-    if facts["kind"] == "load":
-        return (
-            f"Unmasked load: {finding.reason}. What lies there is not yours, and may be NaN.",
-            f"the mask on {line}",
-        )
-    return f"Unmasked store: {finding.reason}, over whatever lies there.", f"the mask on {line}"
-
-
 def _form(trial: Trial, finding: Finding, _: Evidence) -> Told | None:
     """The result's form, before its values."""
     advice = {
@@ -138,6 +125,7 @@ def _form(trial: Trial, finding: Finding, _: Evidence) -> Told | None:
         "device": "Allocate the output on the inputs' device.",
         "layout": "Allocate it with torch.empty(shape): empty_like keeps the strides of its input.",
         "programs": "The grid must be the number that was asked for.",
+        "stale": "Something of an earlier call is left over: a buffer or a counter that is not cleared.",
         "host": "On a GPU that waits for all work before it: leave the values on the device.",
     }
     if finding.kind not in advice:
@@ -181,30 +169,61 @@ def _special(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
         )
     if values in ("large", "heavy", "spike"):
         return (
-            "Large values overflow: exp() of them is Inf. Subtract the maximum of the row first.",
+            "Large values overflow: exp() of them is Inf, and Inf / Inf or Inf - Inf is NaN. "
+            "In a sum of exponentials subtract the maximum first.",
             "the maximum",
         )
-    if finding.kind == "nan" and values == "normal":
+    if finding.kind == "inf" and math.isfinite(expected) and values == "normal":
         return (
-            "Unmasked load: NaN from beside the input leaked in, or lanes that hold no element took part.",
-            "the mask of the load",
+            f"{finding.facts['got']} comes out of finite numbers: a masked lane holds it, and the reduction "
+            "counts it. `other=` must be neutral.",
+            "other= of the masked load",
         )
+    if values == "inf" and math.isinf(expected) and math.isnan(got):
+        return (
+            "inf - inf is NaN: a row that holds +inf needs the same care as one of -inf.",
+            "rows that hold +inf",
+        )
+    if values == "negative" and math.isinf(got):
+        return (
+            "All-negative rows underflow to log(0): the maximum saw a 0, from a masked lane or its start.",
+            "other= of the masked load, and the first maximum",
+        )
+    if finding.kind == "nan" and values == "normal":
+        return _nan(evidence)
     return None
 
 
+def _nan(evidence: Evidence) -> Told:
+    """NaN out of plain numbers. In the interpreter a load beside its tensor would have been seen."""
+    if not evidence.compiled:
+        return (
+            "The kernel makes this NaN itself: Inf - Inf, Inf / Inf or 0 · Inf. A running maximum that falls "
+            "does that, and so does a rescale by the inverse of exp(m_old - m_new).",
+            "what is subtracted, divided and rescaled",
+        )
+    return (
+        "Unmasked load: NaN from beside the input leaked in, or lanes that hold no element took part.",
+        "the mask of the load",
+    )
+
+
 def _values(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
-    """A pattern that explains the wrong values of the first output, in this failed trial or a richer one."""
+    """The pattern that fits the wrong values of most failed trials."""
+    fits = []
     for other in evidence.failed:
         if other.answer is None or not other.answer.outputs or other.findings[0].kind != "values":
             continue
         want = next(want for want in other.expected if isinstance(want, Expected))
-        if other.answer.outputs[0].shape != want.shape:
-            continue
-        for pattern in PATTERNS:
-            told = pattern(other, other.answer.outputs[0].double(), want.exact.double())
-            if told:
-                return told
-    return None
+        got = other.answer.outputs[0]
+        if got.numel() == want.exact.numel():
+            exact = want.exact.double()
+            fits.append([pattern(other, got.double().view(exact.shape), exact) for pattern in PATTERNS])
+    counts = [sum(told is not None for told in column) for column in zip(*fits, strict=True)]
+    if not any(counts):
+        return None
+    best = counts.index(max(counts))
+    return next(row[best] for row in fits if row[best] is not None)
 
 
 def _precision(trial: Trial, finding: Finding, _: Evidence) -> Told | None:
@@ -233,11 +252,13 @@ RULES: Sequence[Callable[[Trial, Finding, Evidence], Told | None]] = (
     _overflow,
     _error,
     _strides,
-    _overrun,
+    joined,
+    overrun,
     _form,
     _returned_input,
     _changed_input,
     unwritten,
+    suspected,
     _special,
     _values,
     in_common,

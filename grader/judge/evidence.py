@@ -18,12 +18,16 @@ class Evidence:
     Attributes:
         trials: those that were answered, in order.
         lost: the case whose runner was lost, and how; the case is None for the import.
+        source: of the learner's file.
+        compiled: kernels ran on a GPU.
         own: a failure outside of cases: its group and what a check says of it (`honest`, `memory`, `fast`).
     """
 
     trials: list[Trial] = field(default_factory=list)
     lost: tuple[Case | None, RunnerLost] | None = None
     own: tuple[str, Told] | None = None
+    source: str = ""
+    compiled: bool = False
 
     @property
     def failed(self) -> list[Trial]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import statistics
 import time
-from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -24,6 +23,7 @@ from grader.verdict import SpeedResult
 GRAPH_BELOW = 50.0  # µs
 ROUND_US = 5000.0  # of work in a round
 FIRST, MORE, MOST = 15, 10, 60  # rounds
+HOPELESS, FEW = 4.0, 3  # so many times too slow while warming up: as many rounds are enough to say so
 TIME_LIMIT = 10.0  # seconds of rounds
 NOISE = 0.02  # an A/A test further from 1 than this means that no verdict on this machine can be trusted
 IMPOSSIBLE = 0.8  # of the time of a copy: a copy reaches about 0.88 of the data sheet, so nothing is faster
@@ -72,10 +72,14 @@ class Race:
             "copy": Stopwatch(copy, [half], []),
             "again": Stopwatch(copy, [half], []),
         }
-        for watch in self.watches.values():
+        needed = 0.0
+        for who, watch in self.watches.items():
             us = watch.warm_up()
+            share = {"copy": self.speed.of_copy, "torch": self.speed.of_torch}.get(who)
+            needed = max(needed, us / share if share else 0.0)
             if self.graph_calls:
                 watch.capture(us)
+        self.rounds = FIRST if float(mine["us"]) < HOPELESS * needed else FEW
         self.calls = max(3, min(50, int(ROUND_US / max(float(mine["us"]), 1.0))))
 
     def ask(self, request: dict[str, Any], form: Any, blobs: Any = ()) -> tuple[dict[str, Any], Any]:
@@ -168,7 +172,7 @@ def check(session: Session, challenge: Challenge, speed: Speed) -> None:
     """
     race = Race(session, challenge, speed)
     race.prepare()
-    _run(race.round, race.ratio)
+    _run(race)
     race.verify()
     race.audit()
     ratio = race.ratio()
@@ -205,12 +209,14 @@ def check(session: Session, challenge: Challenge, speed: Speed) -> None:
         )
 
 
-def _run(round_: Callable[[], None], ratio: Callable[[], Ratio]) -> None:
+def _run(race: Race) -> None:
     """Rounds until the interval clears the bar, or enough is enough."""
     begin = time.monotonic()
     for done in range(1, MOST + 1):
-        round_()
-        if done >= FIRST and (done - FIRST) % MORE == 0 and ratio().verdict != "inconclusive":
+        race.round()
+        if done < race.rounds:
+            continue
+        if (done - race.rounds) % MORE == 0 and race.ratio().verdict != "inconclusive":
             return
-        if done >= FIRST and time.monotonic() - begin > TIME_LIMIT:
+        if time.monotonic() - begin > TIME_LIMIT:
             return

@@ -17,7 +17,19 @@ CALLED = {
     "tampered": [str],
     "reads": [str],
     "guards": [{"tensor": str, "side": str, "bytes": int, "nearest": int}],
-    "overruns": [{"kind": str, "tensor": str, "line": int, "lanes": int, "elements": int}],
+    "overruns": [
+        {
+            "kind": str,
+            "tensor": str,
+            "line": int,
+            "where": str,
+            "masked": bool,
+            "tile": bool,
+            "crowded": bool,
+            "step": int,
+            "itemsize": int,
+        }
+    ],
 }
 TENSOR = {"dtype": str, "shape": [int], "stride": [int], "device": str, "source": str, "launched": bool}
 PREPARED = {"us": NUMBER, "graph_calls": int}

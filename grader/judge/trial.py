@@ -124,7 +124,8 @@ def _findings(trial: Trial) -> list[Finding]:
     header = trial.answer.header
     if "fault" in header:
         fault = header["fault"]
-        return [Finding("error", f"{fault['type']}: {fault['message']}", fault)]
+        wild = _bounds_findings(header) if fault["kind"] == "bounds" else []
+        return wild or [Finding("error", f"{fault['type']}: {fault['message']}", fault)]
     found = _shape_findings(trial)
     if not found:
         found = [*_bounds_findings(header), *_input_findings(trial), *_value_findings(trial)]
@@ -161,25 +162,29 @@ def _mismatch(entry: dict[str, Any], want: Any, trial: Trial) -> tuple[str, str]
     device = next((a.device.type for a in trial.arguments if isinstance(a, torch.Tensor)), "cpu")
     if entry["device"] != device:
         return "device", f"is on {entry['device']} where the inputs are on {device}"
-    if entry["stride"] != list(torch.empty(shape, device="meta").stride()) and want.exact.numel() > 1:
+    if not _contiguous(shape, entry["stride"]):
         return "layout", f"has strides {entry['stride']}; it must be contiguous"
     return None
+
+
+def _contiguous(shape: list[int], stride: list[int]) -> bool:
+    """A dimension of one element may have any stride, and so may an empty tensor."""
+    wanted = torch.empty(shape, device="meta").stride()
+    steps = zip(shape, stride, wanted, strict=True)
+    return 0 in shape or all(size == 1 or step == want for size, step, want in steps)
 
 
 def _bounds_findings(header: dict[str, Any]) -> list[Finding]:
     found = []
     for overrun in header.get("overruns", []):
-        side = "past the end" if overrun["elements"] > 0 else "before the start"
-        reason = (
-            f"line {overrun['line']} {overrun['kind']}s {abs(overrun['elements'])} elements "
-            f"{side} of {overrun['tensor']}"
+        found.append(
+            Finding("overrun", f"line {overrun['line']} {overrun['kind']}s {overrun['where']}", overrun)
         )
-        found.append(Finding("overrun", reason, overrun))
     if not found:
         for guard in header.get("guards", []):
             side = "past the end" if guard["side"] == "after" else "before the start"
             reason = f"it stores up to {guard['nearest']} bytes {side} of {guard['tensor']}"
-            found.append(Finding("overrun", reason, {**guard, "kind": "store", "line": 0}))
+            found.append(Finding("overrun", reason, {**guard, "kind": "store", "line": 0, "masked": False}))
     return sorted(found, key=lambda finding: finding.facts["kind"] != "store")
 
 

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from triton.runtime import interpreter
 
+FAR = 1 << 40  # elements; an address this far off comes from no tensor, an empty one's (0) for example
+
 
 class OutOfBounds(RuntimeError):
     """A kernel touched memory that belongs to no tensor it was given."""
@@ -33,16 +35,41 @@ class Region:
 
 @dataclass(frozen=True)
 class Overrun:
-    """An access beside a tensor. `elements` is how far past the end (positive) or before the start
-    (negative).
+    """An access beside a tensor.
+
+    Attributes:
+        kind: load, store or atomic.
+        where: in words, "31 elements past the end of x".
+        lanes: how many of the access lie outside.
+        masked: the access had a mask that let some lanes through and held others back.
+        tile: the access has two or more dimensions.
+        crowded: it touches more lanes than the tensor has elements.
+        step: the largest number that divides the offsets of all its lanes, in elements.
+        itemsize: bytes of an element.
     """
 
     kind: str
     tensor: str
     line: int
     program: tuple[int, int, int]
+    where: str
     lanes: int
-    elements: int
+    masked: bool
+    tile: bool
+    crowded: bool
+    step: int
+    itemsize: int
+
+
+@dataclass(frozen=True)
+class Access:
+    """One load, store or atomic: the byte addresses of its active lanes, and `size` bytes at each."""
+
+    kind: str
+    lanes: Any
+    size: int
+    masked: bool
+    tile: bool
 
 
 class Bounds:
@@ -67,50 +94,52 @@ class Bounds:
         Raises:
             OutOfBounds: a lane lies outside every region.
         """
-        lanes = addresses[np.broadcast_to(mask, addresses.shape)]
+        mask = np.broadcast_to(mask, addresses.shape)
+        lanes = addresses[mask]
         if lanes.size == 0:
             return
         low, high = int(lanes.min()), int(lanes.max()) + size
         home = next((r for r in self.regions if r.low <= low and high <= r.high), None)
-        if home is None:
-            home = self._stray(kind, lanes, size)
-        if home is not None and (low < home.start or high > home.stop):
-            self._note(kind, home, lanes, size)
-
-    def _stray(self, kind: str, lanes: Any, size: int) -> Region | None:
-        """The lanes fit no single region: fine when each fits one (a table of pointers), else the kernel
-        stops here.
-        """
-        lost = np.ones(lanes.shape, bool)
-        for region in self.regions:
-            lost &= ~((lanes >= region.low) & (lanes + np.uint64(size) <= region.high))
-        if not lost.any():
-            return None
-        first = int(lanes[lost][0])
-        nearest = min(
-            self.regions, key=lambda r: min(abs(first - r.start), abs(first - r.stop)), default=None
-        )
-        where = "no tensor was passed"
-        if nearest is not None:
-            past = (
-                (first - nearest.stop) // size + 1
-                if first >= nearest.start
-                else (first - nearest.start) // size
-            )
-            side = f"{past} elements past the end" if past > 0 else f"{-past} elements before the start"
-            where = f"{side} of {nearest.name}"
-        raise OutOfBounds(
-            f"line {self._line()} {kind}s {where} ({int(lost.sum())} lanes, program {_program()})"
-        )
-
-    def _note(self, kind: str, home: Region, lanes: Any, size: int) -> None:
-        line = self._line()
-        if (kind, line) in self.overruns:
+        if home is not None and home.start <= low and high <= home.stop:
             return
-        outside = (lanes < home.start) | (lanes + np.uint64(size) > home.stop)
-        worst = int(lanes.max()) + size - home.stop
-        elements = worst // size if worst > 0 else (int(lanes.min()) - home.start) // size
-        self.overruns[kind, line] = Overrun(kind, home.name, line, _program(), int(outside.sum()), elements)
+        access = Access(kind, lanes, size, lanes.size < addresses.size, addresses.ndim > 1)
+        if home is not None:
+            outside = (lanes < home.start) | (lanes + np.uint64(size) > home.stop)
+            self._note(access, home, int(lanes.max()) if high > home.stop else low, int(outside.sum()))
+        else:
+            self._stray(access)
+
+    def _stray(self, access: Access) -> None:
+        """The lanes fit no single region: fine if each fits one (a table of pointers), else it stops."""
+        lost = np.ones(access.lanes.shape, bool)
+        for region in self.regions:
+            inside = (access.lanes >= region.low) & (access.lanes + np.uint64(access.size) <= region.high)
+            lost &= ~inside
+        if not lost.any():
+            return
+        first = int(access.lanes[lost][0])
+        near = [r for r in self.regions if r.start < r.stop]
+        home = min(near, key=lambda r: min(abs(first - r.start), abs(first - r.stop)), default=None)
+        noted = self._note(access, home or Region("", 0, first, first, 0), first, int(lost.sum()))
+        raise OutOfBounds(f"line {noted.line} {access.kind}s {noted.where}")
+
+    def _note(self, access: Access, home: Region, worst: int, outside: int) -> Overrun:
+        line = self._line()
+        offsets = (access.lanes.astype(np.int64) - home.start) // access.size
+        noted = Overrun(
+            access.kind,
+            home.name,
+            line,
+            _program(),
+            _where(home, worst, access.size),
+            outside,
+            access.masked,
+            access.tile,
+            crowded=access.lanes.size > (home.stop - home.start) // access.size,
+            step=int(np.gcd.reduce(offsets)),
+            itemsize=access.size,
+        )
+        return self.overruns.setdefault((access.kind, line), noted)
 
     def _line(self) -> int:
         frame = sys._getframe(1)
@@ -119,6 +148,14 @@ class Bounds:
                 return frame.f_lineno
             frame = frame.f_back  # type: ignore[assignment]
         return 0
+
+
+def _where(home: Region, address: int, size: int) -> str:
+    past = (address - home.stop) // size + 1 if address >= home.start else (address - home.start) // size
+    if not home.name or abs(past) > FAR:
+        return "where no tensor is"
+    elements = "1 element" if abs(past) == 1 else f"{abs(past)} elements"
+    return f"{elements} {'past the end' if past > 0 else 'before the start'} of {home.name}"
 
 
 def _program() -> tuple[int, int, int]:

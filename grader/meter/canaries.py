@@ -23,6 +23,13 @@ def _add(x_ptr, y_ptr, out_ptr, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def _double(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offs)
+    tl.store(out_ptr + offs, tl.where(offs >= 0, x * 2.0, 1.0))
+
+
+@triton.jit
 def _round(x_ptr, out_ptr, BLOCK: tl.constexpr):
     offs = tl.arange(0, BLOCK)
     tl.store(out_ptr + offs, tl.load(x_ptr + offs).to(out_ptr.dtype.element_ty))
@@ -56,6 +63,13 @@ def _bf16_arithmetic() -> bool:
     out = torch.empty_like(x)
     _add[(1,)](x, y, out, BLOCK=32)
     return torch.equal(out, x + y)
+
+
+def _bf16_constants() -> bool:
+    x = torch.linspace(-3, 3, 32).bfloat16()
+    out = torch.empty_like(x)
+    _double[(1,)](x, out, BLOCK=32)
+    return torch.equal(out, 2 * x)
 
 
 def _bf16_rounding() -> bool:
@@ -94,6 +108,7 @@ def _autotune() -> bool:
 
 CANARIES: dict[str, Callable[[], bool]] = {
     "bf16 arithmetic": _bf16_arithmetic,
+    "bf16 constants": _bf16_constants,
     "fp32 to bf16 rounding": _bf16_rounding,
     "bf16 tl.dot": _bf16_dot,
     "fp16 tl.dot": _fp16_dot,

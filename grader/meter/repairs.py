@@ -34,6 +34,7 @@ def install() -> None:
     np.seterr(all="ignore")
     builder: Any = interpreter.InterpreterBuilder
     _repair_bf16_arithmetic(builder)
+    _repair_bf16_constants(builder)
     _repair_bf16_casts(builder)
     _repair_dot(builder)
     _repair_autotune()
@@ -79,6 +80,15 @@ def _repair_bf16_arithmetic(builder: Any) -> None:
         return _Handle(narrow(op(widen(arg.data))), tl.bfloat16)
 
     builder.binary_op, builder.create_fma, builder.unary_op = binary_op, create_fma, unary_op
+
+
+def _repair_bf16_constants(builder: Any) -> None:
+    """`x * 2.0` and tl.full(…, tl.bfloat16) ask for a constant that the stock interpreter cannot make."""
+
+    def get_bf16(self: Any, value: float) -> Any:
+        return _Handle(narrow(np.array([value], np.float32)), tl.bfloat16)
+
+    builder.get_bf16 = get_bf16
 
 
 def _repair_bf16_casts(builder: Any) -> None:

@@ -1,0 +1,52 @@
+"""Day 05: all sums of two vectors as a matrix, at 0.60 of a plain copy."""
+
+from __future__ import annotations
+
+import torch
+
+from grader.challenge import Case, Challenge, Memory, Speed
+
+HALF = torch.float16
+
+big = Case(m=16384, n=8192)
+
+challenge = Challenge(
+    entry="outer_add",
+    inputs=lambda case, draw: (draw(case.m), draw(case.n)),
+    reference=lambda x, y: x[:, None] + y[None, :],
+    cases=[
+        Case(m=4, n=8),
+        Case(m=1, n=1),
+        Case(m=0, n=8),
+        Case(m=8, n=0),
+        Case(m=1, n=40),
+        Case(m=40, n=1),
+        Case(m=16, n=16),
+        Case(m=31, n=127),
+        Case(m=32, n=128),
+        Case(m=33, n=129),
+        Case(m=65, n=257),
+        Case(m=257, n=65),
+        Case(m=101, n=199),
+        Case(m=5, n=513),
+        Case(m=513, n=5),
+        Case(m=50, n=130, dtype=HALF),
+        Case(m=130, n=50, dtype=HALF),
+        Case(m=40, n=150, values="integers", exact=True),
+        Case(m=150, n=40, values="integers", exact=True),
+        Case(m=40, n=150, values="integers", dtype=HALF, exact=True),
+        Case(m=37, n=41, layout="offset"),
+        Case(m=37, n=141, layout="offset", dtype=HALF),
+        Case(m=30, n=70, values="constant"),
+        Case(m=30, n=70, values="ties"),
+        Case(m=30, n=70, values="spike"),
+        Case(m=30, n=70, values="heavy"),
+        Case(m=30, n=70, values="large"),
+        Case(m=30, n=70, values="large", dtype=HALF),
+        Case(m=30, n=70, values="inf"),
+        Case(m=30, n=70, values="nan"),
+        Case(m=35, n=60, calls=2),
+    ],
+    speed=Speed(big, moved=lambda x, y: x.nbytes + y.nbytes + len(x) * y.nbytes, of_copy=0.60),
+    memory=Memory(big),
+)

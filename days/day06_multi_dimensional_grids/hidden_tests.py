@@ -1,0 +1,80 @@
+"""Day 06: a + b for batches of matrices of any strides, b broadcast, at 0.60 of a plain copy."""
+
+from __future__ import annotations
+
+import torch
+
+from grader.challenge import Case, Challenge, Memory, Speed
+
+HALF = torch.float16
+
+
+def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor]:
+    """a[B, M, N], and b in the shape that `b` spells: "MN" is [M, N], "B1N" is [B, 1, N]."""
+    sides = {"B": case.B, "M": case.M, "N": case.N, "1": 1}
+    shape = [sides[letter] for letter in case.b]
+    return draw(case.B, case.M, case.N), draw(*shape, layout=case.sizes.get("b_layout", "contiguous"))
+
+
+big = Case(B=128, M=512, N=2048, b="MN")
+
+challenge = Challenge(
+    entry="add_batched",
+    inputs=inputs,
+    reference=lambda a, b: a + b,
+    rowwise=True,
+    cases=[
+        Case(B=2, M=3, N=5, b="BMN"),
+        Case(B=1, M=1, N=1, b="BMN"),
+        Case(B=0, M=3, N=5, b="MN"),
+        Case(B=3, M=0, N=5, b="N"),
+        Case(B=3, M=5, N=0, b="1"),
+        Case(B=3, M=4, N=8, b="MN"),
+        Case(B=3, M=4, N=8, b="N"),
+        Case(B=3, M=4, N=8, b="M1"),
+        Case(B=3, M=4, N=8, b="B11"),
+        Case(B=3, M=4, N=8, b="B1N"),
+        Case(B=3, M=4, N=8, b="BM1"),
+        Case(B=3, M=4, N=8, b="1"),
+        Case(B=8, M=8, N=8, b="BMN"),
+        Case(B=1, M=1, N=300, b="BMN"),
+        Case(B=1, M=300, N=1, b="BMN"),
+        Case(B=40, M=1, N=1, b="BMN"),
+        Case(B=2, M=31, N=127, b="MN"),
+        Case(B=2, M=33, N=129, b="MN"),
+        Case(B=2, M=129, N=33, b="BM1"),
+        Case(B=3, M=101, N=37, b="N"),
+        Case(B=5, M=17, N=67, b="BMN", dtype=HALF),
+        Case(B=3, M=20, N=70, b="MN", dtype=HALF),
+        Case(B=3, M=12, N=40, b="BMN", layout="transposed"),
+        Case(B=3, M=12, N=40, b="BMN", layout="transposed", b_layout="transposed"),
+        Case(B=3, M=40, N=12, b="BMN", b_layout="transposed"),
+        Case(B=2, M=40, N=140, b="MN", layout="sliced"),
+        Case(B=3, M=12, N=40, b="BMN", b_layout="sliced"),
+        Case(B=3, M=12, N=40, b="MN", layout="strided", b_layout="transposed"),
+        Case(B=3, M=12, N=40, b="N", layout="expanded", b_layout="strided"),
+        Case(B=3, M=12, N=40, b="BMN", b_layout="expanded"),
+        Case(B=3, M=12, N=41, b="MN", layout="offset", b_layout="offset"),
+        Case(B=3, M=20, N=40, b="MN", values="integers", exact=True),
+        Case(B=3, M=20, N=40, b="B1N", values="integers", dtype=HALF, exact=True),
+        Case(B=3, M=20, N=40, b="M1", values="integers", layout="transposed", exact=True),
+        Case(B=3, M=12, N=20, b="MN", values="constant"),
+        Case(B=3, M=12, N=20, b="MN", values="spike"),
+        Case(B=3, M=12, N=20, b="MN", values="heavy"),
+        Case(B=3, M=12, N=20, b="MN", values="large"),
+        Case(B=3, M=12, N=20, b="MN", values="large", dtype=HALF),
+        Case(B=3, M=12, N=20, b="N", values="inf"),
+        Case(B=3, M=12, N=20, b="N", values="nan"),
+        Case(B=3, M=12, N=20, b="N", calls=2),
+        Case(B=2**16 + 1, M=2, N=3, b="MN", gpu=True),
+        Case(B=2**17 + 1, M=128, N=128, b="MN", dtype=HALF, layout="expanded", gpu=True),
+    ],
+    suspects={
+        "Every matrix is made from matrix 0 of a: its batch stride is ignored.": lambda a, b: a[:1] + b,
+        "Every matrix is made from matrix 0 of b: its batch stride is ignored.": lambda a, b: (
+            a + (b[:1] if b.dim() == 3 else b)
+        ),
+    },
+    speed=Speed(big, moved=lambda a, b: 2 * a.nbytes + b.nbytes, of_copy=0.60),
+    memory=Memory(big),
+)

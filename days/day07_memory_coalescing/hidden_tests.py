@@ -1,0 +1,61 @@
+"""Day 07: the transpose of a matrix of any strides, at 0.60 of a plain copy."""
+
+from __future__ import annotations
+
+import torch
+
+from grader.challenge import Case, Challenge, Memory, Speed
+
+HALF, INT = torch.float16, torch.int32
+
+big = Case(m=8192, n=8192)
+
+challenge = Challenge(
+    entry="transpose",
+    inputs=lambda case, draw: (draw(case.m, case.n),),
+    reference=lambda x: x.T.contiguous(),
+    cases=[
+        Case(m=4, n=8),
+        Case(m=1, n=1),
+        Case(m=0, n=8),
+        Case(m=8, n=0),
+        Case(m=1, n=300),
+        Case(m=300, n=1),
+        Case(m=2, n=3),
+        Case(m=64, n=64),
+        Case(m=63, n=65),
+        Case(m=65, n=63),
+        Case(m=31, n=33),
+        Case(m=128, n=256),
+        Case(m=129, n=127),
+        Case(m=97, n=211),
+        Case(m=3, n=513),
+        Case(m=513, n=3),
+        Case(m=70, n=140, dtype=HALF),
+        Case(m=140, n=71, dtype=HALF),
+        Case(m=40, n=70, dtype=INT, values="integers"),
+        Case(m=40, n=70, values="integers", exact=True),
+        Case(m=70, n=40, values="integers", dtype=HALF, exact=True),
+        Case(m=40, n=70, values="ramp", exact=True),
+        Case(m=33, n=70, layout="sliced"),
+        Case(m=70, n=33, layout="sliced", dtype=HALF),
+        Case(m=33, n=70, layout="transposed"),
+        Case(m=64, n=64, layout="transposed"),
+        Case(m=33, n=70, layout="strided"),
+        Case(m=33, n=71, layout="offset"),
+        Case(m=33, n=70, layout="expanded"),
+        Case(m=1, n=90, layout="sliced"),
+        Case(m=90, n=1, layout="sliced"),
+        Case(m=30, n=50, values="constant"),
+        Case(m=30, n=50, values="spike"),
+        Case(m=30, n=50, values="heavy"),
+        Case(m=30, n=50, values="large", dtype=HALF),
+        Case(m=30, n=50, values="inf"),
+        Case(m=30, n=50, values="nan"),
+        Case(m=50, n=30, calls=2),
+        Case(m=2**23 + 5, n=1, gpu=True),
+        Case(m=1, n=2**23 + 5, gpu=True),
+    ],
+    speed=Speed(big, moved=lambda x: 2 * x.nbytes, of_copy=0.60),
+    memory=Memory(big),
+)

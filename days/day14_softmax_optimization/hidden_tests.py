@@ -1,0 +1,75 @@
+"""Day 14: softmax over rows of up to 262144 elements, in two passes."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from grader.challenge import Case, Challenge, Memory, Speed
+
+HALF, BRAIN = torch.float16, torch.bfloat16
+
+
+def inputs(case: Case, draw) -> tuple[torch.Tensor]:
+    """x; its first `blank` columns are -inf."""
+    x = draw(case.rows, case.cols)
+    if "blank" in case.sizes:
+        x[:, : case.blank] = -math.inf
+    return (x,)
+
+
+big = Case(rows=2048, cols=65536, dtype=HALF)
+
+challenge = Challenge(
+    entry="softmax",
+    inputs=inputs,
+    reference=lambda x: torch.softmax(x, dim=-1),
+    rowwise=True,
+    cases=[
+        Case(rows=4, cols=8),
+        Case(rows=1, cols=1),
+        Case(rows=5, cols=1),
+        Case(rows=0, cols=8),
+        Case(rows=2, cols=33),
+        Case(rows=17, cols=781),
+        Case(rows=3, cols=1023),
+        Case(rows=3, cols=1025),
+        Case(rows=4, cols=4096),
+        Case(rows=3, cols=10007),
+        Case(rows=2, cols=32768),
+        Case(rows=2, cols=32769),
+        Case(rows=2, cols=65537),
+        Case(rows=1, cols=2**18),
+        Case(rows=5, cols=100, dtype=HALF),
+        Case(rows=5, cols=100, dtype=BRAIN),
+        Case(rows=2, cols=40009, dtype=BRAIN),
+        Case(rows=4, cols=20, layout="sliced"),
+        Case(rows=2, cols=33000, layout="sliced", dtype=HALF),
+        Case(rows=2, cols=5000, layout="offset"),
+        Case(rows=6, cols=50, layout="expanded"),
+        Case(rows=3, cols=9000, values="large"),
+        Case(rows=3, cols=9000, values="large", dtype=HALF),
+        Case(rows=1, cols=100003, values="heavy", dtype=HALF),
+        Case(rows=3, cols=300, values="negative"),
+        Case(rows=4, cols=4096, values="constant"),
+        Case(rows=2, cols=5000, values="ties"),
+        Case(rows=2, cols=9001, values="spike"),
+        Case(rows=2, cols=9001, values="rising"),
+        Case(rows=1, cols=131101, values="rising"),
+        Case(rows=5, cols=77, values="some_minus_inf"),
+        Case(rows=2, cols=9001, values="some_minus_inf", blank=8500),
+        Case(rows=1, cols=70001, values="some_minus_inf", blank=69000),
+        Case(rows=5, cols=77, values="minus_inf"),
+        Case(rows=2, cols=9001, values="minus_inf"),
+        Case(rows=5, cols=77, values="inf"),
+        Case(rows=5, cols=77, values="nan"),
+        Case(rows=2, cols=5000, calls=2),
+        Case(rows=2**13 + 1, cols=2**18, dtype=HALF, layout="expanded", gpu=True),
+    ],
+    suspects={
+        "exp2 is base 2: multiply by log2(e) first.": lambda x: torch.softmax(x * math.log(2), dim=-1),
+    },
+    speed=Speed(big, moved=lambda x: 2 * x.nbytes, of_torch=1.0),
+    memory=Memory(big),
+)

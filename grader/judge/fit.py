@@ -1,0 +1,26 @@
+"""When wrong values count as explained."""
+
+from __future__ import annotations
+
+import torch
+
+from grader.judge.compare import gate
+from grader.judge.trial import Trial
+
+FIT = 4.0  # a fit may leave this many times the gate of the dtype
+
+
+def close(got: torch.Tensor, want: torch.Tensor, dtype: torch.dtype) -> bool:
+    """Whether `want` explains `got` up to rounding in `dtype`; never true of nothing, or of zeros alone."""
+    if got.shape != want.shape or got.numel() < 2 or not bool(got.isfinite().all() and want.isfinite().all()):
+        return False
+    if bool((want == want.reshape(-1)[0]).all()):
+        return False  # anything constant fits a constant
+    size = float(want.norm())
+    return size > 0 and float((got - want).norm()) <= FIT * gate(dtype) * size
+
+
+def out_dtype(trial: Trial) -> torch.dtype:
+    """The dtype of the first floating output."""
+    assert trial.answer is not None
+    return next((out.dtype for out in trial.answer.outputs if out.dtype.is_floating_point), torch.float32)

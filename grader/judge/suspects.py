@@ -1,0 +1,54 @@
+"""Wrong functions that a day expects to meet: does one of them give just what the learner's kernel gave?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from grader.judge.compare import Expected, Finding, gate, suspect
+from grader.judge.evidence import Evidence, Told
+from grader.judge.fit import FIT
+from grader.judge.trial import Trial
+
+KINDS = ("values", "nan", "inf", "special")
+CLEARER = 0.25  # a suspect must leave at most this share of the distance to the truth
+
+
+def suspected(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+    """The rule of the diagnosis: the suspect that explains most of what is wrong."""
+    wrong = [t for t in evidence.failed if t.answer and not t.rows and t.findings[0].kind in KINDS]
+    explained = {
+        sentence: sum(_explains(function, other) for other in wrong)
+        for sentence, function in trial.challenge.suspects.items()
+    }
+    best = max(explained, key=lambda sentence: explained[sentence], default="")
+    return (best, "the formula") if best and explained[best] else None
+
+
+def _explains(function: Callable[..., Any], trial: Trial) -> bool:
+    """All outputs are what the suspect gives, and one of them is far from what is right."""
+    assert trial.answer is not None
+    outputs = [out.double() for out in trial.answer.outputs]
+    wanted = [want for want in trial.expected if isinstance(want, Expected)]
+    guesses = suspect(function, trial.arguments)
+    if len(guesses) != len(outputs) or any(g.shape != o.shape for g, o in zip(guesses, outputs, strict=True)):
+        return False
+    near = [_near(o, g, w.dtype) for o, g, w in zip(outputs, guesses, wanted, strict=True)]
+    told_apart = [
+        _distance(o, g) <= CLEARER * _distance(o, w.exact.double()) and _distance(o, w.exact.double()) > 0
+        for o, g, w in zip(outputs, guesses, wanted, strict=True)
+    ]
+    return all(near) and any(told_apart)
+
+
+def _near(out: torch.Tensor, guess: torch.Tensor, dtype: torch.dtype) -> bool:
+    allowed = FIT * gate(dtype) if dtype.is_floating_point else 0.0
+    return _distance(out, guess) <= allowed * float(guess.nan_to_num(posinf=0.0, neginf=0.0).norm())
+
+
+def _distance(a: torch.Tensor, b: torch.Tensor) -> float:
+    """‖a − b‖, with NaN and Inf equal to themselves alone."""
+    same = (a == b) | (a.isnan() & b.isnan())
+    return float(torch.where(same, 0.0, a - b).nan_to_num(nan=1e30, posinf=1e30, neginf=1e30).norm())

@@ -1,0 +1,18 @@
+"""Day 12: right answers that read the matrix twice from HBM, or with too few bytes on their way."""
+
+from __future__ import annotations
+
+from tests.planted import Laggard
+
+laggards = [
+    # By the time the second kernel starts, the first rows have long left L2: 2 reads where 1 would do.
+    Laggard("two kernels, one for the maxima, one for the sums", file="two_kernels.py"),
+    # 32 programs an SM, one warp each, 8 bytes a lane: 8 KB in flight, a third of what HBM needs.
+    Laggard(
+        "blocks of 64 columns, one warp each",
+        swap={
+            "min(triton.next_power_of_2(n_cols), 4096)": "64",
+            "min(max(BLOCK_N // 512, 1), 8)": "1",
+        },
+    ),
+]

@@ -1,0 +1,21 @@
+"""Day 14: right answers that move the matrix five times, or do the work over and over."""
+
+from __future__ import annotations
+
+from tests.planted import Laggard
+
+laggards = [
+    # 3 reads and 2 writes of the matrix: maxima, exponentials and sums, quotients.
+    Laggard("three passes, each a kernel", file="three_passes.py"),
+    # One warp an SM cannot keep HBM busy.
+    Laggard(
+        "one warp a row, one row an SM",
+        swap={
+            "num_warps=num_warps": "num_warps=1",
+            "min(max(triton.next_power_of_2(n_cols), 4), 32768)": "1024",
+            "sms * (32 // num_warps)": "sms",
+        },
+    ),
+    # The same results, written by every program whose number is no larger than the row's.
+    Laggard("rows are visited one by one by every program", swap={"n_rows, tl.num_programs(0))": "n_rows)"}),
+]

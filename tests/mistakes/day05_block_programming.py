@@ -1,0 +1,101 @@
+"""Day 05: what a first kernel in two dimensions gets wrong, and what the grader must say about it."""
+
+from __future__ import annotations
+
+from tests.planted import Mistake
+
+GRID = "(triton.cdiv(m, BLOCK_M) * triton.cdiv(n, BLOCK_N),)"
+MASK = "mask=mask_m[:, None] & mask_n[None, :]"
+RETURN = "    return out"
+SUMS = "x[:, None] + y[None, :]"
+TILE = "BLOCK_M, BLOCK_N = 32, 128"
+WHOLE_STORE = f"tl.store(out_ptrs, {SUMS}, {MASK})"
+
+mistakes = [
+    Mistake(
+        "rows of out are taken to be m apart",
+        swap={"to(tl.int64) * n": "to(tl.int64) * m"},
+        fails="correct",
+        says="apart",
+    ),
+    Mistake(
+        "the mask has rows only", swap={MASK: "mask=mask_m[:, None]"}, fails="correct", says="both sides"
+    ),
+    Mistake(
+        "the mask has columns only", swap={MASK: "mask=mask_n[None, :]"}, fails="correct", says="both sides"
+    ),
+    Mistake("the store has no mask", swap={f", {MASK}": ""}, fails="correct", says="Unmasked store"),
+    Mistake(
+        "the sides of the mask are joined by Python's `and`",
+        swap={MASK: "mask=mask_m[:, None] and mask_n[None, :]"},
+        fails="correct",
+        says="(a) & (b)",
+    ),
+    Mistake("x is read without a mask", swap={", mask=mask_m)": ")"}, fails="correct", says="Unmasked load"),
+    Mistake(
+        "y is masked by the number of rows",
+        swap={"offs_n < n": "offs_n < m"},
+        fails="correct",
+        says="Columns from",
+    ),
+    Mistake(
+        "x runs along the columns and y along the rows",
+        swap={SUMS: "x[None, :] + y[:, None]", TILE: "BLOCK_M, BLOCK_N = 64, 64"},
+        fails="correct",
+        says="swapped",
+    ),
+    Mistake(
+        "the same, in a tile that is not square",
+        swap={SUMS: "x[None, :] + y[:, None]"},
+        fails="correct",
+        says="shape",
+    ),
+    Mistake("the sides are added as they are", swap={SUMS: "x + y"}, fails="correct", says="shape"),
+    Mistake(
+        "only the row of tiles is computed from the number, both ways",
+        swap={"pid_n = pid % tiles_n": "pid_n = pid // tiles_n"},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake(
+        "tile rows and tile columns are counted by the wrong side",
+        swap={"tl.cdiv(n, BLOCK_N)\n": "tl.cdiv(m, BLOCK_M)\n"},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake(
+        "the grid has one column of tiles",
+        swap={GRID: "(triton.cdiv(m, BLOCK_M),)"},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake(
+        "the grid rounds down",
+        swap={GRID: "((m // BLOCK_M) * (n // BLOCK_N),)"},
+        fails="correct",
+        says="round up",
+    ),
+    Mistake(
+        "every program takes tile 0",
+        swap={"pid = tl.program_id(0)": "pid = 0"},
+        fails="correct",
+        says="same tile",
+    ),
+    Mistake(
+        "the sides are multiplied", swap={SUMS: "x[:, None] * y[None, :]"}, fails="correct", says="result is"
+    ),
+    Mistake("the result is always fp32", swap={"dtype=x.dtype, ": ""}, fails="correct", says="dtype"),
+    Mistake(
+        "the matrix is allocated the wrong way round",
+        swap={"torch.empty(m, n,": "torch.empty(n, m,"},
+        fails="correct",
+        says="shape",
+    ),
+    Mistake("nothing is returned", swap={RETURN: "    out"}, fails="correct", says="None"),
+    Mistake(
+        "torch does the work",
+        swap={RETURN: "    return x[:, None] + y[None, :]"},
+        fails="honest",
+        says="torch",
+    ),
+]

@@ -1,0 +1,125 @@
+"""Day 07: what a transpose gets wrong, and what the grader must say about it."""
+
+from __future__ import annotations
+
+from tests.planted import Mistake
+
+ALLOCATION = "y = torch.empty(n, m, dtype=x.dtype, device=x.device)"
+GRID = "(triton.cdiv(m, BLOCK_M) * triton.cdiv(n, BLOCK_N),)"
+MASK = "mask = (offs_m[:, None] < m) & (offs_n[None, :] < n)"
+RETURN = "    return y"
+STORE = "tl.store(y_ptrs, tl.trans(x), mask=tl.trans(mask))"
+TILE = "BLOCK_M, BLOCK_N = 64, 64"
+
+mistakes = [
+    Mistake(
+        "the tile is moved, but not turned over", swap={"tl.trans(x)": "x"}, fails="correct", says="copied"
+    ),
+    Mistake("the mask is not turned over", swap={"tl.trans(mask)": "mask"}, fails="correct", says="mask"),
+    Mistake(
+        "the mask is not turned over, in a tile that is not square",
+        swap={"tl.trans(mask)": "mask", TILE: "BLOCK_M, BLOCK_N = 32, 64"},
+        fails="correct",
+        says="shape",
+    ),
+    Mistake(
+        "rows of y are taken to be n apart",
+        swap={"offs_n[:, None] * m": "offs_n[:, None] * n"},
+        fails="correct",
+        says="stride",
+    ),
+    Mistake(
+        "y is written like x: nothing is transposed",
+        swap={
+            "offs_n[:, None] * m + offs_m[None, :]": "offs_m[:, None] * n + offs_n[None, :]",
+            STORE: "tl.store(y_ptrs, x, mask=mask)",
+        },
+        fails="correct",
+        says="transposed",
+    ),
+    Mistake(
+        "columns of x are taken to lie side by side",
+        swap={"offs_n[None, :] * stride_xn": "offs_n[None, :]"},
+        fails="edges",
+        says="stride",
+    ),
+    Mistake(
+        "rows of x are taken to be n apart",
+        swap={"offs_m[:, None] * stride_xm": "offs_m[:, None] * n"},
+        fails="edges",
+        says="stride",
+    ),
+    Mistake(
+        "the strides arrive in the wrong order",
+        swap={"x.stride(0), x.stride(1)": "x.stride(1), x.stride(0)"},
+        fails="correct",
+        says="stride",
+    ),
+    Mistake(
+        "the mask has rows only",
+        swap={MASK: "mask = offs_m[:, None] < m"},
+        fails="correct",
+        says="both sides",
+    ),
+    Mistake(
+        "the mask's sides are swapped",
+        swap={MASK: "mask = (offs_m[:, None] < n) & (offs_n[None, :] < m)"},
+        fails="correct",
+        says="side of the mask",
+    ),
+    Mistake(
+        "the load has no mask",
+        swap={"* stride_xn, mask=mask)": "* stride_xn)"},
+        fails="correct",
+        says="Unmasked load",
+    ),
+    Mistake(
+        "the store has no mask", swap={", mask=tl.trans(mask))": ")"}, fails="correct", says="Unmasked store"
+    ),
+    Mistake(
+        "the grid rounds down",
+        swap={GRID: "((m // BLOCK_M) * (n // BLOCK_N),)"},
+        fails="correct",
+        says="round up",
+    ),
+    Mistake(
+        "the grid has one row of tiles",
+        swap={GRID: "(triton.cdiv(n, BLOCK_N),)"},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake(
+        "tile rows and tile columns are counted by the wrong side",
+        swap={"tl.cdiv(n, BLOCK_N)\n": "tl.cdiv(m, BLOCK_M)\n"},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake(
+        "the result has the shape of x",
+        swap={ALLOCATION: "y = torch.empty_like(x)"},
+        fails="correct",
+        says="shape",
+    ),
+    Mistake("the result is always fp32", swap={"dtype=x.dtype, ": ""}, fails="correct", says="dtype"),
+    Mistake("a view of x is returned", swap={RETURN: "    return x.T"}, fails="correct", says="contiguous"),
+    Mistake(
+        "torch does the work", swap={RETURN: "    return x.T.contiguous()"}, fails="honest", says="torch"
+    ),
+    Mistake(
+        "a strided x is copied first",
+        swap={"m, n = x.shape": "x = x.contiguous()\n    m, n = x.shape"},
+        fails="honest",
+        says="torch",
+    ),
+    Mistake(
+        "the columns of tiles are on axis 1 of the grid",
+        swap={
+            "pid // tiles_n": "pid",
+            "pid % tiles_n": "tl.program_id(1)",
+            GRID: "(triton.cdiv(m, BLOCK_M), triton.cdiv(n, BLOCK_N))",
+        },
+        fails="correct",
+        says="65535",
+        gpu=True,
+    ),
+]

@@ -1,0 +1,122 @@
+"""Day 10: what a sum gets wrong, and what the grader must say about it."""
+
+from __future__ import annotations
+
+from tests.planted import Mistake
+
+ALLOCATION = "partial = torch.empty(n_blocks, dtype=torch.float32, device=x.device)"
+BLOCKS = "max(triton.cdiv(n, BLOCK), 1)"
+OFFSETS = "pid.to(tl.int64) * BLOCK + tl.arange(0, BLOCK)"
+RETURN = "return total(partial) if n_blocks > 1 else partial.view(())"
+STORE = "tl.store(partial_ptr + pid, block_sum)"
+
+# All programs add to one number: right, as long as it starts at 0 and is new at every call.
+ATOMIC = {STORE: "tl.atomic_add(partial_ptr, block_sum)"}
+
+mistakes = [
+    Mistake(
+        "the load has no mask",
+        swap={", mask=offs < n, other=0.0)": ")"},
+        fails="correct",
+        says="Unmasked load",
+    ),
+    Mistake(
+        "masked lanes hold -inf, the neutral element of a maximum",
+        swap={"other=0.0": "other=-float('inf')"},
+        fails="correct",
+        says="other=",
+    ),
+    Mistake(
+        "fp16 is added up in fp16",
+        swap={"x.to(tl.float32)": "x"},
+        fails="correct",
+        says="precision",
+    ),
+    Mistake(
+        "everything is added up in fp16",
+        swap={"x.to(tl.float32)": "x.to(tl.float16)"},
+        fails="correct",
+        says="precision",
+    ),
+    Mistake(
+        "the last, partial block gets no program",
+        swap={BLOCKS: "max(n // BLOCK, 1)"},
+        fails="correct",
+        says="left out",
+    ),
+    Mistake(
+        "every program sums block 0",
+        swap={OFFSETS: "tl.arange(0, BLOCK)"},
+        fails="correct",
+        says="the same 16384 elements",
+    ),
+    Mistake(
+        "every program writes to place 0",
+        swap={STORE: "tl.store(partial_ptr, block_sum)"},
+        fails="correct",
+        says="torch.empty",
+    ),
+    Mistake(
+        "only the first partial sum is returned",
+        swap={RETURN: "return partial[0]"},
+        fails="correct",
+        says="Only the first 16384 elements",
+    ),
+    Mistake(
+        "the second stage adds up at most 64 partial sums",
+        swap={RETURN: "return total(partial[:64]) if n_blocks > 1 else partial.view(())"},
+        fails="edges",
+        says="Only the first",
+    ),
+    Mistake(
+        "an atomic adds to memory that holds anything",
+        swap={
+            ALLOCATION: "partial = torch.empty(1, device=x.device)",
+            RETURN: "return partial.view(())",
+            **ATOMIC,
+        },
+        fails="correct",
+        says="torch.empty",
+    ),
+    Mistake(
+        "an atomic adds to what the call before left",
+        swap={
+            "@triton.jit": "KEPT: dict = {}\n\n\n@triton.jit",
+            ALLOCATION: "partial = KEPT.setdefault(0, torch.zeros(1, device=x.device))",
+            RETURN: "return partial.view(())",
+            **ATOMIC,
+        },
+        fails="correct",
+        says="left over",
+    ),
+    Mistake(
+        "n = 0 has no block, so nothing is written",
+        swap={BLOCKS: "triton.cdiv(n, BLOCK)"},
+        fails="correct",
+        says="invalid for input of size 0",
+    ),
+    Mistake(
+        "the result has one dimension",
+        swap={"partial.view(())": "partial"},
+        fails="correct",
+        says="shape",
+    ),
+    Mistake(
+        "the result has x's dtype",
+        swap={"dtype=torch.float32": "dtype=x.dtype"},
+        fails="correct",
+        says="dtype",
+    ),
+    Mistake(
+        "a Python number is returned",
+        swap={"partial.view(())": "partial.view(()).item()"},
+        fails="correct",
+        says="where a tensor is asked for",
+    ),
+    Mistake(
+        "torch adds up the partial sums",
+        swap={RETURN: "return partial.sum()"},
+        fails="honest",
+        says="torch",
+    ),
+]

@@ -1,0 +1,122 @@
+"""Day 12: what a logsumexp gets wrong, and what the grader must say about it."""
+
+from __future__ import annotations
+
+from tests.planted import Mistake
+
+MAX_LOAD = 'other=-float("inf"))\n        m_i'
+SUM_LOAD = 'other=-float("inf"))\n        l_i'
+RESULT = "tl.log(total) + shift"
+RETURN = "    return y"
+SHIFT = 'tl.where(tl.abs(m) == float("inf"), 0.0, m)'
+
+mistakes = [
+    Mistake("no maximum is subtracted", swap={SHIFT: "0.0"}, fails="edges", says="maximum"),
+    Mistake("a row of -inf meets -inf - (-inf)", swap={SHIFT: "m"}, fails="edges", says="(-inf) - (-inf)"),
+    Mistake(
+        "only -inf is kept from itself, not +inf",
+        swap={"tl.abs(m) == float": "m == -float"},
+        fails="edges",
+        says="inf - inf",
+    ),
+    Mistake(
+        "the maximum is that of the first block",
+        swap={"m_i = tl.maximum(m_i, x.to(tl.float32))": "m_i = tl.where(start == 0, x.to(tl.float32), m_i)"},
+        fails="edges",
+        says="maximum",
+    ),
+    Mistake(
+        "the maximum is that of the last block",
+        swap={"m_i = tl.maximum(m_i, x.to(tl.float32))": "m_i = x.to(tl.float32)"},
+        fails="edges",
+        says="maximum",
+    ),
+    Mistake(
+        "the maximum starts at 0",
+        swap={'tl.full((BLOCK_N,), -float("inf"), tl.float32)': "tl.zeros((BLOCK_N,), tl.float32)"},
+        fails="edges",
+        says="negative",
+    ),
+    Mistake(
+        "a masked lane holds 0, and the maximum sees it",
+        swap={MAX_LOAD: "other=0.0)\n        m_i"},
+        fails="edges",
+        says="negative",
+    ),
+    Mistake(
+        "a masked lane holds 0, and the sum counts its exponential",
+        swap={SUM_LOAD: "other=0.0)\n        l_i"},
+        fails="correct",
+        says="mask",
+    ),
+    Mistake(
+        "the load of the first walk has no mask",
+        swap={f"mask=mask, {MAX_LOAD}": ")\n        m_i"},
+        fails="correct",
+        says="Unmasked load",
+    ),
+    Mistake(
+        "the maximum is not added back", swap={RESULT: "tl.log(total)"}, fails="correct", says="added back"
+    ),
+    Mistake(
+        "the maximum is added before the logarithm",
+        swap={RESULT: "tl.log(total + shift)"},
+        fails="correct",
+        says="inside the logarithm",
+    ),
+    Mistake(
+        "the logarithm is in base 2",
+        swap={RESULT: "tl.log2(total) + shift"},
+        fails="correct",
+        says="base 2",
+    ),
+    Mistake(
+        "the maximum is subtracted in half precision",
+        swap={"tl.exp(x.to(tl.float32) - shift)": "tl.exp((x - shift.to(x.dtype)).to(tl.float32))"},
+        fails="correct",
+        says="precision",
+    ),
+    Mistake(
+        "the terms are rounded to fp16 before the sum",
+        swap={"total = tl.sum(l_i, axis=0)": "total = tl.sum(l_i.to(tl.float16), axis=0).to(tl.float32)"},
+        fails="correct",
+        says="precision",
+    ),
+    Mistake(
+        "the result has x's dtype",
+        swap={"dtype=torch.float32": "dtype=x.dtype"},
+        fails="correct",
+        says="dtype",
+    ),
+    Mistake(
+        "rows are taken to be n_cols apart",
+        swap={"pid_m * stride_xm": "pid_m * n_cols"},
+        fails="edges",
+        says="stride",
+    ),
+    Mistake(
+        "every program reads row 0",
+        swap={"x_ptr + pid_m * stride_xm": "x_ptr"},
+        fails="correct",
+        says="same row",
+    ),
+    Mistake(
+        "every program writes element 0",
+        swap={"y_ptr + pid_m": "y_ptr"},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake("nothing is returned", swap={RETURN: "    y"}, fails="correct", says="None"),
+    Mistake(
+        "torch finds the maxima",
+        swap={"n_rows, n_cols = x.shape": "(n_rows, n_cols), _ = x.shape, x.amax(dim=1)"},
+        fails="honest",
+        says="torch",
+    ),
+    Mistake(
+        "torch does the work",
+        swap={RETURN: "    return torch.logsumexp(x.float(), dim=-1)"},
+        fails="honest",
+        says="torch",
+    ),
+]
