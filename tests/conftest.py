@@ -33,6 +33,7 @@ def graded(warm: Warm, tmp_path: Path) -> Grade:
         path = source if isinstance(source, Path) else tmp_path / "kernel.py"
         if not isinstance(source, Path):
             path.write_text(source, encoding="utf-8")
-        return grade(catalog.find(str(number)), path, warm=warm, **options)
+        # One seed, so that a red test is red again; `python -m tests.proof` draws fresh ones.
+        return grade(catalog.find(str(number)), path, warm=warm, **{"seed": 4021, **options})
 
     return run

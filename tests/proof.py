@@ -81,7 +81,8 @@ def _caught(verdict: Verdict, mistake: planted.Mistake) -> bool:
     failed = next(
         (check for check in verdict.checks if check.outcome not in ("passed", "not measured")), None
     )
-    return failed is not None and failed.group == mistake.fails and mistake.says in verdict.diagnosis
+    told = (mistake.says in verdict.diagnosis) != mistake.wish
+    return failed is not None and failed.group == mistake.fails and told
 
 
 def _said(verdict: Verdict) -> str:

@@ -122,7 +122,7 @@ def test_a_mistake_fails_and_is_told_why(day: Day, mistake: planted.Mistake, gra
     )
     assert failed is not None, "it passed"
     assert failed.group == mistake.fails, verdict.diagnosis
-    assert mistake.says in verdict.diagnosis
+    assert (mistake.says in verdict.diagnosis) != mistake.wish, verdict.diagnosis
 
 
 @pytest.mark.parametrize(

@@ -159,7 +159,7 @@ def _mismatch(entry: dict[str, Any], want: Any, trial: Trial) -> tuple[str, str]
         return "shape", f"has shape {entry['shape']} where {shape} is asked for"
     if entry["dtype"] != str(want.dtype).removeprefix("torch."):
         return "dtype", f"is {name(getattr(torch, entry['dtype']))} where {name(want.dtype)} is asked for"
-    device = next((a.device.type for a in trial.arguments if isinstance(a, torch.Tensor)), "cpu")
+    device = next((a.device.type for a in trial.arguments if isinstance(a, torch.Tensor)), entry["device"])
     if entry["device"] != device:
         return "device", f"is on {entry['device']} where the inputs are on {device}"
     if not _contiguous(shape, entry["stride"]):

@@ -12,7 +12,7 @@ laggards = [
         "one warp a row, one row an SM",
         swap={
             "num_warps=num_warps": "num_warps=1",
-            "min(max(triton.next_power_of_2(n_cols), 4), 32768)": "1024",
+            "min(max(triton.next_power_of_2(n_cols), 4), 16384)": "1024",
             "sms * (32 // num_warps)": "sms",
         },
     ),

@@ -1,0 +1,105 @@
+"""Day 21: one product for each group of rows, where the group sizes are known to the device alone."""
+
+from __future__ import annotations
+
+import torch
+
+from grader.challenge import Case, Challenge, Speed
+
+HALF, BRAIN = torch.float16, torch.bfloat16
+
+
+def sizes(groups: str) -> list[int]:
+    """The group sizes that `3+0+2x7` spells: 3, 0, 7, 7."""
+    parts = [part.split("x") for part in groups.split("+")]
+    return [int(part[-1]) for part in parts for _ in range(int(part[0]) if len(part) > 1 else 1)]
+
+
+def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """x, w and group_sizes; `x_layout`, `w_layout` and `w_values` make x and w unlike each other."""
+    group_sizes = sizes(case.groups)
+    x = draw(sum(group_sizes), case.k, layout=case.sizes.get("x_layout"))
+    w = draw(
+        len(group_sizes),
+        case.k,
+        case.n,
+        layout=case.sizes.get("w_layout"),
+        values=case.sizes.get("w_values"),
+    )
+    on_device = draw(len(group_sizes), dtype=torch.int32, layout="contiguous", values="zeros")
+    return x, w, on_device.copy_(torch.tensor(group_sizes))
+
+
+def reference(x: torch.Tensor, w: torch.Tensor, group_sizes: torch.Tensor) -> torch.Tensor:
+    rows = x.split(group_sizes.tolist())
+    return torch.cat([x_i @ w_i for x_i, w_i in zip(rows, w, strict=True)])
+
+
+def even_loop(x: torch.Tensor, w: torch.Tensor, group_sizes: torch.Tensor) -> torch.Tensor:
+    """torch's loop where all groups are known to be alike, so that it need not ask the device."""
+    out = torch.empty(x.shape[0], w.shape[2], dtype=x.dtype, device=x.device)
+    size = len(x) // len(w)
+    for group, w_i in enumerate(w):
+        rows = slice(group * size, (group + 1) * size)
+        torch.mm(x[rows], w_i, out=out[rows])
+    return out
+
+
+def flops(x: torch.Tensor, w: torch.Tensor, group_sizes: torch.Tensor) -> int:
+    return 2 * x.numel() * w.shape[2]
+
+
+def moved(x: torch.Tensor, w: torch.Tensor, group_sizes: torch.Tensor) -> int:
+    return x.nbytes + w.nbytes + x.shape[0] * w.shape[2] * x.element_size()
+
+
+challenge = Challenge(
+    entry="grouped_matmul",
+    inputs=inputs,
+    reference=reference,
+    no_host_reads=True,
+    cases=[
+        Case(groups="16+16", k=32, n=16),
+        Case(groups="1", k=1, n=1),
+        Case(groups="3x0", k=20, n=30),
+        Case(groups="3+5", k=0, n=7),
+        Case(groups="3+5+2", k=7, n=5),
+        Case(groups="5x16", k=33, n=17),
+        Case(groups="15+16+17", k=31, n=64),
+        Case(groups="63+65", k=64, n=65),
+        Case(groups="0+4+0+0+21+3+0", k=40, n=36),
+        Case(groups="13x1", k=24, n=20),
+        Case(groups="4x0+90+3x0", k=50, n=24),
+        Case(groups="1+200+2", k=20, n=40),
+        Case(groups="11+2+29", k=130, n=67),
+        Case(groups="2+30+9", k=127, n=129, dtype=BRAIN),
+        Case(groups="129+127", k=72, n=264, dtype=HALF),
+        Case(groups="257", k=64, n=40, dtype=HALF),
+        Case(groups="7+3", k=1024, n=6, dtype=HALF, values="negative"),
+        Case(groups="9+0+20", k=45, n=37, layout="transposed"),
+        Case(groups="9+0+20", k=46, n=38, layout="transposed", w_layout="contiguous"),
+        Case(groups="130+140", k=64, n=40, layout="transposed", x_layout="contiguous", dtype=HALF),
+        Case(groups="9+0+20", k=47, n=39, layout="sliced"),
+        Case(groups="9+0+20", k=48, n=40, layout="strided", dtype=HALF),
+        Case(groups="150+120", k=48, n=40, layout="offset", dtype=HALF),
+        Case(groups="9+0+20", k=44, n=32, layout="expanded"),
+        Case(groups="9+0+20", k=60, n=52, values="integers", exact=True),
+        Case(groups="260+0+140", k=64, n=40, values="integers", dtype=HALF, exact=True),
+        Case(groups="9+0+20", k=61, n=53, values="constant", w_values="normal"),
+        Case(groups="9+0+20", k=62, n=54, values="large"),
+        Case(groups="9+0+20", k=63, n=55, values="heavy"),
+        Case(groups="9+0+20", k=65, n=56, values="spike"),
+        Case(groups="9+0+20", k=66, n=57, values="inf"),
+        Case(groups="9+0+20", k=67, n=58, values="nan"),
+        Case(groups="130+140", k=64, n=40, values="nan", dtype=BRAIN),
+        Case(groups="6+8", k=35, n=31, calls=2),
+        Case(groups="256x3+0+1000", k=256, n=1024, dtype=BRAIN, gpu=True),
+    ],
+    speed=Speed(
+        Case(groups="16x512", k=4096, n=4096, dtype=BRAIN),
+        moved=moved,
+        flops=flops,
+        of_torch=0.5,
+        torch=even_loop,
+    ),
+)

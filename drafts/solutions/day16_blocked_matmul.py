@@ -1,0 +1,71 @@
+"""Day 16: a matrix product whose inner dimension fits into one tile: one tl.dot a program."""
+
+from __future__ import annotations
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def matmul_kernel(
+    a_ptr,
+    b_ptr,
+    c_ptr,
+    m,
+    n,
+    k,
+    stride_am,
+    stride_ak,
+    stride_bk,
+    stride_bn,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    BLOCK_K: tl.constexpr,
+):
+    """One tile of c = a @ b, BLOCK_M rows high and BLOCK_N columns wide; BLOCK_K >= k."""
+    tiles_n = tl.cdiv(n, BLOCK_N)
+    # 64 bits: products of offsets and strides pass 2**31 for matrices of a few gigabytes.
+    offs_m = (tl.program_id(0) // tiles_n).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
+    offs_n = (tl.program_id(0) % tiles_n).to(tl.int64) * BLOCK_N + tl.arange(0, BLOCK_N)
+    offs_k = tl.arange(0, BLOCK_K).to(tl.int64)
+    rows, cols, inner = offs_m < m, offs_n < n, offs_k < k
+    # Two reads, BLOCK_M * k and k * BLOCK_N elements. Past k both hold 0: whatever lies there adds 0 * 0.
+    a_ptrs = a_ptr + offs_m[:, None] * stride_am + offs_k[None, :] * stride_ak
+    a = tl.load(a_ptrs, mask=rows[:, None] & inner[None, :], other=0.0)
+    b_ptrs = b_ptr + offs_k[:, None] * stride_bk + offs_n[None, :] * stride_bn
+    b = tl.load(b_ptrs, mask=inner[:, None] & cols[None, :], other=0.0)
+    # 2 * BLOCK_M * BLOCK_N * k operations on what was read. fp16 and bf16 products are exact in the fp32 that
+    # they are added up in; fp32 inputs would be cut to TF32's 11 bits, were it not for "ieee".
+    acc = tl.dot(a, b, input_precision="ieee")
+    # One write, BLOCK_M * BLOCK_N elements, rounded to c's dtype here and nowhere earlier.
+    tl.store(c_ptr + offs_m[:, None] * n + offs_n[None, :], acc, mask=rows[:, None] & cols[None, :])
+
+
+def matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """Return a @ b as a new [m, n], for a[m, k] and b[k, n] of any strides and one dtype, k <= 128."""
+    m, n = a.shape[0], b.shape[1]
+    c = torch.empty(m, n, dtype=a.dtype, device=a.device)
+    # The matrix units take fp16 and bf16, and Triton uses them from Ampere on; fp32 goes product by product.
+    matrix_units = a.dtype.itemsize == 2 and (
+        not a.is_cuda or torch.cuda.get_device_capability(a.device)[0] >= 8
+    )
+    # A side of 128: 128 operations for each element read. In fp32 that tile's products would spill.
+    BLOCK_M, BLOCK_N = (128, 128) if matrix_units else (64, 64)
+    BLOCK_K = max(triton.next_power_of_2(a.shape[1]), 16)
+    grid = (triton.cdiv(m, BLOCK_M) * triton.cdiv(n, BLOCK_N),)
+    matmul_kernel[grid](
+        a,
+        b,
+        c,
+        m,
+        n,
+        a.shape[1],
+        *a.stride(),
+        *b.stride(),
+        BLOCK_M=BLOCK_M,
+        BLOCK_N=BLOCK_N,
+        BLOCK_K=BLOCK_K,
+        num_warps=8,
+    )
+    return c

@@ -1,0 +1,169 @@
+"""Day 20: what a split-K product gets wrong, and what the grader must say about it."""
+
+from __future__ import annotations
+
+from tests.planted import Mistake
+
+LOOP = "range(first_k, k, SPLIT_K * BLOCK_K)"
+MASK_A = ", mask=mask_m & (offs_k[None, :] < k - start_k), other=0.0)"
+OFFSETS = "offs = pid_k * m * n + offs_m[:, None] * n + offs_n[None, :]"
+OUT = "out = torch.empty(m, n, dtype=a.dtype, device=a.device)"
+PARTIAL = "partial = torch.empty(SPLIT_K, m, n, dtype=torch.float32, device=a.device)"
+PARTIAL_LOAD = "tl.load(partial_ptr + offs_s[:, None] * size + offs[None, :], mask=mask[None, :])"
+REDUCE = "    reduce_kernel[(triton.cdiv(m * n, BLOCK),)](partial, out, m * n, SPLIT_K=SPLIT_K, BLOCK=BLOCK)"
+RETURN = "    return out"
+STORE = "tl.store(partial_ptr + offs, acc, mask=mask_m & mask_n)"
+SUM = "tl.sum(partial, axis=0)"
+# The edits that turn the two stages into one that adds to a single [m, n] accumulator.
+ONE_SHEET = {
+    OFFSETS: "offs = offs_m[:, None] * n + offs_n[None, :]",
+    STORE: "tl.atomic_add(partial_ptr + offs, acc, mask=mask_m & mask_n)",
+    PARTIAL_LOAD: "tl.load(partial_ptr + offs_s[:, None] * 0 + offs[None, :], mask=mask[None, :])",
+    SUM: "tl.max(partial, axis=0)",
+}
+
+mistakes = [
+    Mistake(
+        "partial sums are rounded to a's dtype before they are added",
+        swap={
+            PARTIAL: PARTIAL.replace("torch.float32", "a.dtype"),
+            SUM: "tl.sum(partial.to(tl.float32), axis=0)",
+        },
+        fails="correct",
+        says="precision",
+    ),
+    Mistake(
+        "the reduction adds in a's dtype",
+        swap={SUM: "tl.sum(partial.to(out_ptr.dtype.element_ty), axis=0)"},
+        fails="correct",
+        says="precision",
+    ),
+    Mistake(
+        "fp16 atomics round after every addition",
+        swap={
+            OFFSETS: ONE_SHEET[OFFSETS],
+            STORE: ONE_SHEET[STORE].replace("acc", "acc.to(partial_ptr.dtype.element_ty)"),
+            PARTIAL: "partial = torch.zeros(m, n, dtype=a.dtype, device=a.device)",
+            REDUCE: "    out = partial",
+        },
+        fails="correct",
+        says="precision",
+    ),
+    Mistake(
+        "atomics add to memory that nobody zeroed",
+        swap=ONE_SHEET,
+        fails="correct",
+        says="torch.empty",
+    ),
+    Mistake(
+        "the accumulator of the first call is used again",
+        swap={
+            **ONE_SHEET,
+            "PROGRAMS = 128": "KEPT = {}\nPROGRAMS = 128",
+            PARTIAL: (
+                "partial = KEPT.setdefault((m, n, k, a.dtype, a.stride()), "
+                "torch.zeros(m, n, dtype=torch.float32, device=a.device))"
+            ),
+        },
+        fails="edges",
+        says="second call",
+    ),
+    Mistake(
+        "every split computes all of K",
+        swap={
+            "first_k = pid_k * BLOCK_K": "first_k = 0",
+            LOOP: "range(0, k, BLOCK_K)",
+            "a_ptrs += SPLIT_K * BLOCK_K * stride_ak": "a_ptrs += BLOCK_K * stride_ak",
+            "b_ptrs += SPLIT_K * BLOCK_K * stride_bk": "b_ptrs += BLOCK_K * stride_bk",
+        },
+        fails="correct",
+        says="times what it should be",
+    ),
+    Mistake(
+        "every split starts at the first block of K",
+        swap={"first_k = pid_k * BLOCK_K": "first_k = 0"},
+        fails="correct",
+        says="counted",
+    ),
+    Mistake(
+        "the pointers move on by one block, past what the neighbours read",
+        swap={
+            "a_ptrs += SPLIT_K * BLOCK_K * stride_ak": "a_ptrs += BLOCK_K * stride_ak",
+            "b_ptrs += SPLIT_K * BLOCK_K * stride_bk": "b_ptrs += BLOCK_K * stride_bk",
+        },
+        fails="correct",
+        says="counted",
+    ),
+    Mistake(
+        "a K that is no whole number of blocks loses its end",
+        swap={LOOP: "range(first_k, k // BLOCK_K * BLOCK_K, SPLIT_K * BLOCK_K)"},
+        fails="correct",
+        says="counted",
+    ),
+    Mistake(
+        "a K that is no multiple of SPLIT_K * BLOCK_K loses its end",
+        swap={LOOP: "range(first_k, k // (SPLIT_K * BLOCK_K) * SPLIT_K * BLOCK_K, SPLIT_K * BLOCK_K)"},
+        fails="correct",
+        says="counted",
+    ),
+    Mistake(
+        "a is read past the end of K",
+        swap={MASK_A: ", mask=mask_m, other=0.0)"},
+        fails="correct",
+        says="past the end of a",
+    ),
+    Mistake(
+        "all splits store to one sheet",
+        swap={OFFSETS: ONE_SHEET[OFFSETS]},
+        fails="correct",
+        says="torch.empty",
+    ),
+    Mistake(
+        "only one split is launched",
+        swap={"(tiles_m, tiles_n, SPLIT_K)": "(tiles_m, tiles_n, 1)"},
+        fails="correct",
+        says="torch.empty",
+    ),
+    Mistake(
+        "the partial sums are averaged",
+        swap={SUM: SUM + " / SPLIT_K"},
+        fails="correct",
+        says="times what it should be",
+    ),
+    Mistake(
+        "the store of a tile has no mask",
+        swap={STORE: "tl.store(partial_ptr + offs, acc)"},
+        fails="correct",
+        says="Unmasked store",
+    ),
+    Mistake(
+        "the store of the result has no mask",
+        swap={SUM + ", mask=mask)": SUM + ")"},
+        fails="correct",
+        says="Unmasked store",
+    ),
+    Mistake(
+        "b is read with a's strides", swap={"*b.stride()": "*a.stride()"}, fails="correct", says="stride"
+    ),
+    Mistake("b is taken to be contiguous", swap={"*b.stride()": "n, 1"}, fails="edges", says="stride"),
+    Mistake(
+        "the result is always fp32",
+        swap={OUT: OUT.replace("dtype=a.dtype, ", "")},
+        fails="correct",
+        says="dtype",
+    ),
+    Mistake(
+        "torch adds the partial sums",
+        swap={RETURN: "    return partial.sum(0).to(a.dtype)"},
+        fails="honest",
+        says="torch",
+    ),
+    Mistake("torch does the work", swap={RETURN: "    return a @ b"}, fails="honest", says="torch"),
+    Mistake(
+        "fp32 is multiplied as TF32",
+        swap={'input_precision="ieee"': 'input_precision="tf32"'},
+        fails="correct",
+        says="precision",
+        gpu=True,
+    ),
+]

@@ -1,0 +1,137 @@
+"""Day 21: what a grouped product gets wrong, and what the grader must say about it."""
+
+from __future__ import annotations
+
+from tests.planted import Mistake
+
+LOAD_SIZES = "tl.load(group_sizes_ptr + offs_e, mask=offs_e < e, other=0)"
+NUM_PID_M = "num_pid_m = t // BLOCK_M + min(e, t)"
+OUT = "out = torch.empty(x.shape[0], w.shape[2], dtype=x.dtype, device=x.device)"
+REPEATED = "w.repeat_interleave(group_sizes, dim=0)"
+ROW = "first_row + (pid_m - first_tile) * BLOCK_M"
+ROW_END = "row_end = tl.sum(tl.where(offs_e <= group, sizes, 0), axis=0)"
+SHAPE = "    (t, k), (e, _, n) = x.shape, w.shape"
+STORE = "tl.store(out_ptr + offs_m[:, None] * n + offs_n[None, :], acc, mask=mask_m & mask_n)"
+TILES = "    tiles = tl.cdiv(sizes, BLOCK_M)\n"
+W_GROUP = "w_ptr += group.to(tl.int64) * stride_we"
+W_MASK = "mask=(offs_k[:, None] < k - start_k) & mask_n, other=0.0)"
+
+mistakes = [
+    Mistake(
+        "the grid counts the tiles of one group of t rows",
+        swap={NUM_PID_M: "num_pid_m = triton.cdiv(t, BLOCK_M)"},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake(
+        "the rows that fill no whole tile are left out",
+        swap={TILES: "    tiles = sizes // BLOCK_M\n"},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake(
+        "a tile that begins where a group ends is still given to it",
+        swap={"tile_ends <= pid_m": "tile_ends < pid_m"},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake(
+        "tiles straddle groups, with the weights of their first row",
+        swap={
+            "    tile_ends = tl.cumsum(tiles, axis=0)\n": "    row_ends = tl.cumsum(sizes, axis=0)\n",
+            "tile_ends <= pid_m": "row_ends <= pid_m * BLOCK_M",
+            ROW: "pid_m * BLOCK_M",
+            ROW_END: "row_end = tl.sum(sizes, axis=0)",
+        },
+        fails="correct",
+        says="weights",
+    ),
+    Mistake(
+        "a group's last tile writes on into the next group",
+        swap={ROW_END: "row_end = tl.sum(sizes, axis=0)"},
+        fails="correct",
+        says="weights",
+    ),
+    Mistake(
+        "every group has the weights of the first",
+        swap={W_GROUP: "w_ptr += 0"},
+        fails="correct",
+        says="weights",
+    ),
+    Mistake(
+        "every group starts at its first row again",
+        swap={ROW: "first_row + pid_m * BLOCK_M"},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake(
+        "the groups' sizes are read past the last",
+        swap={LOAD_SIZES: "tl.load(group_sizes_ptr + offs_e)"},
+        fails="correct",
+        says="group_sizes",
+    ),
+    Mistake(
+        "the lanes past the last group have a row each",
+        swap={LOAD_SIZES: LOAD_SIZES.replace("other=0", "other=1")},
+        fails="correct",
+        says="past the end",
+    ),
+    Mistake(
+        "the launcher asks the device for the sizes",
+        swap={NUM_PID_M: "num_pid_m = sum(-(-size // BLOCK_M) for size in group_sizes.tolist())"},
+        fails="correct",
+        says="on the host",
+    ),
+    Mistake(
+        "the launcher asks the device for the number of rows",
+        swap={NUM_PID_M: "num_pid_m = int(group_sizes.sum()) // BLOCK_M + e"},
+        fails="correct",
+        says="on the host",
+    ),
+    Mistake(
+        "w is read past the end of K",
+        swap={W_MASK: "mask=mask_n, other=0.0)"},
+        fails="correct",
+        says="past the end of w",
+    ),
+    Mistake(
+        "the store has no mask over columns",
+        swap={STORE: STORE.replace(" & mask_n", "")},
+        fails="correct",
+        says="both sides",
+    ),
+    Mistake(
+        "the weights are taken to be contiguous",
+        swap={"*w.stride()": "k * n, n, 1"},
+        fails="edges",
+        says="stride",
+    ),
+    Mistake("x is taken to be contiguous", swap={"*x.stride()": "k, 1"}, fails="edges", says="stride"),
+    Mistake(
+        "the result is always fp32",
+        swap={OUT: OUT.replace("dtype=x.dtype, ", "")},
+        fails="correct",
+        says="dtype",
+    ),
+    Mistake(
+        "torch copies weights that are not contiguous",
+        swap={SHAPE: "    w = w.contiguous()\n" + SHAPE},
+        fails="honest",
+        says="torch",
+    ),
+    Mistake(
+        "torch does the work",
+        swap={
+            SHAPE: "    return torch.bmm(x[:, None], w.repeat_interleave(group_sizes, dim=0))[:, 0]\n" + SHAPE
+        },
+        fails="honest",
+        says="torch",
+    ),
+    Mistake(
+        "fp32 is multiplied as TF32",
+        swap={'input_precision="ieee"': 'input_precision="tf32"'},
+        fails="correct",
+        says="precision",
+        gpu=True,
+    ),
+]
