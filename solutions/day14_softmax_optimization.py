@@ -54,8 +54,8 @@ def softmax(x: torch.Tensor) -> torch.Tensor:
     y = torch.empty(n_rows, n_cols, dtype=x.dtype, device=x.device)
     BLOCK_N = min(max(triton.next_power_of_2(n_cols), 4), 16384)
     num_warps = max(BLOCK_N // 1024, 1)  # 32 elements a thread: four 16-byte loads of fp16 in flight
-    # 32 warps an SM, so two wide rows an SM: 264 rows of 65536 fp16 are 35 MB, and an H200's 50 MB of L2 still
-    # hold them when the second pass comes. A persistent program goes straight from one row to the next.
+    # 32 warps an SM, so two wide rows an SM: 264 rows of 65536 fp16 are 35 MB, and an H200's 50 MB of L2
+    # still hold them when the second pass comes. A persistent program goes straight from one row to the next.
     sms = torch.cuda.get_device_properties(x.device).multi_processor_count if x.is_cuda else 1
     num_programs = min(n_rows, sms * (32 // num_warps))
     softmax_kernel[(num_programs,)](x, y, n_rows, n_cols, x.stride(0), BLOCK_N=BLOCK_N, num_warps=num_warps)
