@@ -91,8 +91,10 @@ def find(text: str) -> Day:
     if exact:
         return exact[0]
     partial = [day for day in days() if slug and slug in day.slug]
-    if len(partial) == 1:
-        return partial[0]
+    # "softmax" is fused_softmax sooner than softmax_optimization: what a day is about stands last.
+    headed = [day for day in partial if day.slug.endswith(f"_{slug}")]
+    if len(partial) == 1 or len(headed) == 1:
+        return (headed or partial)[0]
     if partial:
         options = ", ".join(f"{day.number} ({day.slug})" for day in partial)
         raise UnknownDay(f'"{text}" could be any of days {options}.', f"track start {partial[0].number}")

@@ -120,10 +120,11 @@ class Bounds:
         first = int(access.lanes[lost][0])
         near = [r for r in self.regions if r.start < r.stop]
         home = min(near, key=lambda r: min(abs(first - r.start), abs(first - r.stop)), default=None)
-        noted = self._note(access, home or Region("", 0, first, first, 0), first, int(lost.sum()))
+        noted = self._note(access, home or Region("", 0, first, first, 0), first, int(lost.sum()), fatal=True)
         raise OutOfBounds(f"line {noted.line} {access.kind}s {noted.where}")
 
-    def _note(self, access: Access, home: Region, worst: int, outside: int) -> Overrun:
+    def _note(self, access: Access, home: Region, worst: int, outside: int, fatal: bool = False) -> Overrun:
+        """Keep one overrun a line and kind: the first seen, unless a later one is fatal."""
         line = self._line()
         offsets = (access.lanes.astype(np.int64) - home.start) // access.size
         noted = Overrun(
@@ -139,7 +140,9 @@ class Bounds:
             step=int(np.gcd.reduce(offsets)),
             itemsize=access.size,
         )
-        return self.overruns.setdefault((access.kind, line), noted)
+        if fatal or (access.kind, line) not in self.overruns:
+            self.overruns[access.kind, line] = noted
+        return noted
 
     def _line(self) -> int:
         frame = sys._getframe(1)
