@@ -7,10 +7,9 @@ from typing import Any
 
 import torch
 
+from grader.judge.evidence import Told
 from grader.judge.fit import close, out_dtype
 from grader.judge.trial import Trial
-
-Told = tuple[str, str]
 
 
 def is_zero_for_other(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> Told | None:

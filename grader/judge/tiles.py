@@ -48,7 +48,7 @@ def _stored_apart(trial: Trial) -> Told | None:
     flat = trial.answer.outputs[0].double().reshape(-1)
     n_rows, n_cols = want.shape
     for label, step in trial.case.sizes.items():
-        if not isinstance(step, int) or step in (0, n_cols):
+        if not isinstance(step, int) or step < 1 or step == n_cols:
             continue
         there = torch.arange(n_rows)[:, None] * step + torch.arange(n_cols)
         inside = there < len(flat)

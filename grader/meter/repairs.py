@@ -130,7 +130,7 @@ def _repair_dot(builder: Any) -> None:
 
 
 def _repair_autotune() -> None:
-    """Without a driver nothing can be timed, so every config is run once (each must be right) and the first
+    """Without a driver nothing can be timed, so every config is run once (each must run) and the first
     is kept.
     """
 
