@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
@@ -36,6 +36,8 @@ class Case:
         exact: compare bit for bit; for values whose result rounds nowhere, such as small integers.
         calls: how often the entry is called before its result is looked at; 2 finds stale accumulators.
         gpu: only tried on a GPU (too large for the interpreter).
+        upstream: layout of the gradients that a differentiable day is handed; "first" gives one to the first
+            output alone.
     """
 
     def __init__(
@@ -47,10 +49,11 @@ class Case:
         exact: bool = False,
         calls: int = 1,
         gpu: bool = False,
+        upstream: str = "contiguous",
         **sizes: Any,
     ) -> None:
         self.dtype, self.layout, self.values = dtype, layout, values
-        self.exact, self.calls, self.gpu = exact, calls, gpu
+        self.exact, self.calls, self.gpu, self.upstream = exact, calls, gpu, upstream
         self.sizes = sizes
 
     def __getattr__(self, name: str) -> Any:
@@ -68,12 +71,14 @@ class Case:
             word for word, usual in ((self.layout, "contiguous"), (self.values, "normal")) if word != usual
         ]
         parts += [f"{self.calls}_calls"] if self.calls > 1 else []
+        parts += [f"upstream_{self.upstream}"] if self.upstream != "contiguous" else []
         return "-".join(parts)
 
     @property
     def group(self) -> str:
         """`correct` for plain inputs, `edges` for unusual layouts and values."""
-        return "correct" if (self.layout, self.values, self.calls) == ("contiguous", "normal", 1) else "edges"
+        plain = ("contiguous", "normal", 1, "contiguous")
+        return "correct" if (self.layout, self.values, self.calls, self.upstream) == plain else "edges"
 
     def __repr__(self) -> str:
         return f"Case({self.id})"
@@ -96,6 +101,7 @@ class Speed:
         torch: the torch call it is compared with; the challenge's reference when None.
         rolled: positions of the inputs whose contents change before every timed call; all floating ones when
             None.
+        part: what is timed: forward, backward (the gradients alone), or both.
     """
 
     case: Case
@@ -105,19 +111,76 @@ class Speed:
     flops: Callable[..., int] | None = None
     torch: Callable[..., Any] | None = None
     rolled: Sequence[int] | None = None
+    part: Literal["forward", "backward", "both"] = "forward"
 
 
 @dataclass(frozen=True)
 class Memory:
-    """A memory bar: on a GPU, what the call allocates at its peak beyond its outputs.
+    """A memory bar: what the call allocates beyond its outputs, on a GPU at its peak, without one in all.
 
     Args:
-        case: the inputs it is measured on.
+        case: the inputs it is measured on; without a GPU only if they are small.
         extra: bytes allowed beyond the outputs, from the inputs; 5 % of the outputs are forgiven on top.
     """
 
     case: Case
     extra: Callable[..., int] = lambda *_: 0
+
+
+@dataclass(frozen=True)
+class Gradients:
+    """The entry is differentiable: its backward pass is judged too.
+
+    Args:
+        of: positions of the arguments whose gradients are asked for; one that is None is left out.
+        saved: bytes that the forward pass may keep for the backward pass, from the inputs. Inputs and outputs
+            that it keeps count too, 5 % and 1 KiB are forgiven.
+    """
+
+    of: Sequence[int]
+    saved: Callable[..., int]
+
+
+@dataclass(frozen=True)
+class Chance:
+    """The entry drops elements at random: its choice is taken as given, and judged by statistics.
+
+    Args:
+        keep: which elements were kept, bool, from the arguments and the outputs.
+        rate: the probability that one is kept.
+    """
+
+    keep: Callable[..., torch.Tensor]
+    rate: Callable[[Case], float]
+
+
+@dataclass(frozen=True)
+class Relation:
+    """What the results of two calls must have to do with one another; one of the `edges`.
+
+    Args:
+        name: in few words.
+        case: the inputs of the first call.
+        other: the arguments of the second call, from those of the first.
+        holds: whether it is so, from the outputs of both calls, tuples of tensors on the CPU.
+        says: the sentence for a kernel of which it is not so.
+    """
+
+    name: str
+    case: Case
+    other: Callable[..., tuple[Any, ...]]
+    holds: Callable[[tuple[torch.Tensor, ...], tuple[torch.Tensor, ...]], bool]
+    says: str
+
+    @property
+    def id(self) -> str:
+        """`the_same_seed_again`."""
+        return self.name.replace(" ", "_")
+
+    @property
+    def gpu(self) -> bool:
+        """Whether it is only tried on a GPU."""
+        return self.case.gpu
 
 
 @dataclass(frozen=True)
@@ -141,6 +204,9 @@ class Challenge:
             the case's arguments num_pid_m, num_pid_n and GROUP_M, and judges its answers, int32 [pids, 2].
         suspects: wrong functions that a learner may have computed, by the sentence that says so; tried on
             float64 copies of the inputs when values are wrong.
+        gradients: the entry is differentiable.
+        chance: the entry is random; the reference gets the kept elements behind its arguments.
+        relations: of the results of two calls.
         allow: torch operators that the launcher may use beyond allocation and views, e.g. ("sum",).
         speed: the speed bar or bars.
         memory: the memory bar.
@@ -157,6 +223,9 @@ class Challenge:
     no_host_reads: bool = False
     probe: str | None = None
     suspects: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    gradients: Gradients | None = None
+    chance: Chance | None = None
+    relations: Sequence[Relation] = ()
     allow: Sequence[str] = ()
     speed: Speed | Sequence[Speed] = ()
     memory: Memory | None = None

@@ -11,7 +11,8 @@ import torch
 from grader import catalog
 from grader.catalog import DAYS, Day
 from grader.challenge import Case, Challenge
-from grader.judge.compare import Expected, compare, errors, expect
+from grader.judge.compare import Expected, compare, errors
+from grader.judge.oracle import expect
 from grader.judge.session import load_challenges
 from grader.judge.trial import draw
 from tests import planted

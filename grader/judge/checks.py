@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from grader.challenge import Case, Challenge
-from grader.judge import fair, imports
+from grader.challenge import Case, Challenge, Relation
+from grader.judge import fair, imports, memory
 from grader.judge.session import Session
 
 
@@ -28,16 +28,18 @@ def test_edges(session: Session, case: tuple[Challenge, Case]) -> None:
     session.attempt(*case)
 
 
+def test_related(session: Session, relation: tuple[Challenge, Relation]) -> None:
+    """What two calls have to do with one another; shown as one of the edges."""
+    session.relate(*relation)
+
+
 def test_honest(session: Session) -> None:
     """The answers came from the learner's kernels."""
     fair.check(session)
 
 
 def test_memory(session: Session, part: Challenge) -> None:
-    """Peak memory of a call, on a GPU."""
-    session.gpu_only()
-    from grader.judge import memory
-
+    """What a call allocates beyond its outputs."""
     memory.check(session, part)
 
 

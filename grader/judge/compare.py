@@ -9,13 +9,12 @@ precision would cost.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
-from grader.challenge import SHORT, Case, Challenge
+from grader.challenge import SHORT, Case
 
 GATE = {torch.float64: 1e-12, torch.float32: 1e-5, torch.float16: 5e-4, torch.bfloat16: 4e-3}
 YARDSTICK_FACTOR = 2.0  # no worse than twice torch's own error, where torch itself is above the gate
@@ -32,11 +31,13 @@ class Expected:
         exact: the oracle, float64 (or the integer result itself).
         dtype: of the output.
         yardstick: the error of torch in that dtype, whole and per row.
+        label: what messages call it; empty for an output.
     """
 
     exact: torch.Tensor
     dtype: torch.dtype
     yardstick: tuple[float, torch.Tensor]
+    label: str = ""
 
     @property
     def shape(self) -> torch.Size:
@@ -52,57 +53,14 @@ class Finding:
         reason: one line.
         facts: what goes into the check's cause.
         where: which elements of the output are concerned; bool, where that is known.
+        told: the sentence and the thing to look at, where whoever found it knows them.
     """
 
     kind: str
     reason: str
     facts: dict[str, Any] = field(default_factory=dict)
     where: torch.Tensor | None = None
-
-
-def as_tuple(result: Any) -> tuple[Any, ...]:
-    return tuple(result) if isinstance(result, tuple | list) else (result,)
-
-
-def expect(challenge: Challenge, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What the challenge's reference gives: an `Expected` for each tensor, plain numbers as they are."""
-    plain = as_tuple(challenge.reference(*arguments))
-    exact = as_tuple(challenge.reference(*[_cast(value, torch.float64) for value in arguments]))
-    wanted = _dtypes(challenge.returns, plain)
-    if challenge.returns is not None:
-        widest = max((d for d in wanted if d and d.is_floating_point), key=lambda d: d.itemsize, default=None)
-        if widest is not None:
-            plain = as_tuple(challenge.reference(*[_cast(value, widest) for value in arguments]))
-    return tuple(_expected(p, e, d) for p, e, d in zip(plain, exact, wanted, strict=True))
-
-
-def suspect(wrong: Any, arguments: tuple[Any, ...]) -> tuple[torch.Tensor, ...]:
-    """What a suspect function gives for these inputs, in float64 on the CPU."""
-    results = as_tuple(wrong(*[_cast(value, torch.float64) for value in arguments]))
-    return tuple(result.double().cpu() for result in results if isinstance(result, torch.Tensor))
-
-
-def _cast(value: Any, dtype: torch.dtype) -> Any:
-    floating = isinstance(value, torch.Tensor) and value.dtype.is_floating_point
-    return value.to(dtype) if floating else value
-
-
-def _dtypes(returns: torch.dtype | Sequence[torch.dtype] | None, plain: tuple[Any, ...]) -> list[Any]:
-    if isinstance(returns, torch.dtype):
-        return [returns] * len(plain)
-    if returns is not None:
-        return list(returns)
-    return [value.dtype if isinstance(value, torch.Tensor) else None for value in plain]
-
-
-def _expected(plain: Any, exact: Any, dtype: torch.dtype | None) -> Any:
-    if dtype is None:
-        return exact
-    exact, plain = exact.cpu(), plain.cpu().to(dtype)
-    if not dtype.is_floating_point:
-        return Expected(exact.to(dtype), dtype, (0.0, torch.zeros(1)))
-    exact = exact.double()
-    return Expected(exact, dtype, errors(plain, exact))
+    told: tuple[str, str] | None = None
 
 
 def rows(tensor: torch.Tensor) -> torch.Tensor:

@@ -20,6 +20,7 @@ from grader.judge.evidence import Evidence, Told
 from grader.judge.link import RunnerLost
 from grader.judge.overrun import joined, overrun
 from grader.judge.patterns import PATTERNS
+from grader.judge.strides import strides, upstream
 from grader.judge.suspects import suspected
 from grader.judge.trial import Trial
 
@@ -31,11 +32,11 @@ def diagnose(evidence: Evidence) -> Told:
             return _lost(*evidence.lost)
         return evidence.own[1] if evidence.own else ("", "")
     trial = evidence.failed[0]
-    for rule in RULES:
-        told = rule(trial, trial.findings[0], evidence)
-        if told:
-            return told
-    return trial.findings[0].reason.capitalize() + ".", "the first wrong element"
+    finding = trial.findings[0]
+    told = finding.told or next((told for rule in RULES if (told := rule(trial, finding, evidence))), None)
+    sentence, look_at = told or (finding.reason.capitalize() + ".", "the first wrong element")
+    label = finding.facts.get("label", "")
+    return (f"In {label}: {sentence}" if label else sentence), look_at
 
 
 def _lost(case: Case | None, lost: RunnerLost) -> Told:
@@ -89,30 +90,6 @@ def _overflow(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None
 
 def _elements(trial: Trial) -> int:
     return max((value.numel() for value in trial.arguments if isinstance(value, torch.Tensor)), default=0)
-
-
-def _strides(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
-    """All that fails has an input that is not contiguous, and inputs that are contiguous pass."""
-    if not all(_scattered(trial) for trial in evidence.failed) or all(
-        _scattered(trial) for trial in evidence.passed
-    ):
-        return None
-    if finding.kind == "overrun" and finding.facts["kind"] == "store":
-        return (
-            "Only contiguous inputs come out right: the output is written with the strides of an input. It "
-            "is new, and has its own.",
-            "the strides in the store's offsets",
-        )
-    if finding.kind in ("overrun", "unwritten", "values", "nan", "inf", "special"):
-        return (
-            "Only contiguous inputs come out right: a stride is ignored, or taken from another tensor.",
-            "x.stride() in the launcher, and the offsets of the load",
-        )
-    return None
-
-
-def _scattered(trial: Trial) -> bool:
-    return any(isinstance(value, torch.Tensor) and not value.is_contiguous() for value in trial.arguments)
 
 
 def _form(trial: Trial, finding: Finding, _: Evidence) -> Told | None:
@@ -214,8 +191,9 @@ def _values(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
     for other in evidence.failed:
         if other.answer is None or not other.answer.outputs or other.findings[0].kind != "values":
             continue
-        want = next(want for want in other.expected if isinstance(want, Expected))
-        got = other.answer.outputs[0]
+        number = other.findings[0].facts.get("output", 0)
+        want = [want for want in other.expected if isinstance(want, Expected)][number]
+        got = other.answer.outputs[number]
         if got.numel() == want.exact.numel():
             exact = want.exact.double()
             fits.append([pattern(other, got.double().view(exact.shape), exact) for pattern in PATTERNS])
@@ -251,7 +229,8 @@ def _place(trial: Trial, finding: Finding, _: Evidence) -> Told | None:
 RULES: Sequence[Callable[[Trial, Finding, Evidence], Told | None]] = (
     _overflow,
     _error,
-    _strides,
+    upstream,
+    strides,
     joined,
     overrun,
     _form,

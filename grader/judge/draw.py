@@ -111,6 +111,8 @@ LAYOUTS: dict[str, Callable[[Shape, torch.dtype, str], torch.Tensor]] = {
     "transposed": _transposed,
     "strided": _strided,
     "expanded": lambda shape, dtype, device: _contiguous((1, *shape[1:]), dtype, device).expand(shape),
+    # One element everywhere: what y.sum().backward() hands down.
+    "scalar": lambda shape, dtype, device: _contiguous((1,) * len(shape), dtype, device).expand(shape),
 }
 
 Generator = torch.Generator

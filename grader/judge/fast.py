@@ -12,11 +12,13 @@ import torch
 
 from grader.challenge import Challenge, Speed
 from grader.judge import reports
-from grader.judge.compare import as_tuple, errors, gate
+from grader.judge.attempt import SLICE
+from grader.judge.compare import errors, gate
 from grader.judge.link import Runner, RunnerLost, pack_arguments, read_answer
+from grader.judge.oracle import as_tuple
 from grader.judge.ratio import Ratio, bar_ratio
 from grader.judge.session import CheckFailed, Session
-from grader.judge.trial import SLICE, draw
+from grader.judge.trial import draw
 from grader.stopwatch import Stopwatch, roll_into, rollable
 from grader.verdict import SpeedResult
 

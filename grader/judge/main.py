@@ -45,7 +45,7 @@ def judge(request: dict[str, Any], events: Channel, parent: Channel) -> None:
     """Grade once: the body of a forked judge."""
     try:
         session = Session(request, parent)
-        if session.only and not (session.cases("correct") or session.cases("edges")):
+        if session.only and not (session.cases("correct") or session.cases("edges") or session.relations()):
             events.send({"event": "refused", "text": f'No case matches "{session.only}".'})
             return
         reporter = Reporter(session, events)

@@ -1,25 +1,50 @@
-"""The memory check: what a call allocates at its peak beyond its outputs."""
+"""The memory check: what a call allocates beyond its outputs, on a GPU at its peak, without one in all."""
 
 from __future__ import annotations
+
+from typing import Any
+
+import torch
 
 from grader.challenge import Challenge
 from grader.judge import reports
 from grader.judge.link import RunnerLost, pack_arguments
-from grader.judge.session import CheckFailed, Session
+from grader.judge.session import CheckFailed, NotMeasured, Session
 from grader.judge.trial import draw
 
 SLACK = 0.05  # of the outputs: allocators round up
-ALWAYS = 2 << 20  # bytes: the allocator's smallest block
+ALWAYS = 2 << 20  # bytes: the smallest block of the GPU's allocator
+INTERPRETABLE = 16 << 20  # bytes of inputs; more would keep the interpreter for minutes
 
 
 def check(session: Session, challenge: Challenge) -> None:
-    """Measure the peak of one call on the challenge's memory case.
+    """Measure one call on the challenge's memory case.
 
     Raises:
-        CheckFailed: it is above what the day allows.
+        CheckFailed: it allocates more than the day allows.
+        NotMeasured: the case is too large for the interpreter.
     """
     assert challenge.memory is not None
+    on_cpu = session.device == "cpu"
     arguments = draw(challenge, challenge.memory.case, session.seed, session.device)
+    if on_cpu and sum(a.nbytes for a in arguments if isinstance(a, torch.Tensor)) > INTERPRETABLE:
+        raise NotMeasured("needs a GPU")
+    report = _report(session, challenge, arguments)
+    extra = int(report["peak"]) - int(report["outputs"])
+    allowed = challenge.memory.extra(*arguments) + int(SLACK * report["outputs"])
+    if extra > allowed + (0 if on_cpu else ALWAYS):
+        held = "In all the call allocates" if on_cpu else "At its peak the call holds"
+        sentence = (
+            f"{held} {_spell(extra)} beyond its outputs where {_spell(allowed)} are allowed: an intermediate "
+            "tensor is stored that need not be."
+        )
+        raise CheckFailed(
+            "failed", {"reason": sentence, "extra": extra, "allowed": allowed}, (sentence, "torch.empty")
+        )
+
+
+def _report(session: Session, challenge: Challenge, arguments: tuple[Any, ...]) -> dict[str, Any]:
+    assert challenge.memory is not None
     specs, blobs = pack_arguments(arguments, session.names[challenge.entry][: len(arguments)])
     request = {"do": "peak", "entry": challenge.entry, "arguments": specs}
     try:
@@ -28,17 +53,8 @@ def check(session: Session, challenge: Challenge) -> None:
         raise session.lost(challenge.memory.case, lost) from None
     if "fault" in report:
         raise session.faulted(report["fault"])
-    extra = int(report["peak"]) - int(report["outputs"])
-    allowed = challenge.memory.extra(*arguments) + int(SLACK * report["outputs"]) + ALWAYS
-    if extra > allowed:
-        sentence = (
-            f"At its peak the call holds {_spell(extra)} beyond its outputs where {_spell(allowed)} are "
-            "allowed: an intermediate tensor is stored that need not be."
-        )
-        raise CheckFailed(
-            "failed", {"reason": sentence, "extra": extra, "allowed": allowed}, (sentence, "torch.empty")
-        )
+    return dict(report)
 
 
 def _spell(size: int) -> str:
-    return f"{size / 2**20:.0f} MiB"
+    return f"{size / 2**20:.0f} MiB" if size >= 10 << 20 else f"{size / 2**10:.0f} KiB"

@@ -38,6 +38,9 @@ class Reporter:
         if "case" in metafunc.fixturenames:
             pairs = session.cases(metafunc.function.__name__.removeprefix("test_"))
             metafunc.parametrize("case", pairs, ids=[session.case_id(pair) for pair in pairs])
+        if "relation" in metafunc.fixturenames:
+            relations = session.relations()
+            metafunc.parametrize("relation", relations, ids=[session.case_id(pair) for pair in relations])
         if "part" in metafunc.fixturenames:
             parts = [c for c in session.challenges if c.memory and not session.only]
             metafunc.parametrize("part", parts, ids=[c.entry for c in parts])
@@ -79,6 +82,7 @@ class Reporter:
 
     def _name(self, item: pytest.Item) -> str:
         group, bracket, rest = item.name.removeprefix("test_").partition("[")
+        group = "edges" if group == "related" else group
         single = group in ("memory", "fast") and len(self.session_.challenges) == 1
         single = single and (group == "memory" or len(self.session_.challenges[0].speeds) == 1)
         return group if single else group + bracket + rest

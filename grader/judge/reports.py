@@ -16,6 +16,10 @@ CALLED = {
     "foreign": [str],
     "tampered": [str],
     "reads": [str],
+    "backward": bool,
+    "saved": [{"name": str, "bytes": int}],
+    "allocated": int,
+    "races": [{"kind": str, "line": int}],
     "guards": [{"tensor": str, "side": str, "bytes": int, "nearest": int}],
     "overruns": [
         {

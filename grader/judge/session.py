@@ -5,18 +5,22 @@ from __future__ import annotations
 import importlib.util
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
-from grader.challenge import Case, Challenge
+from grader.challenge import Case, Challenge, Relation
 from grader.judge import reports
+from grader.judge.attempt import attempt
 from grader.judge.compare import Finding
 from grader.judge.evidence import Evidence
 from grader.judge.link import Runner, RunnerLost
-from grader.judge.trial import Trial, attempt
+from grader.judge.oracle import Values
+from grader.judge.trial import Trial
 from grader.verdict import Outcome
 from grader.wire import Channel
+
+Item = TypeVar("Item", Case, Relation)
 
 
 class CheckFailed(Exception):
@@ -68,17 +72,22 @@ class Session:
 
     def cases(self, group: str) -> list[tuple[Challenge, Case]]:
         """The cases of a group, smallest first, as asked for by -k."""
-        chosen = [
-            (challenge, case)
-            for challenge in self.challenges
-            for case in challenge.cases
-            if case.group == group
-            and not (case.gpu and self.device == "cpu")
-            and (self.only is None or self.only in self.case_id((challenge, case)))
-        ]
-        return sorted(chosen, key=lambda pair: _weight(pair[1]))
+        cases = [(c, case) for c in self.challenges for case in c.cases if case.group == group]
+        return sorted(self._asked_for(cases), key=lambda pair: _weight(pair[1]))
 
-    def case_id(self, pair: tuple[Challenge, Case]) -> str:
+    def relations(self) -> list[tuple[Challenge, Relation]]:
+        """The relations between two calls, as asked for by -k."""
+        return self._asked_for([(c, relation) for c in self.challenges for relation in c.relations])
+
+    def _asked_for(self, pairs: list[tuple[Challenge, Item]]) -> list[tuple[Challenge, Item]]:
+        return [
+            pair
+            for pair in pairs
+            if not (pair[1].gpu and self.device == "cpu")
+            and (self.only is None or self.only in self.case_id(pair))
+        ]
+
+    def case_id(self, pair: tuple[Challenge, Case | Relation]) -> str:
         """A case's id, with its entry in front where the day has several."""
         challenge, case = pair
         return case.id if len(self.challenges) == 1 else f"{challenge.entry}-{case.id}"
@@ -126,11 +135,7 @@ class Session:
             raise self.lost(case, lost) from None
         if not trial.passed and not self.evidence.failed:
             self._try_afresh(trial)
-        self.evidence.trials.append(trial)
-        if not trial.passed:
-            self._after_fault(trial)
-            finding = trial.findings[0]
-            raise CheckFailed("failed", {"reason": finding.reason, **finding.facts})
+        self._conclude(trial)
 
     def _try_afresh(self, trial: Trial) -> None:
         """The first wrong values: are they right in a process that made no call before?"""
@@ -147,10 +152,42 @@ class Session:
             reason = "the values are right in the first call of a process, and wrong in a later one"
             trial.findings.insert(0, Finding("stale", reason))
 
-    def _trial(self, challenge: Challenge, case: Case) -> Trial:
+    def relate(self, challenge: Challenge, relation: Relation) -> None:
+        """Try a relation between two calls.
+
+        Raises:
+            CheckFailed: it does not hold, or one of the calls is wrong by itself.
+            NotMeasured: the interpreter cannot be trusted with it.
+        """
+        self._trust(relation.case)
+        try:
+            one = self._trial(challenge, relation.case)
+            two = self._trial(challenge, relation.case, relation.other(*one.arguments))
+        except RunnerLost as lost:
+            raise self.lost(relation.case, lost) from None
+        trial = two if one.passed and not two.passed else one
+        assert one.answer is not None
+        assert two.answer is not None
+        if trial.passed and not relation.holds(tuple(one.answer.outputs), tuple(two.answer.outputs)):
+            trial.findings = [Finding("relation", relation.says, told=(relation.says, relation.name))]
+        self._conclude(trial)
+
+    def _trial(self, challenge: Challenge, case: Case, arguments: Values | None = None) -> Trial:
         runner, names = self.ready_runner(), self.names[challenge.entry]
-        seed, device, timeout = self.seed, self.device, self.timeout
-        return attempt(runner, challenge, case, names, seed=seed, device=device, timeout=timeout)
+        how: dict[str, Any] = {"seed": self.seed, "device": self.device, "timeout": self.timeout}
+        return attempt(runner, challenge, case, names, **how, arguments=arguments)
+
+    def _conclude(self, trial: Trial) -> None:
+        """Keep a trial.
+
+        Raises:
+            CheckFailed: something is wrong with it.
+        """
+        self.evidence.trials.append(trial)
+        if not trial.passed:
+            self._after_fault(trial)
+            finding = trial.findings[0]
+            raise CheckFailed("failed", {"reason": finding.reason, **finding.facts})
 
     def lost(self, case: Case | None, lost: RunnerLost) -> CheckFailed:
         """The failure of a check whose runner was lost."""

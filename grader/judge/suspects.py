@@ -7,9 +7,10 @@ from typing import Any
 
 import torch
 
-from grader.judge.compare import Expected, Finding, gate, suspect
+from grader.judge.compare import Expected, Finding, gate
 from grader.judge.evidence import Evidence, Told
 from grader.judge.fit import FIT
+from grader.judge.oracle import suspect
 from grader.judge.trial import Trial
 
 KINDS = ("values", "nan", "inf", "special")
@@ -32,7 +33,7 @@ def _explains(function: Callable[..., Any], trial: Trial) -> bool:
     assert trial.answer is not None
     outputs = [out.double() for out in trial.answer.outputs]
     wanted = [want for want in trial.expected if isinstance(want, Expected)]
-    guesses = suspect(function, trial.arguments)
+    guesses = suspect(function, trial.challenge, trial.arguments, trial.given, trial.upstream)
     if len(guesses) != len(outputs) or any(g.shape != o.shape for g, o in zip(guesses, outputs, strict=True)):
         return False
     near = [_near(o, g, w.dtype) for o, g, w in zip(outputs, guesses, wanted, strict=True)]

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from triton.runtime import interpreter
 
+from grader.meter.races import Races
+
 FAR = 1 << 40  # elements; an address this far off comes from no tensor, an empty one's (0) for example
 
 
@@ -24,13 +26,17 @@ class OutOfBounds(RuntimeError):
 
 @dataclass(frozen=True)
 class Region:
-    """Memory of one tensor: data in [start, stop), guard words around it in [low, high); byte addresses."""
+    """Memory of one tensor: data in [start, stop), guard words around it in [low, high); byte addresses.
+
+    `own` if the call allocated it.
+    """
 
     name: str
     low: int
     start: int
     stop: int
     high: int
+    own: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,13 +89,22 @@ class Bounds:
         self.path = path
         self.regions: list[Region] = []
         self.overruns: dict[tuple[str, int], Overrun] = {}
+        self.races = Races(self._line)
+
+    def launch(self, regions: list[Region]) -> None:
+        """A launch begins, on the tensors of these regions."""
+        self.regions = regions
+        self.races.launch()
 
     def report(self) -> list[dict[str, Any]]:
         """What was noted, one entry a line and kind."""
         return [asdict(overrun) for overrun in self.overruns.values()]
 
-    def check(self, kind: str, addresses: Any, mask: Any, size: int) -> None:
+    def check(self, kind: str, addresses: Any, mask: Any, size: int) -> Region | None:
         """Hold one access of `size` bytes a lane against the regions.
+
+        Returns:
+            the region that all lanes lie in, if there is one and they stay within its data.
 
         Raises:
             OutOfBounds: a lane lies outside every region.
@@ -97,17 +112,18 @@ class Bounds:
         mask = np.broadcast_to(mask, addresses.shape)
         lanes = addresses[mask]
         if lanes.size == 0:
-            return
+            return None
         low, high = int(lanes.min()), int(lanes.max()) + size
         home = next((r for r in self.regions if r.low <= low and high <= r.high), None)
         if home is not None and home.start <= low and high <= home.stop:
-            return
+            return home
         access = Access(kind, lanes, size, lanes.size < addresses.size, addresses.ndim > 1)
         if home is not None:
             outside = (lanes < home.start) | (lanes + np.uint64(size) > home.stop)
             self._note(access, home, int(lanes.max()) if high > home.stop else low, int(outside.sum()))
         else:
             self._stray(access)
+        return None
 
     def _stray(self, access: Access) -> None:
         """The lanes fit no single region: fine if each fits one (a table of pointers), else it stops."""
@@ -177,23 +193,45 @@ class _Proxy:
 
     def load(self, ptrs: Any, mask: Any, other: Any, dtype: Any) -> Any:
         if self.bounds:
-            self.bounds.check("load", ptrs, mask, np.dtype(dtype).itemsize)
+            home = self.bounds.check("load", ptrs, mask, np.dtype(dtype).itemsize)
+            if home is not None and home.own:
+                where = _elements(home, ptrs, mask, np.dtype(dtype).itemsize)
+                self.bounds.races.load(*where, np.dtype(dtype), _number())
         return self._real.load(ptrs, mask, other, dtype)
 
     def store(self, ptrs: Any, value: Any, mask: Any) -> Any:
         if self.bounds:
-            self.bounds.check("store", ptrs, mask, value.dtype.itemsize)
+            home = self.bounds.check("store", ptrs, mask, value.dtype.itemsize)
+            if home is not None and home.own:
+                where = _elements(home, ptrs, mask, value.dtype.itemsize)
+                values = np.broadcast_to(value, ptrs.shape)[np.broadcast_to(mask, ptrs.shape)]
+                self.bounds.races.store(*where, values, _number())
         return self._real.store(ptrs, value, mask)
 
     def atomic_rmw(self, op: Any, ptrs: Any, value: Any, mask: Any, sem: Any) -> Any:
         if self.bounds:
             self.bounds.check("atomic", ptrs, mask, value.dtype.itemsize)
+            self.bounds.races.ordered |= value.dtype.kind in "iu" or "XCHG" in str(op)
         return self._real.atomic_rmw(op, ptrs, value, mask, sem)
 
     def atomic_cas(self, ptrs: Any, compare: Any, value: Any, sem: Any) -> Any:
         if self.bounds:
             self.bounds.check("atomic", ptrs, np.True_, value.dtype.itemsize)
+            self.bounds.races.ordered = True
         return self._real.atomic_cas(ptrs, compare, value, sem)
+
+
+def _elements(home: Region, ptrs: Any, mask: Any, size: int) -> tuple[int, int, Any]:
+    """The region's start, how many elements it has, and which of them an access touches."""
+    lanes = ptrs[np.broadcast_to(mask, ptrs.shape)]
+    return home.start, (home.stop - home.start) // size, (lanes.astype(np.int64) - home.start) // size
+
+
+def _number() -> int:
+    """The running program as one number, from 1."""
+    x, y, z = _program()
+    nx, ny, _ = interpreter.interpreter_builder.grid_dim
+    return 1 + x + int(nx) * (y + int(ny) * z)
 
 
 _proxy: Any = _Proxy(interpreter._interpreter)

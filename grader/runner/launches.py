@@ -49,10 +49,14 @@ def _interpreted(world: World, limits: bounds.Bounds, seen: list[Launch]) -> Cal
 
     def call(stock: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
         world.before_launch([*args, *kwargs.values()])
-        limits.regions = [
-            bounds.Region(t.name, base, base + t.start, base + t.stop, base + t.storage.nbytes())
-            for base, t in world.tracked.items()
-        ]
+        limits.launch(
+            [
+                bounds.Region(
+                    t.name, base, base + t.start, base + t.stop, base + t.storage.nbytes(), t.allocated
+                )
+                for base, t in world.tracked.items()
+            ]
+        )
         bounds.watch(limits)
         try:
             return stock(self, *args, **kwargs)

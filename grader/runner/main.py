@@ -1,7 +1,7 @@
 """The runner's loop: load the learner's file, run its function on raw inputs, send back raw outputs.
 
     load  {path}                            → {functions: {name: parameters}} or {fault}
-    call  {entry, arguments, seed, calls}   → {outputs, launches, …} or {fault}
+    call  {entry, arguments, upstream, of, seed, calls}  → {outputs, launches, …} or {fault}
 
 It is forked for one grading and killed after it. It never learns an expected value, a tolerance or a later
 seed.
@@ -21,11 +21,11 @@ from typing import Any
 import torch
 
 from grader.meter import bounds, order
-from grader.runner import faults
+from grader.runner import backward, faults
 from grader.runner.launches import observed
 from grader.runner.probes import PROBES
 from grader.runner.reads import noticed
-from grader.runner.tensors import pack_outputs, unpack_arguments
+from grader.runner.tensors import as_list, pack_outputs, unpack_arguments
 from grader.runner.world import World
 from grader.wire import Channel, Closed
 
@@ -64,17 +64,22 @@ class Runner:
         entry = getattr(self.module, header["entry"])
         if header["probe"]:
             entry = PROBES[header["probe"]](entry)
-        arguments = unpack_arguments(header["arguments"], blobs, self.device)
+        specs = [*header["arguments"], *header["upstream"]]
+        handed = unpack_arguments(specs, blobs, self.device)
+        arguments, upstream = handed[: len(header["arguments"])], handed[len(header["arguments"]) :]
         world, limits = World(), bounds.Bounds(self.path) if INTERPRETED else None
-        for spec, value in zip(header["arguments"], arguments, strict=True):
+        for spec, value in zip(specs, handed, strict=True):
             if isinstance(value, torch.Tensor):
                 world.add_input(spec["name"], value, spec["start"], spec["stop"])
+        leaves = [arguments[position].requires_grad_() for position in header["of"]]
         order.shuffle(header["seed"])
         launches: Any = []
         try:
             with observed(world, limits) as launches, noticed(lambda: world.launching) as reads, world:
                 for _ in range(header["calls"]):
                     result = entry(*arguments)
+                saved = backward.kept(result, world)
+                grads = backward.gradients(result, leaves, upstream, header["calls"])
                 self._synchronise()
             world.look_for_tampering()
         except Exception as error:
@@ -85,10 +90,16 @@ class Runner:
                 "overruns": overruns,
                 "launches": [vars(launch) for launch in launches],
             }, []
-        outputs, data = pack_outputs(result, world, header.get("slices"))
-        inputs = [value.untyped_storage() for value in arguments if isinstance(value, torch.Tensor)]
+        structure, values = type(result).__name__, as_list(result)
+        outputs, data = pack_outputs([*values, *grads], world, header.get("slices"))
+        inputs = [value.untyped_storage() for value in handed if isinstance(value, torch.Tensor)]
         report = {
-            **outputs,
+            "structure": structure,
+            "outputs": outputs,
+            "backward": bool(grads),
+            "saved": saved,
+            "allocated": world.allocated(),
+            "races": limits.races.report() if limits else [],
             "launches": [vars(launch) for launch in launches],
             "foreign": world.foreign,
             "tampered": world.tampered,
@@ -97,6 +108,15 @@ class Runner:
             "overruns": limits.report() if limits else [],
         }
         return report, [*data, *(_raw(storage) for storage in inputs)]
+
+    def allocated(self, header: dict[str, Any], blobs: list[bytearray]) -> tuple[dict[str, Any], list[Any]]:
+        """What one call asks torch for in all, and what of it the outputs are; bytes."""
+        arguments = unpack_arguments(header["arguments"], blobs, self.device)
+        world, limits = World(), bounds.Bounds(self.path)
+        with observed(world, limits), world:
+            result = getattr(self.module, header["entry"])(*arguments)
+        size = sum(out.nbytes for out in as_list(result) if isinstance(out, torch.Tensor))
+        return {"peak": world.allocated(), "outputs": size}, []
 
     def _synchronise(self) -> None:
         if not INTERPRETED:
@@ -110,7 +130,7 @@ def serve(channel: Channel) -> None:
         order.install()
         bounds.install()
     runner = Runner()
-    commands: dict[str, Any] = {"load": runner.load, "call": runner.call}
+    commands: dict[str, Any] = {"load": runner.load, "call": runner.call, "peak": runner.allocated}
     if not INTERPRETED:
         from grader.runner.clock import Clock
 

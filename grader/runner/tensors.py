@@ -25,16 +25,18 @@ def _argument(spec: dict[str, Any], blobs: list[bytearray], device: str) -> Any:
     return tensor.set_(raw.untyped_storage(), spec["offset"], spec["shape"], spec["stride"])
 
 
+def as_list(result: Any) -> list[Any]:
+    return list(result) if isinstance(result, tuple | list) else [result]
+
+
 def pack_outputs(
-    result: Any, world: World, slices: list[list[int]] | None
-) -> tuple[dict[str, Any], list[memoryview]]:
-    """What the function returned.
+    values: list[Any], world: World, slices: list[list[int]] | None
+) -> tuple[list[dict[str, Any]], list[memoryview]]:
+    """What the function returned, and its gradients.
 
     Args:
         slices: flat element ranges to send instead of the whole, for outputs too large to send.
     """
-    structure = type(result).__name__
-    values = list(result) if isinstance(result, tuple | list) else [result]
     entries, data = [], []
     for value in values:
         if not isinstance(value, torch.Tensor):
@@ -53,7 +55,7 @@ def pack_outputs(
             }
         )
         data.append(_bytes(value.detach(), slices))
-    return {"structure": structure, "outputs": entries}, data
+    return entries, data
 
 
 def _bytes(tensor: torch.Tensor, slices: list[list[int]] | None) -> memoryview:

@@ -187,6 +187,10 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 self.tampered.append(tracked.name)
                 tracked.checksum = now
 
+    def allocated(self) -> int:
+        """Bytes that the call asked torch for, outputs included."""
+        return sum(tracked.stop - tracked.start for tracked in self.tracked.values() if tracked.allocated)
+
     def broken_guards(self) -> list[dict[str, Any]]:
         """Guard words that no longer hold poison: tensor, side, and distance in bytes of the first one from
         the data.

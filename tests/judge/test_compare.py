@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from grader.challenge import Case, Challenge
-from grader.judge.compare import Expected, Finding, compare, expect, gate
+from grader.judge.compare import Expected, Finding, compare, gate
+from grader.judge.oracle import expect
 
 DTYPES = [torch.float32, torch.float16, torch.bfloat16]
 LOWER = {torch.float32: torch.float16, torch.float16: torch.bfloat16, torch.bfloat16: torch.float8_e4m3fn}

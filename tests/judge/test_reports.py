@@ -7,7 +7,8 @@ import pytest
 from grader.judge import reports
 
 CALLED = {"structure": "Tensor", "outputs": [], "launches": [{"kernel": "k", "grid": [1]}], "foreign": [],
-          "tampered": [], "reads": [], "guards": [], "overruns": []}  # fmt: skip
+          "tampered": [], "reads": [], "guards": [], "overruns": [], "backward": False, "saved": [],
+          "allocated": 0, "races": []}  # fmt: skip
 TENSOR = {"dtype": "float32", "shape": [2], "stride": [1], "device": "cpu", "source": "x", "launched": True}
 
 

@@ -1,0 +1,55 @@
+"""Only contiguous tensors come out right: of the arguments, and of the gradients handed down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from grader.judge.compare import Finding
+from grader.judge.evidence import Evidence, Told
+from grader.judge.trial import Trial
+
+KINDS = ("overrun", "unwritten", "values", "nan", "inf", "special")
+
+
+def strides(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+    """All that fails has an input that is not contiguous, and inputs that are contiguous pass."""
+    if not _marks(_scattered, evidence):
+        return None
+    if finding.kind == "overrun" and finding.facts["kind"] == "store":
+        return (
+            "Only contiguous inputs come out right: the output is written with the strides of an input. It "
+            "is new, and has its own.",
+            "the strides in the store's offsets",
+        )
+    if finding.kind in KINDS:
+        return (
+            "Only contiguous inputs come out right: a stride is ignored, or taken from another tensor.",
+            "x.stride() in the launcher, and the offsets of the load",
+        )
+    return None
+
+
+def upstream(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+    """The same of the gradient that is handed down: y.sum().backward() hands down one element, expanded."""
+    if not _marks(_handed_down, evidence) or finding.kind not in KINDS:
+        return None
+    return (
+        "Only contiguous upstream gradients come out right: autograd may hand down an expanded (stride 0) "
+        "or a transposed one. Its strides go to the kernel, too.",
+        "the strides of the upstream gradient",
+    )
+
+
+def _marks(has: Callable[[Trial], bool], evidence: Evidence) -> bool:
+    """Whether all that failed has it, and not all that passed."""
+    return all(map(has, evidence.failed)) and not all(map(has, evidence.passed))
+
+
+def _scattered(trial: Trial) -> bool:
+    return any(isinstance(value, torch.Tensor) and not value.is_contiguous() for value in trial.arguments)
+
+
+def _handed_down(trial: Trial) -> bool:
+    return any(isinstance(value, torch.Tensor) and not value.is_contiguous() for value in trial.upstream)

@@ -1,0 +1,98 @@
+"""Programs of one launch that meet in an element, found in the interpreter though it runs them one by one.
+
+A GPU promises no order between the programs of a launch. If one loads what another stores, or two store
+different values to one element, the result depends on luck there, and here on nothing. Atomics are no race;
+and a launch that takes a lock or counts arrivals (a compare-and-swap, an exchange, an atomic on integers) may
+order its programs in ways that cannot be seen from outside: it is given the benefit of the doubt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+MANY = -1
+
+
+@dataclass(frozen=True)
+class Race:
+    """Two programs in one element.
+
+    Attributes:
+        kind: `load` when one loads what another stores, `store` when both store.
+        line: of the learner's file, where the second of them did it.
+    """
+
+    kind: str
+    line: int
+
+
+class Marks:
+    """Who touched the elements of one tensor in this launch: 0 nobody, MANY several, else the program."""
+
+    def __init__(self, count: int, dtype: Any) -> None:
+        self.writer = np.zeros(count, np.int32)
+        self.reader = np.zeros(count, np.int32)
+        self.value = np.zeros(count, dtype)
+
+
+class Races:
+    """Watches the launches of one call.
+
+    Args:
+        line: the line of the learner's file that is running.
+    """
+
+    def __init__(self, line: Callable[[], int]) -> None:
+        self.line = line
+        self.marks: dict[int, Marks] = {}
+        self.met: dict[int, Race] = {}
+        self.found: dict[int, Race] = {}
+        self.ordered = False
+
+    def launch(self) -> None:
+        """A launch begins: those before it are over, and what they did is in order."""
+        if not self.ordered:
+            self.found |= self.met
+        self.marks, self.met, self.ordered = {}, {}, False
+
+    def report(self) -> list[dict[str, Any]]:
+        """The races of all launches, one a line."""
+        self.launch()
+        return [asdict(race) for race in self.found.values()]
+
+    def load(self, home: int, count: int, index: Any, dtype: Any, program: int) -> None:
+        """`program` loads elements `index` of the tensor at `home`, which has `count` of them."""
+        marks = self._marks(home, count, dtype)
+        if _others(marks.writer[index], program).any():
+            self._meet("load")
+        readers = marks.reader[index]
+        marks.reader[index] = np.where(_others(readers, program), MANY, program)
+
+    def store(self, home: int, count: int, index: Any, values: Any, program: int) -> None:
+        """`program` stores `values` to elements `index`."""
+        marks = self._marks(home, count, values.dtype)
+        if _others(marks.reader[index], program).any():
+            self._meet("load")
+        shared = _others(marks.writer[index], program)
+        there, here = marks.value[index][shared], values[shared]
+        if ((there != here) & ((there == there) | (here == here))).any():  # NaN over NaN is no other value
+            self._meet("store")
+        marks.writer[index], marks.value[index] = program, values
+
+    def _marks(self, home: int, count: int, dtype: Any) -> Marks:
+        if home not in self.marks or len(self.marks[home].writer) != count:
+            self.marks[home] = Marks(count, dtype)
+        return self.marks[home]
+
+    def _meet(self, kind: str) -> None:
+        line = self.line()
+        self.met.setdefault(line, Race(kind, line))
+
+
+def _others(programs: Any, program: int) -> Any:
+    """Where a mark is neither nobody's nor this program's."""
+    return (programs != 0) & (programs != program)

@@ -1,0 +1,59 @@
+"""The backward pass of a call: what the forward pass kept for it, and the gradients it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from grader.runner.tensors import as_list
+from grader.runner.world import World, tensors_in
+
+
+def gradients(result: Any, leaves: list[torch.Tensor], upstream: list[Any], times: int) -> list[Any]:
+    """The gradient of each leaf, None where none arrives.
+
+    Args:
+        upstream: a gradient for each output, None where the output is not used.
+        times: how often the backward pass runs; the last one counts.
+
+    Returns:
+        nothing when there are no leaves, or when no output is connected to them.
+    """
+    if not leaves or len(as_list(result)) != len(upstream):
+        return []
+    used = [(o, g) for o, g in zip(as_list(result), upstream, strict=True) if g is not None]
+    used = [(o, g) for o, g in used if isinstance(o, torch.Tensor) and o.requires_grad]
+    if not used:
+        return []
+    outputs, grads = zip(*used, strict=True)
+    found: Any = ()
+    for _ in range(times):
+        found = torch.autograd.grad(outputs, leaves, grads, retain_graph=True, allow_unused=True)
+    return list(found)
+
+
+def kept(result: Any, world: World) -> list[dict[str, Any]]:
+    """The tensors that the graph behind a result holds on to: name and bytes, one entry a storage."""
+    found = {}
+    for tensor in _held(result):
+        known = world.find(tensor)
+        name = known.name if known else "a tensor that torch computed"
+        size = known.stop - known.start if known else tensor.nbytes
+        found[tensor.untyped_storage().data_ptr()] = {"name": name, "bytes": size}
+    return list(found.values())
+
+
+def _held(result: Any) -> Iterator[torch.Tensor]:
+    """Tensors saved by, or set as attributes of, every node of the graph."""
+    nodes = [out.grad_fn for out in as_list(result) if isinstance(out, torch.Tensor) and out.grad_fn]
+    seen: set[Any] = set()
+    while nodes:
+        node = nodes.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        nodes += [following for following, _ in node.next_functions if following is not None]
+        saved = getattr(node, "saved_tensors", ())
+        yield from tensors_in([*saved, *getattr(node, "__dict__", {}).values()])

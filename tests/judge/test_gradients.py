@@ -1,0 +1,94 @@
+"""A differentiable day is judged forward and backward, and by what it keeps in between."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.judge.conftest import Judged
+
+HIDDEN = """
+challenge = Challenge(
+    entry="cube",
+    inputs=lambda case, draw: (draw(case.rows, case.cols), draw(case.cols)),
+    reference=lambda x, w: w * x**3,
+    gradients=Gradients(of=(0, 1), saved=lambda x, w: x.nbytes + w.nbytes),
+    suspects={"The 3 of 3x² is missing.": lambda x, w: w * (x**3 - 2 * x.detach() ** 2 * (x - x.detach()))},
+    cases=[Case(rows=3, cols=5), Case(rows=9, cols=300), Case(rows=4, cols=6, calls=2)]
+    + [Case(rows=4, cols=6, upstream=layout) for layout in ("expanded", "scalar", "transposed", "first")],
+)
+"""
+KERNEL = """@triton.jit
+def forward_kernel(x_ptr, w_ptr, y_ptr, n_cols, BLOCK: tl.constexpr):
+    pid_m, offs_n = tl.program_id(0), tl.arange(0, BLOCK)
+    mask = offs_n < n_cols
+    x = tl.load(x_ptr + pid_m * n_cols + offs_n, mask=mask, other=0.0)
+    w = tl.load(w_ptr + offs_n, mask=mask, other=0.0)
+    tl.store(y_ptr + pid_m * n_cols + offs_n, w * x * x * x, mask=mask)
+
+
+@triton.jit
+def backward_kernel(
+    x_ptr, w_ptr, dy_ptr, dx_ptr, dw_ptr, n_cols, stride_dym, stride_dyn, BLOCK: tl.constexpr
+):
+    pid_m, offs_n = tl.program_id(0), tl.arange(0, BLOCK)
+    mask = offs_n < n_cols
+    x = tl.load(x_ptr + pid_m * n_cols + offs_n, mask=mask, other=0.0)
+    w = tl.load(w_ptr + offs_n, mask=mask, other=0.0)
+    dy = tl.load(dy_ptr + pid_m * stride_dym + offs_n * stride_dyn, mask=mask, other=0.0)
+    tl.store(dx_ptr + pid_m * n_cols + offs_n, dy * w * 3 * x * x, mask=mask)
+    tl.atomic_add(dw_ptr + offs_n, dy * x * x * x, mask=mask)
+
+
+class Cube(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w):
+        y = torch.empty_like(x)
+        forward_kernel[(x.shape[0],)](x, w, y, x.shape[1], BLOCK=512)
+        ctx.save_for_backward(x, w)
+        return y
+
+    @staticmethod
+    def backward(ctx, dy):
+        x, w = ctx.saved_tensors
+        dx, dw = torch.empty_like(x), torch.zeros_like(w)
+        backward_kernel[(x.shape[0],)](x, w, dy, dx, dw, x.shape[1], *dy.stride(), BLOCK=512)
+        return dx, dw
+
+
+def cube(x, w):
+    return Cube.apply(x, w)
+"""
+
+
+def test_a_right_backward_pass_passes(judged: Judged) -> None:
+    verdict = judged(HIDDEN, KERNEL)
+    assert verdict.status == "passed", verdict.diagnosis
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("dy * w * 3", "dy * w", "In the gradient of x: The 3 of 3x² is missing."),
+        (
+            "dy * x * x * x, mask",
+            "2 * dy * x * x * x, mask",
+            "In the gradient of w: Every element is 2 times",
+        ),
+        ("return dx, dw", "return dx, None", "The gradient of w is None"),
+        ("return Cube.apply(x, w)", "return Cube.apply(x.detach(), w.detach())", "not connected"),
+        ("*dy.stride()", "dy.shape[1], 1", "Only contiguous upstream"),
+        ("torch.zeros_like(w)", "torch.empty_like(w)", "In the gradient of w"),
+        ("save_for_backward(x, w)", "save_for_backward(x, w)\n        ctx.y = y", "keeps 22800 bytes"),
+        (
+            "tl.atomic_add(dw_ptr + offs_n, dy * x * x * x, mask=mask)",
+            "dw = tl.load(dw_ptr + offs_n, mask=mask)\n"
+            "    tl.store(dw_ptr + offs_n, dw + dy * x * x * x, mask=mask)",
+            "A race between programs",
+        ),
+    ],
+)
+def test_a_wrong_backward_pass_is_told_why(judged: Judged, old: str, new: str, says: str) -> None:
+    assert KERNEL.count(old) == 1
+    verdict = judged(HIDDEN, KERNEL.replace(old, new))
+    assert verdict.status == "failed"
+    assert says in verdict.diagnosis
