@@ -20,7 +20,7 @@ def logsumexp(x: torch.Tensor) -> torch.Tensor:
     """Return log(sum(exp(row))) in fp32 for each row of x[m, n]; rows may lie any distance apart."""
     n_rows, n_cols = x.shape
     y = torch.empty(n_rows, dtype=torch.float32, device=x.device)
-    BLOCK_N = min(triton.next_power_of_2(n_cols), 4096)
-    num_warps = min(max(BLOCK_N // 512, 1), 8)
+    BLOCK_N = min(triton.next_power_of_2(n_cols), 8192)
+    num_warps = min(max(BLOCK_N // 512, 1), 4)
     logsumexp_kernel[(n_rows,)](x, y, n_cols, x.stride(0), BLOCK_N=BLOCK_N, num_warps=num_warps)
     return y

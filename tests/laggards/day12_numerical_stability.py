@@ -11,8 +11,8 @@ laggards = [
     Laggard(
         "blocks of 64 columns, one warp each",
         swap={
-            "min(triton.next_power_of_2(n_cols), 4096)": "64",
-            "min(max(BLOCK_N // 512, 1), 8)": "1",
+            "min(triton.next_power_of_2(n_cols), 8192)": "64",
+            "min(max(BLOCK_N // 512, 1), 4)": "1",
         },
     ),
 ]

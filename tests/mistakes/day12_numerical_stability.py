@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from tests.planted import Mistake
 
-MAX_LOAD = 'other=-float("inf"))\n        m_i'
+FIRST_LOAD = 'other=-float("inf"))\n    first'
 SUM_LOAD = 'other=-float("inf"))\n        l_i'
+EXP = "exp(tl.where(offs_n < n_cols, first, -float('inf')) - shift)"
 RESULT = "tl.log(total) + shift"
 RETURN = "    return y"
 SHIFT = 'tl.where(tl.abs(m) == float("inf"), 0.0, m)'
@@ -21,7 +22,7 @@ mistakes = [
     ),
     Mistake(
         "the maximum is that of the first block",
-        swap={"m_i = tl.maximum(m_i, x.to(tl.float32))": "m_i = tl.where(start == 0, x.to(tl.float32), m_i)"},
+        swap={"m_i = tl.maximum(m_i, x.to(tl.float32))": "m_i = first"},
         fails="edges",
         says="maximum",
     ),
@@ -33,25 +34,25 @@ mistakes = [
     ),
     Mistake(
         "the maximum starts at 0",
-        swap={'tl.full((BLOCK_N,), -float("inf"), tl.float32)': "tl.zeros((BLOCK_N,), tl.float32)"},
+        swap={"m_i = first": "m_i = tl.maximum(first, 0.0)"},
         fails="edges",
         says="negative",
     ),
     Mistake(
         "a masked lane holds 0, and the maximum sees it",
-        swap={MAX_LOAD: "other=0.0)\n        m_i"},
+        swap={FIRST_LOAD: "other=0.0)\n    first", "exp(first - shift)": EXP},
         fails="edges",
         says="negative",
     ),
     Mistake(
         "a masked lane holds 0, and the sum counts its exponential",
-        swap={SUM_LOAD: "other=0.0)\n        l_i"},
+        swap={FIRST_LOAD: "other=0.0)\n    first", SUM_LOAD: "other=0.0)\n        l_i"},
         fails="correct",
         says="mask",
     ),
     Mistake(
         "the load of the first walk has no mask",
-        swap={f"mask=mask, {MAX_LOAD}": ")\n        m_i"},
+        swap={f"mask=offs_n < n_cols, {FIRST_LOAD}": ")\n    first"},
         fails="correct",
         says="Unmasked load",
     ),
@@ -72,7 +73,9 @@ mistakes = [
     ),
     Mistake(
         "the maximum is subtracted in half precision",
-        swap={"tl.exp(x.to(tl.float32) - shift)": "tl.exp((x - shift.to(x.dtype)).to(tl.float32))"},
+        swap={
+            "tl.exp(first - shift)": "tl.exp((first.to(tl.float16) - shift.to(tl.float16)).to(tl.float32))"
+        },
         fails="correct",
         says="precision",
     ),
