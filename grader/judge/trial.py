@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
+import torch
+
 from grader.challenge import Case, Challenge
 from grader.judge.compare import Expected, Finding
 from grader.judge.draw import Draw
@@ -52,15 +54,15 @@ def draw(challenge: Challenge, case: Case, seed: int, device: str) -> Values:
     return tuple(challenge.inputs(case, _drawer(case, f"{seed}/{case.id}", device)))
 
 
-def draw_upstream(case: Case, expected: Values, seed: int, device: str) -> Values:
-    """A gradient for each floating output, laid out as the case says."""
+def draw_upstream(case: Case, outputs: Values, seed: int, device: str) -> Values:
+    """A gradient for each floating output, laid out as the case says, from their shapes and dtypes."""
     drawer = _drawer(case, f"{seed}/{case.id}/upstream", device)
     layout = "contiguous" if case.upstream == "first" else case.upstream
     drawn = [
-        drawer(*want.shape, dtype=want.dtype, layout=layout, values="normal")
-        if isinstance(want, Expected) and want.dtype.is_floating_point
+        drawer(*out.shape, dtype=out.dtype, layout=layout, values="normal")
+        if isinstance(out, torch.Tensor | Expected) and out.dtype.is_floating_point
         else None
-        for want in expected
+        for out in outputs
     ]
     return tuple(drawn[:1] + [None] * len(drawn[1:]) if case.upstream == "first" else drawn)
 

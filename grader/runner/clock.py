@@ -1,7 +1,8 @@
 """The runner's answers about time and memory on a GPU. Claims all of them: the judge checks them against its
 own clock.
 
-prepare {entry, arguments, rolled} → {us, graph_calls}  warm_up and, for short calls, capture
+prepare {entry, arguments, upstream, of, part, rolled} → {us, graph_calls}
+                                             warms up and, for short calls, captures
 round   {calls, nonces}            → {us: […]}
 burst   {calls}                    → {}
 verify  {which, slices}            → {nonce, outputs}
@@ -14,6 +15,7 @@ from typing import Any
 
 import torch
 
+from grader.passes import timed
 from grader.runner.tensors import as_list, pack_outputs, unpack_arguments
 from grader.runner.world import World
 from grader.stopwatch import Stopwatch
@@ -32,9 +34,11 @@ class Clock:
         self.watch = None
         torch.cuda.empty_cache()
         entry = getattr(self.runner.module, header["entry"])
-        arguments = unpack_arguments(header["arguments"], blobs, "cuda")
-        arguments = [value.contiguous() if isinstance(value, torch.Tensor) else value for value in arguments]
-        self.watch = Stopwatch(entry, arguments, header["rolled"])
+        handed = unpack_arguments([*header["arguments"], *header["upstream"]], blobs, "cuda")
+        handed = [value.contiguous() if isinstance(value, torch.Tensor) else value for value in handed]
+        arguments, upstream = handed[: len(header["arguments"])], handed[len(header["arguments"]) :]
+        function, arguments = timed(entry, arguments, upstream, header["of"], header["part"])
+        self.watch = Stopwatch(function, arguments, header["rolled"])
         us = self.watch.warm_up()
         captured = us < header["graph_below"] and self.watch.capture(us)
         return {"us": us, "graph_calls": len(self.watch.outputs) if captured else 0}, []

@@ -25,7 +25,7 @@ def said(keep: torch.Tensor, rate: float) -> str:
 @pytest.mark.parametrize("rate", [0.02, 0.1, 0.5, 0.9, 0.98])
 def test_a_fair_choice_passes_every_time(rate: float) -> None:
     generator = torch.Generator().manual_seed(1)
-    for _ in range(200):
+    for _ in range(40):
         assert said(torch.rand(SHAPE, generator=generator) < rate, rate) == ""
 
 
