@@ -119,7 +119,7 @@ class Memory:
     """A memory bar: what the call allocates beyond its outputs, on a GPU at its peak, without one in all.
 
     Args:
-        case: the inputs it is measured on; without a GPU only if they are small.
+        case: the inputs it is measured on.
         extra: bytes allowed beyond the outputs, from the inputs; 5 % of the outputs are forgiven on top.
     """
 

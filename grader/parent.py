@@ -16,6 +16,7 @@ import signal
 import socket
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 from grader.wire import Channel, Closed
@@ -52,6 +53,7 @@ class Parent:
                 self._fork_judge(header["request"])
 
     def _fork_judge(self, request: dict[str, Any]) -> None:
+        _import_autograd(request)
         events, events_theirs = socket.socketpair()
         parent, parent_theirs = socket.socketpair()
         pid = os.fork()
@@ -125,6 +127,12 @@ def _become(keep: set[int]) -> None:
         os.closerange(low, descriptor)
         low = descriptor + 1
     os.closerange(low, os.sysconf("SC_OPEN_MAX") if os.sysconf("SC_OPEN_MAX") < 65536 else 65536)
+
+
+def _import_autograd(request: dict[str, Any]) -> None:
+    """torch.autograd.grad imports sympy at its first call, 0.4 s: a differentiable day pays it once, here."""
+    if "Gradients(" in Path(request["hidden_tests"]).read_text(encoding="utf-8"):
+        import torch.fx.experimental.symbolic_shapes  # noqa: F401
 
 
 def _run(body: Any) -> None:

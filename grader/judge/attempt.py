@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import torch
 
@@ -39,12 +40,15 @@ def attempt(
         RunnerLost: the runner crashed or hung; the trial is lost with it.
     """
     arguments = draw(challenge, case, seed, device) if arguments is None else arguments
-    trial = Trial(challenge, case, arguments, names[: len(arguments)])
-    slices = _expect(trial, seed, device)
+    trial = Trial(challenge, case, arguments, names[: len(arguments)], few=arguments)
+    slices = _choose(trial)
+    if challenge.chance:  # until the answer says what was kept: all
+        first = next(value for value in trial.few if isinstance(value, torch.Tensor))
+        trial.given = (torch.ones_like(first, dtype=torch.bool),)
+    _expect(trial, seed, device)
     trial.answer = _ask(runner, trial, slices, seed, timeout)
     if challenge.chance and not form(trial):
-        outputs = [out.to(device) for out in trial.answer.outputs]
-        trial.given = (challenge.chance.keep(*arguments, *outputs),)
+        trial.given = (challenge.chance.keep(*trial.few, *[out.to(device) for out in trial.answer.outputs]),)
         _expect(trial, seed, device)
     trial.findings = find(trial)
     return trial
@@ -68,43 +72,54 @@ def _ask(runner: Runner, trial: Trial, slices: list[list[int]] | None, seed: int
     return read_answer(header, data, sum(stop - start for start, stop in slices) if slices else None)
 
 
-def _expect(trial: Trial, seed: int, device: str) -> list[list[int]] | None:
-    """Ask the oracle; of a row-wise challenge with gigabytes of output, only for some rows.
+def _choose(trial: Trial) -> list[list[int]] | None:
+    """Choose the rows that the oracle is asked for: of a row-wise challenge with gigabytes of output, some.
 
     Returns:
         the flat element ranges of the output to fetch, or None for all of it.
     """
-    challenge, arguments = trial.challenge, trial.arguments
-    if challenge.chance and not trial.given:
-        shapes = [value for value in arguments if isinstance(value, torch.Tensor)][:1]
-        trial.given = tuple(torch.ones_like(shape, dtype=torch.bool) for shape in shapes)
-        trial.expected = expect(challenge, arguments, trial.given)
-    tensors = [value for value in arguments if isinstance(value, torch.Tensor)]
-    if challenge.rowwise and max(tensor.numel() for tensor in tensors) * 4 >= LARGE:
-        return _expect_rows(trial, tensors)
-    trial.expected = expect(challenge, arguments, trial.given)
-    if challenge.gradients:
-        trial.upstream = trial.upstream or draw_upstream(trial.case, trial.expected, seed, device)
-        trial.expected += expect_gradients(challenge, arguments, trial.upstream, trial.given, trial.names)
-    return None
-
-
-def _expect_rows(trial: Trial, tensors: list[torch.Tensor]) -> list[list[int]]:
+    tensors = [value for value in trial.arguments if isinstance(value, torch.Tensor)]
+    if not trial.challenge.rowwise or max(tensor.numel() for tensor in tensors) * 4 < LARGE:
+        return None
     trial.rows = len(tensors[0])
-    pieces = _pieces(trial.rows, tensors[0].numel() // trial.rows)
-    few = tuple(
-        torch.cat([value[start:stop] for start, stop in pieces])
-        if isinstance(value, torch.Tensor) and len(value) == trial.rows
-        else value
-        for value in trial.arguments
-    )
-    trial.expected = expect(trial.challenge, few)
-    width = trial.expected[0].exact[0].numel()
+    width = tensors[0].numel() // trial.rows
+    pieces = _pieces(trial.rows, width)
+    trial.picked = [row for start, stop in pieces for row in range(start, stop)]
+    trial.few = _pick(trial, trial.arguments)
     return [[start * width, stop * width] for start, stop in pieces]
 
 
+def _pick(trial: Trial, values: Values) -> Values:
+    """The chosen rows of all tensors that have as many rows as the first."""
+    return tuple(
+        value[trial.picked] if isinstance(value, torch.Tensor) and len(value) == trial.rows else value
+        for value in values
+    )
+
+
+def _expect(trial: Trial, seed: int, device: str) -> None:
+    """Ask the oracle."""
+    challenge = trial.challenge
+    trial.expected = expect(challenge, trial.few, trial.given)
+    if not challenge.gradients:
+        return
+    if not trial.upstream:
+        outputs = trial.expected
+        if trial.rows:
+            outputs = tuple(replace(out, exact=_tall(out.exact, trial.rows)) for out in outputs)
+        trial.upstream = draw_upstream(trial.case, outputs, seed, device)
+    upstream = _pick(trial, trial.upstream) if trial.rows else trial.upstream
+    trial.expected += expect_gradients(challenge, trial.few, upstream, trial.given, trial.names)
+
+
+def _tall(some: torch.Tensor, rows: int) -> torch.Tensor:
+    """A tensor without memory in the shape that all rows have."""
+    return torch.empty(rows, *some.shape[1:], dtype=some.dtype, device="meta")
+
+
 def _pieces(rows: int, width: int) -> list[tuple[int, int]]:
-    """Ranges of rows: both ends, where element 2³¹ lies, and some in between."""
+    """Ranges of rows: both ends, where elements 2³¹ and 2³² lie, and some in between."""
     size = max(1, SLICE // width)
-    starts = {0, rows - size, 2**31 // width - size // 2} | {random.randrange(rows - size) for _ in range(8)}
+    starts = {0, rows - size, 2**31 // width - size // 2, 2**32 // width}
+    starts |= {random.randrange(rows - size) for _ in range(8)}
     return [(start, start + size) for start in sorted(starts) if 0 <= start <= rows - size]

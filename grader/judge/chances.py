@@ -65,12 +65,30 @@ def _repeats(keep: torch.Tensor, trial: Trial) -> Finding | None:
     # What comes again every 512 elements comes again every 1024 too: the first of the strongest names it.
     lag = int((correlation.abs() >= 0.8 * correlation.abs().max()).nonzero()[0]) + 1
     together = float(correlation[lag - 1])
+    if trial.rows:
+        sentence = "Elements far apart get the same random numbers: the counter must go on beyond 2³²."
+        return Finding("chance", sentence, told=(sentence, "the dtype of the offsets of tl.rand"))
     name = next((f" ({label})" for label, size in trial.case.sizes.items() if size == lag and lag > 1), "")
     sentence = (
         f"Elements {lag}{name} apart are kept or dropped together (correlation {together:+.2f}): the same "
         "random numbers come again. Every element needs an offset of its own."
     )
     return Finding("chance", sentence, {"lag": lag}, told=(sentence, "the offsets of tl.rand"))
+
+
+def other_choice(trial: Trial, gradient: torch.Tensor) -> tuple[str, str] | None:
+    """What is told of a wrong gradient that is 0 about as often as it should be, but elsewhere."""
+    if not trial.given or gradient.shape != trial.given[0].shape:
+        return None
+    dropped, zero = ~trial.given[0].cpu(), gradient == 0
+    apart = float((dropped != zero).double().mean())
+    if apart < 0.02 or not 0.5 < float(zero.sum()) / max(float(dropped.sum()), 1.0) < 2.0:
+        return None
+    return (
+        "The backward pass drops other elements than the forward pass: both must draw by the same seed and "
+        "the same element numbers.",
+        "the seed and the offsets of tl.rand in the backward kernel",
+    )
 
 
 def bound(variance: torch.Tensor | float, largest: float) -> torch.Tensor:

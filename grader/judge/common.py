@@ -9,6 +9,8 @@ import torch
 from grader.challenge import Case
 from grader.judge.compare import Finding
 from grader.judge.evidence import Evidence, Told
+from grader.judge.kernels import EXPONENTIALS, called
+from grader.judge.suspects import KINDS
 from grader.judge.trial import Trial
 
 
@@ -21,19 +23,9 @@ def _ragged(case: Case) -> bool:
 # A property of cases, the sentence for a kernel that fails just those, and what to look at.
 PROPERTIES: tuple[tuple[Callable[[Case], bool], str, str], ...] = (
     (
-        lambda case: case.calls > 1,
-        "The second call gives another result than the first: something of the first call is left over.",
-        "accumulators",
-    ),
-    (
         lambda case: case.layout == "offset",
         "Only aligned inputs come out right: the pointer is taken to start on a boundary.",
         "tl.multiple_of",
-    ),
-    (
-        lambda case: case.values in ("large", "heavy", "spike"),
-        "Only large values come out wrong: they overflow. Subtract the maximum first.",
-        "the maximum",
     ),
     (
         lambda case: case.values == "negative",
@@ -52,7 +44,8 @@ PROPERTIES: tuple[tuple[Callable[[Case], bool], str, str], ...] = (
     ),
     (
         lambda case: case.dtype.itemsize == 2,
-        "Only fp16 and bf16 come out wrong: compute in fp32 and round once, at the store.",
+        "Only fp16 and bf16 come out wrong: half precision is too low. Compute in fp32 and round once, at "
+        "the store.",
         ".to(tl.float32)",
     ),
     (
@@ -63,10 +56,33 @@ PROPERTIES: tuple[tuple[Callable[[Case], bool], str, str], ...] = (
 )
 
 
+LARGE: tuple[Callable[[Case], bool], str, str] = (
+    lambda case: case.values in ("large", "heavy", "spike"),
+    "Only large values come out wrong: they overflow. Subtract the maximum first.",
+    "the maximum",
+)
+
+
+def second_call(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+    """The rule of the diagnosis for a function that is right when it is called once, and only then."""
+    if finding.kind not in KINDS or not _just(lambda case: case.calls > 1, evidence):
+        return None
+    return (
+        "The second call gives another result than the first: something of the first call is left over.",
+        "accumulators",
+    )
+
+
 def in_common(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
     """The rule of the diagnosis for wrong values that fit no pattern."""
-    failed, passed = [t.case for t in evidence.failed], [t.case for t in evidence.passed]
-    for has, sentence, look_at in PROPERTIES:
-        if passed and all(map(has, failed)) and not any(map(has, passed)):
+    exponential = called(evidence.source, EXPONENTIALS)
+    for has, sentence, look_at in (*PROPERTIES, *[LARGE] * exponential):
+        if _just(has, evidence):
             return sentence, look_at
     return None
+
+
+def _just(has: Callable[[Case], bool], evidence: Evidence) -> bool:
+    """Whether all failed cases have a property, and no passed one."""
+    failed, passed = [t.case for t in evidence.failed], [t.case for t in evidence.passed]
+    return bool(passed) and all(map(has, failed)) and not any(map(has, passed))

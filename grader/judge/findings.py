@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from grader.judge.chances import chances
+from grader.judge.chances import chances, other_choice
 from grader.judge.compare import Expected, Finding, compare, name
 from grader.judge.link import is_poison, storage_bytes
 from grader.judge.trial import Trial
@@ -128,7 +128,9 @@ def _value_findings(trial: Trial) -> list[Finding]:
         wrong = _unwritten(out.view(want.shape), want)
         finding = compare(out.view(want.shape), want, trial.case, length)
         wrong += [finding] if finding else []
-        found += [replace(f, facts={**f.facts, "output": number, "label": want.label}) for f in wrong]
+        told = other_choice(trial, out) if want.label else None
+        facts = {"output": number, "label": "" if told else want.label}
+        found += [replace(f, facts=f.facts | facts, told=told) for f in wrong]
     return found
 
 

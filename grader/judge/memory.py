@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
-
 from grader.challenge import Challenge
 from grader.judge import reports
 from grader.judge.link import RunnerLost, pack_arguments
@@ -14,7 +12,6 @@ from grader.judge.trial import draw
 
 SLACK = 0.05  # of the outputs: allocators round up
 ALWAYS = 2 << 20  # bytes: the smallest block of the GPU's allocator
-INTERPRETABLE = 16 << 20  # bytes of inputs; more would keep the interpreter for minutes
 
 
 def check(session: Session, challenge: Challenge) -> None:
@@ -22,13 +19,13 @@ def check(session: Session, challenge: Challenge) -> None:
 
     Raises:
         CheckFailed: it allocates more than the day allows.
-        NotMeasured: the case is too large for the interpreter.
+        NotMeasured: the case is for a GPU.
     """
     assert challenge.memory is not None
     on_cpu = session.device == "cpu"
-    arguments = draw(challenge, challenge.memory.case, session.seed, session.device)
-    if on_cpu and sum(a.nbytes for a in arguments if isinstance(a, torch.Tensor)) > INTERPRETABLE:
+    if on_cpu and challenge.memory.case.gpu:
         raise NotMeasured("needs a GPU")
+    arguments = draw(challenge, challenge.memory.case, session.seed, session.device)
     report = _report(session, challenge, arguments)
     extra = int(report["peak"]) - int(report["outputs"])
     allowed = challenge.memory.extra(*arguments) + int(SLACK * report["outputs"])

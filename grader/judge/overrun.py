@@ -13,6 +13,9 @@ def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
     """The rule of the diagnosis for loads and stores outside of their tensor."""
     if finding.kind != "overrun":
         return None
+    # An access without a mask is a mistake for sure, and what it loads may be the limits of those with one.
+    others = [found for found in trial.findings if found.kind == "overrun"]
+    finding = min(others, key=lambda found: bool(found.facts["masked"]))
     facts, look_at = finding.facts, "the mask of the store"
     if facts["line"]:
         look_at = f"the mask on line {facts['line']}"

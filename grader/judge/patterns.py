@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from grader.judge.compare import gate, rows
+from grader.judge.compare import gate
 from grader.judge.fit import FIT, close, out_dtype
 from grader.judge.sources import is_combination, is_misplaced, is_zero_for_other
 from grader.judge.trial import Trial
@@ -47,7 +47,9 @@ def is_scaled(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> tuple[str,
     if not bool(got.isfinite().all() and want.isfinite().all()) or float(want.norm()) == 0:
         return None
     factor = float((got * want).sum() / (want * want).sum())
-    if abs(factor - 1) < 1e-3 or abs(factor) < 1e-6 or not close(got, factor * want, out_dtype(trial)):
+    if abs(factor - 1) <= max(1e-3, FIT * gate(out_dtype(trial))) or abs(factor) < 1e-6:
+        return None  # so close to 1 it is rounding, not a factor
+    if not close(got, factor * want, out_dtype(trial)):
         return None
     known = spell_factor(factor, trial.case.sizes)
     return (
@@ -63,7 +65,8 @@ def is_shifted(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> tuple[str
         return None
     offset = float((got - want).mean())
     spread = float((got - want - offset).norm()) / max(float(want.norm()), 1e-30)
-    if abs(offset) < 1e-3 * float(want.abs().mean()) or spread > FIT * gate(out_dtype(trial)):
+    rounding = FIT * gate(out_dtype(trial))
+    if abs(offset) < max(1e-3, rounding) * float(want.abs().mean()) or spread > rounding:
         return None
     return (
         f"Every element is off by {offset:+.4g}: a constant is missing or added twice.",
@@ -75,7 +78,7 @@ def is_rowwise_scaled(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> tu
     """Each row right up to a factor of its own: a reduction over the row took in too much or too little."""
     if got.dim() < 2 or got.shape[-1] < 2:
         return None
-    a, b = rows(got), rows(want)
+    a, b = got.reshape(-1, got.shape[-1]), want.reshape(-1, want.shape[-1])
     usable = a.isfinite().all(dim=1) & b.isfinite().all(dim=1) & (b.norm(dim=1) > 0)
     if not bool(usable.any()):
         return None

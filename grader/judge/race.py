@@ -43,14 +43,21 @@ class Race:
         self.arguments = draw(challenge, speed.case, session.seed, "cuda")
         self.of = asked(challenge, self.arguments)
         self.upstream = self._upstream() if speed.part != "forward" else ()
-        self.right, self.handed = self._timed(challenge.reference)
+        self.right, self.handed = self._timed(self._reference)
         self.rolled = rollable(self.handed, speed.rolled)
         self.moved = speed.moved(*self.arguments)
         self.times: dict[str, list[float]] = {"yours": [], "torch": [], "copy": [], "again": []}
         self.runner: Runner = session.ready_runner()
 
+    def _reference(self, *arguments: Any) -> Any:
+        """The reference; of a random function, with all kept, for where only shapes matter."""
+        if self.challenge.chance is None:
+            return self.challenge.reference(*arguments)
+        first = next(value for value in arguments if isinstance(value, torch.Tensor))
+        return self.challenge.reference(*arguments, torch.ones_like(first, dtype=torch.bool))
+
     def _upstream(self) -> Values:
-        outputs = as_tuple(self.challenge.reference(*self.arguments))
+        outputs = as_tuple(self._reference(*self.arguments))
         return draw_upstream(self.speed.case, outputs, self.session.seed, "cuda")
 
     def _timed(self, function: Callable[..., Any]) -> Timed:
@@ -79,7 +86,7 @@ class Race:
         def copy(source: torch.Tensor) -> torch.Tensor:
             return target.copy_(source)
 
-        peer, handed = self._timed(self.speed.torch or self.challenge.reference)
+        peer, handed = self._timed(self.speed.torch or self._reference)
         self.watches = {
             "torch": Stopwatch(peer, handed, self.rolled),
             "copy": Stopwatch(copy, [half], []),
@@ -125,8 +132,7 @@ class Race:
 
     def verify(self) -> None:
         """An output of the last timed round must be right for the inputs of that very call."""
-        given = self._all_kept()
-        wanted = [out for out in as_tuple(self.right(*self.handed, *given)) if isinstance(out, torch.Tensor)]
+        wanted = [out for out in as_tuple(self.right(*self.handed)) if isinstance(out, torch.Tensor)]
         smallest = min(out.numel() for out in wanted)
         size = min(SLICE, smallest)
         starts = sorted(
@@ -163,16 +169,12 @@ class Race:
             return [pick(out) for out in as_tuple(self.right(*rolled))]
         # What was dropped is told from the slices alone: every element by itself.
         few = [pick(value) for value in rolled]
-        return list(as_tuple(self.right(*few, self.challenge.chance.keep(*few, *answer.outputs))))
-
-    def _all_kept(self) -> Values:
-        """What the reference of a random function gets where only shapes matter."""
-        first = next((a for a in self.arguments if isinstance(a, torch.Tensor)), None)
-        return (
-            ()
-            if self.challenge.chance is None or first is None
-            else (torch.ones_like(first, dtype=torch.bool),)
+        count = len(self.arguments)
+        keep = self.challenge.chance.keep(*few[:count], *answer.outputs)
+        function, handed = timed(
+            lambda *a: self.challenge.reference(*a, keep), few[:count], few[count:], self.of, self.speed.part
         )
+        return list(as_tuple(function(*handed)))
 
     def audit(self) -> None:
         """The judge's own clock around back-to-back calls bounds what the runner claims of one."""

@@ -48,7 +48,7 @@ class Reporter:
             bars: list[tuple[Challenge, Speed]] = [
                 (c, s) for c in session.challenges for s in c.speeds if not session.only
             ]
-            metafunc.parametrize("bar", bars, ids=[session.case_id((c, s.case)) for c, s in bars])
+            metafunc.parametrize("bar", bars, ids=[_bar_id(session, *bar) for bar in bars])
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Drop what pytest made of empty parameter lists."""
@@ -112,3 +112,9 @@ class Reporter:
     def _record(self, check: Check) -> None:
         self.outcomes.append(check)
         self.events.send({"event": "checked", "check": vars(check)})
+
+
+def _bar_id(session: Session, challenge: Challenge, speed: Speed) -> str:
+    """The case's id, and which pass is timed where it is not the forward pass."""
+    name = session.case_id((challenge, speed.case))
+    return name if speed.part == "forward" else f"{name}-{speed.part}"

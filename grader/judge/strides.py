@@ -33,12 +33,26 @@ def strides(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
 
 def upstream(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
     """The same of the gradient that is handed down: y.sum().backward() hands down one element, expanded."""
-    if not _marks(_handed_down, evidence) or finding.kind not in KINDS:
+    if finding.kind not in KINDS:
         return None
+    if not _marks(_handed_down, evidence):
+        beside = finding.kind == "overrun" and finding.facts["kind"] == "store"
+        return None if beside else _both(evidence)
     return (
         "Only contiguous upstream gradients come out right: autograd may hand down an expanded (stride 0) "
         "or a transposed one. Its strides go to the kernel, too.",
         "the strides of the upstream gradient",
+    )
+
+
+def _both(evidence: Evidence) -> Told | None:
+    """Neither alone explains all that failed, but the two together."""
+    if _marks(_scattered, evidence) or not _marks(lambda t: _scattered(t) or _handed_down(t), evidence):
+        return None
+    return (
+        "Only contiguous inputs and upstream gradients come out right: a stride is ignored, or taken from "
+        "another tensor.",
+        "the strides of x in the forward, and of x and dy in the backward kernel",
     )
 
 

@@ -13,7 +13,7 @@ from grader.judge.fit import FIT
 from grader.judge.oracle import suspect
 from grader.judge.trial import Trial
 
-KINDS = ("values", "nan", "inf", "special")
+KINDS = ("values", "nan", "inf", "special", "scalar")
 CLEARER = 0.25  # a suspect must leave at most this share of the distance to the truth
 
 
@@ -31,6 +31,8 @@ def suspected(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None
 def _explains(function: Callable[..., Any], trial: Trial) -> bool:
     """All outputs are what the suspect gives, and one of them is far from what is right."""
     assert trial.answer is not None
+    if trial.findings[0].kind == "scalar":
+        return bool(trial.answer.header["outputs"][0].get("value") == function(*trial.arguments))
     outputs = [out.double() for out in trial.answer.outputs]
     wanted = [want for want in trial.expected if isinstance(want, Expected)]
     guesses = suspect(function, trial.challenge, trial.arguments, trial.given, trial.upstream)

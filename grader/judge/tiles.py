@@ -22,7 +22,7 @@ def tiles(trial: Trial, pairs: Pairs, programs: int) -> Told | None:
         if told:
             return told
     apart = (_stored_apart(owner) for _, owner in pairs)
-    told = next((said for said in apart if said), None) or _boxes([hole for hole, _ in pairs])
+    told = next((said for said in apart if said), None) or _boxes([hole for hole, _ in pairs], programs)
     if told:
         return told
     return _rows(hole, programs) if hole.dim() == 2 else None
@@ -62,7 +62,7 @@ def _stored_apart(trial: Trial) -> Told | None:
     return None
 
 
-def _boxes(holes: list[torch.Tensor]) -> Told | None:
+def _boxes(holes: list[torch.Tensor], programs: int) -> Told | None:
     """What was written is a box in the corner: all whole tiles, or one tile."""
     cuts: dict[int, list[tuple[int, int]]] = {}  # by axis: how far it was written, of how much
     for hole in holes:
@@ -78,6 +78,11 @@ def _boxes(holes: list[torch.Tensor]) -> Told | None:
             "triton.cdiv in the grid",
         )
     if len(cuts) > 1 and all(len({size for size, _ in along}) == 1 for along in cuts.values()):
+        if programs == 1:
+            return (
+                "All but the first tile was never written: the grid has one program, for one tile.",
+                "the grid",
+            )
         return (
             "Only the first tile was written: every program takes the same tile.",
             "tl.program_id in the offsets",

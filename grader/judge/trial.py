@@ -25,6 +25,8 @@ class Trial:
         given: what the reference gets behind the arguments.
         expected: an `Expected` for each output tensor, plain values for others, then the gradients.
         rows: length of the first dimension when the oracle was asked only for some of it, else 0.
+        picked: the rows that it was asked for.
+        few: the arguments that it was asked with: those rows of them.
         answer: the runner's, None when it was lost.
         findings: what is wrong, the most telling first; empty when the case passes.
     """
@@ -37,6 +39,8 @@ class Trial:
     given: Values = ()
     expected: Values = ()
     rows: int = 0
+    picked: list[int] = field(default_factory=list)
+    few: Values = ()
     answer: Answer | None = None
     findings: list[Finding] = field(default_factory=list)
 

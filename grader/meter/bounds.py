@@ -211,7 +211,9 @@ class _Proxy:
     def atomic_rmw(self, op: Any, ptrs: Any, value: Any, mask: Any, sem: Any) -> Any:
         if self.bounds:
             self.bounds.check("atomic", ptrs, mask, value.dtype.itemsize)
-            self.bounds.races.ordered |= value.dtype.kind in "iu" or "XCHG" in str(op)
+            # bf16 comes as its bits, uint16; counters and locks are wider.
+            counts = value.dtype.kind in "iu" and value.dtype.itemsize >= 4
+            self.bounds.races.ordered |= counts or "XCHG" in str(op)
         return self._real.atomic_rmw(op, ptrs, value, mask, sem)
 
     def atomic_cas(self, ptrs: Any, compare: Any, value: Any, sem: Any) -> Any:

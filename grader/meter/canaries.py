@@ -1,8 +1,7 @@
 """Proof, before anything is graded, that the interpreter computes what a GPU computes.
 
 Each canary runs one small kernel whose right answer is known. One that fails means that this version of
-Triton has
-moved under our repairs: cases of that kind cannot be graded here, and the verdict says so.
+Triton has moved under our repairs: cases of that kind cannot be graded here, and the verdict says so.
 """
 
 from __future__ import annotations
@@ -47,6 +46,31 @@ def _tanh(x_ptr, out_ptr, BLOCK: tl.constexpr):
     tl.store(out_ptr + offs, libdevice.tanh(tl.load(x_ptr + offs)))
 
 
+@triton.jit
+def _sum(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)[:, None] * BLOCK + tl.arange(0, BLOCK)[None, :]
+    x = tl.load(x_ptr + offs)
+    tl.store(out_ptr + tl.arange(0, BLOCK), tl.sum(x, axis=1))
+    tl.store(out_ptr + BLOCK, tl.sum(tl.sum(x, axis=0), axis=0))
+    tl.store(out_ptr + 2 * BLOCK + offs, tl.cumsum(x, axis=1))
+
+
+@triton.jit
+def _extrema(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offs)
+    tl.store(out_ptr + offs, tl.maximum(x, -1.0))
+    tl.store(out_ptr + BLOCK + offs, tl.minimum(x, 1.0))
+    tl.store(out_ptr + 2 * BLOCK + offs, tl.clamp(x, -1.0, 1.0))
+    tl.store(out_ptr + 3 * BLOCK + offs, tl.maximum(x, -1.0, propagate_nan=tl.PropagateNan.ALL))
+
+
+@triton.jit
+def _atomic(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)
+    tl.atomic_add(out_ptr + offs // 2, tl.load(x_ptr + offs), mask=offs < BLOCK - 1)
+
+
 @triton.autotune([triton.Config({"BLOCK": 16}), triton.Config({"BLOCK": 32})], key=[])
 @triton.jit
 def _tuned(x_ptr, out_ptr, BLOCK: tl.constexpr):
@@ -76,6 +100,31 @@ def _bf16_rounding() -> bool:
     out = torch.empty(32, dtype=torch.bfloat16)
     _round[(1,)](_HALFWAY, out, BLOCK=32)
     return torch.equal(out, _HALFWAY.bfloat16())
+
+
+def _bf16_sum() -> bool:
+    x = torch.arange(256).remainder(3).sub(1).reshape(16, 16).bfloat16()  # whose sums are exact
+    out = torch.zeros(18, 16).bfloat16()
+    _sum[(1,)](x, out, BLOCK=16)
+    right = torch.equal(out[0], x.sum(1)) and torch.equal(out[1, 0], x.sum())
+    return right and torch.equal(out[2:], x.cumsum(1))
+
+
+def _bf16_atomics() -> bool:
+    x, out = torch.arange(1.0, 33.0).bfloat16(), torch.full((16,), 256.0).bfloat16()
+    by_hand = out.clone()
+    for pair in (x[0::2], torch.cat([x[1:-1:2], torch.zeros(1).bfloat16()])):
+        by_hand += pair
+    _atomic[(1,)](x, out, BLOCK=32)
+    return torch.equal(out, by_hand)
+
+
+def _maximum() -> bool:
+    nan = float("nan")
+    x, out = torch.tensor([nan, -5.0, 0.5, 5.0] * 4), torch.empty(4, 16)
+    _extrema[(1,)](x, out, BLOCK=16)
+    want = [[-1.0, -1.0, 0.5, 5.0], [1.0, -5.0, 0.5, 1.0], [-1.0, -1.0, 0.5, 1.0], [nan, -1.0, 0.5, 5.0]]
+    return torch.equal(out.nan_to_num(9.0), torch.tensor(want).repeat(1, 4).nan_to_num(9.0))
 
 
 def _bf16_dot() -> bool:
@@ -110,6 +159,9 @@ CANARIES: dict[str, Callable[[], bool]] = {
     "bf16 arithmetic": _bf16_arithmetic,
     "bf16 constants": _bf16_constants,
     "fp32 to bf16 rounding": _bf16_rounding,
+    "bf16 sum": _bf16_sum,
+    "bf16 atomics": _bf16_atomics,
+    "maximum": _maximum,
     "bf16 tl.dot": _bf16_dot,
     "fp16 tl.dot": _fp16_dot,
     "libdevice": _libdevice,

@@ -1,5 +1,4 @@
-"""Programs of a grid in a shuffled order, so that a kernel that leans on the order of its programs is found
-out.
+"""Programs of a grid in a shuffled order, so that a kernel that leans on their order is found out.
 
 A GPU promises no order; the interpreter runs programs one after another, x outermost, and would hide it.
 """
@@ -13,6 +12,7 @@ from triton.runtime import interpreter
 
 _builder: Any = interpreter.interpreter_builder
 _shuffle: random.Random | None = None
+_seed: int | None = None
 _visit: dict[tuple[int, int, int], tuple[int, int, int]] = {}
 
 
@@ -35,5 +35,10 @@ def install() -> None:
 
 def shuffle(seed: int | None) -> None:
     """Shuffle the grids of all launches from here on; None restores the interpreter's own order."""
-    global _shuffle
-    _shuffle = None if seed is None else random.Random(seed)
+    global _shuffle, _seed
+    _shuffle, _seed = None if seed is None else random.Random(seed), seed
+
+
+def lot(name: str) -> float:
+    """A number below 1 for each name, the same throughout a seed, whatever ran before; 0 without a seed."""
+    return 0.0 if _seed is None else random.Random(f"{_seed}/{name}").random()

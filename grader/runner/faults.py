@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import linecache
+import re
 import traceback
 from typing import Any
 
@@ -19,16 +22,19 @@ def describe(error: BaseException, path: str) -> dict[str, Any]:
     """
     chain = _chain(error)
     root = chain[-1]
-    compile_error = next((e for e in chain if type(e).__name__ == "CompilationError"), None)
+    compile_errors = [e for e in chain if any(c.__name__ == "CompilationError" for c in type(e).__mro__)]
     frames = [
         frame for e in chain for frame in traceback.extract_tb(e.__traceback__) if frame.filename == path
     ]
     line = frames[-1].lineno if frames else getattr(root, "lineno", 0)
     message = str(root).strip()
-    if compile_error is not None:
-        line, message = _compile_place(compile_error, line or 0, path), _compile_reason(compile_error, root)
+    if compile_errors:
+        line, message = (
+            _compile_place(compile_errors, line or 0, path),
+            _compile_reason(compile_errors[-1], root),
+        )
     return {
-        "kind": _kind(root, compile_error),
+        "kind": _kind(root, bool(compile_errors)),
         "type": type(root).__name__,
         "message": message[:MAX_TEXT] or type(root).__name__,
         "line": line or 0,
@@ -44,27 +50,34 @@ def _chain(error: BaseException) -> list[BaseException]:
     return chain
 
 
-def _kind(root: BaseException, compile_error: BaseException | None) -> str:
+def _kind(root: BaseException, compiling: bool) -> str:
     if type(root).__name__ == "OutOfBounds":
         return "bounds"
     if isinstance(root, MemoryError) or "out of memory" in str(root) or "not enough memory" in str(root):
         return "memory"
-    return "compile" if compile_error is not None else "exception"
+    return "compile" if compiling else "exception"
 
 
-def _compile_place(error: Any, fallback: int, path: str) -> int:
-    """Triton counts lines from the kernel's `def`; find that `def` in the learner's file."""
-    node, source = getattr(error, "node", None), getattr(error, "src", None)
-    if node is None or not source:
-        return fallback
-    head = source.strip().splitlines()[0].strip()
-    for number, text in enumerate(linecache.getlines(path), start=1):
-        if text.strip() == head:
-            return number + int(node.lineno) - 1
+def _compile_place(errors: list[Any], fallback: int, path: str) -> int:
+    """The innermost line of the learner's file. Triton counts from a kernel's `def`; find that `def`."""
+    lines = [text.strip() for text in linecache.getlines(path)]
+    for error in reversed(errors):
+        line, source = getattr(getattr(error, "node", None), "lineno", None), getattr(error, "src", None)
+        head = source.strip().splitlines()[0].strip() if source else ""
+        if head in lines and line is not None:
+            return lines.index(head) + int(line)
     return fallback
 
 
 def _compile_reason(error: Any, root: BaseException) -> str:
-    reason = getattr(error, "error_message", None) or (str(root) if root is not error else "")
-    lines = [line.strip() for line in str(reason or error).splitlines() if line.strip()]
-    return lines[-1] if lines else type(root).__name__
+    """What Triton says is wrong, all its lines in one, without the source that it quotes above a `^`."""
+    reason = str(getattr(error, "error_message", None) or root)
+    lines = [line.strip() for line in reason.splitlines() if line.strip()]
+    if "^" in lines:
+        lines = lines[len(lines) - lines[::-1].index("^") :]
+    text = " ".join(lines) or type(root).__name__
+    quoted = re.fullmatch(r"\w+\((['\"].*['\"]),?\)", text)
+    if quoted:  # the repr of an exception
+        with contextlib.suppress(ValueError, SyntaxError):
+            return " ".join(str(ast.literal_eval(quoted[1])).split())
+    return text

@@ -80,3 +80,35 @@ def test_exact_means_every_bit() -> None:
 def test_long_sums_get_the_square_root_of_their_length() -> None:
     assert gate(torch.float32, 1024) == gate(torch.float32)
     assert gate(torch.float32, 4096) == pytest.approx(2 * gate(torch.float32))
+
+
+def test_the_gate_of_16_bits_does_not_grow_with_a_sum_in_fp32() -> None:
+    assert gate(torch.float16, 16384) == gate(torch.float16)
+    a = torch.randn(8, 16384)
+    a[:, 8192:] = -0.75 * a[:, :8192].abs()
+    a[:, :8192].abs_()
+    half = a.half()
+    want = Expected(half.double().sum(1), torch.float16, (0.0, torch.zeros(1)))
+    parts = torch.zeros(8, dtype=torch.float16)
+    for part in half.split(64, dim=1):
+        parts = (parts.float() + part.float().sum(1)).half()
+    assert compare(parts, want, Case(), 16384) is not None
+    assert compare(half.float().sum(1).half(), want, Case(), 16384) is None
+
+
+def test_rows_too_short_to_hold_digits_are_judged_together() -> None:
+    exact = torch.randn(300, 1).double()
+    exact[7] = 1e-4  # the difference of large terms: as wrong as they are, and next to nothing itself
+    want = Expected(exact, torch.float32, (0.0, torch.zeros(1)))
+    out = exact.float()
+    out[7] += 1e-6
+    assert compare(out, want, Case()) is None
+    out[7] += 1.0
+    assert compare(out, want, Case()) is not None
+
+
+def test_a_row_of_few_elements_cannot_hide_in_those_around_it() -> None:
+    want = expected(torch.randn(4096, 3))
+    out = want.exact.float()
+    out[1234] *= 1.001
+    assert judged(out, want) is not None

@@ -1,0 +1,56 @@
+"""What the learner's source itself says: which functions it calls, and with which arguments."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+EXPONENTIALS = {"exp", "exp2", "sigmoid", "softmax", "sinh", "cosh", "expm1", "exp10"}
+
+
+def calls(source: str) -> Iterator[tuple[str, ast.Call]]:
+    """Every call, by the last part of the function's name: `load` for tl.load(…)."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name):
+            yield (node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id), node
+
+
+def called(source: str, names: set[str]) -> bool:
+    """Whether any function of these names is called."""
+    return any(name in names for name, _ in calls(source))
+
+
+def keyword(call: ast.Call, name: str) -> ast.expr | None:
+    """The value of a keyword argument, None when it is not given."""
+    return next((given.value for given in call.keywords if given.arg == name), None)
+
+
+def masked_lanes_hold_infinity(source: str) -> bool:
+    """Whether some load gives Inf of either sign to the lanes that its mask leaves out."""
+    others = (keyword(call, "other") for name, call in calls(source) if name == "load")
+    return any(other is not None and "inf" in ast.unparse(other) for other in others)
+
+
+def dots_in_tf32(source: str) -> list[int]:
+    """Lines of the tl.dot calls that multiply fp32 as TF32; none where one leaves its precision open."""
+    lines = []
+    for name, call in calls(source):
+        if name != "dot":
+            continue
+        if any(given.arg is None for given in call.keywords):
+            return []
+        precision = keyword(call, "input_precision") or keyword(call, "allow_tf32")
+        if precision is None or ast.unparse(precision) in ("'tf32'", "True"):
+            lines.append(call.lineno)
+        elif not isinstance(precision, ast.Constant):
+            return []
+    return lines
+
+
+def adds_to_garbage(source: str) -> bool:
+    """Whether tl.atomic_add is used, and nothing anywhere is filled with a first value."""
+    fills = {"zeros", "zeros_like", "new_zeros", "zero_", "fill_", "full", "full_like", "copy_", "clone"}
+    if not called(source, {"atomic_add"}) or called(source, fills):
+        return False
+    stored = (call.args[1] for name, call in calls(source) if name == "store" and len(call.args) > 1)
+    return not any(isinstance(value, ast.Constant) for value in stored)
