@@ -42,8 +42,8 @@ def logsumexp(x: torch.Tensor) -> torch.Tensor:
     n_rows, n_cols = x.shape
     y = torch.empty(n_rows, dtype=torch.float32, device=x.device)
     BLOCK_N = min(triton.next_power_of_2(n_cols), 8192)
-    # Up to 64 elements a thread, so 16 loads of 16 bytes on their way in each: four warps of those keep HBM as
-    # busy as sixteen with fewer would, and their reductions are shorter.
+    # Up to 64 elements a thread, so 16 loads of 16 bytes on their way in each: four warps of those keep HBM
+    # busy, and reduce faster than sixteen.
     num_warps = min(max(BLOCK_N // 512, 1), 4)
     logsumexp_kernel[(n_rows,)](x, y, n_cols, x.stride(0), BLOCK_N=BLOCK_N, num_warps=num_warps)
     return y

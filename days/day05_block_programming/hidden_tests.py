@@ -8,7 +8,7 @@ from grader.challenge import Case, Challenge, Memory, Speed
 
 HALF = torch.float16
 
-big = Case(m=16384, n=8192)
+big = Case(m=16384, n=8192, gpu=True)
 
 challenge = Challenge(
     entry="outer_add",

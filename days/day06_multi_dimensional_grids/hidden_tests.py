@@ -16,7 +16,7 @@ def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor]:
     return draw(case.B, case.M, case.N), draw(*shape, layout=case.sizes.get("b_layout", "contiguous"))
 
 
-big = Case(B=128, M=512, N=2048, b="MN")
+big = Case(B=128, M=512, N=2048, b="MN", gpu=True)
 
 challenge = Challenge(
     entry="add_batched",

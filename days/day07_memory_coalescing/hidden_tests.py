@@ -8,7 +8,7 @@ from grader.challenge import Case, Challenge, Memory, Speed
 
 HALF, INT = torch.float16, torch.int32
 
-big = Case(m=8192, n=8192)
+big = Case(m=8192, n=8192, gpu=True)
 
 challenge = Challenge(
     entry="transpose",

@@ -15,7 +15,7 @@ def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor]:
     return draw(case.n), y
 
 
-big = Case(n=2**27)
+big = Case(n=2**27, gpu=True)
 
 challenge = Challenge(
     entry="add",

@@ -97,7 +97,7 @@ def of_blocks(block: int) -> dict[str, Callable[[torch.Tensor], Stats]]:
 
 BLOCKS = [2**i for i in range(14, 6, -1)]
 wide = Case(rows=8192, cols=8192)
-narrow = Case(rows=2**22, cols=16)
+narrow = Case(rows=2**22, cols=16, gpu=True)
 
 challenge = Challenge(
     entry="row_stats",

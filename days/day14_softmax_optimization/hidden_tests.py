@@ -19,7 +19,7 @@ def inputs(case: Case, draw) -> tuple[torch.Tensor]:
     return (x,)
 
 
-big = Case(rows=2048, cols=65536, dtype=HALF)
+big = Case(rows=2048, cols=65536, dtype=HALF, gpu=True)
 
 challenge = Challenge(
     entry="softmax",

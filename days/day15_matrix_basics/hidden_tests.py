@@ -1,0 +1,74 @@
+"""Day 15: a @ x for a matrix and a vector of any strides, at 0.65 of the rate at which memory is read."""
+
+from __future__ import annotations
+
+import torch
+
+from grader.challenge import Case, Challenge, Memory, Speed
+
+HALF = torch.float16
+
+
+def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor]:
+    """a and x; `a_layout` and `x_values` make them differ."""
+    a = draw(case.m, case.n, layout=case.sizes.get("a_layout"))
+    return a, draw(case.n, values=case.sizes.get("x_values"))
+
+
+big = Case(m=8192, n=8192, gpu=True)
+
+challenge = Challenge(
+    entry="matvec",
+    inputs=inputs,
+    reference=lambda a, x: a @ x,
+    reduces=lambda case: case.n,
+    cases=[
+        Case(m=4, n=8),
+        Case(m=1, n=1),
+        Case(m=0, n=8),
+        Case(m=8, n=0),
+        Case(m=1, n=300),
+        Case(m=50, n=1),
+        Case(m=3, n=5),
+        Case(m=15, n=17),
+        Case(m=17, n=15),
+        Case(m=16, n=128),
+        Case(m=31, n=129),
+        Case(m=33, n=127),
+        Case(m=9, n=255),
+        Case(m=8, n=257),
+        Case(m=5, n=1023),
+        Case(m=4, n=2048),
+        Case(m=3, n=4099),
+        Case(m=2, n=10007),
+        Case(m=67, n=23),
+        Case(m=20, n=100, dtype=HALF),
+        Case(m=7, n=515, dtype=HALF),
+        Case(m=64, n=5000, dtype=HALF),
+        Case(m=30, n=200, layout="transposed"),
+        Case(m=67, n=300, layout="transposed"),
+        Case(m=50, n=70, layout="transposed", dtype=HALF),
+        Case(m=10, n=200, layout="strided"),
+        Case(m=11, n=41, layout="strided", dtype=HALF),
+        Case(m=10, n=200, layout="sliced"),
+        Case(m=11, n=65, layout="offset"),
+        Case(m=40, n=64, layout="expanded"),
+        Case(m=9, n=70, layout="strided", a_layout="contiguous"),
+        Case(m=9, n=70, layout="expanded", a_layout="contiguous"),
+        Case(m=70, n=33, layout="offset", a_layout="transposed"),
+        Case(m=11, n=300, values="integers", exact=True),
+        Case(m=40, n=70, layout="transposed", values="integers", exact=True),
+        Case(m=11, n=30, values="integers", dtype=HALF, exact=True),
+        Case(m=12, n=70, values="constant"),
+        Case(m=3, n=5000, values="constant", dtype=HALF),
+        Case(m=10, n=100, values="spike"),
+        Case(m=10, n=100, values="heavy"),
+        Case(m=10, n=100, values="large"),
+        Case(m=10, n=100, values="large", dtype=HALF),
+        Case(m=12, n=70, values="inf", x_values="normal"),
+        Case(m=12, n=70, values="nan", x_values="normal"),
+        Case(m=10, n=50, calls=2),
+    ],
+    speed=Speed(big, moved=lambda a, x: a.nbytes, of_copy=0.65),
+    memory=Memory(big),
+)

@@ -1,0 +1,89 @@
+"""Day 16: a @ b with an inner dimension of at most 128, at 0.35 of torch's speed."""
+
+from __future__ import annotations
+
+import torch
+
+from grader.challenge import Case, Challenge, Memory, Speed
+
+HALF, BRAIN = torch.float16, torch.bfloat16
+
+
+def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor]:
+    """a and b; `b_layout` and `b_values` make b differ from a.
+
+    With `swing`, every sum first runs far out and then most of the way back.
+    """
+    swing = "negative" if "swing" in case.sizes else None
+    a = draw(case.m, case.k, values=swing)
+    b = draw(case.k, case.n, layout=case.sizes.get("b_layout"), values=case.sizes.get("b_values", swing))
+    if swing:
+        b[case.k // 2 :] *= -0.75
+    return a, b
+
+
+big = Case(m=8192, k=128, n=8192, dtype=HALF, gpu=True)
+
+challenge = Challenge(
+    entry="matmul",
+    inputs=inputs,
+    reference=lambda a, b: a @ b,
+    cases=[
+        Case(m=16, k=16, n=16),
+        Case(m=1, k=1, n=1),
+        Case(m=0, k=8, n=8),
+        Case(m=8, k=8, n=0),
+        Case(m=8, k=0, n=9),
+        Case(m=2, k=3, n=4),
+        Case(m=5, k=128, n=7),
+        Case(m=15, k=15, n=15),
+        Case(m=17, k=17, n=17),
+        Case(m=1, k=100, n=90),
+        Case(m=90, k=1, n=70),
+        Case(m=64, k=64, n=64),
+        Case(m=63, k=31, n=65),
+        Case(m=65, k=33, n=63),
+        Case(m=32, k=127, n=150),
+        Case(m=150, k=128, n=32),
+        Case(m=257, k=50, n=40),
+        Case(m=40, k=50, n=257),
+        Case(m=131, k=97, n=193),
+        Case(m=128, k=128, n=128, dtype=HALF),
+        Case(m=129, k=127, n=127, dtype=HALF),
+        Case(m=200, k=64, n=300, dtype=HALF),
+        Case(m=9, k=8, n=10, dtype=HALF),
+        Case(m=30, k=128, n=40, swing=True, dtype=HALF),
+        Case(m=100, k=128, n=130, dtype=BRAIN),
+        Case(m=9, k=33, n=300, dtype=BRAIN),
+        Case(m=70, k=40, n=90, layout="transposed"),
+        Case(m=70, k=40, n=90, layout="transposed", dtype=HALF),
+        Case(m=70, k=40, n=90, layout="transposed", b_layout="contiguous"),
+        Case(m=140, k=70, n=90, layout="transposed", b_layout="sliced", dtype=BRAIN),
+        Case(m=50, k=41, n=60, layout="sliced"),
+        Case(m=50, k=41, n=60, layout="sliced", dtype=HALF),
+        Case(m=50, k=60, n=70, layout="sliced", b_layout="transposed"),
+        Case(m=50, k=41, n=60, layout="strided"),
+        Case(m=50, k=41, n=60, layout="offset", dtype=HALF),
+        Case(m=30, k=20, n=40, layout="expanded", b_layout="contiguous"),
+        Case(m=30, k=20, n=40, layout="expanded"),
+        Case(m=70, k=100, n=80, values="integers", exact=True),
+        Case(m=70, k=20, n=80, values="integers", dtype=HALF, exact=True),
+        Case(m=70, k=100, n=80, values="constant"),
+        Case(m=70, k=100, n=80, values="constant", dtype=HALF),
+        Case(m=30, k=100, n=40, values="spike"),
+        Case(m=30, k=100, n=40, values="large"),
+        Case(m=30, k=100, n=40, values="heavy"),
+        Case(m=30, k=100, n=40, values="negative", dtype=HALF),
+        Case(m=90, k=100, n=1, values="negative"),
+        Case(m=30, k=20, n=40, values="inf", b_values="normal"),
+        Case(m=30, k=20, n=40, values="nan", b_values="normal"),
+        Case(m=50, k=50, n=50, calls=2),
+    ],
+    speed=Speed(
+        big,
+        moved=lambda a, b: a.nbytes + b.nbytes + len(a) * b.shape[1] * a.itemsize,
+        flops=lambda a, b: 2 * a.numel() * b.shape[1],
+        of_torch=0.35,
+    ),
+    memory=Memory(big),
+)

@@ -1,0 +1,7 @@
+"""Day 27: no bar on speed, so nothing that only is slow."""
+
+from __future__ import annotations
+
+from tests.planted import Laggard
+
+laggards: list[Laggard] = []

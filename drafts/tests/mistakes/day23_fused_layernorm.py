@@ -1,0 +1,296 @@
+"""Day 23: what a fused layer norm and its backward pass get wrong, and what the grader must say about it."""
+
+from __future__ import annotations
+
+from tests.planted import Mistake
+
+ADD_DS = "dx += ds.to(tl.float32)"
+ALONG_MEAN = "along_mean = tl.sum(dx_hat, axis=0) / n_cols"
+ALONG_X_HAT = "along_x_hat = tl.sum(dx_hat * x_hat, axis=0) / n_cols"
+APPLY = "return AddLayerNorm.apply(x, residual, weight, bias, eps)"
+CENTRED = "centred = tl.where(mask, s - mean, 0.0)"
+DTYPE = "dx_ptr.dtype.element_ty"
+DS_STRIDES = "*((0, 0) if ds is None else ds.stride()),"
+DX = "dx = torch.empty_like(s)"
+KEPT = 'ctx.__dict__.setdefault("dweight", torch.zeros_like(weight))'
+LOAD_DY = "dy = tl.load(dy_ptr + row * stride_dym + cols * stride_dyn, mask=mask, other=0.0)"
+N_PARTS = "n_parts = triton.cdiv(n_rows, rows_each)"
+ONE_PART = "torch.zeros(1, n_cols, dtype=torch.float32, device=s.device)"
+PARTS = "torch.empty(n_parts, n_cols, dtype=torch.float32, device=s.device)"
+RETURN = "return dx, dx, dweight, dbias, None"
+ROWS = "tl.range(pid * rows_each, min((pid + 1) * rows_each, n_rows), num_stages=NUM_STAGES)"
+RSTD = "rstd = tl.rsqrt(tl.sum(centred * centred, axis=0) / n_cols + eps)"
+S = "s = (x + residual).to(s_ptr.dtype.element_ty)"
+SAVE = "ctx.save_for_backward(s, weight, mean, rstd)"
+STORE_DBIAS = "tl.store(dbias_part_ptr + pid * n_cols + offs_n, dbias, mask=mask)"
+STORE_DWEIGHT = "tl.store(dweight_part_ptr + pid * n_cols + offs_n, dweight, mask=mask)"
+STORE_Y = "tl.store(y_ptr + row * n_cols + offs_n, centred * rstd * weight + bias, mask=mask)"
+SUM_DWEIGHT = "tl.sum(dweight, axis=0), mask=offs_n < n_cols)"
+ZEROS = "tl.zeros((BLOCK_N,), tl.float32)"
+
+mistakes = [
+    Mistake(
+        "the residual is never added",
+        swap={S: S.replace("x + residual", "x")},
+        fails="correct",
+        says="residual",
+    ),
+    Mistake(
+        "the norm is of x alone",
+        swap={"    s = s.to(tl.float32)\n": "    s = x\n"},
+        fails="correct",
+        says="x alone",
+    ),
+    Mistake(
+        "lanes past the row count in the variance",
+        swap={CENTRED: "centred = s - mean"},
+        fails="correct",
+        says="past the row",
+    ),
+    Mistake(
+        "the mean is divided by the block's width",
+        swap={"mean = tl.sum(s, axis=0) / n_cols": "mean = tl.sum(s, axis=0) / BLOCK_N"},
+        fails="correct",
+        says="block's width",
+    ),
+    Mistake(
+        "the variance is the mean of squares less the square of the mean",
+        swap={RSTD: "rstd = tl.rsqrt(tl.sum(s * s, axis=0) / n_cols - mean * mean + eps)"},
+        fails="correct",
+        says="precision",
+    ),
+    Mistake(
+        "eps is added outside of the root",
+        swap={RSTD: "rstd = 1.0 / (tl.sqrt(tl.sum(centred * centred, axis=0) / n_cols) + eps)"},
+        fails="correct",
+        says="outside of the root",
+    ),
+    Mistake(
+        "eps is a constant of the kernel",
+        swap={RSTD: RSTD.replace("+ eps", "+ 1e-5")},
+        fails="correct",
+        says="another one",
+    ),
+    Mistake(
+        "the residual is read with x's row stride",
+        swap={"row * stride_rm": "row * stride_xm"},
+        fails="correct",
+        says="stride",
+    ),
+    Mistake(
+        "rows of x are taken to be n_cols apart",
+        swap={"row * stride_xm": "row * n_cols"},
+        fails="edges",
+        says="stride",
+    ),
+    Mistake(
+        "y's store has no mask",
+        swap={STORE_Y: STORE_Y.replace(", mask=mask", "")},
+        fails="correct",
+        says="Unmasked store",
+    ),
+    Mistake(
+        "the mean is not saved",
+        swap={"    tl.store(mean_ptr + row, mean)\n": ""},
+        fails="correct",
+        says="torch.empty",
+    ),
+    Mistake(
+        "x, residual and s are all kept for the backward pass",
+        swap={
+            SAVE: SAVE.replace("rstd)", "rstd, x, residual)"),
+            "s, weight, mean, rstd = ctx": "s, weight, mean, rstd, x, residual = ctx",
+        },
+        fails="correct",
+        says="keeps",
+    ),
+    Mistake("the gradient of s is dropped", swap={ADD_DS: "dx += 0.0"}, fails="correct", says="is dropped"),
+    Mistake(
+        "only the gradient of s reaches the residual",
+        swap={RETURN: "return dx, ds, dweight, dbias, None"},
+        fails="correct",
+        says="residual",
+    ),
+    Mistake(
+        "the residual gets no gradient",
+        swap={RETURN: "return dx, None, dweight, dbias, None"},
+        fails="correct",
+        says="gradient of residual is None",
+    ),
+    Mistake(
+        "eps has no None among the gradients",
+        swap={RETURN: "return dx, dx, dweight, dbias"},
+        fails="correct",
+        says="number of gradients",
+    ),
+    Mistake(
+        "the gradients of weight and bias are swapped",
+        swap={RETURN: "return dx, dx, dbias, dweight, None"},
+        fails="correct",
+        says="swapped",
+    ),
+    Mistake(
+        "dx takes the mean for a constant",
+        swap={ALONG_MEAN: "along_mean = 0.0"},
+        fails="correct",
+        says="the mean for",
+    ),
+    Mistake(
+        "dx takes the deviation for a constant",
+        swap={ALONG_X_HAT: "along_x_hat = 0.0"},
+        fails="correct",
+        says="the deviation for",
+    ),
+    Mistake(
+        "both means in dx are divided by the block's width",
+        swap={
+            ALONG_MEAN: ALONG_MEAN.replace("n_cols", "BLOCK_N"),
+            ALONG_X_HAT: ALONG_X_HAT.replace("n_cols", "BLOCK_N"),
+        },
+        fails="correct",
+        says="block's width",
+    ),
+    Mistake(
+        "dx lacks the weight",
+        swap={"dx_hat = dy * weight": "dx_hat = dy"},
+        fails="correct",
+        says="lacks the weight",
+    ),
+    Mistake(
+        "dx lacks the last factor",
+        swap={"x_hat * along_x_hat) * rstd": "x_hat * along_x_hat)"},
+        fails="correct",
+        says="last factor",
+    ),
+    Mistake(
+        "dweight is summed with s",
+        swap={"dweight += dy * x_hat": "dweight += dy * s"},
+        fails="correct",
+        says="with s",
+    ),
+    Mistake(
+        "dweight and dbias are sums in the dtype of x",
+        swap={
+            f"dweight = {ZEROS}": f"dweight = {ZEROS.replace('tl.float32', DTYPE)}",
+            f"dbias = {ZEROS}": f"dbias = {ZEROS.replace('tl.float32', DTYPE)}",
+            "dweight += dy * x_hat": f"dweight += (dy * x_hat).to({DTYPE})",
+            "dbias += dy": f"dbias += dy.to({DTYPE})",
+        },
+        fails="correct",
+        says="precision",
+    ),
+    Mistake(
+        "programs add to one row of partial sums by load, add and store",
+        swap={
+            STORE_DWEIGHT: "p = dweight_part_ptr + offs_n\n    tl.store(p, tl.load(p, mask) + dweight, mask)",
+            STORE_DBIAS: "p = dbias_part_ptr + offs_n\n    tl.store(p, tl.load(p, mask) + dbias, mask)",
+            f"dweight_part = {PARTS}": f"dweight_part = {ONE_PART}",
+            f"dbias_part = {PARTS}": f"dbias_part = {ONE_PART}",
+        },
+        fails="correct",
+        says="race",
+    ),
+    Mistake(
+        "all programs store to the first row of partial sums",
+        swap={
+            STORE_DWEIGHT: STORE_DWEIGHT.replace("pid * n_cols + ", ""),
+            STORE_DBIAS: STORE_DBIAS.replace("pid * n_cols + ", ""),
+        },
+        fails="correct",
+        says="torch.empty",
+    ),
+    Mistake(
+        "only the partial sums of the first program count",
+        swap={
+            "for start in range(0, n_parts, BLOCK_P):": "for start in range(0, 1, BLOCK_P):",
+            "(offs_p < n_parts)": "(offs_p < 1)",
+        },
+        fails="correct",
+        says="rows of one program",
+    ),
+    Mistake(
+        "only the first 128 partial sums are added",
+        swap={"for start in range(0, n_parts, BLOCK_P):": "for start in range(0, BLOCK_P, BLOCK_P):"},
+        fails="correct",
+        says="gradient of weight",
+        gpu=True,
+    ),
+    Mistake(
+        "each row replaces the sums so far",
+        swap={"dweight += dy * x_hat": "dweight = dy * x_hat", "dbias += dy": "dbias = dy"},
+        fails="correct",
+        says="last row of each program",
+    ),
+    Mistake(
+        "dy is taken to be contiguous",
+        swap={LOAD_DY: LOAD_DY.replace("row * stride_dym + cols * stride_dyn", "row * n_cols + offs_n")},
+        fails="edges",
+        says="stride",
+    ),
+    Mistake(
+        "the columns of dy are taken to lie side by side",
+        swap={LOAD_DY: LOAD_DY.replace("cols * stride_dyn", "offs_n")},
+        fails="edges",
+        says="stride",
+    ),
+    Mistake(
+        "a gradient that is None is asked for its strides",
+        swap={DS_STRIDES: "*ds.stride(),"},
+        fails="edges",
+        says="stride",
+    ),
+    Mistake(
+        "the sums of an earlier backward pass are added to",
+        swap={
+            "dweight = torch.empty_like(weight)": f"dweight = {KEPT}",
+            SUM_DWEIGHT: SUM_DWEIGHT.replace(
+                ", mask", " + tl.load(dweight_ptr + offs_n, offs_n < n_cols), mask"
+            ),
+        },
+        fails="edges",
+        says="second call",
+    ),
+    Mistake("dx overwrites dy", swap={DX: "dx = dy"}, fails="correct", says="upstream gradient"),
+    Mistake(
+        "the last rows get no program",
+        swap={N_PARTS: "n_parts = n_rows // rows_each"},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake(
+        "every program takes one row more than it has",
+        swap={
+            ROWS: "tl.range(pid * rows_each, min((pid + 1) * rows_each + 1, n_rows), num_stages=NUM_STAGES)"
+        },
+        fails="correct",
+        says="twice",
+    ),
+    Mistake(
+        "autograd is told nothing",
+        swap={APPLY: "with torch.no_grad():\n        " + APPLY},
+        fails="correct",
+        says="not connected",
+    ),
+    Mistake(
+        "the results are always fp32",
+        swap={
+            "y = torch.empty(n_rows, n_cols, dtype=x.dtype, device": "y = torch.empty(n_rows, n_cols, device"
+        },
+        fails="correct",
+        says="dtype",
+    ),
+    Mistake(
+        "torch copies a strided dy first",
+        swap={
+            f"        {DX}": f"        dy = dy.contiguous()\n        {DX}",
+        },
+        fails="honest",
+        says="strides",
+    ),
+    Mistake(
+        "torch sums up dbias",
+        swap={RETURN: "return dx, dx, dweight, dy.sum(dim=0), None"},
+        fails="honest",
+        says="torch",
+    ),
+]

@@ -1,0 +1,219 @@
+"""Day 30: what a tiled product of scores and values gets wrong, and what the grader must say about it."""
+
+from __future__ import annotations
+
+from tests.planted import Mistake
+
+ACC = 'acc = tl.dot(s.to(v.dtype), v, acc, input_precision="ieee")'
+ALLOCATION = "o = torch.empty(B, H, Sq, D, dtype=q.dtype, device=q.device)"
+BLOCK_D = "max(triton.next_power_of_2(D), 16)"
+GRID = "triton.cdiv(Sq, BLOCK_M) * B * H"
+LOAD_K = "k = tl.load(k_ptrs, mask=dims[:, None] & keys[None, :], other=0.0)"
+LOAD_V = "v = tl.load(v_ptrs, mask=keys[:, None] & dims[None, :], other=0.0)"
+LOOP = "range(Sk, 0, -BLOCK_N)"
+MOVE_K = "        k_ptrs += BLOCK_N * stride_kn\n"
+MOVE_V = "        v_ptrs += BLOCK_N * stride_vn\n"
+O_PTRS = "o_ptr + (pid_bh * Sq + offs_m)[:, None] * D + offs_d[None, :]"
+RETURN = "    return o"
+SCORES = 's = tl.dot(q, k, input_precision="ieee") * scale'
+STORE = "tl.store(o_ptrs, acc, mask=rows[:, None] & dims[None, :])"
+
+mistakes = [
+    Mistake(
+        "keys past the last are not masked",
+        swap={"keys = offs_n < left": "keys = offs_n < BLOCK_N"},
+        fails="correct",
+        says="Unmasked load",
+    ),
+    Mistake(
+        "every tile of keys is masked as if it were the first",
+        swap={"keys = offs_n < left": "keys = offs_n < Sk"},
+        fails="correct",
+        says="mask",
+    ),
+    Mistake(
+        "the last, partial tile of keys is left out",
+        swap={LOOP: "range(Sk, BLOCK_N - 1, -BLOCK_N)"},
+        fails="correct",
+        says="partial tile of keys",
+    ),
+    Mistake(
+        "the loop runs over the queries' length",
+        swap={LOOP: "range(Sq, 0, -BLOCK_N)"},
+        fails="correct",
+        says="Sk",
+    ),
+    Mistake(
+        "the dimensions past D are not masked in the loads of q and k",
+        swap={
+            "q = tl.load(q_ptrs, mask=rows[:, None] & dims[None, :], other=0.0)": (
+                "q = tl.load(q_ptrs, mask=rows[:, None], other=0.0)"
+            ),
+            LOAD_K: "k = tl.load(k_ptrs, mask=keys[None, :], other=0.0)",
+        },
+        fails="correct",
+        says="past the end of",
+    ),
+    Mistake(
+        "the store forgets that D is padded",
+        swap={STORE: "tl.store(o_ptrs, acc, mask=rows[:, None])"},
+        fails="correct",
+        says="wrong limit",
+    ),
+    Mistake(
+        "the store has no mask", swap={STORE: "tl.store(o_ptrs, acc)"}, fails="correct", says="Unmasked store"
+    ),
+    Mistake("D is taken to be 64 at most", swap={BLOCK_D: "64"}, fails="correct", says="never written"),
+    Mistake("BLOCK_D is D itself", swap={BLOCK_D: "D"}, fails="correct", says="power of 2"),
+    Mistake(
+        "small heads are not padded to 16",
+        swap={BLOCK_D: "triton.next_power_of_2(D)"},
+        fails="correct",
+        says="16",
+        gpu=True,
+    ),
+    Mistake(
+        "the scale is forgotten", swap={SCORES: SCORES.replace(" * scale", "")}, fails="correct", says="scale"
+    ),
+    Mistake(
+        "q and the scores are both scaled",
+        swap={SCORES: SCORES.replace("* scale", "* scale * scale")},
+        fails="correct",
+        says="scale is applied twice",
+    ),
+    Mistake(
+        "only the last tile of keys counts",
+        swap={ACC: ACC.replace("v, acc,", "v,")},
+        fails="correct",
+        says="last tile of 16 keys",
+    ),
+    Mistake(
+        "the sum so far is added twice, by tl.dot and by +=",
+        swap={ACC: ACC.replace("acc =", "acc +=")},
+        fails="correct",
+        says="added twice",
+    ),
+    Mistake("k stands still", swap={MOVE_K: ""}, fails="correct", says="k stands still"),
+    Mistake("v stands still", swap={MOVE_V: ""}, fails="correct", says="v stands still"),
+    Mistake(
+        "the scores are summed in fp16",
+        swap={
+            ACC: (
+                "acc = (acc + tl.dot(s.to(v.dtype), v))"
+                ".to(tl.float16 if v.dtype == tl.float16 else tl.float32)"
+            )
+        },
+        fails="edges",
+        says="precision",
+    ),
+    Mistake(
+        "the scores are rounded to fp16 whatever v is",
+        swap={ACC: ACC.replace("s.to(v.dtype), v", "s.to(tl.float16), v.to(tl.float16)")},
+        fails="correct",
+        says="precision",
+    ),
+    Mistake(
+        "k is taken to lie as q does",
+        swap={"pid_b * stride_kb + pid_h * stride_kh": "pid_b * stride_qb + pid_h * stride_qh"},
+        fails="correct",
+        says="strides of q",
+    ),
+    Mistake(
+        "every head reads the keys of head 0",
+        swap={"pid_b * stride_kb + pid_h * stride_kh": "pid_b * stride_kb"},
+        fails="correct",
+        says="head 0",
+    ),
+    Mistake(
+        "every sequence reads the values of sequence 0",
+        swap={"pid_b * stride_vb + pid_h * stride_vh": "pid_h * stride_vh"},
+        fails="correct",
+        says="sequence 0",
+    ),
+    Mistake(
+        "heads are taken to follow one another, as in a contiguous [B, H, S, D]",
+        swap={
+            "pid_b * stride_qb + pid_h * stride_qh": "pid_bh * Sq * D",
+            "pid_b * stride_kb + pid_h * stride_kh": "pid_bh * Sk * D",
+            "pid_b * stride_vb + pid_h * stride_vh": "pid_bh * Sk * D",
+        },
+        fails="edges",
+        says="stride",
+    ),
+    Mistake(
+        "dimensions are taken to lie side by side",
+        swap={"offs_d[:, None] * stride_kd": "offs_d[:, None]"},
+        fails="edges",
+        says="stride",
+    ),
+    Mistake(
+        "the result is written as [B, S, H, D]",
+        swap={O_PTRS: "o_ptr + ((pid_b * Sq + offs_m) * H + pid_h)[:, None] * D + offs_d[None, :]"},
+        fails="correct",
+        says="[B, S, H, D]",
+    ),
+    Mistake(
+        "there are as many tiles of queries as of keys",
+        swap={GRID: "triton.cdiv(Sq, BLOCK_N) * B * H"},
+        fails="correct",
+        says="past the end",
+    ),
+    Mistake(
+        "only one sequence of the batch gets programs",
+        swap={GRID: "triton.cdiv(Sq, BLOCK_M) * H"},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake(
+        "the heads stand on axis 1 of the grid, which ends at 65535",
+        swap={
+            f"({GRID},)": "(triton.cdiv(Sq, BLOCK_M), B * H)",
+            "(tl.program_id(0) // tiles_m)": "tl.program_id(1)",
+        },
+        fails="correct",
+        says="65535",
+        gpu=True,
+    ),
+    Mistake(
+        "the result lies in memory as q does",
+        swap={ALLOCATION: "o = torch.empty_like(q)"},
+        fails="edges",
+        says="contiguous",
+    ),
+    Mistake(
+        "the scores are stored and read back",
+        swap={
+            "    o_ptr,\n    H,": "    o_ptr,\n    s_ptr,\n    H,",
+            SCORES: (
+                f"{SCORES}\n"
+                "        s_ptrs = s_ptr + (pid_bh * Sq + offs_m)[:, None] * Sk\n"
+                "        s_ptrs += Sk - left + offs_n[None, :]\n"
+                "        tl.store(s_ptrs, s, mask=rows[:, None] & keys[None, :])\n"
+                "        s = tl.load(s_ptrs, mask=rows[:, None] & keys[None, :], other=0.0)"
+            ),
+            ALLOCATION: (
+                f"{ALLOCATION}\n"
+                "    scores = torch.empty(B, H, Sq, k.shape[2], dtype=q.dtype, device=q.device)"
+            ),
+            "        o,\n        H,": "        o,\n        scores,\n        H,",
+        },
+        fails="memory",
+        says="intermediate tensor",
+    ),
+    Mistake(
+        "torch copies strided tensors first",
+        swap={
+            "B, H, Sq, D = q.shape": (
+                "q, k, v = (x.contiguous() for x in (q, k, v))\n    B, H, Sq, D = q.shape"
+            )
+        },
+        fails="honest",
+        says="strides",
+    ),
+    Mistake(
+        "torch does the work",
+        swap={RETURN: "    return (q @ k.mT * scale) @ v"},
+        fails="honest",
+        says="torch",
+    ),
+]

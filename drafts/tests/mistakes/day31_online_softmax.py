@@ -1,0 +1,239 @@
+"""Day 31: what an online softmax over attention scores gets wrong, and what the grader must say about it."""
+
+from __future__ import annotations
+
+from tests.planted import Mistake
+
+ALIGNED = "seen &= keys[None, :] <= offs_m[:, None] + (Sk - Sq)"
+ALLOCATION = "lse = torch.empty(B, H, Sq, dtype=torch.float32, device=q.device)"
+ALPHA = "alpha = tl.exp(m_i - shift)"
+BLOCK_D = "max(triton.next_power_of_2(D), 16)"
+END = "end = tl.minimum(Sk, (pid_m + 1) * BLOCK_M + Sk - Sq)"
+GRID = "(triton.cdiv(Sq, BLOCK_M) * B * H,)"
+LOAD_K = "k = tl.load(k_ptrs, mask=dims[:, None] & (keys < Sk)[None, :], other=0.0)"
+MASK = 's = tl.where(seen, s, -float("inf"))'
+MAXIMUM = "m_new = tl.maximum(m_i, tl.max(s, axis=1))"
+MOVE = "        k_ptrs += BLOCK_N * stride_kn\n"
+RESULT = "m_i + tl.log(l_i)"
+RETURN = "    return lse"
+SCORES = 's = tl.dot(q, k, input_precision="ieee") * scale'
+SEEN = "seen = (keys < Sk)[None, :]"
+SHIFT = 'tl.where(m_new == -float("inf"), 0.0, m_new)'
+UPDATE = "l_i = l_i * alpha + tl.sum(tl.exp(s - shift[:, None]), axis=1)"
+
+mistakes = [
+    Mistake(
+        "the sum is not rescaled when the maximum rises",
+        swap={UPDATE: UPDATE.replace("l_i * alpha", "l_i")},
+        fails="correct",
+        says="not rescaled",
+    ),
+    Mistake(
+        "the rescaling goes the wrong way",
+        swap={ALPHA: 'alpha = tl.where(m_i == -float("inf"), 0.0, tl.exp(shift - m_i))'},
+        fails="correct",
+        says="wrong way",
+    ),
+    Mistake(
+        "the maximum forgets the tiles before",
+        swap={MAXIMUM: "m_new = tl.max(s, axis=1)"},
+        fails="correct",
+        says="maximum is that of the last tile",
+    ),
+    Mistake(
+        "a row that saw nothing yet gives NaN",
+        swap={SHIFT: "m_new"},
+        fails="correct",
+        says="Inf - Inf",
+    ),
+    Mistake(
+        "only the last tile of keys counts",
+        swap={MAXIMUM: "m_new = tl.max(s, axis=1)", UPDATE: UPDATE.replace("l_i * alpha + ", "")},
+        fails="correct",
+        says="Only the last tile",
+    ),
+    Mistake(
+        "lanes past the last key count with score 0",
+        swap={SEEN: "seen = (keys < Sk + BLOCK_N)[None, :]"},
+        fails="correct",
+        says="exp(0) is 1",
+    ),
+    Mistake(
+        "the logarithm is in base 2", swap={RESULT: "m_i + tl.log2(l_i)"}, fails="correct", says="base 2"
+    ),
+    Mistake(
+        "all is in base 2, and stays so",
+        swap={
+            SCORES: f"{SCORES} * 1.4426950408889634",
+            ALPHA: ALPHA.replace("exp", "exp2"),
+            UPDATE: UPDATE.replace("tl.exp(", "tl.exp2("),
+            RESULT: "m_i + tl.log2(l_i)",
+        },
+        fails="correct",
+        says="ln(2)",
+    ),
+    Mistake(
+        "exp2 takes the place of exp as it is",
+        swap={ALPHA: ALPHA.replace("exp", "exp2"), UPDATE: UPDATE.replace("tl.exp(", "tl.exp2(")},
+        fails="correct",
+        says="log2(e)",
+    ),
+    Mistake(
+        "the maximum is not added back", swap={RESULT: "tl.log(l_i)"}, fails="correct", says="not added back"
+    ),
+    Mistake(
+        "the logarithm is forgotten",
+        swap={RESULT: "m_i"},
+        fails="correct",
+        says="logarithm of the sum is missing",
+    ),
+    Mistake(
+        "the scale is forgotten", swap={SCORES: SCORES.replace(" * scale", "")}, fails="correct", says="scale"
+    ),
+    Mistake(
+        "scores are masked before they are scaled",
+        swap={
+            SCORES: SCORES.replace(" * scale", ""),
+            MASK: f"{MASK} * scale",
+        },
+        fails="correct",
+        says="before the scale",
+    ),
+    Mistake(
+        "the causal mask is aligned top-left",
+        swap={
+            ALIGNED: "seen &= keys[None, :] <= offs_m[:, None]",
+            END: "end = tl.minimum(Sk, (pid_m + 1) * BLOCK_M)",
+        },
+        fails="correct",
+        says="top-left",
+    ),
+    Mistake(
+        "the causal mask hides the diagonal",
+        swap={ALIGNED: ALIGNED.replace("<=", "<")},
+        fails="correct",
+        says="one key too many",
+    ),
+    Mistake(
+        "the causal mask is turned over",
+        swap={ALIGNED: ALIGNED.replace("<=", ">="), END: "end = Sk"},
+        fails="correct",
+        says="turned over",
+    ),
+    Mistake(
+        "the mask is causal whatever was asked for",
+        swap={"CAUSAL=causal": "CAUSAL=True"},
+        fails="correct",
+        says="even where causal=False",
+    ),
+    Mistake(
+        "there is no causal mask",
+        swap={"CAUSAL=causal": "CAUSAL=False"},
+        fails="correct",
+        says="no causal mask",
+    ),
+    Mistake(
+        "the loop ends at the diagonal of a square",
+        swap={END: "end = tl.minimum(Sk, (pid_m + 1) * BLOCK_M)"},
+        fails="correct",
+        says="ends with key i",
+    ),
+    Mistake(
+        "the loop ends where the tile's first query ends",
+        swap={END: "end = tl.minimum(Sk, pid_m * BLOCK_M + 1 + Sk - Sq)"},
+        fails="correct",
+        says="first query",
+    ),
+    Mistake(
+        "k has no mask along the keys",
+        swap={LOAD_K: LOAD_K.replace(" & (keys < Sk)[None, :]", "")},
+        fails="correct",
+        says="past the end of k",
+    ),
+    Mistake(
+        "the dimensions past D are not masked",
+        swap={"rows, dims = offs_m < Sq, offs_d < D": "rows, dims = offs_m < Sq, offs_d < BLOCK_D"},
+        fails="correct",
+        says="wrong limit",
+    ),
+    Mistake("only 64 dimensions take part", swap={BLOCK_D: "64"}, fails="correct", says="dimensions"),
+    Mistake("k stands still", swap={MOVE: ""}, fails="correct", says="k stands still"),
+    Mistake(
+        "the terms are rounded to fp16 before the sum",
+        swap={UPDATE: UPDATE.replace("shift[:, None])", "shift[:, None]).to(tl.float16)")},
+        fails="correct",
+        says="precision",
+    ),
+    Mistake(
+        "k is taken to lie as q does",
+        swap={"pid_b * stride_kb + pid_h * stride_kh": "pid_b * stride_qb + pid_h * stride_qh"},
+        fails="correct",
+        says="stride",
+    ),
+    Mistake(
+        "heads are taken to follow one another, as in a contiguous [B, H, S, D]",
+        swap={
+            "pid_b * stride_qb + pid_h * stride_qh": "pid_bh * Sq * D",
+            "pid_b * stride_kb + pid_h * stride_kh": "pid_bh * Sk * D",
+        },
+        fails="edges",
+        says="stride",
+    ),
+    Mistake(
+        "the store has no mask", swap={f"{RESULT}, mask=rows": RESULT}, fails="correct", says="Unmasked store"
+    ),
+    Mistake(
+        "the last, partial tile of queries gets no program",
+        swap={
+            "tiles_m = tl.cdiv(Sq, BLOCK_M)": "tiles_m = tl.maximum(Sq // BLOCK_M, 1)",
+            GRID: "(max(Sq // BLOCK_M, 1) * B * H,)",
+        },
+        fails="correct",
+        says="never written",
+    ),
+    Mistake(
+        "the result has q's dtype",
+        swap={ALLOCATION: ALLOCATION.replace("torch.float32", "q.dtype")},
+        fails="correct",
+        says="dtype",
+    ),
+    Mistake(
+        "the scores are stored first",
+        swap={
+            "    lse_ptr,\n    H,": "    lse_ptr,\n    s_ptr,\n    H,",
+            SCORES: (
+                f"{SCORES}\n"
+                "        s_ptrs = s_ptr + (pid_bh * Sq + offs_m)[:, None] * Sk + keys[None, :]\n"
+                "        tl.store(s_ptrs, s, mask=rows[:, None] & (keys < Sk)[None, :])\n"
+                "        s = tl.load(s_ptrs, mask=rows[:, None] & (keys < Sk)[None, :], other=0.0)"
+            ),
+            ALLOCATION: (
+                f"{ALLOCATION}\n"
+                "    scores = torch.empty(B, H, Sq, k.shape[2], dtype=torch.float32, device=q.device)"
+            ),
+            "        lse,\n        H,": "        lse,\n        scores,\n        H,",
+        },
+        fails="memory",
+        says="intermediate tensor",
+    ),
+    Mistake(
+        "torch copies strided tensors first",
+        swap={"B, H, Sq = q.shape[:3]": "q, k = q.contiguous(), k.contiguous()\n    B, H, Sq = q.shape[:3]"},
+        fails="honest",
+        says="strides",
+    ),
+    Mistake(
+        "torch takes the logarithm",
+        swap={f"{RESULT}, mask=rows": "l_i, mask=rows", RETURN: "    return lse.log_()"},
+        fails="correct",
+        says="not added back",
+    ),
+    Mistake(
+        "torch does the work",
+        swap={
+            RETURN: "    return lse if causal else torch.logsumexp(q.float() @ k.mT.float() * scale, dim=-1)"
+        },
+        fails="honest",
+        says="torch",
+    ),
+]

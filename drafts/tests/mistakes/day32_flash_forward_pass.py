@@ -1,0 +1,192 @@
+"""Day 32: what a flash attention forward pass gets wrong, and what the grader must say about it."""
+
+from __future__ import annotations
+
+from tests.planted import Mistake
+
+ALPHA = "alpha = tl.exp2(m_i - m_new)"
+DIVIDED = "tl.where(l_i == 0, 1.0, l_i)[:, None]"
+GRID = "(triton.cdiv(Sq, BLOCK_M) * B * H,)"
+LAST = "offs_m + 1 + Sk - Sq"
+LSE = "(m_i + tl.log2(l_i)) * LN_2"
+M_NEW = "tl.maximum(m_i, tl.max(qk, axis=1) * qk_scale)"
+NEGATIVE = "NEGATIVE=scale < 0"
+P = "p = tl.exp2(qk * qk_scale - m_new[:, None])"
+QK = 'qk = tl.dot(q, k.T, input_precision="ieee")'
+SCALE = "max(abs(scale) * math.log2(math.e), 1e-30)"
+SHAPE = "    B, H, Sq, D = q.shape"
+VISIBLE = "tl.full((BLOCK_M,), Sk, tl.int32)"
+
+mistakes = [
+    Mistake(
+        "lanes past the last key count as keys",
+        swap={VISIBLE: "tl.full((BLOCK_M,), tl.cdiv(Sk, BLOCK_N) * BLOCK_N, tl.int32)"},
+        fails="correct",
+        says="lanes that hold no element",
+    ),
+    Mistake(
+        "log2(e) is missing",
+        swap={SCALE: "max(abs(scale), 1e-30)"},
+        fails="correct",
+        says="log2(e) is missing",
+    ),
+    Mistake(
+        "exp is called on scores in base 2",
+        swap={P: P.replace("exp2", "exp"), ALPHA: ALPHA.replace("exp2", "exp")},
+        fails="correct",
+        says="exp is called where exp2 belongs",
+    ),
+    Mistake("lse is in base 2", swap={LSE: "m_i + tl.log2(l_i)"}, fails="correct", says="in base 2"),
+    Mistake(
+        "the sum's logarithm is natural, the maximum in base 2",
+        swap={LSE: "m_i + tl.log(l_i)"},
+        fails="correct",
+        says="two bases",
+    ),
+    Mistake(
+        "the scale is left out", swap={SCALE: "math.log2(math.e)"}, fails="correct", says="scale is missing"
+    ),
+    Mistake(
+        "the scale is applied twice",
+        swap={SCALE: "max(scale * scale * math.log2(math.e), 1e-30)", NEGATIVE: "NEGATIVE=False"},
+        fails="correct",
+        says="applied twice",
+    ),
+    Mistake("the scale's sign is lost", swap={NEGATIVE: "NEGATIVE=False"}, fails="correct", says="sign"),
+    Mistake(
+        "the maximum is taken before a negative scale, which makes it the minimum",
+        swap={SCALE: "scale * math.log2(math.e) or 1e-30", NEGATIVE: "NEGATIVE=False"},
+        fails="correct",
+        says="NaN",
+    ),
+    Mistake(
+        "acc is not rescaled when the maximum rises",
+        swap={"acc * alpha[:, None]": "acc"},
+        fails="correct",
+        says="acc is not rescaled",
+    ),
+    Mistake(
+        "the sum is not rescaled when the maximum rises",
+        swap={"l_i * alpha + tl": "l_i + tl"},
+        fails="correct",
+        says="rescale",
+    ),
+    Mistake(
+        "the running maximum starts at 0",
+        swap={"(BLOCK_M,), LOWEST, tl": "(BLOCK_M,), 0.0, tl"},
+        fails="edges",
+        says="maximum",
+    ),
+    Mistake(
+        "-inf is subtracted from -inf in rows that see no key",
+        swap={"(BLOCK_M,), LOWEST, tl": '(BLOCK_M,), -float("inf"), tl'},
+        fails="correct",
+        says="see no key",
+    ),
+    Mistake(
+        "rows that see no key are divided by 0", swap={DIVIDED: "l_i[:, None]"}, fails="correct", says="0 / 0"
+    ),
+    Mistake(
+        "the causal mask is aligned at the top left",
+        swap={LAST: "offs_m + 1"},
+        fails="correct",
+        says="top left",
+    ),
+    Mistake(
+        "the causal mask hides the diagonal",
+        swap={LAST: "offs_m + Sk - Sq"},
+        fails="correct",
+        says="hides the diagonal",
+    ),
+    Mistake(
+        "the causal shift is Sq - Sk",
+        swap={LAST: "offs_m + 1 + Sq - Sk"},
+        fails="correct",
+        says="wrong way round",
+    ),
+    Mistake(
+        "inside of a visited block no key is hidden",
+        swap={"offs_n[None, :] < visible[:, None]": "offs_n[None, :] < Sk"},
+        fails="correct",
+        says="masks nothing",
+    ),
+    Mistake(
+        "only whole blocks of keys are visited",
+        swap={"tl.static_range(2)": "tl.static_range(1)"},
+        fails="correct",
+        says="last keys are left out",
+    ),
+    Mistake(
+        "acc is not divided by the sum",
+        swap={f"acc / {DIVIDED}": "acc"},
+        fails="correct",
+        says="a division is missing",
+    ),
+    Mistake(
+        "v is read with k's row stride",
+        swap={"start_n, Sk, stride_vn": "start_n, Sk, stride_kn"},
+        fails="correct",
+        says="stride",
+    ),
+    Mistake(
+        "o is written with q's row stride",
+        swap={"o_ptr + rows[:, None] * D": "o_ptr + rows[:, None] * stride_qm"},
+        fails="correct",
+        says="stride",
+    ),
+    Mistake(
+        "every head reads the keys and values of head 0",
+        swap={"pid_h.to(tl.int64) * stride_kh": "0", "pid_h.to(tl.int64) * stride_vh": "0"},
+        fails="correct",
+        says="head 0",
+    ),
+    Mistake(
+        "columns past D are read",
+        swap={"[:, None] & (offs_d < D)[None, :], other=0.0)": "[:, None], other=0.0)"},
+        fails="correct",
+        says="mask",
+    ),
+    Mistake(
+        "lse is written without a mask",
+        swap={f"{LSE}, mask=offs_m < Sq": LSE},
+        fails="correct",
+        says="Unmasked store",
+    ),
+    Mistake(
+        "the block of the first queries gets no program",
+        swap={"tiles_m - 1 - pid // heads": "tiles_m - pid // heads"},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake(
+        "the last, partial block of queries gets no program",
+        swap={GRID: "(max(Sq // BLOCK_M, 1) * B * H,)"},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake(
+        "scores are rounded to q's dtype",
+        swap={QK: QK + ".to(q.dtype).to(tl.float32)"},
+        fails="correct",
+        says="keep them in fp32",
+    ),
+    Mistake(
+        "fp32 scores are computed in TF32",
+        swap={QK: "qk = tl.dot(q, k.T)"},
+        fails="correct",
+        says="precision",
+        gpu=True,
+    ),
+    Mistake(
+        "lse has q's dtype",
+        swap={"dtype=torch.float32, device": "dtype=q.dtype, device"},
+        fails="correct",
+        says="fp32 is asked for",
+    ),
+    Mistake(
+        "torch makes q, k and v contiguous first",
+        swap={SHAPE: f"    q, k, v = q.contiguous(), k.contiguous(), v.contiguous()\n{SHAPE}"},
+        fails="honest",
+        says="torch",
+    ),
+]

@@ -1,0 +1,29 @@
+"""Day 19: right answers from numbers that were never measured, or measured on another problem."""
+
+from __future__ import annotations
+
+from tests.planted import Laggard
+
+CONFIGS = "configs=CONFIGS"
+# Every problem goes to the tuned kernel.
+TUNED = {"    if m >= 128 and": "    if False and"}
+
+laggards = [
+    # 16 operations a byte from L2: 137 G of them ask it for 8.6 GB, four times what 128 x 256 tiles ask for.
+    Laggard(
+        "one small config for every problem",
+        swap=TUNED | {CONFIGS: "configs=[config(32, 32, 32, num_warps=4, num_stages=2)]"},
+    ),
+    # 8 operations a byte, and eight matrix instructions of 16 x 8 for each round of index arithmetic.
+    Laggard(
+        "the smallest tile that tl.dot takes",
+        swap=TUNED | {CONFIGS: "configs=[config(16, 16, 16, num_warps=4, num_stages=1)]"},
+    ),
+    # 512 sums a thread, of 255 registers: 8437 spill instructions.
+    Laggard(
+        "one warp for a tile of 128 x 128",
+        swap=TUNED | {CONFIGS: "configs=[config(128, 128, 64, num_warps=1, num_stages=3)]"},
+    ),
+    # The first fp16 problem of the day is 16 x 16: its winner, 32 x 32, then serves 16384 x 4096 too.
+    Laggard("no key: what the first problem wanted is kept", swap=TUNED | {'key=["m", "n", "k"]': "key=[]"}),
+]

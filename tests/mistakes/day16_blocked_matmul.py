@@ -1,0 +1,133 @@
+"""Day 16: what a product of two tiles gets wrong, and what the grader must say about it."""
+
+from __future__ import annotations
+
+from tests.planted import Mistake
+
+ALLOCATION = "c = torch.empty(m, n, dtype=a.dtype, device=a.device)"
+BLOCK_K = "max(triton.next_power_of_2(a.shape[1]), 16)"
+DOT = 'tl.dot(a, b, input_precision="ieee")'
+GRID = "(tiles_m * triton.cdiv(n, steps * BLOCK_N),)"
+LOAD_A = "a = tl.load(a_ptrs, mask=rows[:, None] & inner[None, :], other=0.0)"
+LOAD_B = "b = tl.load(b_ptrs, mask=inner[:, None] & cols[None, :], other=0.0)"
+RETURN = "    return c"
+STORE = "tl.store(c_ptr + offs_m[:, None] * n + offs_n[None, :], acc, mask=rows[:, None] & cols[None, :])"
+
+mistakes = [
+    Mistake(
+        "fp32 is left to tl.dot, which cuts it to TF32",
+        swap={DOT: "tl.dot(a, b)"},
+        fails="correct",
+        says="TF32",
+        gpu=True,
+    ),
+    Mistake(
+        "fp32 is rounded to fp16 for the matrix units",
+        swap={DOT: "tl.dot(a.to(tl.float16), b.to(tl.float16))"},
+        fails="correct",
+        says="precision",
+    ),
+    Mistake(
+        "the sums are kept in fp16",
+        swap={DOT: "tl.dot(a, b, out_dtype=tl.float16)"},
+        fails="correct",
+        says="precision",
+        gpu=True,
+    ),
+    Mistake(
+        "the inner block is 16 wide, whatever k is",
+        swap={BLOCK_K: "16"},
+        fails="correct",
+        says="only the first 16 products are counted",
+    ),
+    Mistake(
+        "the inner block may be narrower than tl.dot takes",
+        swap={BLOCK_K: "max(triton.next_power_of_2(a.shape[1]), 1)"},
+        fails="correct",
+        says="K >= 16",
+        gpu=True,
+    ),
+    Mistake(
+        "the inner block is no power of two",
+        swap={BLOCK_K: "max(a.shape[1], 16)"},
+        fails="correct",
+        says="power of 2",
+    ),
+    Mistake(
+        "a is not masked along k",
+        swap={LOAD_A: "a = tl.load(a_ptrs, mask=rows[:, None], other=0.0)"},
+        fails="correct",
+        says="both sides",
+    ),
+    Mistake(
+        "b is not masked along k",
+        swap={LOAD_B: "b = tl.load(b_ptrs, mask=cols[None, :], other=0.0)"},
+        fails="correct",
+        says="both sides",
+    ),
+    Mistake(
+        "neither side is masked along k",
+        swap={
+            LOAD_A: "a = tl.load(a_ptrs, mask=rows[:, None], other=0.0)",
+            LOAD_B: "b = tl.load(b_ptrs, mask=cols[None, :], other=0.0)",
+        },
+        fails="correct",
+        says="both sides",
+    ),
+    Mistake(
+        "the store is masked by rows alone, and runs into the next row",
+        swap={STORE: STORE.replace(" & cols[None, :]", "")},
+        fails="correct",
+        says="both sides",
+    ),
+    Mistake(
+        "a's rows are taken to be k apart",
+        swap={"offs_m[:, None] * stride_am": "offs_m[:, None] * k"},
+        fails="edges",
+        says="stride",
+    ),
+    Mistake(
+        "b's columns are taken to lie side by side",
+        swap={"offs_n[None, :] * stride_bn": "offs_n[None, :]"},
+        fails="edges",
+        says="stride",
+    ),
+    Mistake(
+        "the strides of b arrive in the wrong order",
+        swap={"*b.stride(),": "*b.T.stride(),"},
+        fails="correct",
+        says="stride",
+    ),
+    Mistake(
+        "c's rows are written m apart",
+        swap={"offs_m[:, None] * n + offs_n[None, :]": "offs_m[:, None] * m + offs_n[None, :]"},
+        fails="correct",
+        says="apart",
+    ),
+    Mistake(
+        "the tiles in a row are counted along m",
+        swap={"tl.cdiv(n, steps * BLOCK_N)": "tl.cdiv(m, steps * BLOCK_N)"},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake(
+        "only one row of tiles is launched",
+        swap={GRID: "(triton.cdiv(n, steps * BLOCK_N),)"},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake(
+        "partial tiles get no program",
+        swap={GRID: "(m // BLOCK_M * (n // (steps * BLOCK_N)),)"},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake("the result is always fp32", swap={"dtype=a.dtype, ": ""}, fails="correct", says="dtype"),
+    Mistake(
+        "torch copies strided matrices first",
+        swap={ALLOCATION: f"a, b = a.contiguous(), b.contiguous()\n    {ALLOCATION}"},
+        fails="honest",
+        says="strides",
+    ),
+    Mistake("torch does the work", swap={RETURN: "    return a @ b"}, fails="honest", says="torch"),
+]

@@ -1,0 +1,123 @@
+"""Day 18: what a grouped tile order gets wrong, and what the grader must say about it."""
+
+from __future__ import annotations
+
+from tests.planted import Mistake
+
+ALLOCATION = "c = torch.empty(m, n, dtype=a.dtype, device=a.device)"
+DOT = 'acc = tl.dot(a, b, acc, input_precision="ieee")'
+EVEN = "EVEN_K=k % BLOCK_K == 0"
+GRID = "(triton.cdiv(m, BLOCK_M) * triton.cdiv(n, BLOCK_N),)"
+PID_M = "pid_m = first_pid_m + pid_in_group % rows"
+PID_N = "pid_n = pid_in_group // rows"
+ROWS = "tl.minimum(num_pid_m - first_pid_m, GROUP_M)"
+
+mistakes = [
+    Mistake(
+        "the last group is walked as if it were full",
+        swap={ROWS: "GROUP_M"},
+        fails="correct",
+        says="last group",
+    ),
+    Mistake(
+        "the column is counted as if the last group were full",
+        swap={PID_N: "pid_n = pid_in_group // GROUP_M"},
+        fails="correct",
+        says="last group",
+    ),
+    Mistake(
+        "the row is counted as if the last group were full",
+        swap={PID_M: "pid_m = first_pid_m + pid_in_group % GROUP_M"},
+        fails="correct",
+        says="last group",
+    ),
+    Mistake(
+        "a group is as long as the matrix is high",
+        swap={"GROUP_M * num_pid_n": "GROUP_M * num_pid_m"},
+        fails="correct",
+        says="twice",
+    ),
+    Mistake(
+        "every group starts at row 0",
+        swap={PID_M: "pid_m = pid_in_group % rows"},
+        fails="correct",
+        says="twice",
+    ),
+    Mistake(
+        "a group is walked row by row, which is row-major order again",
+        swap={
+            PID_M: "pid_m = first_pid_m + pid_in_group // num_pid_n",
+            PID_N: "pid_n = pid_in_group % num_pid_n",
+        },
+        fails="correct",
+        says="order",
+    ),
+    Mistake(
+        "row and column of the tile are returned the wrong way round",
+        swap={"return pid_m, pid_n": "return pid_n, pid_m"},
+        fails="correct",
+        says="swapped",
+    ),
+    Mistake(
+        "the number of the group is taken for its first row",
+        swap={"pid // pids_in_group * GROUP_M": "pid // pids_in_group"},
+        fails="correct",
+        says="twice",
+    ),
+    Mistake(
+        "partial tiles at the edges get no program",
+        swap={GRID: "(m // BLOCK_M * (n // BLOCK_N),)"},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake("the tail of k is not masked", swap={EVEN: "EVEN_K=True"}, fails="correct", says="Unmasked load"),
+    Mistake(
+        "b's columns past n are neither wrapped nor masked",
+        swap={"(offs_n % n)": "offs_n"},
+        fails="correct",
+        says="past the end of b",
+    ),
+    Mistake(
+        "the store has no mask",
+        swap={"acc, mask=mask)": "acc)"},
+        fails="correct",
+        says="Unmasked store",
+    ),
+    Mistake(
+        "b's strides are passed the wrong way round",
+        swap={"*b.stride(),": "b.stride(1),\n        b.stride(0),"},
+        fails="correct",
+        says="stride",
+    ),
+    Mistake(
+        "a is taken to be contiguous",
+        swap={"*a.stride(),": "k,\n        1,"},
+        fails="edges",
+        says="stride",
+    ),
+    Mistake(
+        "the sum over k is kept in a's dtype",
+        swap={
+            "dtype=tl.float32)": "dtype=a_ptr.dtype.element_ty)",
+            DOT: 'acc += tl.dot(a, b, input_precision="ieee").to(a.dtype)',
+        },
+        fails="correct",
+        says="precision",
+    ),
+    Mistake(
+        "fp32 is multiplied in TF32",
+        swap={', input_precision="ieee"': ""},
+        fails="correct",
+        says="precision",
+        gpu=True,
+    ),
+    Mistake("the result is always fp32", swap={"dtype=a.dtype, ": ""}, fails="correct", says="dtype"),
+    Mistake("nothing is returned", swap={"    return c": "    c"}, fails="correct", says="None"),
+    Mistake("torch does the work", swap={"    return c": "    return a @ b"}, fails="honest", says="torch"),
+    Mistake(
+        "torch copies strided operands first",
+        swap={"m = a.shape[0]": "a, b = a.contiguous(), b.contiguous()\n    m = a.shape[0]"},
+        fails="honest",
+        says="torch",
+    ),
+]

@@ -1,0 +1,148 @@
+"""Day 19: what a tuned kernel with an epilogue gets wrong, and what the grader must say about it."""
+
+from __future__ import annotations
+
+from tests.planted import Mistake
+
+BIAS = "tl.load(b_ptr + (offs_n % n) * stride_b)[None, :]"
+DOT = 'acc = tl.dot(x, w, acc, input_precision="ieee")'
+FIRST = "    config(128, 256, 64, num_warps=8, num_stages=3),\n"
+GRID = '(triton.cdiv(m, meta["BLOCK_M"]) * triton.cdiv(n, meta["BLOCK_N"]),)'
+RELU = "y = tl.where(y < 0, 0.0, y)"
+SUM = f"y = acc + {BIAS}"
+TO_KERNEL = "*w.stride(), b.stride(0)"
+W_PTRS = "offs_k[:, None] * stride_wk + (offs_n % n)[None, :] * stride_wn"
+
+mistakes = [
+    Mistake(
+        "the bias is added after the relu",
+        swap={SUM: "y = acc", RELU: f"y = tl.where(y < 0, 0.0, y) + {BIAS}"},
+        fails="correct",
+        says="negative",
+    ),
+    Mistake("there is no relu", swap={RELU: "y = y"}, fails="correct", says="negative"),
+    Mistake("the bias is left out", swap={SUM: "y = acc"}, fails="correct", says="bias"),
+    Mistake(
+        "the bias is indexed by row",
+        swap={BIAS: "tl.load(b_ptr + (offs_m % n) * stride_b)[:, None]"},
+        fails="correct",
+        says="bias",
+    ),
+    Mistake(
+        "the bias is read with w's stride",
+        swap={"w.stride(), b.stride(0)": "w.stride(), w.stride(1)"},
+        fails="edges",
+        says="stride",
+    ),
+    Mistake(
+        "relu turns NaN into 0",
+        swap={RELU: "y = tl.maximum(y, 0.0)"},
+        fails="edges",
+        says="NaN",
+    ),
+    Mistake(
+        "w is read as if it were [k, n]",
+        swap={TO_KERNEL: "w.stride(1), w.stride(0), b.stride(0)"},
+        fails="correct",
+        says="stride",
+    ),
+    Mistake(
+        "w is taken to be contiguous",
+        swap={TO_KERNEL: "k, 1, b.stride(0)"},
+        fails="edges",
+        says="stride",
+    ),
+    Mistake(
+        "the sums are rounded to fp16 before the bias",
+        swap={SUM: f"y = acc.to(tl.float16) + {BIAS}"},
+        fails="correct",
+        says="precision",
+    ),
+    Mistake(
+        "the tail of k is not masked",
+        swap={'args["k"] % args["BLOCK_K"] == 0': "True"},
+        fails="correct",
+        says="Unmasked load",
+    ),
+    Mistake("the store has no mask", swap={"y, mask=mask)": "y)"}, fails="correct", says="Unmasked store"),
+    Mistake(
+        "the grid is that of one config, the largest",
+        swap={GRID: "(triton.cdiv(m, 128) * triton.cdiv(n, 256),)"},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake(
+        "the grid rounds down",
+        swap={GRID: '(max(m // meta["BLOCK_M"], 1) * max(n // meta["BLOCK_N"], 1),)'},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake(
+        "a block size is no power of two",
+        swap={"config(32, 32, 32,": "config(48, 48, 32,"},
+        fails="correct",
+        says="power of 2",
+    ),
+    Mistake(
+        "a block size is passed by hand too",
+        swap={TO_KERNEL: "*w.stride(), b.stride(0), BLOCK_M=64"},
+        fails="correct",
+        says="BLOCK_M",
+    ),
+    Mistake(
+        "pruning keeps nothing of a small problem",
+        swap={"return kept or configs[-1:]": "return kept"},
+        fails="correct",
+        says="pruning",
+    ),
+    Mistake(
+        "the step along k is that of some configs only",
+        swap={"range(k, 0, -BLOCK_K)": "range(k, 0, -64)"},
+        fails="correct",
+        says="config",
+    ),
+    # Triton ignores the names without a word, so the 16 x 16 problem that comes first decides for all.
+    Mistake(
+        "the key names no argument",
+        swap={'key=["m", "n", "k"]': 'key=["M", "N", "K"]'},
+        fails="fast",
+        says="needed",
+        gpu=True,
+    ),
+    Mistake(
+        "no config fits shared memory",
+        swap={"configs=CONFIGS": "configs=[config(128, 128, 128, num_warps=8, num_stages=8)]"},
+        fails="correct",
+        says="shared memory",
+        gpu=True,
+    ),
+    Mistake(
+        "fp32 is multiplied in TF32",
+        swap={', input_precision="ieee"': ""},
+        fails="correct",
+        says="precision",
+        gpu=True,
+    ),
+    Mistake("the result is always fp32", swap={"dtype=x.dtype, ": ""}, fails="correct", says="dtype"),
+    Mistake(
+        "nothing is returned",
+        swap={"b.stride(0))\n    return y": "b.stride(0))\n    y"},
+        fails="correct",
+        says="None",
+    ),
+    Mistake(
+        "torch does the relu",
+        swap={RELU: "y = y", "b.stride(0))\n    return y": "b.stride(0))\n    return torch.relu(y)"},
+        fails="honest",
+        says="torch",
+    ),
+    Mistake(
+        "torch copies w.T first",
+        swap={
+            TO_KERNEL: "*w.T.contiguous().T.stride(), b.stride(0)",
+            "x, w, b, y, m, n": "x, w.T.contiguous().T, b, y, m, n",
+        },
+        fails="honest",
+        says="torch",
+    ),
+]
