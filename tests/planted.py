@@ -30,7 +30,7 @@ class Mistake:
         fails: the group of the first check that must not pass.
         says: what the diagnosis must contain.
         gpu: only shows on a GPU.
-        wish: it fails, but the grader does not say this of it yet; a test holds that the list only shrinks.
+        wish: it fails, but the grader does not say this of it yet; once it does, the test says so.
     """
 
     name: str
