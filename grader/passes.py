@@ -28,13 +28,13 @@ def timed(
         return function, list(arguments)
     if part == "backward":
         leaves = _leaves(arguments, of)
-        outputs = _as_list(function(*leaves))
-        return (lambda *grads: _gradients(outputs, leaves, grads, of)), list(upstream)
+        result, wanted = function(*leaves), [leaves[position] for position in of]
+        return (lambda *grads: gradients(result, wanted, grads)), list(upstream)
 
     def both(*given: Any) -> tuple[Any, ...]:
         leaves = _leaves(given[: len(arguments)], of)
-        outputs = _as_list(function(*leaves))
-        return (*outputs, *_gradients(outputs, leaves, given[len(arguments) :], of))
+        result, wanted = function(*leaves), [leaves[position] for position in of]
+        return (*as_list(result), *gradients(result, wanted, given[len(arguments) :]))
 
     return both, [*arguments, *upstream]
 
@@ -46,15 +46,25 @@ def _leaves(arguments: Sequence[Any], of: Sequence[int]) -> list[Any]:
     return leaves
 
 
-def _gradients(
-    outputs: list[Any], leaves: Sequence[Any], grads: Sequence[Any], of: Sequence[int]
-) -> tuple[torch.Tensor, ...]:
-    used = [(out, grad) for out, grad in zip(outputs, grads, strict=True) if grad is not None]
-    wanted = [leaves[position] for position in of]
-    return torch.autograd.grad(
-        [out for out, _ in used], wanted, [grad for _, grad in used], retain_graph=True
-    )
+def gradients(
+    result: Any, wanted: Sequence[torch.Tensor], upstream: Sequence[Any]
+) -> tuple[torch.Tensor | None, ...]:
+    """torch's gradients of the leaves `wanted`, None where none arrives.
+
+    Args:
+        upstream: a gradient for each output of `result`, None where the output is not used.
+
+    Returns:
+        nothing when no output that is used is connected to a leaf.
+    """
+    used = [(out, grad) for out, grad in zip(as_list(result), upstream, strict=True) if grad is not None]
+    used = [(out, grad) for out, grad in used if isinstance(out, torch.Tensor) and out.requires_grad]
+    if not used:
+        return ()
+    outputs, grads = zip(*used, strict=True)
+    return torch.autograd.grad(outputs, wanted, grads, retain_graph=True, allow_unused=True)
 
 
-def _as_list(result: Any) -> list[Any]:
+def as_list(result: Any) -> list[Any]:
+    """What a function returned, as a list of its outputs."""
     return list(result) if isinstance(result, tuple | list) else [result]

@@ -2,8 +2,9 @@
 
 Every test is a sum of bounded terms of mean 0 under a right kernel, and Bernstein's inequality bounds how far
 it strays: P(|S| ≥ t) ≤ 2 exp(−t² / (2V + 2Mt/3)) with V the variance of the sum and M the largest term. At
-FALSE_ALARM a test and at most LAGS tests a case, a grading of 50 cases fails a right kernel with less than
-50 · 2²⁰ · 1e-14 < 1e-6.
+FALSE_ALARM a test and at most LAGS tests a case, a grading of 50 cases would fail a right kernel with less
+than 50 · 2²⁰ · 1e-14 < 1e-6. The products of elements one distance apart have mean 0 and no correlation, but
+are not independent: for them it is an estimate, and a test draws fair masks to see that none fails.
 """
 
 from __future__ import annotations

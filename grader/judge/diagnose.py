@@ -42,7 +42,10 @@ def diagnose(evidence: Evidence) -> Told:
     alike = [t.findings[0].told for t in evidence.failed if t.findings[0].kind == finding.kind]
     told = next((told for told in alike if told), None)  # one element may be too few to tell, where more do
     told = told or next((told for rule in RULES if (told := rule(trial, finding, evidence))), None)
-    sentence, look_at = told or (finding.reason.capitalize() + ".", "the first wrong element")
+    sentence, look_at = told or (
+        finding.reason[0].upper() + finding.reason[1:] + ".",
+        "the first wrong element",
+    )
     # A suspect's sentence says itself which output it is about.
     label = "" if sentence in trial.challenge.suspects else finding.facts.get("label", "")
     return (f"In {label}: {sentence}" if label else sentence), look_at

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -163,7 +164,7 @@ def _launch_findings(trial: Trial) -> list[Finding]:
         return []
     wanted = trial.challenge.programs(*trial.arguments) * trial.case.calls
     grids = [launch["grid"] for launch in trial.answer.header["launches"]]
-    launched = sum(_product(grid) for grid in grids)
+    launched = sum(math.prod(grid) for grid in grids)
     if launched == wanted:
         return []
     return [Finding("programs", f"{launched} programs were launched where {wanted} are asked for")]
@@ -182,14 +183,15 @@ def _saved_findings(trial: Trial) -> list[Finding]:
     assert trial.answer is not None
     if trial.challenge.gradients is None:
         return []
-    kept = {entry["name"]: entry["bytes"] for entry in trial.answer.header["saved"]}
+    kept = trial.answer.header["saved"]
+    size = sum(entry["bytes"] for entry in kept)
     allowed = trial.challenge.gradients.saved(*trial.arguments)
-    if sum(kept.values()) <= allowed * 1.05 + FORGIVEN:
+    if size <= allowed * 1.05 + FORGIVEN:
         return []
-    largest = max(kept, key=lambda name: kept[name])
+    largest = max(kept, key=lambda entry: int(entry["bytes"]))["name"]
     sentence = (
-        f"The forward pass keeps {sum(kept.values())} bytes for the backward pass where {allowed} are "
-        f"enough: {largest} is the largest of {len(kept)} tensors kept."
+        f"The forward pass keeps {size} bytes for the backward pass where {allowed} are enough: {largest} is "
+        f"the largest of {len(kept)} tensors kept."
     )
     return [Finding("saved", sentence, {"kept": kept, "allowed": allowed}, told=(sentence, "ctx"))]
 
@@ -207,10 +209,3 @@ def _race_findings(header: dict[str, Any]) -> list[Finding]:
         sentence = "A race between programs: " + happened[race["kind"]].format(race["line"])
         found.append(Finding("race", sentence, race, told=(sentence, f"line {race['line']}")))
     return found
-
-
-def _product(grid: list[int]) -> int:
-    total = 1
-    for size in grid:
-        total *= size
-    return total

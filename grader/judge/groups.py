@@ -28,8 +28,12 @@ class Mixup:
 def weights(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
     """The rule of the diagnosis for out[rows of g] = x[rows of g] @ w[another group]."""
     tried = [(other, *pair) for other in evidence.failed if (pair := wrong_output(other))]
-    grouped = [(owner, got, want, every) for owner, got, want in tried if (every := _products(owner, want))]
-    found = [mixup for owner, got, want, every in grouped if (mixup := _mixup(owner, got, want, every[0]))]
+    grouped = [
+        (owner, got, want, every)
+        for owner, got, want in tried
+        if (every := _products(owner, want)) is not None
+    ]
+    found = [mixup for owner, got, want, every in grouped if (mixup := _mixup(owner, got, want, every))]
     if not found or len(found) < MOST * len(grouped):
         return None
     first = found[0]
@@ -40,14 +44,14 @@ def weights(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
     )
 
 
-def _products(trial: Trial, want: torch.Tensor) -> tuple[torch.Tensor] | None:
+def _products(trial: Trial, want: torch.Tensor) -> torch.Tensor | None:
     """x @ w[g] for every g, as [g, t, n], for the x[t, k] and w[g, k, n] among the arguments."""
     tensors = [v for v in trial.arguments if isinstance(v, torch.Tensor) and v.is_floating_point()]
     for x in (v for v in tensors if v.dim() == 2 and want.dim() == 2 and len(v) == len(want)):
         for w in (v for v in tensors if v.dim() == 3 and v.shape[1:] == (x.shape[1], want.shape[1])):
             if len(w) > 1 and len(w) * want.numel() <= LARGEST:
                 every = x.cpu().double() @ w.cpu().double()
-                return (every,) if bool(every.isfinite().all()) else None
+                return every if bool(every.isfinite().all()) else None
     return None
 
 

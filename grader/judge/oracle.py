@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from grader import passes
 from grader.challenge import Challenge
 from grader.judge.compare import Expected, errors
 
@@ -15,7 +16,7 @@ Values = tuple[Any, ...]
 
 
 def as_tuple(result: Any) -> Values:
-    return tuple(result) if isinstance(result, tuple | list) else (result,)
+    return tuple(passes.as_list(result))
 
 
 def expect(challenge: Challenge, arguments: Values, given: Values = ()) -> Values:
@@ -64,17 +65,8 @@ def gradients(function: Callable[..., Any], arguments: Values, of: Sequence[int]
     leaves = list(arguments)
     for position in of:
         leaves[position] = arguments[position].detach().clone().requires_grad_()
-    used = [
-        (out, grad)
-        for out, grad in zip(as_tuple(function(*leaves)), upstream, strict=True)
-        if grad is not None
-    ]
-    used = [(out, grad) for out, grad in used if out.requires_grad]
     wanted = [leaves[position] for position in of]
-    if not used:
-        return tuple(torch.zeros_like(leaf) for leaf in wanted)
-    outs, grads = zip(*used, strict=True)
-    found = torch.autograd.grad(outs, wanted, grads, allow_unused=True)
+    found = passes.gradients(function(*leaves), wanted, upstream) or (None,) * len(wanted)
     return tuple(
         torch.zeros_like(leaf) if grad is None else grad for grad, leaf in zip(found, wanted, strict=True)
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from grader.runner.tensors import as_list
+from grader import passes
 from grader.runner.world import World, tensors_in
 
 
@@ -21,16 +21,11 @@ def gradients(result: Any, leaves: list[torch.Tensor], upstream: list[Any], time
     Returns:
         nothing when there are no leaves, or when no output is connected to them.
     """
-    if not leaves or len(as_list(result)) != len(upstream):
+    if not leaves or len(passes.as_list(result)) != len(upstream):
         return []
-    used = [(o, g) for o, g in zip(as_list(result), upstream, strict=True) if g is not None]
-    used = [(o, g) for o, g in used if isinstance(o, torch.Tensor) and o.requires_grad]
-    if not used:
-        return []
-    outputs, grads = zip(*used, strict=True)
-    found: Any = ()
+    found: tuple[Any, ...] = ()
     for _ in range(times):
-        found = torch.autograd.grad(outputs, leaves, grads, retain_graph=True, allow_unused=True)
+        found = passes.gradients(result, leaves, upstream)
     return list(found)
 
 
@@ -47,7 +42,7 @@ def kept(result: Any, world: World) -> list[dict[str, Any]]:
 
 def _held(result: Any) -> Iterator[torch.Tensor]:
     """Tensors saved by, or set as attributes of, every node of the graph."""
-    nodes = [out.grad_fn for out in as_list(result) if isinstance(out, torch.Tensor) and out.grad_fn]
+    nodes = [out.grad_fn for out in passes.as_list(result) if isinstance(out, torch.Tensor) and out.grad_fn]
     seen: set[Any] = set()
     while nodes:
         node = nodes.pop()

@@ -15,8 +15,8 @@ from typing import Any
 
 import torch
 
-from grader.passes import timed
-from grader.runner.tensors import as_list, pack_outputs, unpack_arguments
+from grader.passes import as_list, timed
+from grader.runner.tensors import pack_outputs, unpack_arguments
 from grader.runner.world import World
 from grader.stopwatch import Stopwatch
 

@@ -21,11 +21,12 @@ from typing import Any
 import torch
 
 from grader.meter import bounds, order
+from grader.passes import as_list
 from grader.runner import backward, faults
 from grader.runner.launches import observed
 from grader.runner.probes import PROBES
 from grader.runner.reads import noticed
-from grader.runner.tensors import as_list, pack_outputs, unpack_arguments
+from grader.runner.tensors import pack_outputs, unpack_arguments
 from grader.runner.world import World
 from grader.wire import Channel, Closed
 

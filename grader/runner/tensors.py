@@ -25,10 +25,6 @@ def _argument(spec: dict[str, Any], blobs: list[bytearray], device: str) -> Any:
     return tensor.set_(raw.untyped_storage(), spec["offset"], spec["shape"], spec["stride"])
 
 
-def as_list(result: Any) -> list[Any]:
-    return list(result) if isinstance(result, tuple | list) else [result]
-
-
 def pack_outputs(
     values: list[Any], world: World, slices: list[list[int]] | None
 ) -> tuple[list[dict[str, Any]], list[memoryview]]:

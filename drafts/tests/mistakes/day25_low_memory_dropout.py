@@ -146,6 +146,7 @@ mistakes = [
         swap={"mask = (offs_n >= 0) & (offs_n < N)": "mask = offs_n < N"},
         fails="edges",
         says="its limits",
+        wish=True,
     ),
     Mistake(
         "the lanes that a row starts early are missing at its end",
