@@ -169,13 +169,19 @@ def main() -> None:
     import gc
     import importlib
 
+    from _pytest.config import default_plugins
+
     for module in (
         "torch",
+        "torch._subclasses.schema_check_mode",
         "triton.language",
+        "triton.compiler.code_generator",  # every launch asks for it
         "pytest",
+        *(f"_pytest.{plugin}" for plugin in default_plugins),
         "pytest_timeout",
         "grader.judge.main",
         "grader.judge.checks",
+        "grader.meter.canaries",
         "grader.runner.main",
     ):
         importlib.import_module(module)

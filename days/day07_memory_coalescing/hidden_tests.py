@@ -16,6 +16,7 @@ challenge = Challenge(
     reference=lambda x: x.T.contiguous(),
     cases=[
         Case(m=4, n=8),
+        Case(m=16, n=16),
         Case(m=1, n=1),
         Case(m=0, n=8),
         Case(m=8, n=0),

@@ -19,6 +19,13 @@ def unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None
     pairs = [(found.where, t) for t in evidence.failed for found in t.findings[:1] if found.where is not None]
     holes = [hole for hole, _ in pairs]
     largest, its_trial = max(pairs, key=lambda pair: pair[0].numel())
+    empty = next((owner for _, owner in pairs if any(0 in grid for grid in _grids(owner))), None)
+    if empty:
+        return (
+            f"The last, partial block was never written: with {empty.case.id} the grid is empty, and no "
+            "program runs. Round up.",
+            "triton.cdiv in the grid",
+        )
     if all(bool(hole.all()) for hole in holes):
         return _nothing(_grids(trial))
     programs = max((math.prod(grid) for grid in _grids(its_trial)), default=0)
@@ -38,8 +45,6 @@ def _grids(trial: Trial) -> list[list[int]]:
 def _nothing(grids: list[list[int]]) -> Told:
     if not grids:
         return "The result was never written: no kernel was launched.", "the launch"
-    if any(0 in grid for grid in grids):
-        return "The result was never written: the grid is empty, so no program ran.", "the grid"
     return (
         "The result was never written: it still holds what torch.empty left there, "
         "or is made from memory that does.",

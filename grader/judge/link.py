@@ -16,7 +16,7 @@ from grader.parent import ask_for_runner
 from grader.wire import Channel, Closed, Malformed, TimedOut
 
 OUTPUT_KEPT = 4096  # bytes of what the learner prints; the rest is read and dropped
-MAX_ANSWER = 4 << 30
+MAX_ANSWER = 6 << 30  # bytes; the largest result of the course has 2**31 elements of 16 bits
 POISON = 0xFF  # every byte of an output before the learner's kernel writes it
 LARGE = 256 << 20  # storages from here on are not fetched whole
 

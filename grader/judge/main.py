@@ -12,19 +12,17 @@ from __future__ import annotations
 import os
 import random
 import traceback
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
 from grader.judge.diagnose import diagnose
-from grader.judge.report import Reporter
+from grader.judge.report import CHECKS, Reporter
 from grader.judge.session import Session
 from grader.verdict import Check
 from grader.wire import Channel
 
-CHECKS = Path(__file__).with_name("checks.py")
 # No configuration, plugin or cache of the place where the learner happens to stand.
 PYTEST = [
     "-q",
@@ -32,6 +30,8 @@ PYTEST = [
     "--assert=plain",
     "-p",
     "no:cacheprovider",
+    "-p",
+    "no:logging",
     "-p",
     "pytest_timeout",
     "-c",

@@ -2,25 +2,20 @@
 
 Triton 3.4 to 3.9 silently compute wrong bf16 in the interpreter (it works on the uint16 bit patterns),
 truncate fp32→bf16 instead of rounding to nearest even, let NaN through tl.maximum, tl.minimum and tl.clamp,
-cannot add bf16 atomically, cannot call libdevice, and cannot autotune without a driver. Further repairs are
-of speed alone: the interpreter patches the whole language anew for every nested `tl.sum` or `tl.max`, works
-out every integer sum twice, and takes 150 operations for a random number.
+cannot add bf16 atomically, cannot call libdevice, and cannot autotune without a driver.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import triton.language as tl
-from triton.language import random
 from triton.runtime import interpreter
 from triton.runtime.autotuner import Autotuner
 
-from grader.meter import bf16, order
-from grader.meter.philox import philox
+from grader.meter import bf16, order, quicken
 
 Array = Any  # numpy's generic array types say nothing useful about bit patterns
 _Handle: Any = interpreter.TensorHandle
@@ -39,9 +34,7 @@ def install() -> None:
     _repair_extrema(builder)
     _repair_autotune()
     _repair_libdevice()
-    random.philox_impl = philox
-    _skip_overflow_checks()
-    _patch_language_once()
+    quicken.install()
 
 
 def _repair_extrema(builder: Any) -> None:
@@ -107,46 +100,3 @@ def _elementwise(name: str, function: Callable[..., Array]) -> Callable[..., Any
         return tl.tensor(_Handle(result.astype(x.handle.data.dtype), x.handle.dtype), x.type)
 
     return device_function
-
-
-def _skip_overflow_checks() -> None:
-    """Every + and * of integers is computed again in 64 bits, for an assertion of debug mode alone."""
-    builder: Any = interpreter.interpreter_builder
-    builder.options = replace(builder.options, sanitize_overflow=False)
-
-
-def _patch_language_once() -> None:
-    """Let nested device functions reuse the patches of their launch: half of a softmax went into them."""
-    stock_patch, stock_call = interpreter._patch_lang, interpreter.GridExecutor.__call__
-    stock_dtype = interpreter._get_np_dtype
-    patched: set[int] = set()
-    known: dict[str, Any] = {}
-
-    class Nothing:
-        def restore(self) -> None:
-            """The launch restores what it patched."""
-
-    def patch_lang(function: Any) -> Any:
-        modules = {id(value) for value in function.__globals__.values() if value is tl or value is tl.core}
-        if patched and modules <= patched:
-            return Nothing()
-        patched.update(modules)
-        return stock_patch(function)
-
-    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        patched.clear()
-        try:
-            return stock_call(self, *args, **kwargs)
-        finally:
-            patched.clear()
-
-    def get_np_dtype(dtype: Any) -> Any:
-        if type(dtype) is not tl.dtype:
-            return stock_dtype(dtype)
-        if dtype.name not in known:
-            known[dtype.name] = stock_dtype(dtype)
-        return known[dtype.name]
-
-    interpreter._patch_lang = patch_lang
-    interpreter.GridExecutor.__call__ = call
-    interpreter._get_np_dtype = get_np_dtype

@@ -73,7 +73,7 @@ mistakes = [
         "the grid rounds down",
         swap={GRID: "((m // BLOCK_M) * (n // BLOCK_N),)"},
         fails="correct",
-        says="round up",
+        says="ound up",
     ),
     Mistake(
         "every program takes tile 0",

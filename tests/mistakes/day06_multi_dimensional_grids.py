@@ -28,7 +28,7 @@ mistakes = [
         "the grid rounds down",
         swap={GRID: "grid = (B, N // BLOCK_N, M // BLOCK_M)"},
         fails="correct",
-        says="Round up",
+        says="ound up",
     ),
     Mistake(
         "a's batch stride is ignored",

@@ -80,7 +80,7 @@ mistakes = [
         "the grid rounds down",
         swap={GRID: "((m // BLOCK_M) * (n // BLOCK_N),)"},
         fails="correct",
-        says="round up",
+        says="ound up",
     ),
     Mistake(
         "the grid has one row of tiles",
