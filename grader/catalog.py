@@ -91,9 +91,10 @@ def find(text: str) -> Day:
     if exact:
         return exact[0]
     partial = [day for day in days() if slug and slug in day.slug]
-    # "softmax" is fused_softmax sooner than softmax_optimization: what a day is about stands last.
+    # "softmax" is fused_softmax sooner than softmax_optimization, since what a day is about stands last, and
+    # sooner than online_softmax, which comes later.
     headed = [day for day in partial if day.slug.endswith(f"_{slug}")]
-    if len(partial) == 1 or len(headed) == 1:
+    if headed or len(partial) == 1:
         return (headed or partial)[0]
     if partial:
         options = ", ".join(f"{day.number} ({day.slug})" for day in partial)

@@ -14,8 +14,9 @@ import click
 from grader import __version__, catalog, shell, workspace
 from grader.catalog import Day
 from grader.errors import BadSubmission, TrackError
+from grader.looking import inspect, show
 from grader.screens import Terminal, pages, progress
-from grader.shell import emit, examples
+from grader.shell import Words, as_json, emit, examples, the_day
 from grader.standing import Standing, chosen, note, open_hint, standing
 from grader.verdict import EXIT_CANNOT_GRADE, EXIT_PASSED
 
@@ -27,11 +28,8 @@ Tab completion (days complete by name, too):
 \b
 Exit codes: 0 passed, 1 not yet, 2 usage, 3 could not grade, 130 stopped."""
 
-Words = tuple[str, ...]
 Device = Literal["cpu", "gpu"] | None
 
-the_day = click.argument("day", nargs=-1, shell_complete=shell.complete_day)
-as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document, no screen.")
 on_cpu = click.option(
     "--cpu", "device", flag_value="cpu", help="Grade in Triton's interpreter; needs no GPU."
 )
@@ -234,6 +232,10 @@ def doctor(as_json: bool) -> None:
     else:
         pages.doctor(Terminal(sys.stdout), findings)
     raise click.exceptions.Exit(EXIT_PASSED if fine else EXIT_CANNOT_GRADE)
+
+
+track.add_command(inspect)
+track.add_command(show)
 
 
 def main() -> None:

@@ -5,21 +5,29 @@
 
 A runner is forked from the parent and never from a judge, so no expected value was ever in its memory. The
 parent runs no torch operation and touches no CUDA: a forked child could not use either afterwards.
+
+Where kernels are interpreted they cannot be compiled. For what a compiler knows of them a judge is given a
+*builder*: a child of a second warm parent (compiling.py), started when a judge says that it will want one.
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import select
 import signal
 import socket
+import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
+from grader.forking import become, fork_runner, hand_over, run
 from grader.wire import Channel, Closed
+
+RUNNER = "grader.runner.main"
 
 
 class Parent:
@@ -32,6 +40,7 @@ class Parent:
     def __init__(self, control: socket.socket) -> None:
         self.control = Channel(control)
         self.judges: dict[Channel, list[int]] = {}  # and the processes forked for each
+        self.builders: Builders | None = None
 
     def serve(self) -> None:
         """Fork on request until the command line is gone."""
@@ -58,10 +67,11 @@ class Parent:
         parent, parent_theirs = socket.socketpair()
         pid = os.fork()
         if pid == 0:
-            _become({events_theirs.fileno(), parent_theirs.fileno()})
-            from grader.judge.main import judge
+            become({events_theirs.fileno(), parent_theirs.fileno()})
+            from grader.judge import inside, main
 
-            _run(lambda: judge(request, Channel(events_theirs), Channel(parent_theirs)))
+            body = inside.answer if "do" in request else main.judge
+            run(lambda: body(request, Channel(events_theirs), Channel(parent_theirs)))
         socket.send_fds(self.control.sock, [b"j"], [events.fileno()])
         for end in (events, events_theirs, parent_theirs):
             end.close()
@@ -85,70 +95,61 @@ class Parent:
                 self.judges[judge].remove(pid)
             judge.send({"code": code})
             return
-        link, link_theirs = socket.socketpair()
-        output, output_theirs = os.pipe()
-        pid = os.fork()
-        if pid == 0:
-            os.dup2(output_theirs, 1)
-            os.dup2(output_theirs, 2)
-            _become({link_theirs.fileno()})
-            from grader.runner.main import serve
-
-            _run(lambda: serve(Channel(link_theirs)))
+        kind = header["runner"]
+        if kind != "runner":
+            self.builders = self.builders or Builders()
+        if kind == "builder soon":
+            return
+        pid, descriptors = self.builders.ask() if self.builders and kind == "builder" else fork_runner(RUNNER)
         self.judges[judge].append(pid)
-        judge.send({"pid": pid})
-        socket.send_fds(judge.sock, [b"r"], [link.fileno(), output])
-        for end in (link, link_theirs):
-            end.close()
-        for descriptor in (output, output_theirs):
-            os.close(descriptor)
+        hand_over(judge, pid, descriptors)
 
 
-def ask_for_runner(parent: Channel) -> tuple[int, Channel, int]:
+class Builders:
+    """The parent of those who compile, seen from the parent of those who interpret."""
+
+    def __init__(self) -> None:
+        ours, theirs = socket.socketpair()
+        environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "grader.compiling", str(theirs.fileno())],
+            stdin=subprocess.DEVNULL,
+            env=environment,
+            pass_fds=[theirs.fileno()],
+        )
+        theirs.close()
+        self.control = Channel(ours)
+
+    def ask(self) -> tuple[int, list[int]]:
+        """A fresh builder: its pid, and its descriptors."""
+        self.control.send({})
+        header, _ = self.control.receive()
+        _, descriptors, _, _ = socket.recv_fds(self.control.sock, 1, 2)
+        return int(header["pid"]), list(descriptors)
+
+
+def ask_for_runner(parent: Channel, kind: str = "runner") -> tuple[int, Channel, int]:
     """A judge's request to the parent: a fresh runner's pid, the channel to it, and the pipe of what it
     prints.
+
+    Args:
+        kind: `runner`, or `builder` for one that compiles.
     """
-    parent.send({"runner": True})
+    parent.send({"runner": kind})
     header, _ = parent.receive()
     _, descriptors, _, _ = socket.recv_fds(parent.sock, 1, 2)
     return int(header["pid"]), Channel(socket.socket(fileno=descriptors[0])), descriptors[1]
 
 
-def _become(keep: set[int]) -> None:
-    """Give a fresh child only the descriptors it needs, and let it die with its parent."""
-    import ctypes
-
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-    import torch
-
-    torch.set_num_threads(1)  # a forked OpenMP pool hangs
-    low = 3
-    for descriptor in sorted(keep):
-        os.closerange(low, descriptor)
-        low = descriptor + 1
-    os.closerange(low, os.sysconf("SC_OPEN_MAX") if os.sysconf("SC_OPEN_MAX") < 65536 else 65536)
+def announce_builder(parent: Channel) -> None:
+    """A judge will want a builder: its parent may start, which takes a second or two."""
+    parent.send({"runner": "builder soon"})
 
 
 def _import_autograd(request: dict[str, Any]) -> None:
     """torch.autograd.grad imports sympy at its first call, 0.4 s: a differentiable day pays it once, here."""
     if "Gradients(" in Path(request["hidden_tests"]).read_text(encoding="utf-8"):
         import torch.fx.experimental.symbolic_shapes  # noqa: F401
-
-
-def _run(body: Any) -> None:
-    """Run a child's body and leave by `os._exit`, so that nothing of the parent's is torn down twice."""
-    code = 70
-    try:
-        body()
-        code = 0
-    except Exception:
-        import traceback
-
-        traceback.print_exc()
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
 
 
 def _exit_code(pid: int) -> int | None:
@@ -167,7 +168,6 @@ def _exit_code(pid: int) -> int | None:
 def main() -> None:
     """Import what every child needs, then serve."""
     import gc
-    import importlib
 
     from _pytest.config import default_plugins
 
@@ -182,7 +182,10 @@ def main() -> None:
         "grader.judge.main",
         "grader.judge.checks",
         "grader.meter.canaries",
+        "grader.judge.inside",
+        "grader.judge.predicted",
         "grader.runner.main",
+        "grader.runner.metering",
     ):
         importlib.import_module(module)
     if os.environ.get("TRITON_INTERPRET") == "1":

@@ -78,6 +78,12 @@ def complete_day(ctx: click.Context, parameter: click.Parameter, incomplete: str
     return found
 
 
+Words = tuple[str, ...]
+
+the_day = click.argument("day", nargs=-1, shell_complete=complete_day)
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document, no screen.")
+
+
 def emit(**document: Any) -> None:
     """Prints the one JSON document of a `--json` run; figures JSON has no word for become strings."""
     click.echo(json.dumps(_finite({"schema": SCHEMA, **document}), indent=2))

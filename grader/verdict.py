@@ -56,6 +56,8 @@ class SpeedResult:
         interval: 95 % bootstrap interval of `ratio`.
         rounds: timing rounds taken.
         noise: the same copy timed twice in the same run, one over the other; 1.0 on a quiet machine.
+        gpu: the GPU that a predicted time is for. Of a prediction torch_us and of_torch are 0, the interval
+            is a point, and nothing was run.
     """
 
     evidence: Literal["measured", "predicted"]
@@ -70,6 +72,7 @@ class SpeedResult:
     interval: tuple[float, float]
     rounds: int
     noise: float | None = None
+    gpu: str = ""
 
 
 @dataclass(frozen=True)

@@ -48,11 +48,15 @@ class Mistake:
 class Laggard:
     """A correct kernel that is needlessly slow: an edit of the solution, or a file in
     tests/laggards/<stem>/.
+
+    Args:
+        unseen: why counts and compiler cannot tell it from a fast one; empty where they can.
     """
 
     name: str
     swap: Mapping[str, str] = field(default_factory=dict)
     file: str = ""
+    unseen: str = ""
 
     def source(self, day: Day) -> str:
         return (

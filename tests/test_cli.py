@@ -14,7 +14,7 @@ from tests.learner import DAY_1, REPO, Learner, passed
 
 COMMANDS = [
     "tour", "start", "lesson", "grade", "watch", "hint",
-    "solution", "diff", "status", "list", "reset", "doctor",
+    "solution", "diff", "status", "list", "reset", "doctor", "inspect", "show",
 ]  # fmt: skip
 
 
@@ -124,7 +124,7 @@ def completed(*words: str) -> list[str]:
 def test_the_shell_completes_commands_and_days_by_name_and_number() -> None:
     assert completed("sta") == ["start", "status"]
     assert completed("start", "hel") == ["hello_triton"]
-    assert completed("grade", "fused") == ["fused_softmax"]
+    assert completed("grade", "fused") == ["fused_softmax", "fused_layernorm"]
     assert completed("hint", "13") == ["13"]
     assert completed("hint", "day13") == ["day13_fused_softmax"]
     assert "--json" in completed("grade", "--")

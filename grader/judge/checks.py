@@ -25,6 +25,7 @@ def test_correct(session: Session, case: tuple[Challenge, Case]) -> None:
 
 def test_edges(session: Session, case: tuple[Challenge, Case]) -> None:
     """Unusual layouts and values."""
+    session.expect_builder()
     session.attempt(*case)
 
 
@@ -44,8 +45,7 @@ def test_memory(session: Session, part: Challenge) -> None:
 
 
 def test_fast(session: Session, bar: tuple[Challenge, Any]) -> None:
-    """Time of a call against the bar, on a GPU."""
-    session.gpu_only()
-    from grader.judge import fast
+    """Time of a call against the bar on a GPU; without one, what counts and compiler say of it."""
+    from grader.judge import fast, predicted
 
-    fast.check(session, *bar)
+    (predicted if session.device == "cpu" else fast).check(session, *bar)

@@ -49,11 +49,12 @@ class Runner:
 
     Args:
         parent: the judge's channel to the warm parent.
+        kind: `runner`, or `builder` for a process that compiles.
     """
 
-    def __init__(self, parent: Channel) -> None:
+    def __init__(self, parent: Channel, kind: str = "runner") -> None:
         self.parent = parent
-        self.pid, self.channel, pipe = ask_for_runner(parent)
+        self.pid, self.channel, pipe = ask_for_runner(parent, kind)
         self.printed = bytearray()
         self._reader = threading.Thread(target=self._drain, args=(pipe,), daemon=True)
         self._reader.start()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,10 @@ from grader.verdict import Check, Outcome
 from grader.wire import Channel
 
 CHECKS = Path(__file__).with_name("checks.py")
-# Once so many cases of a group have failed, only every third is tried: together they still tell sizes, dtypes
-# and layouts apart, and what is wrong altogether is said in half the time.
-ENOUGH = 10
-THINNED = 3
+# Once so many cases of a group have failed, only a few of the rest are tried, evenly spread: together they
+# still tell sizes, dtypes and layouts apart, and what is wrong altogether is said in half the time.
+ENOUGH = 6
+MORE = 5
 
 
 class Reporter:
@@ -33,6 +34,8 @@ class Reporter:
         self.failed_group: str | None = None
         self.stopped_group: str | None = None
         self.failures = 0
+        self.left: dict[str, int] = {}  # by group: how many of its checks are still to come
+        self.step = 1  # of those, every how manyth is tried
         self.outcomes: list[Check] = []
         self.begin = 0.0
         self.broken = ""
@@ -68,12 +71,15 @@ class Reporter:
         items[:] = [item for item in items if not any(mark.name == "skip" for mark in item.iter_markers())]
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        self.events.send({"event": "planned", "checks": [self._name(item) for item in session.items]})
+        names = [self._name(item) for item in session.items]
+        self.left = dict(Counter(_group(name) for name in names))
+        self.events.send({"event": "planned", "checks": names})
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         name = self._name(item)
-        if self._unreachable(name.partition("[")[0]):
+        self.left[_group(name)] -= 1
+        if self._unreachable(_group(name)):
             self._record(Check(name, "not reached"))
             pytest.skip("not reached")
         self.events.send({"event": "started", "check": name})
@@ -89,8 +95,10 @@ class Reporter:
         outcome, cause = self._outcome(item, call.excinfo)
         self._record(Check(name, outcome, round(time.perf_counter() - self.begin, 4), cause))
         if outcome not in ("passed", "not measured"):
-            self.failed_group = name.partition("[")[0]
+            self.failed_group = _group(name)
             self.failures += 1
+            if self.failures == ENOUGH:
+                self.step = max(1, self.left[self.failed_group] // MORE)
             if outcome in ("crashed", "timeout"):
                 self.stopped_group = self.failed_group
 
@@ -105,8 +113,9 @@ class Reporter:
         """A group is not reached once one before it failed; nor is the rest of a group that lost its
         runner, nor most of one that has failed often enough.
         """
-        thinned = self.failures >= ENOUGH and len(self.outcomes) % THINNED != 0
-        return self.failed_group not in (None, group) or self.stopped_group == group or thinned
+        if self.failed_group not in (None, group) or self.stopped_group == group:
+            return True
+        return self.left[group] % self.step != 0
 
     def _outcome(
         self, item: pytest.Item, raised: pytest.ExceptionInfo[BaseException] | None
@@ -127,6 +136,10 @@ class Reporter:
     def _record(self, check: Check) -> None:
         self.outcomes.append(check)
         self.events.send({"event": "checked", "check": vars(check)})
+
+
+def _group(name: str) -> str:
+    return name.partition("[")[0]
 
 
 def _bar_id(session: Session, challenge: Challenge, speed: Speed) -> str:

@@ -41,6 +41,80 @@ TIMED = {"us": [NUMBER]}
 BURST: dict[str, Any] = {}
 VERIFIED = {"nonce": int, "outputs": [dict]}
 PEAK = {"peak": int, "outputs": int}
+METERED = {
+    "launches": [
+        {
+            "kernel": str,
+            "line": int,
+            "grid": [int],
+            "programs": int,
+            "sampled": int,
+            "cut": bool,
+            "shortened": bool,
+            "sites": [
+                {
+                    "kind": str,
+                    "line": int,
+                    "tensor": str,
+                    "itemsize": int,
+                    "step": int,
+                    **dict.fromkeys(("calls", "lanes", "masked", "asked", "useful", "sectors"), NUMBER),
+                }
+            ],
+            "tensors": {
+                str: {
+                    "bytes": int,
+                    "own": bool,
+                    "read": NUMBER,
+                    "written": NUMBER,
+                    "stored": NUMBER,
+                    "line": int,
+                }
+            },
+            "ops": {str: NUMBER},
+            "lines": {str: int},
+            **dict.fromkeys(("dots", "flops", "rounds", "mean_rounds", "heaviest", "heaviest_flops"), NUMBER),
+            "recipe": dict,
+        }
+    ]
+}
+TRACED = {
+    "launches": [
+        {
+            "kernel": str,
+            "grid": [int],
+            "tensors": {str: {"shape": [int], "stride": [int]}},
+            "programs": [
+                {
+                    "at": [int],
+                    "steps": [
+                        {
+                            "kind": str,
+                            "line": int,
+                            "tensor": str,
+                            "touched": [[int]],
+                            "masked": [[int]],
+                            "outside": int,
+                        }
+                    ],
+                }
+            ],
+        }
+    ]
+}
+BUILT = {
+    "code": str,
+    "facts": {
+        **dict.fromkeys(("registers", "stack", "shared", "warps", "stages", "resident"), int),
+        **dict.fromkeys(("matrix", "doubles", "divisions", "tma", "copies"), int),
+        "fits": bool,
+        "limiter": str,
+        "occupancy": NUMBER,
+        "loads": {str: int},
+        "stores": {str: int},
+        "machine": {str: int},
+    },
+}
 
 
 def fits(value: Any, form: Any) -> bool:

@@ -17,6 +17,7 @@ from grader.judge.evidence import Evidence
 from grader.judge.link import Runner, RunnerLost
 from grader.judge.oracle import Values
 from grader.judge.trial import Trial
+from grader.parent import announce_builder
 from grader.verdict import Outcome
 from grader.wire import Channel
 
@@ -65,6 +66,8 @@ class Session:
         self.runner: Runner | None = None
         self.printed = bytearray()
         self.mute: list[str] = []
+        self.announced = False
+        self.stem = Path(request["hidden_tests"]).parent.name
         if self.device == "cpu":
             from grader.meter import canaries
 
@@ -219,13 +222,12 @@ class Session:
                     f"Triton's interpreter computes {canary} wrongly in this version; not graded"
                 )
 
-    def gpu_only(self) -> None:
-        """
-        Raises:
-            NotMeasured: kernels run in the interpreter here.
-        """
-        if self.device == "cpu":
-            raise NotMeasured("needs a GPU")
+    def expect_builder(self) -> None:
+        """Without a GPU, kernels will be compiled at the end: have that process started meanwhile."""
+        if self.device == "cpu" and not self.only and not self.announced:
+            self.announced = True
+            if any(challenge.speeds for challenge in self.challenges):
+                announce_builder(self.parent)
 
 
 def load_challenges(path: Path) -> tuple[Challenge, ...]:

@@ -91,22 +91,43 @@ def _compare_at_a_glance() -> None:
             return lhs, rhs
         return stock_broadcast(self, lhs, rhs)
 
+    stock_check = semantic.binary_op_type_checking_impl
+
+    def check(self: Any, lhs: Any, rhs: Any, *args: Any, **kwargs: Any) -> Any:
+        alike = type(lhs) is type(rhs) is core.tensor and lhs.dtype is rhs.dtype
+        if alike and type(lhs.dtype) is core.dtype and not (kwargs.get("div_or_mod") or args[3:4] == (True,)):
+            return broadcast(self, lhs, rhs)
+        return stock_check(self, lhs, rhs, *args, **kwargs)
+
+    semantic.binary_op_type_checking_impl = check
     core.dtype.__eq__ = lambda self, other: self is other or stock_equal(self, other)
     core._unwrap_if_constexpr = unwrap
     semantic.broadcast_impl_value = broadcast
 
 
 def _remember_builtins() -> None:
-    """Which members of a module a launch patches is looked up once."""
+    """What a launch patches is looked up once, and a patch is one call instead of three."""
     stock: Any = interpreter._patch_builtin
+    semantic = getattr(interpreter, "interpreter_semantic", TritonSemantic(interpreter.interpreter_builder))
     known: dict[int, tuple[Any, list[tuple[str, Any]]]] = {}
+
+    def direct(patch: Any) -> Any:
+        function = getattr(patch.__kwdefaults__["member"], "__wrapped__", None)
+        if function is None:
+            return patch
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            kwargs["_semantic"] = semantic
+            return function(*args, **kwargs)
+
+        return call
 
     class Recorder:
         def __init__(self) -> None:
             self.patches: list[tuple[str, Any]] = []
 
         def set_attr(self, _: Any, name: str, value: Any) -> None:
-            self.patches.append((name, value))
+            self.patches.append((name, direct(value)))
 
     def patch_builtin(module: Any, builder: Any, scope: Any) -> None:
         if id(module) not in known:

@@ -132,17 +132,15 @@ def serve(channel: Channel) -> None:
         bounds.install()
     runner = Runner()
     commands: dict[str, Any] = {"load": runner.load, "call": runner.call, "peak": runner.allocated}
-    if not INTERPRETED:
+    if INTERPRETED:
+        from grader.runner.metering import Metering
+
+        commands |= {"meter": Metering(runner).meter, "trace": Metering(runner).trace}
+    else:
         from grader.runner.clock import Clock
 
         clock = Clock(runner)
-        commands |= {
-            "prepare": clock.prepare,
-            "round": clock.round,
-            "burst": clock.burst,
-            "verify": clock.verify,
-            "peak": clock.peak,
-        }
+        commands |= {name: getattr(clock, name) for name in ("prepare", "round", "burst", "verify", "peak")}
     while True:
         try:
             header, blobs = channel.receive()

@@ -29,6 +29,7 @@ class Grading:
         self._running = ""
         self._note = ""
         self._written: set[str] = set()
+        self._foretold = False
         self._live = Live(
             console=terminal.console, get_renderable=self._picture, transient=True, refresh_per_second=10
         )
@@ -62,6 +63,7 @@ class Grading:
         """Writes the groups as the verdict has them: it also knows what was not reached."""
         self._live.stop()
         self._checks = list(verdict.checks)
+        self._foretold = not verdict.on_gpu
         for group in GROUPS if verdict.status != "unstarted" else ():
             self._write(group)
 
@@ -75,7 +77,7 @@ class Grading:
     def _write(self, group: str) -> None:
         checks = [check for check in self._checks if check.group == group]
         if checks and group not in self._written:
-            self._terminal.line(*row(self._terminal, group, checks), indent=2)
+            self._terminal.line(*row(self._terminal, group, checks, self._foretold), indent=2)
             self._written.add(group)
 
     def _picture(self) -> Group:
@@ -104,17 +106,22 @@ class Grading:
         return line(self._terminal, "running", group, count, trouble + case(self._running))
 
 
-def row(terminal: Terminal, group: str, checks: Sequence[Check]) -> list[Part]:
-    """One group's line: mark, name, how many passed, and what there is to say about the rest."""
+def row(terminal: Terminal, group: str, checks: Sequence[Check], foretold: bool = False) -> list[Part]:
+    """One group's line: mark, name, how many passed, and what there is to say about the rest.
+
+    Args:
+        foretold: the speed is a prediction, as it is without a GPU.
+    """
     worst = next((c for c in checks if c.outcome != "passed" and c.outcome not in UNTRIED), None)
     tried = [check for check in checks if check.outcome not in UNTRIED]
     passed = sum(check.outcome == "passed" for check in checks)
     count = f"{passed}/{len(checks)}" if tried and (len(checks) > 1 or "[" in checks[0].name) else ""
+    badge = "predicted" if foretold and group == "fast" else ""
     if worst:
-        return line(terminal, worst.outcome, group, count, case(worst.name))
+        return line(terminal, worst.outcome, group, count, " ".join(filter(None, [badge, case(worst.name)])))
     if not tried:
         return line(terminal, checks[0].outcome, group, "", _untried(checks))
-    return line(terminal, "passed", group, count, _untried(checks))
+    return line(terminal, "passed", group, count, _untried(checks) or badge)
 
 
 def line(terminal: Terminal, outcome: str, group: str, count: str, detail: str) -> list[Part]:

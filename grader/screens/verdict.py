@@ -58,6 +58,8 @@ def _facts(terminal: Terminal, verdict: Verdict, first: Check | None, path: Path
 def _headline(verdict: Verdict, first: Check | None) -> str:
     if verdict.status == "failed" and first and first.group == "imports":
         return "Not yet: the file could not be used."
+    if verdict.status == "slow" and not verdict.on_gpu:
+        return "Not yet: correct, but predicted to be too slow."
     where = "the grading stopped"
     if first:
         where = f"{first.group} fails" + (f", first with {case(first.name)}" if case(first.name) else "")
@@ -76,7 +78,9 @@ def _praise(verdict: Verdict, only: str | None, recorded: bool) -> str:
         passed = sum(check.outcome == "passed" and bool(case(check.name)) for check in verdict.checks)
         return "This case passed." if passed == 1 else f"These {passed} cases passed."
     unmeasured = any(check.outcome == "not measured" and check.group == "fast" for check in verdict.checks)
-    praise = "Correct; speed not measured here." if unmeasured else "Passed."
+    foretold = any(check.group == "fast" for check in verdict.checks) and not verdict.on_gpu
+    praise = "Passed; its speed is predicted, not measured." if foretold else "Passed."
+    praise = "Correct; speed not measured here." if unmeasured else praise
     return praise + (f" The day is done on {'GPU' if verdict.on_gpu else 'CPU'}." if recorded else "")
 
 
@@ -139,6 +143,8 @@ def _repeat(terminal: Terminal, verdict: Verdict, first: Check | None, again: st
 
 def speed_rows(speed: SpeedResult) -> list[tuple[Part, Part]]:
     """Yours, needed and torch in one unit, the share of copy, and where the figures come from."""
+    if speed.evidence == "predicted":
+        return _foretold(speed)
     low, high = speed.interval
     return [
         (
@@ -148,7 +154,17 @@ def speed_rows(speed: SpeedResult) -> list[tuple[Part, Part]]:
         ("needed", f"{duration(speed.needed_us)}   {speed.bar}"),
         ("torch", f"{duration(speed.torch_us)}   yours is {speed.of_torch:.2f}× as fast"),
         ("copy", f"{duration(speed.copy_us)}   yours reaches {speed.of_copy:.0%} of it"),
-        ("evidence", "measured on this GPU" if speed.evidence == "measured" else "predicted, not measured"),
+        ("evidence", "measured on this GPU"),
+    ]
+
+
+def _foretold(speed: SpeedResult) -> list[tuple[Part, Part]]:
+    """A prediction's rows: nothing was timed, so there is no torch and no interval."""
+    return [
+        ("yours", f"{duration(speed.yours_us)}, predicted for one {speed.gpu}"),
+        ("too slow from", f"{duration(speed.needed_us)}   {speed.bar}"),
+        ("copy", f"{duration(speed.copy_us)}   at the bandwidth of its data sheet"),
+        ("evidence", "predicted from counts, not measured"),
     ]
 
 

@@ -1,0 +1,53 @@
+"""Counts arithmetic in the interpreter: element operations by kind, and the operations of tl.dot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from triton.runtime import interpreter
+
+from grader.meter.counter import Counter
+
+_builder: Any = interpreter.interpreter_builder
+
+
+def count(counter: Counter) -> Callable[[], None]:
+    """Count into `counter.tally` from here on; the result undoes it."""
+    stock = type(_builder)
+
+    def binary_op(lhs: Any, rhs: Any, op: Any) -> Any:
+        result = stock.binary_op(_builder, lhs, rhs, op)
+        _add(counter, lhs, result, 1.0)
+        return result
+
+    def unary_op(arg: Any, op: Any) -> Any:
+        result = stock.unary_op(_builder, arg, op)
+        _add(counter, arg, result, 1.0, special=True)
+        return result
+
+    def create_dot(a: Any, b: Any, d: Any, *rest: Any, **options: Any) -> Any:
+        weight = counter.loops.weight
+        counter.tally.dots += weight
+        counter.tally.lines.setdefault("dot", counter.bounds.line())
+        counter.tally.flops += weight * 2 * a.data.size * b.data.shape[-1]
+        return interpreter.TensorHandle(d.data, d.dtype.scalar)  # no value is asked for, so none is computed
+
+    _builder.binary_op, _builder.unary_op, _builder.create_dot = binary_op, unary_op, create_dot
+
+    def undo() -> None:
+        for name in ("binary_op", "unary_op", "create_dot"):
+            _builder.__dict__.pop(name, None)
+
+    return undo
+
+
+def _add(counter: Counter, arg: Any, result: Any, each: float, special: bool = False) -> None:
+    name = str(arg.dtype.scalar)
+    if name[:2] not in ("fp", "bf"):
+        return
+    kind = ("special64" if special else "fp64") if name == "fp64" else "special" if special else "fp32"
+    if name == "fp64":
+        counter.tally.lines.setdefault("fp64", counter.bounds.line())
+    ops = counter.tally.ops
+    ops[kind] = ops.get(kind, 0.0) + each * counter.loops.weight * result.data.size

@@ -1,0 +1,149 @@
+"""What was counted of a call: its launches, and of each launch every line that touches memory.
+
+All numbers are for the whole launch, scaled up from the programs and loop steps that were run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+SECTOR = 32  # bytes: the smallest piece in which a GPU moves memory
+
+
+@dataclass
+class Site:
+    """One line that loads, stores or adds atomically.
+
+    Attributes:
+        kind: load, store or atomic.
+        tensor: the kernel's name for it; empty where it is not known.
+        itemsize: bytes of an element.
+        step: bytes between neighbouring lanes; 0 for a single address.
+        calls: times the line ran.
+        lanes, masked: lanes of all calls, and those of them that a mask held back.
+        asked: bytes, lane by lane.
+        useful: the same without the lanes that only repeat another's address.
+        sectors: 32-byte pieces that a GPU moves for it, warp by warp.
+    """
+
+    kind: str
+    line: int
+    tensor: str
+    itemsize: int
+    step: int = 0
+    calls: float = 0.0
+    lanes: float = 0.0
+    masked: float = 0.0
+    asked: float = 0.0
+    useful: float = 0.0
+    sectors: float = 0.0
+
+    @property
+    def key(self) -> tuple[str, int, str, int]:
+        return self.kind, self.line, self.tensor, self.itemsize
+
+    @property
+    def moved(self) -> float:
+        """Bytes of its sectors."""
+        return self.sectors * SECTOR
+
+    @property
+    def efficiency(self) -> float:
+        """The share of those bytes that was asked for."""
+        return min(self.useful / self.moved, 1.0) if self.moved else 1.0
+
+    def add(self, other: Site, weight: float = 1.0) -> None:
+        """Count `other` in, `weight` times."""
+        for name in ("calls", "lanes", "masked", "asked", "useful", "sectors"):
+            setattr(self, name, getattr(self, name) + weight * getattr(other, name))
+        self.step = other.step or self.step
+
+
+@dataclass
+class Extent:
+    """One tensor of a launch.
+
+    Attributes:
+        bytes: from its first element to behind its last.
+        own: the call made it, it is no argument of the call.
+        read, written: bytes of it that this launch moves at least: each once.
+        stored: how many bytes were stored to it, again and again where that happens.
+        line: where it is stored to most, or else loaded.
+    """
+
+    bytes: int
+    own: bool = False
+    read: float = 0.0
+    written: float = 0.0
+    stored: float = 0.0
+    line: int = 0
+
+
+@dataclass
+class Launch:
+    """One launch of a kernel, or one operation of torch.
+
+    Attributes:
+        line: of the kernel's `def`; 0 for torch.
+        programs: in the grid.
+        sampled: how many of them ran here.
+        cut: one was ended early, so that all counts are "at least".
+        shortened: some steps of a long loop were left out, and counted by those beside them.
+        dots, flops: calls of tl.dot, and their operations.
+        ops: element operations by kind: fp32 (and shorter), fp64, special (exp, log, sin, …).
+        lines: where the first tl.dot stands (`dot`), and the first arithmetic in fp64 (`fp64`).
+        rounds: loop steps with loads in them, in the program that has most; `mean_rounds` on average.
+        heaviest: bytes that the busiest program asks for.
+        heaviest_flops: operations of its dots.
+        recipe: how to compile it (see compile.py).
+    """
+
+    kernel: str
+    line: int
+    grid: tuple[int, ...]
+    programs: int
+    sampled: int = 0
+    cut: bool = False
+    shortened: bool = False
+    sites: list[Site] = field(default_factory=list)
+    tensors: dict[str, Extent] = field(default_factory=dict)
+    dots: float = 0.0
+    flops: float = 0.0
+    ops: dict[str, float] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+    rounds: float = 0.0
+    mean_rounds: float = 0.0
+    heaviest: float = 0.0
+    heaviest_flops: float = 0.0
+    recipe: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def asked(self) -> float:
+        return sum(site.asked for site in self.sites)
+
+    @property
+    def moved(self) -> float:
+        """Bytes of all sectors, as L2 sees them."""
+        return sum(site.moved for site in self.sites)
+
+    @property
+    def dram(self) -> float:
+        """Bytes that memory sees at least: of each tensor what is read and what is written, once."""
+        return sum(extent.read + extent.written for extent in self.tensors.values())
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any]) -> Launch:
+        """The launch that `to_json` wrote.
+
+        Raises:
+            KeyError, TypeError: it is not such a document.
+        """
+        fields = {name: document[name] for name in cls.__dataclass_fields__}
+        fields["grid"] = tuple(fields["grid"])
+        fields["sites"] = [Site(**site) for site in fields["sites"]]
+        fields["tensors"] = {name: Extent(**extent) for name, extent in fields["tensors"].items()}
+        return cls(**fields)

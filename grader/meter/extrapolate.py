@@ -1,0 +1,55 @@
+"""From what a few programs did to what the launch does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from grader.meter.bounds import Region
+from grader.meter.counter import Tally
+from grader.meter.counts import Extent, Launch, Site
+
+
+def launch_of(
+    fn: Any,
+    grid: tuple[int, ...],
+    regions: Sequence[Region],
+    tallies: Sequence[Tally],
+    weights: Sequence[float],
+) -> Launch:
+    """The launch whose sampled programs did `tallies`, each standing for `weights` programs."""
+    launch = Launch(fn.__name__, fn.__code__.co_firstlineno, grid, grid[0] * grid[1] * grid[2], len(tallies))
+    sites: dict[tuple[str, int, str, int], Site] = {}
+    for tally, weight in zip(tallies, weights, strict=True):
+        for key, site in tally.sites.items():
+            sites.setdefault(key, Site(*key)).add(site, weight)
+        launch.dots += weight * tally.dots
+        launch.mean_rounds += weight * tally.rounds / launch.programs
+        launch.flops += weight * tally.flops
+        launch.lines = {**tally.lines, **launch.lines}
+        for kind, count in tally.ops.items():
+            launch.ops[kind] = launch.ops.get(kind, 0.0) + weight * count
+    launch.sites = sorted(sites.values(), key=lambda site: (site.line, site.kind))
+    launch.tensors = {region.name: _extent(region, launch.sites) for region in regions}
+    launch.cut = any(tally.cut for tally in tallies)
+    launch.shortened = any(tally.shortened for tally in tallies)
+    launch.rounds = max(tally.rounds for tally in tallies)
+    launch.heaviest = max(tally.asked for tally in tallies)
+    launch.heaviest_flops = max(tally.flops for tally in tallies)
+    return launch
+
+
+def _extent(region: Region, sites: Sequence[Site]) -> Extent:
+    """What the lines that touch this tensor make of it: each byte at most once, but whole sectors."""
+    mine = [site for site in sites if site.tensor == region.name]
+    extent = Extent(region.stop - region.start, region.own)
+    for site in mine:
+        once = min(max(site.useful, site.moved), extent.bytes)
+        if site.kind != "store":
+            extent.read = min(extent.read + once, extent.bytes)
+        if site.kind != "load":
+            extent.written = min(extent.written + once, extent.bytes)
+    stores = sorted((site for site in mine if site.kind == "store"), key=lambda site: -site.useful)
+    extent.stored = sum(site.useful for site in stores)
+    extent.line = next((site.line for site in [*stores, *mine]), 0)
+    return extent

@@ -1,0 +1,76 @@
+"""GPUs as data: what a prediction for one of them needs to know. No torch is imported here."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from grader.errors import TrackError
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """One GPU, by its data sheet.
+
+    Attributes:
+        capability: 90 for compute capability 9.0; what kernels are compiled for.
+        sms: streaming multiprocessors.
+        clock: GHz, boosted.
+        dram, l2: GB/s.
+        l2_size: MB.
+        fp32, fp64, tensor: TFLOP/s; `tensor` with 16-bit operands and 32-bit sums, dense.
+        shared: bytes of shared memory that one program may have.
+        shared_sm: bytes of it that an SM has.
+        warps, programs: that an SM holds at most.
+        memory: GB.
+    """
+
+    name: str
+    capability: int
+    sms: int
+    clock: float
+    dram: float
+    l2: float
+    l2_size: float
+    fp32: float
+    fp64: float
+    tensor: float
+    shared: int
+    shared_sm: int
+    warps: int
+    programs: int
+    memory: int
+
+    @property
+    def major(self) -> int:
+        return self.capability // 10
+
+    @property
+    def minor(self) -> int:
+        return self.capability % 10
+
+
+# fmt: off
+GPUS = {
+    "h200": Gpu("H200", 90, 132, 1.83, 4800, 10000, 50, 67, 34, 989, 232448, 233472, 64, 32, 141),
+    "h100": Gpu("H100", 90, 132, 1.83, 3350, 10000, 50, 67, 34, 989, 232448, 233472, 64, 32, 80),
+    "a100": Gpu("A100", 80, 108, 1.41, 1555, 6500, 40, 19.5, 9.7, 312, 166912, 167936, 64, 32, 40),
+    "4090": Gpu("RTX 4090", 89, 128, 2.52, 1008, 5000, 72, 82, 1.3, 165, 101376, 102400, 48, 24, 24),
+    "3090": Gpu("RTX 3090", 86, 82, 1.70, 936, 2500, 6, 35, 0.55, 71, 101376, 102400, 48, 16, 24),
+    "a10": Gpu("A10", 86, 72, 1.70, 600, 2200, 6, 31, 0.49, 125, 101376, 102400, 48, 16, 24),
+    "l4": Gpu("L4", 89, 58, 2.04, 300, 1900, 48, 30, 0.47, 121, 101376, 102400, 48, 24, 24),
+}
+# fmt: on
+USUAL = "h200"  # what a grading without a GPU predicts for
+
+
+def key(name: str) -> str:
+    """What `name` is called here: `RTX 4090` and `rtx4090` are `4090`.
+
+    Raises:
+        TrackError: it is not known here.
+    """
+    short = re.sub(r"nvidia|geforce|rtx|[\s_-]", "", name.lower())
+    if short not in GPUS:
+        raise TrackError(f'No GPU "{name}" is known here, only {", ".join(GPUS)}.', f"--gpu {USUAL}")
+    return short

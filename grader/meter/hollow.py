@@ -1,0 +1,94 @@
+"""Large tensors without contents: what torch would compute on them is noted, not computed.
+
+Memory that is never written takes no room, and what a kernel moves does not depend on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from grader.runner.world import EMPTY, FILLED, VIEWS, WHOLE_FILLS, tensors_in
+
+LARGE = 1 << 18  # elements, from which on contents do not matter
+
+
+class Hollow(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Operations on large tensors give tensors that are never filled.
+
+    Args:
+        note: told of every operation that would move memory: its name, bytes read, bytes written.
+    """
+
+    def __init__(self, note: Callable[[str, int, int], None]) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.note = note
+        self.made: set[int] = set()
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        name = func._schema.name.split("::")[-1]
+        if name in VIEWS:
+            return func(*args, **kwargs)
+        if name in EMPTY or name in FILLED:
+            return self._allocate(func, name, args, kwargs)
+        given = tensors_in([*args, *kwargs.values()])
+        if name in WHOLE_FILLS:
+            self.note(name, 0, args[0].nbytes)
+            return args[0] if args[0].numel() >= LARGE else func(*args, **kwargs)
+        if any(tensor.numel() >= LARGE for tensor in given):
+            result = _unfilled(func, args, kwargs)
+        else:
+            result = func(*args, **kwargs)
+        made = tensors_in([result])
+        self.made |= {tensor.untyped_storage().data_ptr() for tensor in made}
+        if made:
+            self.note(name, sum(t.nbytes for t in given), sum(t.nbytes for t in made))
+        return result
+
+    def _allocate(self, func: Any, name: str, args: Any, kwargs: Any) -> torch.Tensor:
+        plain: torch.Tensor = func(*args, **{**kwargs, "device": torch.device("meta")})
+        if name in FILLED:
+            self.note(name, 0, plain.nbytes)
+        if name in EMPTY or plain.numel() >= LARGE:
+            # Never written, its pages cost nothing.
+            plain = torch.empty_strided(plain.shape, plain.stride(), dtype=plain.dtype)
+        else:
+            plain = func(*args, **kwargs)
+        self.made.add(plain.untyped_storage().data_ptr())
+        return plain
+
+
+def _unfilled(func: Any, args: Any, kwargs: Any) -> Any:
+    """What `func` would give, with the right shapes and no contents."""
+    first = func._schema.arguments[0] if func._schema.arguments else None
+    if first is not None and first.alias_info is not None and first.alias_info.is_write:
+        return args[0]
+    plain = func(*_on_meta(args), **dict(zip(kwargs, _on_meta(tuple(kwargs.values())), strict=True)))
+    return _off_meta(plain)
+
+
+def _on_meta(values: tuple[Any, ...]) -> list[Any]:
+    return [
+        torch.empty_strided(v.shape, v.stride(), dtype=v.dtype, device="meta")
+        if isinstance(v, torch.Tensor)
+        else torch.device("meta")
+        if isinstance(v, torch.device)
+        else v
+        for v in values
+    ]
+
+
+def _off_meta(plain: Any) -> Any:
+    if isinstance(plain, tuple | list):
+        return type(plain)(_off_meta(value) for value in plain)
+    if isinstance(plain, torch.Tensor):
+        return torch.empty_strided(plain.shape, plain.stride(), dtype=plain.dtype)
+    return plain

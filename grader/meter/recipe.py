@@ -1,0 +1,104 @@
+"""What has to be known of a launch to compile it in another process, as JSON, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import triton.language as tl
+from triton.tools.tensor_descriptor import TensorDescriptor
+
+OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion", "launch_pdl")
+
+
+class Unknown(Exception):
+    """An argument that cannot be written down."""
+
+
+def written(executor: Any, named: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    """The recipe of one launch; `{"unknown": why}` where it cannot be written down.
+
+    Args:
+        executor: the interpreter's, with the kernel's function.
+        named: arguments by parameter.
+        options: all keywords of the launch, num_warps and the like among them.
+    """
+    try:
+        return {
+            "kernel": executor.fn.__name__,
+            "line": executor.fn.__code__.co_firstlineno,
+            "arguments": {name: _word(value) for name, value in named.items()},
+            "options": {name: options[name] for name in OPTIONS if options.get(name) is not None},
+        }
+    except Unknown as error:
+        return {"unknown": str(error)}
+
+
+def _word(value: Any) -> Any:
+    value = value.value if isinstance(value, tl.constexpr) else value
+    if isinstance(value, torch.Tensor):
+        dtype = str(value.dtype).removeprefix("torch.")
+        return {"is": "tensor", "dtype": dtype, "aligned": value.data_ptr() % 16 == 0}
+    if isinstance(value, TensorDescriptor):
+        words = {name: [int(n) for n in getattr(value, name)] for name in ("shape", "strides", "block_shape")}
+        return {"is": "descriptor", "base": _word(value.base), **words}
+    if isinstance(value, tl.dtype):
+        return {"is": "dtype", "name": value.name}
+    if isinstance(value, tuple | list):
+        return {"is": "tuple", "items": [_word(item) for item in value]}
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return {"is": "float", "text": repr(value)}
+    if callable(value) and hasattr(value, "__name__"):
+        return {"is": "function", "name": value.__name__}
+    raise Unknown(f"an argument of type {type(value).__name__}")
+
+
+class Mock:
+    """Stands for a tensor of which only dtype and alignment matter."""
+
+    def __init__(self, dtype: torch.dtype, aligned: bool = True) -> None:
+        self.dtype, self.aligned, self.shape = dtype, aligned, [1]
+
+    def data_ptr(self) -> int:
+        return 0 if self.aligned else 4
+
+    @staticmethod
+    def ptr_range() -> int:
+        return 0
+
+    def stride(self) -> tuple[int, ...]:
+        return (1,)
+
+    def element_size(self) -> int:
+        return self.dtype.itemsize
+
+    def dim(self) -> int:
+        return 1
+
+
+def read(recipe: dict[str, Any], function: Callable[[str], Any]) -> dict[str, Any]:
+    """The arguments by parameter.
+
+    Args:
+        function: the learner's jitted function of a name.
+    """
+    return {name: _value(word, function) for name, word in recipe["arguments"].items()}
+
+
+def _value(word: Any, function: Callable[[str], Any]) -> Any:
+    if not isinstance(word, dict):
+        return word
+    kind = word["is"]
+    if kind == "tensor":
+        return Mock(getattr(torch, word["dtype"]), word["aligned"])
+    if kind == "descriptor":
+        base = _value(word["base"], function)
+        return TensorDescriptor(base, word["shape"], word["strides"], word["block_shape"])
+    if kind == "dtype":
+        return tl.dtype(word["name"])
+    if kind == "tuple":
+        return tuple(_value(item, function) for item in word["items"])
+    return float(word["text"]) if kind == "float" else function(word["name"])

@@ -1,0 +1,89 @@
+"""A stage on which a launcher believes that it runs on a GPU: real sizes, no data, no GPU.
+
+Solutions choose their tiles by `x.is_cuda` and by what torch.cuda says of the device. Here tensors say that
+they lie on a GPU; hollow.py sees to it that they need no memory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+import torch
+from triton.runtime import driver
+
+from grader.meter.driver import Driver
+from grader.meter.gpus import Gpu
+
+DEVICE, META = torch.device("cuda", 0), torch.device("meta")
+FACTORIES = (
+    "empty", "empty_like", "empty_strided", "zeros", "zeros_like", "ones", "ones_like", "full", "full_like",
+    "tensor", "as_tensor", "arange", "linspace", "rand", "randn", "randint",
+)  # fmt: skip
+METHODS = ("to", "new_empty", "new_zeros", "new_ones", "new_full", "new_tensor", "new_empty_strided")
+
+
+def _on_cpu(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Whoever asks for memory on a GPU gets it on the CPU."""
+
+    @functools.wraps(function)
+    def asked(*args: Any, **kwargs: Any) -> Any:
+        if _is_gpu(kwargs.get("device")):
+            kwargs["device"] = "cpu"
+        return function(*("cpu" if _is_gpu(arg) else arg for arg in args), **kwargs)
+
+    return asked
+
+
+def _is_gpu(value: Any) -> bool:
+    return str(value).startswith("cuda") if isinstance(value, str | torch.device) else False
+
+
+def _properties(gpu: Gpu) -> SimpleNamespace:
+    return SimpleNamespace(
+        name=f"NVIDIA {gpu.name}",
+        major=gpu.major,
+        minor=gpu.minor,
+        multi_processor_count=gpu.sms,
+        total_memory=gpu.memory << 30,
+        shared_memory_per_block=48 << 10,
+        shared_memory_per_block_optin=gpu.shared,
+        shared_memory_per_multiprocessor=gpu.shared_sm,
+        regs_per_multiprocessor=65536,
+        max_threads_per_multi_processor=32 * gpu.warps,
+        warp_size=32,
+        L2_cache_size=int(gpu.l2_size * (1 << 20)),
+    )
+
+
+@contextlib.contextmanager
+def pretended(gpu: Gpu) -> Iterator[None]:
+    """While the block runs, torch and Triton speak of this GPU."""
+    properties = _properties(gpu)
+    said: dict[str, Any] = {
+        "is_available": lambda: True,
+        "device_count": lambda: 1,
+        "current_device": lambda: 0,
+        "get_device_properties": lambda device=None: properties,
+        "get_device_capability": lambda device=None: (gpu.major, gpu.minor),
+        "get_device_name": lambda device=None: properties.name,
+        "synchronize": lambda device=None: None,
+        "device": lambda device=None: contextlib.nullcontext(),
+    }
+    tensor: Any = torch.Tensor
+    swaps = [(torch.cuda, name, answer) for name, answer in said.items()]
+    swaps += [(torch, name, _on_cpu(getattr(torch, name))) for name in FACTORIES]
+    swaps += [(tensor, name, _on_cpu(getattr(tensor, name))) for name in METHODS]
+    swaps += [(tensor, name, lambda self, *_, **__: self) for name in ("cuda", "pin_memory")]
+    # Torch works out shapes on tensors of the device `meta`, which have to stay there.
+    swaps += [(tensor, "is_cuda", property(lambda self: not self.is_meta))]
+    swaps += [(tensor, "device", property(lambda self: META if self.is_meta else DEVICE))]
+    driver.set_active(Driver(gpu))  # launchers ask Triton, too; there is no other to return to
+    with contextlib.ExitStack() as stack:
+        for owner, name, answer in swaps:
+            stack.enter_context(mock.patch.object(owner, name, answer))
+        yield

@@ -1,0 +1,101 @@
+"""The process that compiles the learner's kernels for a GPU that is not there: never interpreted, never run.
+
+load   {path}                       → {functions: {}} or {fault}
+build  {recipe, gpu, machine, code} → {facts, code} or {fault}
+
+It is forked from a parent without TRITON_INTERPRET: where that is set, Triton cannot compile.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from triton.runtime import driver
+from triton.runtime.jit import JITFunction
+
+from grader.meter import gpus
+from grader.meter.assembly import disassembled, facts
+from grader.meter.driver import Driver
+from grader.meter.recipe import read
+from grader.runner import faults
+from grader.wire import Channel, Closed
+
+Reply = tuple[dict[str, Any], list[Any]]
+
+
+class Builder:
+    """One learner's file, loaded to be compiled."""
+
+    def __init__(self) -> None:
+        self.path = ""
+        self.functions: dict[str, Any] = {}
+
+    def load(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
+        """Import the file for its kernels."""
+        self.path = header["path"]
+        os.chdir(Path(self.path).parent)
+        sys.path.insert(0, os.getcwd())
+        driver.set_active(Driver(gpus.GPUS[header["gpu"]]))
+        spec = importlib.util.spec_from_file_location("kernel", self.path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules["kernel"] = module
+        spec.loader.exec_module(module)
+        for value in vars(module).values():
+            jitted = _jitted(value)
+            if jitted is not None:
+                self.functions[jitted.fn.__name__] = jitted
+        return {"functions": {}}, []
+
+    def build(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
+        """Compile one launch."""
+        gpu = gpus.GPUS[header["gpu"]]
+        driver.set_active(Driver(gpu))
+        recipe = header["recipe"]
+        kernel = self.functions[recipe["kernel"]]
+        given = read(recipe, lambda name: self.functions[name])
+        built = kernel.warmup(**given, grid=(1, 1, 1), **recipe["options"])
+        built = built.result() if hasattr(built, "result") else built
+        found = asdict(facts(built, gpu, header["machine"]))
+        found["loads"] = {str(width): count for width, count in found["loads"].items()}
+        found["stores"] = {str(width): count for width, count in found["stores"].items()}
+        return {"facts": found, "code": _code(built, header["code"])}, []
+
+
+def _code(built: Any, wanted: str) -> str:
+    if wanted == "sass":
+        return disassembled(built.asm["cubin"])
+    return str(built.asm[wanted]) if wanted else ""
+
+
+def _jitted(value: Any) -> Any:
+    """The kernel inside of autotuners and heuristics; None when it is none."""
+    for _ in range(8):
+        if isinstance(value, JITFunction):
+            return value
+        value = getattr(value, "fn", None)
+        if value is None:
+            return None
+    return None
+
+
+def serve(channel: Channel) -> None:
+    """Answer the judge until it hangs up."""
+    builder = Builder()
+    commands: dict[str, Any] = {"load": builder.load, "build": builder.build}
+    while True:
+        try:
+            header, blobs = channel.receive()
+        except Closed:
+            return
+        try:
+            answer, data = commands[header["do"]](header, blobs)
+        except (Exception, SystemExit) as error:
+            answer, data = {"fault": faults.describe(error, builder.path)}, []
+        channel.send(answer, data)

@@ -1,0 +1,101 @@
+"""The runner's answer about a call at full size without a GPU: what its launches would do.
+
+meter  {entry, arguments, of, part, gpu}  → {launches: […]}   (see meter/counts.py)
+trace  {entry, arguments, of}             → {launches: […]}   (see meter/trace.py)
+
+A runner that was metered believes in a GPU that is not there: it is of no further use.
+"""
+
+from __future__ import annotations
+
+import mmap
+from typing import Any
+
+import torch
+
+from grader.meter import gpus, recipe, sentinel
+from grader.meter.counter import Counter
+from grader.meter.counts import Launch
+from grader.meter.execute import Meter
+from grader.meter.hollow import Hollow
+from grader.meter.loops import Loops
+from grader.meter.stage import pretended
+from grader.meter.trace import Tracer, traced
+from grader.meter.tuning import tuned
+from grader.passes import as_list, gradients
+from grader.runner.tensors import unpack_arguments
+from grader.runner.world import tensors_in
+
+Reply = tuple[dict[str, Any], list[Any]]
+
+
+class Metering:
+    """Counts the calls of a loaded runner."""
+
+    def __init__(self, runner: Any) -> None:
+        self.runner = runner
+
+    def meter(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
+        """Count one call."""
+        wrong = sentinel.wrong()
+        if wrong:
+            raise RuntimeError(f"the counters do not fit this version of Triton: {wrong}")
+        gpu = gpus.GPUS[header["gpu"]]
+        loops = Loops()
+        self.runner.module.range = loops.shorter
+        counter = Counter(self.runner.path, loops)
+        arguments = hollow_arguments(header["arguments"], blobs)
+        given = {t.untyped_storage().data_ptr() for t in tensors_in(arguments)}
+        meter = Meter(counter, given, recipe.written)
+
+        def note(name: str, read: int, written: int) -> None:
+            if not meter.paused:
+                launch = Launch(f"torch.{name}", 0, (1, 1, 1), 1)
+                launch.heaviest = read + written
+                meter.launches.append(launch)
+
+        with meter.installed(), tuned(meter, gpu), pretended(gpu), Hollow(note):
+            self._call(meter, header, arguments)
+        return {"launches": [launch.to_json() for launch in meter.launches]}, []
+
+    def trace(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
+        """Write down what each program of one small call touches."""
+        tracer = Tracer(self.runner.path)
+        arguments = unpack_arguments(header["arguments"], blobs, "cpu")
+        for position in header["of"]:
+            arguments[position].requires_grad_()
+        with traced(tracer):
+            getattr(self.runner.module, header["entry"])(*arguments)
+        return {"launches": tracer.launches}, []
+
+    def _call(self, meter: Meter, header: dict[str, Any], arguments: list[Any]) -> None:
+        """The part of the call that is judged; what comes before it is not counted."""
+        entry, part = getattr(self.runner.module, header["entry"]), header["part"]
+        for position in header["of"]:
+            arguments[position].requires_grad_()
+        meter.paused = part == "backward"
+        result = entry(*arguments)
+        meter.paused = True
+        if part == "forward":
+            return
+        outputs = as_list(result)
+        upstream = [
+            torch.empty_like(out) if isinstance(out, torch.Tensor) and out.is_floating_point() else None
+            for out in outputs
+        ]
+        meter.paused = False
+        gradients(result, [arguments[position] for position in header["of"]], upstream)
+
+
+def hollow_arguments(specs: list[dict[str, Any]], blobs: list[bytearray]) -> list[Any]:
+    """The call's arguments; a tensor without a blob is never filled, and costs no memory until it is."""
+    return [_argument(spec, blobs) for spec in specs]
+
+
+def _argument(spec: dict[str, Any], blobs: list[bytearray]) -> Any:
+    if "dtype" not in spec:
+        return spec["value"]
+    raw: Any = mmap.mmap(-1, spec["bytes"] or 1) if spec["blob"] is None else blobs[spec["blob"]]
+    flat = torch.frombuffer(raw, dtype=torch.uint8)
+    tensor = torch.empty(0, dtype=getattr(torch, spec["dtype"]))
+    return tensor.set_(flat.untyped_storage(), spec["offset"], spec["shape"], spec["stride"])

@@ -1,0 +1,202 @@
+"""What is counted of a launch, each in a fresh process whose kernels are interpreted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from grader.meter import sample
+from grader.meter.sectors import pattern
+from tests.meter.test_interpreter import interpreted
+
+SETUP = """
+from grader.meter import sentinel, recipe
+from grader.meter.counter import Counter
+from grader.meter.execute import Meter
+from grader.meter.loops import Loops
+from grader.meter.gpus import GPUS
+from grader.meter.hollow import Hollow
+from grader.meter.stage import pretended
+from grader.meter.tuning import tuned
+repairs.install(); order.install(); bounds.install()
+loops = Loops()
+range = loops.shorter
+meter = Meter(Counter(__file__, loops), set(), recipe.written)
+
+"""
+
+
+def lanes(*strides: int, shape: tuple[int, ...], base: int = 0) -> np.ndarray:
+    """Addresses of a block whose dimension d steps by strides[d] bytes."""
+    steps = (
+        np.arange(n).reshape([-1 if i == d else 1 for i in range(len(shape))]) for d, n in enumerate(shape)
+    )
+    return sum((s * step for s, step in zip(strides, steps, strict=True)), np.zeros(shape, int)).astype(
+        np.uint64
+    ) + np.uint64(base)
+
+
+@pytest.mark.parametrize(
+    ("addresses", "size", "sectors", "useful", "step"),
+    [
+        (lanes(4, shape=(1024,)), 4, 128, 1024, 4),
+        (lanes(4, shape=(1024,), base=4), 4, 136, 1024, 4),  # a warp's 512 bytes begin within a sector
+        (lanes(8192, shape=(1024,)), 4, 1024, 1024, 8192),
+        (lanes(4096, 4, shape=(64, 64)), 4, 512, 4096, 4),
+        (lanes(4, 4096, shape=(64, 64)), 4, 512, 4096, 4),  # the layout follows the addresses
+        (lanes(0, 4, shape=(64, 32)), 4, 4, 32, 4),  # a row that all rows share
+        (lanes(0, shape=(1,)), 4, 1, 1, 0),
+        (lanes(2, shape=(256,)), 2, 16, 256, 2),
+    ],
+)
+def test_sectors_are_those_that_the_warps_touch(
+    addresses: np.ndarray, size: int, sectors: int, useful: int, step: int
+) -> None:
+    found = pattern(addresses, np.ones(addresses.shape, bool), size)
+    assert (found.sectors, found.useful, found.step) == (sectors, useful, step)
+
+
+def test_masked_lanes_touch_no_sector() -> None:
+    addresses = lanes(4, shape=(256,))
+    found = pattern(addresses, np.arange(256) < 20, 4)
+    assert (found.sectors, found.useful) == (3, 20)
+    assert pattern(addresses, np.zeros(256, bool), 4).sectors == 0
+
+
+@pytest.mark.parametrize(("count", "wanted"), [(1, 4), (3, 4), (4, 4), (5, 4), (100_000, 10)])
+def test_the_sampled_programs_stand_for_all(count: int, wanted: int) -> None:
+    chosen = sorted(sample.programs(count, wanted))
+    assert chosen[0] == 0
+    assert chosen[-1] == count - 1
+    assert len(set(chosen)) == len(chosen) <= wanted
+    assert sum(sample.weights(chosen, count)) == pytest.approx(count)
+    assert [sample.place(i, (3, 2, 2)) for i in (0, 2, 3, 11)] == [(0, 0, 0), (2, 0, 0), (0, 1, 0), (2, 1, 1)]
+
+
+def test_the_sentinel_is_silent_and_speaks_when_a_hook_has_moved() -> None:
+    out = interpreted(
+        SETUP
+        + """
+print(repr(sentinel.wrong()))
+from grader.meter import arithmetic
+arithmetic.count = lambda counter: lambda: None
+print(sentinel.wrong())
+bounds.watch = lambda watcher: None
+print(sentinel.wrong())
+"""
+    )
+    assert out.splitlines() == ["''", "dots 0.0", "rounds 0.0"]
+
+
+WALK = """
+@triton.jit
+def walk(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    acc = tl.zeros((BLOCK,), tl.float32)
+    for start in range(tl.program_id(0) * BLOCK, n, tl.num_programs(0) * BLOCK):
+        offs = start + tl.arange(0, BLOCK)
+        acc += tl.load(x_ptr + offs, mask=offs < n, other=0.0)
+    tl.store(y_ptr + tl.program_id(0) * BLOCK + tl.arange(0, BLOCK), acc)
+
+"""
+
+
+def test_a_long_loop_is_counted_to_its_end_though_few_steps_run() -> None:
+    out = interpreted(
+        SETUP
+        + WALK
+        + """
+x, y = torch.zeros(2**24 - 5), torch.zeros(2 * 1024)
+with meter.installed():
+    walk[(2,)](x, y, x.numel(), BLOCK=1024)
+launch, = meter.launches
+load, store = launch.sites
+print(launch.programs, launch.shortened, launch.cut, round(launch.rounds))
+print(round(load.calls), round(load.asked), round(load.efficiency, 3), round(load.masked))
+print(round(launch.tensors['x_ptr'].read), launch.tensors['y_ptr'].stored)
+"""
+    )
+    assert out.splitlines() == [
+        "2 True False 8192",
+        f"{2**14} {4 * (2**24 - 5)} 1.0 5",
+        f"{4 * (2**24 - 5)} 8192.0",
+    ]
+
+
+def test_a_program_that_never_ends_is_cut_and_one_that_strays_is_told() -> None:
+    out = interpreted(
+        SETUP
+        + """
+@triton.jit
+def spin(x_ptr):
+    while tl.load(x_ptr) == 0:
+        pass
+
+@triton.jit
+def stray(x_ptr, n):
+    tl.store(x_ptr + n + tl.arange(0, 4), 1.0)
+
+with meter.installed():
+    spin[(4,)](torch.zeros(4, dtype=torch.int32))
+    print(meter.launches[0].cut)
+    try:
+        stray[(1,)](torch.zeros(4), 4)
+    except bounds.OutOfBounds as error:
+        print(error)
+"""
+    )
+    assert out.splitlines()[0] == "True"
+    assert "1 element past the end of x_ptr" in out
+
+
+def test_a_launcher_believes_in_the_gpu_and_takes_no_memory() -> None:
+    out = interpreted(
+        SETUP
+        + """
+class Twice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return torch.zeros_like(x)
+    @staticmethod
+    def backward(ctx, dy):
+        print(dy.is_cuda, torch.empty(3, device=dy.device).shape)
+        return torch.empty(dy.shape, device="cuda")
+
+noted = []
+with meter.installed(), pretended(GPUS["h200"]), Hollow(lambda *op: noted.append(op)):
+    x = torch.empty(2**30, device="cuda")
+    print(x.is_cuda, x.device, x.to("cuda").cuda() is x, (x * 2).shape == x.shape)
+    sms = torch.cuda.get_device_properties(x.device).multi_processor_count
+    print(sms, torch.cuda.get_device_capability())
+    print(triton.runtime.driver.active.get_current_target().arch)
+    small = torch.ones(4, requires_grad=True)
+    torch.autograd.grad(Twice.apply(small), small, torch.ones(4))
+print(noted[0], torch.empty(1).is_cuda, torch.cuda.is_available())
+"""
+    )
+    assert out.splitlines() == [
+        "True cuda:0 True True",
+        "132 (9, 0)",
+        "90",
+        "True torch.Size([3])",
+        f"('mul', {2**32}, {2**32}) False False",
+    ]
+
+
+def test_an_autotuner_chooses_what_is_predicted_to_be_fastest() -> None:
+    out = interpreted(
+        SETUP
+        + """
+@triton.autotune([triton.Config({"BLOCK": b}, num_warps=w) for b, w in ((32, 1), (1024, 4), (64, 1))], key=[])
+@triton.jit
+def double(x_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x_ptr + offs, 2 * tl.load(x_ptr + offs, mask=offs < n), mask=offs < n)
+
+x = torch.zeros(2**22)
+with meter.installed(), tuned(meter, GPUS["h200"]):
+    double[lambda meta: (triton.cdiv(x.numel(), meta["BLOCK"]),)](x, x.numel())
+launch, = meter.launches
+print(launch.grid, launch.recipe["options"]["num_warps"], launch.recipe["arguments"]["x_ptr"])
+"""
+    )
+    assert out == "(4096, 1, 1) 4 {'is': 'tensor', 'dtype': 'float32', 'aligned': True}\n"
