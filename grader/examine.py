@@ -42,6 +42,7 @@ def grade(
     on_event: OnEvent = lambda event: None,
     warm: Warm | None = None,
     call_timeout: float | None = None,
+    speed: bool = True,
 ) -> Verdict:
     """Grade `path` on `day`.
 
@@ -53,6 +54,7 @@ def grade(
             once.
         warm: a warm parent to use; without one, one is started and stopped.
         call_timeout: seconds that one call of the learner's function may take.
+        speed: measure it, or predict it.
 
     Raises:
         BadSubmission: the file cannot be read.
@@ -89,6 +91,7 @@ def grade(
         "seed": seed,
         "only": only,
         "call_timeout": call_timeout or CALL_TIMEOUT[where],
+        "speed": speed,
     }
     with contextlib.ExitStack() as stack:
         if where == "gpu":
@@ -139,10 +142,11 @@ def _follow(parent: Warm, request: dict[str, Any], base: Verdict, on_event: OnEv
     checks: list[Check] = []
     running = ""
     try:
-        events = parent.judge(request)
+        events = parent.judge({**request, "mute": parent.mute})
         while True:
             event, _ = events.receive(SILENCE[request["device"]])
             if event["event"] == "finished":
+                parent.mute = event["mute"]
                 return _finish(base, checks, event)
             if event["event"] in ("refused", "broken"):
                 _give_up(event)

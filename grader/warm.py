@@ -25,12 +25,16 @@ class Warm:
     Args:
         device: `cpu` runs kernels in Triton's interpreter, `gpu` compiles them.
 
+    Attributes:
+        mute: the interpreter's canaries that were silent at its first grading, None before.
+
     Raises:
         CannotGrade: the parent could not be started (no torch, no triton, …); `wait` raises it.
     """
 
     def __init__(self, device: Device) -> None:
         self.device = device
+        self.mute: list[str] | None = None
         ours, theirs = socket.socketpair()
         self.log = new_log("track-")
         environment = dict(os.environ, PYTHONPATH=_import_path(), PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")

@@ -3,7 +3,7 @@
 {"event": "planned", "checks": ["imports", …]}
 {"event": "started", "check": "correct[rows=4-cols=8-fp32]"}
 {"event": "checked", "check": {…}}            one Check, as verdict.py has it
-{"event": "finished", "status": …, "diagnosis": …, "look_at": …, "speed": …}
+{"event": "finished", "status": …, "diagnosis": …, "look_at": …, "speed": …, "mute": […]}
 {"event": "refused" | "broken", "text": …}    nothing to grade, or a bug of ours
 """
 
@@ -41,7 +41,8 @@ PYTEST = [
     "-c",
     os.devnull,
 ]
-PYTEST += ["--rootdir", str(CHECKS.parent)]
+# Nor a look into any folder above this one.
+PYTEST += ["--rootdir", str(CHECKS.parent), "--confcutdir", str(CHECKS.parent)]
 BUSY = 60.0  # seconds that pytest-timeout allows a check beyond what its runner may take
 
 
@@ -59,7 +60,7 @@ def judge(request: dict[str, Any], events: Channel, parent: Channel) -> None:
         if reporter.broken or not reporter.outcomes:
             events.send({"event": "broken", "text": reporter.broken or "no check ran"})
             return
-        events.send({"event": "finished", **_verdict(session, reporter.outcomes)})
+        events.send({"event": "finished", "mute": session.mute, **_verdict(session, reporter.outcomes)})
     except Exception:
         events.send({"event": "broken", "text": traceback.format_exc()})
 

@@ -57,7 +57,7 @@ class Reporter:
             metafunc.parametrize("part", parts, ids=[c.entry for c in parts])
         if "bar" in metafunc.fixturenames:
             bars: list[tuple[Challenge, Speed]] = [
-                (c, s) for c in session.challenges for s in c.speeds if not session.only
+                (c, s) for c in session.challenges for s in c.speeds if session.timed
             ]
             metafunc.parametrize("bar", bars, ids=[_bar_id(session, *bar) for bar in bars])
 
@@ -81,9 +81,18 @@ class Reporter:
         self.left[_group(name)] -= 1
         if self._unreachable(_group(name)):
             self._record(Check(name, "not reached"))
+            if _group(name) != self.failed_group:
+                self._end(item)
             pytest.skip("not reached")
         self.events.send({"event": "started", "check": name})
         self.begin = time.perf_counter()
+
+    def _end(self, item: pytest.Item) -> None:
+        """No group after a failed one is reached: leave the rest out at once."""
+        items = item.session.items
+        for other in items[items.index(item) + 1 :]:
+            self._record(Check(self._name(other), "not reached"))
+        item.session.shouldstop = "the rest is not reached"
 
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
         """Turn what a check raised into its outcome; the report that pytest makes of it is not used."""

@@ -47,7 +47,8 @@ class Session:
 
     Args:
         request: hidden_tests, path, device (cpu, gpu), seed, only (substring of case ids or None),
-            call_timeout.
+            call_timeout, speed (whether bars are tried), mute (the canaries that were silent at an earlier
+            grading, None at the first).
         parent: the channel on which runners are asked for.
     """
 
@@ -56,6 +57,7 @@ class Session:
         self.device = "cuda" if request["device"] == "gpu" else "cpu"
         self.seed: int = request["seed"]
         self.only: str | None = request["only"]
+        self.timed = bool(request.get("speed", True)) and not self.only
         self.timeout = float(request["call_timeout"])
         self.parent = parent
         self.challenges = load_challenges(Path(request["hidden_tests"]))
@@ -71,7 +73,7 @@ class Session:
         if self.device == "cpu":
             from grader.meter import canaries
 
-            self.mute = canaries.failures()
+            self.mute = canaries.failures() if request.get("mute") is None else request["mute"]
 
     def cases(self, group: str) -> list[tuple[Challenge, Case]]:
         """The cases of a group, smallest first, as asked for by -k."""
@@ -224,7 +226,7 @@ class Session:
 
     def expect_builder(self) -> None:
         """Without a GPU, kernels will be compiled at the end: have that process started meanwhile."""
-        if self.device == "cpu" and not self.only and not self.announced:
+        if self.device == "cpu" and self.timed and not self.announced:
             self.announced = True
             if any(challenge.speeds for challenge in self.challenges):
                 announce_builder(self.parent)

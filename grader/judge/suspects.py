@@ -14,19 +14,18 @@ from grader.judge.oracle import suspect
 from grader.judge.trial import Trial
 
 KINDS = ("values", "nan", "inf", "special", "scalar")
-SOME = 4  # of the failed cases, at least: a suspect that explains none of them explains too little
 CLEARER = 0.25  # a suspect must leave at most this share of the distance to the truth
 
 
 def suspected(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
     """The rule of the diagnosis: the suspect that explains most of what is wrong."""
     wrong = [t for t in evidence.failed if t.answer and not t.rows and t.findings[0].kind in KINDS]
-    suspects = trial.challenge.suspects
-    some = wrong[:: max(1, len(wrong) // SOME)]
-    hopeful = [name for name in suspects if any(_explains(suspects[name], other) for other in some)]
-    explained = {name: sum(_explains(suspects[name], other) for other in wrong) for name in hopeful}
-    best = max(explained, key=lambda name: explained[name], default="")
-    return (best, "the formula") if best else None
+    explained = {
+        sentence: sum(_explains(function, other) for other in wrong)
+        for sentence, function in trial.challenge.suspects.items()
+    }
+    best = max(explained, key=lambda sentence: explained[sentence], default="")
+    return (best, "the formula") if best and explained[best] else None
 
 
 def _explains(function: Callable[..., Any], trial: Trial) -> bool:
