@@ -42,6 +42,7 @@ def grade(
     on_event: OnEvent = lambda event: None,
     warm: Warm | None = None,
     call_timeout: float | None = None,
+    cases: bool = True,
     speed: bool = True,
 ) -> Verdict:
     """Grade `path` on `day`.
@@ -54,6 +55,7 @@ def grade(
             once.
         warm: a warm parent to use; without one, one is started and stopped.
         call_timeout: seconds that one call of the learner's function may take.
+        cases: try the cases of correct and edges.
         speed: measure it, or predict it.
 
     Raises:
@@ -91,6 +93,7 @@ def grade(
         "seed": seed,
         "only": only,
         "call_timeout": call_timeout or CALL_TIMEOUT[where],
+        "cases": cases,
         "speed": speed,
     }
     with contextlib.ExitStack() as stack:

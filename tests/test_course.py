@@ -136,8 +136,9 @@ def test_a_mistake_fails_and_is_told_why(day: Day, mistake: planted.Mistake, gra
     [(day, laggard) for day in ALL for laggard in planted.laggards(day)],
     ids=lambda value: getattr(value, "stem", None) or value.name.replace(" ", "_"),
 )
-def test_a_laggard_is_slow_and_nothing_else(day: Day, laggard: planted.Laggard, graded: Grade) -> None:
-    verdict = graded(day.number, laggard.source(day))
+def test_a_laggard_is_predicted_to_be_slow(day: Day, laggard: planted.Laggard, graded: Grade) -> None:
+    # Its cases are slow here, too: `python -m tests.proof` grades them.
+    verdict = graded(day.number, laggard.source(day), cases=False)
     assert verdict.status == ("passed" if laggard.unseen else "slow"), verdict.diagnosis
 
 

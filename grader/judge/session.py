@@ -47,8 +47,8 @@ class Session:
 
     Args:
         request: hidden_tests, path, device (cpu, gpu), seed, only (substring of case ids or None),
-            call_timeout, speed (whether bars are tried), mute (the canaries that were silent at an earlier
-            grading, None at the first).
+            call_timeout, cases and speed (whether cases and bars are tried), mute (the canaries that were
+            silent at an earlier grading, None at the first).
         parent: the channel on which runners are asked for.
     """
 
@@ -57,6 +57,7 @@ class Session:
         self.device = "cuda" if request["device"] == "gpu" else "cpu"
         self.seed: int = request["seed"]
         self.only: str | None = request["only"]
+        self.tried = bool(request.get("cases", True))
         self.timed = bool(request.get("speed", True)) and not self.only
         self.timeout = float(request["call_timeout"])
         self.parent = parent
@@ -88,7 +89,8 @@ class Session:
         return [
             pair
             for pair in pairs
-            if not (pair[1].gpu and self.device == "cpu")
+            if self.tried
+            and not (pair[1].gpu and self.device == "cpu")
             and (self.only is None or self.only in self.case_id(pair))
         ]
 
