@@ -21,7 +21,6 @@ laggards = [
             FIRST: "first = 0",
             WHOLE: "whole = tl.cdiv(Sq, BLOCK_M) * BLOCK_M",
         },
-        unseen="it moves no byte too many from HBM: blocks are computed for nothing, and read from L2",
     ),
     # No matrix unit computes IEEE fp32: 60 TFLOP/s at best where fp16 has 900.
     Laggard(
