@@ -33,6 +33,7 @@ def measure(day: Day, source: str) -> dict[str, float]:
     import torch
     import triton
 
+    from grader.judge.oracle import asked
     from grader.judge.session import load_challenges
     from grader.judge.trial import draw, draw_upstream
     from grader.meter.prediction import bar_name
@@ -44,7 +45,7 @@ def measure(day: Day, source: str) -> dict[str, float]:
         for speed in challenge.speeds:
             entry = getattr(module, challenge.entry)
             arguments = draw(challenge, speed.case, 1, "cuda")
-            of = list(challenge.gradients.of) if challenge.gradients and speed.part != "forward" else []
+            of = asked(challenge, arguments) if speed.part != "forward" else []
             upstream = ()
             if of:
                 upstream = draw_upstream(speed.case, tuple(as_list(entry(*arguments))), 1, "cuda")

@@ -12,6 +12,7 @@ from grader.challenge import Challenge, Speed
 from grader.judge import reports
 from grader.judge.hollow import hollow_inputs
 from grader.judge.link import Runner, RunnerLost
+from grader.judge.oracle import asked
 from grader.judge.session import CheckFailed, NotMeasured, Session
 from grader.meter.counts import Launch
 from grader.meter.gpus import Gpu
@@ -55,7 +56,9 @@ def foresee(
         NotMeasured: nothing can be foretold, and why.
     """
     arguments, specs, blobs = hollow_inputs(challenge, speed.case, session.seed)
-    launches = _counted(session, challenge, speed, key, specs, blobs)
+    of = asked(challenge, arguments) if speed.part != "forward" else []
+    request = {"do": "meter", "entry": challenge.entry, "arguments": specs, "of": of, "part": speed.part}
+    launches = _counted(session, {**request, "gpu": key}, blobs)
     compiled, code = _compiled(session, launches, key, wanted)
     tensors = [value for value in arguments if isinstance(value, torch.Tensor)]
     call = Call(
@@ -71,17 +74,11 @@ def foresee(
     return Seen(call, code)
 
 
-def _counted(
-    session: Session, challenge: Challenge, speed: Speed, key: str, specs: Any, blobs: Any
-) -> list[Launch]:
-    of = list(challenge.gradients.of) if challenge.gradients and speed.part != "forward" else []
-    request = {"do": "meter", "entry": challenge.entry, "arguments": specs, "of": of, "part": speed.part}
+def _counted(session: Session, request: dict[str, Any], blobs: Any) -> list[Launch]:
     try:
         session.load(session.fresh_runner())
         assert session.runner is not None
-        report, _ = session.runner.ask(
-            {**request, "gpu": key}, reports.METERED, blobs, timeout=session.timeout
-        )
+        report, _ = session.runner.ask(request, reports.METERED, blobs, timeout=session.timeout)
     except (RunnerLost, CheckFailed) as lost:
         raise NotMeasured(f"no prediction: at full size {lost}") from None
     finally:

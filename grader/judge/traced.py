@@ -10,6 +10,7 @@ import torch
 from grader.challenge import Challenge
 from grader.judge import reports
 from grader.judge.link import RunnerLost, pack_arguments
+from grader.judge.oracle import asked
 from grader.judge.session import NotMeasured, Session
 from grader.judge.trial import draw
 
@@ -35,8 +36,7 @@ def _part(session: Session, challenge: Challenge) -> dict[str, Any]:
 
 def _launches(session: Session, challenge: Challenge, arguments: tuple[Any, ...]) -> list[dict[str, Any]]:
     specs, blobs = pack_arguments(arguments, session.names[challenge.entry][: len(arguments)])
-    of = list(challenge.gradients.of) if challenge.gradients else []
-    ask = {"do": "trace", "entry": challenge.entry, "arguments": specs, "of": of}
+    ask = {"do": "trace", "entry": challenge.entry, "arguments": specs, "of": asked(challenge, arguments)}
     try:
         report, _ = session.ready_runner().ask(ask, reports.TRACED, blobs, timeout=session.timeout)
     except RunnerLost as lost:

@@ -58,7 +58,6 @@ class Counter:
         self.bounds = Bounds(path)
         self.races = self.bounds.races
         self.loops = loops
-        self.stray = ""
         self._known: dict[tuple[Any, ...], tuple[Any, Any, int, Pattern]] = {}
         self.begin(SECONDS)
 

@@ -74,7 +74,7 @@ def seconds(launch: Launch, gpu: Gpu, built: Built) -> float:
 
 def quick(launch: Launch, gpu: Gpu) -> float:
     """The same before anything is compiled; impossible configs take for ever."""
-    options, warps = launch.recipe.get("options", {}), 4
+    options = launch.recipe.get("options", {})
     warps = int(options.get("num_warps", 4))
     stages = int(options.get("num_stages", 3))
     operands, sums = tile(launch)
