@@ -18,16 +18,17 @@ def count(counter: Counter) -> Callable[[], None]:
 
     def binary_op(lhs: Any, rhs: Any, op: Any) -> Any:
         result = stock.binary_op(_builder, lhs, rhs, op)
-        _add(counter, lhs, result, 1.0)
+        _add(counter, lhs, result)
         return result
 
     def unary_op(arg: Any, op: Any) -> Any:
         result = stock.unary_op(_builder, arg, op)
-        _add(counter, arg, result, 1.0, special=True)
+        _add(counter, arg, result, special=True)
         return result
 
     def create_dot(a: Any, b: Any, d: Any, *rest: Any, **options: Any) -> Any:
         weight = counter.loops.weight
+        counter.spend(d.data.size)
         counter.tally.dots += weight
         counter.tally.lines.setdefault("dot", counter.bounds.line())
         counter.tally.flops += weight * 2 * a.data.size * b.data.shape[-1]
@@ -42,7 +43,8 @@ def count(counter: Counter) -> Callable[[], None]:
     return undo
 
 
-def _add(counter: Counter, arg: Any, result: Any, each: float, special: bool = False) -> None:
+def _add(counter: Counter, arg: Any, result: Any, special: bool = False) -> None:
+    counter.spend(result.data.size)
     name = str(arg.dtype.scalar)
     if name[:2] not in ("fp", "bf"):
         return
@@ -50,4 +52,4 @@ def _add(counter: Counter, arg: Any, result: Any, each: float, special: bool = F
     if name == "fp64":
         counter.tally.lines.setdefault("fp64", counter.bounds.line())
     ops = counter.tally.ops
-    ops[kind] = ops.get(kind, 0.0) + each * counter.loops.weight * result.data.size
+    ops[kind] = ops.get(kind, 0.0) + counter.loops.weight * result.data.size

@@ -28,12 +28,7 @@ class Bounds:
 
     Args:
         path: the learner's file; lines are reported in it.
-
-    Attributes:
-        dry: floating values are neither read nor written, only looked at from outside.
     """
-
-    dry = False
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -45,6 +40,10 @@ class Bounds:
         """A launch begins, on the tensors of these regions."""
         self.regions = regions
         self.races.launch()
+
+    def skips(self, dtype: Any) -> bool:
+        """Whether the access that was just checked is left undone: nothing is read or written."""
+        return False
 
     def report(self) -> list[dict[str, Any]]:
         """What was noted, one entry a line and kind."""
@@ -148,7 +147,7 @@ class _Proxy:
             if home is not None and home.own:
                 where = _elements(home, ptrs, mask, np.dtype(dtype).itemsize)
                 self.bounds.races.load(*where, np.dtype(dtype), _number())
-            if self.bounds.dry and _is_float(np.dtype(dtype)):
+            if self.bounds.skips(np.dtype(dtype)):
                 return np.zeros(ptrs.shape, dtype)
         return self._real.load(ptrs, mask, other, dtype)
 
@@ -159,7 +158,7 @@ class _Proxy:
                 where = _elements(home, ptrs, mask, value.dtype.itemsize)
                 values = np.broadcast_to(value, ptrs.shape)[np.broadcast_to(mask, ptrs.shape)]
                 self.bounds.races.store(*where, values, _number())
-            if self.bounds.dry and _is_float(value.dtype):
+            if self.bounds.skips(value.dtype):
                 return None
         return self._real.store(ptrs, value, mask)
 
@@ -169,6 +168,8 @@ class _Proxy:
             # bf16 comes as its bits, uint16; counters and locks are wider.
             counts = value.dtype.kind in "iu" and value.dtype.itemsize >= 4
             self.bounds.races.ordered |= counts or "XCHG" in str(op)
+            if self.bounds.skips(value.dtype):
+                return np.zeros(ptrs.shape, value.dtype)
         return self._real.atomic_rmw(op, ptrs, value, mask, sem)
 
     def atomic_cas(self, ptrs: Any, compare: Any, value: Any, sem: Any) -> Any:
@@ -184,7 +185,7 @@ def _elements(home: Region, ptrs: Any, mask: Any, size: int) -> tuple[int, int, 
     return home.start, (home.stop - home.start) // size, (lanes.astype(np.int64) - home.start) // size
 
 
-def _is_float(dtype: Any) -> bool:
+def is_float(dtype: Any) -> bool:
     """bf16 comes as its bits, uint16."""
     return bool(dtype.kind == "f" or dtype == np.uint16)
 

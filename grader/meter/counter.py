@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from grader.meter.bounds import Bounds, Region
+from grader.meter.bounds import Bounds, Region, is_float
 from grader.meter.counts import SECTOR, Site
 from grader.meter.loops import Loops
 from grader.meter.sectors import Pattern, pattern
 
-ACCESSES = 6000  # of one program, before it is cut
-SECONDS = 1.0  # that one program may take
+LANES = 1 << 13  # of a block, that cost the interpreter as much again as any operation does
 
 
 class Cut(BaseException):
@@ -50,26 +48,37 @@ class Counter:
     Args:
         path: the learner's file.
         loops: whose weight every access counts with.
-    """
 
-    dry = True
+    Attributes:
+        work: operations of the running program, those on large blocks weighted with what they cost the
+            interpreter: one is 0.1 ms on a slow core. A limit on it, unlike one on time, cuts alike anywhere.
+    """
 
     def __init__(self, path: str, loops: Loops) -> None:
         self.bounds = Bounds(path)
         self.races = self.bounds.races
         self.loops = loops
         self._known: dict[tuple[Any, ...], tuple[Any, Any, int, Pattern]] = {}
-        self.begin(SECONDS)
+        self.begin(0.0)
 
     def launch(self, regions: list[Region]) -> None:
         """A launch begins, on these tensors."""
         self.bounds.launch(regions)
 
-    def begin(self, seconds: float) -> None:
-        """A program begins; it is cut after so many seconds."""
-        self.tally, self.accesses, self.step = Tally(), 0, -1
-        self.deadline = time.thread_time() + seconds
+    def begin(self, limit: float) -> None:
+        """A program begins; it is cut after so much work."""
+        self.tally, self.work, self.limit, self.step = Tally(), 0.0, limit, -1
         self.loops.reset()
+
+    def spend(self, lanes: int) -> None:
+        """One operation on a block of so many lanes.
+
+        Raises:
+            Cut: this program has done enough.
+        """
+        self.work += 1 + lanes / LANES
+        if self.work > self.limit:
+            raise Cut
 
     def check(self, kind: str, addresses: Any, mask: Any, size: int) -> None:
         """Count one access; called before it happens.
@@ -78,9 +87,7 @@ class Counter:
             Cut: this program has done enough.
             OutOfBounds: a lane lies outside of every tensor.
         """
-        self.accesses += 1
-        if self.accesses > ACCESSES or time.thread_time() > self.deadline:
-            raise Cut
+        self.spend(addresses.size)
         home = self.bounds.check(kind, addresses, mask, size)
         mask = np.broadcast_to(mask, addresses.shape)
         if home is not None:
@@ -95,6 +102,10 @@ class Counter:
             self.step = self.loops.step
             self.tally.steps += self.loops.weight
         self.tally.sites.setdefault(key, Site(*key)).add(site, self.loops.weight)
+
+    def skips(self, dtype: Any) -> bool:
+        """Floating values are looked at from outside only: they need no memory then."""
+        return is_float(dtype)
 
     def _pattern(self, key: tuple[Any, ...], addresses: Any, mask: Any, size: int) -> Pattern:
         """A line in a loop does the same again and again: only what is new is worked out."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 from unittest import mock
@@ -16,7 +15,7 @@ from unittest import mock
 from triton.runtime import interpreter
 
 from grader.meter import arithmetic, bounds
-from grader.meter.counter import SECONDS, Counter, Cut, Tally
+from grader.meter.counter import Counter, Cut, Tally
 from grader.meter.counts import Launch
 from grader.meter.extrapolate import launch_of
 from grader.meter.sample import place, programs, weights
@@ -25,8 +24,9 @@ from grader.runner.world import tensors_in
 _builder: Any = interpreter.interpreter_builder
 FEW, MORE, MANY = 4, 10, 160  # programs; more where they are unlike each other, many where some do nothing
 ALIKE, IDLE = 0.2, 0.1
-ENOUGH = 1200  # accesses of one launch, from which on three programs must do
-CALL_SECONDS = 3.0  # of programs in one call, then one program must do
+# Work, as counter.py has it: of one program before it is cut, of one launch from which on three programs must
+# do, and of a whole call; what comes after that is cut early.
+PROGRAM, ENOUGH, CALL, LITTLE = 8000, 4000, 20000, 300
 
 
 class Meter:
@@ -106,21 +106,20 @@ class Meter:
         count = grid[0] * grid[1] * grid[2]
         type(_builder).set_grid_dim(_builder, *grid)
         done: dict[int, Tally] = {}
-        seen = 0
+        seen = 0.0
         for wanted in (self.few, MORE, MANY):
             chosen = programs(count, min(wanted, count))
             for program in chosen:
                 if program not in done and (len(done) < FEW - 1 or seen < ENOUGH):
                     done[program] = self._program(fn, given, place(program, grid))
-                    seen += self.counter.accesses
+                    seen += self.counter.work
             if self.few < FEW or seen > ENOUGH or _enough(list(done.values()), wanted):
                 break
         order = sorted(done)
         return order, [done[program] for program in order]
 
     def _program(self, fn: Any, given: dict[str, Any], at: tuple[int, int, int]) -> Tally:
-        begin = time.thread_time()
-        self.counter.begin(max(min(SECONDS, CALL_SECONDS - self.spent), 0.02))
+        self.counter.begin(max(min(PROGRAM, CALL - self.spent), LITTLE))
         type(_builder).set_grid_idx(_builder, *at)
         self.counter.loops.running = True
         try:
@@ -131,7 +130,7 @@ class Meter:
             self._strayed(error)
         finally:
             self.counter.loops.running = False
-        self.spent += time.thread_time() - begin
+        self.spent += self.counter.work
         self.counter.tally.shortened = self.counter.loops.shortened
         return self.counter.tally
 

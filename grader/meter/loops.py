@@ -11,8 +11,7 @@ import operator
 from collections.abc import Iterator
 from typing import Any
 
-# Loops of so many steps run in full, and of longer ones so many first steps; by how many loops are around.
-LIMITS = ((64, 24), (32, 6), (16, 4))
+WHOLE, FIRST = 8, 4  # loops of so many steps run in full; of longer ones so many first steps
 LAST = 2  # steps run at the end of a shortened loop, where masks bite
 
 
@@ -31,7 +30,7 @@ class Loops:
 
     def reset(self) -> None:
         """A program begins."""
-        self.weight, self.depth, self.step, self.shortened = 1.0, 0, 0, False
+        self.weight, self.step, self.shortened = 1.0, 0, False
 
     def shorter(self, *limits: Any) -> Any:
         """In the place of `range` in the learner's file, and of tl.range."""
@@ -47,11 +46,9 @@ class Loops:
 
     def _walk(self, whole: range) -> Iterator[int]:
         outer = self.weight
-        limit, first = LIMITS[min(self.depth, len(LIMITS) - 1)]
-        self.depth += 1
-        many = len(whole) > limit
+        many = len(whole) > WHOLE
         self.shortened |= many
-        head = whole[:first] if many else whole
+        head = whole[:FIRST] if many else whole
         for index, value in enumerate(head):
             # The first step may differ (masks, the first of a running maximum): it stands for itself.
             stands_for = (len(whole) - LAST - 1) / (len(head) - 1) if many and index else 1.0
@@ -63,4 +60,3 @@ class Loops:
             self.step += 1
             yield value
         self.weight = outer
-        self.depth -= 1

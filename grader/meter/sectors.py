@@ -40,18 +40,22 @@ def pattern(addresses: Any, mask: Any, size: int) -> Pattern:
         mask: which lanes take part, of the same shape.
         size: bytes that each lane moves.
     """
-    lanes, active = _in_order(addresses, mask)
+    lanes, active = in_order(addresses, mask)
     if lanes.size == 1:
         return Pattern(int(active.sum()), int(active.sum()), 0)
     step = int(lanes[1]) - int(lanes[0])
-    width = WIDEST // size if step == size else 1
-    group = min(WARP * max(width, 1), lanes.size)
+    group = min(WARP * width(step, size), lanes.size)
     ids = np.where(active, lanes >> np.uint64(SECTOR.bit_length() - 1), np.uint64(FAR))
     whole = ids[: ids.size // group * group].reshape(-1, group)
     return Pattern(_distinct(whole) - int((whole == FAR).any(axis=1).sum()), int(active.sum()), abs(step))
 
 
-def _in_order(addresses: Any, mask: Any) -> tuple[Any, Any]:
+def width(step: int, size: int) -> int:
+    """Elements that a lane moves at once, where lanes are `step` bytes apart and elements `size`."""
+    return max(WIDEST // size, 1) if step == size else 1
+
+
+def in_order(addresses: Any, mask: Any) -> tuple[Any, Any]:
     """Lanes in one row, the closest together side by side; a dimension that repeats addresses is dropped."""
     steps = [_step(addresses, axis) for axis in range(addresses.ndim)]
     for axis in reversed(range(addresses.ndim)):
