@@ -1,6 +1,7 @@
 """Times on this machine's GPU, to hold predictions against: `python -m tests.measured FILE [DAY …]`.
 
-Every solution and laggard on every bar of its day, by do_bench, µs; and what the driver says of ours.
+Every solution, honest alternative and laggard on every bar of its day, by do_bench, µs; and what the driver
+says of its kernels.
 `python -m tests.predicted --measured FILE` reads it, on any machine.
 """
 
@@ -16,14 +17,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import triton
+
 from grader import catalog
 from grader.catalog import Day
 from tests import planted
 
 
 def kernels(day: Day) -> Iterator[tuple[str, str, str]]:
-    """Name, source, and why the meter cannot see it: our solution first, then its laggards."""
+    """Name, source, and why the meter cannot see it: our solution, honest alternatives, laggards."""
     yield "ours", day.solution.read_text(encoding="utf-8"), ""
+    for path in planted.honest(day):
+        yield f"honest: {path.stem}", path.read_text(encoding="utf-8"), ""
     for laggard in planted.laggards(day):
         yield laggard.name, laggard.source(day), laggard.unseen
 
@@ -31,7 +36,6 @@ def kernels(day: Day) -> Iterator[tuple[str, str, str]]:
 def measure(day: Day, source: str) -> dict[str, float]:
     """µs by bar, for one file."""
     import torch
-    import triton
 
     from grader.judge.oracle import asked
     from grader.judge.session import load_challenges
@@ -80,7 +84,8 @@ def note_launches(noted: list[dict[str, Any]]) -> None:
     def run(self: Any, *args: Any, **options: Any) -> Any:
         compiled = stock(self, *args, **options)
         if compiled is not None:
-            fact = {"kernel": self.__name__, "registers": compiled.n_regs, "stack": compiled.n_spills}
+            # n_spills counts words of a thread's local memory.
+            fact = {"kernel": self.__name__, "registers": compiled.n_regs, "stack": 4 * compiled.n_spills}
             fact["shared"] = compiled.metadata.shared
             if fact not in noted:
                 noted.append(fact)
@@ -96,7 +101,7 @@ def main() -> None:
     chosen = parser.parse_args()
     noted: list[dict[str, Any]] = []
     note_launches(noted)
-    record: dict[str, Any] = {"times": {}, "launches": {}}
+    record: dict[str, Any] = {"triton": triton.__version__, "times": {}, "launches": {}}
     for day in [catalog.find(text) for text in chosen.days] or catalog.days():
         for name, source, _ in kernels(day):
             noted.clear()
@@ -105,8 +110,7 @@ def main() -> None:
                     record["times"].setdefault(bar, {})[name] = us
             except Exception as error:
                 print(f"{day.stem}, {name}: {error!r:.200}")
-            if name == "ours":
-                record["launches"][day.stem] = list(noted)
+            record["launches"].setdefault(day.stem, {})[name] = list(noted)
         chosen.file.write_text(json.dumps(record, indent=1), encoding="utf-8")
 
 

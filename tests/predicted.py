@@ -1,8 +1,10 @@
 """Predicted against measured: `python -m tests.predicted [--write] [--gpu KEY] [--measured FILE] [DAY …]`.
 
-It prints what is predicted for every solution and laggard; `--write` keeps the solutions' times in
-grader/meter/ours.json, which the check holds learners against. With a file of times that tests.measured made
-on a GPU, those stand beside, and their rank correlation below.
+It prints what is predicted for every solution, honest alternative and laggard; `--write` keeps the solutions'
+times in grader/meter/ours.json, which the check holds learners against. (`slack` there is a solution's ratio
+to its bar on a GPU, as `track grade` prints it.) With a file of times that tests.measured made on a GPU, they
+stand beside; below, the rank correlation, and whether the driver reported the registers, spills and shared
+memory that were compiled here.
 """
 
 from __future__ import annotations
@@ -11,18 +13,22 @@ import argparse
 import json
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import triton
 
 from grader import catalog
 from grader.catalog import Day
 from grader.errors import TrackError
 from grader.insight import ask
-from grader.meter import gpus
+from grader.meter import gpus, prediction
 from grader.meter.prediction import OURS
 from grader.warm import Warm
 from tests.measured import kernels
+
+REPORTED = ("registers", "stack", "shared")  # by the driver, too
 
 
 @dataclass
@@ -35,6 +41,7 @@ class Row:
     of_ours: float
     fails: str
     unseen: str = ""
+    built: list[dict[str, Any]] = field(default_factory=list)
     measured: float | None = None
 
 
@@ -45,9 +52,10 @@ def rows(day: Day, gpu: str, warm: Warm) -> Iterator[Row]:
         for part in _inspected(day, source, gpu, warm):
             ours.setdefault(part["name"], part["us"])
             fails = [fact["name"] for fact in part["facts"] if not fact["passed"] and fact["name"] != "time"]
-            times = part["us"] / ours[part["name"]]
-            fails += ["time"] if times >= 3 else []
-            yield Row(part["name"], name, part["us"], times, ", ".join(dict.fromkeys(fails)), unseen)
+            times, kept = part["us"] / ours[part["name"]], prediction.ours(part["name"])
+            fails += ["time"] if times >= (kept.times if kept else prediction.SLOWER) else []
+            fails = ", ".join(dict.fromkeys(fails))
+            yield Row(part["name"], name, part["us"], times, fails, unseen, list(_built(part)))
 
 
 def _inspected(day: Day, source: str, gpu: str, warm: Warm) -> list[dict[str, Any]]:
@@ -60,6 +68,14 @@ def _inspected(day: Day, source: str, gpu: str, warm: Warm) -> list[dict[str, An
             print(f"    {day.stem}: {error}")
             return []
     return [part for part in parts if part["ideal"]]
+
+
+def _built(part: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """What the driver reports of a kernel, too."""
+    for launch in part["launches"]:
+        facts = launch["compiled"]["facts"]
+        if facts:
+            yield {"kernel": launch["kernel"], **{name: facts[name] for name in REPORTED}}
 
 
 def rank_correlation(pairs: list[tuple[float, float]]) -> float:
@@ -92,21 +108,42 @@ def main() -> None:
         for day in days:
             found += rows(day, chosen.gpu, warm)
     if chosen.measured:
-        times = json.loads(chosen.measured.read_text(encoding="utf-8"))["times"]
+        record = json.loads(chosen.measured.read_text(encoding="utf-8"))
         for row in found:
-            row.measured = times.get(row.bar, {}).get(row.kernel)
+            row.measured = record["times"].get(row.bar, {}).get(row.kernel)
     print("\n".join(line(row) for row in found))
     pairs = [(row.predicted, row.measured) for row in found if row.measured]
     if len(pairs) > 1:
         print(f"\nrank correlation over {len(pairs)} kernels: {rank_correlation(pairs):.3f}")
+    if chosen.measured:
+        _compare(found, record)
     if chosen.write:
         _write(found)
+
+
+def _compare(found: list[Row], record: dict[str, Any]) -> None:
+    """Which kernels the driver of the GPU reports otherwise than they were compiled here."""
+    if record["triton"] != triton.__version__:
+        print(f"registers are not compared: Triton {triton.__version__} here, {record['triton']} there")
+        return
+    unlike, count = [], 0
+    for row in found:
+        driver = record["launches"].get(row.bar.split("/")[0], {}).get(row.kernel, [])
+        for facts in row.built if driver else ():
+            count += 1
+            if facts not in driver:
+                same = [entry for entry in driver if entry["kernel"] == facts["kernel"]]
+                unlike.append(f"    {row.bar}, {row.kernel}: {facts}, the driver: {same}")
+    print(f"registers, spills and shared memory: {count - len(unlike)} of {count} kernels as the driver says")
+    print(*unlike, sep="\n")
 
 
 def _write(found: list[Row]) -> None:
     """Keep our solutions' times; those of days that were not asked for stay."""
     kept = json.loads(OURS.read_text(encoding="utf-8")) if OURS.exists() else {}
-    kept |= {row.bar: round(row.predicted, 1) for row in found if row.kernel == "ours"}
+    for row in found:
+        if row.kernel == "ours":
+            kept[row.bar] = {**kept.get(row.bar, {}), "us": round(row.predicted, 1)}
     OURS.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n", encoding="utf-8")
 
 

@@ -15,7 +15,7 @@ from grader.judge import imports
 from grader.judge.foresight import Seen, Wanted, foresee
 from grader.judge.session import CheckFailed, NotMeasured, Session
 from grader.meter import gates, gpus
-from grader.meter.prediction import bar_name, ours
+from grader.meter.prediction import Ours, bar_name, ours
 from grader.wire import Channel
 
 
@@ -32,7 +32,8 @@ def answer(request: dict[str, Any], events: Channel, parent: Channel) -> None:
     except CheckFailed as failed:
         events.send({"event": "refused", "text": str(failed), "fix": "track grade"})
     except NotMeasured as why:
-        events.send({"event": "refused", "text": f"Nothing can be shown: {why}.", "fix": "track grade"})
+        fix = f"track {request['do']}" if request["only"] else "track grade"
+        events.send({"event": "refused", "text": f"Nothing can be shown: {why}.", "fix": fix})
     except Exception:
         events.send({"event": "broken", "text": traceback.format_exc()})
     finally:
@@ -57,7 +58,7 @@ def inspected(session: Session, request: dict[str, Any]) -> list[dict[str, Any]]
     return parts
 
 
-def _told(seen: Seen, reference: float | None) -> dict[str, Any]:
+def _told(seen: Seen, reference: Ours | None) -> dict[str, Any]:
     call = seen.call
     launches = [
         {**launch.to_json(), "compiled": asdict(compiled), "limit": limit, "code": code}
@@ -67,7 +68,7 @@ def _told(seen: Seen, reference: float | None) -> dict[str, Any]:
     ]
     return {
         "us": call.us,
-        "ours_us": reference,
+        "ours_us": reference.us if reference else None,
         "copy_us": call.copy_us,
         "ideal": call.ideal,
         "at_least": call.at_least,

@@ -8,7 +8,7 @@ from grader.challenge import Challenge, Speed
 from grader.judge.foresight import foresee
 from grader.judge.session import CheckFailed, Session
 from grader.meter import gates, gpus
-from grader.meter.prediction import Call, bar_name, ours
+from grader.meter.prediction import Call, Ours, bar_name, ours
 from grader.verdict import SpeedResult
 
 
@@ -40,8 +40,8 @@ def check(session: Session, challenge: Challenge, speed: Speed) -> None:
     raise CheckFailed("slow", cause, (first.says, look_at))
 
 
-def _result(call: Call, reference: float) -> dict[str, object]:
-    needed = gates.SLOWER * reference
+def _result(call: Call, reference: Ours) -> dict[str, object]:
+    needed = reference.times * reference.us
     ratio = needed / call.us
     result = SpeedResult(
         evidence="predicted",
@@ -51,7 +51,7 @@ def _result(call: Call, reference: float) -> dict[str, object]:
         copy_us=call.copy_us,
         of_copy=call.copy_us / call.us,
         of_torch=0.0,
-        bar=f"{gates.SLOWER:.0f}× what is predicted for our solution",
+        bar=f"{reference.times:.3g}× what is predicted for our solution",
         ratio=ratio,
         interval=(ratio, ratio),
         rounds=0,

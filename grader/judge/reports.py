@@ -78,27 +78,32 @@ METERED = {
         }
     ]
 }
+STEP = {
+    "kind": str,
+    "line": int,
+    "time": int,
+    "times": int,
+    "tensor": str,
+    "touched": [[int]],
+    "strays": [[int]],
+    "stray": int,
+    "masked": [[int]],
+    "left": int,
+    "lanes": [(int, type(None))],
+    "apart": int,
+    "sectors": int,
+    "needed": int,
+}
 TRACED = {
     "launches": [
         {
             "kernel": str,
+            "line": int,
             "grid": [int],
-            "tensors": {str: {"shape": [int], "stride": [int]}},
-            "programs": [
-                {
-                    "at": [int],
-                    "steps": [
-                        {
-                            "kind": str,
-                            "line": int,
-                            "tensor": str,
-                            "touched": [[int]],
-                            "masked": [[int]],
-                            "outside": int,
-                        }
-                    ],
-                }
-            ],
+            "total": int,
+            "tensors": {str: {"shape": [int], "stride": [int], "itemsize": int}},
+            "programs": [{"at": [int], "number": int, "steps": [STEP]}],
+            "findings": [{"says": str, "line": int, "program": int, "step": int}],
         }
     ]
 }
@@ -106,7 +111,7 @@ BUILT = {
     "code": str,
     "facts": {
         **dict.fromkeys(("registers", "stack", "shared", "warps", "stages", "resident"), int),
-        **dict.fromkeys(("matrix", "doubles", "divisions", "tma", "copies"), int),
+        **dict.fromkeys(("matrix", "warpgroup", "doubles", "divisions", "tma", "copies"), int),
         "fits": bool,
         "limiter": str,
         "occupancy": NUMBER,

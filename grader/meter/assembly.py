@@ -18,11 +18,12 @@ REGISTERS = 65536  # of an SM
 ACCESS = re.compile(r"\b(ld|st)\.global(?:\.[a-zA-Z][\w:]*)*?(?:\.v(\d))?\.[bufs](\d+)\b")
 COPY = re.compile(r"cp\.async\.c[ag]\.shared\.global[^;]*?\],\s*\[[^\]]*\],\s*(0x[0-9a-f]+|\d+)")
 MATRIX = re.compile(r"\b(?:wgmma\.mma_async|mma\.sync|tcgen05\.mma)")
+WARPGROUP = re.compile(r"\b(?:wgmma\.mma_async|tcgen05\.mma)")
 DOUBLE = re.compile(r"\b(?:add|sub|mul|fma|div|rcp|sqrt|ex2)(?:\.\w+)*\.f64\b")
 DIVIDE = re.compile(r"\b(?:div|rem)\.[su]64\b")
 MACHINE = {
     "HMMA": r"\bHMMA", "HGMMA": r"\bHGMMA", "IMMA": r"\bIMMA", "FFMA": r"\bFFMA", "MUFU": r"\bMUFU",
-    "LDL": r"\bLDL", "STL": r"\bSTL", "LDGSTS": r"\bLDGSTS", "LDG": r"\bLDG", "STG": r"\bSTG",
+    "LDL": r"\bLDL", "STL": r"\bSTL", "LDGSTS": r"\bLDGSTS", "LDG": r"\bLDG\b", "STG": r"\bSTG\b",
 }  # fmt: skip
 
 
@@ -38,7 +39,7 @@ class Facts:
         occupancy: warps on an SM, of those that it could hold.
         loads, stores: instructions in the code by the bytes that each lane moves; copies to shared memory
             count as loads.
-        matrix: matrix instructions in the code.
+        matrix: matrix instructions in the code; `warpgroup` those of them that four warps issue together.
         doubles: fp64 arithmetic in the code.
         divisions: of 64-bit integers, each a loop of its own.
         tma: copies by the tensor memory accelerator.
@@ -57,6 +58,7 @@ class Facts:
     loads: dict[int, int] = field(default_factory=dict)
     stores: dict[int, int] = field(default_factory=dict)
     matrix: int = 0
+    warpgroup: int = 0
     doubles: int = 0
     divisions: int = 0
     tma: int = 0
@@ -91,6 +93,7 @@ def facts(kernel: object, gpu: Gpu, machine: bool = False) -> Facts:
         loads=dict(widths["ld"] + copied),
         stores=dict(widths["st"]),
         matrix=len(MATRIX.findall(ptx)),
+        warpgroup=len(WARPGROUP.findall(ptx)),
         doubles=len(DOUBLE.findall(ptx)),
         divisions=len(DIVIDE.findall(ptx)),
         tma=ptx.count("cp.async.bulk.tensor"),

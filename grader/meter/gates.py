@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from grader.meter.counts import Extent, Site
-from grader.meter.prediction import Call
+from grader.meter.prediction import Call, Ours
 from grader.meter.roofline import TRIP
 
 BYTES = 1.05  # of what the day's bar leaves room for: 1 / 0.60 of the ideal where it asks for 0.60 of a copy
@@ -23,9 +23,18 @@ MATRIX = 0.5  # of the operations of tl.dot, that may miss the matrix units
 DOUBLES = 8  # fp64 instructions in a kernel that nobody asked for
 DIVISIONS = 4  # of 64-bit integers in a kernel
 FLIGHT = 0.8  # of the bytes on their way at a time that the day's bar takes, by what it leaves room for
-SLOWER = 3.0  # than our own solution, by the same prediction
 LONG = 8  # times the bytes in flight, from which on a launch is long enough to be judged by them
 KEPT = 3  # an intermediate tensor of less than 1/KEPT of L2 stays there
+
+LIMITED = {
+    "memory": "it moves more bytes",
+    "L2": "it loads the same bytes again and again, so larger tiles help",
+    "one program": "one program has most of the work",
+    "products": "it multiplies more than it must, or in tiles that are too small for the matrix units",
+    "arithmetic": "it computes more than it must",
+    "spills": "its registers lie in memory",
+    "waiting": "its programs wait for memory step by step, so larger tiles or fewer steps help",
+}
 
 
 @dataclass(frozen=True)
@@ -46,12 +55,17 @@ class Fact:
     line: int = 0
 
 
-def facts(call: Call, ours_us: float | None) -> list[Fact]:
+def facts(call: Call, ours: Ours | None) -> list[Fact]:
     """All of them; those that explain most first.
 
     Args:
-        ours_us: what is predicted for our own solution, µs.
+        ours: what is predicted for our own solution.
     """
+    if not call.ideal:
+        return [
+            *_compiles(call),
+            *_spills(call),
+        ]  # the day has no bar: however its kernel is launched is right
     return [
         *_compiles(call),
         *_spills(call),
@@ -62,7 +76,7 @@ def facts(call: Call, ours_us: float | None) -> list[Fact]:
         *_programs(call),
         *_in_flight(call),
         *_bytes(call),
-        *_time(call, ours_us),
+        *_time(call, ours),
     ]
 
 
@@ -139,7 +153,7 @@ def _wasteful(site: Site) -> str:
     if site.step == 0:
         return head + f"each program touches {site.itemsize} bytes of a sector by itself."
     if site.step == site.itemsize:
-        return head + "the pieces of a row are shorter than a sector."
+        return head + "the pieces of a row are shorter than a sector, so wider tiles help."
     return head + f"neighbouring lanes are {site.step // site.itemsize} elements apart."
 
 
@@ -182,8 +196,8 @@ def _in_flight(call: Call) -> Iterator[Fact]:
         share = at_once * each / needed
         if share < FLIGHT / call.room:
             says = (
-                f"{launch.kernel} keeps {share:.0%} of the bytes on their way that memory takes to be busy: "
-                f"{at_once} programs at a time, with {each:.0f} bytes each."
+                f"Too few bytes are on their way: {launch.kernel} runs {at_once:,} programs at a time, "
+                f"each with {each:,.0f} bytes, {share:.0%} of what keeps memory busy. Larger blocks help."
             )
             yield Fact("in flight", False, says, launch.line)
 
@@ -230,13 +244,15 @@ def _bytes(call: Call) -> Iterator[Fact]:
     yield Fact("bytes", times <= allowed, says, worst[2].line if worst and times > allowed else 0)
 
 
-def _time(call: Call, ours_us: float | None) -> Iterator[Fact]:
-    if ours_us is None:
+def _time(call: Call, ours: Ours | None) -> Iterator[Fact]:
+    if ours is None:
         return
-    times = call.us / ours_us
+    times = call.us / ours.us
     slowest = max(range(len(call.launches)), key=lambda i: call.launches[i].asked, default=None)
     limit, line = ("", 0)
     if slowest is not None:
         limit, line = call.limits()[slowest], call.launches[slowest].line
-    says = f"{call.us:.0f} µs are predicted, {times:.1f}× ours ({ours_us:.0f} µs); the limit: {limit}."
-    yield Fact("time", times < SLOWER, says, line)
+    says = (
+        f"{call.us:.0f} µs are predicted, {times:.1f}× ours ({ours.us:.0f} µs): {LIMITED.get(limit, limit)}."
+    )
+    yield Fact("time", times < ours.times, says, line)

@@ -11,14 +11,14 @@ from grader.errors import TrackError
 from grader.meter import gates, gpus
 from grader.meter.assembly import ACCESS, COPY, DOUBLE, residency
 from grader.meter.counts import Extent, Launch, Site
-from grader.meter.prediction import Call, Compiled
+from grader.meter.prediction import Call, Compiled, Ours
 
 H200, A100 = gpus.GPUS["h200"], gpus.GPUS["a100"]
 SIZE = 2**28  # bytes of x, and of y
 FACTS: dict[str, Any] = {
     "registers": 32, "stack": 0, "shared": 0, "fits": True, "warps": 4, "stages": 3, "resident": 16,
-    "limiter": "warps", "occupancy": 1.0, "loads": {"16": 2}, "stores": {"16": 2}, "matrix": 0, "doubles": 0,
-    "divisions": 0, "tma": 0, "copies": 0, "machine": {},
+    "limiter": "warps", "occupancy": 1.0, "loads": {"16": 2}, "stores": {"16": 2}, "matrix": 0,
+    "warpgroup": 0, "doubles": 0, "divisions": 0, "tma": 0, "copies": 0, "machine": {},
 }  # fmt: skip
 
 
@@ -42,7 +42,8 @@ def call(*launches: Launch, facts: dict[str, Any] | None = None, **about: Any) -
     return Call(H200, launches, about.pop("compiled", compiled), 2.0 * SIZE, **about)
 
 
-def failing(one: Call, ours: float | None = None) -> dict[str, gates.Fact]:
+def failing(one: Call, us: float | None = None, slack: float = 1.0) -> dict[str, gates.Fact]:
+    ours = Ours(us, slack) if us else None
     return {fact.name: fact for fact in gates.facts(one, ours) if not fact.passed}
 
 
@@ -88,7 +89,7 @@ def test_what_a_compiler_rejects_cuts_or_cannot_place_fails() -> None:
         (
             "in flight",
             call(copy(programs=128, mean_rounds=512.0)),
-            "128 programs at a time, with 4096 bytes each",
+            "128 programs at a time, each with 4,096 bytes",
         ),
         ("matrix units", call(copy(), flops=1e12, half=True), "there is no tl.dot"),
         (
@@ -115,9 +116,10 @@ def test_a_small_intermediate_tensor_stays_in_l2_and_a_bar_leaves_room() -> None
     assert "bytes" not in failing(call(copy(), copy(), room=1 / 0.35))
 
 
-def test_a_predicted_time_fails_only_at_three_times_ours() -> None:
+def test_a_predicted_time_fails_only_at_three_times_ours_or_the_slack_of_the_bar() -> None:
     assert "time" not in failing(call(copy()), 50.0)
     assert "time" in failing(call(copy()), 40.0)
+    assert "time" not in failing(call(copy()), 40.0, slack=3.5)
     assert not any(fact.name == "time" for fact in gates.facts(call(copy()), None))
 
 
