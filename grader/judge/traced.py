@@ -7,31 +7,45 @@ from typing import Any
 
 import torch
 
-from grader.challenge import Challenge
+from grader.challenge import Case, Challenge
 from grader.judge import reports
 from grader.judge.link import RunnerLost, pack_arguments
 from grader.judge.oracle import asked
 from grader.judge.session import NotMeasured, Session
 from grader.judge.trial import draw
 
-BEST = 2500  # elements of the largest input: enough for several programs, few enough to be seen
-TRIED = 6  # cases, of which the one that shows most is taken
-ASPECT = 0.3  # how much a long and narrow tensor is worse
+CELLS = 4000  # of the largest tensor, that make the best picture
+TRIED = 10  # cases, of which the one that shows most is taken
+MANY = 9  # programs, from which on more show nothing new
 
 
 def traced(session: Session, request: dict[str, Any]) -> list[dict[str, Any]]:
-    """Every function of the day on one small case: its launches, program by program (see meter/trace.py)."""
-    return [_part(session, challenge) for challenge in session.challenges if not challenge.probe]
+    """Every function of the day on one small case: its launches, program by program (see meter/trace.py).
+
+    Raises:
+        NotMeasured: no case is called like that, or the call ends before anything is seen.
+    """
+    parts = [_part(session, challenge) for challenge in session.challenges if not challenge.probe]
+    found = [part for part in parts if part]
+    if not found:
+        raise NotMeasured(f'no case matches "{session.only}"')
+    return found
 
 
 def _part(session: Session, challenge: Challenge) -> dict[str, Any]:
-    """Of the cases that fit into a picture, the one that shows most programs, and masked lanes."""
-    plain = [case for case in challenge.cases if case.group == "correct" and not case.gpu]
-    inputs = {case.id: draw(challenge, case, session.seed, "cpu") for case in plain}
-    fitting = sorted(plain, key=lambda case: _strain(inputs[case.id]))[:TRIED]
-    drawn = [(case, _launches(session, challenge, inputs[case.id])) for case in fitting]
-    case, launches = max(drawn, key=lambda one: _shows(one[1]))
-    return {"entry": challenge.entry, "case": case.id, "launches": launches}
+    """Of the cases that fit into a picture, the one that shows most; empty where none is asked for."""
+    plain = [case for case in challenge.cases if not case.gpu and (session.only or case.group == "correct")]
+    inputs = {case.id: draw(challenge, case, session.seed, "cpu") for case in plain if _asked(session, case)}
+    if not inputs:
+        return {}
+    fitting = sorted(inputs, key=lambda name: _far(inputs[name]))[:TRIED]
+    drawn = {name: _launches(session, challenge, inputs[name]) for name in fitting}
+    best = max(fitting, key=lambda name: _worth(drawn[name], inputs[name]))
+    return {"entry": challenge.entry, "case": best, "launches": drawn[best]}
+
+
+def _asked(session: Session, case: Case) -> bool:
+    return session.only is None or session.only in case.id
 
 
 def _launches(session: Session, challenge: Challenge, arguments: tuple[Any, ...]) -> list[dict[str, Any]]:
@@ -47,20 +61,25 @@ def _launches(session: Session, challenge: Challenge, arguments: tuple[Any, ...]
     return list(report["launches"])
 
 
-def _shows(launches: list[dict[str, Any]]) -> tuple[int, bool]:
-    """Programs, and whether a mask is at work."""
-    programs = [program for launch in launches for program in launch["programs"]]
-    steps = (step for program in programs for step in program["steps"])
-    return len(programs), any(step["masked"] or step["outside"] for step in steps)
+def _worth(launches: list[dict[str, Any]], arguments: tuple[Any, ...]) -> float:
+    """What there is to see: several programs, masks at work, tensors that are no threads nor too large."""
+    programs = max((launch["total"] for launch in launches), default=0)
+    steps = [step for launch in launches for program in launch["programs"] for step in program["steps"]]
+    masked = any(step["left"] for step in steps)
+    return min(programs, MANY) / MANY + 0.5 * masked - 0.1 * _narrow(arguments) - 0.1 * _far(arguments)
 
 
-def _strain(arguments: tuple[Any, ...]) -> float:
-    """How far the largest tensor is from what a picture can hold."""
-    tensors = [value for value in arguments if isinstance(value, torch.Tensor) and value.numel()]
-    largest = max(tensors, key=torch.Tensor.numel, default=None)
-    if largest is None:
-        return math.inf
-    sides = [side for side in largest.shape if side > 0]
-    return abs(math.log(largest.numel() / BEST)) + ASPECT * math.log(
-        max(sides, default=1) / min(sides, default=1)
-    )
+def _tensors(arguments: tuple[Any, ...]) -> list[torch.Tensor]:
+    return [value for value in arguments if isinstance(value, torch.Tensor) and value.numel()]
+
+
+def _far(arguments: tuple[Any, ...]) -> float:
+    """Doublings between the largest tensor and what makes a good picture."""
+    largest = max((tensor.numel() for tensor in _tensors(arguments)), default=1)
+    return abs(math.log2(largest / CELLS))
+
+
+def _narrow(arguments: tuple[Any, ...]) -> float:
+    """Doublings between the sides of the narrowest matrix."""
+    sides = [sorted(tensor.shape)[-2:] for tensor in _tensors(arguments) if tensor.dim() > 1]
+    return max((math.log2(long / max(short, 1)) for short, long in sides), default=0.0)

@@ -4,20 +4,50 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 from unittest import mock
 
 import numpy as np
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 from triton.runtime import interpreter
 
 from grader.meter import bounds
 from grader.meter.bounds import Region
-from grader.runner.world import tensors_in
+from grader.meter.counts import SECTOR
+from grader.meter.execute import regions
+from grader.meter.remarks import Remarks
+from grader.meter.sectors import WARP, in_order, pattern, width
+from grader.runner.world import EMPTY, tensors_in
 
-PROGRAMS = 64  # of a launch, that are drawn
+FIRST, FINAL = 48, 16  # programs of a launch, that are drawn
 STEPS = 64  # accesses of one program
+REACH = 1024  # elements beside a tensor
+ROOM = 1 << 16  # bytes around an argument
 _builder: Any = interpreter.interpreter_builder
+
+
+class Blank(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Notes which memory was not filled by anybody: whose elements a kernel has to store, each of them."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.made: set[int] = set()
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        if func._schema.name.split("::")[-1] in EMPTY:
+            self.made |= _memory([result])
+        elif func._schema.is_mutable:
+            self.made -= _memory(args[:1])
+        return result
+
+
+def _memory(values: Sequence[Any]) -> set[int]:
+    return {tensor.untyped_storage().data_ptr() for tensor in tensors_in(values)}
 
 
 class Tracer:
@@ -25,64 +55,145 @@ class Tracer:
 
     Args:
         path: the learner's file.
+        given: addresses of the storages that the call was handed.
     """
 
-    dry = False
-
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, given: set[int]) -> None:
         self.bounds = bounds.Bounds(path)
         self.races = self.bounds.races
+        self.given, self.blank = given, Blank()
+        self.regions: Sequence[Region] = ()
         self.launches: list[dict[str, Any]] = []
+        self.remarks = Remarks()
+        self.astray = False
+        self._turns: Counter[tuple[int, str, int]] = Counter()
 
-    def check(self, kind: str, addresses: Any, mask: Any, size: int) -> Region | None:
+    def skips(self, dtype: Any) -> bool:
+        """What lies outside is only looked at, so that the rest can be drawn as well."""
+        return self.astray
+
+    def check(self, kind: str, addresses: Any, mask: Any, size: int) -> None:
         """Write one access down; called before it happens."""
-        home = self.bounds.check(kind, addresses, mask, size)
-        program = self._program()
-        if home is None or program is None or len(program["steps"]) >= STEPS:
-            return None
-        mask = np.broadcast_to(mask, addresses.shape).reshape(-1)
-        elements = (addresses.reshape(-1).astype(np.int64) - home.start) // size
+        mask = np.broadcast_to(mask, addresses.shape)
+        self.astray = False
+        home = _home(self.regions, addresses.reshape(-1), mask.reshape(-1))
+        if home is None or not addresses.size:
+            self.astray = True
+            return
+        elements = (addresses.astype(np.int64) - home.start) // size
         whole = (home.stop - home.start) // size
-        left = elements[~mask]
-        program["steps"].append(
-            {
-                "kind": kind,
-                "line": self.bounds.line(),
-                "tensor": home.name,
-                "touched": _runs(elements[mask]),
-                "masked": _runs(left[(left >= 0) & (left < whole)]),
-                "outside": int(((left < 0) | (left >= whole)).sum()),
-            }
-        )
-        return None
+        outside = mask & ((elements < 0) | (elements >= whole))
+        self.astray = bool(outside.any())
+        number, line = self._number(), self.bounds.line()
+        self._turns[number, kind, line] += 1
+        step = {
+            "kind": kind,
+            "line": line,
+            "time": self._turns[number, kind, line],
+            "times": 0,  # known at the end
+            "tensor": home.name,
+            "touched": _runs(elements[mask & ~outside]),
+            "strays": _runs(_near(elements[outside], whole)),
+            "stray": int(outside.sum()),
+            "masked": _runs(_near(elements[~mask], whole)),
+            "left": int((~mask).sum()),
+            **_walk(addresses - np.uint64(home.low), mask, size, (home.start - home.low) // size),
+        }
+        place = self._write(number, step)
+        self.remarks.step(home, step, elements[mask & ~outside], number, place)
 
-    def _program(self) -> Any:
-        """The entry of the program that runs."""
-        at = [int(i) for i in _builder.grid_idx]
-        programs = self.launches[-1]["programs"]
-        for program in programs[::-1]:
-            if program["at"] == at:
-                return program
-        if len(programs) >= PROGRAMS:
-            return None
-        programs.append({"at": at, "steps": []})
-        return programs[-1]
+    def _write(self, number: int, step: dict[str, Any]) -> tuple[int, int]:
+        """Where the step stands: its program's index and its own, -1 where it is not drawn."""
+        launch = self.launches[-1]
+        if FIRST <= number < launch["total"] - FINAL:
+            return -1, -1
+        index = launch["index"].setdefault(number, len(launch["programs"]))
+        if index == len(launch["programs"]):
+            at = [int(i) for i in _builder.grid_idx]
+            launch["programs"].append({"at": at, "number": number, "steps": []})
+        steps = launch["programs"][index]["steps"]
+        if len(steps) >= STEPS:
+            return index, -1
+        steps.append(step)
+        return index, len(steps) - 1
 
-    def launch(self, name: str, named: dict[str, Any]) -> None:
+    @staticmethod
+    def _number() -> int:
+        """The running program's place in the grid; the first axis runs fastest."""
+        (x, y, z), (nx, ny, _) = _builder.grid_idx, _builder.grid_dim
+        return int(x) + int(nx) * (int(y) + int(ny) * int(z))
+
+    def begin(self, kernel: Any, named: dict[str, Any]) -> None:
         """A launch begins."""
-        memory: dict[int, Region] = {}
-        shapes = {}
-        for parameter, value in named.items():
-            for tensor in tensors_in([value]):
-                start = tensor.data_ptr()
-                span = sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride(), strict=True)) + 1
-                stop = start + (span * tensor.element_size() if tensor.numel() else 0)
-                storage = tensor.untyped_storage()
-                low = storage.data_ptr()
-                memory.setdefault(start, Region(parameter, low, start, stop, low + storage.nbytes()))
-                shapes[parameter] = {"shape": list(tensor.shape), "stride": list(tensor.stride())}
-        self.bounds.launch(list(memory.values()))
-        self.launches.append({"kernel": name, "grid": [], "tensors": shapes, "programs": []})
+        tensors = {name: self._whole(t) for name, value in named.items() for t in tensors_in([value])}
+        self.regions = [replace(r, own=r.low in self.blank.made) for r in regions(tensors, set())]
+        shapes = {
+            name: {"shape": list(t.shape), "stride": list(t.stride()), "itemsize": t.element_size()}
+            for name, t in tensors.items()
+        }
+        launch = {"kernel": kernel.__name__, "line": kernel.__code__.co_firstlineno, "tensors": shapes}
+        self.launches.append({**launch, "programs": [], "index": {}, "total": 1 << 62})
+        self._turns.clear()
+        self.remarks.begin(tensors)
+
+    def _whole(self, tensor: torch.Tensor) -> torch.Tensor:
+        """Of a view of memory that the call made, all of that memory: a kernel may go on from its pointer."""
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() in self.given or storage.nbytes() == tensor.nbytes:
+            return tensor
+        return _flat(tensor)
+
+    def grid(self, shape: tuple[int, ...]) -> None:
+        """Its grid is known."""
+        self.launches[-1] |= {"grid": list(shape), "total": shape[0] * shape[1] * shape[2]}
+
+    def end(self) -> None:
+        """A launch is over."""
+        launch = self.launches[-1]
+        launch.pop("index")
+        launch["programs"].sort(key=lambda program: program["number"])
+        for program in launch["programs"]:
+            for step in program["steps"]:
+                step["times"] = self._turns[program["number"], step["kind"], step["line"]]
+        launch["findings"] = self.remarks.end()
+
+    def finish(self) -> None:
+        """The call is over."""
+        for launch, finding in self.remarks.unwritten():
+            self.launches[launch]["findings"].append(finding)
+
+
+def _home(memory: Sequence[Region], lanes: Any, active: Any) -> Region | None:
+    """The tensor that the first lane which lies in any points into; else the nearest."""
+    known = [region for region in memory if region.start < region.stop]
+    if not known or not lanes.size:
+        return None
+    for some in (lanes[active], lanes):
+        inside = [(some >= region.start) & (some < region.stop) for region in known]
+        first = [int(found.argmax()) if found.any() else some.size for found in inside]
+        if min(first) < some.size:
+            return known[first.index(min(first))]
+    at = int(lanes[0])
+    return min(known, key=lambda region: min(abs(at - region.start), abs(at - region.stop)))
+
+
+def _walk(addresses: Any, mask: Any, size: int, before: int) -> dict[str, Any]:
+    """How a warp goes through the access: where its lanes are, how far apart, how many sectors they touch.
+
+    Args:
+        before: elements that lie before the tensor's first one in its memory.
+    """
+    found = pattern(addresses, mask, size)
+    ordered, active = in_order(addresses, mask)
+    stride = width(found.step, size)
+    first = ordered.astype(np.int64)[::stride][:WARP] // size - before
+    lanes = [int(e) if a else None for e, a in zip(first, active[::stride][:WARP], strict=True)]
+    needed = -(-found.useful * size // SECTOR)
+    return {"lanes": lanes, "apart": found.step // size, "sectors": found.sectors, "needed": needed}
+
+
+def _near(elements: Any, whole: int) -> Any:
+    return elements[(elements >= -REACH) & (elements < whole + REACH)]
 
 
 def _runs(elements: Any) -> list[list[int]]:
@@ -94,22 +205,45 @@ def _runs(elements: Any) -> list[list[int]]:
     return [[int(run[0]), len(run)] for run in np.split(elements, breaks)]
 
 
+def _flat(tensor: torch.Tensor) -> torch.Tensor:
+    """All of the memory that it is a view of."""
+    return tensor.as_strided((tensor.untyped_storage().nbytes() // tensor.element_size(),), (1,), 0)
+
+
+def alone(tensor: torch.Tensor) -> torch.Tensor:
+    """The same tensor with so much room around that what strays from it meets no other."""
+    whole = _flat(tensor)
+    before = ROOM // tensor.element_size()
+    room = tensor.new_zeros(whole.numel() + 2 * before)
+    room[before : before + whole.numel()] = whole
+    return room.as_strided(tensor.shape, tensor.stride(), before + tensor.storage_offset())
+
+
 @contextlib.contextmanager
 def traced(tracer: Tracer) -> Iterator[None]:
     """While the block runs, launches run as ever, and are written down."""
     executor: Any = interpreter.GridExecutor
-    stock = executor.__call__
+    stock, stock_dim = executor.__call__, _builder.set_grid_dim
 
     def call(ge: Any, *args: Any, **options: Any) -> None:
         known = inspect.signature(ge.fn).parameters
         named = inspect.getcallargs(ge.fn, *args, **{k: v for k, v in options.items() if k in known})
-        tracer.launch(ge.fn.__name__, named)
+        tracer.begin(ge.fn, named)
         bounds.watch(tracer)  # type: ignore[arg-type]
         try:
             stock(ge, *args, **options)
         finally:
             bounds.watch(None)
-            tracer.launches[-1]["grid"] = [int(n) for n in _builder.grid_dim]
+            tracer.end()
 
-    with mock.patch.object(executor, "__call__", call):
+    def set_grid_dim(*shape: int) -> None:
+        stock_dim(*shape)
+        tracer.grid(shape)
+
+    with (
+        mock.patch.object(executor, "__call__", call),
+        mock.patch.object(_builder, "set_grid_dim", set_grid_dim),
+        tracer.blank,
+    ):
         yield
+    tracer.finish()

@@ -20,7 +20,7 @@ from grader.meter.execute import Meter
 from grader.meter.hollow import Hollow
 from grader.meter.loops import Loops
 from grader.meter.stage import pretended
-from grader.meter.trace import Tracer, traced
+from grader.meter.trace import Tracer, alone, traced
 from grader.meter.tuning import tuned
 from grader.passes import as_list, gradients
 from grader.runner.tensors import unpack_arguments
@@ -60,8 +60,10 @@ class Metering:
 
     def trace(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Write down what each program of one small call touches."""
-        tracer = Tracer(self.runner.path)
         arguments = unpack_arguments(header["arguments"], blobs, "cpu")
+        arguments = [alone(value) if isinstance(value, torch.Tensor) else value for value in arguments]
+        given = {t.untyped_storage().data_ptr() for t in tensors_in(arguments)}
+        tracer = Tracer(self.runner.path, given)
         for position in header["of"]:
             arguments[position].requires_grad_()
         with traced(tracer):
