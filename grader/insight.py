@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
 from grader.catalog import Day
 from grader.errors import BadSubmission, CannotGrade, TrackError
 from grader.machine import unfit
-from grader.precheck import precheck
+from grader.precheck import Finding, precheck
+from grader.screens.terminal import near
 from grader.warm import Warm, new_log
 from grader.wire import Closed, Malformed, TimedOut
 
@@ -17,20 +20,20 @@ PATIENCE = 120.0  # seconds for the whole answer
 SEED = 4021  # nothing that is shown depends on values
 
 
-def ask(day: Day, path: Path, do: str, *, warm: Warm | None = None, **options: Any) -> list[dict[str, Any]]:
+def ask(
+    day: Day, path: Path, do: str, *, warm: Warm | None = None, loose: bool = False, **options: Any
+) -> list[dict[str, Any]]:
     """What a judge answers to `inspect` or `show` (see judge/inside.py).
+
+    Args:
+        loose: the file lies in no workspace, so hints and resets are not about it.
 
     Raises:
         BadSubmission: the file cannot be read, or is not started.
         TrackError: there is nothing to be seen in it, and why.
         CannotGrade: this machine cannot look, or we failed.
     """
-    try:
-        finding = precheck(day, path.read_bytes())
-    except OSError as error:
-        raise BadSubmission(f"{path} cannot be read: {error.strerror}.", f"track {do} --file FILE") from error
-    if finding is not None:
-        raise BadSubmission(finding.diagnosis, f"track grade {day.number}")
+    _readable(day, path, do, loose)
     problem = unfit("cpu")
     if problem is not None:
         raise CannotGrade(f"Nothing can be looked at here: {problem.what}.", problem.fix)
@@ -40,17 +43,51 @@ def ask(day: Day, path: Path, do: str, *, warm: Warm | None = None, **options: A
     }  # fmt: skip
     with contextlib.ExitStack() as stack:
         parent = warm or stack.enter_context(Warm("cpu"))
-        return _answer(parent, request, day)
+        return _answer(parent, request, f" {day.number}{_given(path) if loose else ''}")
 
 
-def _answer(parent: Warm, request: dict[str, Any], day: Day) -> list[dict[str, Any]]:
+def _given(path: Path) -> str:
+    return f" --file {shlex.quote(near(path))}"
+
+
+def _readable(day: Day, path: Path, do: str, loose: bool) -> None:
+    try:
+        source = path.read_bytes()
+    except OSError as error:
+        problem = f"{near(path)} cannot be read: {error.strerror}."
+        raise BadSubmission(problem, f"track {do} {day.number} --file FILE") from error
+    finding = precheck(day, source)
+    if finding is not None:
+        raise BadSubmission(_told(finding, source), _fix(finding, day, loose))
+
+
+def _told(finding: Finding, source: bytes) -> str:
+    """The fact, and the line that it is about."""
+    if finding.status == "unstarted":
+        return f"{finding.reason.rstrip('.')}: fill in a TODO first."
+    lines = source.decode("utf-8-sig", "replace").splitlines()
+    text = lines[finding.line - 1].strip() if 0 < finding.line <= len(lines) else ""
+    return f"{finding.reason.rstrip('.')} (line {finding.line}: {text})" if text else finding.reason
+
+
+def _fix(finding: Finding, day: Day, loose: bool) -> str:
+    """The command that the diagnosis names, or else its sentence."""
+    if finding.status == "unstarted":
+        return f"track hint {day.number}"
+    command = re.search(r"`(track [^`]*)`", finding.diagnosis)
+    if command:
+        return "Write your kernel into it and look again." if loose else command[1]
+    return finding.diagnosis.replace("grade again", "look again")
+
+
+def _answer(parent: Warm, request: dict[str, Any], which: str) -> list[dict[str, Any]]:
     try:
         event, _ = parent.judge(request).receive(PATIENCE)
     except (Closed, TimedOut, Malformed) as error:
         parent.stop()
         raise CannotGrade(f"The judge stopped: {parent.last_words()}", "track doctor") from error
     if event["event"] == "refused":
-        raise TrackError(event["text"], f"{event['fix']} {day.number}")
+        raise TrackError(event["text"], event["fix"] + which)
     if event["event"] == "broken":
         log = new_log("track-crash-")
         log.write_text(event["text"])

@@ -2,82 +2,181 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import shlex
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 
 from grader import workspace
 from grader.catalog import Day
-from grader.errors import BadSubmission
+from grader.errors import BadSubmission, NoWorkspace, TrackError
 from grader.meter import gpus
-from grader.screens import Terminal, inside
+from grader.screens import Terminal, inside, listing
+from grader.screens.terminal import near
 from grader.shell import Words, as_json, emit, examples, the_day
 from grader.standing import chosen
+from grader.workspace import CannotWrite
 
 a_file = click.option("--file", type=click.Path(path_type=Path), help="Look at this file.")
-CODE = ("ptx", "sass", "ttgir")
+PAGE, PICTURES = ".html", (".png", ".svg", ".pdf")
+SIGNED = {PAGE: b'content="track show"'} | dict.fromkeys(PICTURES, b"track show")  # in all that we make
 
 
 @click.command(epilog=examples("track inspect", "track inspect 7 --gpu a100", "track inspect 13 --ptx"))
 @the_day
 @click.option("--gpu", default=gpus.USUAL, metavar="NAME", help=f"One of {', '.join(gpus.GPUS)}.")
-@click.option("--ptx", "code", flag_value="ptx", help="Print the PTX, your lines between.")
-@click.option("--sass", "code", flag_value="sass", help="Print the machine code, your lines between.")
-@click.option("--ttgir", "code", flag_value="ttgir", help="Print Triton's own code for the GPU.")
+@click.option("--explain", is_flag=True, help="Say what the words of the table mean.")
+@click.option("--machine", is_flag=True, help="Count machine instructions, too.")
+@click.option("--ptx", is_flag=True, help="Print the PTX, your lines between.")
+@click.option("--sass", is_flag=True, help="Print the machine code, your lines between.")
+@click.option("--ttgir", is_flag=True, help="Print Triton's own code for the GPU, your lines between.")
 @a_file
 @as_json
-def inspect(day: Words, gpu: str, code: str | None, file: Path | None, as_json: bool) -> None:
+def inspect(day: Words, gpu: str, file: Path | None, as_json: bool, **flags: bool) -> None:
     """See what your kernel moves and compiles to; needs no GPU.
 
-    Bytes and sectors line by line, registers, shared memory, occupancy, and a predicted time.
+    Bytes line by line, registers, shared memory, occupancy, and a predicted time.
     """
     from grader.insight import ask
 
     wanted, key = chosen(day), gpus.key(gpu)
-    path = _path(wanted, file)
-    parts = ask(wanted, path, "inspect", gpu=key, machine=code is None, code=code or "")
+    code = _code(wanted, flags)
+    path = _path(wanted, file, "inspect")
+    machine = not code and (as_json or flags["machine"])
+    parts = ask(wanted, path, "inspect", loose=bool(file), gpu=key, machine=machine, code=code)
     if as_json:
         return emit(day=wanted.number, gpu=key, evidence="predicted", parts=parts)
-    terminal = Terminal(sys.stdout)
+    out, given = Terminal(sys.stdout), _given(file)
     if code:
-        inside.code(terminal, Terminal(sys.stderr), wanted, path, parts)
+        _compiled(wanted, parts, code, given)
+        listing.code(out, Terminal(sys.stderr), wanted, path, parts, code, given)
     else:
-        inside.table(terminal, wanted, path, gpus.GPUS[key], parts)
+        inside.table(out, wanted, path, gpus.GPUS[key], parts, given, flags["explain"])
 
 
-@click.command(epilog=examples("track show", "track show 7", "track show 5 --out tiles.html"))
+def _compiled(day: Day, parts: list[dict[str, Any]], code: str, given: str) -> None:
+    if not any(launch["code"] for part in parts for launch in part["launches"]):
+        problem = f"There is no {code.upper()} to print: no kernel was compiled."
+        raise TrackError(problem, f"track inspect {day.number}{given}")
+
+
+def _code(day: Day, flags: dict[str, bool]) -> str:
+    """The one kind of code that was asked for, or nothing."""
+    asked = [name for name in (*listing.KINDS, "machine", "explain") if flags[name]]
+    codes = [name for name in asked if name in listing.KINDS]
+    if codes and len(asked) > 1:
+        problem = f"--{asked[0]} and --{asked[1]} are two screens: ask for one at a time."
+        raise TrackError(problem, f"track inspect {day.number} --{asked[0]}")
+    return codes[0] if codes else ""
+
+
+@click.command(epilog=examples("track show", "track show 7 -k m=1-n=1-fp32", "track show 5 --out tiles.html"))
 @the_day
-@click.option("--out", type=click.Path(path_type=Path), help="Write the page there.")
+@click.option("-k", "only", metavar="CASE", help="Draw this case, as a failed grading names it.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Write there: .html, .png, .svg, .pdf or a folder."
+)
 @a_file
 @as_json
-def show(day: Words, out: Path | None, file: Path | None, as_json: bool) -> None:
+def show(day: Words, only: str | None, out: Path | None, file: Path | None, as_json: bool) -> None:
     """Draw which elements each program reads and writes.
 
-    Writes one page that opens in any browser, offline.
+    Writes one page that opens in any browser, offline. A .png, .svg or .pdf needs matplotlib.
     """
     from grader.insight import ask
-    from grader.picture import page
 
     wanted = chosen(day)
-    path = _path(wanted, file)
-    parts = ask(wanted, path, "show")
-    target = out or _place(wanted, file)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(page(wanted, path, parts), encoding="utf-8")
+    path, given = _path(wanted, file, "show"), _given(file)
+    target = _target(wanted, file, out)
+    parts = ask(wanted, path, "show", loose=bool(file), only=only)
+    if not any(part["launches"] for part in parts):
+        entries = " and ".join(f"{part['entry']}()" for part in parts)
+        problem = f"There is nothing to draw: {entries} launches no Triton kernel."
+        raise TrackError(problem, f"track grade {wanted.number}{given}")
+    _write(wanted, target, given, lambda place: _draw(place, wanted, path, parts))
     if as_json:
-        return emit(day=wanted.number, page=str(target), parts=parts)
-    inside.shown(Terminal(sys.stdout), wanted, target, parts)
+        return emit(day=wanted.number, page=str(target.resolve()), parts=parts)
+    inside.shown(Terminal(sys.stdout), wanted, path, target, parts, given)
 
 
-def _path(day: Day, file: Path | None) -> Path:
-    path = file or workspace.submission(workspace.require(), day)
-    if not path.is_file():
-        raise BadSubmission(f"There is no file {path}.", "track start")
-    return path
+def _path(day: Day, file: Path | None, do: str) -> Path:
+    if file is None:
+        found = workspace.find()
+        if found is None:
+            raise NoWorkspace("No day was started here or in a folder above.", f"track start {day.number}")
+        return workspace.submission(found, day)
+    if file.is_file():
+        return file
+    if file.is_dir():
+        again = f"track {do} {day.number} --file {shlex.quote(str(file / 'kernel.py'))}"
+        raise BadSubmission(f"{file} is a folder.", again)
+    raise BadSubmission(f"There is no file {file}.", "Check the path after --file and repeat the command.")
 
 
-def _place(day: Day, file: Path | None) -> Path:
-    """Into the workspace, but beside nothing of the learner's for a file that is nobody's day."""
-    name = f"{day.stem}.html"
-    return Path(name) if file else workspace.require().root / ".track" / "show" / name
+def _given(file: Path | None) -> str:
+    """What a command needs so that it takes the same file again."""
+    return f" --file {shlex.quote(near(file))}" if file else ""
+
+
+def _target(day: Day, file: Path | None, out: Path | None) -> Path:
+    """Where the picture goes: into our corner of the workspace, unless another place is asked for.
+
+    Raises:
+        TrackError: what stands there is the learner's, or it is no place for a picture.
+    """
+    name = day.stem + PAGE
+    if out is None and file is None:
+        return workspace.require().hidden / "show" / name
+    again = f"track show {day.number}{_given(file)} --out"
+    with _writing(out or Path(name), again):
+        target = out / name if out and out.is_dir() else out or Path(name)
+        kind = target.suffix.lower()
+        if kind not in SIGNED:
+            problem = (
+                f"{target} is neither a folder nor the name of a page (.html) or picture (.png, .svg, .pdf)."
+            )
+            raise TrackError(problem, f"{again} {shlex.quote(str(target.with_suffix(PAGE)))}")
+        if target.exists() and SIGNED[kind] not in target.read_bytes():
+            other = target.with_stem(f"{target.stem}-tiles")
+            problem = f"{target} is not from `track show`, so it stays as it is."
+            raise TrackError(problem, f"{again} {shlex.quote(str(other))}")
+    return target
+
+
+def _draw(place: Path, day: Day, path: Path, parts: list[dict[str, Any]]) -> None:
+    if place.suffix.lower() == PAGE:
+        from grader.picture import page
+
+        place.write_text(page(day, path, parts), encoding="utf-8")
+    else:
+        from grader.drawing import draw
+
+        draw(place, day, path, parts)
+
+
+def _write(day: Day, target: Path, given: str, draw: Callable[[Path], None]) -> None:
+    """All of it or nothing."""
+    partial = target.with_name(f".{os.getpid()}-{target.name}")  # the ending stays: it chooses the format
+    with _writing(target, f"track show {day.number}{given} --out"):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            draw(partial)
+            partial.replace(target)
+        finally:
+            with contextlib.suppress(OSError):
+                partial.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _writing(target: Path, again: str) -> Iterator[None]:
+    """Turns a failed write into one line, and another place to write to."""
+    try:
+        yield
+    except OSError as error:
+        problem = f"{target} cannot be written: {error.strerror or error}."
+        raise CannotWrite(problem, f"{again} ~/{target.with_suffix(PAGE).name}") from error

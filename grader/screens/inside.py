@@ -1,145 +1,243 @@
-"""What was found inside a kernel: the table of `track inspect`, its code, and the page of `track show`."""
+"""What was found inside a kernel: the table of `track inspect`, and where the page of `track show` is."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from grader.catalog import Day
+from grader.meter.gates import KEPT
 from grader.meter.gpus import Gpu
+from grader.screens.legend import KINDS, LIMITS, MACHINE, meaning
 from grader.screens.terminal import Part, Terminal, near
 from grader.screens.verdict import duration
 
 Found = dict[str, Any]
-LINE = re.compile(r'(?:\.loc\s+\d+|loc\("[^"]*":|line)\s*(\d+)')
+
+PRINTED = 5  # findings under a picture
+READABLE = 16  # columns of source text, below which it is left out
 
 
-def table(terminal: Terminal, day: Day, path: Path, gpu: Gpu, parts: Sequence[Found]) -> None:
-    """Prints every bar's launches, line by line."""
-    source = path.read_text(encoding="utf-8", errors="replace").splitlines()
+def table(
+    terminal: Terminal,
+    day: Day,
+    path: Path,
+    gpu: Gpu,
+    parts: Sequence[Found],
+    given: str = "",
+    explain: bool = False,
+) -> None:
+    """Prints every bar's launches, line by line.
+
+    Args:
+        given: what a command needs to take the same file again.
+        explain: say what the words mean, instead of how to ask for it.
+    """
+    source = _source(path)
     terminal.line((f"Day {day.number} · {day.title}", "bold"), (f"   predicted for one {gpu.name}", "dim"))
+    backward = any(part["part"] != "forward" for part in parts)
     for part in parts:
         terminal.line()
-        terminal.line((f"{part['entry']}()", "bold"), f"  {part['case']}  {part['part']}")
-        terminal.table(_sums(part), indent=2)
+        which = f"  {part['part']}" if backward else ""
+        terminal.line((f"{part['entry']}()", "bold"), f"  {part['case']}{which}")
+        if not _own(part):
+            terminal.line(_foreign(part["launches"]), indent=2)
+            continue
+        terminal.table(_sums(part, gpu), indent=2)
         for launch in part["launches"]:
             _launch(terminal, launch, source)
-        for fact in part["facts"]:
-            if not fact["passed"]:
-                terminal.line(terminal.mark("slow"), f"  {fact['says']}", indent=2)
-    terminal.next(f"track grade {day.number}", "holds it against the day's bar")
+        _findings(terminal, [fact for fact in part["facts"] if not fact["passed"]], source)
+    if any(map(_own, parts)):
+        meaning(terminal, f"track inspect {day.number}{given} --explain", explain)
+    barred = any(part["ideal"] for part in parts)
+    terminal.next(f"track grade {day.number}{given}", "holds it against the day's bar" if barred else "")
 
 
-def _sums(part: Found) -> list[list[Part]]:
-    moved = sum(t["read"] + t["written"] for launch in part["launches"] for t in launch["tensors"].values())
-    rows: list[list[Part]] = [["time", f"{duration(part['us'])}   predicted, not measured"]]
-    if part["ours_us"]:
-        rows[0] = [
-            "time",
-            f"{duration(part['us'])}   predicted; {duration(part['ours_us'])} for our solution",
-        ]
-    if part["ideal"]:
-        rows.append(["memory", f"{_bytes(moved)}   {moved / part['ideal']:.2f}× the least"])
-    rows.append(["launches", str(len(part["launches"]))])
+def _own(part: Found) -> bool:
+    """Whether a kernel of the learner's runs in it."""
+    return any(launch["line"] for launch in part["launches"])
+
+
+def _foreign(launches: Sequence[Found]) -> str:
+    """Why there is nothing to inspect."""
+    names = ", ".join(dict.fromkeys(launch["kernel"] for launch in launches))
+    return "There is no Triton kernel in it: " + (
+        f"{names} does the work." if names else "nothing is launched."
+    )
+
+
+def _sums(part: Found, gpu: Gpu) -> list[list[Part]]:
+    moved = _moved(part, gpu)
+    ratio = f", {moved / part['ideal']:.2f}× the least" if part["ideal"] else ""
+    rows: list[list[Part]] = [
+        ["time", _time(part)],
+        ["memory", f"{_bytes(moved)} from and to DRAM{ratio}" if moved else "unknown"],
+        ["launches", str(len(part["launches"]))],
+    ]
     if part["at_least"]:
         rows.append(["note", "a program was too long to be counted whole: figures are lower bounds"])
     return rows
 
 
+def _time(part: Found) -> str:
+    """A time only of what can run: the counts alone would foretell one of any kernel."""
+    for launch in part["launches"]:
+        facts = launch["compiled"]["facts"]
+        if launch["line"] and not (facts and facts["fits"]):
+            return f"no prediction: {launch['kernel']} " + ("does not fit" if facts else "was not compiled")
+    ours = f"; {duration(part['ours_us'])} for our solution" if part["ours_us"] else ", not measured"
+    return f"{duration(part['us'])} predicted{ours}"
+
+
+def _moved(part: Found, gpu: Gpu) -> float:
+    """As meter/gates.py adds up: a small tensor between two launches stays in L2."""
+    total = 0.0
+    for launch in part["launches"]:
+        total += 0 if launch["line"] else launch["heaviest"]
+        for tensor in launch["tensors"].values():
+            if not tensor["own"] or tensor["bytes"] >= gpu.l2_size * 1e6 / KEPT:
+                total += tensor["read"] + tensor["written"]
+    return total
+
+
 def _launch(terminal: Terminal, launch: Found, source: Sequence[str]) -> None:
-    grid = " × ".join(map(str, launch["grid"]))
     terminal.line()
-    terminal.line(
-        (launch["kernel"], "cyan"),
-        f"  grid {grid} = {launch['programs']:,} programs, limit: {launch['limit']}",
-    )
-    terminal.table(_compiled(launch["compiled"]), indent=4)
-    terminal.table(list(_sites(launch["sites"], source)), indent=4)
+    if not launch["line"]:
+        moved = _bytes(launch["heaviest"])
+        terminal.line((launch["kernel"], "cyan"), f"  an operation of torch, {moved}")
+        return
+    terminal.line((launch["kernel"], "cyan"), f"  {_grid(launch)}")
+    terminal.table(_compiled(launch), indent=4)
+    _sites(terminal, launch["sites"], source)
 
 
-def _compiled(compiled: Found) -> list[list[Part]]:
-    if compiled["fault"]:
-        return [["compiler", f"rejects it: {compiled['fault']['message'].splitlines()[0]}"]]
-    facts = compiled["facts"]
+def _grid(launch: Found) -> str:
+    sides = list(launch["grid"])
+    while len(sides) > 1 and sides[-1] == 1:
+        sides.pop()
+    shape = " × ".join(f"{side:,}" for side in sides) + " = " if len(sides) > 1 else ""
+    return shape + _count(launch["programs"], "program")
+
+
+def _compiled(launch: Found) -> list[list[Part]]:
+    facts = launch["compiled"]["facts"]
     if not facts:
-        late = f"was not done after {compiled['runaway']:.0f} s" if compiled["runaway"] else ""
-        return [["compiler", late or compiled["unknown"]]]
-    machine = "  ".join(f"{name} {count}" for name, count in facts["machine"].items() if count)
+        return [["compiler", _refused(launch["compiled"])]]
     spilled = f", {facts['stack']} bytes a thread spilled" if facts["stack"] else ""
-    rows: list[list[Part]] = [
-        ["registers", f"{facts['registers']} a thread{spilled}"],
-        ["shared", f"{facts['shared']:,} bytes" + ("" if facts["fits"] else ", more than there is")],
-        [
-            "occupancy",
-            f"{facts['occupancy']:.0%}: {facts['resident']} programs of {facts['warps']} warps an SM, "
-            f"limited by {facts['limiter']}",
-        ],
-        ["vectors", f"loads {_widths(facts['loads'])}; stores {_widths(facts['stores'])}"],
-        ["matrix", f"{facts['matrix']} instructions" if facts["matrix"] else "none"],
-    ]
-    return [*rows, ["machine", machine]] if machine else rows
+    full = f", limited by {facts['limiter']}" if facts["occupancy"] < 1 else ""
+    resident = f"{_count(facts['resident'], 'program')} of {_count(facts['warps'], 'warp')} on an SM"
+    idle = "none: tl.dot runs without them" if launch["dots"] else ""
+    rows = {
+        "limit": LIMITS.get(launch["limit"], launch["limit"]) if facts["fits"] else "",
+        "registers": f"{facts['registers']} a thread{spilled}",
+        "shared": f"{facts['shared']:,} bytes a program" + ("" if facts["fits"] else ", more than there is"),
+        "occupancy": f"{facts['occupancy']:.0%}: {resident}{full}",
+        "loads": _widths(facts["loads"]) or ("" if facts["tma"] else "none"),
+        "stores": _widths(facts["stores"]) or ("" if facts["tma"] else "none"),
+        "TMA": _count(facts["tma"], "copy", "copies") + " of whole tiles" if facts["tma"] else "",
+        "matrix": _count(facts["matrix"], "instruction") if facts["matrix"] else idle,
+    }
+    rows |= {name: f"{n:>4,}  {MACHINE.get(name, '')}" for name, n in facts["machine"].items() if n}
+    return [[name, text] for name, text in rows.items() if text]
+
+
+def _refused(compiled: Found) -> str:
+    if compiled["fault"]:
+        return f"rejects it: {compiled['fault']['message'].splitlines()[0]}"
+    late = f"was not done after {compiled['runaway']:.0f} s" if compiled["runaway"] else ""
+    return late or f"was not asked: {compiled['unknown']}"
+
+
+def _count(number: int, one: str, more: str = "") -> str:
+    return f"{number:,} {one if number == 1 else more or one + 's'}"
 
 
 def _widths(counts: dict[str, int]) -> str:
-    """`4 of 16 bytes, 1 of 4`: instructions by what a lane moves at once."""
+    """`4 instructions of 16 bytes a lane, 1 of 4`: instructions by what a lane moves at once."""
     widest = sorted(counts.items(), key=lambda item: -int(item[0]))
-    return ", ".join(f"{count} of {width} bytes" for width, count in widest) or "none"
+    first = [f"{_count(count, 'instruction')} of {width} bytes a lane" for width, count in widest[:1]]
+    return ", ".join(first + [f"{count} of {width}" for width, count in widest[1:]])
 
 
-def _sites(sites: Sequence[Found], source: Sequence[str]) -> Iterator[list[Part]]:
-    for site in sites:
-        text = source[site["line"] - 1].strip() if 0 < site["line"] <= len(source) else ""
-        moved = 32 * site["sectors"]
-        share = min(site["useful"] / moved, 1.0) if moved else 1.0
-        masked = site["masked"] / site["lanes"] if site["lanes"] else 0.0
-        style = "yellow" if share < 0.8 else ""
-        yield [
-            f"line {site['line']}",
-            f"{site['kind']}s {_bytes(site['asked'])}",
-            (f"{share:.0%} of sectors", style),
-            f"{masked:.0%} masked" if masked >= 0.005 else "",
-            (text, "dim"),
-        ]
+def _sites(terminal: Terminal, sites: Sequence[Found], source: Sequence[str]) -> None:
+    """One row a line of the kernel and tensor; the source text is cut to what the screen has left."""
+    if not sites:
+        return
+    rows: list[list[Part]] = [["", "", ("asks for", "dim"), ("bytes used", "dim"), ""], *map(_site, sites)]
+    left = terminal.console.width - 4
+    left -= terminal.text(*terminal.aligned([[*row, "x"] for row in rows])[0][:-1]).cell_len
+    texts = [""] + [_text(source, site["line"]) for site in sites]
+    terminal.table(
+        [[*row, (_cut(text, left), "dim")] for row, text in zip(rows, texts, strict=True)], indent=4
+    )
+
+
+def _site(site: Found) -> list[Part]:
+    moved = 32 * site["sectors"]
+    share = min(site["useful"] / moved, 1.0) if moved else 1.0
+    masked = site["masked"] / site["lanes"] if site["lanes"] else 0.0
+    return [
+        f"line {site['line']}",
+        f"{KINDS[site['kind']]} {site['tensor']}".rstrip(),
+        f"{_bytes(site['asked']):>8}",
+        (f"{share:>10.0%}", "yellow" if share < 0.8 else ""),
+        f"{masked:.0%} masked" if masked >= 0.005 else "",
+    ]
+
+
+def _source(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+
+
+def _text(source: Sequence[str], number: int) -> str:
+    return source[number - 1].strip() if 0 < number <= len(source) else ""
+
+
+def _cut(text: str, width: int) -> str:
+    if len(text) <= width:
+        return text
+    return text[: width - 3] + "…" if width >= READABLE else ""
+
+
+def _findings(terminal: Terminal, findings: Sequence[Found], source: Sequence[str]) -> None:
+    """Each ✗, and the line of the learner's that it is about."""
+    if findings:
+        terminal.line()
+    mark = terminal.mark("failed")
+    indent = 4 + len(mark[0])
+    for one in findings:
+        terminal.line(mark, f"  {one['says']}", indent=2)
+        text, label = _text(source, one["line"]), f"line {one['line']}: "
+        if text:
+            cut = _cut(text, terminal.console.width - indent - len(label))
+            terminal.line((label, "cyan"), (cut, "dim"), indent=indent)
 
 
 def _bytes(count: float) -> str:
     for unit, size in (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
-        if count >= size:
+        if count >= 0.9995 * size:
             return f"{count / size:.3g} {unit}"
     return f"{count:.0f} bytes"
 
 
-def code(out: Terminal, err: Terminal, day: Day, path: Path, parts: Sequence[Found]) -> None:
-    """Prints the code of each kernel once, with the learner's lines between where the compiler kept them."""
-    source = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    seen: set[str] = set()
-    for launch in (launch for part in parts for launch in part["launches"]):
-        if not launch["code"] or launch["code"] in seen:
-            continue
-        seen.add(launch["code"])
-        out.line((f"{launch['kernel']}", "bold"))
-        for text, own in interleaved(launch["code"], source):
-            out.line((text, "cyan" if own else ""))
-    err.next(f"track inspect {day.number}", "says what it adds up to")
-
-
-def interleaved(code: str, source: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """The code's lines, each of the learner's above what came from it; and whether it is the learner's."""
-    last = 0
-    for line in code.splitlines():
-        match = LINE.search(line)
-        number = int(match[1]) if match else 0
-        if number and number != last and number <= len(source) and source[number - 1].strip():
-            yield f"# line {number}: {source[number - 1].strip()}", True
-            last = number
-        yield line.rstrip(), False
-
-
-def shown(terminal: Terminal, day: Day, page: Path, parts: Sequence[Found]) -> None:
-    """Says where the page is."""
+def shown(
+    terminal: Terminal, day: Day, path: Path, page: Path, parts: Sequence[Found], given: str = ""
+) -> None:
+    """Says where the page is, how to open it, and what strikes the eye on it."""
+    launches = [launch for part in parts for launch in part["launches"]]
     terminal.line((f"Day {day.number} · {day.title}", "bold"))
-    pictures = sum(len(part["launches"]) for part in parts)
-    terminal.table([("page", near(page)), ("launches", str(pictures)), ("case", str(parts[0]["case"]))])
-    terminal.next(f"track grade {day.number}", "open the page in a browser first")
+    terminal.table([_drawn(part) for part in parts if part["launches"]])
+    here = ", in the current folder" if page.resolve().parent == Path.cwd() else ""
+    terminal.line(f"Written to {near(page)}{here}. To open it:", indent=2)
+    terminal.line((page.resolve().as_uri(), "cyan"), indent=4)
+    found = [one for launch in launches for one in launch.get("findings", ())]
+    _findings(terminal, found[:PRINTED], _source(path))
+    if len(found) > PRINTED:
+        terminal.line(f"and {len(found) - PRINTED} more in the picture", indent=5)
+    terminal.next(f"track grade {day.number}{given}", "says whether it is right")
+
+
+def _drawn(part: Found) -> list[Part]:
+    kernels = dict.fromkeys(launch["kernel"] for launch in part["launches"])
+    return [f"{part['entry']}()", part["case"], (", ".join(kernels), "dim")]
