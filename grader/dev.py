@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 
@@ -13,6 +15,9 @@ from grader.errors import CannotGrade
 
 # Where the person who runs the tests works, and how they call the program, is no business of the tests.
 PERSONAL = ("TRACK_COMMAND", "TRACK_HOME")
+
+# The ends of the range that pyproject.toml allows, with what they need; the pinned one lies between.
+TRITONS = {"3.6.0": ("triton==3.6.0", "numpy<2.4"), "3.9.0": ("triton==3.9.0",)}
 
 rest = click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 passing_on = {"ignore_unknown_options": True}
@@ -29,6 +34,9 @@ def dev() -> None:
 @rest
 def test(arguments: tuple[str, ...]) -> None:
     """Run the project's tests, on every core. ARGUMENTS go to pytest."""
+    if not arguments:
+        for version in TRITONS:
+            _fetch(version)
     raise click.exceptions.Exit(_python("pytest", "-n", "auto", "--dist", "loadgroup", *arguments))
 
 
@@ -45,6 +53,26 @@ def bench() -> None:
     from grader import bench as figures
 
     raise click.exceptions.Exit(figures.run())
+
+
+def home(version: str) -> Path:
+    """Where this version of Triton lies, beside the one that is installed: a folder for PYTHONPATH."""
+    return Path(sys.prefix) / "tritons" / version
+
+
+def _fetch(version: str) -> None:
+    """Install this version of Triton where only the tests that want it look; without network, do without."""
+    place = home(version)
+    if place.exists():
+        return
+    click.echo(f"Fetching Triton {version} for the tests that run on each version (once)", err=True)
+    partial = place.with_name(f"{version}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    pip = ["install", "--quiet", "--no-input", "--disable-pip-version-check", "--no-deps"]
+    if _python("pip", *pip, "--target", str(partial), *TRITONS[version]):
+        click.echo("  !!  it could not be fetched; its tests are skipped", err=True)
+    else:
+        partial.rename(place)
 
 
 def _python(module: str, *arguments: str) -> int:

@@ -12,7 +12,8 @@ from typing import Any
 
 from grader.challenge import Case, Challenge, Speed
 from grader.judge import imports
-from grader.judge.foresight import Seen, Wanted, foresee
+from grader.judge.builds import Wanted
+from grader.judge.foresight import Seen, foresee
 from grader.judge.session import CheckFailed, NotMeasured, Session
 from grader.meter import gates, gpus
 from grader.meter.prediction import Ours, bar_name, ours
@@ -47,12 +48,12 @@ def inspected(session: Session, request: dict[str, Any]) -> list[dict[str, Any]]
     Args:
         request: gpu (its key), machine (count machine instructions), code (ptx, sass, ttgir or nothing).
     """
-    key, wanted = request["gpu"], Wanted(request["machine"], request["code"])
+    wanted = Wanted(request["gpu"], request["machine"], request["code"])
     parts = []
     for challenge, speed in bars(session):
-        seen = foresee(session, challenge, speed, gpus.GPUS[key], key, wanted)
+        seen = foresee(session, challenge, speed, wanted)
         name = bar_name(session.stem, challenge.entry, speed.case.id, speed.part)
-        reference = ours(name) if key == gpus.USUAL else None
+        reference = ours(name) if wanted.gpu == gpus.USUAL else None
         parts.append({"name": name, "entry": challenge.entry, "case": speed.case.id, "part": speed.part})
         parts[-1] |= _told(seen, reference)
     return parts

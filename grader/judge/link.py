@@ -21,6 +21,9 @@ POISON = 0xFF  # every byte of an output before the learner's kernel writes it
 LARGE = 256 << 20  # storages from here on are not fetched whole
 
 
+_one_question = threading.Lock()  # at a time, and its answer, on the channel to the parent
+
+
 class RunnerLost(Exception):
     """The runner crashed, hung or left. `outcome` is a check's outcome, `reason` one line."""
 
@@ -54,7 +57,8 @@ class Runner:
 
     def __init__(self, parent: Channel, kind: str = "runner") -> None:
         self.parent = parent
-        self.pid, self.channel, pipe = ask_for_runner(parent, kind)
+        with _one_question:
+            self.pid, self.channel, pipe = ask_for_runner(parent, kind)
         self.printed = bytearray()
         self._reader = threading.Thread(target=self._drain, args=(pipe,), daemon=True)
         self._reader.start()
@@ -90,8 +94,9 @@ class Runner:
         return answer, data
 
     def _lost(self) -> RunnerLost:
-        self.parent.send({"ended": self.pid})
-        code = self.parent.receive()[0]["code"]
+        with _one_question:
+            self.parent.send({"ended": self.pid})
+            code = self.parent.receive()[0]["code"]
         if code is None:
             self.kill()
             return RunnerLost("crashed", "the process closed its connection")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from grader.challenge import Challenge, Speed
+from grader.judge.builds import Wanted
 from grader.judge.foresight import foresee
 from grader.judge.session import CheckFailed, Session
 from grader.meter import gates, gpus
@@ -19,8 +20,7 @@ def check(session: Session, challenge: Challenge, speed: Speed) -> None:
         CheckFailed: a fact is outside of its margin.
         NotMeasured: nothing can be foretold here.
     """
-    gpu = gpus.GPUS[gpus.USUAL]
-    call = foresee(session, challenge, speed, gpu, gpus.USUAL).call
+    call = foresee(session, challenge, speed, Wanted(gpus.USUAL)).call
     reference = ours(bar_name(session.stem, challenge.entry, speed.case.id, speed.part))
     if reference:
         session.keep_speed(_result(call, reference))
@@ -32,7 +32,7 @@ def check(session: Session, challenge: Challenge, speed: Speed) -> None:
     cause = {
         "reason": first.says,
         "evidence": "predicted",
-        "gpu": gpu.name,
+        "gpu": call.gpu.name,
         "line": first.line,
         "facts": [asdict(fact) for fact in found],
     }

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from grader import catalog
 from grader.meter.prediction import OURS, ours
 from tests.judge.conftest import Judged
@@ -41,6 +43,7 @@ SUM = """    acc = 0
         acc = acc + x"""
 
 
+@pytest.mark.every_triton
 def test_a_good_kernel_passes_with_facts_alone(judged: Judged) -> None:
     verdict = judged(HIDDEN, KERNEL.format(offs=ROW, value="2 * x", more=""))
     assert (verdict.status, verdict.diagnosis) == ("passed", "")
@@ -49,6 +52,7 @@ def test_a_good_kernel_passes_with_facts_alone(judged: Judged) -> None:
     assert fast.seconds < 10
 
 
+@pytest.mark.every_triton
 def test_a_strided_walk_is_slow_by_prediction_and_its_line_is_named(judged: Judged) -> None:
     verdict = judged(HIDDEN, KERNEL.format(offs="pid + stride * tl.arange(0, BLOCK)", value="2 * x", more=""))
     assert verdict.status == "slow"
@@ -60,6 +64,7 @@ def test_a_strided_walk_is_slow_by_prediction_and_its_line_is_named(judged: Judg
     assert {fact["name"] for fact in cause["facts"]} >= {"compiles", "sectors", "bytes", "spills"}
 
 
+@pytest.mark.every_triton
 def test_what_only_the_interpreter_accepts_is_rejected_with_the_learners_line(judged: Judged) -> None:
     verdict = judged(HIDDEN, KERNEL.format(offs=ROW, value="acc", more=SUM))
     assert verdict.status == "slow"

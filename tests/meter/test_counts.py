@@ -73,6 +73,7 @@ def test_the_sampled_programs_stand_for_all(count: int, wanted: int) -> None:
     assert [sample.place(i, (3, 2, 2)) for i in (0, 2, 3, 11)] == [(0, 0, 0), (2, 0, 0), (0, 1, 0), (2, 1, 1)]
 
 
+@pytest.mark.every_triton
 def test_the_sentinel_is_silent_and_speaks_when_a_hook_has_moved() -> None:
     out = interpreted(
         SETUP
@@ -148,6 +149,7 @@ with meter.installed():
     assert "1 element past the end of x_ptr" in out
 
 
+@pytest.mark.every_triton
 def test_a_launcher_believes_in_the_gpu_and_takes_no_memory() -> None:
     out = interpreted(
         SETUP
@@ -182,6 +184,7 @@ print(noted[0], torch.empty(1).is_cuda, torch.cuda.is_available())
     ]
 
 
+@pytest.mark.every_triton
 def test_an_autotuner_chooses_what_is_predicted_to_be_fastest() -> None:
     out = interpreted(
         SETUP

@@ -8,6 +8,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import pytest
+
 REPO = Path(__file__).resolve().parents[2]
 HEAD = """
 import torch, triton, triton.language as tl
@@ -30,6 +32,7 @@ def interpreted(code: str) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.every_triton
 def test_the_canaries_are_silent_without_the_repairs_and_sing_with_them() -> None:
     out = interpreted("print(canaries.failures())\nrepairs.install()\nprint(canaries.failures())")
     before, after = out.splitlines()
@@ -70,6 +73,7 @@ print([visited(None) == list(range(12)), sorted(visited(1)) == list(range(12)),
 """
 
 
+@pytest.mark.every_triton
 def test_a_shuffled_grid_visits_every_program_once_in_another_order() -> None:
     assert interpreted(VISITS) == "[True, True, True, False]\n"
 
@@ -96,6 +100,7 @@ except Exception as error:
 """
 
 
+@pytest.mark.every_triton
 def test_an_access_beside_a_tensor_is_noted_and_a_wild_one_stops_the_kernel() -> None:
     inside, beside, wild = interpreted(BOUNDS).splitlines()
     assert inside == "[]"
@@ -151,6 +156,7 @@ def test_a_config_that_raises_shows_in_the_first_tuning() -> None:
     assert "power of 2" in out
 
 
+@pytest.mark.every_triton
 def test_random_numbers_are_tritons_own_bit_for_bit() -> None:
     out = interpreted("""
 @triton.jit
