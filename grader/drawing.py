@@ -51,7 +51,8 @@ def draw(target: Path, day: Day, path: Path, parts: list[Json]) -> None:
 
 def _caption(part: Json, launch: Json, source: list[str]) -> Iterator[str]:
     """The title of a launch, and what was found in it."""
-    yield f"{part['entry']}() · {part['case']} · {launch['kernel']} · {launch['total']:,} programs"
+    programs = f"{launch['total']:,} program{'s' * (launch['total'] > 1)}"
+    yield f"{part['entry']}() · {part['case']} · {launch['kernel']} · {programs}"
     for finding in launch["findings"]:
         yield f"✗ {finding['says']}"
         if 0 < finding["line"] <= len(source):

@@ -31,7 +31,9 @@ def answer(request: dict[str, Any], events: Channel, parent: Channel) -> None:
         parts = inspected(session, request) if request["do"] == "inspect" else traced(session, request)
         events.send({"event": "answered", "parts": parts})
     except CheckFailed as failed:
-        events.send({"event": "refused", "text": str(failed), "fix": "track grade"})
+        strayed = failed.cause.get("kind") == "bounds"
+        fix = "track show" if strayed else "track grade"
+        events.send({"event": "refused", "text": str(failed), "fix": fix})
     except NotMeasured as why:
         fix = f"track {request['do']}" if request["only"] else "track grade"
         events.send({"event": "refused", "text": f"Nothing can be shown: {why}.", "fix": fix})
@@ -72,6 +74,7 @@ def _told(seen: Seen, reference: Ours | None) -> dict[str, Any]:
         "ours_us": reference.us if reference else None,
         "copy_us": call.copy_us,
         "ideal": call.ideal,
+        "moved": call.moved,
         "at_least": call.at_least,
         "facts": [asdict(fact) for fact in gates.facts(call, reference)],
         "launches": launches,

@@ -16,6 +16,7 @@ from grader.judge.trial import draw
 
 CELLS = 4000  # of the largest tensor, that make the best picture
 TRIED = 10  # cases, of which the one that shows most is taken
+NAMED = 5  # cases, of which the names are said
 MANY = 9  # programs, from which on more show nothing new
 
 
@@ -28,8 +29,14 @@ def traced(session: Session, request: dict[str, Any]) -> list[dict[str, Any]]:
     parts = [_part(session, challenge) for challenge in session.challenges if not challenge.probe]
     found = [part for part in parts if part]
     if not found:
-        raise NotMeasured(f'no case matches "{session.only}"')
+        raise NotMeasured(f'no case matches "{session.only}" (there are {_names(session)})')
     return found
+
+
+def _names(session: Session) -> str:
+    """A few of the day's cases, spread over all of them."""
+    names = [case.id for challenge in session.challenges if not challenge.probe for case in challenge.cases]
+    return ", ".join(names[:: max(len(names) // NAMED, 1)][:NAMED]) + ", …"
 
 
 def _part(session: Session, challenge: Challenge) -> dict[str, Any]:
@@ -62,11 +69,18 @@ def _launches(session: Session, challenge: Challenge, arguments: tuple[Any, ...]
 
 
 def _worth(launches: list[dict[str, Any]], arguments: tuple[Any, ...]) -> float:
-    """What there is to see: several programs, masks at work, tensors that are no threads nor too large."""
+    """What there is to see: something wrong, several programs, masks at work, tensors that are no threads."""
     programs = max((launch["total"] for launch in launches), default=0)
     steps = [step for launch in launches for program in launch["programs"] for step in program["steps"]]
     masked = any(step["left"] for step in steps)
-    return min(programs, MANY) / MANY + 0.5 * masked - 0.1 * _narrow(arguments) - 0.1 * _far(arguments)
+    wrong = any(launch["findings"] for launch in launches)
+    return (
+        2.0 * wrong
+        + min(programs, MANY) / MANY
+        + 0.5 * masked
+        - 0.1 * _narrow(arguments)
+        - 0.1 * _far(arguments)
+    )
 
 
 def _tensors(arguments: tuple[Any, ...]) -> list[torch.Tensor]:

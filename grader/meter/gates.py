@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from grader.meter.causes import cause
 from grader.meter.counts import Extent, Site
 from grader.meter.prediction import Call, Ours
 from grader.meter.roofline import TRIP
@@ -24,17 +25,6 @@ DOUBLES = 8  # fp64 instructions in a kernel that nobody asked for
 DIVISIONS = 4  # of 64-bit integers in a kernel
 FLIGHT = 0.8  # of the bytes on their way at a time that the day's bar takes, by what it leaves room for
 LONG = 8  # times the bytes in flight, from which on a launch is long enough to be judged by them
-KEPT = 3  # an intermediate tensor of less than 1/KEPT of L2 stays there
-
-LIMITED = {
-    "memory": "it moves more bytes",
-    "L2": "it loads the same bytes again and again, so larger tiles help",
-    "one program": "one program has most of the work",
-    "products": "it multiplies more than it must, or in tiles that are too small for the matrix units",
-    "arithmetic": "it computes more than it must",
-    "spills": "its registers lie in memory",
-    "waiting": "its programs wait for memory step by step, so larger tiles or fewer steps help",
-}
 
 
 @dataclass(frozen=True)
@@ -68,8 +58,8 @@ def facts(call: Call, ours: Ours | None) -> list[Fact]:
         ]  # the day has no bar: however its kernel is launched is right
     return [
         *_compiles(call),
-        *_spills(call),
         *_matrix(call),
+        *_spills(call),
         *_sectors(call),
         *_stores(call),
         *_doubles(call),
@@ -221,17 +211,9 @@ def _programs(call: Call) -> Iterator[Fact]:
 def _bytes(call: Call) -> Iterator[Fact]:
     if not call.ideal:
         return
-    moved = sum(launch.heaviest for launch in call.launches if not launch.line)
-    worst: tuple[float, str, Extent] | None = None
-    for launch in call.launches:
-        for name, extent in launch.tensors.items():
-            if extent.own and extent.bytes < call.gpu.l2_size * 1e6 / KEPT:
-                continue
-            both = extent.read + extent.written
-            moved += both
-            if worst is None or (extent.own, both) > (worst[2].own, worst[0]):
-                worst = both, name, extent
-    times = moved / call.ideal
+    # What the call allocated by itself is what it might do without.
+    worst = max(call.extents(), key=lambda pair: (pair[1].own, pair[1].read + pair[1].written), default=None)
+    times = call.moved / call.ideal
     allowed = BYTES * call.room
     # Where products set the pace, bytes count once memory would take half of the time.
     hidden = call.flops > 0 and times * call.copy_us < HIDDEN * call.us
@@ -240,19 +222,21 @@ def _bytes(call: Call) -> Iterator[Fact]:
     says = f"The call moves {times:.2f}× the bytes that it must."
     if times > allowed:
         says = f"The call moves {times:.1f}× the bytes that it must, in {count} launch{'es' * (count > 1)}"
-        says += f": {worst[1]} takes {worst[0] / 1e6:.0f} MB in one of them." if worst else "."
-    yield Fact("bytes", times <= allowed, says, worst[2].line if worst and times > allowed else 0)
+        says += f": {worst[0]} takes {_mb(worst[1]):,.0f} MB in one of them." if worst else "."
+    yield Fact("bytes", times <= allowed, says, worst[1].line if worst and times > allowed else 0)
+
+
+def _mb(extent: Extent) -> float:
+    return (extent.read + extent.written) / 1e6
 
 
 def _time(call: Call, ours: Ours | None) -> Iterator[Fact]:
     if ours is None:
         return
     times = call.us / ours.us
-    slowest = max(range(len(call.launches)), key=lambda i: call.launches[i].asked, default=None)
-    limit, line = ("", 0)
-    if slowest is not None:
-        limit, line = call.limits()[slowest], call.launches[slowest].line
-    says = (
-        f"{call.us:.0f} µs are predicted, {times:.1f}× ours ({ours.us:.0f} µs): {LIMITED.get(limit, limit)}."
-    )
-    yield Fact("time", times < ours.times, says, line)
+    says = f"{call.us:,.0f} µs are predicted, {times:.1f}× ours ({ours.us:,.0f} µs)"
+    if times < ours.times:
+        yield Fact("time", True, f"{says}.")
+        return
+    slowest = max(range(len(call.launches)), key=lambda i: call.launches[i].asked)
+    yield Fact("time", False, f"{says}: {cause(call, slowest)}.", call.launches[slowest].line)

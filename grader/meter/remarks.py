@@ -33,8 +33,10 @@ class Line:
     def says(self) -> str:
         verb = {"load": "reads", "store": "stores", "atomic": "updates"}[self.kind]
         if self.stray:
-            elements = "1 element" if self.stray == 1 else f"{self.stray:,} elements"
-            return f"Line {self.number} {verb} {elements} outside of {self.tensor}: no mask holds them back."
+            elements, them = ("1 element", "it") if self.stray == 1 else (f"{self.stray:,} elements", "them")
+            return (
+                f"Line {self.number} {verb} {elements} outside of {self.tensor}: no mask holds {them} back."
+            )
         if self.apart > 1 and self.sectors >= SEVERAL and self.needed < WASTED * self.sectors:
             return (
                 f"Line {self.number} {verb} {self.tensor} with neighbouring lanes {self.apart:,} elements "

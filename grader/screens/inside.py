@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from grader.catalog import Day
-from grader.meter.gates import KEPT
 from grader.meter.gpus import Gpu
 from grader.screens.legend import KINDS, LIMITS, MACHINE, meaning
 from grader.screens.terminal import Part, Terminal, near
@@ -44,7 +43,7 @@ def table(
         if not _own(part):
             terminal.line(_foreign(part["launches"]), indent=2)
             continue
-        terminal.table(_sums(part, gpu), indent=2)
+        terminal.table(_sums(part), indent=2)
         for launch in part["launches"]:
             _launch(terminal, launch, source)
         _findings(terminal, [fact for fact in part["facts"] if not fact["passed"]], source)
@@ -67,12 +66,13 @@ def _foreign(launches: Sequence[Found]) -> str:
     )
 
 
-def _sums(part: Found, gpu: Gpu) -> list[list[Part]]:
-    moved = _moved(part, gpu)
+def _sums(part: Found) -> list[list[Part]]:
+    moved = part["moved"]
     ratio = f", {moved / part['ideal']:.2f}× the least" if part["ideal"] else ""
+    unknown = "unknown: a line leaves its tensor, as track show draws it"
     rows: list[list[Part]] = [
         ["time", _time(part)],
-        ["memory", f"{_bytes(moved)} from and to DRAM{ratio}" if moved else "unknown"],
+        ["memory", f"{_bytes(moved)} from and to DRAM{ratio}" if moved else unknown],
         ["launches", str(len(part["launches"]))],
     ]
     if part["at_least"]:
@@ -88,17 +88,6 @@ def _time(part: Found) -> str:
             return f"no prediction: {launch['kernel']} " + ("does not fit" if facts else "was not compiled")
     ours = f"; {duration(part['ours_us'])} for our solution" if part["ours_us"] else ", not measured"
     return f"{duration(part['us'])} predicted{ours}"
-
-
-def _moved(part: Found, gpu: Gpu) -> float:
-    """As meter/gates.py adds up: a small tensor between two launches stays in L2."""
-    total = 0.0
-    for launch in part["launches"]:
-        total += 0 if launch["line"] else launch["heaviest"]
-        for tensor in launch["tensors"].values():
-            if not tensor["own"] or tensor["bytes"] >= gpu.l2_size * 1e6 / KEPT:
-                total += tensor["read"] + tensor["written"]
-    return total
 
 
 def _launch(terminal: Terminal, launch: Found, source: Sequence[str]) -> None:
@@ -230,7 +219,7 @@ def shown(
     terminal.table([_drawn(part) for part in parts if part["launches"]])
     here = ", in the current folder" if page.resolve().parent == Path.cwd() else ""
     terminal.line(f"Written to {near(page)}{here}. To open it:", indent=2)
-    terminal.line((page.resolve().as_uri(), "cyan"), indent=4)
+    terminal.whole((page.resolve().as_uri(), "cyan"), indent=4)
     found = [one for launch in launches for one in launch.get("findings", ())]
     _findings(terminal, found[:PRINTED], _source(path))
     if len(found) > PRINTED:

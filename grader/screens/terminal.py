@@ -71,6 +71,10 @@ class Terminal:
         else:
             self.console.print(Padding(text, (0, 0, 0, indent), expand=False))
 
+    def whole(self, *parts: Part, indent: int = 0) -> None:
+        """Prints one line that must stay one, such as a link."""
+        self.console.print(" " * indent, self.text(*parts), sep="", soft_wrap=True)
+
     def block(self, text: str, indent: int = 4, style: str = "") -> None:
         """Prints text that has its own line breaks, such as code."""
         for line in text.splitlines():
