@@ -165,12 +165,28 @@ def _exit_code(pid: int) -> int | None:
     return None
 
 
+def _has_what_we_hang_on() -> None:
+    """Ends with one line where this version of Triton lacks a private name that we need."""
+    import triton
+
+    from grader.meter import private
+
+    lacking = private.missing()
+    if lacking:
+        sys.exit(
+            f"Triton {triton.__version__} has no {lacking}, which the grader needs; use one of 3.6 to 3.9."
+        )
+
+
 def main() -> None:
     """Import what every child needs, then serve."""
     import gc
 
     from _pytest.config import default_plugins
 
+    interpreted = os.environ.get("TRITON_INTERPRET") == "1"
+    if interpreted:
+        _has_what_we_hang_on()
     for module in (
         "torch",
         "torch._subclasses.schema_check_mode",
@@ -188,7 +204,7 @@ def main() -> None:
         "grader.runner.metering",
     ):
         importlib.import_module(module)
-    if os.environ.get("TRITON_INTERPRET") == "1":
+    if interpreted:
         from grader.meter import repairs
 
         repairs.install()

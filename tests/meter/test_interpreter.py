@@ -22,7 +22,10 @@ def interpreted(code: str) -> str:
     """What `code` prints in a process whose kernels are interpreted; a kernel needs a source file."""
     path = Path(tempfile.gettempdir()) / f"probe-{os.getpid()}.py"
     path.write_text(HEAD + code, encoding="utf-8")
-    environment = dict(os.environ, TRITON_INTERPRET="1", PYTHONPATH=str(REPO))
+    where = os.pathsep.join(
+        filter(None, [os.environ.get("PYTHONPATH"), str(REPO)])
+    )  # with another Triton, perhaps
+    environment = dict(os.environ, TRITON_INTERPRET="1", PYTHONPATH=where)
     try:
         done = subprocess.run(
             [sys.executable, path], env=environment, capture_output=True, text=True, timeout=60, check=False
@@ -71,6 +74,18 @@ order.install()
 print([visited(None) == list(range(12)), sorted(visited(1)) == list(range(12)),
        visited(1) == visited(1), visited(1) == visited(2)])
 """
+
+
+@pytest.mark.every_triton
+def test_a_private_name_that_has_moved_is_named_before_anything_is_graded() -> None:
+    printed = interpreted("""
+from grader.meter import private
+from triton.runtime import interpreter
+print(repr(private.missing()))
+del interpreter.GridExecutor._init_args_hst
+print(private.missing())
+""")
+    assert printed == "''\ntriton.runtime.interpreter.GridExecutor._init_args_hst\n"
 
 
 @pytest.mark.every_triton
