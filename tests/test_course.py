@@ -110,7 +110,7 @@ def test_the_solution_passes(day: Day, graded: Grade) -> None:
 
 @pytest.mark.parametrize(
     ("day", "path"),
-    [(day, path) for day in ALL for path in some(day, planted.honest(day), 2)],
+    [(day, path) for day in ALL for path in some(day, planted.honest(day), 3)],
     ids=lambda value: value.stem,
 )
 def test_an_honest_alternative_passes(day: Day, path: Path, graded: Grade) -> None:
@@ -135,7 +135,7 @@ def test_a_mistake_fails_and_is_told_why(day: Day, mistake: planted.Mistake, gra
 
 @pytest.mark.parametrize(
     ("day", "laggard"),
-    [(day, laggard) for day in ALL for laggard in some(day, planted.laggards(day), 2)],
+    [(day, laggard) for day in ALL for laggard in some(day, planted.laggards(day), 3)],
     ids=lambda value: getattr(value, "stem", None) or value.name.replace(" ", "_"),
 )
 def test_a_laggard_is_predicted_to_be_slow(day: Day, laggard: planted.Laggard, graded: Grade) -> None:
