@@ -14,7 +14,7 @@ from grader.meter.regions import Region
 WASTED = 0.5  # of the sectors' bytes that a line asks for, below which it is remarked upon
 SEVERAL = 4  # sectors of a line, below which nothing is wasted
 
-Place = tuple[int, int]  # of a program among those drawn, and of its access
+Place = tuple[int, int]  # the number of a program that is drawn, and of its access
 
 
 @dataclass

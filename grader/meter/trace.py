@@ -103,7 +103,7 @@ class Tracer:
         self.remarks.step(home, step, elements[mask & ~outside], number, place)
 
     def _write(self, number: int, step: dict[str, Any]) -> tuple[int, int]:
-        """Where the step stands: its program's index and its own, -1 where it is not drawn."""
+        """Where the step stands: its program's number and its own place, -1 where it is not drawn."""
         launch = self.launches[-1]
         if FIRST <= number < launch["total"] - FINAL:
             return -1, -1
@@ -113,9 +113,9 @@ class Tracer:
             launch["programs"].append({"at": at, "number": number, "steps": []})
         steps = launch["programs"][index]["steps"]
         if len(steps) >= STEPS:
-            return index, -1
+            return number, -1
         steps.append(step)
-        return index, len(steps) - 1
+        return number, len(steps) - 1
 
     @staticmethod
     def _number() -> int:
@@ -155,7 +155,10 @@ class Tracer:
         for program in launch["programs"]:
             for step in program["steps"]:
                 step["times"] = self._turns[program["number"], step["kind"], step["line"]]
-        launch["findings"] = self.remarks.end()
+        places = {program["number"]: index for index, program in enumerate(launch["programs"])}
+        launch["findings"] = [
+            {**finding, "program": places.get(finding["program"], -1)} for finding in self.remarks.end()
+        ]
 
     def finish(self) -> None:
         """The call is over."""

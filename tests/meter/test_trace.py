@@ -96,3 +96,14 @@ def test_steps_of_a_loop_are_numbered(warm: Warm) -> None:
     day = catalog.find("17")
     loads = [step for step in steps(launches(warm, day, day.solution)[:1]) if step["kind"] == "load"]
     assert loads[-1]["time"] == loads[-1]["times"] > 1
+
+
+def test_a_finding_points_at_the_access_that_it_is_about(warm: Warm, tmp_path: Path) -> None:
+    day, path = changed(tmp_path, 6, {"b = tl.load(b_ptrs, mask=mask)": "b = tl.load(b_ptrs)"})
+    launch = launches(warm, day, path, only="B=3-M=20-N=70-b=MN")[0]  # 3 × 1 × 2: its last axis runs first
+    finding = launch["findings"][0]
+    assert "outside of b_ptr" in finding["says"]
+    assert launch["programs"][finding["program"]]["at"] == [0, 0, 1]  # the first of them that ran
+    step = launch["programs"][finding["program"]]["steps"][finding["step"]]
+    assert (step["kind"], step["line"], step["tensor"]) == ("load", finding["line"], "b_ptr")
+    assert step["stray"] > 0
