@@ -48,7 +48,8 @@ def inspect(day: Words, gpu: str, file: Path | None, as_json: bool, **flags: boo
     code = _code(wanted, flags)
     path = _path(wanted, file, "inspect")
     machine = not code and (as_json or flags["machine"])
-    parts = ask(wanted, path, "inspect", loose=bool(file), gpu=key, machine=machine, code=code)
+    with _waiting("counting and compiling"):
+        parts = ask(wanted, path, "inspect", loose=bool(file), gpu=key, machine=machine, code=code)
     if as_json:
         return emit(day=wanted.number, gpu=key, evidence="predicted", parts=parts)
     out, given = Terminal(sys.stdout), _given(file)
@@ -93,7 +94,8 @@ def show(day: Words, only: str | None, out: Path | None, file: Path | None, as_j
     wanted = chosen(day)
     path, given = _path(wanted, file, "show"), _given(file)
     target = _target(wanted, file, out)
-    parts = ask(wanted, path, "show", loose=bool(file), only=only)
+    with _waiting("drawing"):
+        parts = ask(wanted, path, "show", loose=bool(file), only=only)
     if not any(part["launches"] for part in parts):
         entries = " and ".join(f"{part['entry']}()" for part in parts)
         problem = f"There is nothing to draw: {entries} launches no Triton kernel."
@@ -102,6 +104,11 @@ def show(day: Words, only: str | None, out: Path | None, file: Path | None, as_j
     if as_json:
         return emit(day=wanted.number, page=str(target.resolve()), parts=parts)
     inside.shown(Terminal(sys.stdout), wanted, path, target, parts, given)
+
+
+def _waiting(words: str) -> contextlib.AbstractContextManager[object]:
+    """A sign of life for the seconds that it takes; nothing where nobody watches."""
+    return Terminal(sys.stderr).console.status(words)
 
 
 def _path(day: Day, file: Path | None, do: str) -> Path:
