@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 try:
-    from grader.cli import main
+    from grader.cli.commands import main
 except ModuleNotFoundError as missing:
     print(
         f"error: {missing.name} is not installed for this Python.\nfix: ./track sets everything up",

@@ -30,9 +30,9 @@ class Case:
     Args:
         dtype: of the tensors drawn for it.
         layout: how they lie in memory: contiguous, sliced, transposed, offset, strided, expanded (see
-            judge/draw.py).
+            judge/case/draw.py).
         values: what stands in them: normal, heavy, large, constant, ties, spike, integers, … (see
-            judge/draw.py).
+            judge/case/draw.py).
         exact: compare bit for bit; for values whose result rounds nowhere, such as small integers.
         calls: how often the entry is called before its result is looked at; 2 finds stale accumulators.
         gpu: only tried on a GPU (too large for the interpreter).

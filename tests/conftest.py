@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from grader import catalog
-from grader.examine import grade
+from grader.engine.grade import grade
+from grader.engine.warm import Warm
 from grader.verdict import Verdict
-from grader.warm import Warm
 
 pytest_plugins = ["tests.learner", "tests.shown"]
 
@@ -33,7 +33,7 @@ def graded(warm: Warm, tmp_path: Path) -> Grade:
         path = source if isinstance(source, Path) else tmp_path / "kernel.py"
         if not isinstance(source, Path):
             path.write_text(source, encoding="utf-8")
-        # One seed, so that a red test is red again; `python -m tests.proof` draws fresh ones.
+        # One seed, so that a red test is red again; `track dev proof` draws fresh ones.
         return grade(catalog.find(str(number)), path, warm=warm, **{"seed": 4021, **options})
 
     return run

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from grader.screens import Terminal
-from grader.screens import verdict as verdict_screen
+from grader.screens import Terminal, result
 from grader.screens.grading import Grading
 from grader.verdict import Check, SpeedResult, Verdict
 from tests.learner import SKELETON, day
@@ -136,6 +135,6 @@ def grading(name: str, *, only: str | None = None, own: bool = True) -> Callable
                     live({"event": "checked", "check": check.__dict__})
             live.finish(made)
         passed = ("track start 8", "Adding") if own else None
-        verdict_screen.show(terminal, made, Path("kernel.py"), only=only, passed=passed)
+        result.show(terminal, made, Path("kernel.py"), only=only, passed=passed)
 
     return draw

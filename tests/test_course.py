@@ -12,11 +12,11 @@ import torch
 from grader import catalog
 from grader.catalog import DAYS, Day
 from grader.challenge import Case, Challenge
-from grader.judge.compare import Expected, compare, errors
-from grader.judge.oracle import expect
+from grader.dev import planted
+from grader.judge.case.compare import Expected, compare, errors
+from grader.judge.case.oracle import expect
+from grader.judge.case.trial import draw
 from grader.judge.session import load_challenges
-from grader.judge.trial import draw
-from tests import planted
 from tests.conftest import Grade
 
 Planted = TypeVar("Planted")
@@ -28,7 +28,7 @@ each_day = pytest.mark.parametrize("day", ALL, ids=lambda day: day.stem)
 def some(day: Day, planted: Iterable[Planted], one_in: int) -> list[Planted]:
     """All that is planted in weeks 1 and 2, and one in so many of the later weeks, where each takes seconds.
 
-    `python -m tests.proof` grades everything.
+    `track dev proof` grades everything.
     """
     return list(planted) if day.number <= 14 else list(planted)[day.number % one_in :: one_in]
 
@@ -39,7 +39,7 @@ def test_no_day_is_missing() -> None:
 
 @each_day
 def test_a_day_is_whole_in_all_trees(day: Day) -> None:
-    tests = Path(planted.__file__).parent
+    tests = planted.TESTS
     trees = [tests / tree / f"{day.stem}.py" for tree in ("mistakes", "laggards")]
     for path in (day.lesson, day.skeleton, day.hidden_tests, day.solution, day.hints, *trees):
         assert path.is_file(), path
@@ -54,7 +54,7 @@ def test_a_day_is_whole_in_all_trees(day: Day) -> None:
 
 def test_no_tree_holds_a_stem_that_is_no_day() -> None:
     stems = {day.stem for day in catalog.days()}
-    tests = Path(planted.__file__).parent
+    tests = planted.TESTS
     for tree in (
         catalog.ROOT / "solutions",
         catalog.ROOT / "hints",
@@ -139,7 +139,7 @@ def test_a_mistake_fails_and_is_told_why(day: Day, mistake: planted.Mistake, gra
     ids=lambda value: getattr(value, "stem", None) or value.name.replace(" ", "_"),
 )
 def test_a_laggard_is_predicted_to_be_slow(day: Day, laggard: planted.Laggard, graded: Grade) -> None:
-    # Its cases are slow here, too: `python -m tests.proof` grades them.
+    # Its cases are slow here, too: `track dev proof` grades them.
     verdict = graded(day.number, laggard.source(day), cases=False)
     assert verdict.status == ("passed" if laggard.unseen else "slow"), verdict.diagnosis
 

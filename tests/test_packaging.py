@@ -14,8 +14,8 @@ import pytest
 from packaging.requirements import Requirement
 
 from grader import __version__, catalog
-from grader.firstrun import Clone
-from grader.machine import PAIRS
+from grader.setup.doctor import PAIRS
+from grader.setup.firstrun import Clone
 from tests import environments
 
 pytestmark = pytest.mark.xdist_group("packaging")

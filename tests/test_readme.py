@@ -11,10 +11,11 @@ from pathlib import Path
 import click
 import pytest
 
-from grader import catalog, machine
-from grader.cli import track
-from grader.dev import dev
-from grader.firstrun import Clone
+from grader import catalog
+from grader.cli.commands import track
+from grader.dev.commands import dev
+from grader.setup import doctor
+from grader.setup.firstrun import Clone
 from tests import environments
 
 README = (catalog.ROOT / "README.md").read_text(encoding="utf-8")
@@ -69,9 +70,9 @@ def test_links_lead_to_files() -> None:
 def test_versions_are_the_pinned_and_the_supported_ones() -> None:
     pins = dict(pin.split("==") for pin in Clone(catalog.ROOT).pins("pinned") if ";" not in pin)
     assert f"torch {pins['torch']} with Triton {pins['triton']}" in README
-    first, *_, last = machine.PAIRS
+    first, *_, last = doctor.PAIRS
     assert f"Triton {first} to {last}" in " ".join(README.split())
-    assert ", ".join(" or ".join(torches) for torches in machine.PAIRS.values()) in " ".join(README.split())
+    assert ", ".join(" or ".join(torches) for torches in doctor.PAIRS.values()) in " ".join(README.split())
 
 
 def test_the_graded_day_is_what_a_real_grading_prints(tmp_path: Path) -> None:

@@ -8,10 +8,14 @@ import sys
 import pytest
 
 from grader import catalog
-from grader.dev import TRITONS, home
+from grader.dev.commands import TRITONS, home
 from tests import environments
 
-MARKED = ("tests/meter/test_counts.py", "tests/meter/test_interpreter.py", "tests/judge/test_predicted.py")
+MARKED = (
+    "tests/meter/test_counts.py",
+    "tests/interpreter/test_interpreter.py",
+    "tests/judge/checks/test_predicted.py",
+)
 
 
 @pytest.mark.parametrize("version", TRITONS)

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 import torch
 
-from grader.judge.diagnose import diagnose
-from grader.judge.report import CHECKS, Reporter
+from grader.judge.diagnosis.diagnose import diagnose
+from grader.judge.plugin import CHECKS, Reporter
 from grader.judge.session import Session
 from grader.verdict import Check
 from grader.wire import Channel

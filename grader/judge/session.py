@@ -10,14 +10,13 @@ from typing import Any, TypeVar
 import torch
 
 from grader.challenge import Case, Challenge, Relation
-from grader.judge import reports
-from grader.judge.attempt import attempt
-from grader.judge.compare import Finding
-from grader.judge.evidence import Evidence
-from grader.judge.link import Runner, RunnerLost
-from grader.judge.oracle import Values
-from grader.judge.trial import Trial
-from grader.parent import announce_builder
+from grader.judge.case import forms
+from grader.judge.case.attempt import attempt
+from grader.judge.case.compare import Finding
+from grader.judge.case.link import Runner, RunnerLost, announce_builder
+from grader.judge.case.oracle import Values
+from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.evidence import Evidence
 from grader.verdict import Outcome
 from grader.wire import Channel
 
@@ -72,7 +71,7 @@ class Session:
         self.announced = False
         self.stem = Path(request["hidden_tests"]).parent.name
         if self.device == "cpu":
-            from grader.meter import canaries
+            from grader.interpreter import canaries
 
             self.mute = canaries.failures() if request.get("mute") is None else request["mute"]
 
@@ -115,9 +114,7 @@ class Session:
     def load(self, runner: Runner) -> dict[str, Any]:
         """Have a runner import the learner's file."""
         try:
-            return dict(
-                runner.ask({"do": "load", "path": self.path}, reports.LOADED, timeout=self.timeout)[0]
-            )
+            return dict(runner.ask({"do": "load", "path": self.path}, forms.LOADED, timeout=self.timeout)[0])
         except RunnerLost as lost:
             raise self.lost(None, lost) from None
 

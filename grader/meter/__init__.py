@@ -1,3 +1,1 @@
-"""What can be made true and known of a kernel without a GPU: repairs of Triton's interpreter, and what it
-can observe.
-"""
+"""What a launch would do at full size, counted; and which elements each program touches."""

@@ -1,4 +1,4 @@
-"""Counts what the programs of a launch do to memory, through the proxy of bounds.py."""
+"""Counts what the programs of a launch do to memory, through the proxy of interpreter/bounds.py."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.meter.bounds import Bounds, Region, is_float
+from grader.interpreter.bounds import Bounds, Region, is_float
 from grader.meter.counts import SECTOR, Site
 from grader.meter.loops import Loops
 from grader.meter.sectors import Pattern, pattern

@@ -96,7 +96,7 @@ class Launch:
         rounds: loop steps with loads in them, in the program that has most; `mean_rounds` on average.
         heaviest: bytes that the busiest program asks for.
         heaviest_flops: operations of its dots.
-        recipe: how to compile it (see compile.py).
+        recipe: how to compile it (see compiler/recipe.py).
     """
 
     kernel: str

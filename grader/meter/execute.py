@@ -14,12 +14,13 @@ from unittest import mock
 
 from triton.runtime import interpreter
 
-from grader.meter import arithmetic, bounds
+from grader.interpreter import bounds
+from grader.meter import arithmetic
 from grader.meter.counter import Counter, Cut, Tally
 from grader.meter.counts import Launch
 from grader.meter.extrapolate import launch_of
 from grader.meter.sample import place, programs, weights
-from grader.runner.world import tensors_in
+from grader.operators import tensors_in
 
 _builder: Any = interpreter.interpreter_builder
 FEW, MORE, MANY = 4, 10, 160  # programs; more where they are unlike each other, many where some do nothing

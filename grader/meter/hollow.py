@@ -11,8 +11,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from grader.runner.operators import body
-from grader.runner.world import EMPTY, FILLED, VIEWS, WHOLE_FILLS, tensors_in
+from grader.operators import EMPTY, FILLED, VIEWS, WHOLE_FILLS, body, tensors_in
 
 LARGE = 1 << 18  # elements, from which on contents do not matter
 

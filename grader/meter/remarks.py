@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.meter.regions import Region
+from grader.interpreter.regions import Region
 
 WASTED = 0.5  # of the sectors' bytes that a line asks for, below which it is remarked upon
 SEVERAL = 4  # sectors of a line, below which nothing is wasted

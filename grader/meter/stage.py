@@ -16,8 +16,8 @@ from unittest import mock
 import torch
 from triton.runtime import driver
 
-from grader.meter.driver import Driver
-from grader.meter.gpus import Gpu
+from grader.compiler.driver import Driver
+from grader.datasheets import Gpu
 
 DEVICE, META = torch.device("cuda", 0), torch.device("meta")
 FACTORIES = (

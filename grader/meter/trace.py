@@ -15,13 +15,13 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from triton.runtime import interpreter
 
-from grader.meter import bounds
-from grader.meter.bounds import Region
+from grader.interpreter import bounds
+from grader.interpreter.bounds import Region
 from grader.meter.counts import SECTOR
 from grader.meter.execute import regions
 from grader.meter.remarks import Remarks
 from grader.meter.sectors import WARP, in_order, pattern, width
-from grader.runner.world import EMPTY, tensors_in
+from grader.operators import EMPTY, tensors_in
 
 FIRST, FINAL = 48, 16  # programs of a launch, that are drawn
 STEPS = 64  # accesses of one program

@@ -7,8 +7,9 @@ from typing import Any
 
 import torch
 
-from grader import passes
-from grader.runner.world import World, tensors_in
+from grader.operators import tensors_in
+from grader.runner.world import World
+from grader.timing import passes
 
 
 def gradients(result: Any, leaves: list[torch.Tensor], upstream: list[Any], times: int) -> list[Any]:

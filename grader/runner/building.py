@@ -18,10 +18,10 @@ from typing import Any
 from triton.runtime import driver
 from triton.runtime.jit import JITFunction
 
-from grader.meter import gpus
-from grader.meter.assembly import disassembled, facts
-from grader.meter.driver import Driver
-from grader.meter.recipe import read
+from grader import datasheets
+from grader.compiler.assembly import disassembled, facts
+from grader.compiler.driver import Driver
+from grader.compiler.recipe import read
 from grader.runner import faults
 from grader.wire import Channel, Closed
 
@@ -40,7 +40,7 @@ class Builder:
         self.path = header["path"]
         os.chdir(Path(self.path).parent)
         sys.path.insert(0, os.getcwd())
-        driver.set_active(Driver(gpus.GPUS[header["gpu"]]))
+        driver.set_active(Driver(datasheets.GPUS[header["gpu"]]))
         spec = importlib.util.spec_from_file_location("kernel", self.path)
         assert spec is not None
         assert spec.loader is not None
@@ -55,7 +55,7 @@ class Builder:
 
     def build(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Compile one launch."""
-        gpu = gpus.GPUS[header["gpu"]]
+        gpu = datasheets.GPUS[header["gpu"]]
         driver.set_active(Driver(gpu))
         recipe = header["recipe"]
         kernel = self.functions[recipe["kernel"]]

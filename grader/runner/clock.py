@@ -15,10 +15,10 @@ from typing import Any
 
 import torch
 
-from grader.passes import as_list, timed
 from grader.runner.tensors import pack_outputs, unpack_arguments
 from grader.runner.world import World
-from grader.stopwatch import Stopwatch
+from grader.timing.passes import as_list, timed
+from grader.timing.stopwatch import Stopwatch
 
 Reply = tuple[dict[str, Any], list[Any]]
 

@@ -10,7 +10,7 @@ from typing import Any
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 
-from grader.meter import bounds
+from grader.interpreter import bounds
 from grader.runner.world import World
 
 

@@ -20,14 +20,14 @@ from typing import Any
 
 import torch
 
-from grader.meter import bounds, order
-from grader.passes import as_list
+from grader.interpreter import bounds, order
 from grader.runner import backward, faults
 from grader.runner.launches import observed
 from grader.runner.probes import PROBES
 from grader.runner.reads import noticed
 from grader.runner.tensors import pack_outputs, unpack_arguments
 from grader.runner.world import World
+from grader.timing.passes import as_list
 from grader.wire import Channel, Closed
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"

@@ -13,7 +13,9 @@ from typing import Any
 
 import torch
 
-from grader.meter import gpus, recipe, sentinel
+from grader import datasheets
+from grader.compiler import recipe
+from grader.meter import sentinel
 from grader.meter.counter import Counter
 from grader.meter.counts import Launch
 from grader.meter.execute import Meter
@@ -21,10 +23,10 @@ from grader.meter.hollow import Hollow
 from grader.meter.loops import Loops
 from grader.meter.stage import pretended
 from grader.meter.trace import Tracer, alone, traced
-from grader.meter.tuning import tuned
-from grader.passes import as_list, gradients
+from grader.operators import tensors_in
+from grader.predict.tuning import tuned
 from grader.runner.tensors import unpack_arguments
-from grader.runner.world import tensors_in
+from grader.timing.passes import as_list, gradients
 
 Reply = tuple[dict[str, Any], list[Any]]
 
@@ -40,7 +42,7 @@ class Metering:
         wrong = sentinel.wrong()
         if wrong:
             raise RuntimeError(f"the counters do not fit this version of Triton: {wrong}")
-        gpu = gpus.GPUS[header["gpu"]]
+        gpu = datasheets.GPUS[header["gpu"]]
         loops = Loops()
         self.runner.module.range = loops.shorter
         counter = Counter(self.runner.path, loops)

@@ -15,54 +15,11 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
-from grader.runner.operators import body
+from grader.operators import EMPTY, FILLED, VIEWS, WHOLE_FILLS, body, tensors_in
 
 POISON = 0xFF  # every float dtype reads it as NaN, every signed integer as -1
 GUARD = 64 << 10  # bytes on either side, a multiple of every alignment that matters
 CHECKSUM_LIMIT = 64 << 20
-
-EMPTY = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"}
-FILLED = {
-    "zeros",
-    "zeros_like",
-    "new_zeros",
-    "ones",
-    "ones_like",
-    "new_ones",
-    "full",
-    "full_like",
-    "new_full",
-}
-VIEWS = {
-    "view",
-    "_unsafe_view",
-    "reshape",
-    "_reshape_alias",
-    "as_strided",
-    "slice",
-    "select",
-    "t",
-    "transpose",
-    "permute",
-    "expand",
-    "unsqueeze",
-    "squeeze",
-    "alias",
-    "detach",
-    "unbind",
-    "split",
-    "split_with_sizes",
-    "chunk",
-    "narrow",
-    "unflatten",
-    "movedim",
-    "swapaxes",
-    "view_as",
-    "expand_as",
-    "lift_fresh",
-    "broadcast_tensors",
-}
-WHOLE_FILLS = {"fill_", "zero_"}
 
 
 @dataclass
@@ -213,20 +170,6 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
                             {"tensor": tracked.name, "side": side, "bytes": len(changed), "nearest": nearest}
                         )
         return broken
-
-
-def tensors_in(arguments: Any) -> list[torch.Tensor]:
-    """The tensors among launch arguments, those inside tuples and tensor descriptors too."""
-    found = []
-    for argument in arguments:
-        base = (
-            getattr(argument, "base", argument) if type(argument).__name__ == "TensorDescriptor" else argument
-        )
-        if isinstance(base, torch.Tensor):
-            found.append(base)
-        elif isinstance(base, tuple | list):
-            found += tensors_in(base)
-    return found
 
 
 def checksum(storage: torch.UntypedStorage) -> int:

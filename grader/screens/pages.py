@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from grader.catalog import Day
 from grader.errors import TrackError
-from grader.hints import TIERS
+from grader.learner.hints import TIERS
+from grader.learner.workspace import Fate, Workspace
 from grader.screens.terminal import Terminal, near, spell, typed
-from grader.workspace import Fate, Workspace
 
 if TYPE_CHECKING:
-    from grader.machine import Finding
+    from grader.setup.doctor import Finding
 
 DIFF = {"+": "green", "-": "red", "@": "cyan"}
 

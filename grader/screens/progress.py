@@ -8,7 +8,7 @@ from pathlib import Path
 
 from grader import catalog
 from grader.catalog import Day
-from grader.journal import Progress
+from grader.learner.journal import Progress
 from grader.screens.terminal import Part, Terminal, near, typed
 
 NEW = Progress()

@@ -9,9 +9,9 @@ import pytest
 
 from grader import catalog
 from grader.catalog import Day
-from grader.examine import grade
+from grader.engine.grade import grade
+from grader.engine.warm import Warm
 from grader.verdict import Verdict
-from grader.warm import Warm
 
 HIDDEN = "import torch\nfrom grader.challenge import *\n\n"
 KERNEL = "import torch\nimport triton\nimport triton.language as tl\n\n\n"

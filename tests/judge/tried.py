@@ -8,12 +8,12 @@ from typing import Any
 import torch
 
 from grader.challenge import Case, Challenge
-from grader.judge.compare import Expected, compare
-from grader.judge.diagnose import diagnose
-from grader.judge.evidence import Evidence
-from grader.judge.link import Answer
-from grader.judge.oracle import expect
-from grader.judge.trial import Trial
+from grader.judge.case.compare import Expected, compare
+from grader.judge.case.link import Answer
+from grader.judge.case.oracle import expect
+from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.diagnose import diagnose
+from grader.judge.diagnosis.evidence import Evidence
 
 Function = Callable[..., torch.Tensor]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.planted import Laggard
+from grader.dev.planted import Laggard
 
 FIRST = "first = tl.program_id(0) * BLOCK"
 STRIDE = "stride = tl.num_programs(0) * BLOCK"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.planted import Laggard
+from grader.dev.planted import Laggard
 
 TILE = "BLOCK_M, BLOCK_N = 32, 128"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.planted import Laggard
+from grader.dev.planted import Laggard
 
 laggards = [
     # (Eight columns in the interpreter, which is slow by the program.)

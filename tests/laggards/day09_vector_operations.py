@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.planted import Laggard
+from grader.dev.planted import Laggard
 
 laggards = [
     # x + bias is written and read again: four passes over the matrix where two would do.

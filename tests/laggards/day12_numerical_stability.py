@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.planted import Laggard
+from grader.dev.planted import Laggard
 
 laggards = [
     # By the time the second kernel starts, the first rows have long left L2: 2 reads where 1 would do.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.planted import Laggard
+from grader.dev.planted import Laggard
 
 TILE = "(128, 256, 64) if matrix_units else (64, 64, 32)"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.planted import Laggard
+from grader.dev.planted import Laggard
 
 HEIGHT = "min(max(triton.next_power_of_2(average), 16), 128 if half else 64)"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.planted import Laggard
+from grader.dev.planted import Laggard
 
 laggards = [
     # A lane of a warp carries one element: 4 million programs, each with 128 bytes to wait for. A small x

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.planted import Laggard
+from grader.dev.planted import Laggard
 
 laggards: list[Laggard] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.planted import Laggard
+from grader.dev.planted import Laggard
 
 NO_DESCRIPTORS = {"descriptors = suits_descriptors(q, k, v)": "descriptors = False"}
 TILE = "(128, 64, 4, 3, None) if d <= 64 else (128, 64, 8, 2, None)"

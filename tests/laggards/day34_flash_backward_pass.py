@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.planted import Laggard
+from grader.dev.planted import Laggard
 
 NO_DESCRIPTORS = {"descriptors = suits_descriptors(q, k, v, do)": "descriptors = False"}
 TILES = "(32, 64, 4, 2, None), (64, 32, 4, 2, None)"

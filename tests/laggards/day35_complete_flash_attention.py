@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.planted import Laggard
+from grader.dev.planted import Laggard
 
 NO_DESCRIPTORS = {"descriptors = suits_descriptors(*sources)": "descriptors = False"}
 FIRST = "first = tl.maximum(start_n + Sq - Sk, 0)"

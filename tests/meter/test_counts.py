@@ -7,17 +7,18 @@ import pytest
 
 from grader.meter import sample
 from grader.meter.sectors import pattern
-from tests.meter.test_interpreter import interpreted
+from tests.interpreter.test_interpreter import interpreted
 
 SETUP = """
-from grader.meter import sentinel, recipe
+from grader.meter import sentinel
+from grader.compiler import recipe
 from grader.meter.counter import Counter
 from grader.meter.execute import Meter
 from grader.meter.loops import Loops
-from grader.meter.gpus import GPUS
+from grader.datasheets import GPUS
 from grader.meter.hollow import Hollow
 from grader.meter.stage import pretended
-from grader.meter.tuning import tuned
+from grader.predict.tuning import tuned
 repairs.install(); order.install(); bounds.install()
 loops = Loops()
 range = loops.shorter

@@ -10,10 +10,10 @@ import pytest
 
 from grader import catalog
 from grader.catalog import Day
+from grader.dev.planted import swapped
+from grader.engine.look import ask
+from grader.engine.warm import Warm
 from grader.errors import TrackError
-from grader.insight import ask
-from grader.warm import Warm
-from tests.planted import swapped
 
 MASK, CASE = "mask=(source >= 0) & (source < n), other=fill", "n=10-k=9-"
 

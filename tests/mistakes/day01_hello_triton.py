@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.planted import Mistake
+from grader.dev.planted import Mistake
 
 ALLOCATION = "y = torch.empty_like(x)"
 COMPUTE = "y = 2 * x + 1"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.planted import Mistake
+from grader.dev.planted import Mistake
 
 ALLOCATION = "out = torch.empty_like(x)"
 FIRST = "first = tl.program_id(0) * BLOCK"

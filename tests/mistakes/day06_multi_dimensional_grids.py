@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.planted import Mistake
+from grader.dev.planted import Mistake
 
 A_STRIDES = "offs_m[:, None] * stride_am + offs_n[None, :] * stride_an"
 EXPAND = "b = b.expand(B, M, N)"

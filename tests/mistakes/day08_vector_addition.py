@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.planted import Mistake
+from grader.dev.planted import Mistake
 
 ALLOCATION = "out = torch.empty(n, dtype=torch.promote_types(x.dtype, y.dtype), device=x.device)"
 OFFSETS = "offs = pid * BLOCK + tl.arange(0, BLOCK)"

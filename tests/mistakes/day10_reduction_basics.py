@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.planted import Mistake
+from grader.dev.planted import Mistake
 
 ALLOCATION = "partial = torch.empty(n_blocks, dtype=torch.float32, device=x.device)"
 BLOCKS = "max(triton.cdiv(n, BLOCK), 1)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.planted import Mistake
+from grader.dev.planted import Mistake
 
 BLOCK_M = "max(4096 // BLOCK_N, 1)"
 BEST = "tl.where(block_max > row_max, start + block_argmax, row_argmax)"

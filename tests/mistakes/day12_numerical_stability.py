@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.planted import Mistake
+from grader.dev.planted import Mistake
 
 FIRST_LOAD = 'other=-float("inf"))\n    first'
 SUM_LOAD = 'other=-float("inf"))\n        l_i'

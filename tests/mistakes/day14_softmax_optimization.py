@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.planted import Mistake
+from grader.dev.planted import Mistake
 
 BLOCKS = "tl.cdiv(n_cols, BLOCK_N)"
 INIT = """        m_i = tl.full((LANES,), LOWEST, tl.float32)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.planted import Mistake
+from grader.dev.planted import Mistake
 
 ACCUMULATE = "acc += a.to(tl.float32) * x.to(tl.float32)[None, :]"
 LAUNCH = "matvec_kernel[(triton.cdiv(m, BLOCK_M),)]"

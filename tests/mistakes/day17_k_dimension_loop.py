@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.planted import Mistake
+from grader.dev.planted import Mistake
 
 ALLOCATION = "c = torch.empty(m, n, dtype=a.dtype, device=a.device)"
 DOT = 'acc = tl.dot(a, b, acc, input_precision="ieee")'

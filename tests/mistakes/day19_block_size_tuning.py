@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.planted import Mistake
+from grader.dev.planted import Mistake
 
 BIAS = "tl.load(b_ptr + (offs_n % n) * stride_b)[None, :]"
 DOT = 'acc = tl.dot(x, w, acc, input_precision="ieee")'

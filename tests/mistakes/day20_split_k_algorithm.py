@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.planted import Mistake
+from grader.dev.planted import Mistake
 
 LOOP = "range(first_k, k, SPLIT_K * BLOCK_K)"
 MASK_A = ", mask=mask_m & (offs_k[None, :] < k - start_k), other=0.0)"

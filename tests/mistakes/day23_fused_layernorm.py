@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.planted import Mistake
+from grader.dev.planted import Mistake
 
 ADD_DS = "dx += ds.to(tl.float32)"
 ALONG_MEAN = "along_mean = tl.sum(dx_hat, axis=0) / n_cols"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.planted import Mistake
+from grader.dev.planted import Mistake
 
 CAUSAL = 's = tl.where(offs_n[None, :] <= offs_m[:, None] + Sk - Sq, s, -float("inf"))'
 GUARD = 'tl.where(m_i == -float("inf"), 0.0, m_i)[:, None]'

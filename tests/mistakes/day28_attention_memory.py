@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.planted import Mistake
+from grader.dev.planted import Mistake
 
 BYTES = "itemsize * (4 * S * D + 4 * S * S)"
 DOT = 'acc = tl.dot(p.to(v.dtype), v, acc, input_precision="ieee")'

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.planted import Mistake
+from grader.dev.planted import Mistake
 
 ALPHA1 = "alpha1 = tl.exp(m1 - shift)"
 ALPHA2 = "alpha2 = tl.exp(m2 - shift)"

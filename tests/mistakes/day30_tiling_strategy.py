@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.planted import Mistake
+from grader.dev.planted import Mistake
 
 ACC = 'acc = tl.dot(s.to(v.dtype), v, acc, input_precision="ieee")'
 ALLOCATION = "o = torch.empty(B, H, Sq, D, dtype=q.dtype, device=q.device)"

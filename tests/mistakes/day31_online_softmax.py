@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.planted import Mistake
+from grader.dev.planted import Mistake
 
 ALIGNED = "seen &= keys[None, :] <= offs_m[:, None] + (Sk - Sq)"
 ALLOCATION = "lse = torch.empty(B, H, Sq, dtype=torch.float32, device=q.device)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.planted import Mistake
+from grader.dev.planted import Mistake
 
 ALPHA = "alpha = tl.exp2(m_i - m_new)"
 DIVIDED = "tl.where(l_i == 0, 1.0, l_i)[:, None]"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.planted import Mistake
+from grader.dev.planted import Mistake
 
 BLOCKS = "triton.cdiv(Sq, BLOCK_M) if kernel is dq_kernel else triton.cdiv(Sk, BLOCK_N)"
 CAUSAL_T = "p_t = tl.where(offs_n[:, None] <= offs_m[None, :] + Sk - Sq, p_t, 0.0)"

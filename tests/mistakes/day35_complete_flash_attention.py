@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.planted import Mistake
+from grader.dev.planted import Mistake
 
 APPLY = "return FlashAttention.apply(q, k, v, scale, causal)"
 BACKWARD = "backward(*ctx.saved_tensors, do, ctx.scale, ctx.causal)"

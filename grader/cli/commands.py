@@ -1,0 +1,250 @@
+"""The commands of `track`, each a few lines over the library."""
+
+from __future__ import annotations
+
+import io
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from grader import __version__, catalog
+from grader.catalog import Day
+from grader.cli import shell
+from grader.cli.looking import inspect, show
+from grader.cli.shell import Words, as_json, emit, examples, the_day
+from grader.cli.standing import Standing, chosen, note, open_hint, standing
+from grader.errors import BadSubmission, TrackError
+from grader.learner import workspace
+from grader.screens import Terminal, pages, progress
+from grader.verdict import EXIT_CANNOT_GRADE, EXIT_PASSED
+
+COMPLETION = """\b
+Tab completion (days complete by name, too):
+  bash  eval "$(_TRACK_COMPLETE=bash_source track)"   in ~/.bashrc
+  zsh   eval "$(_TRACK_COMPLETE=zsh_source track)"    in ~/.zshrc
+  fish  _TRACK_COMPLETE=fish_source track | source    in ~/.config/fish/config.fish
+\b
+Exit codes: 0 passed, 1 not yet, 2 usage, 3 could not grade, 130 stopped."""
+
+Device = Literal["cpu", "gpu"] | None
+
+on_cpu = click.option(
+    "--cpu", "device", flag_value="cpu", help="Grade in Triton's interpreter; needs no GPU."
+)
+on_gpu = click.option("--gpu", "device", flag_value="gpu", help="Grade on the GPU, with speed.")
+
+
+@click.group(cls=shell.Commands, invoke_without_command=True, epilog=COMPLETION)
+@click.version_option(__version__, prog_name="track")
+@click.pass_context
+def track(ctx: click.Context) -> None:
+    """Triton Track: 35 days of GPU kernels, graded on this doctor.
+
+    Without a command it says where you are and what comes next.
+    """
+    if ctx.invoked_subcommand is None:
+        here = standing()
+        root = here.workspace.root if here.workspace else None
+        progress.where(Terminal(sys.stdout), root, here.progress, here.current)
+
+
+@track.command("tour", epilog=examples("track tour"))
+def play() -> None:
+    """Watch one day being graded, from skeleton to pass.
+
+    Works on a scratch copy: nothing of yours is touched.
+    """
+    from grader.cli import tour
+
+    raise click.exceptions.Exit(tour.run(track))
+
+
+@track.command(epilog=examples("track start 1", "track start day 13", "track start softmax"))
+@the_day
+@as_json
+def start(day: Words, as_json: bool) -> None:
+    """Get a day's lesson and skeleton, or resume it.
+
+    DAY is 13, day13, "day 13" or a topic such as softmax; without it, the next one.
+    Your work is never overwritten.
+    """
+    here = standing()
+    wanted = catalog.find(" ".join(day)) if day else _upcoming(here)
+    found = workspace.create()
+    resumed = found.kernel(wanted).exists() or here.of(wanted).started
+    fates = workspace.start(found, wanted)
+    note(found, "started", wanted)
+    if as_json:
+        return emit(day=wanted.number, kernel=str(found.kernel(wanted)), resumed=resumed, files=fates)
+    pages.started(Terminal(sys.stdout), found, wanted, fates, resumed)
+
+
+def _upcoming(here: Standing) -> Day:
+    command, _ = progress.following(here.progress, here.current)
+    return catalog.find(command.split()[2]) if command.split()[2:] else catalog.days()[0]
+
+
+@track.command(epilog=examples("track lesson", "track lesson 13", "track lesson softmax > softmax.md"))
+@the_day
+def lesson(day: Words) -> None:
+    """Read a day's lesson."""
+    pages.lesson(Terminal(sys.stdout), chosen(day))
+
+
+@track.command(epilog=examples("track grade", "track grade 13 --cpu", "track grade 13 --file my.py --json"))
+@the_day
+@on_cpu
+@on_gpu
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), metavar="N", help="Draw the same inputs again.")
+@click.option("-k", "only", metavar="CASE", help="Try one case, as a failed grading names it.")
+@click.option("--file", type=click.Path(path_type=Path), help="Grade this file; nothing is recorded.")
+@as_json
+def grade(
+    day: Words, device: Device, seed: int | None, only: str | None, file: Path | None, as_json: bool
+) -> None:
+    """Grade your kernel, and say what is wrong with it.
+
+    Without DAY it grades the day you stand in, or last worked on.
+    """
+    wanted = chosen(day)
+    found = None if file else workspace.require()
+    path = file or workspace.submission(workspace.require(), wanted)
+    if not path.is_file():
+        raise BadSubmission(f"There is no file {path}.", "track grade --help")
+    # Imported here, as `track status` has no use for it.
+    from grader.cli import submission
+
+    watcher = sys.stderr if sys.stderr.isatty() else io.StringIO()
+    screen = Terminal(watcher if as_json else sys.stdout)
+    verdict = submission.grade(submission.Attempt(wanted, path, found, device or "auto", seed, only), screen)
+    if as_json:
+        emit(**verdict.to_json())
+    raise click.exceptions.Exit(verdict.exit_code)
+
+
+@track.command(epilog=examples("track watch", "track watch 13 --cpu"))
+@the_day
+@on_cpu
+@on_gpu
+def watch(day: Words, device: Device) -> None:
+    """Grade again whenever you save.
+
+    Keys: g grade, h hint, n next day, q quit.
+    """
+    from grader.cli import watch as watching
+
+    raise click.exceptions.Exit(watching.run(workspace.require(), chosen(day), device or "auto"))
+
+
+@track.command(epilog=examples("track hint", "track hint 13", "track hint 13 --again"))
+@the_day
+@click.option("--again", is_flag=True, help="Show the hints you already opened, and no new one.")
+@as_json
+def hint(day: Words, again: bool, as_json: bool) -> None:
+    """Open one more hint: a nudge, an approach, then code."""
+    found, wanted = workspace.require(), chosen(day)
+    opened = open_hint(found, wanted, again)
+    if as_json:
+        return emit(day=wanted.number, hints=[{"tier": tier, "text": text} for tier, text in opened.items()])
+    pages.hint(Terminal(sys.stdout), wanted, opened)
+
+
+@track.command(epilog=examples("track solution", "track solution 13 --yes > solution.py"))
+@the_day
+@click.option("--yes", is_flag=True, help="Do not ask before showing it ahead of a pass.")
+def solution(day: Words, yes: bool) -> None:
+    """Read our solution: freely after a pass, after one question before."""
+    found, wanted = workspace.require(), chosen(day)
+    made = standing().of(wanted)
+    if not made.done and not made.solution:
+        if not (yes or _agreed(wanted)):
+            return Terminal(sys.stderr).next(f"track hint {wanted.number}", "the solution stays closed")
+        note(found, "solution", wanted)
+    pages.code(Terminal(sys.stdout), Terminal(sys.stderr), wanted)
+
+
+def _agreed(day: Day) -> bool:
+    if not sys.stdin.isatty():
+        raise TrackError(f"Day {day.number} has not passed yet.", f"track solution {day.number} --yes")
+    return click.confirm(f"Day {day.number} has not passed yet. Show the solution anyway?", err=True)
+
+
+@track.command(epilog=examples("track diff", "track diff 13 --solution"))
+@the_day
+@click.option("--solution", "against", is_flag=True, help="Compare with our solution, after a pass.")
+def diff(day: Words, against: bool) -> None:
+    """Show what you changed since the skeleton."""
+    found, wanted = workspace.require(), chosen(day)
+    mine = workspace.submission(found, wanted)
+    made = standing().of(wanted)
+    if against and not (made.done or made.solution):
+        raise TrackError(f"Day {wanted.number} has not passed yet.", f"track grade {wanted.number}")
+    other = wanted.solution if against else found.handed_out(wanted)
+    pages.diff(Terminal(sys.stdout), Terminal(sys.stderr), wanted, other, mine)
+
+
+@track.command(epilog=examples("track status", "track status --json"))
+@as_json
+def status(as_json: bool) -> None:
+    """Show your progress, week by week."""
+    here = standing()
+    if as_json:
+        return emit(**here.report())
+    progress.status(Terminal(sys.stdout), here.progress, here.current, here.journal.skipped)
+
+
+@track.command("list", epilog=examples("track list", "track list --json"))
+@as_json
+def list_days(as_json: bool) -> None:
+    """List the days and the names they answer to."""
+    here = standing()
+    if as_json:
+        return emit(**here.report())
+    progress.listing(Terminal(sys.stdout), here.progress, here.current)
+
+
+@track.command(epilog=examples("track reset", "track reset 13"))
+@the_day
+@as_json
+def reset(day: Words, as_json: bool) -> None:
+    """Start a day afresh; your work moves to .track/trash/.
+
+    Nothing is deleted, and what has passed stays passed.
+    """
+    found, wanted = workspace.require(), chosen(day)
+    trash = workspace.reset(found, wanted)
+    note(found, "reset", wanted)
+    if as_json:
+        return emit(day=wanted.number, trash=str(trash), kernel=str(found.kernel(wanted)))
+    pages.was_reset(Terminal(sys.stdout), found, wanted, trash)
+
+
+@track.command(epilog=examples("track doctor", "track doctor --json"))
+@as_json
+def doctor(as_json: bool) -> None:
+    """Check this machine: Python, torch, Triton, GPU, disk."""
+    from grader.setup import doctor
+
+    findings = doctor.doctor()
+    fine = all(one.ok is not False for one in findings)
+    if as_json:
+        emit(ok=fine, findings=[asdict(one) for one in findings])
+    else:
+        pages.doctor(Terminal(sys.stdout), findings)
+    raise click.exceptions.Exit(EXIT_PASSED if fine else EXIT_CANNOT_GRADE)
+
+
+track.add_command(inspect)
+track.add_command(show)
+
+
+def main() -> None:
+    """The `track` command and `python -m grader`."""
+    shell.run(track)
+
+
+if __name__ == "__main__":
+    main()

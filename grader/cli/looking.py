@@ -1,0 +1,190 @@
+"""`track inspect` and `track show`: what a kernel does, seen from inspection."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from grader import datasheets
+from grader.catalog import Day
+from grader.cli.shell import Words, as_json, emit, examples, the_day
+from grader.cli.standing import chosen
+from grader.errors import BadSubmission, NoWorkspace, TrackError
+from grader.learner import workspace
+from grader.learner.workspace import CannotWrite
+from grader.screens import Terminal, inspection, listing
+from grader.screens.terminal import near
+
+a_file = click.option("--file", type=click.Path(path_type=Path), help="Look at this file.")
+PAGE, PICTURES = ".html", (".png", ".svg", ".pdf")
+SIGNED = {PAGE: b'content="track show"'} | dict.fromkeys(PICTURES, b"track show")  # in all that we make
+
+
+@click.command(epilog=examples("track inspect", "track inspect 7 --gpu a100", "track inspect 13 --ptx"))
+@the_day
+@click.option("--gpu", default=datasheets.USUAL, metavar="NAME", help=f"One of {', '.join(datasheets.GPUS)}.")
+@click.option("--explain", is_flag=True, help="Say what the words of the table mean.")
+@click.option("--machine", is_flag=True, help="Count machine instructions, too.")
+@click.option("--ptx", is_flag=True, help="Print the PTX, your lines between.")
+@click.option("--sass", is_flag=True, help="Print the machine code, your lines between.")
+@click.option("--ttgir", is_flag=True, help="Print Triton's own code for the GPU, your lines between.")
+@a_file
+@as_json
+def inspect(day: Words, gpu: str, file: Path | None, as_json: bool, **flags: bool) -> None:
+    """See what your kernel moves and compiles to; needs no GPU.
+
+    Bytes line by line, registers, shared memory, occupancy, and a predicted time.
+    """
+    from grader.engine.look import ask
+
+    wanted, key = chosen(day), datasheets.key(gpu)
+    code = _code(wanted, flags)
+    path = _path(wanted, file, "inspect")
+    machine = not code and (as_json or flags["machine"])
+    given = _given(file)
+    with _waiting("counting and compiling"):
+        parts = ask(wanted, path, "inspect", given=given, gpu=key, machine=machine, code=code)
+    if as_json:
+        return emit(day=wanted.number, gpu=key, evidence="predicted", parts=parts)
+    out = Terminal(sys.stdout)
+    if code:
+        _compiled(wanted, parts, code, given)
+        listing.code(out, Terminal(sys.stderr), wanted, path, parts, code, given)
+    else:
+        inspection.table(out, wanted, path, datasheets.GPUS[key], parts, given, flags["explain"])
+
+
+def _compiled(day: Day, parts: list[dict[str, Any]], code: str, given: str) -> None:
+    if not any(launch["code"] for part in parts for launch in part["launches"]):
+        problem = f"There is no {code.upper()} to print: no kernel was compiled."
+        raise TrackError(problem, f"track inspect {day.number}{given}")
+
+
+def _code(day: Day, flags: dict[str, bool]) -> str:
+    """The one kind of code that was asked for, or nothing."""
+    asked = [name for name in (*listing.KINDS, "machine", "explain") if flags[name]]
+    codes = [name for name in asked if name in listing.KINDS]
+    if codes and len(asked) > 1:
+        problem = f"--{asked[0]} and --{asked[1]} are two screens: ask for one at a time."
+        raise TrackError(problem, f"track inspect {day.number} --{asked[0]}")
+    return codes[0] if codes else ""
+
+
+@click.command(epilog=examples("track show", "track show 7 -k m=1-n=1-fp32", "track show 5 --out tiles.html"))
+@the_day
+@click.option("-k", "only", metavar="CASE", help="Draw this case, as a failed grading names it.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Write there: .html, .png, .svg, .pdf or a folder."
+)
+@a_file
+@as_json
+def show(day: Words, only: str | None, out: Path | None, file: Path | None, as_json: bool) -> None:
+    """Draw which elements each program reads and writes.
+
+    Writes one page that opens in any browser, offline. A .png, .svg or .pdf needs matplotlib.
+    """
+    from grader.engine.look import ask
+
+    wanted = chosen(day)
+    path, given = _path(wanted, file, "show"), _given(file)
+    target = _target(wanted, file, out)
+    with _waiting("drawing"):
+        parts = ask(wanted, path, "show", given=given, only=only)
+    if not any(part["launches"] for part in parts):
+        entries = " and ".join(f"{part['entry']}()" for part in parts)
+        problem = f"There is nothing to draw: {entries} launches no Triton kernel."
+        raise TrackError(problem, f"track grade {wanted.number}{given}")
+    _write(wanted, target, given, lambda place: _draw(place, wanted, path, parts))
+    if as_json:
+        return emit(day=wanted.number, page=str(target.resolve()), parts=parts)
+    inspection.shown(Terminal(sys.stdout), wanted, path, target, parts, given)
+
+
+def _waiting(words: str) -> contextlib.AbstractContextManager[object]:
+    """A sign of life for the seconds that it takes; nothing where nobody watches."""
+    return Terminal(sys.stderr).console.status(words)
+
+
+def _path(day: Day, file: Path | None, do: str) -> Path:
+    if file is None:
+        found = workspace.find()
+        if found is None:
+            raise NoWorkspace("No day was started here or in a folder above.", f"track start {day.number}")
+        return workspace.submission(found, day)
+    if file.is_file():
+        return file
+    if file.is_dir():
+        again = f"track {do} {day.number} --file {shlex.quote(str(file / 'kernel.py'))}"
+        raise BadSubmission(f"{file} is a folder.", again)
+    raise BadSubmission(f"There is no file {file}.", "Check the path after --file and repeat the command.")
+
+
+def _given(file: Path | None) -> str:
+    """What a command needs so that it takes the same file again."""
+    return f" --file {shlex.quote(near(file))}" if file else ""
+
+
+def _target(day: Day, file: Path | None, out: Path | None) -> Path:
+    """Where the picture goes: into our corner of the workspace, unless another place is asked for.
+
+    Raises:
+        TrackError: what stands there is the learner's, or it is no place for a picture.
+    """
+    name = day.stem + PAGE
+    if out is None and file is None:
+        return workspace.require().hidden / "show" / name
+    again = f"track show {day.number}{_given(file)} --out"
+    with _writing(out or Path(name), again):
+        target = out / name if out and out.is_dir() else out or Path(name)
+        kind = target.suffix.lower()
+        if kind not in SIGNED:
+            problem = (
+                f"{target} is neither a folder nor the name of a page (.html) or picture (.png, .svg, .pdf)."
+            )
+            raise TrackError(problem, f"{again} {shlex.quote(str(target.with_suffix(PAGE)))}")
+        if target.exists() and SIGNED[kind] not in target.read_bytes():
+            other = target.with_stem(f"{target.stem}-tiles")
+            problem = f"{target} is not from `track show`, so it stays as it is."
+            raise TrackError(problem, f"{again} {shlex.quote(str(other))}")
+    return target
+
+
+def _draw(place: Path, day: Day, path: Path, parts: list[dict[str, Any]]) -> None:
+    if place.suffix.lower() == PAGE:
+        from grader.screens.picture import page
+
+        place.write_text(page(day, path, parts), encoding="utf-8")
+    else:
+        from grader.screens.drawing import draw
+
+        draw(place, day, path, parts)
+
+
+def _write(day: Day, target: Path, given: str, draw: Callable[[Path], None]) -> None:
+    """All of it or nothing."""
+    partial = target.with_name(f".{os.getpid()}-{target.name}")  # the ending stays: it chooses the format
+    with _writing(target, f"track show {day.number}{given} --out"):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            draw(partial)
+            partial.replace(target)
+        finally:
+            with contextlib.suppress(OSError):
+                partial.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _writing(target: Path, again: str) -> Iterator[None]:
+    """Turns a failed write into one line, and another place to write to."""
+    try:
+        yield
+    except OSError as error:
+        problem = f"{target} cannot be written: {error.strerror or error}."
+        raise CannotWrite(problem, f"{again} ~/{target.with_suffix(PAGE).name}") from error

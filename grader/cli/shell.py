@@ -1,0 +1,167 @@
+"""Between the shell and the commands: suggestions, completion, exit codes, one line for whatever fails."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import importlib
+import json
+import math
+import os
+import re
+import signal
+import sys
+import tempfile
+import traceback
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+from click.shell_completion import CompletionItem
+
+from grader import catalog
+from grader.errors import TrackError
+from grader.learner import workspace
+from grader.screens import Terminal, pages
+from grader.verdict import EXIT_CANNOT_GRADE, EXIT_USAGE, SCHEMA
+
+EXIT_STOPPED = 130
+
+
+class Commands(click.Group):
+    """The commands in the order in which a learner meets them; `dev` is imported only when asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*self.commands, "dev"]
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name != "dev":
+            return super().get_command(ctx, name)
+        try:
+            group: click.Group = importlib.import_module("grader.dev.commands").dev
+        except ModuleNotFoundError:
+            return None
+        return group
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if self.get_command(ctx, name) is None and not name.startswith("-") and not ctx.resilient_parsing:
+            raise TrackError(f'There is no command "{name}".', self._meant(args))
+        return super().resolve_command(ctx, args)
+
+    def _meant(self, args: list[str]) -> str:
+        begun = [name for name in self.commands if name.startswith(args[0].lower())]
+        close = begun or difflib.get_close_matches(args[0].lower(), self.commands, n=1)
+        if close:
+            return " ".join(["track", close[0], *args[1:]])
+        with contextlib.suppress(TrackError):
+            return f"track start {catalog.find(' '.join(args)).number}"
+        return "track --help"
+
+
+def examples(*lines: str) -> str:
+    """An epilog that click prints line by line."""
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def complete_day(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Days by topic (`soft<Tab>`), by number and by folder name."""
+    found = []
+    for day in catalog.days():
+        name = next(
+            (n for n in (day.slug, str(day.number), day.stem) if n.startswith(incomplete.lower())), None
+        )
+        if name:
+            found.append(CompletionItem(name, help=f"day {day.number}: {day.title}"))
+    return found
+
+
+Words = tuple[str, ...]
+
+the_day = click.argument("day", nargs=-1, shell_complete=complete_day)
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document, no screen.")
+
+
+def emit(**document: Any) -> None:
+    """Prints the one JSON document of a `--json` run; figures JSON has no word for become strings."""
+    click.echo(json.dumps(_finite({"schema": SCHEMA, **document}), indent=2))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(name): _finite(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(one) for one in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def run(group: click.Group, args: list[str] | None = None) -> NoReturn:
+    """Runs the command line and exits: 0 passed, 1 not yet, 2 usage, 3 could not grade, 130 stopped."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _ended)
+    args = sys.argv[1:] if args is None else args
+    try:
+        code = group.main(args, prog_name="track", standalone_mode=False)
+    except (click.Abort, KeyboardInterrupt):
+        _say("Stopped. Nothing was recorded, your file is untouched.")
+        code = EXIT_STOPPED
+    except Exception as error:
+        code = _problem(_as_track_error(error), args)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _ended(number: int, frame: object) -> NoReturn:
+    """A kill leaves by the same door as the end, so the terminal and the child processes are put in order."""
+    raise SystemExit(128 + number)
+
+
+def _as_track_error(error: Exception) -> TrackError:
+    if isinstance(error, TrackError):
+        return error
+    if isinstance(error, click.ClickException):
+        context = getattr(error, "ctx", None)
+        return TrackError(error.format_message(), f"{context.command_path if context else 'track'} --help")
+    return Crash(error)
+
+
+class Crash(TrackError):
+    """A bug of ours: one line and a file with the rest."""
+
+    exit_code = EXIT_CANNOT_GRADE
+
+    def __init__(self, error: Exception) -> None:
+        kind = re.sub(r"\s+", " ", f"{type(error).__name__}: {error}")[:200]
+        super().__init__(f"Triton Track itself failed: {kind}", f"Please report it with {_log(error)}")
+
+
+def _log(error: Exception) -> Path:
+    """Writes the traceback beside the journal, or where temporary files go."""
+    name = f"crash-{datetime.now().strftime('%Y-%m-%d_%H-%M-%S')}-{os.getpid()}.log"
+    text = " ".join(sys.argv) + "\n\n" + "".join(traceback.format_exception(error))
+    with contextlib.suppress(Exception):
+        found = workspace.find()
+        if found:
+            path = found.hidden / "logs" / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8", errors="replace")
+            return path
+    path = Path(tempfile.gettempdir()) / name
+    with contextlib.suppress(OSError):
+        path.write_text(text, encoding="utf-8", errors="replace")
+    return path
+
+
+def _problem(error: TrackError, args: list[str]) -> int:
+    if "--json" in args:
+        emit(error={"problem": error.problem, "fix": error.fix})
+    with contextlib.suppress(OSError, ValueError):
+        pages.error(Terminal(sys.stderr), error)
+    return error.exit_code if error.exit_code else EXIT_USAGE
+
+
+def _say(words: str) -> None:
+    with contextlib.suppress(OSError, ValueError):
+        Terminal(sys.stderr).line(words)

@@ -1,0 +1,78 @@
+"""Where the learner stands when a command begins, and the note it leaves behind."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from grader import catalog
+from grader.catalog import Day
+from grader.errors import TrackError
+from grader.learner import hints, journal, workspace
+from grader.learner.journal import Journal, Progress
+from grader.learner.workspace import CannotWrite, Workspace
+from grader.screens import Terminal, pages, progress
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The workspace at hand and what its journal tells; all empty before the first `start`."""
+
+    workspace: Workspace | None
+    journal: Journal
+    progress: dict[int, Progress]
+    current: Day | None
+
+    def of(self, day: Day) -> Progress:
+        return self.progress.get(day.number, progress.NEW)
+
+    def report(self) -> dict[str, Any]:
+        """The document that `status --json` prints."""
+        days = []
+        for day in catalog.days():
+            names = {"day": day.number, "stem": day.stem, "title": day.title, "week": day.week}
+            days.append(names | {"state": self.of(day).state} | asdict(self.of(day)))
+        return {
+            "schema": journal.SCHEMA,
+            "workspace": str(self.workspace.root) if self.workspace else None,
+            "current": self.current.number if self.current else None,
+            "next": progress.following(self.progress, self.current)[0],
+            "skipped_lines": self.journal.skipped,
+            "days": days,
+        }
+
+
+def standing() -> Standing:
+    found = workspace.find()
+    read = journal.read(found.journal) if found else Journal()
+    return Standing(found, read, journal.fold(read.records), workspace.current(found, read.records))
+
+
+def chosen(words: tuple[str, ...]) -> Day:
+    """The day that was typed, else the current one."""
+    if words:
+        return catalog.find(" ".join(words))
+    workspace.require()
+    current = standing().current
+    if current is None:
+        raise TrackError("No day is started yet.", "track start 1")
+    return current
+
+
+def note(found: Workspace, event: journal.Event, day: Day, **facts: Any) -> None:
+    """Writes one thing down. Where the journal cannot be written, the command still did its work."""
+    try:
+        with workspace.writing(found.journal):
+            journal.append(found.journal, event, day.number, **facts)
+    except CannotWrite as problem:
+        pages.unrecorded(Terminal(sys.stderr), problem)
+
+
+def open_hint(found: Workspace, day: Day, again: bool = False) -> dict[int, str]:
+    """The hints to show now, by tier, and remembers them: one more, or with `again` those already open."""
+    tiers, seen = hints.read(day), standing().of(day).hints
+    shown = hints.reveal(seen, again)
+    if max(shown) > seen:
+        note(found, "hint", day, tier=max(shown))
+    return {tier: tiers[tier - 1] for tier in shown}

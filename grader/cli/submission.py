@@ -1,0 +1,79 @@
+"""One grading as the learner meets it: run and shown, written down, answered with what to do next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from grader.catalog import Day
+from grader.cli.standing import note, standing
+from grader.errors import CannotGrade
+from grader.learner import journal
+from grader.learner.journal import Progress
+from grader.learner.workspace import Workspace
+from grader.screens import Terminal, result
+from grader.screens.grading import Grading
+from grader.screens.progress import following
+from grader.verdict import Verdict
+
+if TYPE_CHECKING:
+    from grader.engine.warm import Warm
+
+Device = Literal["auto", "cpu", "gpu"]
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What to grade.
+
+    Attributes:
+        workspace: where it is written down; None for a file that is nobody's day.
+        only: the one case to try; such a grading never counts as a pass.
+    """
+
+    day: Day
+    path: Path
+    workspace: Workspace | None = None
+    device: Device = "auto"
+    seed: int | None = None
+    only: str | None = None
+
+
+def grade(attempt: Attempt, terminal: Terminal, warm: Warm | None = None) -> Verdict:
+    """Grades and shows it on `terminal`. A Ctrl-C leaves the journal as it was.
+
+    Raises:
+        BadSubmission, CannotGrade: there is no verdict.
+    """
+    engine = _engine()
+    with Grading(terminal, attempt.day) as live:
+        verdict: Verdict = engine.grade(
+            attempt.day,
+            attempt.path,
+            device=attempt.device,
+            seed=attempt.seed,
+            only=attempt.only,
+            on_event=live,
+            warm=warm,
+        )
+        live.finish(verdict)
+    if attempt.workspace:
+        note(attempt.workspace, "graded", attempt.day, **journal.summary(verdict, attempt.only))
+    passed = _following(attempt) if attempt.workspace else None
+    result.show(terminal, verdict, attempt.path, only=attempt.only, passed=passed)
+    return verdict
+
+
+def _following(attempt: Attempt) -> tuple[str, str]:
+    """What to do after a pass, even if the journal could not take it."""
+    progress = {**standing().progress, attempt.day.number: Progress(on_cpu=True, on_gpu=True)}
+    return following(progress, attempt.day)
+
+
+def _engine() -> Any:
+    try:
+        from grader.engine import grade
+    except ImportError as error:
+        raise CannotGrade(f"Cannot grade: {error.name or error} is not installed.", "track doctor") from error
+    return grade

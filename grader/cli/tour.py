@@ -1,0 +1,86 @@
+"""`track tour`: day 1 from skeleton to pass, by the real commands in a scratch workspace."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+import textwrap
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from grader import catalog
+from grader.errors import CannotGrade
+from grader.screens import Terminal, story
+from grader.verdict import EXIT_NOT_YET, EXIT_PASSED
+
+# The slip of the broken kernel, as an edit of day 1's solution.
+SLIP = ("y = 2 * x + 1", "y = 2 * x")
+PAUSE = 1.2  # seconds for reading, where somebody reads
+
+
+def run(track: click.Group) -> int:
+    """Plays the tour and returns the exit code.
+
+    Args:
+        track: the commands of `track`, which the tour types.
+
+    Raises:
+        CannotGrade: a grading went otherwise than the story has it.
+    """
+    terminal = Terminal(sys.stdout)
+    day = catalog.find("1")
+    solution = day.solution.read_text(encoding="utf-8")
+    broken = solution.replace(*SLIP)
+    story.opening(terminal, day)
+    with _scratch() as folder:
+        kernel = folder / "my-track" / day.stem / "kernel.py"
+        _type(track, terminal, "start 1", EXIT_PASSED)
+        story.note(terminal, story.NOT_YET)
+        _type(track, terminal, "grade", EXIT_NOT_YET)
+        for words, source, code in (
+            (story.BROKEN, broken, EXIT_NOT_YET),
+            (story.SOLVED, solution, EXIT_PASSED),
+        ):
+            kernel.write_text(source, encoding="utf-8")
+            story.note(terminal, words, _body(source))
+            _type(track, terminal, "grade", code)
+        story.note(terminal, story.STATUS)
+        _type(track, terminal, "status", EXIT_PASSED)
+    story.closing(terminal)
+    return EXIT_PASSED
+
+
+def _type(track: click.Group, terminal: Terminal, words: str, expected: int) -> None:
+    if terminal.live:
+        time.sleep(PAUSE)
+    story.command(terminal, f"track {words}")
+    terminal.stream.flush()
+    code = track.main(words.split(), prog_name="track", standalone_mode=False) or EXIT_PASSED
+    if code != expected:
+        raise CannotGrade(f'"track {words}" ended with {code}; the tour expects {expected}.', "track doctor")
+
+
+def _body(source: str) -> str:
+    """The kernel's lines between its docstring and the launcher."""
+    lines = source.split("\n@triton.jit\n", 1)[1].split("\n\n\n", 1)[0].splitlines()
+    return textwrap.dedent("\n".join(lines[2:]))
+
+
+@contextlib.contextmanager
+def _scratch() -> Iterator[Path]:
+    """Stands in a new folder with a workspace, whatever $TRACK_HOME says, and leaves nothing behind."""
+    before = os.open(".", os.O_RDONLY)
+    with tempfile.TemporaryDirectory(prefix="track-tour-") as name:
+        folder = Path(name).resolve()
+        (folder / "my-track" / ".track").mkdir(parents=True)
+        os.chdir(folder)
+        try:
+            yield folder
+        finally:
+            os.chdir(before)
+            os.close(before)

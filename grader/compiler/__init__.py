@@ -1,0 +1,1 @@
+"""A kernel compiled for a GPU that is not there: how to launch it, a driver, and what came out."""

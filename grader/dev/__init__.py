@@ -1,0 +1,1 @@
+"""`track dev …`: what developers of the course run. Needs a clone."""

@@ -1,0 +1,102 @@
+"""`track dev`: what developers of the course run. Needs a clone; `./track dev …` installs the tools first."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+
+from grader import catalog
+from grader.errors import CannotGrade
+
+# Where the person who runs the tests works, and how they call the program, is no business of the tests.
+PERSONAL = ("TRACK_COMMAND", "TRACK_HOME")
+
+# The ends of the range that pyproject.toml allows, with what they need; the pinned one lies between.
+TRITONS = {"3.6.0": ("triton==3.6.0", "numpy<2.4"), "3.9.0": ("triton==3.9.0",)}
+
+rest = click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+passing_on = {"ignore_unknown_options": True}
+
+
+@click.group()
+def dev() -> None:
+    """Test, lint and measure the course itself."""
+    if not (catalog.ROOT / "tests").is_dir():
+        raise CannotGrade("This is an installed copy, without the tests.", "In a clone: ./track dev test")
+
+
+@dev.command(context_settings=passing_on)
+@rest
+def test(arguments: tuple[str, ...]) -> None:
+    """Run the project's tests, on every core. ARGUMENTS go to pytest."""
+    if not arguments:
+        for version in TRITONS:
+            _fetch(version)
+    raise click.exceptions.Exit(_python("pytest", "-n", "auto", "--dist", "loadgroup", *arguments))
+
+
+@dev.command()
+def lint() -> None:
+    """Check style by ruff and types by mypy, as pyproject.toml has it."""
+    found = [_python("ruff", "check", "."), _python("mypy")]
+    raise click.exceptions.Exit(max(found))
+
+
+@dev.command()
+def bench() -> None:
+    """Measure the course's own figures against their targets."""
+    from grader.dev import figures
+
+    raise click.exceptions.Exit(figures.run())
+
+
+@dev.command(context_settings=passing_on, add_help_option=False)
+@rest
+def proof(arguments: tuple[str, ...]) -> None:
+    """Grade all that is planted: solutions, laggards, honest files, mistakes."""
+    raise click.exceptions.Exit(_python("grader.dev.proof", *arguments))
+
+
+@dev.command(context_settings=passing_on, add_help_option=False)
+@rest
+def measured(arguments: tuple[str, ...]) -> None:
+    """Time every planted kernel on this machine's GPU, into a file."""
+    raise click.exceptions.Exit(_python("grader.dev.measured", *arguments))
+
+
+@dev.command(context_settings=passing_on, add_help_option=False)
+@rest
+def predicted(arguments: tuple[str, ...]) -> None:
+    """Hold predicted times against such a file; keep our own."""
+    raise click.exceptions.Exit(_python("grader.dev.predicted", *arguments))
+
+
+def home(version: str) -> Path:
+    """Where this version of Triton lies, beside the one that is installed: a folder for PYTHONPATH."""
+    return Path(sys.prefix) / "tritons" / version
+
+
+def _fetch(version: str) -> None:
+    """Install this version of Triton where only the tests that want it look; without network, do without."""
+    place = home(version)
+    if place.exists():
+        return
+    click.echo(f"Fetching Triton {version} for the tests that run on each version (once)", err=True)
+    partial = place.with_name(f"{version}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    pip = ["install", "--quiet", "--no-input", "--disable-pip-version-check", "--no-deps"]
+    if _python("pip", *pip, "--target", str(partial), *TRITONS[version]):
+        click.echo("  !!  it could not be fetched; its tests are skipped", err=True)
+    else:
+        partial.rename(place)
+
+
+def _python(module: str, *arguments: str) -> int:
+    environment = {name: value for name, value in os.environ.items() if name not in PERSONAL}
+    command = [sys.executable, "-m", module, *arguments]
+    return subprocess.run(command, cwd=catalog.ROOT, env=environment, check=False).returncode

@@ -1,0 +1,87 @@
+"""Files that the grader must judge in a known way: mistakes, laggards and honest alternatives of a day."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from grader import catalog
+from grader.catalog import Day
+
+TESTS = catalog.ROOT / "tests"
+
+
+def swapped(day: Day, swap: Mapping[str, str]) -> str:
+    """The day's solution with each key of `swap`, which stands in it exactly once, replaced by its value."""
+    source = day.solution.read_text(encoding="utf-8")
+    for old, new in swap.items():
+        assert source.count(old) == 1, f"{old!r} stands {source.count(old)} times in {day.solution.name}"
+        source = source.replace(old, new)
+    return source
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A learner's plausible edit of the solution.
+
+    Args:
+        name: what was done wrong, in words.
+        swap: the edit.
+        fails: the group of the first check that must not pass.
+        says: what the diagnosis must contain.
+        gpu: only shows on a GPU.
+        wish: it fails, but the grader does not say this of it yet; once it does, the test says so.
+    """
+
+    name: str
+    swap: Mapping[str, str]
+    fails: str
+    says: str
+    gpu: bool = False
+    wish: bool = False
+
+    def source(self, day: Day) -> str:
+        return swapped(day, self.swap)
+
+
+@dataclass(frozen=True)
+class Laggard:
+    """A correct kernel that is needlessly slow: an edit of the solution, or a file in
+    tests/laggards/<stem>/.
+
+    Args:
+        unseen: why counts and compiler cannot tell it from a fast one; empty where they can.
+    """
+
+    name: str
+    swap: Mapping[str, str] = field(default_factory=dict)
+    file: str = ""
+    unseen: str = ""
+
+    def source(self, day: Day) -> str:
+        return (
+            (TESTS / "laggards" / day.stem / self.file).read_text() if self.file else swapped(day, self.swap)
+        )
+
+
+def mistakes(day: Day) -> list[Mistake]:
+    return _named(day, "mistakes")
+
+
+def laggards(day: Day) -> list[Laggard]:
+    return _named(day, "laggards")
+
+
+def honest(day: Day) -> Iterator[Path]:
+    """Right solutions in another style than ours."""
+    yield from sorted((TESTS / "honest" / day.stem).glob("*.py"))
+
+
+def _named(day: Day, tree: str) -> list[Any]:
+    """The list `mistakes` or `laggards` of tests/<tree>/<stem>.py."""
+    path = TESTS / tree / f"{day.stem}.py"
+    scope: dict[str, Any] = {}
+    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), scope)
+    return list(scope[tree])

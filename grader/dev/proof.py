@@ -1,0 +1,143 @@
+"""The course's proof: `track dev proof [--gpu] [--quick] [--json FILE] [DAY …]` prints a table.
+
+A row a day: time of the solution, of its laggards and of torch, the time of a plain copy of the same
+bytes, and how many of the planted files got the verdict they must get. What did not is named below its row.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from grader import catalog
+from grader.catalog import Day
+from grader.dev import planted
+from grader.engine.grade import grade
+from grader.engine.warm import Warm
+from grader.errors import TrackError
+from grader.verdict import Verdict
+
+
+@dataclass
+class Row:
+    """What one day's files got."""
+
+    day: Day
+    solution: Verdict | None = None
+    laggards: list[Verdict] = field(default_factory=list)
+    caught: int = 0
+    planted: int = 0
+    honest: int = 0
+    wrong: list[str] = field(default_factory=list)
+
+
+def prove(day: Day, warm: Warm, quick: bool = False) -> Row:
+    """Grade all that is planted for a day; `quick` leaves out the mistakes that a CPU shows as well."""
+    row = Row(day)
+    row.solution = _grade(day, day.solution, warm, row)
+    if row.solution and row.solution.status != "passed":
+        row.wrong.append(f"solution: {_said(row.solution)}")
+    for path in planted.honest(day):
+        verdict = _grade(day, path, warm, row)
+        row.honest += bool(verdict and verdict.status == "passed")
+        if verdict and verdict.status != "passed":
+            row.wrong.append(f"honest {path.stem}: {_said(verdict)}")
+    for laggard in planted.laggards(day):
+        verdict = _grade(day, laggard.source(day), warm, row)
+        if verdict:
+            row.laggards.append(verdict)
+            seen = warm.device == "gpu" or not laggard.unseen
+            if verdict.status != ("slow" if seen else "passed"):
+                row.wrong.append(f"laggard {laggard.name}: {_said(verdict)}")
+    for mistake in planted.mistakes(day):
+        if (mistake.gpu and warm.device == "cpu") or (quick and not mistake.gpu):
+            continue
+        row.planted += 1
+        verdict = _grade(day, mistake.source(day), warm, row)
+        if verdict and _caught(verdict, mistake):
+            row.caught += 1
+        elif verdict:
+            row.wrong.append(f"mistake {mistake.name} ({mistake.fails}, {mistake.says!r}): {_said(verdict)}")
+    return row
+
+
+def _grade(day: Day, source: str | Path, warm: Warm, row: Row) -> Verdict | None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = source if isinstance(source, Path) else Path(folder) / "kernel.py"
+        if isinstance(source, str):
+            path.write_text(source, encoding="utf-8")
+        try:
+            return grade(day, path, warm=warm)
+        except TrackError as error:
+            row.wrong.append(str(error))
+            return None
+
+
+def _caught(verdict: Verdict, mistake: planted.Mistake) -> bool:
+    failed = next(
+        (check for check in verdict.checks if check.outcome not in ("passed", "not measured")), None
+    )
+    told = (mistake.says in verdict.diagnosis) != mistake.wish
+    return failed is not None and failed.group == mistake.fails and told
+
+
+def _said(verdict: Verdict) -> str:
+    speed = f" ({verdict.speed.ratio:.2f} of the bar)" if verdict.speed else ""
+    failed = next((c.name for c in verdict.checks if c.outcome not in ("passed", "not measured")), "")
+    return f"{verdict.status}{speed} {failed}: {verdict.diagnosis}"
+
+
+def lines(row: Row) -> Iterator[str]:
+    """The row of the table, then what was wrong."""
+    speed = row.solution.speed if row.solution else None
+    slow = [v.speed.yours_us / 1e3 for v in row.laggards if v.speed]
+    shares = [v.speed.ratio for v in row.laggards if v.speed]
+    cells = [f"{row.day.number:02d}"]
+    if speed:
+        cells += [
+            f"{speed.yours_us / 1e3:.4f}",
+            "/".join(f"{ms:.3f}" for ms in slow),
+            f"{speed.torch_us / 1e3:.4f}",
+        ]
+        cells += [f"{speed.copy_us / 1e3:.4f}", f"{speed.of_copy:.2f}", f"{speed.of_torch:.2f}"]
+        cells += [speed.bar, f"{speed.ratio:.2f}", "/".join(f"{share:.2f}" for share in shares)]
+    else:
+        cells += ["–"] * 9
+    seconds = row.solution.seconds if row.solution else 0
+    cells += [f"{row.caught}/{row.planted}", str(row.honest), f"{seconds:.1f}"]
+    yield "| " + " | ".join(cells) + " |"
+    yield from (f"    {line[:400]}" for line in row.wrong)
+
+
+HEAD = ("day", "ours ms", "laggards ms", "torch ms", "copy ms", "of copy", "of torch", "bar", "ours/bar",
+        "laggards/bar", "caught", "honest", "grading s")  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        "track dev proof", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("days", nargs="*")
+    parser.add_argument("--gpu", action="store_true")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--json", type=Path)
+    chosen = parser.parse_args()
+    record: list[dict[str, Any]] = []
+    print("| " + " | ".join(HEAD) + " |")
+    with Warm("gpu" if chosen.gpu else "cpu") as warm:
+        for day in [catalog.find(text) for text in chosen.days] or catalog.days():
+            row = prove(day, warm, chosen.quick)
+            print("\n".join(lines(row)), flush=True)
+            verdicts = [v.to_json() for v in (row.solution, *row.laggards) if v]
+            record.append({"day": day.number, "wrong": row.wrong, "verdicts": verdicts})
+            if chosen.json:
+                chosen.json.write_text(json.dumps(record))
+
+
+if __name__ == "__main__":
+    main()

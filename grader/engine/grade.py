@@ -1,0 +1,215 @@
+"""Grade one file on one day: start the judge, read its events, hold the deadline, return the verdict."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import random
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Literal
+
+from grader.catalog import Day
+from grader.engine.precheck import LARGEST, precheck
+from grader.engine.warm import Warm, new_log
+from grader.errors import BadSubmission, CannotGrade, TrackError
+from grader.setup.doctor import unfit
+from grader.setup.nvidia import has_nvidia_gpu
+from grader.verdict import Check, SpeedResult, Verdict
+from grader.wire import Closed, Malformed, TimedOut
+
+CALL_TIMEOUT = {"cpu": 20.0, "gpu": 60.0}  # seconds one call of the learner's function may take
+SILENCE = {
+    "cpu": 100.0,
+    "gpu": 240.0,
+}  # seconds without any event before the command line ends the grading itself
+
+OnEvent = Callable[[dict[str, Any]], None]
+
+
+def grade(
+    day: Day,
+    path: Path,
+    *,
+    device: Literal["auto", "cpu", "gpu"] = "auto",
+    seed: int | None = None,
+    only: str | None = None,
+    on_event: OnEvent = lambda event: None,
+    warm: Warm | None = None,
+    call_timeout: float | None = None,
+    cases: bool = True,
+    speed: bool = True,
+) -> Verdict:
+    """Grade `path` on `day`.
+
+    Args:
+        device: `gpu` compiles and times, `cpu` interprets; `auto` takes a GPU if there is one.
+        seed: replays a grading; a fresh one when None.
+        only: grade only the cases whose id contains it.
+        on_event: told of every event as it happens (see judge/main.py); the first comes at
+            once.
+        warm: a warm parent to use; without one, one is started and stopped.
+        call_timeout: seconds that one call of the learner's function may take.
+        cases: try the cases of correct and edges.
+        speed: measure it, or predict it.
+
+    Raises:
+        BadSubmission: the file cannot be read.
+        CannotGrade: no verdict can be given here.
+    """
+    begin = time.monotonic()
+    source = _read(path)
+    where = warm.device if warm else choose_device(device)
+    seed = random.SystemRandom().randrange(1, 10_000) if seed is None else seed
+    base = Verdict(
+        day.number,
+        "failed",
+        seed,
+        "cpu (interpreter)" if where == "cpu" else "gpu",
+        versions(),
+        sha256=hashlib.sha256(source).hexdigest(),
+    )
+    finding = precheck(day, source)
+    if finding is not None:
+        cause = {"reason": finding.reason, "line": finding.line, "column": finding.column}
+        check = Check("imports", "failed", 0.0, cause)
+        look_at = f"line {finding.line}" if finding.line else ""
+        return _replace(
+            base, status=finding.status, checks=(check,), diagnosis=finding.diagnosis, look_at=look_at
+        )
+    problem = unfit(where)
+    if problem is not None:
+        raise CannotGrade(f"Nothing can be graded here: {problem.what}.", problem.fix)
+    on_event({"event": "note", "text": "loading torch and triton"})
+    request = {
+        "hidden_tests": str(day.hidden_tests),
+        "path": str(path.resolve()),
+        "device": where,
+        "seed": seed,
+        "only": only,
+        "call_timeout": call_timeout or CALL_TIMEOUT[where],
+        "cases": cases,
+        "speed": speed,
+    }
+    with contextlib.ExitStack() as stack:
+        if where == "gpu":
+            stack.enter_context(_only_one())
+        parent = warm or stack.enter_context(Warm(where))
+        verdict = _follow(parent, request, base, on_event)
+    return _replace(verdict, seconds=round(time.monotonic() - begin, 3))
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(LARGEST + 1)
+    except FileNotFoundError:
+        raise BadSubmission(f"There is no file {path}.", "track start") from None
+    except OSError as error:
+        raise BadSubmission(f"{path} cannot be read: {error.strerror}.", "track grade --file FILE") from error
+
+
+def choose_device(device: str) -> Literal["cpu", "gpu"]:
+    """Where kernels run for `auto`, `cpu` or `gpu`.
+
+    Raises:
+        CannotGrade: a GPU was asked for and there is none.
+    """
+    hidden = device == "cpu" or os.environ.get("CUDA_VISIBLE_DEVICES") == ""
+    present = not hidden and has_nvidia_gpu()
+    if device == "gpu" and not present:
+        raise CannotGrade("There is no NVIDIA GPU here.", "track grade --cpu")
+    return "gpu" if present else "cpu"
+
+
+def versions() -> dict[str, str]:
+    """Versions of what a verdict depends on."""
+    found = {}
+    for name, package in (("track", "triton-track"), ("triton", "triton"), ("torch", "torch")):
+        try:
+            found[name] = version(package)
+        except PackageNotFoundError:
+            from grader import __version__
+
+            found[name] = __version__ if name == "track" else "not installed"
+    return found
+
+
+def _follow(parent: Warm, request: dict[str, Any], base: Verdict, on_event: OnEvent) -> Verdict:
+    """Read the judge's events to their end."""
+    checks: list[Check] = []
+    running = ""
+    try:
+        events = parent.judge({**request, "mute": parent.mute})
+        while True:
+            event, _ = events.receive(SILENCE[request["device"]])
+            if event["event"] == "finished":
+                parent.mute = event["mute"]
+                return _finish(base, checks, event)
+            if event["event"] in ("refused", "broken"):
+                _give_up(event)
+            if event["event"] == "checked":
+                checks.append(Check(**event["check"]))
+            running = event["check"] if event["event"] == "started" else ""
+            on_event(event)
+    except KeyboardInterrupt:
+        parent.stop()
+        raise
+    except (Closed, TimedOut, Malformed) as error:
+        parent.stop()
+        if not running:
+            raise CannotGrade(f"The judge stopped: {parent.last_words()}", "track doctor") from error
+        outcome: Literal["timeout", "crashed"] = "timeout" if isinstance(error, TimedOut) else "crashed"
+        checks.append(Check(running, outcome, 0.0, {"reason": "the grading did not survive this check"}))
+        return _replace(
+            base, status=outcome, checks=tuple(checks), diagnosis=f"The grading stopped in {running}."
+        )
+
+
+def _finish(base: Verdict, checks: list[Check], event: dict[str, Any]) -> Verdict:
+    speed = (
+        SpeedResult(**{**event["speed"], "interval": tuple(event["speed"]["interval"])})
+        if event["speed"]
+        else None
+    )
+    return _replace(
+        base,
+        status=event["status"],
+        device=event["device"],
+        checks=tuple(checks),
+        speed=speed,
+        diagnosis=event["diagnosis"],
+        look_at=event["look_at"],
+        output=event["output"],
+    )
+
+
+def _give_up(event: dict[str, Any]) -> None:
+    if event["event"] == "refused":
+        raise TrackError(event["text"], "track grade")
+    log = new_log("track-crash-")
+    log.write_text(event["text"])
+    last = event["text"].strip().splitlines()[-1]
+    raise CannotGrade(
+        f"The grader itself failed ({last}). This is our bug; details are in {log}.", "track doctor"
+    )
+
+
+def _replace(verdict: Verdict, **changes: Any) -> Verdict:
+    import dataclasses
+
+    return dataclasses.replace(verdict, **changes)
+
+
+@contextlib.contextmanager
+def _only_one() -> Iterator[None]:
+    """One grading at a time on a GPU: two would time each other."""
+    path = Path(tempfile.gettempdir()) / f"triton-track-{os.getuid()}-gpu.lock"
+    with path.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,200 @@
+"""The warm parent: a process that has imported torch, triton and pytest once, and forks judges and runners.
+
+    track ── control ── parent ─┬─ fork ── judge   (trusted: hidden tests, oracle, verdict)
+                                └─ fork ── runner  (untrusted: the learner's file), asked for by a judge
+
+A runner is forked from the parent and never from a judge, so no expected value was ever in its memory. The
+parent runs no torch operation and touches no CUDA: a forked child could not use either afterwards.
+
+Where kernels are interpreted they cannot be compiled. For what a compiler knows of them a judge is given a
+*builder*: a child of a second warm parent (compiling.py), started when a judge says that it will want one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from grader.engine.forking import become, fork_runner, hand_over, run
+from grader.wire import Channel, Closed
+
+RUNNER = "grader.runner.main"
+
+
+class Parent:
+    """The loop of the warm parent.
+
+    Args:
+        control: the channel to the command line; when it closes, the parent ends.
+    """
+
+    def __init__(self, control: socket.socket) -> None:
+        self.control = Channel(control)
+        self.judges: dict[Channel, list[int]] = {}  # and the processes forked for each
+        self.builders: Builders | None = None
+
+    def serve(self) -> None:
+        """Fork on request until the command line is gone."""
+        self.control.send({"ready": True})
+        while True:
+            readable, _, _ = select.select(
+                [self.control.sock, *(judge.sock for judge in self.judges)], [], []
+            )
+            for judge in [judge for judge in self.judges if judge.sock in readable]:
+                try:
+                    self._answer(judge)
+                except Closed:
+                    self._bury(judge)
+            if self.control.sock in readable:
+                try:
+                    header, _ = self.control.receive()
+                except Closed:
+                    return
+                self._fork_judge(header["request"])
+
+    def _fork_judge(self, request: dict[str, Any]) -> None:
+        _import_autograd(request)
+        events, events_theirs = socket.socketpair()
+        parent, parent_theirs = socket.socketpair()
+        pid = os.fork()
+        if pid == 0:
+            become({events_theirs.fileno(), parent_theirs.fileno()})
+            from grader.judge import main
+            from grader.judge.look import inspect
+
+            body = inspect.answer if "do" in request else main.judge
+            run(lambda: body(request, Channel(events_theirs), Channel(parent_theirs)))
+        socket.send_fds(self.control.sock, [b"j"], [events.fileno()])
+        for end in (events, events_theirs, parent_theirs):
+            end.close()
+        self.judges[Channel(parent)] = [pid]
+
+    def _bury(self, judge: Channel) -> None:
+        """A judge is done: end what it left running and collect all of it."""
+        for pid in self.judges.pop(judge)[::-1]:
+            with contextlib.suppress(ProcessLookupError, ChildProcessError):
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+        judge.close()
+
+    def _answer(self, judge: Channel) -> None:
+        """A judge asks for a runner, or how one ended."""
+        header, _ = judge.receive()
+        if "ended" in header:
+            pid = int(header["ended"])
+            code = _exit_code(pid)
+            if code is not None:
+                self.judges[judge].remove(pid)
+            judge.send({"code": code})
+            return
+        kind = header["runner"]
+        if kind != "runner":
+            self.builders = self.builders or Builders()
+        if kind == "builder soon":
+            return
+        pid, descriptors = self.builders.ask() if self.builders and kind == "builder" else fork_runner(RUNNER)
+        self.judges[judge].append(pid)
+        hand_over(judge, pid, descriptors)
+
+
+class Builders:
+    """The parent of those who compile, seen from the parent of those who interpret."""
+
+    def __init__(self) -> None:
+        ours, theirs = socket.socketpair()
+        environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "grader.engine.compiling", str(theirs.fileno())],
+            stdin=subprocess.DEVNULL,
+            env=environment,
+            pass_fds=[theirs.fileno()],
+        )
+        theirs.close()
+        self.control = Channel(ours)
+
+    def ask(self) -> tuple[int, list[int]]:
+        """A fresh builder: its pid, and its descriptors."""
+        self.control.send({})
+        header, _ = self.control.receive()
+        _, descriptors, _, _ = socket.recv_fds(self.control.sock, 1, 2)
+        return int(header["pid"]), list(descriptors)
+
+
+def _import_autograd(request: dict[str, Any]) -> None:
+    """torch.autograd.grad imports sympy at its first call, 0.4 s: a differentiable day pays it once, here."""
+    if "Gradients(" in Path(request["hidden_tests"]).read_text(encoding="utf-8"):
+        import torch.fx.experimental.symbolic_shapes  # noqa: F401
+
+
+def _exit_code(pid: int) -> int | None:
+    """How a child ended (negative: the signal), None if it has not within a second."""
+    for _ in range(200):
+        try:
+            done, status = os.waitpid(pid, os.WNOHANG)
+        except ChildProcessError:
+            return None
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.005)
+    return None
+
+
+def _has_what_we_hang_on() -> None:
+    """Ends with one line where this version of Triton lacks a private name that we need."""
+    import torch  # noqa: F401  # where both are missing, it is the one to be told of
+    import triton
+
+    from grader.interpreter import private
+
+    lacking = private.missing()
+    if lacking:
+        sys.exit(
+            f"Triton {triton.__version__} has no {lacking}, which the grader needs; use one of 3.6 to 3.9."
+        )
+
+
+def main() -> None:
+    """Import what every child needs, then serve."""
+    import gc
+
+    from _pytest.config import default_plugins
+
+    interpreted = os.environ.get("TRITON_INTERPRET") == "1"
+    if interpreted:
+        _has_what_we_hang_on()
+    for module in (
+        "torch",
+        "torch._subclasses.schema_check_mode",
+        "triton.language",
+        "triton.compiler.code_generator",  # every launch asks for it
+        "pytest",
+        *(f"_pytest.{plugin}" for plugin in default_plugins),
+        "pytest_timeout",
+        "grader.judge.main",
+        "grader.judge.suite",
+        "grader.interpreter.canaries",
+        "grader.judge.look.inspect",
+        "grader.judge.checks.predicted",
+        "grader.runner.main",
+        "grader.runner.metering",
+    ):
+        importlib.import_module(module)
+    if interpreted:
+        from grader.interpreter import repairs
+
+        repairs.install()
+    gc.freeze()  # the children share these pages as long as no collection touches them
+    Parent(socket.socket(fileno=int(sys.argv[1]))).serve()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""The warm parent, seen from the command line: started once, asked for a judge at every grading."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, Literal
+
+from grader.errors import CannotGrade
+from grader.wire import Channel, Closed
+
+Device = Literal["cpu", "gpu"]
+PACKAGE = Path(__file__).resolve().parents[2]
+
+
+class Warm:
+    """The warm parent, seen from the command line.
+
+    Args:
+        device: `cpu` runs kernels in Triton's interpreter, `gpu` compiles them.
+
+    Attributes:
+        mute: the interpreter's canaries that were silent at its first grading, None before.
+
+    Raises:
+        CannotGrade: the parent could not be started (no torch, no triton, …); `wait` raises it.
+    """
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self.mute: list[str] | None = None
+        ours, theirs = socket.socketpair()
+        self.log = new_log("track-")
+        environment = dict(os.environ, PYTHONPATH=_import_path(), PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
+        environment.pop("TRITON_INTERPRET", None)
+        if device == "cpu":
+            environment |= {"TRITON_INTERPRET": "1", "CUDA_VISIBLE_DEVICES": ""}
+            # Blocks are small: on two cores more threads cost a third of a product's time.
+            environment |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "grader.engine.parent", str(theirs.fileno())],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=environment,
+                cwd=PACKAGE,  # what lies in the learner's folder must not shadow a module
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+        theirs.close()
+        self.control = Channel(ours)
+        self.ready = False
+
+    def wait(self) -> None:
+        """Block until the imports are done.
+
+        Raises:
+            CannotGrade: they failed; the message is the last line the parent printed.
+        """
+        if self.ready:
+            return
+        try:
+            self.control.receive(timeout=120)
+        except Exception as error:
+            raise CannotGrade(f"The grader could not start: {self.last_words()}", "track doctor") from error
+        self.ready = True
+
+    def judge(self, request: dict[str, Any]) -> Channel:
+        """Fork a judge for `request` and return the channel on which its events arrive."""
+        self.wait()
+        try:
+            self.control.send({"request": request})
+            _, descriptors, _, _ = socket.recv_fds(self.control.sock, 1, 1)
+        except (Closed, OSError) as error:
+            raise CannotGrade(f"The grader stopped: {self.last_words()}", "track doctor") from error
+        return Channel(socket.socket(fileno=descriptors[0]))
+
+    def last_words(self) -> str:
+        """The last line in the parent's log."""
+        lines = self.log.read_text(errors="replace").split("\n") if self.log.exists() else []
+        return next((line.strip() for line in reversed(lines) if line.strip()), "it printed nothing.")
+
+    def stop(self) -> None:
+        """End the parent and whatever it forked."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self.control.close()
+
+    def __enter__(self) -> Warm:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+        self.log.unlink(missing_ok=True)
+
+
+def new_log(prefix: str) -> Path:
+    """A new, empty file for what a process prints."""
+    handle, name = tempfile.mkstemp(prefix=prefix, suffix=".log")
+    os.close(handle)
+    return Path(name)
+
+
+def _import_path() -> str:
+    return os.pathsep.join(filter(None, [str(PACKAGE), os.environ.get("PYTHONPATH", "")]))

@@ -1,0 +1,1 @@
+"""Triton's CPU interpreter made right, quick and watchful; everything is installed from outside."""

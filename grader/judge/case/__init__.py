@@ -1,0 +1,1 @@
+"""One case: inputs drawn, a call made, the answer held against the oracle."""

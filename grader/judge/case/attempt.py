@@ -1,0 +1,125 @@
+"""One case tried on the learner's function: inputs drawn, call made, result held against the oracle."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import torch
+
+from grader.challenge import Case, Challenge
+from grader.judge.case import forms
+from grader.judge.case.findings import find, form
+from grader.judge.case.link import LARGE, Answer, Runner, pack_arguments, read_answer
+from grader.judge.case.oracle import Values, asked, expect, expect_gradients
+from grader.judge.case.trial import Trial, draw, draw_upstream
+
+SLICE = 4096  # elements of each piece that is fetched of an output too large to fetch whole
+
+
+def attempt(
+    runner: Runner,
+    challenge: Challenge,
+    case: Case,
+    names: list[str],
+    *,
+    seed: int,
+    device: str,
+    timeout: float,
+    arguments: Values | None = None,
+) -> Trial:
+    """Try one case.
+
+    Args:
+        names: what the learner calls the arguments, for messages.
+        seed: of the grading.
+        timeout: seconds for the call.
+        arguments: instead of those that the case draws.
+
+    Raises:
+        RunnerLost: the runner crashed or hung; the trial is lost with it.
+    """
+    arguments = draw(challenge, case, seed, device) if arguments is None else arguments
+    trial = Trial(challenge, case, arguments, names[: len(arguments)], few=arguments)
+    slices = _choose(trial)
+    if challenge.chance:  # until the answer says what was kept: all
+        first = next(value for value in trial.few if isinstance(value, torch.Tensor))
+        trial.given = (torch.ones_like(first, dtype=torch.bool),)
+    _expect(trial, seed, device)
+    trial.answer = _ask(runner, trial, slices, seed, timeout)
+    if challenge.chance and not form(trial):
+        trial.given = (challenge.chance.keep(*trial.few, *[out.to(device) for out in trial.answer.outputs]),)
+        _expect(trial, seed, device)
+    trial.findings = find(trial)
+    return trial
+
+
+def _ask(runner: Runner, trial: Trial, slices: list[list[int]] | None, seed: int, timeout: float) -> Answer:
+    challenge, case = trial.challenge, trial.case
+    specs, blobs = pack_arguments(*trial.handed())
+    request = {
+        "do": "call",
+        "entry": challenge.entry,
+        "probe": challenge.probe,
+        "arguments": specs[: len(trial.arguments)],
+        "upstream": specs[len(trial.arguments) :],
+        "of": asked(challenge, trial.arguments),
+        "calls": case.calls,
+        "slices": slices,
+        "seed": random.Random(f"{seed}/{case.id}/order").getrandbits(32),
+    }
+    header, data = runner.ask(request, forms.CALLED, blobs, timeout=timeout)
+    return read_answer(header, data, sum(stop - start for start, stop in slices) if slices else None)
+
+
+def _choose(trial: Trial) -> list[list[int]] | None:
+    """Choose the rows that the oracle is asked for: of a row-wise challenge with gigabytes of output, some.
+
+    Returns:
+        the flat element ranges of the output to fetch, or None for all of it.
+    """
+    tensors = [value for value in trial.arguments if isinstance(value, torch.Tensor)]
+    if not trial.challenge.rowwise or max(tensor.numel() for tensor in tensors) * 4 < LARGE:
+        return None
+    trial.rows = len(tensors[0])
+    width = tensors[0].numel() // trial.rows
+    pieces = _pieces(trial.rows, width)
+    trial.picked = [row for start, stop in pieces for row in range(start, stop)]
+    trial.few = _pick(trial, trial.arguments)
+    return [[start * width, stop * width] for start, stop in pieces]
+
+
+def _pick(trial: Trial, values: Values) -> Values:
+    """The chosen rows of all tensors that have as many rows as the first."""
+    return tuple(
+        value[trial.picked] if isinstance(value, torch.Tensor) and len(value) == trial.rows else value
+        for value in values
+    )
+
+
+def _expect(trial: Trial, seed: int, device: str) -> None:
+    """Ask the oracle."""
+    challenge = trial.challenge
+    trial.expected = expect(challenge, trial.few, trial.given)
+    if not challenge.gradients:
+        return
+    if not trial.upstream:
+        outputs = trial.expected
+        if trial.rows:
+            outputs = tuple(replace(out, exact=_tall(out.exact, trial.rows)) for out in outputs)
+        trial.upstream = draw_upstream(trial.case, outputs, seed, device)
+    upstream = _pick(trial, trial.upstream) if trial.rows else trial.upstream
+    trial.expected += expect_gradients(challenge, trial.few, upstream, trial.given, trial.names)
+
+
+def _tall(some: torch.Tensor, rows: int) -> torch.Tensor:
+    """A tensor without memory in the shape that all rows have."""
+    return torch.empty(rows, *some.shape[1:], dtype=some.dtype, device="meta")
+
+
+def _pieces(rows: int, width: int) -> list[tuple[int, int]]:
+    """Ranges of rows: both ends, where elements 2³¹ and 2³² lie, and some in between."""
+    size = max(1, SLICE // width)
+    starts = {0, rows - size, 2**31 // width - size // 2, 2**32 // width}
+    starts |= {random.randrange(rows - size) for _ in range(8)}
+    return [(start, start + size) for start in sorted(starts) if 0 <= start <= rows - size]

@@ -1,0 +1,99 @@
+"""Is a choice made at random? Tests of which elements a call kept.
+
+Every test is a sum of bounded terms of mean 0 under a right kernel, and Bernstein's inequality bounds how far
+it strays: P(|S| ≥ t) ≤ 2 exp(−t² / (2V + 2Mt/3)) with V the variance of the sum and M the largest term. At
+FALSE_ALARM a test and at most LAGS tests a case, a grading of 50 cases would fail a right kernel with less
+than 50 · 2²⁰ · 1e-14 < 1e-6. The products of elements one distance apart have mean 0 and no correlation, but
+are not independent: for them it is an estimate, and a test draws fair masks to see that none fails.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from grader.judge.case.compare import Finding
+from grader.judge.case.trial import Trial
+
+FALSE_ALARM = 1e-14  # of one test
+LAGS = 1 << 20  # the farthest elements that are compared
+ENOUGH = 512  # elements; fewer tell nothing
+
+
+def chances(trial: Trial) -> list[Finding]:
+    """What is not random about the kept elements of a trial."""
+    assert trial.challenge.chance is not None
+    keep = trial.given[0].reshape(-1).cpu()
+    rate = trial.challenge.chance.rate(trial.case)
+    # What comes again and again spoils the rate too: repetition is the better reason.
+    found = _repeats(keep, trial) or _rate(keep, rate)
+    return [found] if found else []
+
+
+def _rate(keep: torch.Tensor, rate: float) -> Finding | None:
+    """The share that is kept."""
+    count, kept = keep.numel(), int(keep.sum())
+    allowed = float(bound(count * rate * (1 - rate), 1.0)) if 0 < rate < 1 else 0.0
+    if abs(kept - count * rate) <= allowed:
+        return None
+    sentence = f"{kept / max(count, 1):.1%} of the elements are kept where {rate:.1%} should be"
+    if abs(kept - count * (1 - rate)) <= allowed:
+        sentence += ": p is the probability that an element is dropped, not that it is kept"
+    return Finding(
+        "chance", sentence, {"kept": kept, "of": count}, told=(f"{sentence}.", "the comparison with p")
+    )
+
+
+def _repeats(keep: torch.Tensor, trial: Trial) -> Finding | None:
+    """Elements some distance apart that go together: the same random numbers came again.
+
+    The correlation at every distance at once, as the inverse Fourier transform of the power spectrum (the
+    Wiener–Khinchin theorem).
+    """
+    count, rate = keep.numel(), float(keep.double().mean()) if keep.numel() else 0.0
+    if count < ENOUGH or rate in (0.0, 1.0):
+        return None
+    centred = keep.double() - rate
+    spectrum = torch.fft.rfft(centred, n=2 * count)
+    sums = torch.fft.irfft(spectrum.abs() ** 2, n=2 * count)[1 : min(count - ENOUGH // 2, LAGS) + 1]
+    pairs = count - torch.arange(1, len(sums) + 1, dtype=torch.float64)
+    spread = rate * (1 - rate)
+    allowed = bound(pairs * spread**2, max(rate, 1 - rate) ** 2)
+    if not bool((sums.abs() > allowed).any()):
+        return None
+    correlation = (sums / (pairs * spread)).where(sums.abs() > allowed, 0.0)
+    # What comes again every 512 elements comes again every 1024 too: the first of the strongest names it.
+    lag = int((correlation.abs() >= 0.8 * correlation.abs().max()).nonzero()[0]) + 1
+    together = float(correlation[lag - 1])
+    if trial.rows:
+        sentence = "Elements far apart get the same random numbers: the counter must go on beyond 2³²."
+        return Finding("chance", sentence, told=(sentence, "the dtype of the offsets of tl.rand"))
+    name = next((f" ({label})" for label, size in trial.case.sizes.items() if size == lag and lag > 1), "")
+    sentence = (
+        f"Elements {lag}{name} apart are kept or dropped together (correlation {together:+.2f}): the same "
+        "random numbers come again. Every element needs an offset of its own."
+    )
+    return Finding("chance", sentence, {"lag": lag}, told=(sentence, "the offsets of tl.rand"))
+
+
+def other_choice(trial: Trial, gradient: torch.Tensor) -> tuple[str, str] | None:
+    """What is told of a wrong gradient that is 0 about as often as it should be, but elsewhere."""
+    if not trial.given or gradient.shape != trial.given[0].shape:
+        return None
+    dropped, zero = ~trial.given[0].cpu(), gradient == 0
+    apart = float((dropped != zero).double().mean())
+    if apart < 0.02 or not 0.5 < float(zero.sum()) / max(float(dropped.sum()), 1.0) < 2.0:
+        return None
+    return (
+        "The backward pass drops other elements than the forward pass: both must draw by the same seed and "
+        "the same element numbers.",
+        "the seed and the offsets of tl.rand in the backward kernel",
+    )
+
+
+def bound(variance: torch.Tensor | float, largest: float) -> torch.Tensor:
+    """How far a sum may stray: the t at which Bernstein's bound is FALSE_ALARM."""
+    log = math.log(2 / FALSE_ALARM)
+    variance = torch.as_tensor(variance, dtype=torch.float64)
+    return largest * log / 3 + (2 * variance * log + (largest * log / 3) ** 2).sqrt()

@@ -1,0 +1,211 @@
+"""What is wrong with an answer: its form first, then memory, values, and what the launcher did."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from grader.judge.case.chances import chances, other_choice
+from grader.judge.case.compare import Expected, Finding, compare, name
+from grader.judge.case.link import is_poison, storage_bytes
+from grader.judge.case.trial import Trial
+
+FORGIVEN = 1 << 10  # bytes kept for the backward pass: scalars, and seeds in tensors
+
+
+def find(trial: Trial) -> list[Finding]:
+    """What is wrong with a trial's answer, the most telling first; nothing when it passes."""
+    assert trial.answer is not None
+    header = trial.answer.header
+    if "fault" in header:
+        fault = header["fault"]
+        wild = _bounds_findings(header) if fault["kind"] == "bounds" else []
+        return wild or [Finding("error", f"{fault['type']}: {fault['message']}", fault)]
+    found = form(trial)
+    if not found:
+        found = [*_bounds_findings(header), *_input_findings(trial), *_value_findings(trial)]
+        found += [] if found or not trial.challenge.chance else chances(trial)
+    return [
+        *found,
+        *_launch_findings(trial),
+        *_host_findings(trial),
+        *_saved_findings(trial),
+        *_race_findings(header),
+    ]
+
+
+def form(trial: Trial) -> list[Finding]:
+    """Arity, type, shape, dtype, device and layout, before any value is looked at."""
+    assert trial.answer is not None
+    header = trial.answer.header
+    if "fault" in header:
+        return [Finding("error", "it raised")]
+    entries, asked_for = header["outputs"], _outputs(trial)
+    returned = len(entries) - len(trial.expected) + asked_for if header["backward"] else len(entries)
+    if returned != asked_for:
+        got = header["structure"] if returned == 1 else f"{returned} values"
+        return [Finding("arity", f"it returns {got} where {asked_for} outputs are asked for")]
+    for number, (entry, want) in enumerate(zip(entries, trial.expected, strict=False)):
+        label = getattr(want, "label", "")
+        which = label or ("the result" if asked_for == 1 else f"output {number}")
+        problem = _mismatch(entry, want, trial)
+        if problem:
+            told = _no_gradient(label) if label and problem[0] == "type" else None
+            return [Finding(problem[0], f"{which} {problem[1]}", told=told)]
+    return [] if len(entries) == len(trial.expected) else [_unconnected(trial)]
+
+
+def _outputs(trial: Trial) -> int:
+    """How many outputs the entry returns; what is expected beyond them are gradients."""
+    return sum(not getattr(want, "label", "") for want in trial.expected)
+
+
+def _no_gradient(label: str) -> tuple[str, str]:
+    return (
+        f"{label[0].upper()}{label[1:]} is None: backward() returns one gradient for each argument of "
+        "forward(), in their order.",
+        "the return of backward()",
+    )
+
+
+def _unconnected(trial: Trial) -> Finding:
+    sentence = (
+        "No gradient can be asked for: the result is not connected to the inputs. Return what the autograd "
+        "Function's apply() gives for the tensors themselves."
+    )
+    return Finding("unconnected", sentence, told=(sentence, "Function.apply"))
+
+
+def _mismatch(entry: dict[str, Any], want: Any, trial: Trial) -> tuple[str, str] | None:
+    if not isinstance(want, Expected):
+        right = "value" in entry and entry["value"] == want
+        return None if right else ("scalar", f"is {entry.get('value', 'a tensor')} where {want} is right")
+    if "dtype" not in entry:
+        kind = "None" if entry["type"] == "NoneType" else f"of type {entry['type']}"
+        return "type", f"is {kind} where a tensor is asked for"
+    shape = [trial.rows or want.shape[0], *want.shape[1:]] if want.shape else []
+    if entry["shape"] != shape:
+        return "shape", f"has shape {entry['shape']} where {shape} is asked for"
+    if entry["dtype"] != str(want.dtype).removeprefix("torch."):
+        return "dtype", f"is {name(getattr(torch, entry['dtype']))} where {name(want.dtype)} is asked for"
+    device = next((a.device.type for a in trial.arguments if isinstance(a, torch.Tensor)), entry["device"])
+    if entry["device"] != device:
+        return "device", f"is on {entry['device']} where the inputs are on {device}"
+    if not want.label and not _contiguous(shape, entry["stride"]):
+        return "layout", f"has strides {entry['stride']}; it must be contiguous"
+    return None
+
+
+def _contiguous(shape: list[int], stride: list[int]) -> bool:
+    """A dimension of one element may have any stride, and so may an empty tensor."""
+    wanted = torch.empty(shape, device="meta").stride()
+    steps = zip(shape, stride, wanted, strict=True)
+    return 0 in shape or all(size == 1 or step == want for size, step, want in steps)
+
+
+def _bounds_findings(header: dict[str, Any]) -> list[Finding]:
+    found = []
+    for overrun in header.get("overruns", []):
+        found.append(
+            Finding("overrun", f"line {overrun['line']} {overrun['kind']}s {overrun['where']}", overrun)
+        )
+    if not found:
+        for guard in header.get("guards", []):
+            side = "past the end" if guard["side"] == "after" else "before the start"
+            reason = f"it stores up to {guard['nearest']} bytes {side} of {guard['tensor']}"
+            found.append(Finding("overrun", reason, {**guard, "kind": "store", "line": 0, "masked": False}))
+    return sorted(found, key=lambda finding: finding.facts["kind"] != "store")
+
+
+def _value_findings(trial: Trial) -> list[Finding]:
+    assert trial.answer is not None
+    wanted = [want for want in trial.expected if isinstance(want, Expected)]
+    length = trial.challenge.reduces(trial.case) if trial.challenge.reduces else 1
+    found = []
+    for number, (out, want) in enumerate(zip(trial.answer.outputs, wanted, strict=True)):
+        wrong = _unwritten(out.view(want.shape), want)
+        finding = compare(out.view(want.shape), want, trial.case, length)
+        wrong += [finding] if finding else []
+        told = other_choice(trial, out) if want.label else None
+        facts = {"output": number, "label": "" if told else want.label}
+        found += [replace(f, facts=f.facts | facts, told=told) for f in wrong]
+    return found
+
+
+def _unwritten(out: torch.Tensor, want: Expected) -> list[Finding]:
+    """Elements that still hold poison, and should not."""
+    untouched = is_poison(out)
+    if want.dtype.is_floating_point:
+        untouched &= ~want.exact.isnan()
+    else:
+        untouched &= out != want.exact.to(want.dtype)
+    count = int(untouched.sum())
+    if not count:
+        return []
+    reason = f"{count} of {out.numel()} elements were never written"
+    return [Finding("unwritten", reason, {"index": untouched.nonzero()[0].tolist()}, untouched)]
+
+
+def _input_findings(trial: Trial) -> list[Finding]:
+    assert trial.answer is not None
+    tensors = [(a, n) for a, n in zip(*trial.handed(), strict=True) if isinstance(a, torch.Tensor)]
+    for (tensor, label), after in zip(tensors, trial.answer.inputs, strict=False):
+        if not torch.equal(storage_bytes(tensor), after):
+            return [Finding("input", f"the call changed its input {label}", {"tensor": label})]
+    return []
+
+
+def _launch_findings(trial: Trial) -> list[Finding]:
+    assert trial.answer is not None
+    if trial.challenge.programs is None:
+        return []
+    wanted = trial.challenge.programs(*trial.arguments) * trial.case.calls
+    grids = [launch["grid"] for launch in trial.answer.header["launches"]]
+    launched = sum(math.prod(grid) for grid in grids)
+    if launched == wanted:
+        return []
+    return [Finding("programs", f"{launched} programs were launched where {wanted} are asked for")]
+
+
+def _host_findings(trial: Trial) -> list[Finding]:
+    assert trial.answer is not None
+    reads = trial.answer.header["reads"]
+    if not trial.challenge.no_host_reads or not reads:
+        return []
+    return [Finding("host", f"the launcher reads a tensor's values on the host: .{reads[0]}()")]
+
+
+def _saved_findings(trial: Trial) -> list[Finding]:
+    """What the forward pass keeps for the backward pass, against what the day allows."""
+    assert trial.answer is not None
+    if trial.challenge.gradients is None:
+        return []
+    kept = trial.answer.header["saved"]
+    size = sum(entry["bytes"] for entry in kept)
+    allowed = trial.challenge.gradients.saved(*trial.arguments)
+    if size <= allowed * 1.05 + FORGIVEN:
+        return []
+    largest = max(kept, key=lambda entry: int(entry["bytes"]))["name"]
+    sentence = (
+        f"The forward pass keeps {size} bytes for the backward pass where {allowed} are enough: {largest} is "
+        f"the largest of {len(kept)} tensors kept."
+    )
+    return [Finding("saved", sentence, {"kept": kept, "allowed": allowed}, told=(sentence, "ctx"))]
+
+
+def _race_findings(header: dict[str, Any]) -> list[Finding]:
+    """Programs of one launch that meet in an element, where a GPU promises no order."""
+    happened = {
+        "load": "line {} meets what another program of the same launch loads or stores, so that updates get "
+        "lost on a GPU. Use tl.atomic_add, or give each program a place of its own.",
+        "store": "line {} stores another value where another program of the same launch stores too, and on a "
+        "GPU either may come last. Give each program a place of its own.",
+    }
+    found = []
+    for race in header["races"]:
+        sentence = "A race between programs: " + happened[race["kind"]].format(race["line"])
+        found.append(Finding("race", sentence, race, told=(sentence, f"line {race['line']}")))
+    return found

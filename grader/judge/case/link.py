@@ -1,0 +1,207 @@
+"""The judge's end of a runner: raw inputs out, raw outputs back, and a reason when a runner is lost."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import threading
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import torch
+
+from grader.judge.case import forms
+from grader.wire import Channel, Closed, Malformed, TimedOut
+
+OUTPUT_KEPT = 4096  # bytes of what the learner prints; the rest is read and dropped
+MAX_ANSWER = 6 << 30  # bytes; the largest result of the course has 2**31 elements of 16 bits
+POISON = 0xFF  # every byte of an output before the learner's kernel writes it
+LARGE = 256 << 20  # storages from here on are not fetched whole
+
+
+_one_question = threading.Lock()  # at a time, and its answer, on the channel to the parent
+
+
+def _ask_for_runner(parent: Channel, kind: str = "runner") -> tuple[int, Channel, int]:
+    """Ask the parent for a fresh runner's pid, the channel to it, and the pipe of what it
+    prints.
+
+    Args:
+        kind: `runner`, or `builder` for one that compiles.
+    """
+    parent.send({"runner": kind})
+    header, _ = parent.receive()
+    _, descriptors, _, _ = socket.recv_fds(parent.sock, 1, 2)
+    return int(header["pid"]), Channel(socket.socket(fileno=descriptors[0])), descriptors[1]
+
+
+def announce_builder(parent: Channel) -> None:
+    """A judge will want a builder: its parent may start, which takes a second or two."""
+    parent.send({"runner": "builder soon"})
+
+
+class RunnerLost(Exception):
+    """The runner crashed, hung or left. `outcome` is a check's outcome, `reason` one line."""
+
+    def __init__(self, outcome: Literal["crashed", "timeout"], reason: str, code: int | None = None) -> None:
+        super().__init__(reason)
+        self.outcome, self.reason, self.code = outcome, reason, code
+
+
+@dataclass
+class Answer:
+    """What came back from one call.
+
+    Attributes:
+        header: the runner's report (see runner/main.py).
+        outputs: tensors on the CPU, one for each tensor returned.
+        inputs: for each tensor argument, the bytes of its storage after the call.
+    """
+
+    header: dict[str, Any]
+    outputs: list[torch.Tensor] = field(default_factory=list)
+    inputs: list[torch.Tensor] = field(default_factory=list)
+
+
+class Runner:
+    """A runner process with the learner's file to load.
+
+    Args:
+        parent: the judge's channel to the warm parent.
+        kind: `runner`, or `builder` for a process that compiles.
+    """
+
+    def __init__(self, parent: Channel, kind: str = "runner") -> None:
+        self.parent = parent
+        with _one_question:
+            self.pid, self.channel, pipe = _ask_for_runner(parent, kind)
+        self.printed = bytearray()
+        self._reader = threading.Thread(target=self._drain, args=(pipe,), daemon=True)
+        self._reader.start()
+
+    def _drain(self, pipe: int) -> None:
+        while chunk := os.read(pipe, 1 << 16):
+            self.printed += chunk[: max(0, OUTPUT_KEPT - len(self.printed))]
+        os.close(pipe)
+
+    def ask(self, header: dict[str, Any], form: Any, blobs: Any = (), *, timeout: float) -> Any:
+        """Send one command and wait for its answer.
+
+        Args:
+            form: what the answer must look like (forms.py), unless it reports a fault.
+
+        Raises:
+            RunnerLost: no answer came, or none that can be used; the runner is dead then.
+        """
+        try:
+            self.channel.send(header, blobs)
+            answer, data = self.channel.receive(timeout, MAX_ANSWER)
+        except TimedOut:
+            self.kill()
+            raise RunnerLost("timeout", f"no answer after {timeout:.0f} s") from None
+        except Malformed as error:
+            self.kill()
+            raise RunnerLost("crashed", f"the process sent no answer that can be read ({error})") from None
+        except Closed:
+            raise self._lost() from None
+        if not forms.answers(answer, form):
+            self.kill()
+            raise RunnerLost("crashed", "the process sent an answer that was not asked for")
+        return answer, data
+
+    def _lost(self) -> RunnerLost:
+        with _one_question:
+            self.parent.send({"ended": self.pid})
+            code = self.parent.receive()[0]["code"]
+        if code is None:
+            self.kill()
+            return RunnerLost("crashed", "the process closed its connection")
+        if code == -signal.SIGSEGV or code == -signal.SIGBUS:
+            return RunnerLost("crashed", "the process died of a segmentation fault", code)
+        if code == -signal.SIGKILL:
+            return RunnerLost("crashed", "the process was killed, most likely for want of memory", code)
+        if code < 0:
+            return RunnerLost("crashed", f"the process died of signal {signal.Signals(-code).name}", code)
+        return RunnerLost("crashed", f"the process left by itself with exit code {code}", code)
+
+    def kill(self) -> None:
+        """End the runner."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        """End the runner and collect what it printed."""
+        self.kill()
+        self.channel.close()
+        self._reader.join(timeout=1)
+
+
+def pack_arguments(
+    values: tuple[Any, ...], names: list[str]
+) -> tuple[list[dict[str, Any]], list[memoryview]]:
+    """The arguments of a call as specs and whole storages; tensors that share a storage share a blob."""
+    specs: list[dict[str, Any]] = []
+    blobs: dict[int, memoryview] = {}
+    for value, name in zip(values, names, strict=True):
+        if not isinstance(value, torch.Tensor):
+            specs.append({"name": name, "value": value})
+            continue
+        storage = value.untyped_storage()
+        index = list(blobs).index(storage.data_ptr()) if storage.data_ptr() in blobs else len(blobs)
+        blobs.setdefault(storage.data_ptr(), storage_bytes(value).numpy().data)
+        start = value.storage_offset() * value.element_size()
+        specs.append(
+            {
+                "name": name,
+                "blob": index,
+                "dtype": str(value.dtype).removeprefix("torch."),
+                "shape": list(value.shape),
+                "stride": list(value.stride()),
+                "offset": value.storage_offset(),
+                "start": start,
+                "stop": start + span(value),
+            }
+        )
+    return specs, list(blobs.values())
+
+
+def storage_bytes(tensor: torch.Tensor) -> torch.Tensor:
+    """The whole storage behind a tensor as bytes on the CPU."""
+    raw = torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(tensor.untyped_storage())
+    return raw.cpu()
+
+
+def span(tensor: torch.Tensor) -> int:
+    """Bytes from the first element to behind the last."""
+    if tensor.numel() == 0:
+        return 0
+    last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
+    return (last + 1) * tensor.element_size()
+
+
+def read_answer(header: dict[str, Any], blobs: list[bytearray], sliced: int | None) -> Answer:
+    """An answer to `call`. Anything that does not fit what it says of itself is Malformed.
+
+    Args:
+        sliced: number of elements sent of each output, when slices were asked for.
+    """
+    answer = Answer(header)
+    try:
+        entries = [entry for entry in header.get("outputs", []) if "dtype" in entry]
+        for entry, blob in zip(entries, blobs, strict=False):
+            dtype = getattr(torch, entry["dtype"])
+            shape = [int(size) for size in entry["shape"]] if sliced is None else [sliced]
+            empty = torch.empty(shape, dtype=dtype)
+            answer.outputs.append(torch.frombuffer(blob, dtype=dtype).view(shape) if empty.numel() else empty)
+        answer.inputs = [torch.frombuffer(blob, dtype=torch.uint8) for blob in blobs[len(entries) :]]
+    except (KeyError, TypeError, ValueError, RuntimeError, AttributeError) as error:
+        raise RunnerLost("crashed", f"the process sent an answer that does not fit ({error})") from error
+    return answer
+
+
+def is_poison(tensor: torch.Tensor) -> torch.Tensor:
+    """Which elements still hold the poison they were allocated with; bool, of the tensor's shape."""
+    raw = tensor.contiguous().reshape(-1, 1).view(torch.uint8)
+    return (raw == POISON).all(dim=1).view(tensor.shape)

@@ -1,0 +1,109 @@
+"""What is right: torch in float64, with torch in the submission's dtype as the yardstick."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from grader.challenge import Challenge
+from grader.judge.case.compare import Expected, errors
+from grader.timing import passes
+
+Values = tuple[Any, ...]
+
+
+def as_tuple(result: Any) -> Values:
+    return tuple(passes.as_list(result))
+
+
+def expect(challenge: Challenge, arguments: Values, given: Values = ()) -> Values:
+    """What the challenge's reference gives: an `Expected` for each tensor, plain numbers as they are.
+
+    Args:
+        given: what the reference gets behind the arguments: the kept elements of a random function.
+    """
+    inputs = (*arguments, *given)
+    plain = as_tuple(challenge.reference(*inputs))
+    exact = as_tuple(challenge.reference(*_cast(inputs, torch.float64)))
+    wanted = _dtypes(challenge.returns, plain)
+    if challenge.returns is not None:
+        widest = max((d for d in wanted if d and d.is_floating_point), key=lambda d: d.itemsize, default=None)
+        if widest is not None:
+            plain = as_tuple(challenge.reference(*_cast(inputs, widest)))
+    return tuple(_expected(p, e, d) for p, e, d in zip(plain, exact, wanted, strict=True))
+
+
+def expect_gradients(
+    challenge: Challenge, arguments: Values, upstream: Values, given: Values, names: Sequence[str]
+) -> tuple[Expected, ...]:
+    """The gradients of the arguments that the challenge asks for, labelled by `names`.
+
+    Args:
+        upstream: a gradient for each output, None where the output is not used.
+    """
+    of = asked(challenge, arguments)
+    inputs = (*arguments, *given)
+    plain = gradients(challenge.reference, inputs, of, upstream)
+    exact = gradients(challenge.reference, _cast(inputs, torch.float64), of, _cast(upstream, torch.float64))
+    return tuple(
+        replace(_expected(p, e, arguments[position].dtype), label=f"the gradient of {names[position]}")
+        for p, e, position in zip(plain, exact, of, strict=True)
+    )
+
+
+def asked(challenge: Challenge, arguments: Values) -> list[int]:
+    """Positions of the arguments that are tensors and whose gradients are asked for."""
+    of = challenge.gradients.of if challenge.gradients else ()
+    return [position for position in of if isinstance(arguments[position], torch.Tensor)]
+
+
+def gradients(function: Callable[..., Any], arguments: Values, of: Sequence[int], upstream: Values) -> Values:
+    """torch's gradients of the arguments at positions `of`; zeros where none arrives."""
+    leaves = list(arguments)
+    for position in of:
+        leaves[position] = arguments[position].detach().clone().requires_grad_()
+    wanted = [leaves[position] for position in of]
+    found = passes.gradients(function(*leaves), wanted, upstream) or (None,) * len(wanted)
+    return tuple(
+        torch.zeros_like(leaf) if grad is None else grad for grad, leaf in zip(found, wanted, strict=True)
+    )
+
+
+def suspect(
+    wrong: Callable[..., Any], challenge: Challenge, arguments: Values, given: Values, upstream: Values
+) -> tuple[torch.Tensor, ...]:
+    """What a suspect function gives for these inputs, and its gradients, in float64 on the CPU."""
+    inputs = _cast((*arguments, *given), torch.float64)
+    results = [result for result in as_tuple(wrong(*inputs)) if isinstance(result, torch.Tensor)]
+    if upstream:
+        of = asked(challenge, arguments)
+        results += gradients(wrong, inputs, of, _cast(upstream, torch.float64))
+    return tuple(result.detach().double().cpu() for result in results)
+
+
+def _cast(values: Values, dtype: torch.dtype) -> Values:
+    return tuple(
+        value.to(dtype) if isinstance(value, torch.Tensor) and value.dtype.is_floating_point else value
+        for value in values
+    )
+
+
+def _dtypes(returns: torch.dtype | Sequence[torch.dtype] | None, plain: Values) -> list[Any]:
+    if isinstance(returns, torch.dtype):
+        return [returns] * len(plain)
+    if returns is not None:
+        return list(returns)
+    return [value.dtype if isinstance(value, torch.Tensor) else None for value in plain]
+
+
+def _expected(plain: Any, exact: Any, dtype: torch.dtype | None) -> Any:
+    if dtype is None:
+        return exact
+    exact, plain = exact.cpu(), plain.cpu().to(dtype)
+    if not dtype.is_floating_point:
+        return Expected(exact.to(dtype), dtype, (0.0, torch.zeros(1)))
+    exact = exact.double()
+    return Expected(exact, dtype, errors(plain, exact))

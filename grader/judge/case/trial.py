@@ -1,0 +1,75 @@
+"""One case as it was tried: what was drawn, what is expected, what came back, and what is wrong with it."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+
+import torch
+
+from grader.challenge import Case, Challenge
+from grader.judge.case.compare import Expected, Finding
+from grader.judge.case.draw import Draw
+from grader.judge.case.link import Answer
+from grader.judge.case.oracle import Values
+
+
+@dataclass
+class Trial:
+    """What one case showed.
+
+    Attributes:
+        arguments: as drawn.
+        names: what the learner calls them, for messages.
+        upstream: for a differentiable challenge, the gradient that each output is handed, or None.
+        given: what the reference gets behind the arguments.
+        expected: an `Expected` for each output tensor, plain values for others, then the gradients.
+        rows: length of the first dimension when the oracle was asked only for some of it, else 0.
+        picked: the rows that it was asked for.
+        few: the arguments that it was asked with: those rows of them.
+        answer: the runner's, None when it was lost.
+        findings: what is wrong, the most telling first; empty when the case passes.
+    """
+
+    challenge: Challenge
+    case: Case
+    arguments: Values
+    names: list[str]
+    upstream: Values = ()
+    given: Values = ()
+    expected: Values = ()
+    rows: int = 0
+    picked: list[int] = field(default_factory=list)
+    few: Values = ()
+    answer: Answer | None = None
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def passed(self) -> bool:
+        return not self.findings
+
+    def handed(self) -> tuple[Values, list[str]]:
+        """All that the runner is handed, with names: the arguments, then the upstream gradients."""
+        return (*self.arguments, *self.upstream), self.names + ["an upstream gradient"] * len(self.upstream)
+
+
+def draw(challenge: Challenge, case: Case, seed: int, device: str) -> Values:
+    """The arguments of a case: the same for the same seed, whichever other cases run."""
+    return tuple(challenge.inputs(case, _drawer(case, f"{seed}/{case.id}", device)))
+
+
+def draw_upstream(case: Case, outputs: Values, seed: int, device: str) -> Values:
+    """A gradient for each floating output, laid out as the case says, from their shapes and dtypes."""
+    drawer = _drawer(case, f"{seed}/{case.id}/upstream", device)
+    layout = "contiguous" if case.upstream == "first" else case.upstream
+    drawn = [
+        drawer(*out.shape, dtype=out.dtype, layout=layout, values="normal")
+        if isinstance(out, torch.Tensor | Expected) and out.dtype.is_floating_point
+        else None
+        for out in outputs
+    ]
+    return tuple(drawn[:1] + [None] * len(drawn[1:]) if case.upstream == "first" else drawn)
+
+
+def _drawer(case: Case, seed: str, device: str) -> Draw:
+    return Draw(case, random.Random(seed).getrandbits(48), device)

@@ -1,0 +1,74 @@
+"""The speed check: the learner's time against this GPU's own copy and torch."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from dataclasses import asdict
+
+from grader.challenge import Challenge, Speed
+from grader.judge.session import CheckFailed, Session
+from grader.judge.speed.benchmark import Race
+from grader.verdict import SpeedResult
+
+MORE, MOST = 10, 60  # rounds
+TIME_LIMIT = 10.0  # seconds of rounds
+NOISE = 0.02  # an A/A test further from 1 than this means that no verdict on this machine can be trusted
+
+
+def check(session: Session, challenge: Challenge, speed: Speed) -> None:
+    """Race the learner's kernel against the bar.
+
+    Raises:
+        CheckFailed: too slow, inconclusive, or not to be believed.
+    """
+    race = Race(session, challenge, speed)
+    race.prepare()
+    _run(race)
+    race.verify()
+    race.audit()
+    ratio = race.ratio()
+    median = {who: statistics.median(times) for who, times in race.times.items()}
+    result = SpeedResult(
+        evidence="measured",
+        yours_us=median["yours"],
+        needed_us=median["yours"] * ratio.value,
+        torch_us=median["torch"],
+        copy_us=median["copy"],
+        of_copy=median["copy"] / median["yours"],
+        of_torch=median["torch"] / median["yours"],
+        bar=ratio.bar,
+        ratio=ratio.value,
+        interval=ratio.interval,
+        rounds=len(race.times["yours"]),
+        noise=median["copy"] / median["again"],
+    )
+    session.keep_speed(asdict(result))
+    noise = result.noise or 0.0
+    if abs(noise - 1) > NOISE:
+        sentence = (
+            "This machine is too noisy for a verdict on speed: the same copy timed twice differs by "
+            f"{noise - 1:+.1%}."
+        )
+        raise CheckFailed("inconclusive", {"reason": sentence}, (sentence, "other work on this GPU"))
+    if ratio.verdict != "passed":
+        sentence = (
+            f"{median['yours']:.1f} µs where {result.needed_us:.1f} µs are needed ({ratio.bar}): "
+            f"{result.of_copy:.2f} of the copy rate, {result.of_torch:.2f} of torch's speed."
+        )
+        raise CheckFailed(
+            ratio.verdict, {"reason": sentence}, (sentence, "bytes moved, lanes idle, programs launched")
+        )
+
+
+def _run(race: Race) -> None:
+    """Rounds until the interval clears the bar, or enough is enough."""
+    begin = time.monotonic()
+    for done in range(1, MOST + 1):
+        race.round()
+        if done < race.rounds:
+            continue
+        if (done - race.rounds) % MORE == 0 and race.ratio().verdict != "inconclusive":
+            return
+        if time.monotonic() - begin > TIME_LIMIT:
+            return

@@ -1,0 +1,53 @@
+"""The first check: does the file import, and is the function there?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from grader.challenge import Challenge
+from grader.judge.case.trial import draw
+from grader.judge.session import CheckFailed, Session
+
+
+def check(session: Session) -> None:
+    """Load the file in a runner and hold its functions against every part of the challenge.
+
+    Raises:
+        CheckFailed: with the learner's line, or what is missing.
+    """
+    runner = session.fresh_runner()
+    header = session.load(runner)
+    if "fault" in header:
+        fault = header["fault"]
+        line = f"line {fault['line']}" if fault["line"] else "your file"
+        sentence = (
+            f"Your file does not import: {line} raised {fault['type']}: {fault['message'].splitlines()[0]}"
+        )
+        raise CheckFailed("failed", {"reason": sentence, **fault}, (sentence, line))
+    for challenge in session.challenges:
+        parameters = _entry(challenge, header["functions"])
+        wanted = draw(challenge, challenge.cases[0], session.seed, "cpu")
+        pid = 1 if challenge.probe else 0  # a device function takes the program's number first
+        session.names[challenge.entry] = _names(challenge, parameters, len(wanted) + pid)[pid:]
+
+
+def _entry(challenge: Challenge, functions: dict[str, Any]) -> Any:
+    if challenge.entry in functions:
+        return functions[challenge.entry]
+    found = ", ".join(sorted(name for name in functions if not name.startswith("_"))) or "no functions"
+    sentence = f"Your file defines no function {challenge.entry}(); it defines {found}."
+    raise CheckFailed("failed", {"reason": sentence}, (sentence, "the function's name"))
+
+
+def _names(challenge: Challenge, parameters: list[dict[str, Any]] | None, wanted: int) -> list[str]:
+    if parameters is None:
+        return [f"argument {index}" for index in range(wanted)]
+    required = sum(parameter["required"] for parameter in parameters)
+    if required <= wanted <= len(parameters):
+        return [parameter["name"] for parameter in parameters]
+    listed = ", ".join(parameter["name"] for parameter in parameters)
+    sentence = (
+        f"{challenge.entry}({listed}) is called with {wanted} positional arguments; it takes "
+        f"{len(parameters)}."
+    )
+    raise CheckFailed("failed", {"reason": sentence}, (sentence, "the signature in the lesson"))

@@ -1,0 +1,57 @@
+"""The memory check: what a call allocates beyond its outputs, on a GPU at its peak, without one in all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from grader.challenge import Challenge
+from grader.judge.case import forms
+from grader.judge.case.link import RunnerLost, pack_arguments
+from grader.judge.case.trial import draw
+from grader.judge.session import CheckFailed, NotMeasured, Session
+
+SLACK = 0.05  # of the outputs: allocators round up
+ALWAYS = 2 << 20  # bytes: the smallest block of the GPU's allocator
+
+
+def check(session: Session, challenge: Challenge) -> None:
+    """Measure one call on the challenge's memory case.
+
+    Raises:
+        CheckFailed: it allocates more than the day allows.
+        NotMeasured: the case is for a GPU.
+    """
+    assert challenge.memory is not None
+    on_cpu = session.device == "cpu"
+    if on_cpu and challenge.memory.case.gpu:
+        raise NotMeasured("needs a GPU")
+    arguments = draw(challenge, challenge.memory.case, session.seed, session.device)
+    report = _report(session, challenge, arguments)
+    extra = int(report["peak"]) - int(report["outputs"])
+    allowed = challenge.memory.extra(*arguments) + int(SLACK * report["outputs"])
+    if extra > allowed + (0 if on_cpu else ALWAYS):
+        held = "In all the call allocates" if on_cpu else "At its peak the call holds"
+        sentence = (
+            f"{held} {_spell(extra)} beyond its outputs where {_spell(allowed)} are allowed: an intermediate "
+            "tensor is stored that need not be."
+        )
+        raise CheckFailed(
+            "failed", {"reason": sentence, "extra": extra, "allowed": allowed}, (sentence, "torch.empty")
+        )
+
+
+def _report(session: Session, challenge: Challenge, arguments: tuple[Any, ...]) -> dict[str, Any]:
+    assert challenge.memory is not None
+    specs, blobs = pack_arguments(arguments, session.names[challenge.entry][: len(arguments)])
+    request = {"do": "peak", "entry": challenge.entry, "arguments": specs}
+    try:
+        report, _ = session.ready_runner().ask(request, forms.PEAK, blobs, timeout=session.timeout)
+    except RunnerLost as lost:
+        raise session.lost(challenge.memory.case, lost) from None
+    if "fault" in report:
+        raise session.faulted(report["fault"])
+    return dict(report)
+
+
+def _spell(size: int) -> str:
+    return f"{size / 2**20:.0f} MiB" if size >= 10 << 20 else f"{size / 2**10:.0f} KiB"

@@ -1,0 +1,1 @@
+"""From what failed and what passed to one sentence: one rule of thumb a file."""

@@ -1,0 +1,90 @@
+"""Which elements of a result were never written, and what that says of the grid and the mask."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from grader.judge.case.compare import Finding
+from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.evidence import Evidence, Told
+from grader.judge.diagnosis.tiles import tiles
+
+
+def unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+    """The rule of the diagnosis for elements that still hold poison."""
+    if finding.kind != "unwritten" or finding.where is None or trial.answer is None:
+        return None
+    pairs = [(found.where, t) for t in evidence.failed for found in t.findings[:1] if found.where is not None]
+    holes = [hole for hole, _ in pairs]
+    largest, its_trial = max(pairs, key=lambda pair: pair[0].numel())
+    empty = next((owner for _, owner in pairs if any(0 in grid for grid in _grids(owner))), None)
+    if empty:
+        return (
+            f"The last, partial block was never written: with {empty.case.id} the grid is empty, and no "
+            "program runs. Round up.",
+            "triton.cdiv in the grid",
+        )
+    if all(bool(hole.all()) for hole in holes):
+        return _nothing(_grids(trial))
+    programs = max((math.prod(grid) for grid in _grids(its_trial)), default=0)
+    told = tiles(its_trial, pairs, programs) if largest.dim() > 1 else _run(holes, programs)
+    return told or (
+        f"{finding.reason[0].upper()}{finding.reason[1:]}, the first at {finding.facts['index']}: "
+        "the grid is too small (round up), its axes are swapped, or the mask leaves them out.",
+        "the grid and the mask of the store",
+    )
+
+
+def _grids(trial: Trial) -> list[list[int]]:
+    assert trial.answer is not None
+    return [launch["grid"] for launch in trial.answer.header["launches"]]
+
+
+def _nothing(grids: list[list[int]]) -> Told:
+    if not grids:
+        return "The result was never written: no kernel was launched.", "the launch"
+    return (
+        "The result was never written: it still holds what torch.empty left there, "
+        "or is made from memory that does.",
+        "tl.store and its pointer, and what is read before it is written",
+    )
+
+
+def _run(holes: list[torch.Tensor], programs: int) -> Told | None:
+    """The end of a vector left out; several sizes together tell which end."""
+    flat = [hole.reshape(-1) for hole in holes]
+    starts = [int(hole.nonzero()[0]) for hole in flat]
+    if not all(bool(hole[start:].all()) for hole, start in zip(flat, starts, strict=True)):
+        return None
+    left = [len(hole) - start for hole, start in zip(flat, starts, strict=True)]
+    if len(left) > 1 and set(left) == {1}:
+        return "The last element was never written, at every size: the mask ends one early.", "the mask"
+    partial = all(start % _power(count) == 0 for start, count in zip(starts, left, strict=True))
+    if len(set(starts)) > 1 and partial:
+        return (
+            f"The last {left[-1]} of {len(flat[-1])} elements were never written: "
+            "the last, partial block is left out. Round up.",
+            "triton.cdiv in the grid",
+        )
+    block = starts[0]
+    if programs == 1 and block:
+        return (
+            f"Elements from {block} on were never written: one program ran, and its block ends there.",
+            "the block size",
+        )
+    if len(set(starts)) == 1 and block and any(count > block for count in left):
+        return (
+            f"Elements from {block} on were never written: only the first block is.",
+            "tl.program_id and the grid",
+        )
+    return (
+        f"Elements from {starts[0]} on were never written: the programs end before the result does.",
+        "the grid",
+    )
+
+
+def _power(count: int) -> int:
+    """The smallest power of two that is no less."""
+    return 1 << (count - 1).bit_length()

@@ -1,0 +1,38 @@
+"""What a grading saw, for the diagnosis at its end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from grader.challenge import Case
+from grader.judge.case.link import RunnerLost
+from grader.judge.case.trial import Trial
+
+Told = tuple[str, str]  # a sentence, and one thing to look at
+
+
+@dataclass
+class Evidence:
+    """All that a grading saw up to its end.
+
+    Attributes:
+        trials: those that were answered, in order.
+        lost: the case whose runner was lost, and how; the case is None for the import.
+        source: of the learner's file.
+        compiled: kernels ran on a GPU.
+        own: a failure outside of cases: its group and what a check says of it (`honest`, `memory`, `fast`).
+    """
+
+    trials: list[Trial] = field(default_factory=list)
+    lost: tuple[Case | None, RunnerLost] | None = None
+    own: tuple[str, Told] | None = None
+    source: str = ""
+    compiled: bool = False
+
+    @property
+    def failed(self) -> list[Trial]:
+        return [trial for trial in self.trials if not trial.passed]
+
+    @property
+    def passed(self) -> list[Trial]:
+        return [trial for trial in self.trials if trial.passed]

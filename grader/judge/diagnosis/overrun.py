@@ -1,0 +1,80 @@
+"""Accesses beside a tensor: what their mask and their offsets say of the mistake."""
+
+from __future__ import annotations
+
+import ast
+
+from grader.judge.case.compare import Finding
+from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.evidence import Evidence, Told
+
+
+def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+    """The rule of the diagnosis for loads and stores outside of their tensor."""
+    if finding.kind != "overrun":
+        return None
+    # An access without a mask is a mistake for sure, and what it loads may be the limits of those with one.
+    others = [found for found in trial.findings if found.kind == "overrun"]
+    finding = min(others, key=lambda found: bool(found.facts["masked"]))
+    facts, look_at = finding.facts, "the mask of the store"
+    if facts["line"]:
+        look_at = f"the mask on line {facts['line']}"
+    reason = finding.reason[0].upper() + finding.reason[1:]
+    if facts["masked"]:
+        return _let_through(reason, facts, look_at)
+    if not facts.get("tile", True) and 1 < facts["itemsize"] == facts["step"]:
+        return (
+            f"{reason}: the offsets are {facts['itemsize']} times too large. "
+            "Triton counts elements, not bytes.",
+            "the offsets",
+        )
+    if facts["kind"] == "load":
+        return f"Unmasked load: {finding.reason}. What lies there is not yours, and may be NaN.", look_at
+    return f"Unmasked store: {finding.reason}, over whatever lies there.", look_at
+
+
+def _let_through(reason: str, facts: dict[str, object], look_at: str) -> Told:
+    if facts["tile"] and facts["crowded"]:
+        return (
+            f"{reason}, though it has a mask: a tile's mask needs both sides, "
+            "rows and columns, each with its own limit.",
+            look_at,
+        )
+    if facts["tile"]:
+        return (
+            f"{reason}, though it has a mask: a stride multiplies the wrong offset, "
+            "or a side of the mask has the wrong limit.",
+            "which stride and which limit go with which offset",
+        )
+    return f"{reason}, though it has a mask: its limits are wrong.", look_at
+
+
+def joined(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+    """Blocks compared in a chain, or joined by `and`: Python keeps one comparison and drops the other."""
+    if finding.kind not in ("overrun", "values", "unwritten", "nan"):
+        return None
+    line = _joined_line(evidence.source)
+    if not line:
+        return None
+    return (
+        f"Line {line} joins comparisons of blocks with `and`, or chains them: only one of them counts. "
+        "Write (a) & (b).",
+        f"line {line}",
+    )
+
+
+def _joined_line(source: str) -> int:
+    """The first statement in a kernel that holds a chained comparison or an `and`; 0 if none does."""
+    for function in ast.walk(ast.parse(source)):
+        if not isinstance(function, ast.FunctionDef) or "jit" not in _decorators(function):
+            continue
+        kinds = (ast.Assign, ast.AnnAssign, ast.Expr)
+        statements = [s for s in ast.walk(function) if isinstance(s, kinds)]
+        for node in (node for statement in statements for node in ast.walk(statement)):
+            if isinstance(node, ast.BoolOp) or (isinstance(node, ast.Compare) and len(node.ops) > 1):
+                return node.lineno
+    return 0
+
+
+def _decorators(function: ast.FunctionDef) -> str:
+    return " ".join(map(ast.unparse, function.decorator_list))

@@ -1,0 +1,170 @@
+"""What a wrong result looks like: fits of the wrong values to the right ones.
+
+Each pattern takes a failed trial's output and oracle as float64 and answers with a sentence, or None when it
+does not fit. A pattern must explain nearly everything: one that explains half would send the learner the
+wrong way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from grader.judge.case.compare import gate
+from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.fit import FIT, close, out_dtype
+from grader.judge.diagnosis.origins import is_combination, is_misplaced, is_zero_for_other
+
+Pattern = Callable[[Trial, torch.Tensor, torch.Tensor], "tuple[str, str] | None"]
+
+
+def is_input(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> tuple[str, str] | None:
+    for argument, label in zip(trial.arguments, trial.names, strict=True):
+        alike = isinstance(argument, torch.Tensor) and argument.shape == got.shape
+        if alike and argument.is_floating_point() and close(got, argument.cpu().double(), out_dtype(trial)):
+            return f"The result is {label}, copied: the input comes back unchanged.", "what is stored"
+    return None
+
+
+def is_transposed(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> tuple[str, str] | None:
+    if got.dim() < 2 or got.shape[-1] < 2 or got.shape[-2] < 2:
+        return None
+    flipped = want.mT.contiguous().view(got.shape)
+    if close(got, flipped, out_dtype(trial)):
+        return (
+            "The result is transposed: rows and columns are swapped.",
+            "which stride multiplies which offset",
+        )
+    return None
+
+
+def is_scaled(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> tuple[str, str] | None:
+    if want.numel() < 2 or (want.dim() > 1 and want.shape[0] < 2):
+        return None  # one row alone cannot tell a constant factor from one of its own
+    if not bool(got.isfinite().all() and want.isfinite().all()) or float(want.norm()) == 0:
+        return None
+    factor = float((got * want).sum() / (want * want).sum())
+    if abs(factor - 1) <= max(1e-3, FIT * gate(out_dtype(trial))) or abs(factor) < 1e-6:
+        return None  # so close to 1 it is rounding, not a factor
+    if not close(got, factor * want, out_dtype(trial)):
+        return None
+    known = spell_factor(factor, trial.case.sizes)
+    return (
+        f"Every element is {known} times what it should be: a factor is missing or applied twice.",
+        "the last factor",
+    )
+
+
+def is_shifted(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> tuple[str, str] | None:
+    if want.numel() < 2 or not bool(got.isfinite().all() and want.isfinite().all()):
+        return None
+    if bool((want == want.reshape(-1)[0]).all()):
+        return None
+    offset = float((got - want).mean())
+    spread = float((got - want - offset).norm()) / max(float(want.norm()), 1e-30)
+    rounding = FIT * gate(out_dtype(trial))
+    if abs(offset) < max(1e-3, rounding) * float(want.abs().mean()) or spread > rounding:
+        return None
+    return (
+        f"Every element is off by {offset:+.4g}: a constant is missing or added twice.",
+        "the constant term",
+    )
+
+
+def is_rowwise_scaled(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> tuple[str, str] | None:
+    """Each row right up to a factor of its own: a reduction over the row took in too much or too little."""
+    if got.dim() < 2 or got.shape[-1] < 2:
+        return None
+    a, b = got.reshape(-1, got.shape[-1]), want.reshape(-1, want.shape[-1])
+    usable = a.isfinite().all(dim=1) & b.isfinite().all(dim=1) & (b.norm(dim=1) > 0)
+    if not bool(usable.any()):
+        return None
+    a, b = a[usable], b[usable]
+    factor = (a * b).sum(dim=1) / (b * b).sum(dim=1)
+    if not close(a, factor[:, None] * b, out_dtype(trial)) or bool(((factor - 1).abs() < 1e-2).all()):
+        return None  # so close to 1 it is rounding, not a factor
+    if float(factor.max()) <= 1.0 + 1e-4:
+        return (
+            "Each row is too small by a factor of its own: the sum over the row is too large. "
+            "Either lanes that hold no element count (`other=` must be neutral: "
+            "-inf for a maximum, 0 for a sum), or a running sum was not rescaled.",
+            "other= of the masked load",
+        )
+    return (
+        "Each row is too large by a factor of its own: a division is missing, or the sum over the row "
+        "leaves elements out.",
+        "what each row is divided by",
+    )
+
+
+def is_row_zero(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> tuple[str, str] | None:
+    if got.dim() < 2 or got.shape[0] < 2:
+        return None
+    first = got[:1].expand_as(got)
+    if close(got, first, out_dtype(trial)) and not close(want, want[:1].expand_as(want), out_dtype(trial)):
+        return (
+            "Every row of the result is the same: each program works on the same row.",
+            "tl.program_id in the offsets",
+        )
+    return None
+
+
+def is_rotated(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> tuple[str, str] | None:
+    if got.dim() != 1 or got.numel() < 8:
+        return None
+    for by in (1, -1):
+        inner = slice(1, -1)
+        if close(got[inner], want.roll(by)[inner], out_dtype(trial)):
+            return (
+                f"The result is shifted by {abs(by)} element: the offsets start one too "
+                f"{'low' if by > 0 else 'high'}.",
+                "the offsets",
+            )
+    return None
+
+
+def is_right_up_to(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> tuple[str, str] | None:
+    """The first block of columns is right and those after it are not."""
+    if got.dim() != 2:
+        return None
+    wrong = ~torch.isclose(got, want, rtol=1e-2, atol=1e-6, equal_nan=True).all(dim=0)
+    first = int(wrong.nonzero()[0]) if bool(wrong.any()) else 0
+    if first < 16 or first & (first - 1) or float(wrong[first:].double().mean()) < 0.9:
+        return None
+    return (
+        f"Columns from {first} on come out wrong: what differs between the first block and the next?",
+        "offsets that need the block's own columns",
+    )
+
+
+PATTERNS: tuple[Pattern, ...] = (
+    is_input,
+    is_row_zero,
+    is_transposed,
+    is_combination,
+    is_zero_for_other,
+    is_misplaced,
+    is_scaled,
+    is_shifted,
+    is_rowwise_scaled,
+    is_rotated,
+    is_right_up_to,
+)
+
+
+def spell_factor(factor: float, sizes: dict[str, Any]) -> str:
+    """A factor by name when it has one: 1.4427 is log2(e), 0.125 with cols=8 is 1/cols."""
+    names: dict[float, str] = {}
+    for label, value in sizes.items():
+        if isinstance(value, int) and value > 1:
+            names |= {float(value): label, math.sqrt(value): f"√{label}"}
+    names |= {2.0: "2", math.log2(math.e): "log2(e)", math.sqrt(2): "√2", math.pi: "π", math.e: "e", 4.0: "4"}
+    for value, label in names.items():
+        if math.isclose(factor, value, rel_tol=2e-3):
+            return label
+        if math.isclose(factor, 1 / value, rel_tol=2e-3):
+            return f"1/{label}"
+    return f"{factor:.4g}"

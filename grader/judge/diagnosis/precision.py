@@ -1,0 +1,59 @@
+"""Values that are nearly right: what was computed in too low a precision."""
+
+from __future__ import annotations
+
+import statistics
+
+import torch
+
+from grader.judge.case.compare import Finding, errors
+from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.evidence import Evidence, Told
+from grader.judge.diagnosis.fit import wrong_output
+from grader.judge.diagnosis.source import dots_in_tf32
+
+CLOSE = 2e-2  # a larger error is no rounding
+FEW = 3  # right cases that say something
+TF32 = (5e-5, 2e-3)  # relative errors of products of fp32 numbers rounded to 11 bits
+
+
+def tf32(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+    """Only fp32 is wrong, by as much as TF32 rounds it; in the interpreter tl.dot rounds nothing."""
+    failed = evidence.failed
+    if not evidence.compiled or any(other.case.dtype != torch.float32 for other in failed):
+        return None
+    if any(other.findings[0].kind != "values" for other in failed):
+        return None
+    lines = dots_in_tf32(evidence.source)
+    pairs = [pair for other in failed if (pair := wrong_output(other))]
+    if not lines or "float16" in evidence.source or not pairs:
+        return None  # fp16 has as many bits, so that a cast to it would look the same
+    if not TF32[0] <= statistics.median(errors(got, exact)[0] for got, exact in pairs) <= TF32[1]:
+        return None
+    return (
+        f"tl.dot on line {lines[0]} rounds fp32 to TF32, which has 10 bits of fraction where fp32 has 23: "
+        'it needs input_precision="ieee".',
+        f"line {lines[0]}",
+    )
+
+
+def imprecise(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+    """The rule of the diagnosis for values that are close, and of which nothing better is known.
+
+    Where 16 bits alone come out wrong, any case that is close tells: in others large terms may cancel.
+    """
+    error = finding.facts.get("max_error", 1.0)
+    if all(other.case.dtype.itemsize == 2 for other in evidence.failed) and _sound(evidence):
+        error = min(other.findings[0].facts.get("max_error", 1.0) for other in evidence.failed)
+    if finding.kind != "values" or error > CLOSE:
+        return None
+    return (
+        f"The values are close but too imprecise (error {error:.1e}): something is computed in too low a "
+        "precision.",
+        "casts",
+    )
+
+
+def _sound(evidence: Evidence) -> bool:
+    """Whether enough cases in fp32 come out right to say that the formula does."""
+    return sum(other.case.dtype == torch.float32 for other in evidence.passed) >= FEW

@@ -1,0 +1,46 @@
+"""The form of a result, before its values: what was returned, and what else the call changed."""
+
+from __future__ import annotations
+
+from grader.judge.case.compare import Finding
+from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.evidence import Evidence, Told
+
+# What to do about it, by the kind of finding.
+ADVICE = {
+    "arity": "Return exactly what the signature asks for.",
+    "type": "Is the return missing, or of something else?",
+    "shape": "Allocate the output with the shape the lesson gives.",
+    "dtype": "Allocate the output with the right dtype; the store converts to it.",
+    "device": "Allocate the output on the inputs' device.",
+    "layout": "Allocate it with torch.empty(shape): empty_like keeps the strides of its input.",
+    "programs": "The grid must be the number that was asked for.",
+    "stale": "Something of an earlier call is left over: a buffer or a counter that is not cleared.",
+    "host": "On a GPU that waits for all work before it: leave the values on the device.",
+}
+
+
+def form(trial: Trial, finding: Finding, _: Evidence) -> Told | None:
+    """The rule of the diagnosis for a result of the wrong form."""
+    if finding.kind not in ADVICE:
+        return None
+    text = finding.reason[0].upper() + finding.reason[1:]
+    return f"{text}. {ADVICE[finding.kind]}", "the launcher"
+
+
+def returned_input(trial: Trial, _: Finding, __: Evidence) -> Told | None:
+    """The rule of the diagnosis for a result that is one of the arguments, memory and all."""
+    assert trial.answer is not None
+    sources = [entry.get("source") for entry in trial.answer.header.get("outputs", [])]
+    own = next((source for source in sources if source in trial.names), None)
+    if own is None:
+        return None
+    return f"The function returns its own input {own}: allocate a new tensor for the result.", "the launcher"
+
+
+def changed_input(trial: Trial, finding: Finding, _: Evidence) -> Told | None:
+    """The rule of the diagnosis for a call that writes to an argument."""
+    if finding.kind != "input":
+        return None
+    label = finding.facts["tensor"]
+    return f"Your kernel changed its input {label}: store to the output only.", "the pointer of tl.store"

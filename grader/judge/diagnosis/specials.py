@@ -1,0 +1,138 @@
+"""NaN and Inf where they do not belong, and numbers where one of them does."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from grader.judge.case.compare import Finding
+from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.evidence import Evidence, Told
+from grader.judge.diagnosis.source import (
+    EXPONENTIALS,
+    adds_to_garbage,
+    called,
+    calls,
+    masked_lanes_hold_infinity,
+)
+
+EMPTY = {"empty", "empty_like", "new_empty"}
+EXTREMA = {"max", "min", "maximum", "minimum"}
+FP16_ENDS: Told = (
+    "Values overflow: fp16 ends at 65504, and a product or a sum in fp16 goes past it. Compute in fp32, and "
+    "round once, at the store.",
+    ".to(tl.float32)",
+)
+
+
+def special(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+    """The rule of the diagnosis for values that are not finite, or should not be."""
+    if finding.kind not in ("nan", "inf", "special"):
+        return None
+    values = trial.case.values
+    expected, got = finding.facts["expected"], finding.facts["got"]
+    if values in ("minus_inf", "some_minus_inf"):
+        return _minus_inf(values, expected, got)
+    if values in ("large", "heavy", "spike"):
+        return _large(trial, evidence)
+    if values == "inf" and math.isinf(expected) and math.isnan(got):
+        return (
+            "inf - inf is NaN: a row that holds +inf needs the same care as one of -inf.",
+            "rows that hold +inf",
+        )
+    if values == "nan" and not math.isnan(got) and called(evidence.source, {"maximum", "minimum"}):
+        return (
+            f"A NaN of the input comes out as {got:.4g}: tl.maximum and tl.minimum drop NaN. "
+            "tl.where on a comparison keeps it.",
+            "tl.maximum",
+        )
+    if values == "negative" and math.isinf(got):
+        return (
+            "All-negative rows underflow to log(0): the maximum saw a 0, from a masked lane or its start.",
+            "other= of the masked load, and the first maximum",
+        )
+    if values == "normal":
+        return _plain(trial, finding, evidence)
+    return None
+
+
+def _minus_inf(values: str, expected: float, got: float) -> Told:
+    if math.isnan(expected) and math.isfinite(got) and values == "minus_inf":
+        return (
+            f"A row that is all -inf gives {got:.4g} where NaN is right: masked lanes hold more than -inf. "
+            "`other=` must be -inf.",
+            "other= of the masked load",
+        )
+    return (
+        "A row with -inf in it comes out wrong: (-inf) - (-inf) is NaN, so -inf needs care before it "
+        "is subtracted.",
+        "rows that hold -inf",
+    )
+
+
+def _large(trial: Trial, evidence: Evidence) -> Told:
+    """Which step overflows: an exponential if there is one, else a product or a sum."""
+    if called(evidence.source, EXPONENTIALS):
+        return (
+            "Large values overflow: exp() of them is Inf, and Inf / Inf or Inf - Inf is NaN. "
+            "In a sum of exponentials subtract the maximum first.",
+            "the maximum",
+        )
+    if trial.case.dtype == torch.float16:
+        return FP16_ENDS
+    return (
+        "Large values overflow: a step on the way becomes Inf, though the result is finite.",
+        "products of large values, and the order of the steps",
+    )
+
+
+def _plain(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+    """NaN or Inf out of plain numbers."""
+    if finding.kind == "special":
+        return None
+    if adds_to_garbage(evidence.source):
+        return (
+            "tl.atomic_add adds to what is there, and nobody has zeroed it: torch.empty leaves anything. "
+            "Allocate with torch.zeros.",
+            "torch.empty",
+        )
+    idle = masked_lanes_hold_infinity(evidence.source)
+    exponential = called(evidence.source, EXPONENTIALS)
+    if idle and not exponential and not called(evidence.source, EXTREMA):
+        return (
+            f"{'NaN' if finding.kind == 'nan' else 'Inf'} comes from lanes that hold no element: their "
+            "`other=` is Inf, and 0 · Inf or Inf - Inf is NaN. In a sum `other=` must be 0.",
+            "other= of the masked load",
+        )
+    if finding.kind == "nan":
+        return _nan(evidence)
+    if not math.isfinite(finding.facts["expected"]):
+        return None
+    if trial.case.dtype == torch.float16 and not idle and not exponential:
+        return FP16_ENDS
+    return (
+        f"{finding.facts['got']} comes out of finite numbers: a masked lane holds it, and the reduction "
+        "counts it. `other=` must be neutral.",
+        "other= of the masked load",
+    )
+
+
+def _nan(evidence: Evidence) -> Told:
+    """In the interpreter a load beside its tensor would have been seen."""
+    if not evidence.compiled:
+        return (
+            "The kernel makes this NaN itself: Inf - Inf, Inf / Inf or 0 · Inf. A running maximum that falls "
+            "does that, and so does a rescale by the inverse of exp(m_old - m_new).",
+            "what is subtracted, divided and rescaled",
+        )
+    if sum(name in EMPTY for name, _ in calls(evidence.source)) > 1:
+        return (
+            "Unmasked load, or a load of what torch.empty left there: NaN that nobody wrote leaked in, or "
+            "lanes that hold no element took part.",
+            "the mask of the load, and what is written before it is read",
+        )
+    return (
+        "Unmasked load: NaN from beside the input leaked in, or lanes that hold no element took part.",
+        "the mask of the load",
+    )

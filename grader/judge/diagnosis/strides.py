@@ -1,0 +1,69 @@
+"""Only contiguous tensors come out right: of the arguments, and of the gradients handed down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from grader.judge.case.compare import Finding
+from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.evidence import Evidence, Told
+
+KINDS = ("overrun", "unwritten", "values", "nan", "inf", "special")
+
+
+def strides(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+    """All that fails has an input that is not contiguous, and inputs that are contiguous pass."""
+    if not _marks(_scattered, evidence):
+        return None
+    if finding.kind == "overrun" and finding.facts["kind"] == "store":
+        return (
+            "Only contiguous inputs come out right: the output is written with the strides of an input. It "
+            "is new, and has its own.",
+            "the strides in the store's offsets",
+        )
+    if finding.kind in KINDS:
+        return (
+            "Only contiguous inputs come out right: a stride is ignored, or taken from another tensor.",
+            "x.stride() in the launcher, and the offsets of the load",
+        )
+    return None
+
+
+def upstream(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+    """The same of the gradient that is handed down: y.sum().backward() hands down one element, expanded."""
+    if finding.kind not in KINDS:
+        return None
+    if not _marks(_handed_down, evidence):
+        beside = finding.kind == "overrun" and finding.facts["kind"] == "store"
+        return None if beside else _both(evidence)
+    return (
+        "Only contiguous upstream gradients come out right: autograd may hand down an expanded (stride 0) "
+        "or a transposed one. Its strides go to the kernel, too.",
+        "the strides of the upstream gradient",
+    )
+
+
+def _both(evidence: Evidence) -> Told | None:
+    """Neither alone explains all that failed, but the two together."""
+    if _marks(_scattered, evidence) or not _marks(lambda t: _scattered(t) or _handed_down(t), evidence):
+        return None
+    return (
+        "Only contiguous inputs and upstream gradients come out right: a stride is ignored, or taken from "
+        "another tensor.",
+        "the strides of x in the forward, and of x and dy in the backward kernel",
+    )
+
+
+def _marks(has: Callable[[Trial], bool], evidence: Evidence) -> bool:
+    """Whether all that failed has it, and not all that passed."""
+    return all(map(has, evidence.failed)) and not all(map(has, evidence.passed))
+
+
+def _scattered(trial: Trial) -> bool:
+    return any(isinstance(value, torch.Tensor) and not value.is_contiguous() for value in trial.arguments)
+
+
+def _handed_down(trial: Trial) -> bool:
+    return any(isinstance(value, torch.Tensor) and not value.is_contiguous() for value in trial.upstream)

@@ -1,0 +1,131 @@
+"""Results of two or three dimensions that were written in part: which box of them, and what that says."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from grader.judge.case.compare import Expected
+from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.evidence import Told
+from grader.judge.diagnosis.fit import close, out_dtype
+
+Pairs = list[tuple[torch.Tensor, Trial]]  # holes (True where never written), each with its trial
+
+
+def tiles(trial: Trial, pairs: Pairs, programs: int) -> Told | None:
+    """What the holes say; `trial` is the one with the largest, `programs` what it launched."""
+    hole = next(hole for hole, owner in pairs if owner is trial)
+    if hole.dim() == 3:
+        told = _matrices(hole, programs)
+        if told:
+            return told
+    apart = (_stored_apart(owner) for _, owner in pairs)
+    told = next((said for said in apart if said), None) or _boxes([hole for hole, _ in pairs], programs)
+    if told:
+        return told
+    return _rows(hole, programs) if hole.dim() == 2 else None
+
+
+def _matrices(hole: torch.Tensor, programs: int) -> Told | None:
+    if len(hole) < 2 or bool(hole[0].any()) or not bool(hole[1:].all()):
+        return None
+    if programs >= len(hole):
+        return (
+            "Only matrix 0 of the batch was written: every program stores to the same matrix.",
+            "the batch stride of the store",
+        )
+    return "Only the first matrix of the batch was written: the grid has no axis for the batch.", "the grid"
+
+
+def _stored_apart(trial: Trial) -> Told | None:
+    """The rows of the result lie another distance apart than they are long."""
+    assert trial.answer is not None
+    want = next(want.exact for want in trial.expected if isinstance(want, Expected))
+    if want.dim() != 2 or min(want.shape) < 2:
+        return None
+    flat = trial.answer.outputs[0].double().reshape(-1)
+    n_rows, n_cols = want.shape
+    for label, step in trial.case.sizes.items():
+        if not isinstance(step, int) or step < 1 or step == n_cols:
+            continue
+        there = torch.arange(n_rows)[:, None] * step + torch.arange(n_cols)
+        inside = there < len(flat)
+        if step < n_cols:
+            inside[:-1, step:] = False  # the next row overwrites the end of this one
+        if int(inside.sum()) > n_cols and close(flat[there[inside]], want[inside], out_dtype(trial)):
+            return (
+                f"Rows of the result are stored {label} = {step} elements apart; they are {n_cols} apart.",
+                "the strides of the store",
+            )
+    return None
+
+
+def _boxes(holes: list[torch.Tensor], programs: int) -> Told | None:
+    """What was written is a box in the corner: all whole tiles, or one tile."""
+    cuts: dict[int, list[tuple[int, int]]] = {}  # by axis: how far it was written, of how much
+    for hole in holes:
+        box = _box(~hole)
+        if box is None:
+            return None
+        for axis, (size, full) in enumerate(zip(box, hole.shape, strict=True)):
+            if size < full:
+                cuts.setdefault(axis, []).append((size, full))
+    if all(_whole_tiles(along) for along in cuts.values()):
+        return (
+            "The last, partial tiles were never written: the grid leaves them out. Round up.",
+            "triton.cdiv in the grid",
+        )
+    if len(cuts) > 1 and all(len({size for size, _ in along}) == 1 for along in cuts.values()):
+        if programs == 1:
+            return (
+                "All but the first tile was never written: the grid has one program, for one tile.",
+                "the grid",
+            )
+        return (
+            "Only the first tile was written: every program takes the same tile.",
+            "tl.program_id in the offsets",
+        )
+    return None
+
+
+def _box(written: torch.Tensor) -> list[int] | None:
+    """Sides of the box in the corner that was written; None when that is no box."""
+    axes = range(written.dim())
+    box = [int(written.any(dim=[d for d in axes if d != axis]).sum()) for axis in axes]
+    whole = bool(written[tuple(slice(size) for size in box)].all())
+    return box if whole and int(written.sum()) == math.prod(box) else None
+
+
+def _whole_tiles(along: list[tuple[int, int]]) -> bool:
+    """Along one axis only less than a tile is missing, every time."""
+    tile = math.gcd(*(size for size, _ in along))
+    return all(size == 0 or full - size < tile for size, full in along) and any(
+        tile == 0 or size % 2 == 0 for size, _ in along
+    )
+
+
+def _rows(hole: torch.Tensor, programs: int) -> Told | None:
+    """Whole rows or whole columns left out."""
+    rows, columns = hole.all(dim=1), hole.all(dim=0)
+    if bool((rows[:, None] == hole).all()) and bool(rows.any()):
+        first = int(rows.nonzero()[0])
+        if first == 1 and programs >= len(rows) and bool(rows[1:].all()):
+            return (
+                "Only row 0 was written: every program stores to the same row.",
+                "tl.program_id in the store's offsets",
+            )
+        if bool(rows[first:].all()):
+            return (
+                f"Rows from {first} on were never written: the grid has fewer programs than there are rows.",
+                "the grid",
+            )
+    if bool((columns[None, :] == hole).all()) and bool(columns.any()):
+        first = int(columns.nonzero()[0])
+        if bool(columns[first:].all()):
+            return (
+                f"Columns from {first} on were never written: the block is narrower than the row.",
+                "the block size",
+            )
+    return None

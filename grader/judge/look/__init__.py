@@ -1,0 +1,1 @@
+"""What `track inspect` and `track show` ask a judge for."""

@@ -1,0 +1,105 @@
+"""What is known of kernels without running them at full size: for `track inspect` and `track show`.
+
+{"event": "answered", "parts": […]}    one entry a speed bar, or a function where the day has none
+{"event": "refused" | "broken", "text": …, "fix": …}
+"""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import asdict
+from typing import Any
+
+from grader import datasheets
+from grader.challenge import Case, Challenge, Speed
+from grader.judge.checks import imports
+from grader.judge.session import CheckFailed, NotMeasured, Session
+from grader.judge.speed.builds import Wanted
+from grader.judge.speed.foresight import Seen, foresee
+from grader.predict import gates
+from grader.predict.prediction import Ours, bar_name, ours
+from grader.wire import Channel
+
+
+def answer(request: dict[str, Any], events: Channel, parent: Channel) -> None:
+    """Look inside once: the body of a forked judge."""
+    from grader.judge.look.show import traced
+
+    session: Session | None = None
+    try:
+        session = Session(request, parent)
+        imports.check(session)
+        parts = inspected(session, request) if request["do"] == "inspect" else traced(session, request)
+        events.send({"event": "answered", "parts": parts})
+    except CheckFailed as failed:
+        strayed = failed.cause.get("kind") == "bounds"
+        fix = "track show" if strayed else "track grade"
+        events.send({"event": "refused", "text": str(failed), "fix": fix})
+    except NotMeasured as why:
+        fix = f"track {request['do']}" if request["only"] else "track grade"
+        events.send({"event": "refused", "text": f"Nothing can be shown: {why}.", "fix": fix})
+    except Exception:
+        events.send({"event": "broken", "text": traceback.format_exc()})
+    finally:
+        if session is not None:
+            session.close()
+
+
+def inspected(session: Session, request: dict[str, Any]) -> list[dict[str, Any]]:
+    """Every bar of the day: counts, what the compiler says, the predicted time, and the facts.
+
+    Args:
+        request: gpu (its key), machine (count machine instructions), code (ptx, sass, ttgir or nothing).
+    """
+    wanted = Wanted(request["gpu"], request["machine"], request["code"])
+    parts = []
+    for challenge, speed in bars(session):
+        seen = foresee(session, challenge, speed, wanted)
+        name = bar_name(session.stem, challenge.entry, speed.case.id, speed.part)
+        reference = ours(name) if wanted.gpu == datasheets.USUAL else None
+        parts.append({"name": name, "entry": challenge.entry, "case": speed.case.id, "part": speed.part})
+        parts[-1] |= _told(seen, reference)
+    return parts
+
+
+def _told(seen: Seen, reference: Ours | None) -> dict[str, Any]:
+    call = seen.call
+    launches = [
+        {**launch.to_json(), "compiled": asdict(compiled), "limit": limit, "code": code}
+        for launch, compiled, limit, code in zip(
+            call.launches, call.compiled, call.limits(), seen.code, strict=True
+        )
+    ]
+    return {
+        "us": call.us,
+        "ours_us": reference.us if reference else None,
+        "copy_us": call.copy_us,
+        "ideal": call.ideal,
+        "moved": call.moved,
+        "at_least": call.at_least,
+        "facts": [asdict(fact) for fact in gates.facts(call, reference)],
+        "launches": launches,
+    }
+
+
+def bars(session: Session) -> list[tuple[Challenge, Speed]]:
+    """The day's speed bars; where it has none, its largest plain case."""
+    given = [(challenge, speed) for challenge in session.challenges for speed in challenge.speeds]
+    return given or [
+        (challenge, Speed(_largest(challenge), moved=lambda *_: 0))
+        for challenge in session.challenges
+        if not challenge.probe
+    ]
+
+
+def _largest(challenge: Challenge) -> Case:
+    plain = [case for case in challenge.cases if case.group == "correct" and not case.gpu]
+    return max(plain or list(challenge.cases), key=_size)
+
+
+def _size(case: Case) -> float:
+    size = 1.0
+    for value in case.sizes.values():
+        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+            size *= value
+    return size

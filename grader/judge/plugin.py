@@ -1,0 +1,157 @@
+"""The pytest plugin of the judge: orders the checks, and streams each as it starts and ends."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.challenge import Challenge, Speed
+from grader.judge.session import CheckFailed, NotMeasured, Session
+from grader.verdict import Check, Outcome
+from grader.wire import Channel
+
+CHECKS = Path(__file__).with_name("suite.py")
+# Once so many cases of a group have failed, only a few of the rest are tried, evenly spread: together they
+# still tell sizes, dtypes and layouts apart, and what is wrong altogether is said in half the time.
+ENOUGH = 6
+MORE = 5
+
+
+class Reporter:
+    """Turns what happens in pytest into events and checks.
+
+    Attributes:
+        outcomes: the checks so far, in order.
+        broken: a traceback of our own, when a check failed by no fault of the learner's.
+    """
+
+    def __init__(self, session: Session, events: Channel) -> None:
+        self.session_, self.events = session, events
+        self.failed_group: str | None = None
+        self.stopped_group: str | None = None
+        self.failures = 0
+        self.left: dict[str, int] = {}  # by group: how many of its checks are still to come
+        self.step = 1  # of those, every how manyth is tried
+        self.outcomes: list[Check] = []
+        self.begin = 0.0
+        self.broken = ""
+
+    @pytest.fixture
+    def session(self) -> Session:
+        return self.session_
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        session = self.session_
+        if "case" in metafunc.fixturenames:
+            pairs = session.cases(metafunc.function.__name__.removeprefix("test_"))
+            metafunc.parametrize("case", pairs, ids=[session.case_id(pair) for pair in pairs])
+        if "relation" in metafunc.fixturenames:
+            relations = session.relations()
+            metafunc.parametrize("relation", relations, ids=[session.case_id(pair) for pair in relations])
+        if "part" in metafunc.fixturenames:
+            parts = [c for c in session.challenges if c.memory and not session.only]
+            metafunc.parametrize("part", parts, ids=[c.entry for c in parts])
+        if "bar" in metafunc.fixturenames:
+            bars: list[tuple[Challenge, Speed]] = [
+                (c, s) for c in session.challenges for s in c.speeds if session.timed
+            ]
+            metafunc.parametrize("bar", bars, ids=[_bar_id(session, *bar) for bar in bars])
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
+        """The checks are one file: pytest need not look at those beside it."""
+        return True if collection_path.is_file() and collection_path.name != CHECKS.name else None
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Drop what pytest made of empty parameter lists."""
+        items[:] = [item for item in items if not any(mark.name == "skip" for mark in item.iter_markers())]
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        names = [self._name(item) for item in session.items]
+        self.left = dict(Counter(_group(name) for name in names))
+        self.events.send({"event": "planned", "checks": names})
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        name = self._name(item)
+        self.left[_group(name)] -= 1
+        if self._unreachable(_group(name)):
+            self._record(Check(name, "not reached"))
+            if _group(name) != self.failed_group:
+                self._end(item)
+            pytest.skip("not reached")
+        self.events.send({"event": "started", "check": name})
+        self.begin = time.perf_counter()
+
+    def _end(self, item: pytest.Item) -> None:
+        """No group after a failed one is reached: leave the rest out at once."""
+        items = item.session.items
+        for other in items[items.index(item) + 1 :]:
+            self._record(Check(self._name(other), "not reached"))
+        item.session.shouldstop = "the rest is not reached"
+
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
+        """Turn what a check raised into its outcome; the report that pytest makes of it is not used."""
+        if call.when != "call":
+            if call.excinfo and not call.excinfo.errisinstance(pytest.skip.Exception):
+                self.broken = str(call.excinfo.getrepr())
+            return
+        name = self._name(item)
+        outcome, cause = self._outcome(item, call.excinfo)
+        self._record(Check(name, outcome, round(time.perf_counter() - self.begin, 4), cause))
+        if outcome not in ("passed", "not measured"):
+            self.failed_group = _group(name)
+            self.failures += 1
+            if self.failures == ENOUGH:
+                self.step = max(1, self.left[self.failed_group] // MORE)
+            if outcome in ("crashed", "timeout"):
+                self.stopped_group = self.failed_group
+
+    def _name(self, item: pytest.Item) -> str:
+        group, bracket, rest = item.name.removeprefix("test_").partition("[")
+        group = "edges" if group == "related" else group
+        single = group in ("memory", "fast") and len(self.session_.challenges) == 1
+        single = single and (group == "memory" or len(self.session_.challenges[0].speeds) == 1)
+        return group if single else group + bracket + rest
+
+    def _unreachable(self, group: str) -> bool:
+        """A group is not reached once one before it failed; nor is the rest of a group that lost its
+        runner, nor most of one that has failed often enough.
+        """
+        if self.failed_group not in (None, group) or self.stopped_group == group:
+            return True
+        return self.left[group] % self.step != 0
+
+    def _outcome(
+        self, item: pytest.Item, raised: pytest.ExceptionInfo[BaseException] | None
+    ) -> tuple[Outcome, dict[str, Any]]:
+        error = raised.value if raised else None
+        if error is None:
+            return "passed", {}
+        if isinstance(error, NotMeasured):
+            return "not measured", {"reason": str(error)}
+        if isinstance(error, CheckFailed):
+            if error.told:
+                self.session_.evidence.own = (item.name, error.told)
+            return error.outcome, error.cause
+        assert raised is not None
+        self.broken = str(raised.getrepr())
+        return "failed", {"reason": "the grader failed here"}
+
+    def _record(self, check: Check) -> None:
+        self.outcomes.append(check)
+        self.events.send({"event": "checked", "check": vars(check)})
+
+
+def _group(name: str) -> str:
+    return name.partition("[")[0]
+
+
+def _bar_id(session: Session, challenge: Challenge, speed: Speed) -> str:
+    """The case's id, and which pass is timed where it is not the forward pass."""
+    name = session.case_id((challenge, speed.case))
+    return name if speed.part == "forward" else f"{name}-{speed.part}"

@@ -1,0 +1,218 @@
+"""A race on a GPU: the learner's kernel, torch and this GPU's own copy, timed in turns in one run."""
+
+from __future__ import annotations
+
+import functools
+import random
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from grader.challenge import Challenge, Speed
+from grader.judge.case import forms
+from grader.judge.case.attempt import SLICE
+from grader.judge.case.compare import errors, gate
+from grader.judge.case.link import Answer, Runner, RunnerLost, pack_arguments, read_answer
+from grader.judge.case.oracle import Values, as_tuple, asked
+from grader.judge.case.trial import draw, draw_upstream
+from grader.judge.session import CheckFailed, Session
+from grader.judge.speed.ratio import Ratio, bar_ratio
+from grader.timing.passes import Timed, timed
+from grader.timing.stopwatch import Stopwatch, roll_into, rollable
+
+GRAPH_BELOW = 50.0  # µs
+ROUND_US = 5000.0  # of work in a round
+FIRST = 15  # rounds
+HOPELESS, FEW = 4.0, 3  # so many times too slow while warming up: as many rounds are enough to say so
+IMPOSSIBLE = 0.8  # of the time of a copy: a copy reaches about 0.88 of the data sheet, so nothing is faster
+LOOSE = 4.0  # times the gate: timed calls are held against torch in the same dtype, not against the oracle
+
+
+class Race:
+    """The learner's kernel, torch and two copies, timed in turns.
+
+    Args:
+        session: whose runner holds the learner's file.
+    """
+
+    def __init__(self, session: Session, challenge: Challenge, speed: Speed) -> None:
+        self.session, self.challenge, self.speed = session, challenge, speed
+        self.random = random.Random(session.seed)
+        self.arguments = draw(challenge, speed.case, session.seed, "cuda")
+        self.of = asked(challenge, self.arguments)
+        self.upstream = self._upstream() if speed.part != "forward" else ()
+        self.right, self.handed = self._timed(self._reference)
+        self.rolled = rollable(self.handed, speed.rolled)
+        self.moved = speed.moved(*self.arguments)
+        self.times: dict[str, list[float]] = {"yours": [], "torch": [], "copy": [], "again": []}
+        self.runner: Runner = session.ready_runner()
+
+    def _reference(self, *arguments: Any) -> Any:
+        """The reference; of a random function, with all kept, for where only shapes matter."""
+        if self.challenge.chance is None:
+            return self.challenge.reference(*arguments)
+        first = next(value for value in arguments if isinstance(value, torch.Tensor))
+        return self.challenge.reference(*arguments, torch.ones_like(first, dtype=torch.bool))
+
+    def _upstream(self) -> Values:
+        outputs = as_tuple(self._reference(*self.arguments))
+        return draw_upstream(self.speed.case, outputs, self.session.seed, "cuda")
+
+    def _timed(self, function: Callable[..., Any]) -> Timed:
+        return timed(function, self.arguments, self.upstream, self.of, self.speed.part)
+
+    def prepare(self) -> None:
+        """Warm everything up; short calls are captured in graphs, all of them or none."""
+        names = self.session.names[self.challenge.entry][: len(self.arguments)]
+        names += ["an upstream gradient"] * len(self.upstream)
+        specs, blobs = pack_arguments((*self.arguments, *self.upstream), names)
+        request = {
+            "do": "prepare",
+            "entry": self.challenge.entry,
+            "arguments": specs[: len(self.arguments)],
+            "upstream": specs[len(self.arguments) :],
+            "of": self.of,
+            "part": self.speed.part,
+            "rolled": self.rolled,
+            "graph_below": GRAPH_BELOW if self.speed.part == "forward" else 0.0,
+        }
+        mine, _ = self.ask(request, forms.PREPARED, blobs)
+        self.graph_calls = int(mine["graph_calls"])
+        half = torch.empty(max(self.moved // 2, 1), dtype=torch.uint8, device="cuda").random_()
+        target = torch.empty_like(half)
+
+        def copy(source: torch.Tensor) -> torch.Tensor:
+            return target.copy_(source)
+
+        self.copy: Callable[[], Any] = functools.partial(copy, half)
+        peer, handed = self._timed(self.speed.torch or self._reference)
+        self.watches = {
+            "torch": Stopwatch(peer, handed, self.rolled),
+            "copy": Stopwatch(copy, [half], []),
+            "again": Stopwatch(copy, [half], []),
+        }
+        needed = 0.0
+        for who, watch in self.watches.items():
+            us = watch.warm_up()
+            share = {"copy": self.speed.of_copy, "torch": self.speed.of_torch}.get(who)
+            needed = max(needed, us / share if share else 0.0)
+            if self.graph_calls:
+                watch.capture(us)
+        self.rounds = FIRST if float(mine["us"]) < HOPELESS * needed else FEW
+        self.calls = max(3, min(50, int(ROUND_US / max(float(mine["us"]), 1.0))))
+
+    def ask(self, request: dict[str, Any], form: Any, blobs: Any = ()) -> tuple[dict[str, Any], Any]:
+        """One command to the runner; a fault of the learner's code fails the check."""
+        try:
+            header, data = self.runner.ask(request, form, blobs, timeout=self.session.timeout)
+        except RunnerLost as lost:
+            raise self.session.lost(self.speed.case, lost) from None
+        if "fault" in header:
+            raise self.session.faulted(header["fault"])
+        return header, data
+
+    def round(self) -> None:
+        """Time each once, in a shuffled order, and look at one output of the learner's."""
+        order = list(self.times)
+        self.random.shuffle(order)
+        for who in order:
+            calls = self.random.randint(self.calls, self.calls + 2)
+            nonces = [self.random.randrange(1, 1 << 40) for _ in range(calls)]
+            if who == "yours":
+                report, _ = self.ask({"do": "round", "calls": calls, "nonces": nonces}, forms.TIMED)
+                us = report["us"]
+            else:
+                us = self.watches[who].round(calls, nonces)
+            self.times[who].append(statistics.median(us))
+
+    def ratio(self) -> Ratio:
+        """How many times the needed speed was reached, with its interval."""
+        return bar_ratio(self.times, self.speed.of_copy, self.speed.of_torch, random.Random(0))
+
+    def verify(self) -> None:
+        """An output of the last timed round must be right for the inputs of that very call."""
+        wanted = [out for out in as_tuple(self.right(*self.handed)) if isinstance(out, torch.Tensor)]
+        smallest = min(out.numel() for out in wanted)
+        size = min(SLICE, smallest)
+        starts = sorted(
+            {0, smallest - size, *(self.random.randrange(smallest - size + 1) for _ in range(14))}
+        )
+        slices = [[start, start + size] for start in starts]
+        request = {"do": "verify", "which": self.random.randrange(1 << 16), "slices": slices}
+        header, data = self.ask(request, forms.VERIFIED)
+        answer = read_answer(header, data, size * len(slices))
+        for got, want in zip(
+            answer.outputs, self._wanted(answer, slices, int(header["nonce"])), strict=False
+        ):
+            length = self.challenge.reduces(self.speed.case) if self.challenge.reduces else 1
+            limit = LOOSE * gate(want.dtype, length) if want.dtype.is_floating_point else 0.0
+            if bool(got.isnan().any() != want.isnan().any()) or errors(got, want.double())[0] > limit:
+                sentence = "A timed call gave a wrong result: what is fast here is not the computation."
+                raise CheckFailed(
+                    "failed", {"reason": sentence}, (sentence, "caches, and inputs at this size")
+                )
+
+    def _wanted(self, answer: Answer, slices: list[list[int]], nonce: int) -> list[torch.Tensor]:
+        """Those slices of each output as torch has them for the inputs of that call."""
+        rolled = list(self.handed)
+        for position in self.rolled:
+            rolled[position] = torch.empty_like(self.handed[position])
+            roll_into(rolled[position], self.handed[position], nonce)
+
+        def pick(value: Any) -> Any:
+            if not isinstance(value, torch.Tensor):
+                return value
+            return torch.cat([value.reshape(-1)[start:stop] for start, stop in slices]).cpu()
+
+        if self.challenge.chance is None:
+            return [pick(out) for out in as_tuple(self.right(*rolled))]
+        # What was dropped is told from the slices alone: every element by itself.
+        few = [pick(value) for value in rolled]
+        count = len(self.arguments)
+        keep = self.challenge.chance.keep(*few[:count], *answer.outputs)
+        function, handed = timed(
+            lambda *a: self.challenge.reference(*a, keep), few[:count], few[count:], self.of, self.speed.part
+        )
+        return list(as_tuple(function(*handed)))
+
+    def audit(self) -> None:
+        """The judge's own clock around back-to-back calls bounds what the runner claims of one."""
+        claimed = statistics.median(self.times["yours"])
+        if claimed < IMPOSSIBLE * statistics.median(self.times["copy"]):
+            sentence = (
+                f"{claimed:.1f} µs is faster than this GPU can move the bytes: the work is not done in that "
+                "time."
+            )
+            raise CheckFailed("failed", {"reason": sentence}, (sentence, "what the timed call leaves out"))
+
+        wall = _per_call(lambda calls: self.ask({"do": "burst", "calls": calls}, forms.BURST))
+        if not _escapes(wall / max(self.graph_calls, 1), claimed):
+            return
+        if _escapes(_per_call(self._copies), statistics.median(self.times["copy"])):
+            sentence = "Other work keeps this GPU busy: even our own copy takes longer than it was timed at."
+            raise CheckFailed("inconclusive", {"reason": sentence}, (sentence, "other work on this GPU"))
+        sentence = f"The kernel claims {claimed:.0f} µs a call, the clock on the wall says {wall:.0f} µs."
+        raise CheckFailed("failed", {"reason": sentence}, (sentence, "work that escapes the timer"))
+
+    def _copies(self, calls: int) -> None:
+        for _ in range(calls):
+            self.copy()
+        torch.cuda.synchronize()
+
+
+def _per_call(burst: Callable[[int], object], calls: int = 20) -> float:
+    """µs of one of many calls in a row by the clock on the wall, less what a burst costs by itself."""
+
+    def clock(calls: int) -> float:
+        begin = time.perf_counter()
+        burst(calls)
+        return (time.perf_counter() - begin) * 1e6
+
+    return min((clock(2 * calls) - clock(calls)) / calls for _ in range(3))
+
+
+def _escapes(wall: float, claimed: float) -> bool:
+    return wall > 2 * claimed + 100

@@ -1,0 +1,110 @@
+"""Launches compiled in other processes, two at a time: that is most of the time that a prediction takes."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from grader.judge.case import forms
+from grader.judge.case.link import Runner, RunnerLost
+from grader.judge.session import NotMeasured, Session
+from grader.meter.counts import Launch
+from grader.predict.prediction import Compiled
+
+TIMEOUT = 10.0  # seconds for one kernel
+AT_ONCE = 2  # as many as the smallest laptop has cores
+
+Recipe = dict[str, Any]
+Built = tuple[Compiled, str]  # and the code that was asked for
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What of the compiler's work is asked for.
+
+    Attributes:
+        gpu: what it is called in datasheets.py.
+        machine: count machine instructions.
+        code: ptx, sass, ttgir, or nothing.
+    """
+
+    gpu: str
+    machine: bool = False
+    code: str = ""
+
+
+def build(session: Session, launches: Sequence[Launch], wanted: Wanted) -> list[Built]:
+    """What the compiler says of each launch; equal ones are compiled once.
+
+    Raises:
+        NotMeasured: the learner's file cannot be loaded outside of the interpreter.
+    """
+    recipes = {_name(launch.recipe): launch.recipe for launch in launches if not _unknown(launch)}
+    queue = deque(recipes.values())
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        shares = list(pool.map(lambda _: _share(session, queue, wanted), range(min(AT_ONCE, len(queue)))))
+    done = {name: built for share in shares for name, built in share.items()}
+    return [done.get(_name(launch.recipe), (Compiled(unknown=_unknown(launch)), "")) for launch in launches]
+
+
+def _name(recipe: Recipe) -> str:
+    return json.dumps(recipe, sort_keys=True)
+
+
+def _unknown(launch: Launch) -> str:
+    """Why a launch cannot be compiled, in words."""
+    return str(launch.recipe.get("unknown", "")) if launch.line else "an operation of torch"
+
+
+def _share(session: Session, queue: deque[Recipe], wanted: Wanted) -> dict[str, Built]:
+    """What one builder, and whoever takes the place of one that is lost, gets done of the queue."""
+    builder: Runner | None = None
+    done: dict[str, Built] = {}
+    while queue:
+        try:
+            recipe = queue.popleft()
+        except IndexError:  # the other was quicker
+            break
+        builder = builder or _builder(session, wanted.gpu)
+        try:
+            done[_name(recipe)] = _one(builder, recipe, wanted)
+        except RunnerLost as lost:
+            builder.close()
+            builder = None
+            late = lost.outcome == "timeout"
+            done[_name(recipe)] = (Compiled(runaway=TIMEOUT) if late else Compiled(unknown=lost.reason)), ""
+    if builder is not None:
+        builder.close()
+    return done
+
+
+def _builder(session: Session, gpu: str) -> Runner:
+    builder = Runner(session.parent, "builder")
+    try:
+        report, _ = builder.ask(
+            {"do": "load", "path": session.path, "gpu": gpu}, forms.LOADED, timeout=session.timeout
+        )
+    except RunnerLost as lost:
+        raise NotMeasured(f"no prediction: {lost.reason}") from None
+    if "fault" in report:
+        builder.close()
+        fault = report["fault"]
+        raise NotMeasured(f"no prediction: without the interpreter your file raised {fault['message']}")
+    return builder
+
+
+def _one(builder: Runner, recipe: Recipe, wanted: Wanted) -> Built:
+    request = {
+        "do": "build", "recipe": recipe, "gpu": wanted.gpu, "machine": wanted.machine, "code": wanted.code,
+    }  # fmt: skip
+    report, _ = builder.ask(request, forms.BUILT, timeout=TIMEOUT)
+    if "fault" not in report:
+        return Compiled(report["facts"]), report["code"]
+    fault = report["fault"]
+    if fault["kind"] == "compile":
+        return Compiled(fault=fault), ""
+    return Compiled(unknown=f"{fault['type']}: {fault['message'].splitlines()[0]}"), ""

@@ -1,0 +1,72 @@
+"""One call at full size without a GPU: its launches counted in one process, compiled in another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from grader import datasheets
+from grader.challenge import Challenge, Speed
+from grader.judge.case import forms
+from grader.judge.case.link import RunnerLost
+from grader.judge.case.oracle import asked
+from grader.judge.session import CheckFailed, NotMeasured, Session
+from grader.judge.speed.builds import Wanted, build
+from grader.judge.speed.fullsize import hollow_inputs
+from grader.meter.counts import Launch
+from grader.predict.prediction import Call
+
+OTHERWISE = 1.67  # times the ideal bytes, where the day's bar is torch's speed: torch is not ideal, either
+
+
+@dataclass
+class Seen:
+    """A call, and the code of each of its launches."""
+
+    call: Call
+    code: list[str] = field(default_factory=list)
+
+
+def foresee(session: Session, challenge: Challenge, speed: Speed, wanted: Wanted) -> Seen:
+    """Count and compile one call.
+
+    Raises:
+        CheckFailed: at full size the kernel touches memory that is not its own.
+        NotMeasured: nothing can be foretold, and why.
+    """
+    arguments, specs, blobs = hollow_inputs(challenge, speed.case, session.seed)
+    of = asked(challenge, arguments) if speed.part != "forward" else []
+    request = {"do": "meter", "entry": challenge.entry, "arguments": specs, "of": of, "part": speed.part}
+    launches = _counted(session, {**request, "gpu": wanted.gpu}, blobs)
+    built = build(session, launches, wanted)
+    tensors = [value for value in arguments if isinstance(value, torch.Tensor)]
+    call = Call(
+        datasheets.GPUS[wanted.gpu],
+        launches,
+        [compiled for compiled, _ in built],
+        ideal=float(speed.moved(*arguments)),
+        flops=float(speed.flops(*arguments)) if speed.flops else 0.0,
+        room=1 / speed.of_copy if speed.of_copy else max(1 / (speed.of_torch or 1.0), OTHERWISE),
+        half=all(t.element_size() <= 2 for t in tensors if t.is_floating_point()),
+        double=any(t.dtype == torch.float64 for t in tensors),
+    )
+    return Seen(call, [code for _, code in built])
+
+
+def _counted(session: Session, request: dict[str, Any], blobs: Any) -> list[Launch]:
+    try:
+        session.load(session.fresh_runner())
+        assert session.runner is not None
+        report, _ = session.runner.ask(request, forms.METERED, blobs, timeout=session.timeout)
+    except (RunnerLost, CheckFailed) as lost:
+        raise NotMeasured(f"no prediction: at full size {lost}") from None
+    finally:
+        session.close()
+    if "fault" in report:
+        fault = report["fault"]
+        if fault["kind"] == "bounds":
+            raise session.faulted(fault)
+        raise NotMeasured(f"no prediction: {fault['type']}: {fault['message'].splitlines()[0]}")
+    return [Launch.from_json(launch) for launch in report["launches"]]

@@ -1,0 +1,59 @@
+"""Inputs at full size: what steers a kernel is drawn, what it only computes on has no contents."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import torch
+
+from grader.challenge import Case, Challenge
+from grader.judge.case.draw import Draw
+from grader.meter.hollow import LARGE, Hollow
+
+
+class HollowDraw(Draw):
+    """Draws as `Draw` does, but large floating tensors are left as the system hands them out."""
+
+    def __call__(
+        self,
+        *shape: int,
+        dtype: torch.dtype | None = None,
+        layout: str | None = None,
+        values: str | None = None,
+    ) -> torch.Tensor:
+        wanted = dtype or self.case.dtype
+        plain = (layout or self.case.layout) == "contiguous"
+        if torch.Size(shape).numel() < LARGE or not wanted.is_floating_point or not plain:
+            return super().__call__(*shape, dtype=dtype, layout=layout, values=values)
+        return torch.empty(shape, dtype=wanted)
+
+
+def hollow_inputs(
+    challenge: Challenge, case: Case, seed: int
+) -> tuple[tuple[Any, ...], list[dict[str, Any]], list[memoryview]]:
+    """The arguments of a case, and their specs and bytes for a runner's `meter`."""
+    draw = HollowDraw(case, random.Random(f"{seed}/{case.id}").getrandbits(48))
+    with Hollow(lambda *_: None):
+        arguments = tuple(challenge.inputs(case, draw))
+    specs: list[dict[str, Any]] = []
+    blobs: list[memoryview] = []
+    for value in arguments:
+        if not isinstance(value, torch.Tensor):
+            specs.append({"value": value})
+            continue
+        storage = value.untyped_storage()
+        hollow = value.is_floating_point() and value.numel() >= LARGE
+        specs.append(
+            {
+                "dtype": str(value.dtype).removeprefix("torch."),
+                "shape": list(value.shape),
+                "stride": list(value.stride()),
+                "offset": value.storage_offset(),
+                "bytes": storage.nbytes(),
+                "blob": None if hollow else len(blobs),
+            }
+        )
+        if not hollow:
+            blobs.append(torch.empty(0, dtype=torch.uint8).set_(storage).numpy().data)
+    return arguments, specs, blobs

@@ -1,0 +1,51 @@
+"""The generic pytest module: the same checks, in the same order, over any day's Challenge.
+
+pytest runs it inside the judge; `session.py` provides the `session` fixture and turns results into events. A
+check fails by raising CheckFailed; anything else that escapes is our own bug and no verdict on the learner.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from grader.challenge import Case, Challenge, Relation
+from grader.judge.checks import honest, imports, memory
+from grader.judge.session import Session
+
+
+def test_imports(session: Session) -> None:
+    """The file imports, and defines the entry with the signature that the cases call."""
+    imports.check(session)
+
+
+def test_correct(session: Session, case: tuple[Challenge, Case]) -> None:
+    """Plain inputs, smallest first."""
+    session.attempt(*case)
+
+
+def test_edges(session: Session, case: tuple[Challenge, Case]) -> None:
+    """Unusual layouts and values."""
+    session.expect_builder()
+    session.attempt(*case)
+
+
+def test_related(session: Session, relation: tuple[Challenge, Relation]) -> None:
+    """What two calls have to do with one another; shown as one of the edges."""
+    session.relate(*relation)
+
+
+def test_honest(session: Session) -> None:
+    """The answers came from the learner's kernels."""
+    honest.check(session)
+
+
+def test_memory(session: Session, part: Challenge) -> None:
+    """What a call allocates beyond its outputs."""
+    memory.check(session, part)
+
+
+def test_fast(session: Session, bar: tuple[Challenge, Any]) -> None:
+    """Time of a call against the bar on a GPU; without one, what counts and compiler say of it."""
+    from grader.judge.checks import fast, predicted
+
+    (predicted if session.device == "cpu" else fast).check(session, *bar)

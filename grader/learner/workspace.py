@@ -1,0 +1,229 @@
+"""The learner's folder: found, created, given a day, reset. The learner's work is never overwritten."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+from grader import catalog
+from grader.catalog import Day
+from grader.errors import BadSubmission, NoWorkspace, TrackError
+from grader.learner import journal
+from grader.learner.journal import Record
+
+FOLDER = "my-track"
+HANDED_OUT = ("README.md", "kernel.py")
+
+Fate = Literal["copied", "upgraded", "kept"]
+
+
+class CannotWrite(TrackError):
+    """The disk is full or read-only, or the folder belongs to someone else."""
+
+    exit_code = 3
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """`root` holds a folder for every started day; its `.track/` the journal, trash and handed-out copies."""
+
+    root: Path
+
+    @property
+    def hidden(self) -> Path:
+        return self.root / ".track"
+
+    @property
+    def journal(self) -> Path:
+        return self.hidden / "journal.jsonl"
+
+    def folder(self, day: Day) -> Path:
+        return self.root / day.stem
+
+    def kernel(self, day: Day) -> Path:
+        return self.folder(day) / "kernel.py"
+
+    def handed_out(self, day: Day) -> Path:
+        """The skeleton as it was when this learner got it, which a course upgrade does not change."""
+        copy = self.hidden / "handed-out" / day.stem / "kernel.py"
+        return copy if copy.is_file() else day.skeleton
+
+
+def find() -> Workspace | None:
+    """The workspace around the current folder, beside one of its parents, or at $TRACK_HOME."""
+    here = _here()
+    for folder in (here, *here.parents):
+        for root in (folder, folder / FOLDER):
+            if os.path.isdir(root / ".track"):
+                return Workspace(root)
+    home = _home()
+    return Workspace(home) if home and os.path.isdir(home / ".track") else None
+
+
+def require() -> Workspace:
+    """Like `find`, for commands that can do nothing without one.
+
+    Raises:
+        NoWorkspace: nothing was started from here.
+    """
+    found = find()
+    if found is None:
+        raise NoWorkspace("No day was started here or in a folder above.", "track start 1")
+    return found
+
+
+def create() -> Workspace:
+    """The workspace that `find` knows, or a new one: $TRACK_HOME, the clone's my-track/, or ./my-track.
+
+    Raises:
+        CannotWrite: it cannot be made.
+    """
+    found = find()
+    if found:
+        return found
+    here = _here()
+    in_clone = here.is_relative_to(catalog.ROOT)
+    root = _home() or (catalog.ROOT if in_clone else here) / FOLDER
+    with writing(root):
+        (root / ".track").mkdir(parents=True, exist_ok=True)
+    return Workspace(root)
+
+
+def start(workspace: Workspace, day: Day) -> dict[str, Fate]:
+    """Gives the learner a day: lesson and skeleton, each copied if missing, upgraded if untouched, else kept.
+
+    Raises:
+        CannotWrite: nothing of the learner's was changed.
+    """
+    with writing(workspace.folder(day)):
+        workspace.folder(day).mkdir(parents=True, exist_ok=True)
+        return {name: _hand_out(workspace, day, name) for name in HANDED_OUT}
+
+
+def _hand_out(workspace: Workspace, day: Day, name: str) -> Fate:
+    ours, theirs = day.folder / name, workspace.folder(day) / name
+    pristine = workspace.hidden / "handed-out" / day.stem / name
+    new = ours.read_bytes()
+    fate: Fate = "copied"
+    if os.path.lexists(theirs):
+        if (
+            not pristine.is_file()
+            or theirs.read_bytes() != pristine.read_bytes()
+            or pristine.read_bytes() == new
+        ):
+            return "kept"
+        fate = "upgraded"
+    pristine.parent.mkdir(parents=True, exist_ok=True)
+    _write(theirs, new)
+    _write(pristine, new)
+    return fate
+
+
+def _write(path: Path, content: bytes) -> None:
+    """All of it or nothing: a disk that fills up leaves no half file behind."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        partial.write_bytes(content)
+        partial.replace(path)
+    except OSError:
+        partial.unlink(missing_ok=True)
+        raise
+
+
+def reset(workspace: Workspace, day: Day) -> Path:
+    """Moves everything in the day's folder to the trash, copies a fresh day, returns where the work lies now.
+
+    The folder itself stays, so an editor, a shell or `track watch` standing in it stays too.
+
+    Raises:
+        BadSubmission: the day was not started.
+        CannotWrite: what could not be moved still lies where it was.
+    """
+    if not workspace.folder(day).is_dir():
+        raise BadSubmission(f"Day {day.number} is not started.", f"track start {day.number}")
+    trash = _trash(workspace, day)
+    with writing(trash):
+        trash.mkdir(parents=True)
+        for entry in list(workspace.folder(day).iterdir()):
+            shutil.move(entry, trash / entry.name)
+    start(workspace, day)
+    return trash
+
+
+def _trash(workspace: Workspace, day: Day) -> Path:
+    stamp = datetime.now().strftime("%Y-%m-%d_%H-%M-%S")
+    taken = 0
+    while True:
+        path = workspace.hidden / "trash" / (f"{stamp}_{taken}" if taken else stamp) / day.stem
+        if not path.exists():
+            return path
+        taken += 1
+
+
+def submission(workspace: Workspace, day: Day) -> Path:
+    """The learner's kernel.py of a day.
+
+    Raises:
+        BadSubmission: the day was not started, or its file is gone.
+    """
+    path = workspace.kernel(day)
+    if not workspace.folder(day).is_dir():
+        raise BadSubmission(f"Day {day.number} is not started.", f"track start {day.number}")
+    if not path.is_file():
+        raise BadSubmission(f"There is no {path}.", f"track start {day.number}")
+    return path
+
+
+def current(workspace: Workspace | None, records: Sequence[Record]) -> Day | None:
+    """The day whose folder this is, else the day last worked on."""
+    if workspace is None:
+        return None
+    here, number = _here(), journal.current(records)
+    inside = [day for day in catalog.days() if here.is_relative_to(workspace.folder(day))]
+    return next(iter(inside), next((day for day in catalog.days() if day.number == number), None))
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turns what the system says about a failed write into one line a person can act on."""
+    try:
+        yield
+    except OSError as error:
+        problem, fix = _explain(error)
+        where = error.filename2 or error.filename or path
+        raise CannotWrite(f"{problem}: {os.fsdecode(where)}", fix) from error
+
+
+def _explain(error: OSError) -> tuple[str, str]:
+    elsewhere = "Work in a folder of yours, or set TRACK_HOME to one."
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return "The disk is full", "Free some space and repeat the command; nothing of yours was changed."
+    if error.errno == errno.EROFS:
+        return "The disk is read-only", elsewhere
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return "No permission to write", elsewhere
+    if error.errno in (errno.EEXIST, errno.ENOTDIR, errno.EISDIR):
+        return (
+            "Something else stands where a folder or file of the course belongs",
+            "Move it away and repeat the command.",
+        )
+    return f"Cannot write ({error.strerror or error})", elsewhere
+
+
+def _here() -> Path:
+    try:
+        return Path.cwd()
+    except OSError:
+        raise NoWorkspace("The folder you are in no longer exists.", "cd ~") from None
+
+
+def _home() -> Path | None:
+    home = os.environ.get("TRACK_HOME")
+    return Path(home).expanduser().absolute() if home else None

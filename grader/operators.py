@@ -1,0 +1,87 @@
+"""torch's operators by what they do to memory, and the tensors among their arguments.
+
+Operators that a learner registered with torch (triton_op, custom_op) are seen through: what they do is looked
+at, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+try:
+    from torch._library import custom_ops
+
+    _known: Any = custom_ops.OPDEFS
+except (ImportError, AttributeError):  # a private name: without it such an operator is one of torch's
+    _known = {}
+
+
+EMPTY = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"}
+FILLED = {
+    "zeros",
+    "zeros_like",
+    "new_zeros",
+    "ones",
+    "ones_like",
+    "new_ones",
+    "full",
+    "full_like",
+    "new_full",
+}
+VIEWS = {
+    "view",
+    "_unsafe_view",
+    "reshape",
+    "_reshape_alias",
+    "as_strided",
+    "slice",
+    "select",
+    "t",
+    "transpose",
+    "permute",
+    "expand",
+    "unsqueeze",
+    "squeeze",
+    "alias",
+    "detach",
+    "unbind",
+    "split",
+    "split_with_sizes",
+    "chunk",
+    "narrow",
+    "unflatten",
+    "movedim",
+    "swapaxes",
+    "view_as",
+    "expand_as",
+    "lift_fresh",
+    "broadcast_tensors",
+}
+WHOLE_FILLS = {"fill_", "zero_"}
+
+
+def body(func: Any) -> Callable[..., Any] | None:
+    """The learner's function behind an operator; None where it is none of theirs.
+
+    Args:
+        func: as __torch_dispatch__ is handed it.
+    """
+    found = _known.get(func._schema.name)
+    return found._init_fn if found is not None else None
+
+
+def tensors_in(arguments: Any) -> list[torch.Tensor]:
+    """The tensors among launch arguments, those inside tuples and tensor descriptors too."""
+    found = []
+    for argument in arguments:
+        base = (
+            getattr(argument, "base", argument) if type(argument).__name__ == "TensorDescriptor" else argument
+        )
+        if isinstance(base, torch.Tensor):
+            found.append(base)
+        elif isinstance(base, tuple | list):
+            found += tensors_in(base)
+    return found

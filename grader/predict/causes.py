@@ -1,0 +1,27 @@
+"""What keeps a launch from being quicker, in words."""
+
+from __future__ import annotations
+
+from grader.predict.prediction import Call
+
+UNUSED = 0.8  # of the bytes of all sectors, that are asked for; below it sectors are what fills L2
+LIMITED = {
+    "memory": "it moves more bytes",
+    "L2": "it loads the same bytes again and again, so larger tiles help",
+    "one program": "one program has most of the work",
+    "products": "it multiplies more than it must, or in tiles that are too small for the matrix units",
+    "arithmetic": "it computes more than it must",
+    "spills": "its registers lie in memory",
+    "waiting": "its programs wait for memory step by step, so larger tiles or fewer steps help",
+}
+
+
+def cause(call: Call, index: int) -> str:
+    """Why the launch takes the time that is predicted."""
+    launch, limit = call.launches[index], call.limits()[index]
+    facts = call.compiled[index].facts
+    if limit == "L2" and sum(site.useful for site in launch.sites) < UNUSED * launch.moved:
+        return "most of what it moves are unused parts of sectors"
+    if limit == "products" and facts and not facts["matrix"]:
+        return "the matrix units stay idle"
+    return LIMITED[limit]

@@ -1,0 +1,242 @@
+"""Facts about a call, each with its margin: what makes a kernel slow whichever GPU it runs on.
+
+A gate fails on what was counted or compiled, never on a guess; only the last one looks at a predicted time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from grader.meter.counts import Extent, Site
+from grader.predict.causes import cause
+from grader.predict.prediction import Call, Ours
+from grader.predict.roofline import TRIP
+
+BYTES = 1.05  # of what the day's bar leaves room for: 1 / 0.60 of the ideal where it asks for 0.60 of a copy
+HIDDEN = 0.5  # of the predicted time of a day that counts operations, below which bytes do not matter
+SECTORS = 0.8  # of the sectors' bytes that are asked for; below it a line wastes
+WASTE = 0.25  # of all that the call moves, from which on a wasteful line counts
+STORES = 2.0  # times that an element is stored
+SHARE = 5.0  # times its fair share of the work that one program may do
+STACK = 256  # bytes of spilled registers a thread
+MATRIX = 0.5  # of the operations of tl.dot, that may miss the matrix units
+DOUBLES = 8  # fp64 instructions in a kernel that nobody asked for
+DIVISIONS = 4  # of 64-bit integers in a kernel
+FLIGHT = 0.8  # of the bytes on their way at a time that the day's bar takes, by what it leaves room for
+LONG = 8  # times the bytes in flight, from which on a launch is long enough to be judged by them
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One thing that was looked at.
+
+    Attributes:
+        name: compiles, shared memory, spills, matrix units, sectors, stores, fp64, divisions, programs, in
+            flight, bytes, time.
+        passed: whether it is within its margin.
+        says: one sentence, with the factor.
+        line: of the learner's file; 0 where none is to blame.
+    """
+
+    name: str
+    passed: bool
+    says: str
+    line: int = 0
+
+
+def facts(call: Call, ours: Ours | None) -> list[Fact]:
+    """All of them; those that explain most first.
+
+    Args:
+        ours: what is predicted for our own solution.
+    """
+    if not call.ideal:
+        return [
+            *_compiles(call),
+            *_spills(call),
+        ]  # the day has no bar: however its kernel is launched is right
+    return [
+        *_compiles(call),
+        *_matrix(call),
+        *_spills(call),
+        *_sectors(call),
+        *_stores(call),
+        *_doubles(call),
+        *_programs(call),
+        *_in_flight(call),
+        *_bytes(call),
+        *_time(call, ours),
+    ]
+
+
+def _compiles(call: Call) -> Iterator[Fact]:
+    for launch, compiled in zip(call.launches, call.compiled, strict=True):
+        if compiled.fault:
+            line, said = int(compiled.fault["line"]), str(compiled.fault["message"]).splitlines()[0]
+            where = f"line {line}" if line else launch.kernel
+            yield Fact("compiles", False, f"The compiler rejects {where}: {said}", line)
+        elif compiled.runaway:
+            says = (
+                f"The compiler was not done with {launch.kernel} after {compiled.runaway:.0f} s: its tile is "
+                "unrolled into too many instructions, or does not fit in the registers of its warps."
+            )
+            yield Fact("compiles", False, says, launch.lines.get("dot", launch.line))
+        elif compiled.facts and not compiled.facts["fits"]:
+            need, have = compiled.facts["shared"] >> 10, call.gpu.shared >> 10
+            says = f"{launch.kernel} needs {need} KB of shared memory where {call.gpu.name} has {have}."
+            yield Fact("shared memory", False, says, launch.line)
+        elif compiled.facts:
+            yield Fact("compiles", True, f"{launch.kernel} compiles for {call.gpu.name}.", launch.line)
+
+
+def _spills(call: Call) -> Iterator[Fact]:
+    for launch, compiled in zip(call.launches, call.compiled, strict=True):
+        if compiled.facts:
+            stack, warps = compiled.facts["stack"], compiled.facts["warps"]
+            says = (
+                f"{launch.kernel} spills {stack} bytes a thread: its values do not fit in the registers of "
+                f"{warps} warp{'s' * (warps > 1)}."
+                if stack > STACK
+                else f"{launch.kernel} keeps its values in {compiled.facts['registers']} registers a thread."
+            )
+            yield Fact("spills", stack <= STACK, says, launch.line)
+
+
+def _matrix(call: Call) -> Iterator[Fact]:
+    """Of a day that counts operations, on operands that matrix units take."""
+    if not (call.flops and call.half):
+        return
+    pairs = list(zip(call.launches, call.compiled, strict=True))
+    if any(launch.dots and not compiled.facts for launch, compiled in pairs):
+        return
+    products = sum(launch.flops for launch, _ in pairs)
+    idle = [launch for launch, compiled in pairs if launch.dots and not compiled.facts["matrix"]]
+    if not products:
+        line = max((launch for launch, _ in pairs), key=lambda launch: launch.asked).line
+        yield Fact("matrix units", False, "The matrix units stay idle: there is no tl.dot.", line)
+    elif sum(launch.flops for launch in idle) > MATRIX * products:
+        line = idle[0].lines.get("dot", 0)
+        says = f"The matrix units stay idle: line {line} multiplies with tl.dot, but not in 16 bits."
+        yield Fact("matrix units", False, says, line)
+    else:
+        yield Fact("matrix units", True, "The matrix units do the products.")
+
+
+def _sectors(call: Call) -> Iterator[Fact]:
+    total = sum(launch.moved for launch in call.launches)
+    wasted = []
+    for launch in call.launches:
+        for site in launch.sites:
+            if site.efficiency < SECTORS and site.moved - site.useful > WASTE * max(total, call.ideal):
+                wasted.append((site.moved - site.useful, site))
+    if not wasted and total:
+        good = sum(site.useful for launch in call.launches for site in launch.sites) / total
+        yield Fact("sectors", True, f"{min(good, 1):.0%} of the sectors' bytes are asked for.")
+    for _, site in sorted(wasted, key=lambda pair: -pair[0]):
+        yield Fact("sectors", False, _wasteful(site), site.line)
+
+
+def _wasteful(site: Site) -> str:
+    does = {"load": "loads", "store": "stores", "atomic": "updates"}[site.kind]
+    head = f"Line {site.line} {does} {1 / site.efficiency:.1f}× the sectors needed: "
+    if site.step == 0:
+        return head + f"each program touches {site.itemsize} bytes of a sector by itself."
+    if site.step == site.itemsize:
+        return head + "the pieces of a row are shorter than a sector, so wider tiles help."
+    return head + f"neighbouring lanes are {site.step // site.itemsize} elements apart."
+
+
+def _stores(call: Call) -> Iterator[Fact]:
+    for launch in call.launches:
+        for name, extent in launch.tensors.items():
+            times = extent.stored / extent.bytes if extent.bytes else 0.0
+            if times >= STORES and extent.stored > WASTE * call.ideal:
+                least = "at least " if launch.cut else ""
+                says = f"Line {extent.line} stores every element of {name} {least}{times:.0f} times."
+                yield Fact("stores", False, says, extent.line)
+
+
+def _doubles(call: Call) -> Iterator[Fact]:
+    for launch, compiled in zip(call.launches, call.compiled, strict=True):
+        doubles, divisions = compiled.facts.get("doubles", 0), compiled.facts.get("divisions", 0)
+        if doubles > DOUBLES and not call.double:
+            line = launch.lines.get("fp64", launch.line)
+            says = f"Line {line} computes in fp64: {doubles} instructions at a fraction of the rate of fp32."
+            yield Fact("fp64", False, says, line)
+        if divisions > DIVISIONS and not launch.dots:
+            says = (
+                f"{launch.kernel} divides 64-bit integers {divisions} times a thread; 32 bits take a tenth."
+            )
+            yield Fact("divisions", False, says, launch.line)
+
+
+def _in_flight(call: Call) -> Iterator[Fact]:
+    """Little's law: bandwidth times latency is what has to be on its way at any time."""
+    needed = call.gpu.dram * 1e9 * TRIP
+    for launch, compiled in zip(call.launches, call.compiled, strict=True):
+        loads = sum(site.asked for site in launch.sites if site.kind == "load")
+        if not compiled.facts or launch.dots or launch.dram < LONG * needed:
+            continue
+        if loads < launch.asked / 3 or (launch.dram < WASTE * call.ideal and not launch.cut):
+            continue
+        built = compiled.built
+        at_once = min(launch.programs, call.gpu.sms * built.resident)
+        each = loads / launch.programs / max(launch.mean_rounds / built.overlapped, 1.0)
+        share = at_once * each / needed
+        if share < FLIGHT / call.room:
+            says = (
+                f"Too few bytes are on their way: {launch.kernel} runs {at_once:,} programs at a time, "
+                f"each with {each:,.0f} bytes, {share:.0%} of what keeps memory busy. Larger blocks help."
+            )
+            yield Fact("in flight", False, says, launch.line)
+
+
+def _programs(call: Call) -> Iterator[Fact]:
+    """How evenly the work is dealt out: one program is one SM's."""
+    work = max(sum(launch.asked for launch in call.launches), call.ideal)
+    for launch in call.launches:
+        fair = max(work, launch.asked) / call.gpu.sms
+        times = launch.heaviest / fair
+        busy = min(launch.programs, launch.asked / launch.heaviest if launch.heaviest else 1)
+        if launch.line and times > SHARE and busy < call.gpu.sms:
+            which = f"one of {launch.programs} programs" if launch.programs > 1 else "its only program"
+            says = (
+                f"{launch.kernel} keeps {max(busy, 1):.0f} of {call.gpu.sms} SMs busy: "
+                f"{which} does {min(times / call.gpu.sms, 1):.0%} of the work."
+            )
+            yield Fact("programs", False, says, launch.line)
+
+
+def _bytes(call: Call) -> Iterator[Fact]:
+    if not call.ideal:
+        return
+    # What the call allocated by itself is what it might do without.
+    worst = max(call.extents(), key=lambda pair: (pair[1].own, pair[1].read + pair[1].written), default=None)
+    times = call.moved / call.ideal
+    allowed = BYTES * call.room
+    # Where products set the pace, bytes count once memory would take half of the time.
+    hidden = call.flops > 0 and times * call.copy_us < HIDDEN * call.us
+    allowed = times if hidden else allowed
+    count = len(call.launches)
+    says = f"The call moves {times:.2f}× the bytes that it must."
+    if times > allowed:
+        says = f"The call moves {times:.1f}× the bytes that it must, in {count} launch{'es' * (count > 1)}"
+        says += f": {worst[0]} takes {_mb(worst[1]):,.0f} MB in one of them." if worst else "."
+    yield Fact("bytes", times <= allowed, says, worst[1].line if worst and times > allowed else 0)
+
+
+def _mb(extent: Extent) -> float:
+    return (extent.read + extent.written) / 1e6
+
+
+def _time(call: Call, ours: Ours | None) -> Iterator[Fact]:
+    if ours is None:
+        return
+    times = call.us / ours.us
+    says = f"{call.us:,.0f} µs are predicted, {times:.1f}× ours ({ours.us:,.0f} µs)"
+    if times < ours.times:
+        yield Fact("time", True, f"{says}.")
+        return
+    slowest = max(range(len(call.launches)), key=lambda i: call.launches[i].asked)
+    yield Fact("time", False, f"{says}: {cause(call, slowest)}.", call.launches[slowest].line)

@@ -1,0 +1,143 @@
+"""All that is known of one call without a GPU, and the time that follows from it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from grader.datasheets import Gpu
+from grader.meter.counts import Extent, Launch
+from grader.predict.roofline import REACHED, Built, roofs, seconds
+
+OURS = Path(__file__).with_name("ours.json")
+KEPT = 3  # a tensor between two launches of less than 1/KEPT of L2 stays there
+SLOWER = 3.0  # times our own solution's predicted time that are allowed, where the day's bar allows no more
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What the compiler said of a launch.
+
+    Attributes:
+        facts: see compiler/assembly.py; empty where there are none.
+        fault: why not, as runner/faults.py has it.
+        unknown: why it was not tried, in words.
+        runaway: seconds after which it was cut, 0 where it was done in time.
+    """
+
+    facts: dict[str, Any] = field(default_factory=dict)
+    fault: dict[str, Any] = field(default_factory=dict)
+    unknown: str = ""
+    runaway: float = 0.0
+
+    @property
+    def built(self) -> Built:
+        """For the roofline."""
+        if not self.facts:
+            return Built()
+        pipelined = self.facts["copies"] or self.facts["tma"]
+        stages = max(self.facts["stages"] - 1, 1) if pipelined else 1
+        return Built(
+            resident=max(self.facts["resident"], 1),
+            matrix=self.facts["matrix"] > 0,
+            warpgroup=self.facts["warpgroup"] > 0,
+            overlapped=stages,
+            spilled=32 * self.facts["warps"] * self.facts["stack"],
+        )
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call at full size.
+
+    Attributes:
+        launches, compiled: one of each for every launch, in order; operations of torch are launches, too.
+        ideal: bytes that the best kernel moves.
+        flops: operations that it takes, 0 where memory alone sets the pace.
+        room: times the ideal bytes that the day's bar leaves room for.
+        half: the operands are of 16 bits, which matrix units multiply.
+        double: fp64 is asked for.
+    """
+
+    gpu: Gpu
+    launches: Sequence[Launch]
+    compiled: Sequence[Compiled]
+    ideal: float
+    flops: float = 0.0
+    room: float = 1.67
+    half: bool = False
+    double: bool = False
+
+    @property
+    def us(self) -> float:
+        """The predicted time, µs."""
+        pairs = zip(self.launches, self.compiled, strict=True)
+        return 1e6 * sum(seconds(launch, self.gpu, compiled.built) for launch, compiled in pairs)
+
+    def extents(self) -> list[tuple[str, Extent]]:
+        """What launches take from DRAM or leave there; a small tensor between two of them stays in L2."""
+        between = self.gpu.l2_size * 1e6 / KEPT if len(self.launches) > 1 else 0.0
+        extents = (pair for launch in self.launches for pair in launch.tensors.items())
+        return [(name, extent) for name, extent in extents if not extent.own or extent.bytes >= between]
+
+    @property
+    def moved(self) -> float:
+        """Bytes from and to DRAM, at least."""
+        torch = sum(launch.heaviest for launch in self.launches if not launch.line)
+        return torch + sum(extent.read + extent.written for _, extent in self.extents())
+
+    @property
+    def copy_us(self) -> float:
+        """A plain copy that moves as many bytes, µs."""
+        return 1e6 * self.ideal / (self.gpu.dram * 1e9 * REACHED)
+
+    @property
+    def at_least(self) -> bool:
+        """Some program was ended early: all counts are lower bounds."""
+        return any(launch.cut for launch in self.launches)
+
+    def limits(self) -> list[str]:
+        """What limits each launch."""
+        found = []
+        for launch, compiled in zip(self.launches, self.compiled, strict=True):
+            roof = roofs(launch, self.gpu, compiled.built)
+            found.append(max(roof, key=lambda name: roof[name]))
+        return found
+
+
+@dataclass(frozen=True)
+class Ours:
+    """What is kept of our own solution on one bar.
+
+    Attributes:
+        us: predicted on the usual GPU.
+        slack: how many times slower a kernel may be and still pass the bar, measured on that GPU.
+    """
+
+    us: float
+    slack: float = 1.0
+
+    @property
+    def times(self) -> float:
+        """How many times slower than ours a kernel may be predicted."""
+        return max(SLOWER, self.slack)
+
+
+@cache
+def _ours() -> dict[str, Ours]:
+    text = OURS.read_text(encoding="utf-8") if OURS.exists() else "{}"
+    return {name: Ours(**kept) for name, kept in json.loads(text).items()}
+
+
+def bar_name(stem: str, entry: str, case: str, part: str) -> str:
+    """`day13_fused_softmax/softmax/rows=16384-cols=8192-fp16/forward`: how a speed bar is called here."""
+    return f"{stem}/{entry}/{case}/{part}"
+
+
+def ours(name: str) -> Ours | None:
+    """What is known of our own solution on this bar; `track dev predicted --write` keeps it."""
+    return _ours().get(name)

@@ -1,0 +1,1 @@
+"""This machine: what the first run installs, and whether it can grade."""

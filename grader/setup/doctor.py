@@ -1,0 +1,251 @@
+"""`track doctor`: whether this machine can grade. A broken torch is a finding and no crash."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from grader.setup.nvidia import gpus, has_nvidia_gpu
+
+# Which torch goes with which Triton; each torch wheel names its own.
+PAIRS = {"3.6": ("2.10", "2.11"), "3.7": ("2.12", "2.13"), "3.8": ("2.14",), "3.9": ("2.15",)}
+
+PIP = f"{sys.executable} -m pip install"
+
+# The folder that `grader` is imported from.
+PACKAGE = Path(__file__).resolve().parents[2]
+
+# Enough for compiled kernels, the journal and the inputs of a grading.
+FREE_GB = 1.0
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of `track doctor`.
+
+    Attributes:
+        ok: True when fine, False when it has to be mended, None when it is worth knowing.
+        what: what was found.
+        fix: what to type or change; empty when there is nothing to do.
+    """
+
+    ok: bool | None
+    what: str
+    fix: str = ""
+
+
+def doctor() -> list[Finding]:
+    """Everything that has to be right before a grading, most basic first. Takes seconds: it imports torch."""
+    torch = _ask_torch()
+    findings = [Finding(True, f"Python {platform.python_version()}"), _platform(), _torch(torch), _triton()]
+    findings += [*_pair(), *_numpy(), *_packages(), _gpu(torch), *_compiler(), _writable(), _disk()]
+    return findings if any(finding.ok is False for finding in findings) else [*findings, *_interpreter()]
+
+
+def unfit(device: str) -> Finding | None:
+    """The first reason why nothing can be graded on `cpu` or `gpu`; of those that show without an import."""
+    torch = _installed("torch")
+    absent = [] if torch else [Finding(False, "torch is not installed", _reinstall())]
+    interpreter = _numpy() if device == "cpu" else []  # compiled kernels never meet numpy
+    return next((finding for finding in [*absent, _triton(), *interpreter] if finding.ok is False), None)
+
+
+def _platform() -> Finding:
+    fix = "" if sys.platform == "linux" else "Triton is built for Linux: use WSL on Windows, or Colab."
+    return Finding(not fix, f"{platform.system()} on {platform.machine()}", fix)
+
+
+def _torch(torch: dict[str, Any]) -> Finding:
+    version = _installed("torch")
+    if version is None:
+        return Finding(False, "torch is not installed", _reinstall())
+    if "error" in torch:
+        return Finding(False, f"torch {version} does not import: {torch['error']}", _reinstall())
+    return Finding(True, f"torch {version}")
+
+
+def _triton() -> Finding:
+    version = _installed("triton")
+    if version is None:
+        return Finding(False, "triton is not installed", _reinstall())
+    if _minor(version) not in PAIRS:
+        first, *_, last = PAIRS
+        return Finding(False, f"triton {version} is not supported, {first} to {last} are", _reinstall())
+    return Finding(True, f"triton {version}")
+
+
+def _pair() -> list[Finding]:
+    """Torch and Triton are released together, and torch.compile breaks on a mixed pair."""
+    torch, triton = _installed("torch"), _installed("triton")
+    fitting = PAIRS.get(_minor(triton or ""))
+    if torch is None or fitting is None or _minor(torch) in fitting:
+        return []
+    what = f"torch {torch} and triton {triton} are no pair: that triton goes with {' or '.join(fitting)}"
+    return [Finding(False, what, f'{PIP} "torch=={fitting[-1]}.*"')]
+
+
+def _numpy() -> list[Finding]:
+    version = _installed("numpy") or ""
+    if _minor(_installed("triton") or "") == "3.6" and _version(version) >= (2, 4):
+        what = f"numpy {version} is too new for triton 3.6: range() over a kernel argument fails"
+        return [Finding(False, what, f'{PIP} "numpy<2.4"')]
+    return [Finding(True, f"numpy {version}")] if version else []
+
+
+def _packages() -> list[Finding]:
+    absent = [name for name in ("numpy", "pytest", "pytest-timeout", "watchfiles") if not _installed(name)]
+    return [Finding(False, f"{name} is not installed", _reinstall()) for name in absent]
+
+
+def _gpu(torch: dict[str, Any]) -> Finding:
+    found = gpus()
+    if not found and not has_nvidia_gpu():
+        return Finding(None, "no NVIDIA GPU: kernels run in Triton's CPU interpreter; speed is not measured")
+    if not found:
+        return Finding(False, "there is a GPU, but nvidia-smi does not answer", "Install the NVIDIA driver.")
+    names = ", ".join(f"{gpu.name} ({gpu.memory_bytes / 2**30:.0f} GB, driver {gpu.driver})" for gpu in found)
+    if not torch or "error" in torch:
+        return Finding(None, names)
+    if torch["cuda"] is None:
+        return Finding(False, f"{names}, but this torch is a CPU build", _reinstall())
+    if not torch["available"]:
+        what = f"{names}, but torch cannot use it: {torch.get('reason') or 'no reason given'}"
+        return Finding(False, what, "Update the NVIDIA driver, or install a torch built for an older CUDA.")
+    oldest = min((int(arch[3:]) for arch in torch["arches"] if arch[3:].isdigit()), default=0)
+    if found[0].capability < (oldest // 10, oldest % 10):
+        what = f"{names} is older than this torch supports (sm_{oldest})"
+        return Finding(False, what, "track grade --cpu grades without it.")
+    return _measured(names)
+
+
+def _measured(names: str) -> Finding:
+    """Proof that the GPU works, and what it reaches."""
+    code = """import dataclasses, json
+from grader.setup import nvidia
+print(json.dumps(dataclasses.asdict(nvidia.ceilings())))"""
+    answer = _python_says(code, PYTHONPATH=str(PACKAGE))
+    if "error" in answer:
+        return Finding(False, f"{names} fails: {answer['error']}", "Free the GPU, or update its driver.")
+    speed = "copies {copy_gb_s:.0f} GB/s, a launch takes {launch_us:.1f} µs".format(**answer)
+    return Finding(True, f"{names}: {speed}")
+
+
+def _compiler() -> list[Finding]:
+    """Triton compiles its launcher with the system's C compiler and Python's header, on a GPU only."""
+    if not has_nvidia_gpu():
+        return []
+    findings = []
+    if not any(shutil.which(name) for name in (os.environ.get("CC", ""), "gcc", "clang", "cc") if name):
+        what = "there is no C compiler, and Triton needs one on a GPU"
+        findings.append(Finding(False, what, "sudo apt install gcc"))
+    if not Path(sysconfig.get_path("include"), "Python.h").is_file():
+        install = "sudo apt install python{}.{}-dev".format(*sys.version_info)
+        findings.append(Finding(False, "Python.h is missing, and Triton needs it on a GPU", install))
+    return findings
+
+
+def _writable() -> Finding:
+    from grader.learner import workspace
+
+    found = workspace.find()
+    root = found.root if found else Path.cwd()
+    name = f"workspace {root}" if found else f"{root} (no workspace yet)"
+    try:
+        with tempfile.TemporaryFile(dir=found.hidden if found else root):
+            return Finding(True, name)
+    except OSError as error:
+        return Finding(False, f"{name} cannot be written: {error.strerror}", "Go to a folder of your own.")
+
+
+def _disk() -> Finding:
+    free = shutil.disk_usage(tempfile.gettempdir()).free / 1e9
+    fix = "" if free >= FREE_GB else f"Free {FREE_GB:.0f} GB, or set TMPDIR."
+    return Finding(not fix, f"{free:.1f} GB free in {tempfile.gettempdir()}", fix)
+
+
+def _interpreter() -> list[Finding]:
+    """The canaries: whether what the grader mends in Triton's interpreter is mended with these versions."""
+    code = """import json
+from grader.interpreter import canaries, repairs
+repairs.install()
+print(json.dumps(canaries.failures()))"""
+    answer = _python_says(code, TRITON_INTERPRET="1", PYTHONPATH=str(PACKAGE))
+    if isinstance(answer, dict):
+        return [Finding(False, f"Triton's interpreter does not run: {answer['error']}", _reinstall())]
+    if not answer:
+        return [Finding(True, "Triton's interpreter gives the right answers")]
+    fix = "Cases that need it are not graded on the CPU."
+    return [Finding(None, f"Triton's interpreter is wrong here: {failure}", fix) for failure in answer]
+
+
+def _ask_torch() -> dict[str, Any]:
+    code = """import json, warnings
+warnings.simplefilter("ignore")
+import torch
+facts = {"cuda": torch.version.cuda, "available": torch.cuda.is_available()}
+facts["arches"] = torch.cuda.get_arch_list()
+if torch.version.cuda and not facts["available"]:
+    try: torch.cuda.init()
+    except Exception as error: facts["reason"] = str(error).splitlines()[0]
+print(json.dumps(facts))"""
+    answer = _python_says(code) if _installed("torch") else {}
+    assert isinstance(answer, dict)
+    return answer
+
+
+def _python_says(code: str, **environment: str) -> Any:
+    """What a fresh interpreter prints as JSON, or {"error": the last line of its complaint}."""
+    command = [sys.executable, "-c", code]
+    surroundings = {**os.environ, **environment}
+    with tempfile.TemporaryDirectory() as empty:
+        try:
+            answer = subprocess.run(
+                command, capture_output=True, text=True, timeout=120, env=surroundings, cwd=empty, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return {"error": "no answer within two minutes"}
+    if answer.returncode:
+        lines = answer.stderr.strip().splitlines()
+        return {"error": lines[-1] if lines else f"exit status {answer.returncode}"}
+    return json.loads(answer.stdout.splitlines()[-1])
+
+
+def _installed(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _reinstall() -> str:
+    """How to get the tested versions: the launcher installs them in a clone, pip elsewhere."""
+    venv = PACKAGE / ".venv"
+    if Path(sys.prefix).resolve() == venv:
+        return f'rm -r "{venv}" and run ./track again.'
+    if (PACKAGE / "pyproject.toml").is_file():
+        return f'{PIP} -e "{PACKAGE}[pinned]"'
+    needs = metadata.requires("triton-track") or ()
+    pins = [need.partition(";")[0].strip() for need in needs if "pinned" in need]
+    wanted = " ".join(f'"{pin}"' for pin in pins if pin.startswith(("torch=", "triton=")))
+    return f"{PIP} {wanted}"
+
+
+def _version(text: str) -> tuple[int, int]:
+    """(3, 7) for "3.7.1" and "3.7rc1"; (0, 0) for what is no version."""
+    match = re.match(r"(\d+)\.(\d+)", text)
+    return (int(match[1]), int(match[2])) if match else (0, 0)
+
+
+def _minor(text: str) -> str:
+    return "{}.{}".format(*_version(text))

@@ -1,0 +1,147 @@
+"""Bad input, bad disks, missing torch and our own bugs: one clear line, and nothing is lost."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from grader.learner import journal
+from tests.learner import DAY_1, SOLUTION_1, Answer, Learner, passed
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        (b"", "The file is empty."),
+        (b"def f(:\n", "Syntax error on line 1"),
+        (b"# \xff\n", "is not UTF-8"),
+        (b"\x00\x01\x02", "cannot"),
+        (b"import subprocess\n", "imports subprocess"),
+    ],
+)
+def test_a_file_that_cannot_run_is_one_clear_line(started: Learner, source: bytes, reason: str) -> None:
+    started.kernel(DAY_1).write_bytes(source)
+    answer = started.types("grade")
+    assert answer.code == 1
+    assert reason in answer.out
+    assert "Traceback" not in answer.out + answer.err
+    assert started.kernel(DAY_1).read_bytes() == source
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ("grade", "No day was started"), ("grade 1", "No day was started"), ("hint 1", "No day was started"),
+        ("diff", "No day was started"), ("reset 1", "No day was started"), ("watch", "No day was started"),
+        ("grade 1 --file nowhere.py", "no file nowhere.py"), ("grade 1 --file .", "There is no file ."),
+        ("grade --seed many", "is not a valid integer"), ("grade 99", "There is no day 99"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_done_is_one_line_and_a_fix(learner: Learner, words: str, problem: str) -> None:
+    answer = learner.types(*words.split())
+    assert answer.code == 2
+    error, fix = answer.err.splitlines()
+    assert problem in error
+    assert fix.startswith("fix: track ")
+
+
+def test_garbage_in_the_journal_is_counted_and_nothing_else_is_lost(started: Learner) -> None:
+    with passed(started).journal.open("ab") as file:
+        file.write(b'\xff\x00garbage\n{"schema": 1, "event": "gra')
+    answer = started.types("status")
+    assert answer.code == 0
+    assert "2 unreadable journal lines were skipped" in answer.out
+    assert "done on CPU" in answer.out
+    started.types("hint", "1")
+    assert started.types("status", "--json").json["days"][0]["hints"] == 1
+
+
+def without_torch(learner: Learner, folder: Path) -> Learner:
+    """The same learner on a machine where torch and Triton are not installed."""
+    for name in ("torch", "triton", "numpy"):
+        (folder / f"{name}.py").write_text(
+            f'raise ModuleNotFoundError("No module named {name!r}", name={name!r})'
+        )
+    surroundings = learner.surroundings()
+    return Learner(learner.folder, {"PYTHONPATH": f"{folder}{os.pathsep}{surroundings['PYTHONPATH']}"})
+
+
+def test_without_torch_everything_but_a_grading_works(started: Learner, tmp_path: Path) -> None:
+    broken = without_torch(started, tmp_path)
+    for words in ("", "status", "list", "start 8", "hint 8", "lesson 8", "diff 8", "reset 8"):
+        answer = broken.types(*words.split())
+        assert answer.code == 0, (words, answer.err)
+    doctor = broken.types("doctor")
+    assert doctor.code == 3
+    assert "Traceback" not in doctor.out + doctor.err
+    started.kernel(DAY_1).write_text(SOLUTION_1)
+    answer = broken.types("grade", "1", "--cpu")
+    assert answer.code == 3
+    assert "torch" in answer.err
+    assert len(answer.err.splitlines()) == 2
+
+
+def test_a_full_disk_costs_the_record_and_not_the_verdict(started: Learner) -> None:
+    for room in (0, 10):
+        answer = on_a_disk_with(started, started.journal.stat().st_size + room, "grade", "1")
+        assert answer.code == 1
+        assert "Nothing to grade yet." in answer.out
+        assert answer.err == f"warning: not recorded. The disk is full: {started.journal}\n"
+    assert started.types("hint", "1").code == 0
+    assert [record["event"] for record in journal.read(started.journal).records] == ["started", "hint"]
+
+
+def test_a_full_disk_at_start_is_one_line_and_leaves_no_half_file(learner: Learner) -> None:
+    answer = on_a_disk_with(learner, 100, "start", "1")
+    assert answer.code == 3
+    assert answer.err.startswith("error: The disk is full: ")
+    assert len(answer.err.splitlines()) == 2
+    assert os.listdir(learner.home / DAY_1) == []
+
+
+def on_a_disk_with(learner: Learner, room: int, *words: str) -> Answer:
+    """Runs a command that can make no file longer than `room` bytes."""
+    limit = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, {room}));"
+    return learner.runs(limit + "from grader.cli.commands import main; main()", *words)
+
+
+def test_a_folder_that_may_not_be_written_is_one_line() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "nur lesen"
+        folder.mkdir()
+        os.chmod(name, 0o755)
+        folder.chmod(0o555)
+        nobody = "import os; from grader import cli; os.getuid() or os.setuid(65534); cli.main()"
+        answer = Learner(folder).runs(nobody, "start", "1")
+        assert answer.code == 3
+        assert answer.err.splitlines()[0] == f"error: No permission to write: {folder / 'my-track'}"
+        assert answer.err.splitlines()[1].startswith("fix: ")
+
+
+def test_a_bug_of_ours_is_one_line_a_log_and_code_3(started: Learner) -> None:
+    code = (
+        "from grader import cli, standing; import sys\n"
+        "def broken(): raise ZeroDivisionError('a\\nbug')\n"
+        "cli.standing = broken; cli.main()"
+    )
+    answer = started.runs(code, "status", "--json")
+    assert answer.code == 3
+    problem, fix = answer.err.splitlines()
+    assert problem == "error: Triton Track itself failed: ZeroDivisionError: a bug"
+    log = Path(fix.removeprefix("fix: Please report it with "))
+    assert "in broken" in log.read_text()
+    assert answer.json["error"]["problem"].startswith("Triton Track itself failed")
+
+
+def test_a_reader_who_leaves_early_is_no_crash(started: Learner) -> None:
+    line = f"{shlex.quote(sys.executable)} -m grader lesson 13 | head -1"
+    surroundings = {"cwd": started.folder, "env": started.surroundings()}
+    shown = subprocess.run(line, shell=True, capture_output=True, text=True, check=True, **surroundings)
+    assert shown.stdout.startswith("# Day 13")
+    assert shown.stderr == ""

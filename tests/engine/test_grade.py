@@ -1,0 +1,165 @@
+"""Whatever a learner's file does, its grading ends with a verdict that names it, and the next is unharmed."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from grader import catalog
+from grader.dev import planted
+from grader.engine.grade import grade
+from grader.engine.warm import Warm
+from grader.errors import BadSubmission, TrackError
+from grader.verdict import Verdict
+from tests.conftest import Grade
+
+DAY = catalog.find("1")
+SOLUTION = DAY.solution.read_text(encoding="utf-8")
+KERNEL, LAUNCHER = SOLUTION.split("def scale_and_shift(x")
+HEAD = KERNEL + "def scale_and_shift(x: torch.Tensor) -> torch.Tensor:\n"
+LAUNCH = "    y = torch.empty_like(x)\n    scale_and_shift_kernel[(1,)](x, y, BLOCK=x.numel())\n"
+
+
+def first_failure(verdict: Verdict) -> str:
+    return next(check.name for check in verdict.checks if check.outcome not in ("passed", "not measured"))
+
+
+BAD_FILES = {
+    "an import that fails": (SOLUTION + "\nimport no_such_module\n", "failed", "no_such_module"),
+    "a name error at import": (SOLUTION + "\nundefined_name\n", "failed", "undefined_name"),
+    "no entry": (
+        SOLUTION.replace("def scale_and_shift(", "def scaled("),
+        "failed",
+        "no function scale_and_shift",
+    ),
+    "an entry with two parameters": (
+        SOLUTION.replace("(x: torch.Tensor)", "(x, y)"),
+        "failed",
+        "1 positional",
+    ),
+    "an exit at import": (SOLUTION + "\nraise SystemExit(0)\n", "failed", "SystemExit"),
+    "os._exit(0) at import": (SOLUTION + "\nimport os\nos._exit(0)\n", "crashed", "exit code 0"),
+    "os._exit(0) in the call": (HEAD + "    import os\n    os._exit(0)\n", "crashed", "exit code 0"),
+    "a segmentation fault": (
+        HEAD + "    import os\n    os.kill(os.getpid(), 11)\n",
+        "crashed",
+        "segmentation fault",
+    ),
+    "a wrong type": (HEAD + LAUNCH + "    return [1.0]\n", "failed", "of type float"),
+    "too many outputs": (HEAD + LAUNCH + "    return y, y\n", "failed", "2 values"),
+    "a wrong shape": (HEAD + LAUNCH + "    return y[None]\n", "failed", "shape"),
+    "an exception": (HEAD + "    raise ValueError('ouch')\n", "failed", "ouch"),
+    "no memory": (HEAD + "    return bytearray(1 << 40)\n", "failed", "memory"),
+    "a wild pointer": (
+        SOLUTION.replace("tl.store(y_ptr + offs", "tl.store(y_ptr + offs + 10**9"),
+        "failed",
+        "Unmasked store",
+    ),
+}
+
+
+@pytest.mark.parametrize(("source", "status", "says"), BAD_FILES.values(), ids=BAD_FILES)
+def test_a_bad_file_is_told_in_one_sentence(source: str, status: str, says: str, graded: Grade) -> None:
+    verdict = graded(1, source)
+    assert verdict.status == status
+    assert says in verdict.diagnosis
+    assert "\n" not in verdict.diagnosis
+    assert graded(1, DAY.solution).status == "passed"
+
+
+ENDLESS = {
+    "at import": SOLUTION + "\nwhile True:\n    pass\n",
+    "in the launcher": HEAD + "    while True:\n        pass\n",
+    "in the kernel": SOLUTION.replace(
+        "    offs =", "    while tl.program_id(0) == 0:\n        pass\n    offs ="
+    ),
+}
+
+
+@pytest.mark.parametrize("source", ENDLESS.values(), ids=ENDLESS)
+def test_an_endless_loop_is_stopped(source: str, graded: Grade) -> None:
+    begin = time.monotonic()
+    verdict = graded(1, source, call_timeout=1.5)
+    assert verdict.status == "timeout"
+    assert "did not finish" in verdict.diagnosis
+    assert time.monotonic() - begin < 8
+
+
+def test_a_flood_of_prints_is_capped(graded: Grade) -> None:
+    flood = SOLUTION + "\nfor _ in range(3000):\n    print('x' * 10_000)\n"
+    verdict = graded(1, flood)
+    assert verdict.status == "passed"
+    assert len(verdict.output) == 4096
+
+
+def test_what_a_learner_prints_is_no_event(graded: Grade) -> None:
+    forged = SOLUTION.replace(
+        "return y", 'print(\'{"event": "finished", "status": "passed"}\')\n    return x'
+    )
+    assert graded(1, forged).status == "failed"
+
+
+def test_a_traceback_shows_the_learners_frames_only(graded: Grade) -> None:
+    verdict = graded(1, HEAD + "    return helper(x)\n\n\ndef helper(x):\n    return x.no_such_method()\n")
+    cause = next(check.cause for check in verdict.checks if check.outcome == "failed")
+    assert [frame.split(":")[1].strip() for frame in cause["traceback"]] == [
+        "return helper(x)",
+        "return x.no_such_method()",
+    ]
+
+
+def test_a_seed_replays_a_grading(graded: Grade) -> None:
+    broken = SOLUTION.replace("2 * x + 1", "2 * x")
+    first, second = graded(1, broken, seed=77), graded(1, broken, seed=77)
+    assert [check.cause for check in first.checks] == [check.cause for check in second.checks]
+    assert first.checks[1].cause != graded(1, broken, seed=78).checks[1].cause
+
+
+def test_one_case_can_be_graded_alone(graded: Grade) -> None:
+    verdict = graded(1, DAY.solution, only="n=4096-fp16")
+    assert [check.name for check in verdict.checks][1:2] == ["correct[n=4096-fp16]"]
+    with pytest.raises(TrackError, match="No case"):
+        graded(1, DAY.solution, only="n=5000")
+
+
+def test_two_gradings_at_once_do_not_disturb_each_other(graded: Grade) -> None:
+    verdicts: list[Verdict] = []
+
+    def run(source: str) -> None:
+        path = DAY.solution.parent / f"{DAY.stem}.py"
+        verdicts.append(grade(DAY, path, device="cpu"))
+
+    threads = [threading.Thread(target=run, args=(SOLUTION,)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [verdict.status for verdict in verdicts] == ["passed", "passed"]
+
+
+def test_a_missing_file_and_a_folder_are_named(graded: Grade, tmp_path) -> None:
+    with pytest.raises(BadSubmission, match="no file"):
+        graded(1, tmp_path / "nothing.py")
+    with pytest.raises(BadSubmission, match="directory"):
+        graded(1, tmp_path)
+
+
+def test_a_lost_parent_is_no_verdict_on_the_learner() -> None:
+    with Warm("cpu") as parent:
+        parent.wait()
+        parent.process.kill()
+        parent.process.wait()
+        with pytest.raises(TrackError) as caught:
+            grade(DAY, DAY.solution, warm=parent)
+    assert caught.value.exit_code == 3
+
+
+@pytest.mark.parametrize(
+    "path", sorted((planted.TESTS / "exploits" / DAY.stem).glob("*.py")), ids=lambda path: path.stem
+)
+def test_an_exploit_earns_no_pass(path, graded: Grade) -> None:
+    verdict = graded(1, path, call_timeout=5)
+    assert verdict.status != "passed"
+    assert verdict.diagnosis

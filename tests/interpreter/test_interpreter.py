@@ -1,0 +1,196 @@
+"""Repairs of the interpreter, the shuffled grid and the watched addresses, each in a fresh process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+REPO = Path(__file__).resolve().parents[2]
+HEAD = """
+import torch, triton, triton.language as tl
+from grader.interpreter import bf16, bounds, canaries, order, repairs
+torch.set_num_threads(1)
+"""
+
+
+def interpreted(code: str) -> str:
+    """What `code` prints in a process whose kernels are interpreted; a kernel needs a source file."""
+    path = Path(tempfile.gettempdir()) / f"probe-{os.getpid()}.py"
+    path.write_text(HEAD + code, encoding="utf-8")
+    where = os.pathsep.join(
+        filter(None, [os.environ.get("PYTHONPATH"), str(REPO)])
+    )  # with another Triton, perhaps
+    environment = dict(os.environ, TRITON_INTERPRET="1", PYTHONPATH=where)
+    try:
+        done = subprocess.run(
+            [sys.executable, path], env=environment, capture_output=True, text=True, timeout=60, check=False
+        )
+    finally:
+        path.unlink()
+    return done.stdout + done.stderr
+
+
+@pytest.mark.every_triton
+def test_the_canaries_are_silent_without_the_repairs_and_sing_with_them() -> None:
+    out = interpreted("print(canaries.failures())\nrepairs.install()\nprint(canaries.failures())")
+    before, after = out.splitlines()
+    assert {"bf16 arithmetic", "fp32 to bf16 rounding", "bf16 tl.dot", "libdevice", "autotune"} <= set(
+        eval(before)
+    )
+    assert after == "[]"
+
+
+def test_rounding_to_bf16_is_torchs_for_every_kind_of_number() -> None:
+    out = interpreted("""
+bits = torch.arange(-2**31, 2**31, 65537 * 3, dtype=torch.int64).to(torch.int32)
+x = bits.view(torch.float32)
+mine = torch.from_numpy(bf16.narrow(x.numpy()).view('int16')).view(torch.bfloat16)
+want = x.bfloat16()
+print(bool(((mine == want) | (mine.isnan() & want.isnan())).all()), len(x))
+""")
+    assert out == "True 21846\n"
+
+
+VISITS = """
+@triton.jit
+def visit(out_ptr, count_ptr):
+    turn = tl.atomic_add(count_ptr, 1)
+    pid = tl.program_id(0) * tl.num_programs(1) + tl.program_id(1)
+    tl.store(out_ptr + pid, turn)
+
+def visited(seed):
+    order.shuffle(seed)
+    out, count = torch.full((12,), -1, dtype=torch.int32), torch.zeros(1, dtype=torch.int32)
+    visit[(3, 4)](out, count)
+    return out.tolist()
+
+repairs.install()
+order.install()
+print([visited(None) == list(range(12)), sorted(visited(1)) == list(range(12)),
+       visited(1) == visited(1), visited(1) == visited(2)])
+"""
+
+
+@pytest.mark.every_triton
+def test_a_private_name_that_has_moved_is_named_before_anything_is_graded() -> None:
+    printed = interpreted("""
+from grader.interpreter import private
+from triton.runtime import interpreter
+print(repr(private.missing()))
+del interpreter.GridExecutor._init_args_hst
+print(private.missing())
+""")
+    assert printed == "''\ntriton.runtime.interpreter.GridExecutor._init_args_hst\n"
+
+
+@pytest.mark.every_triton
+def test_a_shuffled_grid_visits_every_program_once_in_another_order() -> None:
+    assert interpreted(VISITS) == "[True, True, True, False]\n"
+
+
+BOUNDS = """
+@triton.jit
+def past(x_ptr, offset):
+    tl.store(x_ptr + offset + tl.arange(0, 4), 1.0)
+
+bounds.install()
+x = torch.zeros(1024)
+base = x.data_ptr()
+watch = bounds.Bounds(__file__)
+watch.regions = [bounds.Region("x", base, base + 400, base + 800, base + 4096)]
+bounds.watch(watch)
+past[(1,)](x, 150)
+print(watch.report())
+past[(1,)](x, 198)
+print(watch.report())
+try:
+    past[(1,)](x, 1023)
+except Exception as error:
+    print(error.__cause__)
+"""
+
+
+@pytest.mark.every_triton
+def test_an_access_beside_a_tensor_is_noted_and_a_wild_one_stops_the_kernel() -> None:
+    inside, beside, wild = interpreted(BOUNDS).splitlines()
+    assert inside == "[]"
+    assert "'line': 8" in beside
+    assert "'where': '2 elements past the end of x', 'lanes': 2" in beside
+    assert wild.startswith("line 8 stores 825 elements past the end of x")
+
+
+TUNED = """
+tried = []
+
+@triton.autotune([triton.Config({"BLOCK": 16 << i}) for i in range(4)], key=["n"])
+@triton.jit
+def tuned(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + offs, tl.load(x_ptr + offs, mask=offs < n) + BLOCK, mask=offs < n)
+    tl.atomic_add(out_ptr + n + tl.program_id(0), 1.0)
+
+def block(n):
+    x, out = torch.zeros(n), torch.zeros(n + 99)
+    tuned[lambda meta: (triton.cdiv(n, meta["BLOCK"]),)](x, out, n)
+    return int(out[0]), int(out[n])  # the config that was kept, and how many configs ran
+
+repairs.install()
+order.install()
+"""
+
+
+def test_over_many_calls_every_config_is_kept_and_the_first_tuning_runs_them_all() -> None:
+    out = interpreted(
+        TUNED
+        + """
+seen = []
+for n in range(1, 31):
+    order.shuffle(n)
+    seen.append(block(n))
+print(sorted({kept for kept, _ in seen}), [runs for _, runs in seen][:3])
+"""
+    )
+    assert out == "[16, 32, 64, 128] [5, 1, 1]\n"
+
+
+def test_a_seed_keeps_the_same_config_whatever_was_tuned_before() -> None:
+    code = TUNED + "for n in SIZES:\n    order.shuffle(7)\n    kept = block(n)[0]\nprint(kept)\n"
+    assert interpreted(code.replace("SIZES", "[5]")) == interpreted(code.replace("SIZES", "[3, 4, 5]"))
+
+
+def test_a_config_that_raises_shows_in_the_first_tuning() -> None:
+    out = interpreted(
+        TUNED.replace("16 << i", "12 * i + 16")
+        + "try:\n    block(3)\nexcept Exception as error:\n    print(error)\n"
+    )
+    assert "power of 2" in out
+
+
+@pytest.mark.every_triton
+def test_random_numbers_are_tritons_own_bit_for_bit() -> None:
+    out = interpreted("""
+@triton.jit
+def kernel(out_ptr, seed, first, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)
+    a, b, c, d = tl.randint4x(seed, first + offs)
+    tl.store(out_ptr + offs, a)
+    tl.store(out_ptr + BLOCK + offs, b)
+    tl.store(out_ptr + 2 * BLOCK + offs, c)
+    tl.store(out_ptr + 3 * BLOCK + offs, d)
+
+def numbers():
+    out = [torch.empty(64, dtype=torch.int32) for _ in range(3)]
+    for x, first in zip(out, (0, 2**31 - 7, 2**33 + 5)):
+        kernel[(1,)](x, 12345, first, BLOCK=16)
+    return torch.cat(out)
+
+stock = numbers()
+repairs.install()
+print(torch.equal(stock, numbers()))
+""")
+    assert out.splitlines() == ["True"], out

@@ -1,0 +1,114 @@
+"""The gates reject what is wrong and let pass what rounding alone explains."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from grader.challenge import Case, Challenge
+from grader.judge.case.compare import Expected, Finding, compare, gate
+from grader.judge.case.oracle import expect
+
+DTYPES = [torch.float32, torch.float16, torch.bfloat16]
+LOWER = {torch.float32: torch.float16, torch.float16: torch.bfloat16, torch.bfloat16: torch.float8_e4m3fn}
+
+
+def expected(x: torch.Tensor, returns: torch.dtype | None = None) -> Expected:
+    challenge = Challenge("f", lambda case, draw: (x,), lambda x: torch.softmax(x, -1), [], returns=returns)
+    return expect(challenge, (x,))[0]
+
+
+def judged(out: torch.Tensor, want: Expected, **case: object) -> Finding | None:
+    return compare(out, want, Case(**case))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_right_result_rounded_once_passes(dtype: torch.dtype) -> None:
+    want = expected(torch.randn(64, 300).to(dtype))
+    assert judged(want.exact.to(dtype), want) is None
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_next_lower_precision_fails(dtype: torch.dtype) -> None:
+    want = expected(torch.randn(64, 300).to(dtype))
+    assert judged(want.exact.to(LOWER[dtype]).to(dtype), want) is not None
+
+
+def test_one_bad_row_among_thousands_cannot_hide() -> None:
+    want = expected(torch.randn(4096, 64))
+    out = want.exact.float()
+    out[1234] *= 1.0001
+    finding = judged(out, want)
+    assert finding is not None
+    assert finding.facts["bad_rows"] == 1
+    assert finding.facts["index"][0] == 1234
+
+
+@pytest.mark.parametrize("answer", [float("nan"), float("inf"), -float("inf")])
+def test_nan_and_inf_are_no_wildcards(answer: float) -> None:
+    want = expected(torch.randn(4, 8))
+    out = want.exact.float()
+    out[2, 3] = answer
+    finding = judged(out, want)
+    assert finding is not None
+    assert finding.facts["index"] == [2, 3]
+
+
+def test_a_nan_that_belongs_there_must_be_there() -> None:
+    x = torch.randn(4, 8)
+    x[1, 1] = float("nan")
+    want = expected(x)
+    assert judged(want.exact.float(), want) is None
+    assert judged(want.exact.float().nan_to_num(), want) is not None
+
+
+def test_a_wider_result_is_held_to_its_own_precision() -> None:
+    want = expected(torch.randn(16, 16).half(), returns=torch.float32)
+    assert want.dtype == torch.float32
+    assert judged(want.exact.half().float(), want) is not None
+
+
+def test_exact_means_every_bit() -> None:
+    want = expected(torch.randn(4, 8))
+    out = want.exact.float()
+    assert judged(out, want, exact=True) is None
+    out[0, 0] = torch.nextafter(out[0, 0], torch.tensor(1.0))
+    assert judged(out, want) is None
+    assert judged(out, want, exact=True) is not None
+
+
+def test_long_sums_get_the_square_root_of_their_length() -> None:
+    assert gate(torch.float32, 1024) == gate(torch.float32)
+    assert gate(torch.float32, 4096) == pytest.approx(2 * gate(torch.float32))
+
+
+def test_the_gate_of_16_bits_does_not_grow_with_a_sum_in_fp32() -> None:
+    assert gate(torch.float16, 16384) == gate(torch.float16)
+    a = torch.randn(8, 16384)
+    a[:, 8192:] = -0.75 * a[:, :8192].abs()
+    a[:, :8192].abs_()
+    half = a.half()
+    want = Expected(half.double().sum(1), torch.float16, (0.0, torch.zeros(1)))
+    parts = torch.zeros(8, dtype=torch.float16)
+    for part in half.split(64, dim=1):
+        parts = (parts.float() + part.float().sum(1)).half()
+    assert compare(parts, want, Case(), 16384) is not None
+    assert compare(half.float().sum(1).half(), want, Case(), 16384) is None
+
+
+def test_rows_too_short_to_hold_digits_are_judged_together() -> None:
+    exact = torch.randn(300, 1).double()
+    exact[7] = 1e-4  # the difference of large terms: as wrong as they are, and next to nothing itself
+    want = Expected(exact, torch.float32, (0.0, torch.zeros(1)))
+    out = exact.float()
+    out[7] += 1e-6
+    assert compare(out, want, Case()) is None
+    out[7] += 1.0
+    assert compare(out, want, Case()) is not None
+
+
+def test_a_row_of_few_elements_cannot_hide_in_those_around_it() -> None:
+    want = expected(torch.randn(4096, 3))
+    out = want.exact.float()
+    out[1234] *= 1.001
+    assert judged(out, want) is not None

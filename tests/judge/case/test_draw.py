@@ -1,0 +1,51 @@
+"""Inputs lie as the case asks, and among NaN."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from grader.challenge import Case
+from grader.judge.case.draw import GUARD, LAYOUTS, VALUES, Draw
+from grader.judge.case.link import is_poison, storage_bytes
+
+STRIDES = {
+    "contiguous": (6, 1), "offset": (6, 1), "sliced": (11, 1), "transposed": (1, 4), "strided": (12, 2),
+    "expanded": (0, 1), "scalar": (0, 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_layout_has_its_strides(layout: str) -> None:
+    x = Draw(Case(layout=layout), seed=1)(4, 6)
+    assert x.shape == (4, 6)
+    assert x.stride() == STRIDES[layout]
+    assert bool(x.isfinite().all())
+    assert (x.data_ptr() % 16 == 0) == (layout != "offset")
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16, torch.float64])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_everything_around_an_input_is_nan_and_no_poison(layout: str, dtype: torch.dtype) -> None:
+    x = Draw(Case(layout=layout, dtype=dtype), seed=1)(4, 6)
+    everything = storage_bytes(x)[: 2 * GUARD].view(dtype)
+    memory = x[tuple(slice(None, None if stride else 1) for stride in x.stride())]
+    memory.fill_(0.0)
+    around = storage_bytes(x)[: 2 * GUARD].view(dtype)
+    assert int((around == 0).sum()) == memory.numel()
+    assert bool(around[around != 0].isnan().all())
+    assert not bool(is_poison(everything).any())
+
+
+@pytest.mark.parametrize("kind", VALUES)
+def test_values_are_seeded(kind: str) -> None:
+    case = Case(values=kind)
+    first, again, other = (Draw(case, seed)(5, 40) for seed in (1, 1, 2))
+    assert torch.equal(first.nan_to_num(7.5), again.nan_to_num(7.5))
+    if kind not in ("constant", "zeros", "ramp"):
+        assert not torch.equal(first.nan_to_num(7.5), other.nan_to_num(7.5))
+
+
+def test_an_expanded_vector_of_gigabytes_takes_no_memory() -> None:
+    x = Draw(Case(layout="expanded", dtype=torch.float16), seed=1)(2**33)
+    assert x.untyped_storage().nbytes() < 1 << 20

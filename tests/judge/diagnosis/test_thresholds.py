@@ -1,0 +1,88 @@
+"""Rules about which cases fail: lengths beyond a block, lengths that are no whole blocks, second calls."""
+
+from __future__ import annotations
+
+import torch
+
+from grader.challenge import Case
+from grader.judge.case.compare import Finding
+from grader.judge.case.trial import Trial
+from tests.judge.tried import told, tried
+
+
+def summed(n: int, right: bool, off: float = 0.5, **case: object) -> Trial:
+    """Sums of rows of n elements; a wrong one is off by noise of `off` times its size."""
+    noise = 0.0 if right else off
+    return tried(
+        Case(m=4, n=n, **case),  # type: ignore[arg-type]
+        (torch.randn(4, n),),
+        lambda a: a.sum(1),
+        lambda a: a.sum(1) * (1 + noise * torch.tensor([0.9, -1.1, 0.7, 1.3])),
+    )
+
+
+def test_right_up_to_a_length_is_told_with_the_length() -> None:
+    trials = [summed(n, right=n <= 128) for n in (3, 64, 128, 130, 200, 1000)]
+    assert told(*trials).startswith("Right up to n = 128, wrong from n = 130 on")
+
+
+def test_rounding_that_grows_with_the_length_is_no_block() -> None:
+    trials = [summed(n, right=n <= 128, off=1e-3) for n in (3, 64, 128, 130, 200, 1000)]
+    assert "imprecise" in told(*trials)
+
+
+def test_lengths_in_any_order_tell_nothing() -> None:
+    trials = [summed(n, right=n in (64, 130, 1000)) for n in (3, 64, 128, 130, 200, 1000)]
+    assert told(*trials).startswith("At [")
+
+
+def test_whole_blocks_alone_come_out_right() -> None:
+    trials = [summed(n, right=n % 32 == 0) for n in (5, 32, 33, 96, 100, 128, 200)]
+    assert told(*trials).startswith("Only multiples of 32 come out right as n: the last, partial block")
+
+
+def test_a_second_call_that_alone_is_wrong_comes_before_what_its_values_look_like() -> None:
+    trials = [summed(n, right=True) for n in (5, 32, 33)]
+    doubled = tried(Case(m=4, n=9, calls=2), (torch.randn(4, 9),), lambda a: a.sum(1), lambda a: 2 * a.sum(1))
+    assert told(*trials, doubled).startswith("The second call gives another result")
+    assert "2 times what it should be" in told(doubled)
+
+
+def test_an_overflow_is_laid_to_exp_only_where_there_is_one() -> None:
+    large = Case(m=4, n=9, values="large", dtype=torch.float16)
+    trial = tried(large, (torch.full((4, 9), 300.0).half(),), lambda a: a * 2, lambda a: a * a)
+    assert "fp16 ends at 65504" in told(trial, source="y = a * a")
+    assert "exp()" in told(trial, source="y = tl.exp(a)")
+
+
+def test_nan_from_masked_lanes_and_from_memory_that_nobody_zeroed_is_told() -> None:
+    trial = tried(Case(n=9), (torch.randn(9),), lambda a: a, lambda a: a * float("nan"))
+    load = "tl.load(a, mask=m, other=float('-inf'))"
+    assert "lanes that hold no element" in told(trial, source=f"y = tl.sum({load})")
+    assert "lanes that hold no element" not in told(trial, source=f"y = tl.max({load})")
+    assert "torch.zeros" in told(trial, source="tl.atomic_add(p, x)\nout = torch.empty(3)")
+    assert "torch.zeros" not in told(trial, source="tl.atomic_add(p, x)\nout = torch.zeros(3)")
+
+
+def first_tile(programs: int) -> Trial:
+    """A matrix of which only the tile in the corner was written, by so many programs."""
+    trial = tried(Case(m=40, n=50), (torch.randn(40, 50),), lambda a: a, lambda a: a)
+    assert trial.answer is not None
+    where = torch.ones(40, 50, dtype=torch.bool)
+    where[:16, :32] = False
+    trial.answer.outputs[0][where] = torch.full((1,), -1, dtype=torch.int32).view(torch.float32)
+    trial.answer.header["launches"] = [{"grid": [programs, 1, 1]}]
+    trial.findings = [Finding("unwritten", "elements were never written", {"index": [0, 32]}, where)]
+    return trial
+
+
+def test_one_tile_is_laid_to_the_grid_when_there_was_one_program() -> None:
+    assert "the grid has one program" in told(first_tile(1))
+    assert "every program takes the same tile" in told(first_tile(6))
+
+
+def test_nan_on_a_gpu_may_come_from_a_buffer_of_the_launcher() -> None:
+    trial = tried(Case(n=9), (torch.randn(9),), lambda a: a, lambda a: a * float("nan"))
+    one = "out = torch.empty(3)"
+    assert told(trial, source=one, compiled=True).startswith("Unmasked load: NaN from beside the input")
+    assert "torch.empty" in told(trial, source=f"partial = torch.empty(9)\n{one}", compiled=True)

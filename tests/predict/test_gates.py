@@ -1,0 +1,146 @@
+"""Facts and times from counts made by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from grader import datasheets
+from grader.compiler.assembly import ACCESS, COPY, DOUBLE, residency
+from grader.errors import TrackError
+from grader.meter.counts import Extent, Launch, Site
+from grader.predict import gates
+from grader.predict.prediction import Call, Compiled, Ours
+
+H200, A100 = datasheets.GPUS["h200"], datasheets.GPUS["a100"]
+SIZE = 2**28  # bytes of x, and of y
+FACTS: dict[str, Any] = {
+    "registers": 32, "stack": 0, "shared": 0, "fits": True, "warps": 4, "stages": 3, "resident": 16,
+    "limiter": "warps", "occupancy": 1.0, "loads": {"16": 2}, "stores": {"16": 2}, "matrix": 0,
+    "warpgroup": 0, "doubles": 0, "divisions": 0, "tma": 0, "copies": 0, "machine": {},
+}  # fmt: skip
+
+
+def site(kind: str, line: int, tensor: str, step: int = 4, waste: float = 1.0, times: float = 1.0) -> Site:
+    asked = SIZE * times
+    return Site(kind, line, tensor, 4, step, 1e4, asked / 4, 0.0, asked, asked, asked / 32 * waste)
+
+
+def copy(**changes: Any) -> Launch:
+    """A launch that copies x to y as it should."""
+    sites = [site("load", 5, "x"), site("store", 6, "y")]
+    tensors = {"x": Extent(SIZE, False, SIZE, 0, 0, 5), "y": Extent(SIZE, True, 0, SIZE, SIZE, 6)}
+    plain = Launch("copy", 3, (65536, 1, 1), 65536, 4, sites=sites, tensors=tensors)
+    plain.rounds = plain.mean_rounds = 1.0
+    plain.heaviest = 2 * SIZE / 65536
+    return replace(plain, **changes)
+
+
+def call(*launches: Launch, facts: dict[str, Any] | None = None, **about: Any) -> Call:
+    compiled = [Compiled({**FACTS, **(facts or {})}) for _ in launches]
+    return Call(H200, launches, about.pop("compiled", compiled), 2.0 * SIZE, **about)
+
+
+def failing(one: Call, us: float | None = None, slack: float = 1.0) -> dict[str, gates.Fact]:
+    ours = Ours(us, slack) if us else None
+    return {fact.name: fact for fact in gates.facts(one, ours) if not fact.passed}
+
+
+def test_a_good_copy_fails_nothing_and_takes_the_time_of_its_bytes() -> None:
+    assert failing(call(copy()), 126.0) == {}
+    assert call(copy()).us == pytest.approx(126, rel=0.02)
+    assert call(copy()).limits() == ["memory"]
+
+
+def test_a_strided_store_is_told_with_its_line_and_distance() -> None:
+    strided = copy(sites=[site("load", 5, "x"), site("store", 6, "y", step=16384, waste=8)])
+    fact = failing(call(strided), 126.0)["sectors"]
+    assert fact.says == "Line 6 stores 8.0× the sectors needed: neighbouring lanes are 4096 elements apart."
+    assert fact.line == 6
+
+
+def test_what_a_compiler_rejects_cuts_or_cannot_place_fails() -> None:
+    fault = {"line": 9, "message": "M >= 16 is required"}
+    for compiled, says in (
+        (Compiled(fault=fault), "The compiler rejects line 9: M >= 16 is required"),
+        (Compiled(runaway=10.0), "The compiler was not done with copy after 10 s"),
+        (
+            Compiled({**FACTS, "shared": 300 << 10, "fits": False}),
+            "copy needs 300 KB of shared memory where H200",
+        ),
+    ):
+        first = next(iter(failing(call(copy(), compiled=[compiled])).values()))
+        assert first.says.startswith(says)
+
+
+@pytest.mark.parametrize(
+    ("name", "one", "says"),
+    [
+        ("spills", call(copy(), facts={"stack": 640, "warps": 1}), "spills 640 bytes a thread"),
+        ("fp64", call(copy(lines={"fp64": 7}), facts={"doubles": 768}), "Line 7 computes in fp64: 768"),
+        ("divisions", call(copy(), facts={"divisions": 8}), "64-bit integers 8 times"),
+        ("bytes", call(copy(), copy()), "2.0× the bytes that it must, in 2 launches: y takes 268 MB"),
+        (
+            "programs",
+            call(copy(programs=4, heaviest=SIZE)),
+            "keeps 2 of 132 SMs busy: one of 4 programs does 50%",
+        ),
+        (
+            "in flight",
+            call(copy(programs=128, mean_rounds=512.0)),
+            "128 programs at a time, each with 4,096 bytes",
+        ),
+        ("matrix units", call(copy(), flops=1e12, half=True), "there is no tl.dot"),
+        (
+            "matrix units",
+            call(copy(flops=1e12, dots=9.0, lines={"dot": 8}), flops=1e12, half=True),
+            "line 8 mult",
+        ),
+    ],
+)
+def test_each_gate_says_what_is_wrong(name: str, one: Call, says: str) -> None:
+    assert says in failing(one)[name].says
+
+
+def test_an_element_that_is_stored_again_and_again_is_told() -> None:
+    again = copy()
+    again.tensors["y"].stored = 1024.0 * SIZE
+    assert failing(call(again))["stores"].says == "Line 6 stores every element of y 1024 times."
+
+
+def test_a_small_intermediate_tensor_stays_in_l2_and_a_bar_leaves_room() -> None:
+    partial = copy(tensors={"part": Extent(8 << 20, True, 8 << 20, 8 << 20)}, sites=[])
+    assert "bytes" not in failing(call(copy(), partial))
+    assert "bytes" in failing(call(copy(), copy(), room=1 / 0.60))
+    assert "bytes" not in failing(call(copy(), copy(), room=1 / 0.35))
+
+
+def test_a_predicted_time_fails_only_at_three_times_ours_or_the_slack_of_the_bar() -> None:
+    assert "time" not in failing(call(copy()), 50.0)
+    assert "time" in failing(call(copy()), 40.0)
+    assert "time" not in failing(call(copy()), 40.0, slack=3.5)
+    assert not any(fact.name == "time" for fact in gates.facts(call(copy()), None))
+
+
+def test_an_sm_holds_as_many_programs_as_its_scarcest_resource_allows() -> None:
+    assert residency(H200, 24, 0, 8) == (8, "warps")
+    assert residency(H200, 255, 65536, 4) == (2, "registers")
+    assert residency(A100, 64, 65536, 4) == (2, "shared memory")
+    assert residency(datasheets.GPUS["4090"], 16, 0, 1) == (24, "programs")
+
+
+def test_ptx_is_read_for_widths_copies_and_fp64() -> None:
+    ptx = "@%p1 ld.global.v4.b32 { %r1 }, [ %rd1 + 0 ];\n st.global.L1::evict_last.b16 [ %rd2 ], { %rs1 };"
+    assert ACCESS.findall(ptx) == [("ld", "4", "32"), ("st", "", "16")]
+    assert COPY.findall("cp.async.cg.shared.global [ %r1 + 0 ], [ %rd1 + 0 ], 0x10, %r2;") == ["0x10"]
+    assert len(DOUBLE.findall("fma.rn.f64 %fd1; cvt.rn.f64.f32 %fd2; add.f64 %fd3;")) == 2
+
+
+def test_a_gpu_answers_to_several_names() -> None:
+    assert [datasheets.key(name) for name in ("RTX 4090", "rtx4090", "H100", "NVIDIA A100")] == [
+        "4090", "4090", "h100", "a100",
+    ]  # fmt: skip
+    with pytest.raises(TrackError, match="No GPU"):
+        datasheets.key("voodoo2")

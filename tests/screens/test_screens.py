@@ -1,0 +1,111 @@
+"""Every screen as it is kept in tests/snapshots/, and what all of them have in common."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from grader.errors import UnknownDay
+from grader.learner import workspace
+from grader.learner.journal import Progress
+from grader.screens import Terminal, pages, progress, watching
+from grader.setup.doctor import Finding
+from tests.learner import day, snapshot
+from tests.shown import VERDICTS, grading, shown
+
+pytestmark = pytest.mark.usefixtures("course", "colour_terminal")
+
+
+@pytest.mark.parametrize("name", VERDICTS)
+def test_a_grading_reads_as_kept(name: str) -> None:
+    snapshot(f"graded-{name}", shown(grading(name)))
+
+
+def test_a_grading_on_an_ascii_terminal_reads_as_kept() -> None:
+    snapshot("graded-failed-ascii", shown(grading("failed"), encoding="ascii"))
+    snapshot("graded-slow-ascii", shown(grading("slow"), encoding="ascii"))
+
+
+def test_a_grading_of_some_other_file_names_it_in_the_next_command() -> None:
+    text = shown(grading("failed", own=False))
+    assert "Next: track grade 2 --file kernel.py " in text
+    assert "track grade 2 --file kernel.py --seed 4021 -k n=1025-fp32" in text
+    assert "The day is done" not in shown(grading("passed-cpu", own=False))
+
+
+def test_one_case_that_passed_is_no_day_done() -> None:
+    text = shown(grading("passed-cpu", only="n=4"))
+    assert "The day is done" not in text
+    assert "Next: track grade 2   grades every case" in text
+
+
+DRAWN: dict[str, Callable[[Terminal], object]] = {
+    "status": lambda t: progress.status(t, STANDING, day(8), skipped=2),
+    "status-new": lambda t: progress.status(t, {}, None),
+    "status-all-on-cpu": lambda t: progress.status(t, ALL_ON_CPU, day(8)),
+    "list": lambda t: progress.listing(t, STANDING, day(8)),
+    "where-new": lambda t: progress.where(t, None, {}, None),
+    "where": lambda t: progress.where(t, Path.cwd() / "my-track", STANDING, day(8)),
+    "hint": lambda t: pages.hint(t, day(2), {1: "What is 2x?"}),
+    "hint-last": lambda t: pages.hint(t, day(2), {3: "```python\nx + x\n```"}),
+    "lesson": lambda t: pages.lesson(t, day(2)),
+    "doctor": lambda t: pages.doctor(t, FINDINGS),
+    "doctor-fine": lambda t: pages.doctor(t, FINDINGS[:2]),
+    "watching": lambda t: watching.waiting(t, Path("kernel.py"), keyboard=True),
+    "watching-without-keys": lambda t: watching.waiting(t, Path("kernel.py"), keyboard=False),
+    "error": lambda t: pages.error(t, UnknownDay("No day 99. Did you mean 9?", "track start 9")),
+}  # fmt: skip
+ALL_ON_CPU = dict.fromkeys((1, 2, 8), Progress(on_cpu=True))
+STANDING = {
+    1: Progress(started=True, gradings=3, on_gpu=True, last="passed", speed={"of_copy": 0.861}),
+    2: Progress(started=True, gradings=1, on_cpu=True, last="passed"),
+    8: Progress(started=True, gradings=4, last="failed", failed="correct[n=1025-fp32]"),
+}
+FINDINGS = [
+    Finding(True, "Python 3.11.7"),
+    Finding(None, "no NVIDIA GPU: kernels run in Triton's interpreter"),
+    Finding(False, "torch is not installed", "pip install torch==2.13.0"),
+]
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_screen_reads_as_kept(name: str) -> None:
+    snapshot(name, shown(DRAWN[name]))
+
+
+def started(terminal: Terminal) -> None:
+    found = workspace.create()
+    pages.started(terminal, found, day(2), workspace.start(found, day(2)), resumed=False)
+    pages.started(terminal, found, day(2), workspace.start(found, day(2)), resumed=True)
+    pages.was_reset(
+        terminal, found, day(2), found.hidden / "trash" / "2026-01-01_12-00-00" / "day02_doubling"
+    )
+
+
+def test_start_resume_and_reset_read_as_kept() -> None:
+    snapshot("start-resume-reset", shown(started))
+
+
+SCREENS = {**DRAWN, **{f"graded-{name}": grading(name) for name in VERDICTS}, "started": started}
+
+
+@pytest.mark.parametrize("name", [name for name in SCREENS if not name.startswith(("error", "watching"))])
+def test_a_screen_ends_with_the_next_command(name: str) -> None:
+    assert shown(SCREENS[name]).splitlines()[-1].startswith("Next: track")
+
+
+@pytest.mark.parametrize("name", SCREENS)
+def test_piped_output_has_no_colour_and_no_trailing_blank(name: str) -> None:
+    text = shown(SCREENS[name])
+    assert "\x1b" not in text
+    assert [line for line in text.splitlines() if line != line.rstrip()] == []
+
+
+@pytest.mark.parametrize("name", SCREENS)
+def test_an_ascii_terminal_gets_ascii(name: str) -> None:
+    text = shown(SCREENS[name], encoding="ascii")
+    assert text.isascii()
+    assert not re.search(r"(?<!2x)(?<!stuck)(?<!9)\?(?!        fast)", text)

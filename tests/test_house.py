@@ -1,0 +1,79 @@
+"""The walls of the house: which room of grader/ may use which."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import grader
+
+PACKAGE = Path(grader.__file__).parent
+MODULES = {
+    ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in PACKAGE.rglob("*.py")
+    if "_content" not in path.parts
+}
+
+
+def imports(module: str) -> Iterator[str]:
+    """Every module of ours that this one imports, inside of functions too."""
+    for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in MODULES)
+        if isinstance(node, ast.ImportFrom) and node.module in MODULES:
+            whole = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from (name if name in MODULES else node.module for name in whole)
+
+
+ARROWS = {module: set(imports(module)) - {module} for module in MODULES}
+
+
+def room(module: str) -> str:
+    """`grader.judge` for grader.judge.case.draw; a module at the top is a room of its own."""
+    return ".".join(module.split(".")[:2])
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    try:
+        TopologicalSorter(ARROWS).prepare()
+    except CycleError as circle:
+        pytest.fail(" → ".join(circle.args[1]))
+
+
+def test_no_room_needs_a_room_that_needs_it() -> None:
+    rooms: dict[str, set[str]] = {}
+    for module, others in ARROWS.items():
+        rooms.setdefault(room(module), set()).update({room(other) for other in others} - {room(module)})
+    try:
+        TopologicalSorter(rooms).prepare()
+    except CycleError as circle:
+        pytest.fail(" → ".join(circle.args[1]))
+
+
+@pytest.mark.parametrize(
+    ("inside", "outside", "why"),
+    [
+        ("judge", "runner", "no expected value may come near the learner's code"),
+        ("runner", "judge", "the learner's code must not reach an expected value"),
+        ("meter", "runner", "it counts for whoever asks"),
+        ("interpreter", "meter", "the interpreter is made right for every grading"),
+        ("learner", "judge", "a learner's files are kept without torch"),
+    ],
+)
+def test_a_wall_has_no_door(inside: str, outside: str, why: str) -> None:
+    doors = [
+        f"{module} imports {other}: {why}"
+        for module, others in ARROWS.items()
+        for other in others
+        if room(module) == f"grader.{inside}" and room(other) == f"grader.{outside}"
+    ]
+    assert not doors
+
+
+def test_every_room_says_what_it_is_for() -> None:
+    mute = [name for name, path in MODULES.items() if not ast.get_docstring(ast.parse(path.read_text()))]
+    assert not mute
