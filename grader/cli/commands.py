@@ -119,7 +119,9 @@ def grade(
 
     watcher = sys.stderr if sys.stderr.isatty() else io.StringIO()
     screen = Terminal(watcher if as_json else sys.stdout)
-    verdict = submission.grade(submission.Attempt(wanted, path, found, device or "auto", seed, only), screen)
+    verdict = submission.grade(
+        submission.Submission(wanted, path, found, device or "auto", seed, only), screen
+    )
     if as_json:
         emit(**verdict.to_json())
     raise click.exceptions.Exit(verdict.exit_code)

@@ -24,7 +24,7 @@ Device = Literal["auto", "cpu", "gpu"]
 
 
 @dataclass(frozen=True)
-class Attempt:
+class Submission:
     """What to grade.
 
     Attributes:
@@ -40,35 +40,35 @@ class Attempt:
     only: str | None = None
 
 
-def grade(attempt: Attempt, terminal: Terminal, warm: Warm | None = None) -> Verdict:
+def grade(submission: Submission, terminal: Terminal, warm: Warm | None = None) -> Verdict:
     """Grades and shows it on `terminal`. A Ctrl-C leaves the journal as it was.
 
     Raises:
         BadSubmission, CannotGrade: there is no verdict.
     """
     engine = _engine()
-    with Grading(terminal, attempt.day) as live:
+    with Grading(terminal, submission.day) as live:
         verdict: Verdict = engine.grade(
-            attempt.day,
-            attempt.path,
-            device=attempt.device,
-            seed=attempt.seed,
-            only=attempt.only,
+            submission.day,
+            submission.path,
+            device=submission.device,
+            seed=submission.seed,
+            only=submission.only,
             on_event=live,
             warm=warm,
         )
         live.finish(verdict)
-    if attempt.workspace:
-        note(attempt.workspace, "graded", attempt.day, **journal.summary(verdict, attempt.only))
-    passed = _following(attempt) if attempt.workspace else None
-    result.show(terminal, verdict, attempt.path, only=attempt.only, passed=passed)
+    if submission.workspace:
+        note(submission.workspace, "graded", submission.day, **journal.summary(verdict, submission.only))
+    passed = _following(submission) if submission.workspace else None
+    result.show(terminal, verdict, submission.path, only=submission.only, passed=passed)
     return verdict
 
 
-def _following(attempt: Attempt) -> tuple[str, str]:
+def _following(submission: Submission) -> tuple[str, str]:
     """What to do after a pass, even if the journal could not take it."""
-    progress = {**standing().progress, attempt.day.number: Progress(on_cpu=True, on_gpu=True)}
-    return following(progress, attempt.day)
+    progress = {**standing().progress, submission.day.number: Progress(on_cpu=True, on_gpu=True)}
+    return following(progress, submission.day)
 
 
 def _engine() -> Any:

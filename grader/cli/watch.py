@@ -17,7 +17,7 @@ from grader.catalog import Day
 from grader.cli import keys, submission
 from grader.cli.shell import EXIT_STOPPED
 from grader.cli.standing import note, open_hint, standing
-from grader.cli.submission import Attempt, Device
+from grader.cli.submission import Device, Submission
 from grader.errors import CannotGrade, TrackError
 from grader.learner import workspace
 from grader.learner.workspace import Workspace
@@ -56,7 +56,7 @@ class Watch:
     def __init__(self, found: Workspace, day: Day, device: Device, terminal: Terminal) -> None:
         self.terminal = terminal
         self.workspace = found
-        self.attempt = Attempt(day, workspace.submission(found, day), found, device)
+        self.submission = Submission(day, workspace.submission(found, day), found, device)
         self.warm: Warm | None = None
         # What has happened: "saved" or a key.
         self.happened: queue.Queue[str] = queue.Queue()
@@ -68,7 +68,7 @@ class Watch:
         what = "waiting"
         while what != "q":
             if what:
-                watching.waiting(self.terminal, self.attempt.path, keyboard)
+                watching.waiting(self.terminal, self.submission.path, keyboard)
             what = self._next_event()
             self.answer(what)
 
@@ -90,19 +90,19 @@ class Watch:
         self.graded = self._content()
         try:
             watching.cleared(self.terminal)
-            self.warm = self.warm or _warm(self.attempt.device)
-            submission.grade(self.attempt, self.terminal, self.warm)
+            self.warm = self.warm or _warm(self.submission.device)
+            submission.grade(self.submission, self.terminal, self.warm)
         except TrackError as problem:
             pages.error(self.terminal, problem)
             if isinstance(problem, CannotGrade):
                 self.stop()
 
     def hint(self) -> None:
-        pages.hint(self.terminal, self.attempt.day, open_hint(self.workspace, self.attempt.day))
+        pages.hint(self.terminal, self.submission.day, open_hint(self.workspace, self.submission.day))
 
     def next(self) -> None:
         """Goes on to the next day once this one has passed."""
-        day = self.attempt.day
+        day = self.submission.day
         if not standing().of(day).done:
             raise TrackError(f"Day {day.number} has not passed yet.", "save a change, or press h for a hint")
         later = [other for other in catalog.days() if other.number > day.number]
@@ -112,11 +112,11 @@ class Watch:
         note(self.workspace, "started", later[0])
         pages.started(self.terminal, self.workspace, later[0], fates, resumed=fates["kernel.py"] == "kept")
         path = workspace.submission(self.workspace, later[0])
-        self.attempt = replace(self.attempt, day=later[0], path=path)
+        self.submission = replace(self.submission, day=later[0], path=path)
         self.graded = self._content()
 
     def saved(self, path: Path) -> None:
-        if path.name == self.attempt.path.name and path.parent.name == self.attempt.path.parent.name:
+        if path.name == self.submission.path.name and path.parent.name == self.submission.path.parent.name:
             self.happened.put("saved")
 
     def stop(self) -> None:
@@ -126,7 +126,7 @@ class Watch:
 
     def _content(self) -> str:
         try:
-            return sha256(self.attempt.path.read_bytes()).hexdigest()
+            return sha256(self.submission.path.read_bytes()).hexdigest()
         except OSError:
             return ""
 
@@ -142,7 +142,7 @@ def run(found: Workspace, day: Day, device: Device) -> int:
         return EXIT_STOPPED
     finally:
         watch.stop()
-        watching.left(watch.terminal, watch.attempt.day)
+        watching.left(watch.terminal, watch.submission.day)
 
 
 @contextlib.contextmanager

@@ -37,7 +37,7 @@ def measure(day: Day, source: str) -> dict[str, float]:
     """µs by bar, for one file."""
     import torch
 
-    from grader.judge.case.oracle import asked
+    from grader.judge.case.oracle import gradient_positions
     from grader.judge.case.trial import draw, draw_upstream
     from grader.judge.session import load_challenges
     from grader.predict.prediction import bar_name
@@ -49,7 +49,7 @@ def measure(day: Day, source: str) -> dict[str, float]:
         for speed in challenge.speeds:
             entry = getattr(module, challenge.entry)
             arguments = draw(challenge, speed.case, 1, "cuda")
-            of = asked(challenge, arguments) if speed.part != "forward" else []
+            of = gradient_positions(challenge, arguments) if speed.part != "forward" else []
             upstream = ()
             if of:
                 upstream = draw_upstream(speed.case, tuple(as_list(entry(*arguments))), 1, "cuda")

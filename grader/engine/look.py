@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.catalog import Day
-from grader.engine.precheck import Finding, precheck
+from grader.engine.precheck import Refusal, precheck
 from grader.engine.warm import Warm, new_log
 from grader.errors import BadSubmission, CannotGrade, TrackError
 from grader.setup.doctor import unfit
@@ -56,7 +56,7 @@ def _readable(day: Day, path: Path, do: str, given: str) -> None:
         raise BadSubmission(_told(finding, source), _fix(finding, day, bool(given)))
 
 
-def _told(finding: Finding, source: bytes) -> str:
+def _told(finding: Refusal, source: bytes) -> str:
     """The fact, and the line that it is about."""
     if finding.status == "unstarted":
         return f"{finding.reason.rstrip('.')}: fill in a TODO first."
@@ -65,7 +65,7 @@ def _told(finding: Finding, source: bytes) -> str:
     return f"{finding.reason.rstrip('.')} (line {finding.line}: {text})" if text else finding.reason
 
 
-def _fix(finding: Finding, day: Day, loose: bool) -> str:
+def _fix(finding: Refusal, day: Day, loose: bool) -> str:
     """The command that the diagnosis names, or else its sentence."""
     if finding.status == "unstarted":
         return f"track hint {day.number}"

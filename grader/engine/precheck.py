@@ -30,7 +30,7 @@ FORBIDDEN = {
 
 
 @dataclass(frozen=True)
-class Finding:
+class Refusal:
     """Why a file is not graded.
 
     Attributes:
@@ -47,11 +47,11 @@ class Finding:
     column: int = 0
 
 
-def precheck(day: Day, source: bytes) -> Finding | None:
+def precheck(day: Day, source: bytes) -> Refusal | None:
     """The first thing wrong with `source` that can be told without running it, or None."""
     if len(source) > LARGEST:
         reason = f"The file is larger than {LARGEST:,} bytes."
-        return Finding(
+        return Refusal(
             "failed",
             reason,
             diagnosis="This does not look like the day's kernel.py: check which file was graded.",
@@ -62,28 +62,28 @@ def precheck(day: Day, source: bytes) -> Finding | None:
         return _not_utf8(source, error)
     if not text.strip():
         undo = f"`track reset {day.number}` brings the skeleton back."
-        return Finding("failed", "The file is empty.", diagnosis=f"There is nothing to grade; {undo}")
+        return Refusal("failed", "The file is empty.", diagnosis=f"There is nothing to grade; {undo}")
     parsed = _parse(text)
-    if isinstance(parsed, Finding):
+    if isinstance(parsed, Refusal):
         return parsed
     if not any(not _is_text(statement) for statement in parsed.body):
         undo = f"`track reset {day.number}` brings the skeleton back."
-        return Finding(
+        return Refusal(
             "failed", "The file holds no code, only comments.", diagnosis=f"There is nothing to grade; {undo}"
         )
     if _same_as_skeleton(day, parsed):
         todo = "Every TODO is still as it was: fill one in and grade again."
-        return Finding("unstarted", "The file is still the skeleton.", diagnosis=todo)
+        return Refusal("unstarted", "The file is still the skeleton.", diagnosis=todo)
     return _forbidden(parsed)
 
 
-def _not_utf8(source: bytes, error: UnicodeDecodeError) -> Finding:
+def _not_utf8(source: bytes, error: UnicodeDecodeError) -> Refusal:
     line = source.count(b"\n", 0, error.start) + 1
     reason = f"Line {line} is not UTF-8 text (byte 0x{source[error.start]:02x})."
-    return Finding("failed", reason, line, "Save the file as UTF-8 in your editor and grade again.")
+    return Refusal("failed", reason, line, "Save the file as UTF-8 in your editor and grade again.")
 
 
-def _parse(text: str) -> ast.Module | Finding:
+def _parse(text: str) -> ast.Module | Refusal:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -94,17 +94,17 @@ def _parse(text: str) -> ast.Module | Finding:
         line, column = error.lineno or 0, error.offset or 0
         kind = "Indentation" if isinstance(error, IndentationError) else "Syntax"
         reason = f"{kind} error on line {line}: {error.msg}." if line else f"Syntax error: {error.msg}."
-        return Finding(
+        return Refusal(
             "failed", reason, line, "Python cannot read the file: fix this line and grade again.", column
         )
     except ValueError as error:
-        return Finding(
+        return Refusal(
             "failed",
             f"Python cannot read the file: {error}.",
             diagnosis="Remove what is no text from the file.",
         )
     except (RecursionError, MemoryError):
-        return Finding(
+        return Refusal(
             "failed",
             "The file is nested too deeply for Python to read.",
             diagnosis="Split the longest expression.",
@@ -133,13 +133,13 @@ def _bare(tree: ast.Module) -> ast.Module:
     return copy
 
 
-def _forbidden(parsed: ast.Module) -> Finding | None:
+def _forbidden(parsed: ast.Module) -> Refusal | None:
     for node in ast.walk(parsed):
         for module in _imported(node):
             name = next((n for n in FORBIDDEN if module == n or module.startswith(n + ".")), None)
             if name:
                 advice = f"A kernel needs torch and triton alone: remove the import of {name}."
-                return Finding(
+                return Refusal(
                     "failed",
                     f"The file imports {name}: {FORBIDDEN[name]}.",
                     getattr(node, "lineno", 0),
@@ -164,12 +164,12 @@ def _is_kernel(node: ast.FunctionDef) -> bool:
     return any("jit" in ast.unparse(decorator) for decorator in node.decorator_list)
 
 
-def _handle(kernel: ast.FunctionDef) -> Finding | None:
+def _handle(kernel: ast.FunctionDef) -> Refusal | None:
     """`.handle` is a NumPy array in the interpreter alone: no kernel that uses it compiles."""
     for node in ast.walk(kernel):
         if isinstance(node, ast.Attribute) and node.attr == "handle":
             advice = "Tensors in a kernel have no .handle on a GPU: compute with tl operations."
-            return Finding(
+            return Refusal(
                 "failed", f"{kernel.name} reads .handle.", node.lineno, advice, node.col_offset + 1
             )
     return None

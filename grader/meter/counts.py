@@ -81,7 +81,7 @@ class Extent:
 
 
 @dataclass
-class Launch:
+class LaunchCounts:
     """One launch of a kernel, or one operation of torch.
 
     Attributes:
@@ -136,7 +136,7 @@ class Launch:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, document: dict[str, Any]) -> Launch:
+    def from_json(cls, document: dict[str, Any]) -> LaunchCounts:
         """The launch that `to_json` wrote.
 
         Raises:

@@ -17,7 +17,7 @@ from triton.runtime import interpreter
 from grader.interpreter import bounds
 from grader.meter import arithmetic
 from grader.meter.counter import Counter, Cut, Tally
-from grader.meter.counts import Launch
+from grader.meter.counts import LaunchCounts
 from grader.meter.extrapolate import launch_of
 from grader.meter.sample import place, programs, weights
 from grader.operators import tensors_in
@@ -46,7 +46,7 @@ class Meter:
         recipe: Callable[[Any, dict[str, Any], dict[str, Any]], dict[str, Any]],
     ) -> None:
         self.counter, self.given, self.recipe = counter, given, recipe
-        self.launches: list[Launch] = []
+        self.launches: list[LaunchCounts] = []
         self.spent = 0.0
         self.few = FEW
         self.paused = False

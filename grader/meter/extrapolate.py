@@ -7,7 +7,7 @@ from typing import Any
 
 from grader.interpreter.bounds import Region
 from grader.meter.counter import Tally
-from grader.meter.counts import Extent, Launch, Site
+from grader.meter.counts import Extent, LaunchCounts, Site
 
 
 def launch_of(
@@ -16,9 +16,11 @@ def launch_of(
     regions: Sequence[Region],
     tallies: Sequence[Tally],
     weights: Sequence[float],
-) -> Launch:
+) -> LaunchCounts:
     """The launch whose sampled programs did `tallies`, each standing for `weights` programs."""
-    launch = Launch(fn.__name__, fn.__code__.co_firstlineno, grid, grid[0] * grid[1] * grid[2], len(tallies))
+    launch = LaunchCounts(
+        fn.__name__, fn.__code__.co_firstlineno, grid, grid[0] * grid[1] * grid[2], len(tallies)
+    )
     sites: dict[tuple[str, int, str, int], Site] = {}
     for tally, weight in zip(tallies, weights, strict=True):
         for key, site in tally.sites.items():

@@ -11,7 +11,7 @@ import triton
 import triton.language as tl
 
 from grader.meter.counter import Counter
-from grader.meter.counts import Launch
+from grader.meter.counts import LaunchCounts
 from grader.meter.execute import Meter
 from grader.meter.loops import Loops
 
@@ -43,7 +43,7 @@ def wrong() -> str:
     return next((f"{name} {found.get(name)}" for name in must if found.get(name) != must[name]), "")
 
 
-def _counts(launch: Launch) -> dict[str, float]:
+def _counts(launch: LaunchCounts) -> dict[str, float]:
     counts: dict[str, float] = {"programs": launch.programs, "dots": launch.dots, "flops": launch.flops}
     counts |= {"special": launch.ops.get("special", 0), "rounds": launch.rounds}
     for site in launch.sites:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.datasheets import Gpu
-from grader.meter.counts import Extent, Launch
+from grader.meter.counts import Extent, LaunchCounts
 from grader.predict.roofline import REACHED, Built, roofs, seconds
 
 OURS = Path(__file__).with_name("ours.json")
@@ -64,7 +64,7 @@ class Call:
     """
 
     gpu: Gpu
-    launches: Sequence[Launch]
+    launches: Sequence[LaunchCounts]
     compiled: Sequence[Compiled]
     ideal: float
     flops: float = 0.0

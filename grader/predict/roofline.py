@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from grader.datasheets import Gpu
-from grader.meter.counts import SECTOR, Launch
+from grader.meter.counts import SECTOR, LaunchCounts
 
 START = 0.4e-6  # seconds from a program's start to its first load
 TRIP = 0.65e-6  # one round to memory and back
@@ -44,7 +44,7 @@ class Built:
     warpgroup: bool = True
 
 
-def roofs(launch: Launch, gpu: Gpu, built: Built) -> dict[str, float]:
+def roofs(launch: LaunchCounts, gpu: Gpu, built: Built) -> dict[str, float]:
     """Seconds by what would be the limit, if nothing else were."""
     if not launch.line:
         return {"memory": launch.heaviest / (gpu.dram * 1e9 * REACHED)}
@@ -75,7 +75,7 @@ def roofs(launch: Launch, gpu: Gpu, built: Built) -> dict[str, float]:
     }
 
 
-def _l2_bytes(launch: Launch) -> float:
+def _l2_bytes(launch: LaunchCounts) -> float:
     total = 0.0
     for site in launch.sites:
         partial = site.kind == "store" and site.efficiency < 0.5
@@ -83,12 +83,12 @@ def _l2_bytes(launch: Launch) -> float:
     return total
 
 
-def seconds(launch: Launch, gpu: Gpu, built: Built) -> float:
+def seconds(launch: LaunchCounts, gpu: Gpu, built: Built) -> float:
     """The launch's time."""
     return max(roofs(launch, gpu, built).values()) + LAUNCH
 
 
-def quick(launch: Launch, gpu: Gpu) -> float:
+def quick(launch: LaunchCounts, gpu: Gpu) -> float:
     """The same before anything is compiled; impossible configs take for ever."""
     options = launch.recipe.get("options", {})
     warps = int(options.get("num_warps", 4))
@@ -101,7 +101,7 @@ def quick(launch: Launch, gpu: Gpu) -> float:
     return seconds(launch, gpu, Built(resident, overlapped=max(stages - 1, 1) if launch.dots else 1))
 
 
-def tile(launch: Launch) -> tuple[float, float]:
+def tile(launch: LaunchCounts) -> tuple[float, float]:
     """Of a launch with dots: bytes of operands that one step of its loop loads, and sums of one program."""
     if not launch.dots:
         return 0.0, 0.0

@@ -34,7 +34,7 @@ INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 HEADROOM = 8 << 30  # bytes of address space the learner's code may take on a CPU before it gets a MemoryError
 
 
-class Runner:
+class LearnerFile:
     """One learner's file, loaded."""
 
     def __init__(self) -> None:
@@ -130,7 +130,7 @@ def serve(channel: Channel) -> None:
     if INTERPRETED:
         order.install()
         bounds.install()
-    runner = Runner()
+    runner = LearnerFile()
     commands: dict[str, Any] = {"load": runner.load, "call": runner.call, "peak": runner.allocated}
     if INTERPRETED:
         from grader.runner.metering import Metering

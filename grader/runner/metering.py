@@ -17,7 +17,7 @@ from grader import datasheets
 from grader.compiler import recipe
 from grader.meter import sentinel
 from grader.meter.counter import Counter
-from grader.meter.counts import Launch
+from grader.meter.counts import LaunchCounts
 from grader.meter.execute import Meter
 from grader.meter.hollow import Hollow
 from grader.meter.loops import Loops
@@ -52,7 +52,7 @@ class Metering:
 
         def note(name: str, read: int, written: int) -> None:
             if not meter.paused:
-                launch = Launch(f"torch.{name}", 0, (1, 1, 1), 1)
+                launch = LaunchCounts(f"torch.{name}", 0, (1, 1, 1), 1)
                 launch.heaviest = read + written
                 meter.launches.append(launch)
 

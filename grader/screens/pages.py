@@ -14,7 +14,7 @@ from grader.learner.workspace import Fate, Workspace
 from grader.screens.terminal import Terminal, near, spell, typed
 
 if TYPE_CHECKING:
-    from grader.setup.doctor import Finding
+    from grader.setup.doctor import Condition
 
 DIFF = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -110,7 +110,7 @@ def unrecorded(terminal: Terminal, problem: TrackError) -> None:
     terminal.line(("warning: ", "bold yellow"), f"not recorded. {problem.problem}")
 
 
-def doctor(terminal: Terminal, findings: Sequence[Finding]) -> None:
+def doctor(terminal: Terminal, findings: Sequence[Condition]) -> None:
     """Prints what was found on this machine, each trouble with its cure."""
     for one in findings:
         terminal.line(

@@ -31,7 +31,7 @@ FREE_GB = 1.0
 
 
 @dataclass(frozen=True)
-class Finding:
+class Condition:
     """One line of `track doctor`.
 
     Attributes:
@@ -45,117 +45,121 @@ class Finding:
     fix: str = ""
 
 
-def doctor() -> list[Finding]:
+def doctor() -> list[Condition]:
     """Everything that has to be right before a grading, most basic first. Takes seconds: it imports torch."""
     torch = _ask_torch()
-    findings = [Finding(True, f"Python {platform.python_version()}"), _platform(), _torch(torch), _triton()]
+    findings = [Condition(True, f"Python {platform.python_version()}"), _platform(), _torch(torch), _triton()]
     findings += [*_pair(), *_numpy(), *_packages(), _gpu(torch), *_compiler(), _writable(), _disk()]
     return findings if any(finding.ok is False for finding in findings) else [*findings, *_interpreter()]
 
 
-def unfit(device: str) -> Finding | None:
+def unfit(device: str) -> Condition | None:
     """The first reason why nothing can be graded on `cpu` or `gpu`; of those that show without an import."""
     torch = _installed("torch")
-    absent = [] if torch else [Finding(False, "torch is not installed", _reinstall())]
+    absent = [] if torch else [Condition(False, "torch is not installed", _reinstall())]
     interpreter = _numpy() if device == "cpu" else []  # compiled kernels never meet numpy
     return next((finding for finding in [*absent, _triton(), *interpreter] if finding.ok is False), None)
 
 
-def _platform() -> Finding:
+def _platform() -> Condition:
     fix = "" if sys.platform == "linux" else "Triton is built for Linux: use WSL on Windows, or Colab."
-    return Finding(not fix, f"{platform.system()} on {platform.machine()}", fix)
+    return Condition(not fix, f"{platform.system()} on {platform.machine()}", fix)
 
 
-def _torch(torch: dict[str, Any]) -> Finding:
+def _torch(torch: dict[str, Any]) -> Condition:
     version = _installed("torch")
     if version is None:
-        return Finding(False, "torch is not installed", _reinstall())
+        return Condition(False, "torch is not installed", _reinstall())
     if "error" in torch:
-        return Finding(False, f"torch {version} does not import: {torch['error']}", _reinstall())
-    return Finding(True, f"torch {version}")
+        return Condition(False, f"torch {version} does not import: {torch['error']}", _reinstall())
+    return Condition(True, f"torch {version}")
 
 
-def _triton() -> Finding:
+def _triton() -> Condition:
     version = _installed("triton")
     if version is None:
-        return Finding(False, "triton is not installed", _reinstall())
+        return Condition(False, "triton is not installed", _reinstall())
     if _minor(version) not in PAIRS:
         first, *_, last = PAIRS
-        return Finding(False, f"triton {version} is not supported, {first} to {last} are", _reinstall())
-    return Finding(True, f"triton {version}")
+        return Condition(False, f"triton {version} is not supported, {first} to {last} are", _reinstall())
+    return Condition(True, f"triton {version}")
 
 
-def _pair() -> list[Finding]:
+def _pair() -> list[Condition]:
     """Torch and Triton are released together, and torch.compile breaks on a mixed pair."""
     torch, triton = _installed("torch"), _installed("triton")
     fitting = PAIRS.get(_minor(triton or ""))
     if torch is None or fitting is None or _minor(torch) in fitting:
         return []
     what = f"torch {torch} and triton {triton} are no pair: that triton goes with {' or '.join(fitting)}"
-    return [Finding(False, what, f'{PIP} "torch=={fitting[-1]}.*"')]
+    return [Condition(False, what, f'{PIP} "torch=={fitting[-1]}.*"')]
 
 
-def _numpy() -> list[Finding]:
+def _numpy() -> list[Condition]:
     version = _installed("numpy") or ""
     if _minor(_installed("triton") or "") == "3.6" and _version(version) >= (2, 4):
         what = f"numpy {version} is too new for triton 3.6: range() over a kernel argument fails"
-        return [Finding(False, what, f'{PIP} "numpy<2.4"')]
-    return [Finding(True, f"numpy {version}")] if version else []
+        return [Condition(False, what, f'{PIP} "numpy<2.4"')]
+    return [Condition(True, f"numpy {version}")] if version else []
 
 
-def _packages() -> list[Finding]:
+def _packages() -> list[Condition]:
     absent = [name for name in ("numpy", "pytest", "pytest-timeout", "watchfiles") if not _installed(name)]
-    return [Finding(False, f"{name} is not installed", _reinstall()) for name in absent]
+    return [Condition(False, f"{name} is not installed", _reinstall()) for name in absent]
 
 
-def _gpu(torch: dict[str, Any]) -> Finding:
+def _gpu(torch: dict[str, Any]) -> Condition:
     found = gpus()
     if not found and not has_nvidia_gpu():
-        return Finding(None, "no NVIDIA GPU: kernels run in Triton's CPU interpreter; speed is not measured")
+        return Condition(
+            None, "no NVIDIA GPU: kernels run in Triton's CPU interpreter; speed is not measured"
+        )
     if not found:
-        return Finding(False, "there is a GPU, but nvidia-smi does not answer", "Install the NVIDIA driver.")
+        return Condition(
+            False, "there is a GPU, but nvidia-smi does not answer", "Install the NVIDIA driver."
+        )
     names = ", ".join(f"{gpu.name} ({gpu.memory_bytes / 2**30:.0f} GB, driver {gpu.driver})" for gpu in found)
     if not torch or "error" in torch:
-        return Finding(None, names)
+        return Condition(None, names)
     if torch["cuda"] is None:
-        return Finding(False, f"{names}, but this torch is a CPU build", _reinstall())
+        return Condition(False, f"{names}, but this torch is a CPU build", _reinstall())
     if not torch["available"]:
         what = f"{names}, but torch cannot use it: {torch.get('reason') or 'no reason given'}"
-        return Finding(False, what, "Update the NVIDIA driver, or install a torch built for an older CUDA.")
+        return Condition(False, what, "Update the NVIDIA driver, or install a torch built for an older CUDA.")
     oldest = min((int(arch[3:]) for arch in torch["arches"] if arch[3:].isdigit()), default=0)
     if found[0].capability < (oldest // 10, oldest % 10):
         what = f"{names} is older than this torch supports (sm_{oldest})"
-        return Finding(False, what, "track grade --cpu grades without it.")
+        return Condition(False, what, "track grade --cpu grades without it.")
     return _measured(names)
 
 
-def _measured(names: str) -> Finding:
+def _measured(names: str) -> Condition:
     """Proof that the GPU works, and what it reaches."""
     code = """import dataclasses, json
 from grader.setup import nvidia
 print(json.dumps(dataclasses.asdict(nvidia.ceilings())))"""
     answer = _python_says(code, PYTHONPATH=str(PACKAGE))
     if "error" in answer:
-        return Finding(False, f"{names} fails: {answer['error']}", "Free the GPU, or update its driver.")
+        return Condition(False, f"{names} fails: {answer['error']}", "Free the GPU, or update its driver.")
     speed = "copies {copy_gb_s:.0f} GB/s, a launch takes {launch_us:.1f} µs".format(**answer)
-    return Finding(True, f"{names}: {speed}")
+    return Condition(True, f"{names}: {speed}")
 
 
-def _compiler() -> list[Finding]:
+def _compiler() -> list[Condition]:
     """Triton compiles its launcher with the system's C compiler and Python's header, on a GPU only."""
     if not has_nvidia_gpu():
         return []
     findings = []
     if not any(shutil.which(name) for name in (os.environ.get("CC", ""), "gcc", "clang", "cc") if name):
         what = "there is no C compiler, and Triton needs one on a GPU"
-        findings.append(Finding(False, what, "sudo apt install gcc"))
+        findings.append(Condition(False, what, "sudo apt install gcc"))
     if not Path(sysconfig.get_path("include"), "Python.h").is_file():
         install = "sudo apt install python{}.{}-dev".format(*sys.version_info)
-        findings.append(Finding(False, "Python.h is missing, and Triton needs it on a GPU", install))
+        findings.append(Condition(False, "Python.h is missing, and Triton needs it on a GPU", install))
     return findings
 
 
-def _writable() -> Finding:
+def _writable() -> Condition:
     from grader.learner import workspace
 
     found = workspace.find()
@@ -163,18 +167,18 @@ def _writable() -> Finding:
     name = f"workspace {root}" if found else f"{root} (no workspace yet)"
     try:
         with tempfile.TemporaryFile(dir=found.hidden if found else root):
-            return Finding(True, name)
+            return Condition(True, name)
     except OSError as error:
-        return Finding(False, f"{name} cannot be written: {error.strerror}", "Go to a folder of your own.")
+        return Condition(False, f"{name} cannot be written: {error.strerror}", "Go to a folder of your own.")
 
 
-def _disk() -> Finding:
+def _disk() -> Condition:
     free = shutil.disk_usage(tempfile.gettempdir()).free / 1e9
     fix = "" if free >= FREE_GB else f"Free {FREE_GB:.0f} GB, or set TMPDIR."
-    return Finding(not fix, f"{free:.1f} GB free in {tempfile.gettempdir()}", fix)
+    return Condition(not fix, f"{free:.1f} GB free in {tempfile.gettempdir()}", fix)
 
 
-def _interpreter() -> list[Finding]:
+def _interpreter() -> list[Condition]:
     """The canaries: whether what the grader mends in Triton's interpreter is mended with these versions."""
     code = """import json
 from grader.interpreter import canaries, repairs
@@ -182,11 +186,11 @@ repairs.install()
 print(json.dumps(canaries.failures()))"""
     answer = _python_says(code, TRITON_INTERPRET="1", PYTHONPATH=str(PACKAGE))
     if isinstance(answer, dict):
-        return [Finding(False, f"Triton's interpreter does not run: {answer['error']}", _reinstall())]
+        return [Condition(False, f"Triton's interpreter does not run: {answer['error']}", _reinstall())]
     if not answer:
-        return [Finding(True, "Triton's interpreter gives the right answers")]
+        return [Condition(True, "Triton's interpreter gives the right answers")]
     fix = "Cases that need it are not graded on the CPU."
-    return [Finding(None, f"Triton's interpreter is wrong here: {failure}", fix) for failure in answer]
+    return [Condition(None, f"Triton's interpreter is wrong here: {failure}", fix) for failure in answer]
 
 
 def _ask_torch() -> dict[str, Any]:

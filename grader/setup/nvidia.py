@@ -17,7 +17,7 @@ SMI = ("nvidia-smi", "/usr/lib/wsl/lib/nvidia-smi")
 
 
 @dataclass(frozen=True)
-class Gpu:
+class InstalledGpu:
     """A GPU as the driver sees it. `capability` is (9, 0) for an H200."""
 
     name: str
@@ -50,13 +50,13 @@ def has_nvidia_gpu() -> bool:
     return "GPU" in _smi("-L") or bool(glob.glob("/dev/nvidia*"))
 
 
-def gpus() -> tuple[Gpu, ...]:
+def gpus() -> tuple[InstalledGpu, ...]:
     """The GPUs that nvidia-smi lists, in its order."""
     fields = "name,uuid,compute_cap,memory.total,driver_version"
     listing = _smi(f"--query-gpu={fields}", "--format=csv,noheader,nounits")
     rows = [[cell.strip() for cell in line.split(",")] for line in listing.splitlines()]
     return tuple(
-        Gpu(name, uuid, (int(capability[:-2]), int(capability[-1:])), int(memory) << 20, driver)
+        InstalledGpu(name, uuid, (int(capability[:-2]), int(capability[-1:])), int(memory) << 20, driver)
         for name, uuid, capability, memory, driver in (row for row in rows if len(row) == 5)
         if memory.isdigit() and capability.replace(".", "").isdigit()
     )

@@ -122,10 +122,10 @@ def test_grids_are_as_short_as_they_are() -> None:
 
 
 def test_every_limit_has_its_words() -> None:
-    from grader.meter.counts import Launch
+    from grader.meter.counts import LaunchCounts
     from grader.predict.roofline import Built, roofs
 
-    assert set(roofs(Launch("k", 1, (1,), 1), GPUS["h200"], Built())) <= set(legend.LIMITS)
+    assert set(roofs(LaunchCounts("k", 1, (1,), 1), GPUS["h200"], Built())) <= set(legend.LIMITS)
 
 
 def test_a_kernel_that_does_not_compile_gets_no_time(warm: Warm, tmp_path: Path) -> None:

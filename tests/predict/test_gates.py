@@ -10,7 +10,7 @@ import pytest
 from grader import datasheets
 from grader.compiler.assembly import ACCESS, COPY, DOUBLE, residency
 from grader.errors import TrackError
-from grader.meter.counts import Extent, Launch, Site
+from grader.meter.counts import Extent, LaunchCounts, Site
 from grader.predict import gates
 from grader.predict.prediction import Call, Compiled, Ours
 
@@ -28,17 +28,17 @@ def site(kind: str, line: int, tensor: str, step: int = 4, waste: float = 1.0, t
     return Site(kind, line, tensor, 4, step, 1e4, asked / 4, 0.0, asked, asked, asked / 32 * waste)
 
 
-def copy(**changes: Any) -> Launch:
+def copy(**changes: Any) -> LaunchCounts:
     """A launch that copies x to y as it should."""
     sites = [site("load", 5, "x"), site("store", 6, "y")]
     tensors = {"x": Extent(SIZE, False, SIZE, 0, 0, 5), "y": Extent(SIZE, True, 0, SIZE, SIZE, 6)}
-    plain = Launch("copy", 3, (65536, 1, 1), 65536, 4, sites=sites, tensors=tensors)
+    plain = LaunchCounts("copy", 3, (65536, 1, 1), 65536, 4, sites=sites, tensors=tensors)
     plain.rounds = plain.mean_rounds = 1.0
     plain.heaviest = 2 * SIZE / 65536
     return replace(plain, **changes)
 
 
-def call(*launches: Launch, facts: dict[str, Any] | None = None, **about: Any) -> Call:
+def call(*launches: LaunchCounts, facts: dict[str, Any] | None = None, **about: Any) -> Call:
     compiled = [Compiled({**FACTS, **(facts or {})}) for _ in launches]
     return Call(H200, launches, about.pop("compiled", compiled), 2.0 * SIZE, **about)
 

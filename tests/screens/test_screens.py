@@ -12,7 +12,7 @@ from grader.errors import UnknownDay
 from grader.learner import workspace
 from grader.learner.journal import Progress
 from grader.screens import Terminal, pages, progress, watching
-from grader.setup.doctor import Finding
+from grader.setup.doctor import Condition
 from tests.learner import day, snapshot
 from tests.shown import VERDICTS, grading, shown
 
@@ -65,9 +65,9 @@ STANDING = {
     8: Progress(started=True, gradings=4, last="failed", failed="correct[n=1025-fp32]"),
 }
 FINDINGS = [
-    Finding(True, "Python 3.11.7"),
-    Finding(None, "no NVIDIA GPU: kernels run in Triton's interpreter"),
-    Finding(False, "torch is not installed", "pip install torch==2.13.0"),
+    Condition(True, "Python 3.11.7"),
+    Condition(None, "no NVIDIA GPU: kernels run in Triton's interpreter"),
+    Condition(False, "torch is not installed", "pip install torch==2.13.0"),
 ]
 
 

@@ -132,7 +132,9 @@ def smi(folder: Path, listing: str) -> str:
 def test_the_driver_tells_what_gpu_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", smi(tmp_path / "bin", H200))
     assert nvidia.has_nvidia_gpu()
-    assert nvidia.gpus() == (nvidia.Gpu("NVIDIA H200", "GPU-1b2c", (9, 0), 143771 << 20, "580.65.06"),)
+    assert nvidia.gpus() == (
+        nvidia.InstalledGpu("NVIDIA H200", "GPU-1b2c", (9, 0), 143771 << 20, "580.65.06"),
+    )
 
 
 @pytest.mark.parametrize("listing", ["", "No devices were found", "NVIDIA H200, GPU-1b2c, [N/A], [N/A], 580"])

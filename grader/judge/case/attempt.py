@@ -9,9 +9,9 @@ import torch
 
 from grader.challenge import Case, Challenge
 from grader.judge.case import forms
-from grader.judge.case.findings import find, form
+from grader.judge.case.findings import find, form_findings
 from grader.judge.case.link import LARGE, Answer, Runner, pack_arguments, read_answer
-from grader.judge.case.oracle import Values, asked, expect, expect_gradients
+from grader.judge.case.oracle import Values, expect, expect_gradients, gradient_positions
 from grader.judge.case.trial import Trial, draw, draw_upstream
 
 SLICE = 4096  # elements of each piece that is fetched of an output too large to fetch whole
@@ -40,15 +40,17 @@ def attempt(
         RunnerLost: the runner crashed or hung; the trial is lost with it.
     """
     arguments = draw(challenge, case, seed, device) if arguments is None else arguments
-    trial = Trial(challenge, case, arguments, names[: len(arguments)], few=arguments)
+    trial = Trial(challenge, case, arguments, names[: len(arguments)], oracle_arguments=arguments)
     slices = _choose(trial)
     if challenge.chance:  # until the answer says what was kept: all
-        first = next(value for value in trial.few if isinstance(value, torch.Tensor))
-        trial.given = (torch.ones_like(first, dtype=torch.bool),)
+        first = next(value for value in trial.oracle_arguments if isinstance(value, torch.Tensor))
+        trial.kept = (torch.ones_like(first, dtype=torch.bool),)
     _expect(trial, seed, device)
     trial.answer = _ask(runner, trial, slices, seed, timeout)
-    if challenge.chance and not form(trial):
-        trial.given = (challenge.chance.keep(*trial.few, *[out.to(device) for out in trial.answer.outputs]),)
+    if challenge.chance and not form_findings(trial):
+        trial.kept = (
+            challenge.chance.keep(*trial.oracle_arguments, *[out.to(device) for out in trial.answer.outputs]),
+        )
         _expect(trial, seed, device)
     trial.findings = find(trial)
     return trial
@@ -56,14 +58,14 @@ def attempt(
 
 def _ask(runner: Runner, trial: Trial, slices: list[list[int]] | None, seed: int, timeout: float) -> Answer:
     challenge, case = trial.challenge, trial.case
-    specs, blobs = pack_arguments(*trial.handed())
+    specs, blobs = pack_arguments(*trial.runner_arguments())
     request = {
         "do": "call",
         "entry": challenge.entry,
         "probe": challenge.probe,
         "arguments": specs[: len(trial.arguments)],
         "upstream": specs[len(trial.arguments) :],
-        "of": asked(challenge, trial.arguments),
+        "of": gradient_positions(challenge, trial.arguments),
         "calls": case.calls,
         "slices": slices,
         "seed": random.Random(f"{seed}/{case.id}/order").getrandbits(32),
@@ -85,7 +87,7 @@ def _choose(trial: Trial) -> list[list[int]] | None:
     width = tensors[0].numel() // trial.rows
     pieces = _pieces(trial.rows, width)
     trial.picked = [row for start, stop in pieces for row in range(start, stop)]
-    trial.few = _pick(trial, trial.arguments)
+    trial.oracle_arguments = _pick(trial, trial.arguments)
     return [[start * width, stop * width] for start, stop in pieces]
 
 
@@ -100,7 +102,7 @@ def _pick(trial: Trial, values: Values) -> Values:
 def _expect(trial: Trial, seed: int, device: str) -> None:
     """Ask the oracle."""
     challenge = trial.challenge
-    trial.expected = expect(challenge, trial.few, trial.given)
+    trial.expected = expect(challenge, trial.oracle_arguments, trial.kept)
     if not challenge.gradients:
         return
     if not trial.upstream:
@@ -109,7 +111,7 @@ def _expect(trial: Trial, seed: int, device: str) -> None:
             outputs = tuple(replace(out, exact=_tall(out.exact, trial.rows)) for out in outputs)
         trial.upstream = draw_upstream(trial.case, outputs, seed, device)
     upstream = _pick(trial, trial.upstream) if trial.rows else trial.upstream
-    trial.expected += expect_gradients(challenge, trial.few, upstream, trial.given, trial.names)
+    trial.expected += expect_gradients(challenge, trial.oracle_arguments, upstream, trial.kept, trial.names)
 
 
 def _tall(some: torch.Tensor, rows: int) -> torch.Tensor:

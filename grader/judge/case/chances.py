@@ -24,7 +24,7 @@ ENOUGH = 512  # elements; fewer tell nothing
 def chances(trial: Trial) -> list[Finding]:
     """What is not random about the kept elements of a trial."""
     assert trial.challenge.chance is not None
-    keep = trial.given[0].reshape(-1).cpu()
+    keep = trial.kept[0].reshape(-1).cpu()
     rate = trial.challenge.chance.rate(trial.case)
     # What comes again and again spoils the rate too: repetition is the better reason.
     found = _repeats(keep, trial) or _rate(keep, rate)
@@ -79,9 +79,9 @@ def _repeats(keep: torch.Tensor, trial: Trial) -> Finding | None:
 
 def other_choice(trial: Trial, gradient: torch.Tensor) -> tuple[str, str] | None:
     """What is told of a wrong gradient that is 0 about as often as it should be, but elsewhere."""
-    if not trial.given or gradient.shape != trial.given[0].shape:
+    if not trial.kept or gradient.shape != trial.kept[0].shape:
         return None
-    dropped, zero = ~trial.given[0].cpu(), gradient == 0
+    dropped, zero = ~trial.kept[0].cpu(), gradient == 0
     apart = float((dropped != zero).double().mean())
     if apart < 0.02 or not 0.5 < float(zero.sum()) / max(float(dropped.sum()), 1.0) < 2.0:
         return None

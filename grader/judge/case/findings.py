@@ -24,7 +24,7 @@ def find(trial: Trial) -> list[Finding]:
         fault = header["fault"]
         wild = _bounds_findings(header) if fault["kind"] == "bounds" else []
         return wild or [Finding("error", f"{fault['type']}: {fault['message']}", fault)]
-    found = form(trial)
+    found = form_findings(trial)
     if not found:
         found = [*_bounds_findings(header), *_input_findings(trial), *_value_findings(trial)]
         found += [] if found or not trial.challenge.chance else chances(trial)
@@ -37,7 +37,7 @@ def find(trial: Trial) -> list[Finding]:
     ]
 
 
-def form(trial: Trial) -> list[Finding]:
+def form_findings(trial: Trial) -> list[Finding]:
     """Arity, type, shape, dtype, device and layout, before any value is looked at."""
     assert trial.answer is not None
     header = trial.answer.header
@@ -151,7 +151,7 @@ def _unwritten(out: torch.Tensor, want: Expected) -> list[Finding]:
 
 def _input_findings(trial: Trial) -> list[Finding]:
     assert trial.answer is not None
-    tensors = [(a, n) for a, n in zip(*trial.handed(), strict=True) if isinstance(a, torch.Tensor)]
+    tensors = [(a, n) for a, n in zip(*trial.runner_arguments(), strict=True) if isinstance(a, torch.Tensor)]
     for (tensor, label), after in zip(tensors, trial.answer.inputs, strict=False):
         if not torch.equal(storage_bytes(tensor), after):
             return [Finding("input", f"the call changed its input {label}", {"tensor": label})]

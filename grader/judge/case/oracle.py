@@ -19,13 +19,13 @@ def as_tuple(result: Any) -> Values:
     return tuple(passes.as_list(result))
 
 
-def expect(challenge: Challenge, arguments: Values, given: Values = ()) -> Values:
+def expect(challenge: Challenge, arguments: Values, kept: Values = ()) -> Values:
     """What the challenge's reference gives: an `Expected` for each tensor, plain numbers as they are.
 
     Args:
-        given: what the reference gets behind the arguments: the kept elements of a random function.
+        kept: what the reference of a random function gets behind the arguments: the mask of kept elements.
     """
-    inputs = (*arguments, *given)
+    inputs = (*arguments, *kept)
     plain = as_tuple(challenge.reference(*inputs))
     exact = as_tuple(challenge.reference(*_cast(inputs, torch.float64)))
     wanted = _dtypes(challenge.returns, plain)
@@ -37,15 +37,15 @@ def expect(challenge: Challenge, arguments: Values, given: Values = ()) -> Value
 
 
 def expect_gradients(
-    challenge: Challenge, arguments: Values, upstream: Values, given: Values, names: Sequence[str]
+    challenge: Challenge, arguments: Values, upstream: Values, kept: Values, names: Sequence[str]
 ) -> tuple[Expected, ...]:
     """The gradients of the arguments that the challenge asks for, labelled by `names`.
 
     Args:
         upstream: a gradient for each output, None where the output is not used.
     """
-    of = asked(challenge, arguments)
-    inputs = (*arguments, *given)
+    of = gradient_positions(challenge, arguments)
+    inputs = (*arguments, *kept)
     plain = gradients(challenge.reference, inputs, of, upstream)
     exact = gradients(challenge.reference, _cast(inputs, torch.float64), of, _cast(upstream, torch.float64))
     return tuple(
@@ -54,7 +54,7 @@ def expect_gradients(
     )
 
 
-def asked(challenge: Challenge, arguments: Values) -> list[int]:
+def gradient_positions(challenge: Challenge, arguments: Values) -> list[int]:
     """Positions of the arguments that are tensors and whose gradients are asked for."""
     of = challenge.gradients.of if challenge.gradients else ()
     return [position for position in of if isinstance(arguments[position], torch.Tensor)]
@@ -73,13 +73,13 @@ def gradients(function: Callable[..., Any], arguments: Values, of: Sequence[int]
 
 
 def suspect(
-    wrong: Callable[..., Any], challenge: Challenge, arguments: Values, given: Values, upstream: Values
+    wrong: Callable[..., Any], challenge: Challenge, arguments: Values, kept: Values, upstream: Values
 ) -> tuple[torch.Tensor, ...]:
     """What a suspect function gives for these inputs, and its gradients, in float64 on the CPU."""
-    inputs = _cast((*arguments, *given), torch.float64)
+    inputs = _cast((*arguments, *kept), torch.float64)
     results = [result for result in as_tuple(wrong(*inputs)) if isinstance(result, torch.Tensor)]
     if upstream:
-        of = asked(challenge, arguments)
+        of = gradient_positions(challenge, arguments)
         results += gradients(wrong, inputs, of, _cast(upstream, torch.float64))
     return tuple(result.detach().double().cpu() for result in results)
 

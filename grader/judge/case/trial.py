@@ -22,11 +22,11 @@ class Trial:
         arguments: as drawn.
         names: what the learner calls them, for messages.
         upstream: for a differentiable challenge, the gradient that each output is handed, or None.
-        given: what the reference gets behind the arguments.
+        kept: of a random function, the mask that the reference gets behind the arguments; else empty.
         expected: an `Expected` for each output tensor, plain values for others, then the gradients.
         rows: length of the first dimension when the oracle was asked only for some of it, else 0.
         picked: the rows that it was asked for.
-        few: the arguments that it was asked with: those rows of them.
+        oracle_arguments: the arguments that it was asked with: those rows of them.
         answer: the runner's, None when it was lost.
         findings: what is wrong, the most telling first; empty when the case passes.
     """
@@ -36,11 +36,11 @@ class Trial:
     arguments: Values
     names: list[str]
     upstream: Values = ()
-    given: Values = ()
+    kept: Values = ()
     expected: Values = ()
     rows: int = 0
     picked: list[int] = field(default_factory=list)
-    few: Values = ()
+    oracle_arguments: Values = ()
     answer: Answer | None = None
     findings: list[Finding] = field(default_factory=list)
 
@@ -48,7 +48,7 @@ class Trial:
     def passed(self) -> bool:
         return not self.findings
 
-    def handed(self) -> tuple[Values, list[str]]:
+    def runner_arguments(self) -> tuple[Values, list[str]]:
         """All that the runner is handed, with names: the arguments, then the upstream gradients."""
         return (*self.arguments, *self.upstream), self.names + ["an upstream gradient"] * len(self.upstream)
 

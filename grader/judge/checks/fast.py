@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from grader.challenge import Challenge, Speed
 from grader.judge.session import CheckFailed, Session
-from grader.judge.speed.benchmark import Race
+from grader.judge.speed.benchmark import Benchmark
 from grader.verdict import SpeedResult
 
 MORE, MOST = 10, 60  # rounds
@@ -17,18 +17,18 @@ NOISE = 0.02  # an A/A test further from 1 than this means that no verdict on th
 
 
 def check(session: Session, challenge: Challenge, speed: Speed) -> None:
-    """Race the learner's kernel against the bar.
+    """Benchmark the learner's kernel against the bar.
 
     Raises:
         CheckFailed: too slow, inconclusive, or not to be believed.
     """
-    race = Race(session, challenge, speed)
-    race.prepare()
-    _run(race)
-    race.verify()
-    race.audit()
-    ratio = race.ratio()
-    median = {who: statistics.median(times) for who, times in race.times.items()}
+    benchmark = Benchmark(session, challenge, speed)
+    benchmark.prepare()
+    _run(benchmark)
+    benchmark.verify()
+    benchmark.audit()
+    ratio = benchmark.ratio()
+    median = {who: statistics.median(times) for who, times in benchmark.times.items()}
     result = SpeedResult(
         evidence="measured",
         yours_us=median["yours"],
@@ -40,7 +40,7 @@ def check(session: Session, challenge: Challenge, speed: Speed) -> None:
         bar=ratio.bar,
         ratio=ratio.value,
         interval=ratio.interval,
-        rounds=len(race.times["yours"]),
+        rounds=len(benchmark.times["yours"]),
         noise=median["copy"] / median["again"],
     )
     session.keep_speed(asdict(result))
@@ -61,14 +61,14 @@ def check(session: Session, challenge: Challenge, speed: Speed) -> None:
         )
 
 
-def _run(race: Race) -> None:
+def _run(benchmark: Benchmark) -> None:
     """Rounds until the interval clears the bar, or enough is enough."""
     begin = time.monotonic()
     for done in range(1, MOST + 1):
-        race.round()
-        if done < race.rounds:
+        benchmark.round()
+        if done < benchmark.rounds:
             continue
-        if (done - race.rounds) % MORE == 0 and race.ratio().verdict != "inconclusive":
+        if (done - benchmark.rounds) % MORE == 0 and benchmark.ratio().verdict != "inconclusive":
             return
         if time.monotonic() - begin > TIME_LIMIT:
             return

@@ -8,11 +8,11 @@ import torch
 
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
-from grader.judge.diagnosis.evidence import Evidence, Told
+from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.tiles import tiles
 
 
-def unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+def unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """The rule of the diagnosis for elements that still hold poison."""
     if finding.kind != "unwritten" or finding.where is None or trial.answer is None:
         return None
@@ -42,7 +42,7 @@ def _grids(trial: Trial) -> list[list[int]]:
     return [launch["grid"] for launch in trial.answer.header["launches"]]
 
 
-def _nothing(grids: list[list[int]]) -> Told:
+def _nothing(grids: list[list[int]]) -> Diagnosis:
     if not grids:
         return "The result was never written: no kernel was launched.", "the launch"
     return (
@@ -52,7 +52,7 @@ def _nothing(grids: list[list[int]]) -> Told:
     )
 
 
-def _run(holes: list[torch.Tensor], programs: int) -> Told | None:
+def _run(holes: list[torch.Tensor], programs: int) -> Diagnosis | None:
     """The end of a vector left out; several sizes together tell which end."""
     flat = [hole.reshape(-1) for hole in holes]
     starts = [int(hole.nonzero()[0]) for hole in flat]

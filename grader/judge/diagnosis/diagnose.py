@@ -16,7 +16,7 @@ from grader.judge.case.compare import Finding
 from grader.judge.case.link import RunnerLost
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.coverage import unwritten
-from grader.judge.diagnosis.evidence import Evidence, Told
+from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.fit import wrong_output
 from grader.judge.diagnosis.groups import weights
 from grader.judge.diagnosis.overrun import joined, overrun
@@ -24,14 +24,14 @@ from grader.judge.diagnosis.patterns import PATTERNS
 from grader.judge.diagnosis.precision import imprecise, tf32
 from grader.judge.diagnosis.products import counted
 from grader.judge.diagnosis.properties import in_common, second_call
-from grader.judge.diagnosis.returned import changed_input, form, returned_input
+from grader.judge.diagnosis.returned import changed_input, returned_input, wrong_form
 from grader.judge.diagnosis.specials import special
 from grader.judge.diagnosis.strides import strides, upstream
 from grader.judge.diagnosis.suspects import suspected
 from grader.judge.diagnosis.thresholds import partial_block, right_up_to
 
 
-def diagnose(evidence: Evidence) -> Told:
+def diagnose(evidence: Evidence) -> Diagnosis:
     """One sentence, and one thing to look at; both empty when nothing failed."""
     if not evidence.failed:
         if evidence.lost:
@@ -51,7 +51,7 @@ def diagnose(evidence: Evidence) -> Told:
     return (f"In {label}: {sentence}" if label else sentence), look_at
 
 
-def _lost(case: Case | None, lost: RunnerLost) -> Told:
+def _lost(case: Case | None, lost: RunnerLost) -> Diagnosis:
     where = f"with {case.id}" if case else "while your file was imported"
     if lost.outcome == "timeout":
         return (
@@ -67,7 +67,7 @@ def _lost(case: Case | None, lost: RunnerLost) -> Told:
     return f"Your code took its process down {where}: {lost.reason}.", "pointers and masks"
 
 
-def _error(trial: Trial, finding: Finding, _: Evidence) -> Told | None:
+def _error(trial: Trial, finding: Finding, _: Evidence) -> Diagnosis | None:
     if finding.kind != "error":
         return None
     fault = finding.facts
@@ -87,7 +87,7 @@ def _error(trial: Trial, finding: Finding, _: Evidence) -> Told | None:
     return f"Your code raised {fault['type']} on {line}: {fault['message'].splitlines()[0]}", line
 
 
-def _overflow(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+def _overflow(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """Only tensors of more than 2³¹ elements fail."""
     if not evidence.passed or not all(_elements(trial) > 2**31 for trial in evidence.failed):
         return None
@@ -104,7 +104,7 @@ def _elements(trial: Trial) -> int:
     return max((value.numel() for value in trial.arguments if isinstance(value, torch.Tensor)), default=0)
 
 
-def _values(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+def _values(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """The pattern that fits the wrong values of most failed trials."""
     pairs = [(other, pair) for other in evidence.failed if (pair := wrong_output(other))]
     fits = [[pattern(other, *pair) for pattern in PATTERNS] for other, pair in pairs]
@@ -115,7 +115,7 @@ def _values(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
     return next(row[best] for row in fits if row[best] is not None)
 
 
-def _place(trial: Trial, finding: Finding, _: Evidence) -> Told | None:
+def _place(trial: Trial, finding: Finding, _: Evidence) -> Diagnosis | None:
     """Nothing better is known: say where and what."""
     facts = finding.facts
     if "index" not in facts or "got" not in facts:
@@ -126,14 +126,14 @@ def _place(trial: Trial, finding: Finding, _: Evidence) -> Told | None:
     )
 
 
-RULES: Sequence[Callable[[Trial, Finding, Evidence], Told | None]] = (
+RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | None]] = (
     _overflow,
     _error,
     upstream,
     strides,
     joined,
     overrun,
-    form,
+    wrong_form,
     returned_input,
     changed_input,
     unwritten,

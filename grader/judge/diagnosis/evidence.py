@@ -8,7 +8,7 @@ from grader.challenge import Case
 from grader.judge.case.link import RunnerLost
 from grader.judge.case.trial import Trial
 
-Told = tuple[str, str]  # a sentence, and one thing to look at
+Diagnosis = tuple[str, str]  # a sentence, and one thing to look at
 
 
 @dataclass
@@ -25,7 +25,7 @@ class Evidence:
 
     trials: list[Trial] = field(default_factory=list)
     lost: tuple[Case | None, RunnerLost] | None = None
-    own: tuple[str, Told] | None = None
+    own: tuple[str, Diagnosis] | None = None
     source: str = ""
     compiled: bool = False
 

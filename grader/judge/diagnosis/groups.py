@@ -8,7 +8,7 @@ import torch
 
 from grader.judge.case.compare import Finding, gate
 from grader.judge.case.trial import Trial
-from grader.judge.diagnosis.evidence import Evidence, Told
+from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.fit import FIT, MOST, out_dtype, wrong_output
 
 LARGEST = 1 << 24  # elements of all products that may be tried
@@ -25,7 +25,7 @@ class Mixup:
     own: int
 
 
-def weights(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+def weights(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """The rule of the diagnosis for out[rows of g] = x[rows of g] @ w[another group]."""
     tried = [(other, *pair) for other in evidence.failed if (pair := wrong_output(other))]
     grouped = [

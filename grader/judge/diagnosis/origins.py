@@ -8,11 +8,11 @@ from typing import Any
 import torch
 
 from grader.judge.case.trial import Trial
-from grader.judge.diagnosis.evidence import Told
+from grader.judge.diagnosis.evidence import Diagnosis
 from grader.judge.diagnosis.fit import close, out_dtype
 
 
-def is_zero_for_other(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> Told | None:
+def is_zero_for_other(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> Diagnosis | None:
     """Wherever the result is wrong it is 0, and one and the same value belongs there."""
     wrong = got != want
     belongs = want[wrong]
@@ -27,7 +27,7 @@ def is_zero_for_other(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> To
     )
 
 
-def is_misplaced(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> Told | None:
+def is_misplaced(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> Diagnosis | None:
     """Every wrong element of a vector is another element of an input."""
     if got.dim() != 1:
         return None
@@ -53,7 +53,7 @@ def _places(argument: Any, label: str) -> dict[float, str]:
     return places if len(places) == argument.numel() else {}
 
 
-def is_combination(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> Told | None:
+def is_combination(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> Diagnosis | None:
     """Both are sums of the inputs with constant factors, but not with the same ones."""
     named = zip(trial.arguments, trial.names, strict=True)
     pairs = [(a.cpu().double().reshape(-1), n) for a, n in named if isinstance(a, torch.Tensor)]

@@ -6,10 +6,10 @@ import ast
 
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
-from grader.judge.diagnosis.evidence import Evidence, Told
+from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 
 
-def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """The rule of the diagnosis for loads and stores outside of their tensor."""
     if finding.kind != "overrun":
         return None
@@ -33,7 +33,7 @@ def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
     return f"Unmasked store: {finding.reason}, over whatever lies there.", look_at
 
 
-def _let_through(reason: str, facts: dict[str, object], look_at: str) -> Told:
+def _let_through(reason: str, facts: dict[str, object], look_at: str) -> Diagnosis:
     if facts["tile"] and facts["crowded"]:
         return (
             f"{reason}, though it has a mask: a tile's mask needs both sides, "
@@ -49,7 +49,7 @@ def _let_through(reason: str, facts: dict[str, object], look_at: str) -> Told:
     return f"{reason}, though it has a mask: its limits are wrong.", look_at
 
 
-def joined(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+def joined(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """Blocks compared in a chain, or joined by `and`: Python keeps one comparison and drops the other."""
     if finding.kind not in ("overrun", "values", "unwritten", "nan"):
         return None

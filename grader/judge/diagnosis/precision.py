@@ -8,7 +8,7 @@ import torch
 
 from grader.judge.case.compare import Finding, errors
 from grader.judge.case.trial import Trial
-from grader.judge.diagnosis.evidence import Evidence, Told
+from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.fit import wrong_output
 from grader.judge.diagnosis.source import dots_in_tf32
 
@@ -17,7 +17,7 @@ FEW = 3  # right cases that say something
 TF32 = (5e-5, 2e-3)  # relative errors of products of fp32 numbers rounded to 11 bits
 
 
-def tf32(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+def tf32(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """Only fp32 is wrong, by as much as TF32 rounds it; in the interpreter tl.dot rounds nothing."""
     failed = evidence.failed
     if not evidence.compiled or any(other.case.dtype != torch.float32 for other in failed):
@@ -37,7 +37,7 @@ def tf32(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
     )
 
 
-def imprecise(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+def imprecise(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """The rule of the diagnosis for values that are close, and of which nothing better is known.
 
     Where 16 bits alone come out wrong, any case that is close tells: in others large terms may cancel.

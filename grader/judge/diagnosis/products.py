@@ -13,7 +13,7 @@ import torch
 
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
-from grader.judge.diagnosis.evidence import Evidence, Told
+from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.fit import MOST, close, out_dtype, wrong_output
 
 CORNER = 24  # rows and columns of the output that serve as equations
@@ -40,7 +40,7 @@ class Counts:
         return self.runs[0][1] * times[0] if times in ([1, 0], [0]) else None
 
 
-def counted(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+def counted(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """The rule of the diagnosis for products that are left out, or counted more than once."""
     tried = [(other, pair) for other in evidence.failed if (pair := wrong_output(other))]
     systems = [system for other, pair in tried if (system := _system(other, *pair))]
@@ -117,7 +117,7 @@ def _runs(each: torch.Tensor) -> list[Run]:
     return [(a, b, int(each[a])) for a, b in zip(starts, [*starts[1:], len(each)], strict=True)]
 
 
-def _left_out(solved: list[Counts], shown: Counts) -> Told | None:
+def _left_out(solved: list[Counts], shown: Counts) -> Diagnosis | None:
     """One end of the sum is missing, in all trials the same one."""
     (_, first, _), k, label = shown.runs[0], shown.k, shown.label
     kept = [counts.kept for counts in solved]
@@ -142,7 +142,7 @@ def _left_out(solved: list[Counts], shown: Counts) -> Told | None:
     return None
 
 
-def _spell(counts: Counts) -> Told:
+def _spell(counts: Counts) -> Diagnosis:
     """The first run that is counted too often, and the first that is not counted."""
     often = next((run for run in counts.runs if run[2] > 1), None)
     never = next((run for run in counts.runs if run[2] == 0), None)

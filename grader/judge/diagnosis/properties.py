@@ -9,7 +9,7 @@ import torch
 from grader.challenge import Case
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
-from grader.judge.diagnosis.evidence import Evidence, Told
+from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.source import EXPONENTIALS, called
 from grader.judge.diagnosis.suspects import KINDS
 
@@ -63,7 +63,7 @@ LARGE: tuple[Callable[[Case], bool], str, str] = (
 )
 
 
-def second_call(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+def second_call(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """The rule of the diagnosis for a function that is right when it is called once, and only then."""
     if finding.kind not in KINDS or not _just(lambda case: case.calls > 1, evidence):
         return None
@@ -73,7 +73,7 @@ def second_call(trial: Trial, finding: Finding, evidence: Evidence) -> Told | No
     )
 
 
-def in_common(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+def in_common(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """The rule of the diagnosis for wrong values that fit no pattern."""
     exponential = called(evidence.source, EXPONENTIALS)
     for has, sentence, look_at in (*PROPERTIES, *[LARGE] * exponential):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
-from grader.judge.diagnosis.evidence import Evidence, Told
+from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 
 # What to do about it, by the kind of finding.
 ADVICE = {
@@ -20,7 +20,7 @@ ADVICE = {
 }
 
 
-def form(trial: Trial, finding: Finding, _: Evidence) -> Told | None:
+def wrong_form(trial: Trial, finding: Finding, _: Evidence) -> Diagnosis | None:
     """The rule of the diagnosis for a result of the wrong form."""
     if finding.kind not in ADVICE:
         return None
@@ -28,7 +28,7 @@ def form(trial: Trial, finding: Finding, _: Evidence) -> Told | None:
     return f"{text}. {ADVICE[finding.kind]}", "the launcher"
 
 
-def returned_input(trial: Trial, _: Finding, __: Evidence) -> Told | None:
+def returned_input(trial: Trial, _: Finding, __: Evidence) -> Diagnosis | None:
     """The rule of the diagnosis for a result that is one of the arguments, memory and all."""
     assert trial.answer is not None
     sources = [entry.get("source") for entry in trial.answer.header.get("outputs", [])]
@@ -38,7 +38,7 @@ def returned_input(trial: Trial, _: Finding, __: Evidence) -> Told | None:
     return f"The function returns its own input {own}: allocate a new tensor for the result.", "the launcher"
 
 
-def changed_input(trial: Trial, finding: Finding, _: Evidence) -> Told | None:
+def changed_input(trial: Trial, finding: Finding, _: Evidence) -> Diagnosis | None:
     """The rule of the diagnosis for a call that writes to an argument."""
     if finding.kind != "input":
         return None

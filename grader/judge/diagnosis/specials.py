@@ -8,7 +8,7 @@ import torch
 
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
-from grader.judge.diagnosis.evidence import Evidence, Told
+from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.source import (
     EXPONENTIALS,
     adds_to_garbage,
@@ -19,14 +19,14 @@ from grader.judge.diagnosis.source import (
 
 EMPTY = {"empty", "empty_like", "new_empty"}
 EXTREMA = {"max", "min", "maximum", "minimum"}
-FP16_ENDS: Told = (
+FP16_ENDS: Diagnosis = (
     "Values overflow: fp16 ends at 65504, and a product or a sum in fp16 goes past it. Compute in fp32, and "
     "round once, at the store.",
     ".to(tl.float32)",
 )
 
 
-def special(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+def special(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """The rule of the diagnosis for values that are not finite, or should not be."""
     if finding.kind not in ("nan", "inf", "special"):
         return None
@@ -57,7 +57,7 @@ def special(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
     return None
 
 
-def _minus_inf(values: str, expected: float, got: float) -> Told:
+def _minus_inf(values: str, expected: float, got: float) -> Diagnosis:
     if math.isnan(expected) and math.isfinite(got) and values == "minus_inf":
         return (
             f"A row that is all -inf gives {got:.4g} where NaN is right: masked lanes hold more than -inf. "
@@ -71,7 +71,7 @@ def _minus_inf(values: str, expected: float, got: float) -> Told:
     )
 
 
-def _large(trial: Trial, evidence: Evidence) -> Told:
+def _large(trial: Trial, evidence: Evidence) -> Diagnosis:
     """Which step overflows: an exponential if there is one, else a product or a sum."""
     if called(evidence.source, EXPONENTIALS):
         return (
@@ -87,7 +87,7 @@ def _large(trial: Trial, evidence: Evidence) -> Told:
     )
 
 
-def _plain(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+def _plain(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """NaN or Inf out of plain numbers."""
     if finding.kind == "special":
         return None
@@ -118,7 +118,7 @@ def _plain(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
     )
 
 
-def _nan(evidence: Evidence) -> Told:
+def _nan(evidence: Evidence) -> Diagnosis:
     """In the interpreter a load beside its tensor would have been seen."""
     if not evidence.compiled:
         return (

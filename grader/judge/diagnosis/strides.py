@@ -8,12 +8,12 @@ import torch
 
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
-from grader.judge.diagnosis.evidence import Evidence, Told
+from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 
 KINDS = ("overrun", "unwritten", "values", "nan", "inf", "special")
 
 
-def strides(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+def strides(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """All that fails has an input that is not contiguous, and inputs that are contiguous pass."""
     if not _marks(_scattered, evidence):
         return None
@@ -31,7 +31,7 @@ def strides(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
     return None
 
 
-def upstream(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+def upstream(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """The same of the gradient that is handed down: y.sum().backward() hands down one element, expanded."""
     if finding.kind not in KINDS:
         return None
@@ -45,7 +45,7 @@ def upstream(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
     )
 
 
-def _both(evidence: Evidence) -> Told | None:
+def _both(evidence: Evidence) -> Diagnosis | None:
     """Neither alone explains all that failed, but the two together."""
     if _marks(_scattered, evidence) or not _marks(lambda t: _scattered(t) or _handed_down(t), evidence):
         return None

@@ -10,14 +10,14 @@ import torch
 from grader.judge.case.compare import Expected, Finding, gate
 from grader.judge.case.oracle import suspect
 from grader.judge.case.trial import Trial
-from grader.judge.diagnosis.evidence import Evidence, Told
+from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.fit import FIT
 
 KINDS = ("values", "nan", "inf", "special", "scalar")
 CLEARER = 0.25  # a suspect must leave at most this share of the distance to the truth
 
 
-def suspected(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+def suspected(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """The rule of the diagnosis: the suspect that explains most of what is wrong."""
     wrong = [t for t in evidence.failed if t.answer and not t.rows and t.findings[0].kind in KINDS]
     explained = {
@@ -33,7 +33,7 @@ def _explains(function: Callable[..., Any], trial: Trial) -> bool:
     assert trial.answer is not None
     if trial.findings[0].kind == "scalar":
         return bool(trial.answer.header["outputs"][0].get("value") == function(*trial.arguments))
-    guesses = suspect(function, trial.challenge, trial.arguments, trial.given, trial.upstream)
+    guesses = suspect(function, trial.challenge, trial.arguments, trial.kept, trial.upstream)
     outputs = trial.answer.outputs
     if len(guesses) != len(outputs) or any(g.shape != o.shape for g, o in zip(guesses, outputs, strict=True)):
         return False

@@ -6,7 +6,7 @@ import torch
 
 from grader.judge.case.compare import Expected, Finding
 from grader.judge.case.trial import Trial
-from grader.judge.diagnosis.evidence import Evidence, Told
+from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.precision import CLOSE
 
 FEW = 3  # different sizes that must come out right, and for whole blocks wrong as well
@@ -16,7 +16,7 @@ BLOCKS = (1024, 512, 256, *USUAL)
 Sizes = dict[torch.dtype, set[int]]  # block sizes often go by the dtype, so sizes are compared within one
 
 
-def right_up_to(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+def right_up_to(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """The rule of the diagnosis for kernels that get the first block right, or sum over it alone."""
     findings = _first(evidence)
     if any(found.kind != "values" or found.facts.get("max_error", 1.0) <= CLOSE for found in findings):
@@ -37,7 +37,7 @@ def right_up_to(trial: Trial, finding: Finding, evidence: Evidence) -> Told | No
     )
 
 
-def partial_block(trial: Trial, finding: Finding, evidence: Evidence) -> Told | None:
+def partial_block(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """The rule of the diagnosis for kernels that get whole blocks right."""
     if any(found.kind != "values" for found in _first(evidence)):
         return None

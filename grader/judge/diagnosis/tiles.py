@@ -8,13 +8,13 @@ import torch
 
 from grader.judge.case.compare import Expected
 from grader.judge.case.trial import Trial
-from grader.judge.diagnosis.evidence import Told
+from grader.judge.diagnosis.evidence import Diagnosis
 from grader.judge.diagnosis.fit import close, out_dtype
 
 Pairs = list[tuple[torch.Tensor, Trial]]  # holes (True where never written), each with its trial
 
 
-def tiles(trial: Trial, pairs: Pairs, programs: int) -> Told | None:
+def tiles(trial: Trial, pairs: Pairs, programs: int) -> Diagnosis | None:
     """What the holes say; `trial` is the one with the largest, `programs` what it launched."""
     hole = next(hole for hole, owner in pairs if owner is trial)
     if hole.dim() == 3:
@@ -28,7 +28,7 @@ def tiles(trial: Trial, pairs: Pairs, programs: int) -> Told | None:
     return _rows(hole, programs) if hole.dim() == 2 else None
 
 
-def _matrices(hole: torch.Tensor, programs: int) -> Told | None:
+def _matrices(hole: torch.Tensor, programs: int) -> Diagnosis | None:
     if len(hole) < 2 or bool(hole[0].any()) or not bool(hole[1:].all()):
         return None
     if programs >= len(hole):
@@ -39,7 +39,7 @@ def _matrices(hole: torch.Tensor, programs: int) -> Told | None:
     return "Only the first matrix of the batch was written: the grid has no axis for the batch.", "the grid"
 
 
-def _stored_apart(trial: Trial) -> Told | None:
+def _stored_apart(trial: Trial) -> Diagnosis | None:
     """The rows of the result lie another distance apart than they are long."""
     assert trial.answer is not None
     want = next(want.exact for want in trial.expected if isinstance(want, Expected))
@@ -62,7 +62,7 @@ def _stored_apart(trial: Trial) -> Told | None:
     return None
 
 
-def _boxes(holes: list[torch.Tensor], programs: int) -> Told | None:
+def _boxes(holes: list[torch.Tensor], programs: int) -> Diagnosis | None:
     """What was written is a box in the corner: all whole tiles, or one tile."""
     cuts: dict[int, list[tuple[int, int]]] = {}  # by axis: how far it was written, of how much
     for hole in holes:
@@ -106,7 +106,7 @@ def _whole_tiles(along: list[tuple[int, int]]) -> bool:
     )
 
 
-def _rows(hole: torch.Tensor, programs: int) -> Told | None:
+def _rows(hole: torch.Tensor, programs: int) -> Diagnosis | None:
     """Whole rows or whole columns left out."""
     rows, columns = hole.all(dim=1), hole.all(dim=0)
     if bool((rows[:, None] == hole).all()) and bool(rows.any()):

@@ -10,7 +10,7 @@ import torch
 from grader.challenge import Case, Challenge
 from grader.judge.case import forms
 from grader.judge.case.link import RunnerLost, pack_arguments
-from grader.judge.case.oracle import asked
+from grader.judge.case.oracle import gradient_positions
 from grader.judge.case.trial import draw
 from grader.judge.session import NotMeasured, Session
 
@@ -57,7 +57,12 @@ def _asked(session: Session, case: Case) -> bool:
 
 def _launches(session: Session, challenge: Challenge, arguments: tuple[Any, ...]) -> list[dict[str, Any]]:
     specs, blobs = pack_arguments(arguments, session.names[challenge.entry][: len(arguments)])
-    ask = {"do": "trace", "entry": challenge.entry, "arguments": specs, "of": asked(challenge, arguments)}
+    ask = {
+        "do": "trace",
+        "entry": challenge.entry,
+        "arguments": specs,
+        "of": gradient_positions(challenge, arguments),
+    }
     try:
         report, _ = session.ready_runner().ask(ask, forms.TRACED, blobs, timeout=session.timeout)
     except RunnerLost as lost:

@@ -1,4 +1,4 @@
-"""A race on a GPU: the learner's kernel, torch and this GPU's own copy, timed in turns in one run."""
+"""A benchmark on a GPU: the learner's kernel, torch and this GPU's own copy, timed in turns in one run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from grader.judge.case import forms
 from grader.judge.case.attempt import SLICE
 from grader.judge.case.compare import errors, gate
 from grader.judge.case.link import Answer, Runner, RunnerLost, pack_arguments, read_answer
-from grader.judge.case.oracle import Values, as_tuple, asked
+from grader.judge.case.oracle import Values, as_tuple, gradient_positions
 from grader.judge.case.trial import draw, draw_upstream
 from grader.judge.session import CheckFailed, Session
 from grader.judge.speed.ratio import Ratio, bar_ratio
@@ -31,7 +31,7 @@ IMPOSSIBLE = 0.8  # of the time of a copy: a copy reaches about 0.88 of the data
 LOOSE = 4.0  # times the gate: timed calls are held against torch in the same dtype, not against the oracle
 
 
-class Race:
+class Benchmark:
     """The learner's kernel, torch and two copies, timed in turns.
 
     Args:
@@ -42,10 +42,10 @@ class Race:
         self.session, self.challenge, self.speed = session, challenge, speed
         self.random = random.Random(session.seed)
         self.arguments = draw(challenge, speed.case, session.seed, "cuda")
-        self.of = asked(challenge, self.arguments)
+        self.of = gradient_positions(challenge, self.arguments)
         self.upstream = self._upstream() if speed.part != "forward" else ()
-        self.right, self.handed = self._timed(self._reference)
-        self.rolled = rollable(self.handed, speed.rolled)
+        self.right, self.timed_arguments = self._timed(self._reference)
+        self.rolled = rollable(self.timed_arguments, speed.rolled)
         self.moved = speed.moved(*self.arguments)
         self.times: dict[str, list[float]] = {"yours": [], "torch": [], "copy": [], "again": []}
         self.runner: Runner = session.ready_runner()
@@ -134,7 +134,7 @@ class Race:
 
     def verify(self) -> None:
         """An output of the last timed round must be right for the inputs of that very call."""
-        wanted = [out for out in as_tuple(self.right(*self.handed)) if isinstance(out, torch.Tensor)]
+        wanted = [out for out in as_tuple(self.right(*self.timed_arguments)) if isinstance(out, torch.Tensor)]
         smallest = min(out.numel() for out in wanted)
         size = min(SLICE, smallest)
         starts = sorted(
@@ -157,10 +157,10 @@ class Race:
 
     def _wanted(self, answer: Answer, slices: list[list[int]], nonce: int) -> list[torch.Tensor]:
         """Those slices of each output as torch has them for the inputs of that call."""
-        rolled = list(self.handed)
+        rolled = list(self.timed_arguments)
         for position in self.rolled:
-            rolled[position] = torch.empty_like(self.handed[position])
-            roll_into(rolled[position], self.handed[position], nonce)
+            rolled[position] = torch.empty_like(self.timed_arguments[position])
+            roll_into(rolled[position], self.timed_arguments[position], nonce)
 
         def pick(value: Any) -> Any:
             if not isinstance(value, torch.Tensor):

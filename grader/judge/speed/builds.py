@@ -12,7 +12,7 @@ from typing import Any
 from grader.judge.case import forms
 from grader.judge.case.link import Runner, RunnerLost
 from grader.judge.session import NotMeasured, Session
-from grader.meter.counts import Launch
+from grader.meter.counts import LaunchCounts
 from grader.predict.prediction import Compiled
 
 TIMEOUT = 10.0  # seconds for one kernel
@@ -37,7 +37,7 @@ class Wanted:
     code: str = ""
 
 
-def build(session: Session, launches: Sequence[Launch], wanted: Wanted) -> list[Built]:
+def build(session: Session, launches: Sequence[LaunchCounts], wanted: Wanted) -> list[Built]:
     """What the compiler says of each launch; equal ones are compiled once.
 
     Raises:
@@ -55,7 +55,7 @@ def _name(recipe: Recipe) -> str:
     return json.dumps(recipe, sort_keys=True)
 
 
-def _unknown(launch: Launch) -> str:
+def _unknown(launch: LaunchCounts) -> str:
     """Why a launch cannot be compiled, in words."""
     return str(launch.recipe.get("unknown", "")) if launch.line else "an operation of torch"
 

@@ -11,11 +11,11 @@ from grader import datasheets
 from grader.challenge import Challenge, Speed
 from grader.judge.case import forms
 from grader.judge.case.link import RunnerLost
-from grader.judge.case.oracle import asked
+from grader.judge.case.oracle import gradient_positions
 from grader.judge.session import CheckFailed, NotMeasured, Session
 from grader.judge.speed.builds import Wanted, build
 from grader.judge.speed.fullsize import hollow_inputs
-from grader.meter.counts import Launch
+from grader.meter.counts import LaunchCounts
 from grader.predict.prediction import Call
 
 OTHERWISE = 1.67  # times the ideal bytes, where the day's bar is torch's speed: torch is not ideal, either
@@ -37,7 +37,7 @@ def foresee(session: Session, challenge: Challenge, speed: Speed, wanted: Wanted
         NotMeasured: nothing can be foretold, and why.
     """
     arguments, specs, blobs = hollow_inputs(challenge, speed.case, session.seed)
-    of = asked(challenge, arguments) if speed.part != "forward" else []
+    of = gradient_positions(challenge, arguments) if speed.part != "forward" else []
     request = {"do": "meter", "entry": challenge.entry, "arguments": specs, "of": of, "part": speed.part}
     launches = _counted(session, {**request, "gpu": wanted.gpu}, blobs)
     built = build(session, launches, wanted)
@@ -55,7 +55,7 @@ def foresee(session: Session, challenge: Challenge, speed: Speed, wanted: Wanted
     return Seen(call, [code for _, code in built])
 
 
-def _counted(session: Session, request: dict[str, Any], blobs: Any) -> list[Launch]:
+def _counted(session: Session, request: dict[str, Any], blobs: Any) -> list[LaunchCounts]:
     try:
         session.load(session.fresh_runner())
         assert session.runner is not None
@@ -69,4 +69,4 @@ def _counted(session: Session, request: dict[str, Any], blobs: Any) -> list[Laun
         if fault["kind"] == "bounds":
             raise session.faulted(fault)
         raise NotMeasured(f"no prediction: {fault['type']}: {fault['message'].splitlines()[0]}")
-    return [Launch.from_json(launch) for launch in report["launches"]]
+    return [LaunchCounts.from_json(launch) for launch in report["launches"]]
