@@ -41,7 +41,7 @@ on_gpu = click.option("--gpu", "device", flag_value="gpu", help="Grade on the GP
 @click.version_option(__version__, prog_name="track")
 @click.pass_context
 def track(ctx: click.Context) -> None:
-    """Triton Track: 35 days of GPU kernels, graded on this doctor.
+    """Triton Track: 35 days of GPU kernels, graded on this machine.
 
     Without a command it says where you are and what comes next.
     """

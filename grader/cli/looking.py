@@ -1,4 +1,4 @@
-"""`track inspect` and `track show`: what a kernel does, seen from inspection."""
+"""`track inspect` and `track show`: what a kernel does, seen from inside."""
 
 from __future__ import annotations
 
