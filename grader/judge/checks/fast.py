@@ -17,7 +17,7 @@ NOISE = 0.02  # an A/A test further from 1 than this means that no verdict on th
 
 
 def check(session: Session, challenge: Challenge, speed: Speed) -> None:
-    """Benchmark the learner's kernel against the bar.
+    """Time the learner's kernel against the bar.
 
     Raises:
         CheckFailed: too slow, inconclusive, or not to be believed.
