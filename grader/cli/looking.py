@@ -42,23 +42,24 @@ def inspect(day: Words, gpu: str, file: Path | None, as_json: bool, **flags: boo
 
     Bytes line by line, registers, shared memory, occupancy, and a predicted time.
     """
+    from grader.engine.grade import read
     from grader.engine.look import ask
 
     wanted, key = chosen(day), datasheets.key(gpu)
     code = _code(wanted, flags)
-    path = _path(wanted, file, "inspect")
+    path, given = _path(wanted, file, "inspect"), _given(file)
     machine = not code and (as_json or flags["machine"])
-    given = _given(file)
+    source = read(path)
     with _waiting("counting and compiling"):
-        parts = ask(wanted, path, "inspect", given=given, gpu=key, machine=machine, code=code)
+        parts = ask(wanted, path, "inspect", source=source, given=given, gpu=key, machine=machine, code=code)
     if as_json:
         return emit(day=wanted.number, gpu=key, evidence="predicted", parts=parts)
     out = Terminal(sys.stdout)
     if code:
         _compiled(wanted, parts, code, given)
-        listing.code(out, Terminal(sys.stderr), wanted, path, parts, code, given)
+        listing.code(out, Terminal(sys.stderr), wanted, _lines(source), parts, code, given)
     else:
-        inspection.table(out, wanted, path, datasheets.GPUS[key], parts, given, flags["explain"])
+        inspection.table(out, wanted, _lines(source), datasheets.GPUS[key], parts, given, flags["explain"])
 
 
 def _compiled(day: Day, parts: list[dict[str, Any]], code: str, given: str) -> None:
@@ -90,26 +91,32 @@ def show(day: Words, only: str | None, out: Path | None, file: Path | None, as_j
 
     Writes one page that opens in any browser, offline. A .png, .svg or .pdf needs matplotlib.
     """
+    from grader.engine.grade import read
     from grader.engine.look import ask
 
     wanted = chosen(day)
     path, given = _path(wanted, file, "show"), _given(file)
-    target = _target(wanted, file, out)
+    target, source = _target(wanted, file, out), read(path)
     with _waiting("drawing"):
-        parts = ask(wanted, path, "show", given=given, only=only)
+        parts = ask(wanted, path, "show", source=source, given=given, only=only)
     if not any(part["launches"] for part in parts):
         entries = " and ".join(f"{part['entry']}()" for part in parts)
         problem = f"There is nothing to draw: {entries} launches no Triton kernel."
         raise TrackError(problem, f"track grade {wanted.number}{given}")
-    _write(wanted, target, given, lambda place: _draw(place, wanted, path, parts))
+    _write(wanted, target, given, lambda place: _draw(place, wanted, _lines(source), parts))
     if as_json:
         return emit(day=wanted.number, page=str(target.resolve()), parts=parts)
-    inspection.shown(Terminal(sys.stdout), wanted, path, target, parts, given)
+    inspection.shown(Terminal(sys.stdout), wanted, _lines(source), target, parts, given)
 
 
 def _waiting(words: str) -> contextlib.AbstractContextManager[object]:
     """A sign of life for the seconds that it takes; nothing where nobody watches."""
     return Terminal(sys.stderr).console.status(words)
+
+
+def _lines(source: bytes) -> list[str]:
+    """The file as it was looked at: its author may have saved it since."""
+    return source.decode("utf-8-sig", "replace").splitlines()
 
 
 def _path(day: Day, file: Path | None, do: str) -> Path:
@@ -156,15 +163,15 @@ def _target(day: Day, file: Path | None, out: Path | None) -> Path:
     return target
 
 
-def _draw(place: Path, day: Day, path: Path, parts: list[dict[str, Any]]) -> None:
+def _draw(place: Path, day: Day, source: list[str], parts: list[dict[str, Any]]) -> None:
     if place.suffix.lower() == PAGE:
         from grader.screens.picture import page
 
-        place.write_text(page(day, path, parts), encoding="utf-8")
+        place.write_text(page(day, source, parts), encoding="utf-8")
     else:
         from grader.screens.drawing import draw
 
-        draw(place, day, path, parts)
+        draw(place, day, source, parts)
 
 
 def _write(day: Day, target: Path, given: str, draw: Callable[[Path], None]) -> None:

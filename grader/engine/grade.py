@@ -10,6 +10,7 @@ import random
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal
@@ -18,6 +19,7 @@ from grader.catalog import Day
 from grader.engine.precheck import LARGEST, precheck
 from grader.engine.warm import Warm, new_log
 from grader.errors import BadSubmission, CannotGrade, TrackError
+from grader.request import Device, Request
 from grader.setup.doctor import unfit
 from grader.setup.nvidia import has_nvidia_gpu
 from grader.verdict import Check, SpeedResult, Verdict
@@ -63,7 +65,7 @@ def grade(
         CannotGrade: no verdict can be given here.
     """
     begin = time.monotonic()
-    source = _read(path)
+    source = read(path)
     where = warm.device if warm else choose_device(device)
     seed = random.SystemRandom().randrange(1, 10_000) if seed is None else seed
     base = Verdict(
@@ -79,32 +81,39 @@ def grade(
         cause = {"reason": finding.reason, "line": finding.line, "column": finding.column}
         check = Check("imports", "failed", 0.0, cause)
         look_at = f"line {finding.line}" if finding.line else ""
-        return _replace(
+        return replace(
             base, status=finding.status, checks=(check,), diagnosis=finding.diagnosis, look_at=look_at
         )
     problem = unfit(where)
     if problem is not None:
         raise CannotGrade(f"Nothing can be graded here: {problem.what}.", problem.fix)
     on_event({"event": "note", "text": "loading torch and triton"})
-    request = {
-        "hidden_tests": str(day.hidden_tests),
-        "path": str(path.resolve()),
-        "device": where,
-        "seed": seed,
-        "only": only,
-        "call_timeout": call_timeout or CALL_TIMEOUT[where],
-        "cases": cases,
-        "speed": speed,
-    }
+    request = Request(
+        "grade",
+        day.hidden_tests,
+        path.resolve(),
+        source,
+        where,
+        seed,
+        call_timeout or CALL_TIMEOUT[where],
+        only=only,
+        cases=cases,
+        speed=speed,
+    )
     with contextlib.ExitStack() as stack:
         if where == "gpu":
             stack.enter_context(_only_one())
         parent = warm or stack.enter_context(Warm(where))
         verdict = _follow(parent, request, base, on_event)
-    return _replace(verdict, seconds=round(time.monotonic() - begin, 3))
+    return replace(verdict, seconds=round(time.monotonic() - begin, 3))
 
 
-def _read(path: Path) -> bytes:
+def read(path: Path) -> bytes:
+    """The file's bytes, or of a file too large for a kernel enough to see that.
+
+    Raises:
+        BadSubmission: it is missing or unreadable.
+    """
     try:
         with path.open("rb") as file:
             return file.read(LARGEST + 1)
@@ -114,7 +123,7 @@ def _read(path: Path) -> bytes:
         raise BadSubmission(f"{path} cannot be read: {error.strerror}.", "track grade --file FILE") from error
 
 
-def choose_device(device: str) -> Literal["cpu", "gpu"]:
+def choose_device(device: str) -> Device:
     """Where kernels run for `auto`, `cpu` or `gpu`.
 
     Raises:
@@ -140,14 +149,14 @@ def versions() -> dict[str, str]:
     return found
 
 
-def _follow(parent: Warm, request: dict[str, Any], base: Verdict, on_event: OnEvent) -> Verdict:
+def _follow(parent: Warm, request: Request, base: Verdict, on_event: OnEvent) -> Verdict:
     """Read the judge's events to their end."""
     checks: list[Check] = []
     running = ""
     try:
-        events = parent.judge({**request, "mute": parent.mute})
+        events = parent.judge(replace(request, mute=parent.mute))
         while True:
-            event, _ = events.receive(SILENCE[request["device"]])
+            event, _ = events.receive(SILENCE[request.device])
             if event["event"] == "finished":
                 parent.mute = event["mute"]
                 return _finish(base, checks, event)
@@ -166,7 +175,7 @@ def _follow(parent: Warm, request: dict[str, Any], base: Verdict, on_event: OnEv
             raise CannotGrade(f"The judge stopped: {parent.last_words()}", "track doctor") from error
         outcome: Literal["timeout", "crashed"] = "timeout" if isinstance(error, TimedOut) else "crashed"
         checks.append(Check(running, outcome, 0.0, {"reason": "the grading did not survive this check"}))
-        return _replace(
+        return replace(
             base, status=outcome, checks=tuple(checks), diagnosis=f"The grading stopped in {running}."
         )
 
@@ -177,7 +186,7 @@ def _finish(base: Verdict, checks: list[Check], event: dict[str, Any]) -> Verdic
         if event["speed"]
         else None
     )
-    return _replace(
+    return replace(
         base,
         status=event["status"],
         device=event["device"],
@@ -198,12 +207,6 @@ def _give_up(event: dict[str, Any]) -> None:
     raise CannotGrade(
         f"The grader itself failed ({last}). This is our bug; details are in {log}.", "track doctor"
     )
-
-
-def _replace(verdict: Verdict, **changes: Any) -> Verdict:
-    import dataclasses
-
-    return dataclasses.replace(verdict, **changes)
 
 
 @contextlib.contextmanager

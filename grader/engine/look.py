@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from grader.catalog import Day
+from grader.engine.grade import CALL_TIMEOUT, read
 from grader.engine.precheck import Refusal, precheck
 from grader.engine.warm import Warm, new_log
 from grader.errors import BadSubmission, CannotGrade, TrackError
+from grader.request import Request
 from grader.setup.doctor import unfit
 from grader.wire import Closed, Malformed, TimedOut
 
@@ -19,63 +21,62 @@ SEED = 4021  # nothing that is shown depends on values
 
 
 def ask(
-    day: Day, path: Path, do: str, *, warm: Warm | None = None, given: str = "", **options: Any
+    day: Day,
+    path: Path,
+    do: Literal["inspect", "show"],
+    *,
+    source: bytes | None = None,
+    warm: Warm | None = None,
+    given: str = "",
+    **options: Any,
 ) -> list[dict[str, Any]]:
     """What a judge answers to `inspect` or `show` (see judge/look/inspect.py).
 
     Args:
+        source: the file's bytes, where they were read already.
         given: ` --file PATH` where the file lies in no workspace: the next command needs it again, and hints
             and resets are not about it.
+        options: `only`, `gpu`, `machine` and `code`, as Request has them.
 
     Raises:
         BadSubmission: the file cannot be read, or is not started.
         TrackError: there is nothing to be seen in it, and why.
         CannotGrade: this machine cannot look, or we failed.
     """
-    _readable(day, path, do, given)
+    source = read(path) if source is None else source
+    refusal = precheck(day, source)
+    if refusal is not None:
+        raise BadSubmission(_told(refusal, source), _fix(refusal, day, bool(given)))
     problem = unfit("cpu")
     if problem is not None:
         raise CannotGrade(f"Nothing can be looked at here: {problem.what}.", problem.fix)
-    request = {
-        "do": do, "hidden_tests": str(day.hidden_tests), "path": str(path.resolve()), "device": "cpu",
-        "seed": SEED, "only": None, "call_timeout": 20.0, **options,
-    }  # fmt: skip
+    timeout = CALL_TIMEOUT["cpu"]
+    request = Request(do, day.hidden_tests, path.resolve(), source, "cpu", SEED, timeout, **options)
     with contextlib.ExitStack() as stack:
         parent = warm or stack.enter_context(Warm("cpu"))
         return _answer(parent, request, f" {day.number}{given}")
 
 
-def _readable(day: Day, path: Path, do: str, given: str) -> None:
-    try:
-        source = path.read_bytes()
-    except OSError as error:
-        problem = f"{path} cannot be read: {error.strerror}."
-        raise BadSubmission(problem, f"track {do} {day.number} --file FILE") from error
-    finding = precheck(day, source)
-    if finding is not None:
-        raise BadSubmission(_told(finding, source), _fix(finding, day, bool(given)))
-
-
-def _told(finding: Refusal, source: bytes) -> str:
+def _told(refusal: Refusal, source: bytes) -> str:
     """The fact, and the line that it is about."""
-    if finding.status == "unstarted":
-        return f"{finding.reason.rstrip('.')}: fill in a TODO first."
+    if refusal.status == "unstarted":
+        return f"{refusal.reason.rstrip('.')}: fill in a TODO first."
     lines = source.decode("utf-8-sig", "replace").splitlines()
-    text = lines[finding.line - 1].strip() if 0 < finding.line <= len(lines) else ""
-    return f"{finding.reason.rstrip('.')} (line {finding.line}: {text})" if text else finding.reason
+    text = lines[refusal.line - 1].strip() if 0 < refusal.line <= len(lines) else ""
+    return f"{refusal.reason.rstrip('.')} (line {refusal.line}: {text})" if text else refusal.reason
 
 
-def _fix(finding: Refusal, day: Day, loose: bool) -> str:
+def _fix(refusal: Refusal, day: Day, loose: bool) -> str:
     """The command that the diagnosis names, or else its sentence."""
-    if finding.status == "unstarted":
+    if refusal.status == "unstarted":
         return f"track hint {day.number}"
-    command = re.search(r"`(track [^`]*)`", finding.diagnosis)
+    command = re.search(r"`(track [^`]*)`", refusal.diagnosis)
     if command:
         return "Write your kernel into it and look again." if loose else command[1]
-    return finding.diagnosis.replace("grade again", "look again")
+    return refusal.diagnosis.replace("grade again", "look again")
 
 
-def _answer(parent: Warm, request: dict[str, Any], which: str) -> list[dict[str, Any]]:
+def _answer(parent: Warm, request: Request, which: str) -> list[dict[str, Any]]:
     try:
         event, _ = parent.judge(request).receive(PATIENCE)
     except (Closed, TimedOut, Malformed) as error:

@@ -21,10 +21,9 @@ import socket
 import subprocess
 import sys
 import time
-from pathlib import Path
-from typing import Any
 
 from grader.engine.forking import become, fork_runner, hand_over, run
+from grader.request import Request
 from grader.wire import Channel, Closed
 
 RUNNER = "grader.runner.main"
@@ -56,12 +55,12 @@ class Parent:
                     self._bury(judge)
             if self.control.sock in readable:
                 try:
-                    header, _ = self.control.receive()
+                    request = Request.from_wire(*self.control.receive())
                 except Closed:
                     return
-                self._fork_judge(header["request"])
+                self._fork_judge(request)
 
-    def _fork_judge(self, request: dict[str, Any]) -> None:
+    def _fork_judge(self, request: Request) -> None:
         _import_autograd(request)
         events, events_theirs = socket.socketpair()
         parent, parent_theirs = socket.socketpair()
@@ -71,7 +70,7 @@ class Parent:
             from grader.judge import main
             from grader.judge.look import inspect
 
-            body = inspect.answer if "do" in request else main.judge
+            body = main.judge if request.do == "grade" else inspect.answer
             run(lambda: body(request, Channel(events_theirs), Channel(parent_theirs)))
         socket.send_fds(self.control.sock, [b"j"], [events.fileno()])
         for end in (events, events_theirs, parent_theirs):
@@ -129,9 +128,9 @@ class Builders:
         return int(header["pid"]), list(descriptors)
 
 
-def _import_autograd(request: dict[str, Any]) -> None:
+def _import_autograd(request: Request) -> None:
     """torch.autograd.grad imports sympy at its first call, 0.4 s: a differentiable day pays it once, here."""
-    if "Gradients(" in Path(request["hidden_tests"]).read_text(encoding="utf-8"):
+    if "Gradients(" in request.hidden_tests.read_text(encoding="utf-8"):
         import torch.fx.experimental.symbolic_shapes  # noqa: F401
 
 

@@ -10,12 +10,11 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any, Literal
 
 from grader.errors import CannotGrade
+from grader.request import Device, Request
 from grader.wire import Channel, Closed
 
-Device = Literal["cpu", "gpu"]
 PACKAGE = Path(__file__).resolve().parents[2]
 
 
@@ -72,11 +71,11 @@ class Warm:
             raise CannotGrade(f"The grader could not start: {self.last_words()}", "track doctor") from error
         self.ready = True
 
-    def judge(self, request: dict[str, Any]) -> Channel:
+    def judge(self, request: Request) -> Channel:
         """Fork a judge for `request` and return the channel on which its events arrive."""
         self.wait()
         try:
-            self.control.send({"request": request})
+            self.control.send(*request.to_wire())
             _, descriptors, _, _ = socket.recv_fds(self.control.sock, 1, 1)
         except (Closed, OSError) as error:
             raise CannotGrade(f"The grader stopped: {self.last_words()}", "track doctor") from error

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import os
-import random
 import traceback
 from typing import Any
 
@@ -20,6 +19,7 @@ import torch
 from grader.judge.diagnosis.diagnose import diagnose
 from grader.judge.plugin import CHECKS, Reporter
 from grader.judge.session import Session
+from grader.request import Request
 from grader.verdict import Check
 from grader.wire import Channel
 
@@ -46,16 +46,17 @@ PYTEST += ["--rootdir", str(CHECKS.parent), "--confcutdir", str(CHECKS.parent)]
 BUSY = 60.0  # seconds that pytest-timeout allows a check beyond what its runner may take
 
 
-def judge(request: dict[str, Any], events: Channel, parent: Channel) -> None:
+def judge(request: Request, events: Channel, parent: Channel) -> None:
     """Grade once: the body of a forked judge."""
     try:
         session = Session(request, parent)
-        if session.only and not (session.cases("correct") or session.cases("edges") or session.relations()):
-            events.send({"event": "refused", "text": f'No case matches "{session.only}".'})
+        if request.only and not (session.cases("correct") or session.cases("edges") or session.relations()):
+            events.send({"event": "refused", "text": f'No case matches "{request.only}".'})
             return
         reporter = Reporter(session, events)
-        random.seed(session.seed)
-        pytest.main([*PYTEST, "-o", f"timeout={session.timeout + BUSY}", str(CHECKS)], plugins=[reporter])
+        pytest.main(
+            [*PYTEST, "-o", f"timeout={request.call_timeout + BUSY}", str(CHECKS)], plugins=[reporter]
+        )
         session.close()
         if reporter.broken or not reporter.outcomes:
             events.send({"event": "broken", "text": reporter.broken or "no check ran"})

@@ -53,7 +53,7 @@ class Reporter:
             relations = session.relations()
             metafunc.parametrize("relation", relations, ids=[session.case_id(pair) for pair in relations])
         if "part" in metafunc.fixturenames:
-            parts = [c for c in session.challenges if c.memory and not session.only]
+            parts = [c for c in session.challenges if c.memory and not session.request.only]
             metafunc.parametrize("part", parts, ids=[c.entry for c in parts])
         if "bar" in metafunc.fixturenames:
             bars: list[tuple[Challenge, Speed]] = [

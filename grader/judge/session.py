@@ -12,11 +12,11 @@ import torch
 from grader.challenge import Case, Challenge, Relation
 from grader.judge.case import forms
 from grader.judge.case.attempt import attempt
-from grader.judge.case.compare import Finding
 from grader.judge.case.link import Runner, RunnerLost, announce_builder
 from grader.judge.case.oracle import Values
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Evidence
+from grader.request import Request
 from grader.verdict import Outcome
 from grader.wire import Channel
 
@@ -45,35 +45,34 @@ class Session:
     """What the checks of one grading share.
 
     Args:
-        request: hidden_tests, path, device (cpu, gpu), seed, only (substring of case ids or None),
-            call_timeout, cases and speed (whether cases and bars are tried), mute (the canaries that were
-            silent at an earlier grading, None at the first).
+        request: what was asked.
         parent: the channel on which runners are asked for.
+
+    Attributes:
+        device: where tensors lie: `cpu` or `cuda`.
+        names: of each entry, what the learner calls its parameters.
+        mute: the interpreter's canaries that are silent here.
     """
 
-    def __init__(self, request: dict[str, Any], parent: Channel) -> None:
-        self.path: str = request["path"]
-        self.device = "cuda" if request["device"] == "gpu" else "cpu"
-        self.seed: int = request["seed"]
-        self.only: str | None = request["only"]
-        self.tried = bool(request.get("cases", True))
-        self.timed = bool(request.get("speed", True)) and not self.only
-        self.timeout = float(request["call_timeout"])
+    def __init__(self, request: Request, parent: Channel) -> None:
+        self.request = request
+        self.device = "cuda" if request.device == "gpu" else "cpu"
+        self.timed = request.speed and not request.only
         self.parent = parent
-        self.challenges = load_challenges(Path(request["hidden_tests"]))
+        self.challenges = load_challenges(request.hidden_tests)
         self.names: dict[str, list[str]] = {}
-        source = Path(self.path).read_text(encoding="utf-8", errors="replace")
+        source = request.source.decode("utf-8-sig", "replace")
         self.evidence = Evidence(source=source, compiled=self.device == "cuda")
         self.speed: dict[str, Any] | None = None
         self.runner: Runner | None = None
         self.printed = bytearray()
         self.mute: list[str] = []
         self.announced = False
-        self.stem = Path(request["hidden_tests"]).parent.name
+        self.stem = request.hidden_tests.parent.name
         if self.device == "cpu":
             from grader.interpreter import canaries
 
-            self.mute = canaries.failures() if request.get("mute") is None else request["mute"]
+            self.mute = canaries.failures() if request.mute is None else list(request.mute)
 
     def cases(self, group: str) -> list[tuple[Challenge, Case]]:
         """The cases of a group, smallest first, as asked for by -k."""
@@ -88,9 +87,9 @@ class Session:
         return [
             pair
             for pair in pairs
-            if self.tried
+            if self.request.cases
             and not (pair[1].gpu and self.device == "cpu")
-            and (self.only is None or self.only in self.case_id(pair))
+            and (self.request.only is None or self.request.only in self.case_id(pair))
         ]
 
     def case_id(self, pair: tuple[Challenge, Case | Relation]) -> str:
@@ -114,7 +113,9 @@ class Session:
     def load(self, runner: Runner) -> dict[str, Any]:
         """Have a runner import the learner's file."""
         try:
-            return dict(runner.ask({"do": "load", "path": self.path}, forms.LOADED, timeout=self.timeout)[0])
+            command = {"do": "load", "path": str(self.request.path)}
+            blobs, timeout = [self.request.source], self.request.call_timeout
+            return dict(runner.ask(command, forms.LOADED, blobs, timeout=timeout)[0])
         except RunnerLost as lost:
             raise self.lost(None, lost) from None
 
@@ -125,73 +126,45 @@ class Session:
         assert self.runner is not None
         return self.runner
 
-    def attempt(self, challenge: Challenge, case: Case) -> None:
-        """Try one case.
+    def trial(self, challenge: Challenge, case: Case, arguments: Values | None = None) -> Trial:
+        """One case, tried.
+
+        Args:
+            arguments: instead of those that the case draws.
 
         Raises:
-            CheckFailed: something is wrong with it, or its runner was lost.
             NotMeasured: the interpreter cannot be trusted with it.
+            CheckFailed: its runner was lost.
         """
         self._trust(case)
+        runner, names = self.ready_runner(), self.names[challenge.entry]
         try:
-            trial = self._trial(challenge, case)
+            return attempt(runner, challenge, case, names, self.request, arguments)
         except RunnerLost as lost:
             raise self.lost(case, lost) from None
-        if not trial.passed and not self.evidence.failed:
-            self._try_afresh(trial)
-        self._conclude(trial)
 
-    def _try_afresh(self, trial: Trial) -> None:
-        """The first wrong values: are they right in a process that made no call before?"""
-        kind = trial.findings[0].kind
-        if kind not in ("values", "nan", "inf", "special") or not self.evidence.trials:
-            return
-        self.close()
-        try:
-            again = self._trial(trial.challenge, trial.case)
-        except RunnerLost:
-            self.close()
-            return
-        if again.passed:
-            reason = "the values are right in the first call of a process, and wrong in a later one"
-            trial.findings.insert(0, Finding("stale", reason))
-
-    def relate(self, challenge: Challenge, relation: Relation) -> None:
-        """Try a relation between two calls.
-
-        Raises:
-            CheckFailed: it does not hold, or one of the calls is wrong by itself.
-            NotMeasured: the interpreter cannot be trusted with it.
-        """
-        self._trust(relation.case)
-        try:
-            one = self._trial(challenge, relation.case)
-            two = self._trial(challenge, relation.case, relation.other(*one.arguments))
-        except RunnerLost as lost:
-            raise self.lost(relation.case, lost) from None
-        trial = two if one.passed and not two.passed else one
-        assert one.answer is not None
-        assert two.answer is not None
-        if trial.passed and not relation.holds(tuple(one.answer.outputs), tuple(two.answer.outputs)):
-            trial.findings = [Finding("relation", relation.says, told=(relation.says, relation.name))]
-        self._conclude(trial)
-
-    def _trial(self, challenge: Challenge, case: Case, arguments: Values | None = None) -> Trial:
-        runner, names = self.ready_runner(), self.names[challenge.entry]
-        how: dict[str, Any] = {"seed": self.seed, "device": self.device, "timeout": self.timeout}
-        return attempt(runner, challenge, case, names, **how, arguments=arguments)
-
-    def _conclude(self, trial: Trial) -> None:
+    def conclude(self, trial: Trial) -> None:
         """Keep a trial.
 
         Raises:
             CheckFailed: something is wrong with it.
         """
         self.evidence.trials.append(trial)
-        if not trial.passed:
-            self._after_fault(trial)
-            finding = trial.findings[0]
-            raise CheckFailed("failed", {"reason": finding.reason, **finding.facts})
+        if trial.passed:
+            return
+        finding = trial.findings[0]
+        if self.device == "cuda" and finding.kind == "error":
+            self.close()  # a CUDA context that saw an illegal access answers nothing any more
+        raise CheckFailed("failed", {"reason": finding.reason, **finding.facts})
+
+    def _trust(self, case: Case) -> None:
+        words = {torch.bfloat16: "bf16", torch.float16: "fp16"}
+        for canary in self.mute:
+            word = words.get(case.dtype)
+            if (word and word in canary) or canary in self.evidence.source:
+                raise NotMeasured(
+                    f"Triton's interpreter computes {canary} wrongly in this version; not graded"
+                )
 
     def lost(self, case: Case | None, lost: RunnerLost) -> CheckFailed:
         """The failure of a check whose runner was lost."""
@@ -208,20 +181,6 @@ class Session:
         """Remember a speed result; of several bars the one with the least room."""
         if self.speed is None or result["ratio"] < self.speed["ratio"]:
             self.speed = result
-
-    def _after_fault(self, trial: Trial) -> None:
-        """A CUDA context that saw an illegal access answers nothing any more: take a fresh runner."""
-        if self.device == "cuda" and trial.findings[0].kind == "error":
-            self.close()
-
-    def _trust(self, case: Case) -> None:
-        words = {torch.bfloat16: "bf16", torch.float16: "fp16"}
-        for canary in self.mute:
-            word = words.get(case.dtype)
-            if (word and word in canary) or canary in self.evidence.source:
-                raise NotMeasured(
-                    f"Triton's interpreter computes {canary} wrongly in this version; not graded"
-                )
 
     def expect_builder(self) -> None:
         """Without a GPU, kernels will be compiled at the end: have that process started meanwhile."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from grader.challenge import Case, Challenge, Relation
-from grader.judge.checks import honest, imports, memory
+from grader.judge.checks import correct, edges, honest, imports, memory
 from grader.judge.session import Session
 
 
@@ -20,18 +20,17 @@ def test_imports(session: Session) -> None:
 
 def test_correct(session: Session, case: tuple[Challenge, Case]) -> None:
     """Plain inputs, smallest first."""
-    session.attempt(*case)
+    correct.check(session, *case)
 
 
 def test_edges(session: Session, case: tuple[Challenge, Case]) -> None:
     """Unusual layouts and values."""
-    session.expect_builder()
-    session.attempt(*case)
+    edges.check(session, *case)
 
 
 def test_related(session: Session, relation: tuple[Challenge, Relation]) -> None:
     """What two calls have to do with one another; shown as one of the edges."""
-    session.relate(*relation)
+    edges.relate(session, *relation)
 
 
 def test_honest(session: Session) -> None:

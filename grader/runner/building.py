@@ -1,6 +1,6 @@
 """The process that compiles the learner's kernels for a GPU that is not there: never interpreted, never run.
 
-load   {path}                       → {functions: {}} or {fault}
+load   {path, gpu}, the bytes        → {functions: {}} or {fault}
 build  {recipe, gpu, machine, code} → {facts, code} or {fault}
 
 It is forked from a parent without TRITON_INTERPRET: where that is set, Triton cannot compile.
@@ -8,11 +8,7 @@ It is forked from a parent without TRITON_INTERPRET: where that is set, Triton c
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import sys
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from triton.runtime import driver
@@ -22,7 +18,7 @@ from grader import datasheets
 from grader.compiler.assembly import disassembled, facts
 from grader.compiler.driver import Driver
 from grader.compiler.recipe import read
-from grader.runner import faults
+from grader.runner import faults, loading
 from grader.wire import Channel, Closed
 
 Reply = tuple[dict[str, Any], list[Any]]
@@ -38,15 +34,8 @@ class Builder:
     def load(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Import the file for its kernels."""
         self.path = header["path"]
-        os.chdir(Path(self.path).parent)
-        sys.path.insert(0, os.getcwd())
         driver.set_active(Driver(datasheets.GPUS[header["gpu"]]))
-        spec = importlib.util.spec_from_file_location("kernel", self.path)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules["kernel"] = module
-        spec.loader.exec_module(module)
+        module = loading.load(self.path, bytes(blobs[0]))
         for value in vars(module).values():
             jitted = _jitted(value)
             if jitted is not None:

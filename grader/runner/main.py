@@ -1,6 +1,6 @@
 """The runner's loop: load the learner's file, run its function on raw inputs, send back raw outputs.
 
-    load  {path}                            → {functions: {name: parameters}} or {fault}
+    load  {path}, and the file's bytes       → {functions: {name: parameters}} or {fault}
     call  {entry, arguments, upstream, of, seed, calls}  → {outputs, launches, …} or {fault}
 
 It is forked for one grading and killed after it. It never learns an expected value, a tolerance or a later
@@ -9,19 +9,16 @@ seed.
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
-import linecache
 import os
 import resource
-import sys
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from grader.interpreter import bounds, order
-from grader.runner import backward, faults
+from grader.runner import backward, faults, loading
 from grader.runner.launches import observed
 from grader.runner.probes import PROBES
 from grader.runner.reads import noticed
@@ -45,15 +42,7 @@ class LearnerFile:
     def load(self, header: dict[str, Any], blobs: list[bytearray]) -> tuple[dict[str, Any], list[Any]]:
         """Import the file and say what functions it has."""
         self.path = header["path"]
-        os.chdir(Path(self.path).parent)
-        sys.path.insert(0, os.getcwd())
-        linecache.checkcache(self.path)
-        spec = importlib.util.spec_from_file_location("kernel", self.path)
-        assert spec is not None
-        assert spec.loader is not None
-        self.module = importlib.util.module_from_spec(spec)
-        sys.modules["kernel"] = self.module
-        spec.loader.exec_module(self.module)
+        self.module = loading.load(self.path, bytes(blobs[0]))
         functions = {}
         for name, value in vars(self.module).items():
             if callable(value) and not isinstance(value, type) and not name.startswith("__"):

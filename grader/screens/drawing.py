@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ KEY = "hatched: held back by the mask · red: outside, and no mask · split: tou
 INK, DIM, BODY, RED = "#1d2126", "#8a94a1", "#e6eaef", "#d92d33"
 
 
-def draw(target: Path, day: Day, path: Path, parts: list[Json]) -> None:
+def draw(target: Path, day: Day, source: Sequence[str], parts: list[Json]) -> None:
     """Writes a picture in the format that the target's suffix names: a row for each launch of `parts`.
 
     Raises:
@@ -32,7 +32,6 @@ def draw(target: Path, day: Day, path: Path, parts: list[Json]) -> None:
     except ImportError:
         problem = "A picture in this format is drawn by matplotlib, which is not installed."
         raise TrackError(problem, f"{PIP} matplotlib") from None
-    source = path.read_text(encoding="utf-8", errors="replace").splitlines()
     figure = plot.Figure(
         figsize=(1, 1)
     )  # one inch, so that places are inches; saving it takes in what lies outside
@@ -49,7 +48,7 @@ def draw(target: Path, day: Day, path: Path, parts: list[Json]) -> None:
     figure.savefig(target, dpi=150, bbox_inches="tight", pad_inches=0.3, metadata={maker: "track show"})
 
 
-def _caption(part: Json, launch: Json, source: list[str]) -> Iterator[str]:
+def _caption(part: Json, launch: Json, source: Sequence[str]) -> Iterator[str]:
     """The title of a launch, and what was found in it."""
     programs = f"{launch['total']:,} program{'s' * (launch['total'] > 1)}"
     yield f"{part['entry']}() · {part['case']} · {launch['kernel']} · {programs}"

@@ -21,7 +21,7 @@ READABLE = 16  # columns of source text, below which it is left out
 def table(
     terminal: Terminal,
     day: Day,
-    path: Path,
+    source: Sequence[str],
     gpu: Gpu,
     parts: Sequence[Found],
     given: str = "",
@@ -30,10 +30,10 @@ def table(
     """Prints every bar's launches, line by line.
 
     Args:
+        source: the lines of the learner's file, as it was looked at.
         given: what a command needs to take the same file again.
         explain: say what the words mean, instead of how to ask for it.
     """
-    source = _source(path)
     terminal.line((f"Day {day.number} · {day.title}", "bold"), (f"   predicted for one {gpu.name}", "dim"))
     backward = any(part["part"] != "forward" for part in parts)
     for part in parts:
@@ -175,10 +175,6 @@ def _site(site: Found) -> list[Part]:
     ]
 
 
-def _source(path: Path) -> list[str]:
-    return path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
-
-
 def _text(source: Sequence[str], number: int) -> str:
     return source[number - 1].strip() if 0 < number <= len(source) else ""
 
@@ -211,7 +207,7 @@ def _bytes(count: float) -> str:
 
 
 def shown(
-    terminal: Terminal, day: Day, path: Path, page: Path, parts: Sequence[Found], given: str = ""
+    terminal: Terminal, day: Day, source: Sequence[str], page: Path, parts: Sequence[Found], given: str = ""
 ) -> None:
     """Says where the page is, how to open it, and what strikes the eye on it."""
     launches = [launch for part in parts for launch in part["launches"]]
@@ -221,7 +217,7 @@ def shown(
     terminal.line(f"Written to {near(page)}{here}. To open it:", indent=2)
     terminal.whole((page.resolve().as_uri(), "cyan"), indent=4)
     found = [one for launch in launches for one in launch.get("findings", ())]
-    _findings(terminal, found[:PRINTED], _source(path))
+    _findings(terminal, found[:PRINTED], source)
     if len(found) > PRINTED:
         terminal.line(f"and {len(found) - PRINTED} more in the picture", indent=5)
     terminal.next(f"track grade {day.number}{given}", "says whether it is right")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from grader.catalog import Day
@@ -26,7 +25,7 @@ def code(
     out: Terminal,
     err: Terminal,
     day: Day,
-    path: Path,
+    source: Sequence[str],
     parts: Sequence[dict[str, Any]],
     kind: str,
     given: str = "",
@@ -34,10 +33,10 @@ def code(
     """Prints the code of each kernel once. What we add are comments, so that it stays code.
 
     Args:
+        source: the lines of the learner's file, as it was compiled.
         kind: ptx, sass or ttgir.
         given: what a command needs to take the same file again.
     """
-    source = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
     seen: set[str] = set()
     for launch in (launch for part in parts for launch in part["launches"]):
         if launch["code"] in seen or not launch["line"]:

@@ -31,12 +31,11 @@ Row = tuple[int, int, int]  # row, first column, count
 Box = tuple[int, int, int, int]  # x, y, width, height, in cells
 
 
-def page(day: Day, path: Path, parts: list[Json]) -> str:
-    """The whole page of `parts`, as judge/look/show.py gives them."""
-    source = path.read_text(encoding="utf-8", errors="replace").splitlines()
+def page(day: Day, source: Sequence[str], parts: list[Json]) -> str:
+    """The whole page of `parts`, as judge/look/show.py gives them, beside the lines of the learner's file."""
     launches = [_launch(part, launch) for part in parts for launch in part["launches"]]
     # In a script element only what begins with `<` means anything to HTML.
-    data = json.dumps({"launches": launches, "source": source, "ramp": RAMP}).replace("<", "\\u003c")
+    data = json.dumps({"launches": launches, "source": list(source), "ramp": RAMP}).replace("<", "\\u003c")
     before, after = TEMPLATE.read_text(encoding="utf-8").split("{{data}}")
     return before.replace("{{title}}", escape(f"Day {day.number} · {day.title}")) + data + after
 

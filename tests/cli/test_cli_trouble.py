@@ -117,7 +117,7 @@ def test_a_folder_that_may_not_be_written_is_one_line() -> None:
         folder.mkdir()
         os.chmod(name, 0o755)
         folder.chmod(0o555)
-        nobody = "import os; from grader import cli; os.getuid() or os.setuid(65534); cli.main()"
+        nobody = "import os; from grader.cli.commands import main; os.getuid() or os.setuid(65534); main()"
         answer = Learner(folder).runs(nobody, "start", "1")
         assert answer.code == 3
         assert answer.err.splitlines()[0] == f"error: No permission to write: {folder / 'my-track'}"
@@ -126,9 +126,9 @@ def test_a_folder_that_may_not_be_written_is_one_line() -> None:
 
 def test_a_bug_of_ours_is_one_line_a_log_and_code_3(started: Learner) -> None:
     code = (
-        "from grader import cli, standing; import sys\n"
+        "from grader.cli import commands; import sys\n"
         "def broken(): raise ZeroDivisionError('a\\nbug')\n"
-        "cli.standing = broken; cli.main()"
+        "commands.standing = broken; commands.main()"
     )
     answer = started.runs(code, "status", "--json")
     assert answer.code == 3

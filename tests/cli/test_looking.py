@@ -23,6 +23,7 @@ from tests.shown import Screen, shown
 
 DAY = catalog.find("7")
 SOLUTION = DAY.solution.read_text(encoding="utf-8")
+LINES = SOLUTION.splitlines()
 LOAD = "x = tl.load(x_ptr + offs_m[:, None] * stride_xm + offs_n[None, :] * stride_xn, mask=mask)"
 
 
@@ -62,7 +63,14 @@ def table(
     path: Path, parts: list[dict[str, Any]], day: catalog.Day = DAY, gpu: str = "h200", **more: Any
 ) -> str:
     screen = Screen()
-    inspection.table(Terminal(screen, more.pop("width", None)), day, path, GPUS[gpu], parts, **more)
+    inspection.table(
+        Terminal(screen, more.pop("width", None)),
+        day,
+        path.read_text().splitlines(),
+        GPUS[gpu],
+        parts,
+        **more,
+    )
     return screen.shown
 
 
@@ -148,7 +156,7 @@ def test_torch_alone_is_no_kernel(warm: Warm, tmp_path: Path) -> None:
 
 def code(warm: Warm, kind: str) -> str:
     parts = ask(DAY, DAY.solution, "inspect", warm=warm, gpu="h200", machine=False, code=kind)
-    return shown(lambda out: listing.code(out, Terminal(Screen()), DAY, DAY.solution, parts, kind))
+    return shown(lambda out: listing.code(out, Terminal(Screen()), DAY, LINES, parts, kind))
 
 
 @pytest.mark.parametrize(
@@ -238,7 +246,7 @@ def test_show_draws_who_touches_what_on_one_page(warm: Warm) -> None:
     touched = sum(count for step in steps if step["kind"] == "store" for _, count in step["touched"])
     assert touched == launch["tensors"]["y_ptr"]["shape"][0] * launch["tensors"]["y_ptr"]["shape"][1]
     assert any(step["masked"] for step in steps)
-    page = picture.page(DAY, DAY.solution, parts)
+    page = picture.page(DAY, LINES, parts)
     assert "{{" not in page
     assert "http" not in page.replace("http://www.w3.org/2000/svg", "")  # nothing is fetched
 
@@ -310,7 +318,7 @@ def test_findings_stand_below_with_their_lines() -> None:
     findings = [{"says": f"Finding {i}.", "line": 24, "program": -1, "step": -1} for i in range(7)]
     launch = {"kernel": "k", "findings": findings}
     parts = [{"entry": "transpose", "case": "m=1", "launches": [launch]}]
-    text = shown(lambda out: inspection.shown(out, DAY, DAY.solution, Path("page.html"), parts))
+    text = shown(lambda out: inspection.shown(out, DAY, LINES, Path("page.html"), parts))
     assert "✗  Finding 4.\n     line 24: tl.store(y_ptrs" in text
     assert "Finding 5" not in text
     assert "and 2 more in the picture" in text

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.cli.commands import watch
+from grader.cli import watch
 from tests.learner import DAY_1, SOLUTION_1, Learner, passed
 
 READY = "save it to grade again."

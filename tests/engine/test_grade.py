@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import threading
 import time
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -163,3 +167,24 @@ def test_an_exploit_earns_no_pass(path, graded: Grade) -> None:
     verdict = graded(1, path, call_timeout=5)
     assert verdict.status != "passed"
     assert verdict.diagnosis
+
+
+def test_a_save_in_mid_grading_is_not_graded(warm: Warm, tmp_path: Path) -> None:
+    path = tmp_path / "kernel.py"
+    path.write_text(SOLUTION, encoding="utf-8")
+
+    def saves(event: dict[str, Any]) -> None:
+        path.write_text("raise SystemExit('this was saved later')\n", encoding="utf-8")
+
+    verdict = grade(DAY, path, warm=warm, on_event=saves)
+    assert verdict.status == "passed", verdict.diagnosis
+    assert verdict.sha256 == hashlib.sha256(SOLUTION.encode()).hexdigest()
+
+
+def test_two_saves_within_a_second_are_two_files(warm: Warm, tmp_path: Path) -> None:
+    path = tmp_path / "kernel.py"
+    for source, status in ((SOLUTION, "passed"), (SOLUTION.replace("2 * x + 1", "2 * x + 3"), "failed")):
+        path.write_text(source, encoding="utf-8")
+        os.utime(path, (1_700_000_000, 1_700_000_000))  # as large and as old as the one before
+        assert grade(DAY, path, warm=warm).status == status
+    assert not (tmp_path / "__pycache__").exists()

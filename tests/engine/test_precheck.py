@@ -160,6 +160,6 @@ def test_every_real_solution_passes_and_every_real_skeleton_is_unstarted(stem: s
 
 def test_it_imports_nothing_heavy(tmp_path: Path) -> None:
     heavy = "{'torch', 'triton', 'rich', 'click'}"
-    code = f"import sys, grader.precheck; print(sorted({heavy} & set(sys.modules)))"
+    code = f"import sys, grader.engine.precheck; print(sorted({heavy} & set(sys.modules)))"
     shown = subprocess.run([sys.executable, "-c", code], cwd=REPO, capture_output=True, text=True, check=True)
     assert shown.stdout == "[]\n"

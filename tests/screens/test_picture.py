@@ -15,6 +15,7 @@ from grader import catalog, errors
 from grader.screens import drawing, picture
 
 DAY = catalog.find("7")
+LINES = DAY.solution.read_text(encoding="utf-8").splitlines()
 Json = dict[str, Any]
 
 
@@ -167,10 +168,8 @@ def cells(boxes: list[tuple[int, int, int, int]]) -> set[tuple[int, int]]:
     return {(x + i, y + j) for x, y, width, height in boxes for i in range(width) for j in range(height)}
 
 
-def test_the_page_is_one_file_that_fetches_nothing_and_quotes_source_safely(tmp_path: Path) -> None:
-    kernel = tmp_path / "kernel.py"
-    kernel.write_text("a < b & c  # </script><!-- {{title}}\n", encoding="utf-8")
-    page = picture.page(DAY, kernel, vector_add())
+def test_the_page_is_one_file_that_fetches_nothing_and_quotes_source_safely() -> None:
+    page = picture.page(DAY, ["a < b & c  # </script><!-- {{title}}"], vector_add())
     assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
     data = re.search(r'<script id="data" type="application/json">(.*?)</script>', page, re.DOTALL)
     assert data is not None
@@ -313,7 +312,7 @@ def test_a_still_picture_has_the_format_of_its_suffix(
     name: str, begin: bytes, parts: list[Json], tmp_path: Path
 ) -> None:
     pytest.importorskip("matplotlib")
-    drawing.draw(tmp_path / name, DAY, DAY.solution, parts)
+    drawing.draw(tmp_path / name, DAY, LINES, parts)
     content = (tmp_path / name).read_bytes()
     assert content.startswith(begin)
     assert b"track show" in content
@@ -322,6 +321,6 @@ def test_a_still_picture_has_the_format_of_its_suffix(
 def test_without_matplotlib_a_still_picture_says_what_to_install(monkeypatch: Any, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(errors.TrackError) as caught:
-        drawing.draw(tmp_path / "a.png", DAY, DAY.solution, softmax())
+        drawing.draw(tmp_path / "a.png", DAY, LINES, softmax())
     assert "matplotlib" in caught.value.problem
     assert caught.value.fix == f"{sys.executable} -m pip install matplotlib"

@@ -13,6 +13,7 @@ from grader.judge.case.findings import find, form_findings
 from grader.judge.case.link import LARGE, Answer, Runner, pack_arguments, read_answer
 from grader.judge.case.oracle import Values, expect, expect_gradients, gradient_positions
 from grader.judge.case.trial import Trial, draw, draw_upstream
+from grader.request import Request
 
 SLICE = 4096  # elements of each piece that is fetched of an output too large to fetch whole
 
@@ -22,44 +23,40 @@ def attempt(
     challenge: Challenge,
     case: Case,
     names: list[str],
-    *,
-    seed: int,
-    device: str,
-    timeout: float,
+    request: Request,
     arguments: Values | None = None,
 ) -> Trial:
     """Try one case.
 
     Args:
         names: what the learner calls the arguments, for messages.
-        seed: of the grading.
-        timeout: seconds for the call.
         arguments: instead of those that the case draws.
 
     Raises:
         RunnerLost: the runner crashed or hung; the trial is lost with it.
     """
-    arguments = draw(challenge, case, seed, device) if arguments is None else arguments
+    device = "cuda" if request.device == "gpu" else "cpu"
+    arguments = draw(challenge, case, request.seed, device) if arguments is None else arguments
     trial = Trial(challenge, case, arguments, names[: len(arguments)], oracle_arguments=arguments)
-    slices = _choose(trial)
+    slices = _choose(trial, request.rng(case.id, "rows"))
     if challenge.chance:  # until the answer says what was kept: all
         first = next(value for value in trial.oracle_arguments if isinstance(value, torch.Tensor))
         trial.kept = (torch.ones_like(first, dtype=torch.bool),)
-    _expect(trial, seed, device)
-    trial.answer = _ask(runner, trial, slices, seed, timeout)
+    _expect(trial, request.seed, device)
+    trial.answer = _ask(runner, trial, slices, request)
     if challenge.chance and not form_findings(trial):
         trial.kept = (
             challenge.chance.keep(*trial.oracle_arguments, *[out.to(device) for out in trial.answer.outputs]),
         )
-        _expect(trial, seed, device)
+        _expect(trial, request.seed, device)
     trial.findings = find(trial)
     return trial
 
 
-def _ask(runner: Runner, trial: Trial, slices: list[list[int]] | None, seed: int, timeout: float) -> Answer:
+def _ask(runner: Runner, trial: Trial, slices: list[list[int]] | None, request: Request) -> Answer:
     challenge, case = trial.challenge, trial.case
     specs, blobs = pack_arguments(*trial.runner_arguments())
-    request = {
+    command = {
         "do": "call",
         "entry": challenge.entry,
         "probe": challenge.probe,
@@ -68,13 +65,13 @@ def _ask(runner: Runner, trial: Trial, slices: list[list[int]] | None, seed: int
         "of": gradient_positions(challenge, trial.arguments),
         "calls": case.calls,
         "slices": slices,
-        "seed": random.Random(f"{seed}/{case.id}/order").getrandbits(32),
+        "seed": request.rng(case.id, "order").getrandbits(32),
     }
-    header, data = runner.ask(request, forms.CALLED, blobs, timeout=timeout)
+    header, data = runner.ask(command, forms.CALLED, blobs, timeout=request.call_timeout)
     return read_answer(header, data, sum(stop - start for start, stop in slices) if slices else None)
 
 
-def _choose(trial: Trial) -> list[list[int]] | None:
+def _choose(trial: Trial, rng: random.Random) -> list[list[int]] | None:
     """Choose the rows that the oracle is asked for: of a row-wise challenge with gigabytes of output, some.
 
     Returns:
@@ -85,7 +82,7 @@ def _choose(trial: Trial) -> list[list[int]] | None:
         return None
     trial.rows = len(tensors[0])
     width = tensors[0].numel() // trial.rows
-    pieces = _pieces(trial.rows, width)
+    pieces = _pieces(trial.rows, width, rng)
     trial.picked = [row for start, stop in pieces for row in range(start, stop)]
     trial.oracle_arguments = _pick(trial, trial.arguments)
     return [[start * width, stop * width] for start, stop in pieces]
@@ -119,9 +116,9 @@ def _tall(some: torch.Tensor, rows: int) -> torch.Tensor:
     return torch.empty(rows, *some.shape[1:], dtype=some.dtype, device="meta")
 
 
-def _pieces(rows: int, width: int) -> list[tuple[int, int]]:
+def _pieces(rows: int, width: int, rng: random.Random) -> list[tuple[int, int]]:
     """Ranges of rows: both ends, where elements 2³¹ and 2³² lie, and some in between."""
     size = max(1, SLICE // width)
     starts = {0, rows - size, 2**31 // width - size // 2, 2**32 // width}
-    starts |= {random.randrange(rows - size) for _ in range(8)}
+    starts |= {rng.randrange(rows - size) for _ in range(8)}
     return [(start, start + size) for start in sorted(starts) if 0 <= start <= rows - size]

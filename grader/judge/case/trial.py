@@ -12,6 +12,7 @@ from grader.judge.case.compare import Expected, Finding
 from grader.judge.case.draw import Draw
 from grader.judge.case.link import Answer
 from grader.judge.case.oracle import Values
+from grader.randomness import rng
 
 
 @dataclass
@@ -55,12 +56,12 @@ class Trial:
 
 def draw(challenge: Challenge, case: Case, seed: int, device: str) -> Values:
     """The arguments of a case: the same for the same seed, whichever other cases run."""
-    return tuple(challenge.inputs(case, _drawer(case, f"{seed}/{case.id}", device)))
+    return tuple(challenge.inputs(case, _drawer(case, rng(seed, case.id), device)))
 
 
 def draw_upstream(case: Case, outputs: Values, seed: int, device: str) -> Values:
     """A gradient for each floating output, laid out as the case says, from their shapes and dtypes."""
-    drawer = _drawer(case, f"{seed}/{case.id}/upstream", device)
+    drawer = _drawer(case, rng(seed, case.id, "upstream"), device)
     layout = "contiguous" if case.upstream == "first" else case.upstream
     drawn = [
         drawer(*out.shape, dtype=out.dtype, layout=layout, values="normal")
@@ -71,5 +72,5 @@ def draw_upstream(case: Case, outputs: Values, seed: int, device: str) -> Values
     return tuple(drawn[:1] + [None] * len(drawn[1:]) if case.upstream == "first" else drawn)
 
 
-def _drawer(case: Case, seed: str, device: str) -> Draw:
-    return Draw(case, random.Random(seed).getrandbits(48), device)
+def _drawer(case: Case, source: random.Random, device: str) -> Draw:
+    return Draw(case, source.getrandbits(48), device)

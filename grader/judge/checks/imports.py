@@ -26,7 +26,7 @@ def check(session: Session) -> None:
         raise CheckFailed("failed", {"reason": sentence, **fault}, (sentence, line))
     for challenge in session.challenges:
         parameters = _entry(challenge, header["functions"])
-        wanted = draw(challenge, challenge.cases[0], session.seed, "cpu")
+        wanted = draw(challenge, challenge.cases[0], session.request.seed, "cpu")
         pid = 1 if challenge.probe else 0  # a device function takes the program's number first
         session.names[challenge.entry] = _names(challenge, parameters, len(wanted) + pid)[pid:]
 

@@ -25,7 +25,7 @@ def check(session: Session, challenge: Challenge) -> None:
     on_cpu = session.device == "cpu"
     if on_cpu and challenge.memory.case.gpu:
         raise NotMeasured("needs a GPU")
-    arguments = draw(challenge, challenge.memory.case, session.seed, session.device)
+    arguments = draw(challenge, challenge.memory.case, session.request.seed, session.device)
     report = _report(session, challenge, arguments)
     extra = int(report["peak"]) - int(report["outputs"])
     allowed = challenge.memory.extra(*arguments) + int(SLACK * report["outputs"])
@@ -45,7 +45,9 @@ def _report(session: Session, challenge: Challenge, arguments: tuple[Any, ...]) 
     specs, blobs = pack_arguments(arguments, session.names[challenge.entry][: len(arguments)])
     request = {"do": "peak", "entry": challenge.entry, "arguments": specs}
     try:
-        report, _ = session.ready_runner().ask(request, forms.PEAK, blobs, timeout=session.timeout)
+        report, _ = session.ready_runner().ask(
+            request, forms.PEAK, blobs, timeout=session.request.call_timeout
+        )
     except RunnerLost as lost:
         raise session.lost(challenge.memory.case, lost) from None
     if "fault" in report:

@@ -18,10 +18,11 @@ from grader.judge.speed.builds import Wanted
 from grader.judge.speed.foresight import Seen, foresee
 from grader.predict import gates
 from grader.predict.prediction import Ours, bar_name, ours
+from grader.request import Request
 from grader.wire import Channel
 
 
-def answer(request: dict[str, Any], events: Channel, parent: Channel) -> None:
+def answer(request: Request, events: Channel, parent: Channel) -> None:
     """Look inside once: the body of a forked judge."""
     from grader.judge.look.show import traced
 
@@ -29,14 +30,14 @@ def answer(request: dict[str, Any], events: Channel, parent: Channel) -> None:
     try:
         session = Session(request, parent)
         imports.check(session)
-        parts = inspected(session, request) if request["do"] == "inspect" else traced(session, request)
+        parts = inspected(session) if request.do == "inspect" else traced(session)
         events.send({"event": "answered", "parts": parts})
     except CheckFailed as failed:
         strayed = failed.cause.get("kind") == "bounds"
         fix = "track show" if strayed else "track grade"
         events.send({"event": "refused", "text": str(failed), "fix": fix})
     except NotMeasured as why:
-        fix = f"track {request['do']}" if request["only"] else "track grade"
+        fix = f"track {request.do}" if request.only else "track grade"
         events.send({"event": "refused", "text": f"Nothing can be shown: {why}.", "fix": fix})
     except Exception:
         events.send({"event": "broken", "text": traceback.format_exc()})
@@ -45,13 +46,10 @@ def answer(request: dict[str, Any], events: Channel, parent: Channel) -> None:
             session.close()
 
 
-def inspected(session: Session, request: dict[str, Any]) -> list[dict[str, Any]]:
-    """Every bar of the day: counts, what the compiler says, the predicted time, and the facts.
-
-    Args:
-        request: gpu (its key), machine (count machine instructions), code (ptx, sass, ttgir or nothing).
-    """
-    wanted = Wanted(request["gpu"], request["machine"], request["code"])
+def inspected(session: Session) -> list[dict[str, Any]]:
+    """Every bar of the day: counts, what the compiler says, the predicted time, and the facts."""
+    request = session.request
+    wanted = Wanted(request.gpu, request.machine, request.code)
     parts = []
     for challenge, speed in bars(session):
         seen = foresee(session, challenge, speed, wanted)

@@ -20,7 +20,7 @@ NAMED = 5  # cases, of which the names are said
 MANY = 9  # programs, from which on more show nothing new
 
 
-def traced(session: Session, request: dict[str, Any]) -> list[dict[str, Any]]:
+def traced(session: Session) -> list[dict[str, Any]]:
     """Every function of the day on one small case: its launches, program by program (see meter/trace.py).
 
     Raises:
@@ -29,7 +29,7 @@ def traced(session: Session, request: dict[str, Any]) -> list[dict[str, Any]]:
     parts = [_part(session, challenge) for challenge in session.challenges if not challenge.probe]
     found = [part for part in parts if part]
     if not found:
-        raise NotMeasured(f'no case matches "{session.only}" (there are {_names(session)})')
+        raise NotMeasured(f'no case matches "{session.request.only}" (there are {_names(session)})')
     return found
 
 
@@ -41,8 +41,12 @@ def _names(session: Session) -> str:
 
 def _part(session: Session, challenge: Challenge) -> dict[str, Any]:
     """Of the cases that fit into a picture, the one that shows most; empty where none is asked for."""
-    plain = [case for case in challenge.cases if not case.gpu and (session.only or case.group == "correct")]
-    inputs = {case.id: draw(challenge, case, session.seed, "cpu") for case in plain if _asked(session, case)}
+    plain = [
+        case for case in challenge.cases if not case.gpu and (session.request.only or case.group == "correct")
+    ]
+    inputs = {
+        case.id: draw(challenge, case, session.request.seed, "cpu") for case in plain if _asked(session, case)
+    }
     if not inputs:
         return {}
     fitting = sorted(inputs, key=lambda name: _far(inputs[name]))[:TRIED]
@@ -52,7 +56,7 @@ def _part(session: Session, challenge: Challenge) -> dict[str, Any]:
 
 
 def _asked(session: Session, case: Case) -> bool:
-    return session.only is None or session.only in case.id
+    return session.request.only is None or session.request.only in case.id
 
 
 def _launches(session: Session, challenge: Challenge, arguments: tuple[Any, ...]) -> list[dict[str, Any]]:
@@ -64,7 +68,7 @@ def _launches(session: Session, challenge: Challenge, arguments: tuple[Any, ...]
         "of": gradient_positions(challenge, arguments),
     }
     try:
-        report, _ = session.ready_runner().ask(ask, forms.TRACED, blobs, timeout=session.timeout)
+        report, _ = session.ready_runner().ask(ask, forms.TRACED, blobs, timeout=session.request.call_timeout)
     except RunnerLost as lost:
         raise NotMeasured(lost.reason) from None
     if "fault" in report:

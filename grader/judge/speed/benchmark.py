@@ -40,8 +40,8 @@ class Benchmark:
 
     def __init__(self, session: Session, challenge: Challenge, speed: Speed) -> None:
         self.session, self.challenge, self.speed = session, challenge, speed
-        self.random = random.Random(session.seed)
-        self.arguments = draw(challenge, speed.case, session.seed, "cuda")
+        self.random = session.request.rng(speed.case.id, "rounds")
+        self.arguments = draw(challenge, speed.case, session.request.seed, "cuda")
         self.of = gradient_positions(challenge, self.arguments)
         self.upstream = self._upstream() if speed.part != "forward" else ()
         self.right, self.timed_arguments = self._timed(self._reference)
@@ -59,7 +59,7 @@ class Benchmark:
 
     def _upstream(self) -> Values:
         outputs = as_tuple(self._reference(*self.arguments))
-        return draw_upstream(self.speed.case, outputs, self.session.seed, "cuda")
+        return draw_upstream(self.speed.case, outputs, self.session.request.seed, "cuda")
 
     def _timed(self, function: Callable[..., Any]) -> Timed:
         return timed(function, self.arguments, self.upstream, self.of, self.speed.part)
@@ -107,7 +107,7 @@ class Benchmark:
     def ask(self, request: dict[str, Any], form: Any, blobs: Any = ()) -> tuple[dict[str, Any], Any]:
         """One command to the runner; a fault of the learner's code fails the check."""
         try:
-            header, data = self.runner.ask(request, form, blobs, timeout=self.session.timeout)
+            header, data = self.runner.ask(request, form, blobs, timeout=self.session.request.call_timeout)
         except RunnerLost as lost:
             raise self.session.lost(self.speed.case, lost) from None
         if "fault" in header:

@@ -86,7 +86,10 @@ def _builder(session: Session, gpu: str) -> Runner:
     builder = Runner(session.parent, "builder")
     try:
         report, _ = builder.ask(
-            {"do": "load", "path": session.path, "gpu": gpu}, forms.LOADED, timeout=session.timeout
+            {"do": "load", "path": str(session.request.path), "gpu": gpu},
+            forms.LOADED,
+            [session.request.source],
+            timeout=session.request.call_timeout,
         )
     except RunnerLost as lost:
         raise NotMeasured(f"no prediction: {lost.reason}") from None

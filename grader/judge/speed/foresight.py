@@ -36,7 +36,7 @@ def foresee(session: Session, challenge: Challenge, speed: Speed, wanted: Wanted
         CheckFailed: at full size the kernel touches memory that is not its own.
         NotMeasured: nothing can be foretold, and why.
     """
-    arguments, specs, blobs = hollow_inputs(challenge, speed.case, session.seed)
+    arguments, specs, blobs = hollow_inputs(challenge, speed.case, session.request.seed)
     of = gradient_positions(challenge, arguments) if speed.part != "forward" else []
     request = {"do": "meter", "entry": challenge.entry, "arguments": specs, "of": of, "part": speed.part}
     launches = _counted(session, {**request, "gpu": wanted.gpu}, blobs)
@@ -59,7 +59,7 @@ def _counted(session: Session, request: dict[str, Any], blobs: Any) -> list[Laun
     try:
         session.load(session.fresh_runner())
         assert session.runner is not None
-        report, _ = session.runner.ask(request, forms.METERED, blobs, timeout=session.timeout)
+        report, _ = session.runner.ask(request, forms.METERED, blobs, timeout=session.request.call_timeout)
     except (RunnerLost, CheckFailed) as lost:
         raise NotMeasured(f"no prediction: at full size {lost}") from None
     finally:

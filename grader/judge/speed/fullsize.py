@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 import torch
@@ -10,6 +9,7 @@ import torch
 from grader.challenge import Case, Challenge
 from grader.judge.case.draw import Draw
 from grader.meter.hollow import LARGE, Hollow
+from grader.randomness import rng
 
 
 class HollowDraw(Draw):
@@ -33,7 +33,7 @@ def hollow_inputs(
     challenge: Challenge, case: Case, seed: int
 ) -> tuple[tuple[Any, ...], list[dict[str, Any]], list[memoryview]]:
     """The arguments of a case, and their specs and bytes for a runner's `meter`."""
-    draw = HollowDraw(case, random.Random(f"{seed}/{case.id}").getrandbits(48))
+    draw = HollowDraw(case, rng(seed, case.id).getrandbits(48))
     with Hollow(lambda *_: None):
         arguments = tuple(challenge.inputs(case, draw))
     specs: list[dict[str, Any]] = []

@@ -18,7 +18,7 @@ def said(keep: torch.Tensor, rate: float) -> str:
     case = Case(rows=SHAPE[0], cols=SHAPE[1])
     chance = Chance(keep=lambda *_: keep, rate=lambda case: rate)
     challenge = Challenge("f", lambda case, draw: (), lambda: None, [case], chance=chance)
-    found = chances(Trial(challenge, case, (), [], given=(keep,)))
+    found = chances(Trial(challenge, case, (), [], kept=(keep,)))
     return found[0].reason if found else ""
 
 

@@ -1,0 +1,36 @@
+"""The check of one case; of the first whose values are wrong, in a fresh process too."""
+
+from __future__ import annotations
+
+from grader.challenge import Case, Challenge
+from grader.judge.case.compare import Finding
+from grader.judge.case.trial import Trial
+from grader.judge.session import CheckFailed, Session
+
+VALUES = ("values", "nan", "inf", "special")  # kinds of findings
+
+
+def check(session: Session, challenge: Challenge, case: Case) -> None:
+    """Try one case.
+
+    Raises:
+        CheckFailed: something is wrong with it, or its runner was lost.
+        NotMeasured: the interpreter cannot be trusted with it.
+    """
+    trial = session.trial(challenge, case)
+    if not trial.passed and not session.evidence.failed and _right_afresh(session, trial):
+        reason = "the values are right in the first call of a process, and wrong in a later one"
+        trial.findings.insert(0, Finding("stale", reason))
+    session.conclude(trial)
+
+
+def _right_afresh(session: Session, trial: Trial) -> bool:
+    """Whether wrong values are right in a process that made no call before."""
+    if trial.findings[0].kind not in VALUES or not session.evidence.trials:
+        return False
+    session.close()
+    try:
+        return session.trial(trial.challenge, trial.case).passed
+    except CheckFailed:
+        session.evidence.lost = None  # it was lost in our second look, not in the learner's case
+        return False

@@ -1,0 +1,65 @@
+"""What a judge is asked to do with one file: how it travels from the command line by the warm parent."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from grader.randomness import rng
+
+Device = Literal["cpu", "gpu"]
+
+
+@dataclass(frozen=True)
+class Request:
+    """One grading, or one look inside.
+
+    Attributes:
+        do: `grade`, or what `inspect` and `show` ask for.
+        hidden_tests: path of the day's hidden tests.
+        path: where the learner's file lies: messages name it, and beside it lies what it imports.
+        source: its bytes, read once: a save in mid-grading is not graded under another file's sha256.
+        device: `cpu` interprets kernels, `gpu` compiles them.
+        seed: of all that is drawn.
+        call_timeout: seconds that one call of the learner's function may take.
+        only: a substring of the ids of the cases to try; all when None.
+        cases, speed: whether cases are tried, and bars.
+        mute: the interpreter's canaries that were silent at an earlier grading, None at the first.
+        gpu: of `inspect`, whose data sheet a prediction is for.
+        machine: of `inspect`, count machine instructions.
+        code: of `inspect`, what to print: ptx, sass, ttgir or nothing.
+    """
+
+    do: Literal["grade", "inspect", "show"]
+    hidden_tests: Path
+    path: Path
+    source: bytes
+    device: Device
+    seed: int
+    call_timeout: float
+    only: str | None = None
+    cases: bool = True
+    speed: bool = True
+    mute: Sequence[str] | None = None
+    gpu: str = ""
+    machine: bool = False
+    code: str = ""
+
+    def rng(self, *purpose: str) -> random.Random:
+        """The generator for one purpose."""
+        return rng(self.seed, *purpose)
+
+    def to_wire(self) -> tuple[dict[str, Any], list[bytes]]:
+        """A header and its blobs, for a `Channel`."""
+        fields = asdict(self)
+        source = fields.pop("source")
+        return {**fields, "hidden_tests": str(self.hidden_tests), "path": str(self.path)}, [source]
+
+    @classmethod
+    def from_wire(cls, header: dict[str, Any], blobs: Sequence[bytes | bytearray]) -> Request:
+        """The request that `to_wire` wrote."""
+        paths = {name: Path(header[name]) for name in ("hidden_tests", "path")}
+        return cls(**{**header, **paths, "source": bytes(blobs[0])})

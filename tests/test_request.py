@@ -1,0 +1,24 @@
+"""A request arrives as it was sent."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from grader.randomness import rng
+from grader.request import Request
+
+
+def test_a_request_survives_the_wire() -> None:
+    sent = Request("inspect", Path("/a/hidden_tests.py"), Path("/b/kernel.py"), b"\xef\xbb\xbfx = 1\r\n",
+                   "cpu", 7, 20.0, mute=["bf16 add"], gpu="h200", code="ptx")  # fmt: skip
+    header, blobs = sent.to_wire()
+    assert Request.from_wire(json.loads(json.dumps(header)), blobs) == sent
+
+
+def test_each_purpose_has_random_numbers_of_its_own() -> None:
+    assert rng(1, "a").random() == rng(1, "a").random()
+    assert (
+        len({rng(1, "a").random(), rng(1, "b").random(), rng(2, "a").random(), rng(1, "a", "b").random()})
+        == 4
+    )
