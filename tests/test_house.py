@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import grader
+from grader.judge.diagnosis.diagnose import RULES
 
 PACKAGE = Path(grader.__file__).parent
 MODULES = {
@@ -77,3 +79,25 @@ def test_a_wall_has_no_door(inside: str, outside: str, why: str) -> None:
 def test_every_room_says_what_it_is_for() -> None:
     mute = [name for name, path in MODULES.items() if not ast.get_docstring(ast.parse(path.read_text()))]
     assert not mute
+
+
+ROOMS = sorted({path.parent for path in MODULES.values()} - {PACKAGE})
+
+
+@pytest.mark.parametrize("folder", ROOMS, ids=lambda folder: str(folder.relative_to(PACKAGE)))
+def test_a_room_of_more_than_five_files_has_a_page_that_names_each(folder: Path) -> None:
+    files = [path for path in folder.glob("*.py") if path.name != "__init__.py"]
+    page = folder / "README.md"
+    if len(files) <= 5 and not page.exists():
+        return
+    text = page.read_text(encoding="utf-8")
+    assert [path.name for path in files if path.name not in text and f"`{path.stem}`" not in text] == []
+    named = set(re.findall(r"`([a-z_0-9]+\.py)`", text))
+    assert named <= {path.name for path in files}, "files that are no longer there"
+
+
+def test_the_rules_of_the_diagnosis_stand_in_the_order_of_its_page() -> None:
+    text = (PACKAGE / "judge" / "diagnosis" / "README.md").read_text(encoding="utf-8")
+    rows = (line.split("|")[1] for line in text.splitlines() if line.startswith("| `"))
+    listed = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
+    assert listed == [rule.__name__ for rule in RULES]

@@ -9,7 +9,6 @@ process: it stops the kernel with the line that did it. An access in the guard w
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -45,9 +44,9 @@ class Bounds:
         """Whether the access that was just checked is left undone: nothing is read or written."""
         return False
 
-    def report(self) -> list[dict[str, Any]]:
+    def report(self) -> list[Overrun]:
         """What was noted, one entry a line and kind."""
-        return [asdict(overrun) for overrun in self.overruns.values()]
+        return list(self.overruns.values())
 
     def check(self, kind: str, addresses: Any, mask: Any, size: int) -> Region | None:
         """Hold one access of `size` bytes a lane against the regions.

@@ -9,7 +9,7 @@ order its programs in ways that cannot be seen from outside: it is given the ben
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -59,10 +59,10 @@ class Races:
             self.found |= self.met
         self.marks, self.met, self.ordered = {}, {}, False
 
-    def report(self) -> list[dict[str, Any]]:
+    def report(self) -> list[Race]:
         """The races of all launches, one a line."""
         self.launch()
-        return [asdict(race) for race in self.found.values()]
+        return list(self.found.values())
 
     def load(self, home: int, count: int, index: Any, dtype: Any, program: int) -> None:
         """`program` loads elements `index` of the tensor at `home`, which has `count` of them."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import math
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
 
+from grader.answers import Failed, Fault, Loaded
 from grader.challenge import Case, Challenge, Relation
-from grader.judge.case import forms
 from grader.judge.case.attempt import attempt
 from grader.judge.case.link import Runner, RunnerLost, announce_builder
 from grader.judge.case.oracle import Values
@@ -110,12 +111,12 @@ class Session:
             self.printed += self.runner.printed
         self.runner = None
 
-    def load(self, runner: Runner) -> dict[str, Any]:
+    def load(self, runner: Runner) -> Loaded | Failed:
         """Have a runner import the learner's file."""
         try:
             command = {"do": "load", "path": str(self.request.path)}
             blobs, timeout = [self.request.source], self.request.call_timeout
-            return dict(runner.ask(command, forms.LOADED, blobs, timeout=timeout)[0])
+            return runner.ask(command, Loaded, blobs, timeout=timeout)[0]
         except RunnerLost as lost:
             raise self.lost(None, lost) from None
 
@@ -172,10 +173,10 @@ class Session:
         self.evidence.lost = (case, lost)
         return CheckFailed(lost.outcome, {"reason": lost.reason})
 
-    def faulted(self, fault: dict[str, Any]) -> CheckFailed:
+    def faulted(self, fault: Fault) -> CheckFailed:
         """The failure of a check in which the learner's code raised, at a size no case had."""
-        sentence = f"At full size your code raised {fault['type']}: {fault['message'].splitlines()[0]}"
-        return CheckFailed("failed", {"reason": sentence, **fault}, (sentence, f"line {fault['line']}"))
+        sentence = f"At full size your code raised {fault.type}: {fault.first_line}"
+        return CheckFailed("failed", {"reason": sentence, **asdict(fault)}, (sentence, f"line {fault.line}"))
 
     def keep_speed(self, result: dict[str, Any]) -> None:
         """Remember a speed result; of several bars the one with the least room."""

@@ -5,7 +5,7 @@ All numbers are for the whole launch, scaled up from the programs and loop steps
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 SECTOR = 32  # bytes: the smallest piece in which a GPU moves memory
@@ -131,19 +131,3 @@ class LaunchCounts:
     def dram(self) -> float:
         """Bytes that memory sees at least: of each tensor what is read and what is written, once."""
         return sum(extent.read + extent.written for extent in self.tensors.values())
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, document: dict[str, Any]) -> LaunchCounts:
-        """The launch that `to_json` wrote.
-
-        Raises:
-            KeyError, TypeError: it is not such a document.
-        """
-        fields = {name: document[name] for name in cls.__dataclass_fields__}
-        fields["grid"] = tuple(fields["grid"])
-        fields["sites"] = [Site(**site) for site in fields["sites"]]
-        fields["tensors"] = {name: Extent(**extent) for name, extent in fields["tensors"].items()}
-        return cls(**fields)

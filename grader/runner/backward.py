@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from grader.answers import Kept
 from grader.operators import tensors_in
 from grader.runner.world import World
 from grader.timing import passes
@@ -30,14 +31,14 @@ def gradients(result: Any, leaves: list[torch.Tensor], upstream: list[Any], time
     return list(found)
 
 
-def kept(result: Any, world: World) -> list[dict[str, Any]]:
+def kept(result: Any, world: World) -> list[Kept]:
     """The tensors that the graph behind a result holds on to: name and bytes, one entry a storage."""
     found = {}
     for tensor in _held(result):
         known = world.find(tensor)
         name = known.name if known else "a tensor that torch computed"
         size = known.stop - known.start if known else tensor.nbytes
-        found[tensor.untyped_storage().data_ptr()] = {"name": name, "bytes": size}
+        found[tensor.untyped_storage().data_ptr()] = Kept(name, size)
     return list(found.values())
 
 

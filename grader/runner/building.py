@@ -1,7 +1,7 @@
 """The process that compiles the learner's kernels for a GPU that is not there: never interpreted, never run.
 
-load   {path, gpu}, the bytes        → {functions: {}} or {fault}
-build  {recipe, gpu, machine, code} → {facts, code} or {fault}
+load   {path, gpu}, and the file's bytes → Loaded, of no functions
+build  {recipe, gpu, machine, code}      → Built
 
 It is forked from a parent without TRITON_INTERPRET: where that is set, Triton cannot compile.
 """
@@ -15,13 +15,14 @@ from triton.runtime import driver
 from triton.runtime.jit import JITFunction
 
 from grader import datasheets
+from grader.answers import Built, Failed, Loaded
 from grader.compiler.assembly import disassembled, facts
 from grader.compiler.driver import Driver
 from grader.compiler.recipe import read
 from grader.runner import faults, loading
 from grader.wire import Channel, Closed
 
-Reply = tuple[dict[str, Any], list[Any]]
+Reply = tuple[Any, list[Any]]  # an answer, and the bytes that follow it
 
 
 class Builder:
@@ -40,7 +41,7 @@ class Builder:
             jitted = _jitted(value)
             if jitted is not None:
                 self.functions[jitted.fn.__name__] = jitted
-        return {"functions": {}}, []
+        return Loaded({}), []
 
     def build(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Compile one launch."""
@@ -51,10 +52,7 @@ class Builder:
         given = read(recipe, lambda name: self.functions[name])
         built = kernel.warmup(**given, grid=(1, 1, 1), **recipe["options"])
         built = built.result() if hasattr(built, "result") else built
-        found = asdict(facts(built, gpu, header["machine"]))
-        found["loads"] = {str(width): count for width, count in found["loads"].items()}
-        found["stores"] = {str(width): count for width, count in found["stores"].items()}
-        return {"facts": found, "code": _code(built, header["code"])}, []
+        return Built(facts(built, gpu, header["machine"]), _code(built, header["code"])), []
 
 
 def _code(built: Any, wanted: str) -> str:
@@ -86,5 +84,5 @@ def serve(channel: Channel) -> None:
         try:
             answer, data = commands[header["do"]](header, blobs)
         except (Exception, SystemExit) as error:
-            answer, data = {"fault": faults.describe(error, builder.path)}, []
-        channel.send(answer, data)
+            answer, data = Failed(faults.describe(error, builder.path)), []
+        channel.send(asdict(answer), data)

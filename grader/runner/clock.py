@@ -1,12 +1,12 @@
 """The runner's answers about time and memory on a GPU. Claims all of them: the judge checks them against its
 own clock.
 
-prepare {entry, arguments, upstream, of, part, rolled} → {us, graph_calls}
+prepare {entry, arguments, upstream, of, part, rolled} → Prepared
                                              warms up and, for short calls, captures
-round   {calls, nonces}            → {us: […]}
-burst   {calls}                    → {}
-verify  {which, slices}            → {nonce, outputs}
-peak    {entry, arguments}         → {peak, outputs}   bytes
+round   {calls, nonces}            → Round
+burst   {calls}                    → Burst
+verify  {which, slices}            → Verified
+peak    {entry, arguments}         → Peak
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from typing import Any
 
 import torch
 
+from grader.answers import Burst, Peak, Prepared, Round, Verified
 from grader.runner.tensors import pack_outputs, unpack_arguments
 from grader.runner.world import World
 from grader.timing.passes import as_list, timed
 from grader.timing.stopwatch import Stopwatch
 
-Reply = tuple[dict[str, Any], list[Any]]
+Reply = tuple[Any, list[Any]]
 
 
 class Clock:
@@ -41,22 +42,22 @@ class Clock:
         self.watch = Stopwatch(function, arguments, header["rolled"])
         us = self.watch.warm_up()
         captured = us < header["graph_below"] and self.watch.capture(us)
-        return {"us": us, "graph_calls": len(self.watch.outputs) if captured else 0}, []
+        return Prepared(us, len(self.watch.outputs) if captured else 0), []
 
     def round(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         assert self.watch is not None
-        return {"us": self.watch.round(header["calls"], header["nonces"])}, []
+        return Round(self.watch.round(header["calls"], header["nonces"])), []
 
     def burst(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         assert self.watch is not None
         self.watch.burst(header["calls"])
-        return {}, []
+        return Burst(), []
 
     def verify(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         assert self.watch is not None
         result, nonce = self.watch.result(header["which"])
         outputs, data = pack_outputs(as_list(result), World(), header["slices"])
-        return {"outputs": outputs, "nonce": nonce}, data
+        return Verified(nonce, outputs), data
 
     def peak(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """What one call allocates at its peak, and what of it the outputs are; after one call to compile."""
@@ -71,4 +72,4 @@ class Clock:
         torch.cuda.synchronize()
         outputs = result if isinstance(result, tuple | list) else (result,)
         size = sum(out.nbytes for out in outputs if isinstance(out, torch.Tensor))
-        return {"peak": torch.cuda.max_memory_allocated() - before, "outputs": size}, []
+        return Peak(torch.cuda.max_memory_allocated() - before, size), []

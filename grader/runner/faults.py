@@ -9,16 +9,16 @@ import re
 import traceback
 from typing import Any
 
+from grader.answers import Fault
+
 MAX_TEXT = 2000
 
 
-def describe(error: BaseException, path: str) -> dict[str, Any]:
+def describe(error: BaseException, path: str) -> Fault:
     """The facts of an exception.
 
-    Returns:
-        kind: compile, bounds, memory or exception;
-        type and message of the innermost cause; `line` of the learner's file where it happened (0 if none);
-        `traceback`: the learner's frames only, innermost last, each with its source line.
+    Args:
+        path: the learner's file; only its frames are told of.
     """
     chain = _chain(error)
     root = chain[-1]
@@ -33,14 +33,15 @@ def describe(error: BaseException, path: str) -> dict[str, Any]:
             _compile_place(compile_errors, line or 0, path),
             _compile_reason(compile_errors[-1], root),
         )
-    return {
-        "kind": _kind(root, bool(compile_errors)),
-        "type": type(root).__name__,
-        "message": message[:MAX_TEXT] or type(root).__name__,
-        "line": line or 0,
-        "source": linecache.getline(path, line or 0).strip()[:200],
-        "traceback": [f"line {f.lineno}, in {f.name}: {f.line}" for f in frames][-8:],
-    }
+    line = line if isinstance(line, int) else 0  # whatever an exception of theirs calls `lineno`
+    return Fault(
+        kind=_kind(root, bool(compile_errors)),
+        type=type(root).__name__,
+        message=message[:MAX_TEXT] or type(root).__name__,
+        line=line,
+        source=linecache.getline(path, line).strip()[:200],
+        traceback=[f"line {f.lineno}, in {f.name}: {f.line}" for f in frames][-8:],
+    )
 
 
 def _chain(error: BaseException) -> list[BaseException]:

@@ -4,22 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 
+from grader.answers import Launch
 from grader.interpreter import bounds
 from grader.runner.world import World
-
-
-@dataclass(frozen=True)
-class Launch:
-    """One launch: the kernel's name and its grid."""
-
-    kernel: str
-    grid: tuple[int, ...]
 
 
 @contextmanager
@@ -63,7 +55,7 @@ def _interpreted(world: World, limits: bounds.Bounds, seen: list[Launch]) -> Cal
         finally:
             bounds.watch(None)
             grid = getattr(interpreter.interpreter_builder, "grid_dim", ())
-            seen.append(Launch(self.fn.__name__, tuple(int(n) for n in grid)))
+            seen.append(Launch(self.fn.__name__, [int(n) for n in grid]))
             world.after_launch()
 
     return _wrap(interpreter.GridExecutor, "__call__", call)
@@ -83,7 +75,7 @@ def _compiled(world: World, seen: list[Launch]) -> Callable[[], None]:
         try:
             return stock(self, *args, grid=remember if callable(grid) else grid, warmup=warmup, **kwargs)
         finally:
-            seen.append(Launch(self.__name__, () if callable(resolved[0]) else tuple(resolved[0])))
+            seen.append(Launch(self.__name__, [] if callable(resolved[0]) else list(resolved[0])))
             world.after_launch()
 
     return _wrap(JITFunction, "run", run)

@@ -1,7 +1,10 @@
 """The runner's loop: load the learner's file, run its function on raw inputs, send back raw outputs.
 
-    load  {path}, and the file's bytes       → {functions: {name: parameters}} or {fault}
-    call  {entry, arguments, upstream, of, seed, calls}  → {outputs, launches, …} or {fault}
+    load  {path}, and the file's bytes                   → Loaded
+    call  {entry, arguments, upstream, of, seed, calls}  → Called
+    peak  {entry, arguments}                             → Peak
+
+The answers are answers.py's, or Failed where the learner's code raised.
 
 It is forked for one grading and killed after it. It never learns an expected value, a tolerance or a later
 seed.
@@ -12,11 +15,13 @@ from __future__ import annotations
 import inspect
 import os
 import resource
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from grader.answers import Called, Failed, Loaded, Parameter, Peak
 from grader.interpreter import bounds, order
 from grader.runner import backward, faults, loading
 from grader.runner.launches import observed
@@ -31,6 +36,9 @@ INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 HEADROOM = 8 << 30  # bytes of address space the learner's code may take on a CPU before it gets a MemoryError
 
 
+Reply = tuple[Any, list[Any]]  # an answer, and the bytes that follow it
+
+
 class LearnerFile:
     """One learner's file, loaded."""
 
@@ -39,7 +47,7 @@ class LearnerFile:
         self.module: Any = None
         self.device = "cpu" if INTERPRETED else "cuda"
 
-    def load(self, header: dict[str, Any], blobs: list[bytearray]) -> tuple[dict[str, Any], list[Any]]:
+    def load(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Import the file and say what functions it has."""
         self.path = header["path"]
         self.module = loading.load(self.path, bytes(blobs[0]))
@@ -47,9 +55,9 @@ class LearnerFile:
         for name, value in vars(self.module).items():
             if callable(value) and not isinstance(value, type) and not name.startswith("__"):
                 functions[name] = _parameters(value)
-        return {"functions": functions}, []
+        return Loaded(functions), []
 
-    def call(self, header: dict[str, Any], blobs: list[bytearray]) -> tuple[dict[str, Any], list[Any]]:
+    def call(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Run the entry inside a closed world and report all that can be observed."""
         entry = getattr(self.module, header["entry"])
         if header["probe"]:
@@ -73,40 +81,34 @@ class LearnerFile:
                 self._synchronise()
             world.look_for_tampering()
         except Exception as error:
-            fault = faults.describe(error, self.path)
-            overruns = limits.report() if limits else []
-            return {
-                "fault": fault,
-                "overruns": overruns,
-                "launches": [vars(launch) for launch in launches],
-            }, []
+            return Failed(faults.describe(error, self.path), limits.report() if limits else []), []
         structure, values = type(result).__name__, as_list(result)
         outputs, data = pack_outputs([*values, *grads], world, header.get("slices"))
         inputs = [value.untyped_storage() for value in handed if isinstance(value, torch.Tensor)]
-        report = {
-            "structure": structure,
-            "outputs": outputs,
-            "backward": bool(grads),
-            "saved": saved,
-            "allocated": world.allocated(),
-            "races": limits.races.report() if limits else [],
-            "launches": [vars(launch) for launch in launches],
-            "foreign": world.foreign,
-            "tampered": world.tampered,
-            "reads": reads,
-            "guards": world.broken_guards(),
-            "overruns": limits.report() if limits else [],
-        }
+        report = Called(
+            structure=structure,
+            outputs=outputs,
+            launches=launches,
+            foreign=world.foreign,
+            tampered=world.tampered,
+            reads=reads,
+            backward=bool(grads),
+            saved=saved,
+            allocated=world.allocated(),
+            races=limits.races.report() if limits else [],
+            guards=world.broken_guards(),
+            overruns=limits.report() if limits else [],
+        )
         return report, [*data, *(_raw(storage) for storage in inputs)]
 
-    def allocated(self, header: dict[str, Any], blobs: list[bytearray]) -> tuple[dict[str, Any], list[Any]]:
+    def allocated(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """What one call asks torch for in all, and what of it the outputs are; bytes."""
         arguments = unpack_arguments(header["arguments"], blobs, self.device)
         world, limits = World(), bounds.Bounds(self.path)
         with observed(world, limits), world:
             result = getattr(self.module, header["entry"])(*arguments)
         size = sum(out.nbytes for out in as_list(result) if isinstance(out, torch.Tensor))
-        return {"peak": world.allocated(), "outputs": size}, []
+        return Peak(world.allocated(), size), []
 
     def _synchronise(self) -> None:
         if not INTERPRETED:
@@ -138,11 +140,11 @@ def serve(channel: Channel) -> None:
         try:
             answer, data = commands[header["do"]](header, blobs)
         except (Exception, SystemExit) as error:
-            answer, data = {"fault": faults.describe(error, runner.path)}, []
-        channel.send(answer, data)
+            answer, data = Failed(faults.describe(error, runner.path)), []
+        channel.send(asdict(answer), data)
 
 
-def _parameters(function: Any) -> list[dict[str, Any]] | None:
+def _parameters(function: Any) -> list[Parameter] | None:
     """Positional parameters of a function and whether each is required; None when it takes any number."""
     try:
         signature = inspect.signature(getattr(function, "fn", function))
@@ -153,7 +155,7 @@ def _parameters(function: Any) -> list[dict[str, Any]] | None:
         return None
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return [
-        {"name": p.name, "required": p.default is inspect.Parameter.empty}
+        Parameter(p.name, p.default is inspect.Parameter.empty)
         for p in signature.parameters.values()
         if p.kind in positional
     ]

@@ -1,7 +1,7 @@
 """The runner's answer about a call at full size without a GPU: what its launches would do.
 
-meter  {entry, arguments, of, part, gpu}  → {launches: […]}   (see meter/counts.py)
-trace  {entry, arguments, of}             → {launches: […]}   (see meter/trace.py)
+meter  {entry, arguments, of, part, gpu}  → Metered   (see meter/counts.py)
+trace  {entry, arguments, of}             → Traced    (see meter/trace.py)
 
 A runner that was metered believes in a GPU that is not there: it is of no further use.
 """
@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from grader import datasheets
+from grader.answers import Metered, Traced
 from grader.compiler import recipe
 from grader.meter import sentinel
 from grader.meter.counter import Counter
@@ -28,7 +29,7 @@ from grader.predict.tuning import tuned
 from grader.runner.tensors import unpack_arguments
 from grader.timing.passes import as_list, gradients
 
-Reply = tuple[dict[str, Any], list[Any]]
+Reply = tuple[Any, list[Any]]
 
 
 class Metering:
@@ -58,7 +59,7 @@ class Metering:
 
         with meter.installed(), tuned(meter, gpu), pretended(gpu), Hollow(note):
             self._call(meter, header, arguments)
-        return {"launches": [launch.to_json() for launch in meter.launches]}, []
+        return Metered(meter.launches), []
 
     def trace(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Write down what each program of one small call touches."""
@@ -70,7 +71,7 @@ class Metering:
             arguments[position].requires_grad_()
         with traced(tracer):
             getattr(self.runner.module, header["entry"])(*arguments)
-        return {"launches": tracer.launches}, []
+        return Traced(tracer.launches), []  # type: ignore[arg-type]
 
     def _call(self, meter: Meter, header: dict[str, Any], arguments: list[Any]) -> None:
         """The part of the call that is judged; what comes before it is not counted."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from grader.answers import PlainOutput, TensorOutput
 from grader.runner.world import World
 
 
@@ -27,28 +28,29 @@ def _argument(spec: dict[str, Any], blobs: list[bytearray], device: str) -> Any:
 
 def pack_outputs(
     values: list[Any], world: World, slices: list[list[int]] | None
-) -> tuple[list[dict[str, Any]], list[memoryview]]:
+) -> tuple[list[TensorOutput | PlainOutput], list[memoryview]]:
     """What the function returned, and its gradients.
 
     Args:
         slices: flat element ranges to send instead of the whole, for outputs too large to send.
     """
-    entries, data = [], []
+    entries: list[TensorOutput | PlainOutput] = []
+    data = []
     for value in values:
         if not isinstance(value, torch.Tensor):
             plain = isinstance(value, int | float | bool) and not isinstance(value, complex)
-            entries.append({"type": type(value).__name__, "value": value if plain else None})
+            entries.append(PlainOutput(type(value).__name__, value if plain else None))
             continue
         known = world.find(value)
         entries.append(
-            {
-                "dtype": str(value.dtype).removeprefix("torch."),
-                "shape": list(value.shape),
-                "stride": list(value.stride()),
-                "device": value.device.type,
-                "source": known.name if known else "torch",
-                "launched": bool(known and known.launched),
-            }
+            TensorOutput(
+                dtype=str(value.dtype).removeprefix("torch."),
+                shape=list(value.shape),
+                stride=list(value.stride()),
+                device=value.device.type,
+                source=known.name if known else "torch",
+                launched=bool(known and known.launched),
+            )
         )
         data.append(_bytes(value.detach(), slices))
     return entries, data

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
+from grader.answers import Guard
 from grader.operators import EMPTY, FILLED, VIEWS, WHOLE_FILLS, body, tensors_in
 
 POISON = 0xFF  # every float dtype reads it as NaN, every signed integer as -1
@@ -154,7 +155,7 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         """Bytes that the call asked torch for, outputs included."""
         return sum(tracked.stop - tracked.start for tracked in self.tracked.values() if tracked.allocated)
 
-    def broken_guards(self) -> list[dict[str, Any]]:
+    def broken_guards(self) -> list[Guard]:
         """Guard words that no longer hold poison: tensor, side, and distance in bytes of the first one from
         the data.
         """
@@ -166,9 +167,7 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
                     changed = (words != POISON).nonzero()
                     if len(changed):
                         nearest = len(words) - int(changed[-1]) if side == "before" else int(changed[0]) + 1
-                        broken.append(
-                            {"tensor": tracked.name, "side": side, "bytes": len(changed), "nearest": nearest}
-                        )
+                        broken.append(Guard(tracked.name, side, len(changed), nearest))
         return broken
 
 

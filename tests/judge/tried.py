@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from grader.answers import Called
 from grader.challenge import Case, Challenge
 from grader.judge.case.compare import Expected, compare
 from grader.judge.case.link import Answer
@@ -16,6 +17,7 @@ from grader.judge.diagnosis.diagnose import diagnose
 from grader.judge.diagnosis.evidence import Evidence
 
 Function = Callable[..., torch.Tensor]
+REPORT = Called("Tensor", [], [], [], [], [], False, [], 0, [], [], [])
 
 
 def tried(case: Case, arguments: tuple[Any, ...], right: Function, given: Function) -> Trial:
@@ -26,7 +28,7 @@ def tried(case: Case, arguments: tuple[Any, ...], right: Function, given: Functi
     want = trial.expected[0]
     assert isinstance(want, Expected)
     out = given(*arguments).to(want.dtype)
-    trial.answer = Answer({"outputs": [{}], "launches": []}, [out])
+    trial.answer = Answer(REPORT, [out])
     finding = compare(out, want, case)
     trial.findings = [finding] if finding else []
     return trial

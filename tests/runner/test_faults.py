@@ -53,7 +53,7 @@ def path(tmp_path: Path) -> str:
 )
 def test_the_reason_is_kept_whole_and_the_quoted_source_is_not(path: str, said: str, message: str) -> None:
     fault = describe(CompilationError("def kernel(p):\n    a = tl.load(p)\n", 2, said), path)
-    assert (fault["kind"], fault["line"], fault["message"]) == ("compile", 6, message)
+    assert (fault.kind, fault.line, fault.message) == ("compile", 6, message)
 
 
 def test_an_error_in_a_helper_is_placed_in_the_helper(path: str) -> None:
@@ -61,9 +61,9 @@ def test_an_error_in_a_helper_is_placed_in_the_helper(path: str) -> None:
     outer = CompilationError("def kernel(p):\n    a = tl.load(p)\n    tl.store(p, helper(a))\n", 3, None)
     outer.__cause__ = inner
     fault = describe(outer, path)
-    assert (fault["line"], fault["source"], fault["message"]) == (3, "return tl.dot(a, a)", "K >= 16")
+    assert (fault.line, fault.source, fault.message) == (3, "return tl.dot(a, a)", "K >= 16")
 
 
 def test_a_failed_static_assert_is_a_compile_error(path: str) -> None:
     failure = CompileTimeAssertionFailure("def kernel(p):\n    a = tl.load(p)\n", 2, "N must be large")
-    assert describe(failure, path)["kind"] == "compile"
+    assert describe(failure, path).kind == "compile"

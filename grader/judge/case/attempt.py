@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import torch
 
+from grader.answers import Called
 from grader.challenge import Case, Challenge
-from grader.judge.case import forms
 from grader.judge.case.findings import find, form_findings
-from grader.judge.case.link import LARGE, Answer, Runner, pack_arguments, read_answer
+from grader.judge.case.link import LARGE, Answer, Runner, pack_arguments, read_outputs
 from grader.judge.case.oracle import Values, expect, expect_gradients, gradient_positions
 from grader.judge.case.trial import Trial, draw, draw_upstream
 from grader.request import Request
@@ -67,8 +67,9 @@ def _ask(runner: Runner, trial: Trial, slices: list[list[int]] | None, request: 
         "slices": slices,
         "seed": request.rng(case.id, "order").getrandbits(32),
     }
-    header, data = runner.ask(command, forms.CALLED, blobs, timeout=request.call_timeout)
-    return read_answer(header, data, sum(stop - start for start, stop in slices) if slices else None)
+    report, data = runner.ask(command, Called, blobs, timeout=request.call_timeout)
+    sliced = sum(stop - start for start, stop in slices) if slices else None
+    return Answer(report, *read_outputs(report, data, sliced))
 
 
 def _choose(trial: Trial, rng: random.Random) -> list[list[int]] | None:

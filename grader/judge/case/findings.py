@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 import torch
 
+from grader.answers import Failed, Guard, Kept, Launch, PlainOutput, TensorOutput
+from grader.interpreter.races import Race
+from grader.interpreter.regions import Overrun
 from grader.judge.case.chances import chances, other_choice
 from grader.judge.case.compare import Expected, Finding, compare, name
 from grader.judge.case.link import is_poison, storage_bytes
@@ -19,34 +23,38 @@ FORGIVEN = 1 << 10  # bytes kept for the backward pass: scalars, and seeds in te
 def find(trial: Trial) -> list[Finding]:
     """What is wrong with a trial's answer, the most telling first; nothing when it passes."""
     assert trial.answer is not None
-    header = trial.answer.header
-    if "fault" in header:
-        fault = header["fault"]
-        wild = _bounds_findings(header) if fault["kind"] == "bounds" else []
-        return wild or [Finding("error", f"{fault['type']}: {fault['message']}", fault)]
+    report = trial.answer.report
+    if isinstance(report, Failed):
+        fault = report.fault
+        wild = _bounds_findings(report.overruns, []) if fault.kind == "bounds" else []
+        return wild or [Finding("error", f"{fault.type}: {fault.message}", asdict(fault))]
     found = form_findings(trial)
     if not found:
-        found = [*_bounds_findings(header), *_input_findings(trial), *_value_findings(trial)]
+        found = [
+            *_bounds_findings(report.overruns, report.guards),
+            *_input_findings(trial),
+            *_value_findings(trial),
+        ]
         found += [] if found or not trial.challenge.chance else chances(trial)
     return [
         *found,
-        *_launch_findings(trial),
-        *_host_findings(trial),
-        *_saved_findings(trial),
-        *_race_findings(header),
+        *_launch_findings(trial, report.launches),
+        *_host_findings(trial, report.reads),
+        *_saved_findings(trial, report.saved),
+        *_race_findings(report.races),
     ]
 
 
 def form_findings(trial: Trial) -> list[Finding]:
     """Arity, type, shape, dtype, device and layout, before any value is looked at."""
     assert trial.answer is not None
-    header = trial.answer.header
-    if "fault" in header:
+    report = trial.answer.report
+    if isinstance(report, Failed):
         return [Finding("error", "it raised")]
-    entries, asked_for = header["outputs"], _outputs(trial)
-    returned = len(entries) - len(trial.expected) + asked_for if header["backward"] else len(entries)
+    entries, asked_for = report.outputs, _outputs(trial)
+    returned = len(entries) - len(trial.expected) + asked_for if report.backward else len(entries)
     if returned != asked_for:
-        got = header["structure"] if returned == 1 else f"{returned} values"
+        got = report.structure if returned == 1 else f"{returned} values"
         return [Finding("arity", f"it returns {got} where {asked_for} outputs are asked for")]
     for number, (entry, want) in enumerate(zip(entries, trial.expected, strict=False)):
         label = getattr(want, "label", "")
@@ -79,23 +87,23 @@ def _unconnected(trial: Trial) -> Finding:
     return Finding("unconnected", sentence, told=(sentence, "Function.apply"))
 
 
-def _mismatch(entry: dict[str, Any], want: Any, trial: Trial) -> tuple[str, str] | None:
+def _mismatch(entry: TensorOutput | PlainOutput, want: Any, trial: Trial) -> tuple[str, str] | None:
     if not isinstance(want, Expected):
-        right = "value" in entry and entry["value"] == want
-        return None if right else ("scalar", f"is {entry.get('value', 'a tensor')} where {want} is right")
-    if "dtype" not in entry:
-        kind = "None" if entry["type"] == "NoneType" else f"of type {entry['type']}"
+        value = entry.value if isinstance(entry, PlainOutput) else "a tensor"
+        return None if value == want else ("scalar", f"is {value} where {want} is right")
+    if isinstance(entry, PlainOutput):
+        kind = "None" if entry.type == "NoneType" else f"of type {entry.type}"
         return "type", f"is {kind} where a tensor is asked for"
     shape = [trial.rows or want.shape[0], *want.shape[1:]] if want.shape else []
-    if entry["shape"] != shape:
-        return "shape", f"has shape {entry['shape']} where {shape} is asked for"
-    if entry["dtype"] != str(want.dtype).removeprefix("torch."):
-        return "dtype", f"is {name(getattr(torch, entry['dtype']))} where {name(want.dtype)} is asked for"
-    device = next((a.device.type for a in trial.arguments if isinstance(a, torch.Tensor)), entry["device"])
-    if entry["device"] != device:
-        return "device", f"is on {entry['device']} where the inputs are on {device}"
-    if not want.label and not _contiguous(shape, entry["stride"]):
-        return "layout", f"has strides {entry['stride']}; it must be contiguous"
+    if entry.shape != shape:
+        return "shape", f"has shape {entry.shape} where {shape} is asked for"
+    if entry.dtype != str(want.dtype).removeprefix("torch."):
+        return "dtype", f"is {name(getattr(torch, entry.dtype))} where {name(want.dtype)} is asked for"
+    device = next((a.device.type for a in trial.arguments if isinstance(a, torch.Tensor)), entry.device)
+    if entry.device != device:
+        return "device", f"is on {entry.device} where the inputs are on {device}"
+    if not want.label and not _contiguous(shape, entry.stride):
+        return "layout", f"has strides {entry.stride}; it must be contiguous"
     return None
 
 
@@ -106,17 +114,14 @@ def _contiguous(shape: list[int], stride: list[int]) -> bool:
     return 0 in shape or all(size == 1 or step == want for size, step, want in steps)
 
 
-def _bounds_findings(header: dict[str, Any]) -> list[Finding]:
-    found = []
-    for overrun in header.get("overruns", []):
-        found.append(
-            Finding("overrun", f"line {overrun['line']} {overrun['kind']}s {overrun['where']}", overrun)
-        )
+def _bounds_findings(overruns: Sequence[Overrun], guards: Sequence[Guard]) -> list[Finding]:
+    found = [Finding("overrun", f"line {o.line} {o.kind}s {o.where}", asdict(o)) for o in overruns]
     if not found:
-        for guard in header.get("guards", []):
-            side = "past the end" if guard["side"] == "after" else "before the start"
-            reason = f"it stores up to {guard['nearest']} bytes {side} of {guard['tensor']}"
-            found.append(Finding("overrun", reason, {**guard, "kind": "store", "line": 0, "masked": False}))
+        for guard in guards:
+            side = "past the end" if guard.side == "after" else "before the start"
+            reason = f"it stores up to {guard.nearest} bytes {side} of {guard.tensor}"
+            facts = {**asdict(guard), "kind": "store", "line": 0, "masked": False}
+            found.append(Finding("overrun", reason, facts))
     return sorted(found, key=lambda finding: finding.facts["kind"] != "store")
 
 
@@ -158,45 +163,46 @@ def _input_findings(trial: Trial) -> list[Finding]:
     return []
 
 
-def _launch_findings(trial: Trial) -> list[Finding]:
-    assert trial.answer is not None
+def _launch_findings(trial: Trial, launches: Sequence[Launch]) -> list[Finding]:
     if trial.challenge.programs is None:
         return []
     wanted = trial.challenge.programs(*trial.arguments) * trial.case.calls
-    grids = [launch["grid"] for launch in trial.answer.header["launches"]]
-    launched = sum(math.prod(grid) for grid in grids)
+    launched = sum(math.prod(launch.grid) for launch in launches)
     if launched == wanted:
         return []
     return [Finding("programs", f"{launched} programs were launched where {wanted} are asked for")]
 
 
-def _host_findings(trial: Trial) -> list[Finding]:
-    assert trial.answer is not None
-    reads = trial.answer.header["reads"]
+def _host_findings(trial: Trial, reads: Sequence[str]) -> list[Finding]:
     if not trial.challenge.no_host_reads or not reads:
         return []
     return [Finding("host", f"the launcher reads a tensor's values on the host: .{reads[0]}()")]
 
 
-def _saved_findings(trial: Trial) -> list[Finding]:
+def _saved_findings(trial: Trial, kept: Sequence[Kept]) -> list[Finding]:
     """What the forward pass keeps for the backward pass, against what the day allows."""
-    assert trial.answer is not None
     if trial.challenge.gradients is None:
         return []
-    kept = trial.answer.header["saved"]
-    size = sum(entry["bytes"] for entry in kept)
+    size = sum(entry.bytes for entry in kept)
     allowed = trial.challenge.gradients.saved(*trial.arguments)
     if size <= allowed * 1.05 + FORGIVEN:
         return []
-    largest = max(kept, key=lambda entry: int(entry["bytes"]))["name"]
+    largest = max(kept, key=lambda entry: entry.bytes).name
     sentence = (
         f"The forward pass keeps {size} bytes for the backward pass where {allowed} are enough: {largest} is "
         f"the largest of {len(kept)} tensors kept."
     )
-    return [Finding("saved", sentence, {"kept": kept, "allowed": allowed}, told=(sentence, "ctx"))]
+    return [
+        Finding(
+            "saved",
+            sentence,
+            {"kept": [asdict(entry) for entry in kept], "allowed": allowed},
+            told=(sentence, "ctx"),
+        )
+    ]
 
 
-def _race_findings(header: dict[str, Any]) -> list[Finding]:
+def _race_findings(races: Sequence[Race]) -> list[Finding]:
     """Programs of one launch that meet in an element, where a GPU promises no order."""
     happened = {
         "load": "line {} meets what another program of the same launch loads or stores, so that updates get "
@@ -205,7 +211,7 @@ def _race_findings(header: dict[str, Any]) -> list[Finding]:
         "GPU either may come last. Give each program a place of its own.",
     }
     found = []
-    for race in header["races"]:
-        sentence = "A race between programs: " + happened[race["kind"]].format(race["line"])
-        found.append(Finding("race", sentence, race, told=(sentence, f"line {race['line']}")))
+    for race in races:
+        sentence = "A race between programs: " + happened[race.kind].format(race.line)
+        found.append(Finding("race", sentence, asdict(race), told=(sentence, f"line {race.line}")))
     return found

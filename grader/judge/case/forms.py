@@ -1,150 +1,106 @@
-"""The form of every answer a runner may give. What does not fit is no answer: the other end may lie."""
+"""An answer is read field by field as its dataclass has it. What does not fit is no answer: the other end may
+lie.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-NUMBER = (int, float)
-FAULT = {
-    "kind": str, "type": str, "message": str, "line": int, "source": str, "traceback": [str],
-}  # fmt: skip
-LOADED = {"functions": {str: (list, type(None))}}
-CALLED = {
-    "structure": str,
-    "outputs": [dict],
-    "launches": [{"kernel": str, "grid": [int]}],
-    "foreign": [str],
-    "tampered": [str],
-    "reads": [str],
-    "backward": bool,
-    "saved": [{"name": str, "bytes": int}],
-    "allocated": int,
-    "races": [{"kind": str, "line": int}],
-    "guards": [{"tensor": str, "side": str, "bytes": int, "nearest": int}],
-    "overruns": [
-        {
-            "kind": str,
-            "tensor": str,
-            "line": int,
-            "where": str,
-            "masked": bool,
-            "tile": bool,
-            "crowded": bool,
-            "step": int,
-            "itemsize": int,
-        }
-    ],
-}
-TENSOR = {"dtype": str, "shape": [int], "stride": [int], "device": str, "source": str, "launched": bool}
-PREPARED = {"us": NUMBER, "graph_calls": int}
-TIMED = {"us": [NUMBER]}
-BURST: dict[str, Any] = {}
-VERIFIED = {"nonce": int, "outputs": [dict]}
-PEAK = {"peak": int, "outputs": int}
-METERED = {
-    "launches": [
-        {
-            "kernel": str,
-            "line": int,
-            "grid": [int],
-            "programs": int,
-            "sampled": int,
-            "cut": bool,
-            "shortened": bool,
-            "sites": [
-                {
-                    "kind": str,
-                    "line": int,
-                    "tensor": str,
-                    "itemsize": int,
-                    "step": int,
-                    **dict.fromkeys(("calls", "lanes", "masked", "asked", "useful", "sectors"), NUMBER),
-                }
-            ],
-            "tensors": {
-                str: {
-                    "bytes": int,
-                    "own": bool,
-                    "read": NUMBER,
-                    "written": NUMBER,
-                    "stored": NUMBER,
-                    "line": int,
-                }
-            },
-            "ops": {str: NUMBER},
-            "lines": {str: int},
-            **dict.fromkeys(("dots", "flops", "rounds", "mean_rounds", "heaviest", "heaviest_flops"), NUMBER),
-            "recipe": dict,
-        }
-    ]
-}
-STEP = {
-    "kind": str,
-    "line": int,
-    "time": int,
-    "times": int,
-    "tensor": str,
-    "touched": [[int]],
-    "strays": [[int]],
-    "stray": int,
-    "masked": [[int]],
-    "left": int,
-    "lanes": [(int, type(None))],
-    "apart": int,
-    "sectors": int,
-    "needed": int,
-}
-TRACED = {
-    "launches": [
-        {
-            "kernel": str,
-            "line": int,
-            "grid": [int],
-            "total": int,
-            "tensors": {str: {"shape": [int], "stride": [int], "itemsize": int}},
-            "programs": [{"at": [int], "number": int, "steps": [STEP]}],
-            "findings": [{"says": str, "line": int, "program": int, "step": int}],
-        }
-    ]
-}
-BUILT = {
-    "code": str,
-    "facts": {
-        **dict.fromkeys(("registers", "stack", "shared", "warps", "stages", "resident"), int),
-        **dict.fromkeys(("matrix", "warpgroup", "doubles", "divisions", "tma", "copies"), int),
-        "fits": bool,
-        "limiter": str,
-        "occupancy": NUMBER,
-        "loads": {str: int},
-        "stores": {str: int},
-        "machine": {str: int},
-    },
+Form = TypeVar("Form")
+PLAIN: dict[Any, tuple[type, ...]] = {
+    str: (str,),
+    bool: (bool,),
+    int: (int,),
+    float: (int, float),
+    NoneType: (NoneType,),
 }
 
 
-def fits(value: Any, form: Any) -> bool:
-    """Whether `value` has this form: a type, several of them, [form of each item], or {key: form}.
+class Misfit(Exception):
+    """A value has another form than was asked for."""
 
-    A dictionary may hold more keys than its form; {str: form} stands for any string keys.
+
+def read(form: type[Form], value: Any) -> Form:
+    """`value`, as JSON has it, in this form.
+
+    Args:
+        form: a dataclass of answers.py: of numbers, strings, None, lists, tuples of one
+            type, dictionaries, dataclasses, unions of these, and Any.
+
+    Raises:
+        Misfit: it has another form; a dictionary may hold more keys than a dataclass has fields.
     """
-    if isinstance(form, list):
-        return isinstance(value, list) and all(fits(item, form[0]) for item in value)
-    if isinstance(form, dict) and str in form:
-        return isinstance(value, dict) and all(fits(item, form[str]) for item in value.values())
-    if isinstance(form, dict):
-        return isinstance(value, dict) and all(key in value and fits(value[key], form[key]) for key in form)
-    return isinstance(value, form)
+    reader: Reader = _reader(form)  # type: ignore[arg-type]  # a class is hashable
+    found: Form = reader(value)
+    return found
 
 
-def answers(header: Any, form: Any) -> bool:
-    """Whether a header is an answer of this form, or the report of a fault."""
-    if isinstance(header, dict) and "fault" in header:
-        return fits(header["fault"], FAULT)
-    if not fits(header, form):
-        return False
-    return all(fits(entry, TENSOR if "dtype" in entry else {"type": str}) for entry in _outputs(header))
+Reader = Callable[[Any], Any]
 
 
-def _outputs(header: dict[str, Any]) -> list[Any]:
-    outputs = header.get("outputs")
-    return outputs if isinstance(outputs, list) else []
+@cache
+def _reader(form: Any) -> Reader:
+    if form is Any:
+        return lambda value: value
+    if form in PLAIN:
+        return lambda value: _plain(form, value)
+    if is_dataclass(form):
+        return lambda value: _fields(form, value)
+    origin, args = get_origin(form), get_args(form)
+    if origin in (Union, UnionType):
+        return lambda value: _first_that_fits(args, value)
+    if origin is list or (origin is tuple and args[1:] in ((...,), args[:1] * (len(args) - 1))):
+        return lambda value: origin(_items(args[0], value))
+    if origin is dict:
+        return lambda value: _dictionary(args[0], args[1], value)
+    if form is dict:
+        return lambda value: _dictionary(str, Any, value)
+    raise TypeError(f"no answer holds {form}")
+
+
+def _plain(form: Any, value: Any) -> Any:
+    if not isinstance(value, PLAIN[form]) or (isinstance(value, bool) and form is not bool):
+        raise Misfit(f"{value!r:.40} where {form.__name__} is asked for")
+    return value
+
+
+def _fields(form: Any, value: Any) -> Any:
+    readers = _field_readers(form)
+    if not isinstance(value, dict) or readers.keys() - value.keys():
+        raise Misfit(f"{value!r:.40} where {form.__name__} is asked for")
+    return form(**{name: reader(value[name]) for name, reader in readers.items()})
+
+
+@cache
+def _field_readers(form: Any) -> dict[str, Reader]:
+    hints = get_type_hints(form)
+    return {name: _reader(hints[name]) for name in form.__dataclass_fields__}
+
+
+def _items(form: Any, value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise Misfit(f"{value!r:.40} where a list is asked for")
+    return [_reader(form)(item) for item in value]
+
+
+def _dictionary(key: Any, form: Any, value: Any) -> dict[Any, Any]:
+    """JSON has strings for keys, of integers too."""
+    if not isinstance(value, dict):
+        raise Misfit(f"{value!r:.40} where a dictionary is asked for")
+    try:
+        return {key(name): _reader(form)(item) for name, item in value.items()}
+    except ValueError as error:
+        raise Misfit(str(error)) from None
+
+
+def _first_that_fits(forms: tuple[Any, ...], value: Any) -> Any:
+    for form in forms:
+        try:
+            return _reader(form)(value)
+        except Misfit:
+            continue
+    raise Misfit(f"{value!r:.40} fits none of {len(forms)} forms")

@@ -12,7 +12,9 @@ from typing import Any, Literal
 
 import torch
 
+from grader.answers import Called, Failed, TensorOutput, Verified
 from grader.judge.case import forms
+from grader.judge.case.forms import Form, Misfit
 from grader.wire import Channel, Closed, Malformed, TimedOut
 
 OUTPUT_KEPT = 4096  # bytes of what the learner prints; the rest is read and dropped
@@ -25,8 +27,7 @@ _one_question = threading.Lock()  # at a time, and its answer, on the channel to
 
 
 def _ask_for_runner(parent: Channel, kind: str = "runner") -> tuple[int, Channel, int]:
-    """Ask the parent for a fresh runner's pid, the channel to it, and the pipe of what it
-    prints.
+    """Ask the parent for a fresh runner: its pid, the channel to it, and the pipe of what it prints.
 
     Args:
         kind: `runner`, or `builder` for one that compiles.
@@ -55,12 +56,12 @@ class Answer:
     """What came back from one call.
 
     Attributes:
-        header: the runner's report (see runner/main.py).
+        report: what the runner observed, or that the learner's code raised.
         outputs: tensors on the CPU, one for each tensor returned.
         inputs: for each tensor argument, the bytes of its storage after the call.
     """
 
-    header: dict[str, Any]
+    report: Called | Failed
     outputs: list[torch.Tensor] = field(default_factory=list)
     inputs: list[torch.Tensor] = field(default_factory=list)
 
@@ -86,17 +87,19 @@ class Runner:
             self.printed += chunk[: max(0, OUTPUT_KEPT - len(self.printed))]
         os.close(pipe)
 
-    def ask(self, header: dict[str, Any], form: Any, blobs: Any = (), *, timeout: float) -> Any:
+    def ask(
+        self, command: dict[str, Any], form: type[Form], blobs: Any = (), *, timeout: float
+    ) -> tuple[Form | Failed, list[bytearray]]:
         """Send one command and wait for its answer.
 
         Args:
-            form: what the answer must look like (forms.py), unless it reports a fault.
+            form: of the answer, unless the learner's code raised.
 
         Raises:
             RunnerLost: no answer came, or none that can be used; the runner is dead then.
         """
         try:
-            self.channel.send(header, blobs)
+            self.channel.send(command, blobs)
             answer, data = self.channel.receive(timeout, MAX_ANSWER)
         except TimedOut:
             self.kill()
@@ -106,10 +109,13 @@ class Runner:
             raise RunnerLost("crashed", f"the process sent no answer that can be read ({error})") from None
         except Closed:
             raise self._lost() from None
-        if not forms.answers(answer, form):
+        try:
+            if "fault" in answer:
+                return forms.read(Failed, answer), data
+            return forms.read(form, answer), data
+        except Misfit:
             self.kill()
-            raise RunnerLost("crashed", "the process sent an answer that was not asked for")
-        return answer, data
+            raise RunnerLost("crashed", "the process sent an answer that was not asked for") from None
 
     def _lost(self) -> RunnerLost:
         with _one_question:
@@ -181,24 +187,29 @@ def span(tensor: torch.Tensor) -> int:
     return (last + 1) * tensor.element_size()
 
 
-def read_answer(header: dict[str, Any], blobs: list[bytearray], sliced: int | None) -> Answer:
-    """An answer to `call`. Anything that does not fit what it says of itself is Malformed.
+def read_outputs(
+    report: Called | Verified | Failed, blobs: list[bytearray], sliced: int | None
+) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
+    """The outputs of a call, and the bytes of its inputs after it.
 
     Args:
         sliced: number of elements sent of each output, when slices were asked for.
+
+    Raises:
+        RunnerLost: the bytes do not fit what the report says of them.
     """
-    answer = Answer(header)
+    entries = [] if isinstance(report, Failed) else report.outputs
+    tensors = [entry for entry in entries if isinstance(entry, TensorOutput)]
+    outputs = []
     try:
-        entries = [entry for entry in header.get("outputs", []) if "dtype" in entry]
-        for entry, blob in zip(entries, blobs, strict=False):
-            dtype = getattr(torch, entry["dtype"])
-            shape = [int(size) for size in entry["shape"]] if sliced is None else [sliced]
+        for entry, blob in zip(tensors, blobs, strict=False):
+            dtype = getattr(torch, entry.dtype)
+            shape = entry.shape if sliced is None else [sliced]
             empty = torch.empty(shape, dtype=dtype)
-            answer.outputs.append(torch.frombuffer(blob, dtype=dtype).view(shape) if empty.numel() else empty)
-        answer.inputs = [torch.frombuffer(blob, dtype=torch.uint8) for blob in blobs[len(entries) :]]
-    except (KeyError, TypeError, ValueError, RuntimeError, AttributeError) as error:
+            outputs.append(torch.frombuffer(blob, dtype=dtype).view(shape) if empty.numel() else empty)
+        return outputs, [torch.frombuffer(blob, dtype=torch.uint8) for blob in blobs[len(tensors) :]]
+    except (TypeError, ValueError, RuntimeError, AttributeError) as error:
         raise RunnerLost("crashed", f"the process sent an answer that does not fit ({error})") from error
-    return answer
 
 
 def is_poison(tensor: torch.Tensor) -> torch.Tensor:

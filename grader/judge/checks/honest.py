@@ -6,10 +6,9 @@ left in an `except`, a `.contiguous()` that copies before the kernel runs, an ou
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
+from grader.answers import Failed, TensorOutput
 from grader.judge.case.trial import Trial
 from grader.judge.session import CheckFailed, Session
 
@@ -30,12 +29,13 @@ def check(session: Session) -> None:
 
 def _unfair(trial: Trial) -> tuple[str, str]:
     assert trial.answer is not None
-    report: dict[str, Any] = trial.answer.header
-    tensors = [entry for entry in report["outputs"] if "dtype" in entry]
+    report = trial.answer.report
+    assert not isinstance(report, Failed)
+    tensors = [entry for entry in report.outputs if isinstance(entry, TensorOutput)]
     inputs = [value for value in trial.arguments if isinstance(value, torch.Tensor)]
     # Nothing to compute, or nothing to compute it from, needs no kernel.
     empty = all(t.numel() == 0 for t in trial.answer.outputs) or all(t.numel() == 0 for t in inputs)
-    worked = [op for op in report["foreign"] if op not in trial.challenge.allow]
+    worked = [op for op in report.foreign if op not in trial.challenge.allow]
     if worked:
         ops = ", ".join(worked[:3])
         if worked[0] in COPIES:
@@ -43,15 +43,15 @@ def _unfair(trial: Trial) -> tuple[str, str]:
                 f"torch copied a tensor first ({ops}): pass its strides to the kernel instead.",
                 ".contiguous(), .clone()",
             )
-        share = "part of the work" if report["launches"] else "the work"
+        share = "part of the work" if report.launches else "the work"
         return f"torch did {share}: {ops} ran outside of your kernel.", f"the torch call behind {worked[0]}"
-    if tensors and not report["launches"] and not empty:
+    if tensors and not report.launches and not empty:
         return "No kernel was launched: the result was computed by something else.", "the launch"
-    if report["tampered"]:
+    if report.tampered:
         return (
-            f"The bytes of {report['tampered'][0]} changed, and no kernel wrote them.",
+            f"The bytes of {report.tampered[0]} changed, and no kernel wrote them.",
             "writes outside of kernels",
         )
-    if any(not entry["launched"] and 0 not in entry["shape"] for entry in tensors) and not empty:
+    if any(not entry.launched and 0 not in entry.shape for entry in tensors) and not empty:
         return "The result is a tensor that no kernel was given.", "which tensor is returned"
     return "", ""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import asdict
 
+from grader.answers import Failed, Parameter
 from grader.challenge import Challenge
 from grader.judge.case.trial import draw
 from grader.judge.session import CheckFailed, Session
+
+Functions = dict[str, list[Parameter] | None]
 
 
 def check(session: Session) -> None:
@@ -16,22 +19,20 @@ def check(session: Session) -> None:
         CheckFailed: with the learner's line, or what is missing.
     """
     runner = session.fresh_runner()
-    header = session.load(runner)
-    if "fault" in header:
-        fault = header["fault"]
-        line = f"line {fault['line']}" if fault["line"] else "your file"
-        sentence = (
-            f"Your file does not import: {line} raised {fault['type']}: {fault['message'].splitlines()[0]}"
-        )
-        raise CheckFailed("failed", {"reason": sentence, **fault}, (sentence, line))
+    loaded = session.load(runner)
+    if isinstance(loaded, Failed):
+        fault = loaded.fault
+        line = f"line {fault.line}" if fault.line else "your file"
+        sentence = f"Your file does not import: {line} raised {fault.type}: {fault.first_line}"
+        raise CheckFailed("failed", {"reason": sentence, **asdict(fault)}, (sentence, line))
     for challenge in session.challenges:
-        parameters = _entry(challenge, header["functions"])
+        parameters = _entry(challenge, loaded.functions)
         wanted = draw(challenge, challenge.cases[0], session.request.seed, "cpu")
         pid = 1 if challenge.probe else 0  # a device function takes the program's number first
         session.names[challenge.entry] = _names(challenge, parameters, len(wanted) + pid)[pid:]
 
 
-def _entry(challenge: Challenge, functions: dict[str, Any]) -> Any:
+def _entry(challenge: Challenge, functions: Functions) -> list[Parameter] | None:
     if challenge.entry in functions:
         return functions[challenge.entry]
     found = ", ".join(sorted(name for name in functions if not name.startswith("_"))) or "no functions"
@@ -39,13 +40,13 @@ def _entry(challenge: Challenge, functions: dict[str, Any]) -> Any:
     raise CheckFailed("failed", {"reason": sentence}, (sentence, "the function's name"))
 
 
-def _names(challenge: Challenge, parameters: list[dict[str, Any]] | None, wanted: int) -> list[str]:
+def _names(challenge: Challenge, parameters: list[Parameter] | None, wanted: int) -> list[str]:
     if parameters is None:
         return [f"argument {index}" for index in range(wanted)]
-    required = sum(parameter["required"] for parameter in parameters)
+    required = sum(parameter.required for parameter in parameters)
     if required <= wanted <= len(parameters):
-        return [parameter["name"] for parameter in parameters]
-    listed = ", ".join(parameter["name"] for parameter in parameters)
+        return [parameter.name for parameter in parameters]
+    listed = ", ".join(parameter.name for parameter in parameters)
     sentence = (
         f"{challenge.entry}({listed}) is called with {wanted} positional arguments; it takes "
         f"{len(parameters)}."

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from grader.answers import Failed, Peak
 from grader.challenge import Challenge
-from grader.judge.case import forms
 from grader.judge.case.link import RunnerLost, pack_arguments
 from grader.judge.case.trial import draw
 from grader.judge.session import CheckFailed, NotMeasured, Session
@@ -27,8 +27,8 @@ def check(session: Session, challenge: Challenge) -> None:
         raise NotMeasured("needs a GPU")
     arguments = draw(challenge, challenge.memory.case, session.request.seed, session.device)
     report = _report(session, challenge, arguments)
-    extra = int(report["peak"]) - int(report["outputs"])
-    allowed = challenge.memory.extra(*arguments) + int(SLACK * report["outputs"])
+    extra = report.peak - report.outputs
+    allowed = challenge.memory.extra(*arguments) + int(SLACK * report.outputs)
     if extra > allowed + (0 if on_cpu else ALWAYS):
         held = "In all the call allocates" if on_cpu else "At its peak the call holds"
         sentence = (
@@ -40,19 +40,17 @@ def check(session: Session, challenge: Challenge) -> None:
         )
 
 
-def _report(session: Session, challenge: Challenge, arguments: tuple[Any, ...]) -> dict[str, Any]:
+def _report(session: Session, challenge: Challenge, arguments: tuple[Any, ...]) -> Peak:
     assert challenge.memory is not None
     specs, blobs = pack_arguments(arguments, session.names[challenge.entry][: len(arguments)])
     request = {"do": "peak", "entry": challenge.entry, "arguments": specs}
     try:
-        report, _ = session.ready_runner().ask(
-            request, forms.PEAK, blobs, timeout=session.request.call_timeout
-        )
+        report, _ = session.ready_runner().ask(request, Peak, blobs, timeout=session.request.call_timeout)
     except RunnerLost as lost:
         raise session.lost(challenge.memory.case, lost) from None
-    if "fault" in report:
-        raise session.faulted(report["fault"])
-    return dict(report)
+    if isinstance(report, Failed):
+        raise session.faulted(report.fault)
+    return report
 
 
 def _spell(size: int) -> str:

@@ -6,6 +6,7 @@ import math
 
 import torch
 
+from grader.answers import Called
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
@@ -38,8 +39,8 @@ def unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
 
 
 def _grids(trial: Trial) -> list[list[int]]:
-    assert trial.answer is not None
-    return [launch["grid"] for launch in trial.answer.header["launches"]]
+    report = trial.answer.report if trial.answer else None
+    return [launch.grid for launch in report.launches] if isinstance(report, Called) else []
 
 
 def _nothing(grids: list[list[int]]) -> Diagnosis:

@@ -9,21 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import torch
-
 from grader.challenge import Case
 from grader.judge.case.compare import Finding
 from grader.judge.case.link import RunnerLost
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.coverage import unwritten
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
-from grader.judge.diagnosis.fit import wrong_output
 from grader.judge.diagnosis.groups import weights
 from grader.judge.diagnosis.overrun import joined, overrun
-from grader.judge.diagnosis.patterns import PATTERNS
+from grader.judge.diagnosis.patterns import values
 from grader.judge.diagnosis.precision import imprecise, tf32
 from grader.judge.diagnosis.products import counted
 from grader.judge.diagnosis.properties import in_common, second_call
+from grader.judge.diagnosis.raised import overflow, raised
 from grader.judge.diagnosis.returned import changed_input, returned_input, wrong_form
 from grader.judge.diagnosis.specials import special
 from grader.judge.diagnosis.strides import strides, upstream
@@ -67,55 +65,7 @@ def _lost(case: Case | None, lost: RunnerLost) -> Diagnosis:
     return f"Your code took its process down {where}: {lost.reason}.", "pointers and masks"
 
 
-def _error(trial: Trial, finding: Finding, _: Evidence) -> Diagnosis | None:
-    if finding.kind != "error":
-        return None
-    fault = finding.facts
-    line = f"line {fault['line']}" if fault["line"] else "your launcher"
-    if "[CUDA]: invalid argument" in fault["message"]:
-        return "The grid is too large: axes 1 and 2 end at 65535 programs, axis 0 at 2³¹ - 1.", "the grid"
-    if fault["kind"] == "compile":
-        return f"Triton cannot compile {line}: {fault['message']}", line
-    if fault["kind"] == "memory":
-        return f"Your code ran out of memory on {line}: {fault['message']}", line
-    if "illegal memory access" in fault["message"] or "misaligned address" in fault["message"]:
-        return (
-            "The GPU stopped your kernel: it touched memory outside of every tensor. Offsets need a mask, "
-            "and must not overflow int32.",
-            "the mask and the offsets",
-        )
-    return f"Your code raised {fault['type']} on {line}: {fault['message'].splitlines()[0]}", line
-
-
-def _overflow(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
-    """Only tensors of more than 2³¹ elements fail."""
-    if not evidence.passed or not all(_elements(trial) > 2**31 for trial in evidence.failed):
-        return None
-    if "invalid argument" in finding.reason:
-        return None  # no offset, but a grid that CUDA will not launch
-    return (
-        "Only more than 2³¹ elements come out wrong: offsets in int32 overflow. Make the program id int64 "
-        "before it is multiplied.",
-        ".to(tl.int64)",
-    )
-
-
-def _elements(trial: Trial) -> int:
-    return max((value.numel() for value in trial.arguments if isinstance(value, torch.Tensor)), default=0)
-
-
-def _values(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
-    """The pattern that fits the wrong values of most failed trials."""
-    pairs = [(other, pair) for other in evidence.failed if (pair := wrong_output(other))]
-    fits = [[pattern(other, *pair) for pattern in PATTERNS] for other, pair in pairs]
-    counts = [sum(told is not None for told in column) for column in zip(*fits, strict=True)]
-    if not any(counts):
-        return None
-    best = counts.index(max(counts))
-    return next(row[best] for row in fits if row[best] is not None)
-
-
-def _place(trial: Trial, finding: Finding, _: Evidence) -> Diagnosis | None:
+def place(trial: Trial, finding: Finding, _: Evidence) -> Diagnosis | None:
     """Nothing better is known: say where and what."""
     facts = finding.facts
     if "index" not in facts or "got" not in facts:
@@ -127,8 +77,8 @@ def _place(trial: Trial, finding: Finding, _: Evidence) -> Diagnosis | None:
 
 
 RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | None]] = (
-    _overflow,
-    _error,
+    overflow,
+    raised,
     upstream,
     strides,
     joined,
@@ -143,10 +93,10 @@ RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | None]] = (
     tf32,
     counted,
     weights,
-    _values,
+    values,
     partial_block,
     right_up_to,
     in_common,
     imprecise,
-    _place,
+    place,
 )

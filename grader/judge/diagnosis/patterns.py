@@ -13,9 +13,10 @@ from typing import Any
 
 import torch
 
-from grader.judge.case.compare import gate
+from grader.judge.case.compare import Finding, gate
 from grader.judge.case.trial import Trial
-from grader.judge.diagnosis.fit import FIT, close, out_dtype
+from grader.judge.diagnosis.evidence import Diagnosis, Evidence
+from grader.judge.diagnosis.fit import FIT, close, out_dtype, wrong_output
 from grader.judge.diagnosis.origins import is_combination, is_misplaced, is_zero_for_other
 
 Pattern = Callable[[Trial, torch.Tensor, torch.Tensor], "tuple[str, str] | None"]
@@ -168,3 +169,14 @@ def spell_factor(factor: float, sizes: dict[str, Any]) -> str:
         if math.isclose(factor, 1 / value, rel_tol=2e-3):
             return f"1/{label}"
     return f"{factor:.4g}"
+
+
+def values(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
+    """The rule of the diagnosis for wrong values: the pattern that fits most of the failed trials."""
+    pairs = [(other, pair) for other in evidence.failed if (pair := wrong_output(other))]
+    fits = [[pattern(other, *pair) for pattern in PATTERNS] for other, pair in pairs]
+    counts = [sum(told is not None for told in column) for column in zip(*fits, strict=True)]
+    if not any(counts):
+        return None
+    best = counts.index(max(counts))
+    return next(row[best] for row in fits if row[best] is not None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from grader.answers import Called, TensorOutput
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
@@ -31,7 +32,9 @@ def wrong_form(trial: Trial, finding: Finding, _: Evidence) -> Diagnosis | None:
 def returned_input(trial: Trial, _: Finding, __: Evidence) -> Diagnosis | None:
     """The rule of the diagnosis for a result that is one of the arguments, memory and all."""
     assert trial.answer is not None
-    sources = [entry.get("source") for entry in trial.answer.header.get("outputs", [])]
+    report = trial.answer.report
+    outputs = report.outputs if isinstance(report, Called) else []
+    sources = [entry.source for entry in outputs if isinstance(entry, TensorOutput)]
     own = next((source for source in sources if source in trial.names), None)
     if own is None:
         return None

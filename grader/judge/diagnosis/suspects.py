@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from grader.answers import Called, PlainOutput
 from grader.judge.case.compare import Expected, Finding, gate
 from grader.judge.case.oracle import suspect
 from grader.judge.case.trial import Trial
@@ -32,7 +33,7 @@ def _explains(function: Callable[..., Any], trial: Trial) -> bool:
     """All outputs are what the suspect gives, and one of them is far from what is right."""
     assert trial.answer is not None
     if trial.findings[0].kind == "scalar":
-        return bool(trial.answer.header["outputs"][0].get("value") == function(*trial.arguments))
+        return bool(_returned(trial) == function(*trial.arguments))
     guesses = suspect(function, trial.challenge, trial.arguments, trial.kept, trial.upstream)
     outputs = trial.answer.outputs
     if len(guesses) != len(outputs) or any(g.shape != o.shape for g, o in zip(guesses, outputs, strict=True)):
@@ -45,6 +46,13 @@ def _explains(function: Callable[..., Any], trial: Trial) -> bool:
         wrong = _distance(out, want.exact)
         told_apart |= off <= CLEARER * wrong and wrong > 0
     return told_apart
+
+
+def _returned(trial: Trial) -> int | float | bool | None:
+    """The number that the function returned; None where it is none."""
+    report = trial.answer.report if trial.answer else None
+    first = report.outputs[0] if isinstance(report, Called) else None
+    return first.value if isinstance(first, PlainOutput) else None
 
 
 def _wanted(trial: Trial) -> list[Expected]:

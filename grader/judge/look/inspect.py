@@ -63,7 +63,7 @@ def inspected(session: Session) -> list[dict[str, Any]]:
 def _told(seen: Seen, reference: Ours | None) -> dict[str, Any]:
     call = seen.call
     launches = [
-        {**launch.to_json(), "compiled": asdict(compiled), "limit": limit, "code": code}
+        {**asdict(launch), "compiled": asdict(compiled), "limit": limit, "code": code}
         for launch, compiled, limit, code in zip(
             call.launches, call.compiled, call.limits(), seen.code, strict=True
         )

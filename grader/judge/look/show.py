@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from typing import Any
 
 import torch
 
+from grader.answers import Failed, Traced, TracedLaunch
 from grader.challenge import Case, Challenge
-from grader.judge.case import forms
 from grader.judge.case.link import RunnerLost, pack_arguments
 from grader.judge.case.oracle import gradient_positions
 from grader.judge.case.trial import draw
@@ -52,14 +53,14 @@ def _part(session: Session, challenge: Challenge) -> dict[str, Any]:
     fitting = sorted(inputs, key=lambda name: _far(inputs[name]))[:TRIED]
     drawn = {name: _launches(session, challenge, inputs[name]) for name in fitting}
     best = max(fitting, key=lambda name: _worth(drawn[name], inputs[name]))
-    return {"entry": challenge.entry, "case": best, "launches": drawn[best]}
+    return {"entry": challenge.entry, "case": best, "launches": [asdict(launch) for launch in drawn[best]]}
 
 
 def _asked(session: Session, case: Case) -> bool:
     return session.request.only is None or session.request.only in case.id
 
 
-def _launches(session: Session, challenge: Challenge, arguments: tuple[Any, ...]) -> list[dict[str, Any]]:
+def _launches(session: Session, challenge: Challenge, arguments: tuple[Any, ...]) -> list[TracedLaunch]:
     specs, blobs = pack_arguments(arguments, session.names[challenge.entry][: len(arguments)])
     ask = {
         "do": "trace",
@@ -68,21 +69,21 @@ def _launches(session: Session, challenge: Challenge, arguments: tuple[Any, ...]
         "of": gradient_positions(challenge, arguments),
     }
     try:
-        report, _ = session.ready_runner().ask(ask, forms.TRACED, blobs, timeout=session.request.call_timeout)
+        report, _ = session.ready_runner().ask(ask, Traced, blobs, timeout=session.request.call_timeout)
     except RunnerLost as lost:
         raise NotMeasured(lost.reason) from None
-    if "fault" in report:
-        fault = report["fault"]
-        raise NotMeasured(f"line {fault['line']} raised {fault['type']}: {fault['message'].splitlines()[0]}")
-    return list(report["launches"])
+    if isinstance(report, Failed):
+        fault = report.fault
+        raise NotMeasured(f"line {fault.line} raised {fault.type}: {fault.first_line}")
+    return report.launches
 
 
-def _worth(launches: list[dict[str, Any]], arguments: tuple[Any, ...]) -> float:
+def _worth(launches: list[TracedLaunch], arguments: tuple[Any, ...]) -> float:
     """What there is to see: something wrong, several programs, masks at work, tensors that are no threads."""
-    programs = max((launch["total"] for launch in launches), default=0)
-    steps = [step for launch in launches for program in launch["programs"] for step in program["steps"]]
-    masked = any(step["left"] for step in steps)
-    wrong = any(launch["findings"] for launch in launches)
+    programs = max((launch.total for launch in launches), default=0)
+    steps = [step for launch in launches for program in launch.programs for step in program.steps]
+    masked = any(step.left for step in steps)
+    wrong = any(launch.findings for launch in launches)
     return (
         2.0 * wrong
         + min(programs, MANY) / MANY

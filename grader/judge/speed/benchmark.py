@@ -11,11 +11,12 @@ from typing import Any
 
 import torch
 
+from grader.answers import Burst, Failed, Prepared, Round, Verified
 from grader.challenge import Challenge, Speed
-from grader.judge.case import forms
 from grader.judge.case.attempt import SLICE
 from grader.judge.case.compare import errors, gate
-from grader.judge.case.link import Answer, Runner, RunnerLost, pack_arguments, read_answer
+from grader.judge.case.forms import Form
+from grader.judge.case.link import Runner, RunnerLost, pack_arguments, read_outputs
 from grader.judge.case.oracle import Values, as_tuple, gradient_positions
 from grader.judge.case.trial import draw, draw_upstream
 from grader.judge.session import CheckFailed, Session
@@ -79,8 +80,8 @@ class Benchmark:
             "rolled": self.rolled,
             "graph_below": GRAPH_BELOW if self.speed.part == "forward" else 0.0,
         }
-        mine, _ = self.ask(request, forms.PREPARED, blobs)
-        self.graph_calls = int(mine["graph_calls"])
+        mine, _ = self.ask(request, Prepared, blobs)
+        self.graph_calls = mine.graph_calls
         half = torch.empty(max(self.moved // 2, 1), dtype=torch.uint8, device="cuda").random_()
         target = torch.empty_like(half)
 
@@ -101,18 +102,18 @@ class Benchmark:
             needed = max(needed, us / share if share else 0.0)
             if self.graph_calls:
                 watch.capture(us)
-        self.rounds = FIRST if float(mine["us"]) < HOPELESS * needed else FEW
-        self.calls = max(3, min(50, int(ROUND_US / max(float(mine["us"]), 1.0))))
+        self.rounds = FIRST if mine.us < HOPELESS * needed else FEW
+        self.calls = max(3, min(50, int(ROUND_US / max(mine.us, 1.0))))
 
-    def ask(self, request: dict[str, Any], form: Any, blobs: Any = ()) -> tuple[dict[str, Any], Any]:
+    def ask(self, command: dict[str, Any], form: type[Form], blobs: Any = ()) -> tuple[Form, list[bytearray]]:
         """One command to the runner; a fault of the learner's code fails the check."""
         try:
-            header, data = self.runner.ask(request, form, blobs, timeout=self.session.request.call_timeout)
+            report, data = self.runner.ask(command, form, blobs, timeout=self.session.request.call_timeout)
         except RunnerLost as lost:
             raise self.session.lost(self.speed.case, lost) from None
-        if "fault" in header:
-            raise self.session.faulted(header["fault"])
-        return header, data
+        if isinstance(report, Failed):
+            raise self.session.faulted(report.fault)
+        return report, data
 
     def round(self) -> None:
         """Time each once, in a shuffled order, and look at one output of the learner's."""
@@ -122,8 +123,8 @@ class Benchmark:
             calls = self.random.randint(self.calls, self.calls + 2)
             nonces = [self.random.randrange(1, 1 << 40) for _ in range(calls)]
             if who == "yours":
-                report, _ = self.ask({"do": "round", "calls": calls, "nonces": nonces}, forms.TIMED)
-                us = report["us"]
+                report, _ = self.ask({"do": "round", "calls": calls, "nonces": nonces}, Round)
+                us = report.us
             else:
                 us = self.watches[who].round(calls, nonces)
             self.times[who].append(statistics.median(us))
@@ -142,11 +143,9 @@ class Benchmark:
         )
         slices = [[start, start + size] for start in starts]
         request = {"do": "verify", "which": self.random.randrange(1 << 16), "slices": slices}
-        header, data = self.ask(request, forms.VERIFIED)
-        answer = read_answer(header, data, size * len(slices))
-        for got, want in zip(
-            answer.outputs, self._wanted(answer, slices, int(header["nonce"])), strict=False
-        ):
+        report, data = self.ask(request, Verified)
+        outputs, _ = read_outputs(report, data, size * len(slices))
+        for got, want in zip(outputs, self._wanted(outputs, slices, report.nonce), strict=False):
             length = self.challenge.reduces(self.speed.case) if self.challenge.reduces else 1
             limit = LOOSE * gate(want.dtype, length) if want.dtype.is_floating_point else 0.0
             if bool(got.isnan().any() != want.isnan().any()) or errors(got, want.double())[0] > limit:
@@ -155,7 +154,7 @@ class Benchmark:
                     "failed", {"reason": sentence}, (sentence, "caches, and inputs at this size")
                 )
 
-    def _wanted(self, answer: Answer, slices: list[list[int]], nonce: int) -> list[torch.Tensor]:
+    def _wanted(self, outputs: list[torch.Tensor], slices: list[list[int]], nonce: int) -> list[torch.Tensor]:
         """Those slices of each output as torch has them for the inputs of that call."""
         rolled = list(self.timed_arguments)
         for position in self.rolled:
@@ -172,7 +171,7 @@ class Benchmark:
         # What was dropped is told from the slices alone: every element by itself.
         few = [pick(value) for value in rolled]
         count = len(self.arguments)
-        keep = self.challenge.chance.keep(*few[:count], *answer.outputs)
+        keep = self.challenge.chance.keep(*few[:count], *outputs)
         function, handed = timed(
             lambda *a: self.challenge.reference(*a, keep), few[:count], few[count:], self.of, self.speed.part
         )
@@ -188,7 +187,7 @@ class Benchmark:
             )
             raise CheckFailed("failed", {"reason": sentence}, (sentence, "what the timed call leaves out"))
 
-        wall = _per_call(lambda calls: self.ask({"do": "burst", "calls": calls}, forms.BURST))
+        wall = _per_call(lambda calls: self.ask({"do": "burst", "calls": calls}, Burst))
         if not _escapes(wall / max(self.graph_calls, 1), claimed):
             return
         if _escapes(_per_call(self._copies), statistics.median(self.times["copy"])):

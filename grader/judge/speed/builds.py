@@ -6,10 +6,10 @@ import json
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from grader.judge.case import forms
+from grader.answers import Built, Failed, Loaded
 from grader.judge.case.link import Runner, RunnerLost
 from grader.judge.session import NotMeasured, Session
 from grader.meter.counts import LaunchCounts
@@ -19,7 +19,7 @@ TIMEOUT = 10.0  # seconds for one kernel
 AT_ONCE = 2  # as many as the smallest laptop has cores
 
 Recipe = dict[str, Any]
-Built = tuple[Compiled, str]  # and the code that was asked for
+Compilation = tuple[Compiled, str]  # and the code that was asked for
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Wanted:
     code: str = ""
 
 
-def build(session: Session, launches: Sequence[LaunchCounts], wanted: Wanted) -> list[Built]:
+def build(session: Session, launches: Sequence[LaunchCounts], wanted: Wanted) -> list[Compilation]:
     """What the compiler says of each launch; equal ones are compiled once.
 
     Raises:
@@ -60,10 +60,10 @@ def _unknown(launch: LaunchCounts) -> str:
     return str(launch.recipe.get("unknown", "")) if launch.line else "an operation of torch"
 
 
-def _share(session: Session, queue: deque[Recipe], wanted: Wanted) -> dict[str, Built]:
+def _share(session: Session, queue: deque[Recipe], wanted: Wanted) -> dict[str, Compilation]:
     """What one builder, and whoever takes the place of one that is lost, gets done of the queue."""
     builder: Runner | None = None
-    done: dict[str, Built] = {}
+    done: dict[str, Compilation] = {}
     while queue:
         try:
             recipe = queue.popleft()
@@ -87,27 +87,25 @@ def _builder(session: Session, gpu: str) -> Runner:
     try:
         report, _ = builder.ask(
             {"do": "load", "path": str(session.request.path), "gpu": gpu},
-            forms.LOADED,
+            Loaded,
             [session.request.source],
             timeout=session.request.call_timeout,
         )
     except RunnerLost as lost:
         raise NotMeasured(f"no prediction: {lost.reason}") from None
-    if "fault" in report:
+    if isinstance(report, Failed):
         builder.close()
-        fault = report["fault"]
-        raise NotMeasured(f"no prediction: without the interpreter your file raised {fault['message']}")
+        raise NotMeasured(f"no prediction: without the interpreter your file raised {report.fault.message}")
     return builder
 
 
-def _one(builder: Runner, recipe: Recipe, wanted: Wanted) -> Built:
+def _one(builder: Runner, recipe: Recipe, wanted: Wanted) -> Compilation:
     request = {
         "do": "build", "recipe": recipe, "gpu": wanted.gpu, "machine": wanted.machine, "code": wanted.code,
     }  # fmt: skip
-    report, _ = builder.ask(request, forms.BUILT, timeout=TIMEOUT)
-    if "fault" not in report:
-        return Compiled(report["facts"]), report["code"]
-    fault = report["fault"]
-    if fault["kind"] == "compile":
-        return Compiled(fault=fault), ""
-    return Compiled(unknown=f"{fault['type']}: {fault['message'].splitlines()[0]}"), ""
+    report, _ = builder.ask(request, Built, timeout=TIMEOUT)
+    if not isinstance(report, Failed):
+        return Compiled(asdict(report.facts)), report.code
+    if report.fault.kind == "compile":
+        return Compiled(fault=asdict(report.fault)), ""
+    return Compiled(unknown=f"{report.fault.type}: {report.fault.first_line}"), ""

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 
 from grader import datasheets
+from grader.answers import Failed, Metered
 from grader.challenge import Challenge, Speed
-from grader.judge.case import forms
 from grader.judge.case.link import RunnerLost
 from grader.judge.case.oracle import gradient_positions
 from grader.judge.session import CheckFailed, NotMeasured, Session
@@ -59,14 +59,13 @@ def _counted(session: Session, request: dict[str, Any], blobs: Any) -> list[Laun
     try:
         session.load(session.fresh_runner())
         assert session.runner is not None
-        report, _ = session.runner.ask(request, forms.METERED, blobs, timeout=session.request.call_timeout)
+        report, _ = session.runner.ask(request, Metered, blobs, timeout=session.request.call_timeout)
     except (RunnerLost, CheckFailed) as lost:
         raise NotMeasured(f"no prediction: at full size {lost}") from None
     finally:
         session.close()
-    if "fault" in report:
-        fault = report["fault"]
-        if fault["kind"] == "bounds":
-            raise session.faulted(fault)
-        raise NotMeasured(f"no prediction: {fault['type']}: {fault['message'].splitlines()[0]}")
-    return [LaunchCounts.from_json(launch) for launch in report["launches"]]
+    if isinstance(report, Failed):
+        if report.fault.kind == "bounds":
+            raise session.faulted(report.fault)
+        raise NotMeasured(f"no prediction: {report.fault.type}: {report.fault.first_line}")
+    return report.launches

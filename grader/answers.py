@@ -1,0 +1,278 @@
+"""What runners and builders answer: they fill these in, and the judge takes nothing of another form.
+
+A learner's code runs beside whoever fills them in, so every field is a claim. What is judged is held against
+something that the judge knows itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from grader.compiler.assembly import Facts
+from grader.interpreter.races import Race
+from grader.interpreter.regions import Overrun
+from grader.meter.counts import LaunchCounts
+
+
+@dataclass(frozen=True)
+class Fault:
+    """An exception that the learner's code, or the compiler over it, raised.
+
+    Attributes:
+        kind: compile, bounds, memory or exception.
+        type, message: of its innermost cause.
+        line: of the learner's file; 0 where no line of it is concerned.
+        source: that line.
+        traceback: the learner's frames, innermost last.
+    """
+
+    kind: str
+    type: str
+    message: str
+    line: int
+    source: str
+    traceback: list[str]
+
+    @property
+    def first_line(self) -> str:
+        """Of the message."""
+        return (self.message.splitlines() or [self.type])[0]
+
+
+@dataclass(frozen=True)
+class Failed:
+    """The answer to any command in which the learner's code raised, with the accesses that led there."""
+
+    fault: Fault
+    overruns: list[Overrun] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A positional parameter of a learner's function."""
+
+    name: str
+    required: bool
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """To `load`: the file's functions by name; None for one that takes any number of arguments."""
+
+    functions: dict[str, list[Parameter] | None]
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One launch: the kernel's name and its grid."""
+
+    kernel: str
+    grid: list[int]
+
+
+@dataclass(frozen=True)
+class TensorOutput:
+    """A tensor that was returned.
+
+    Attributes:
+        shape, stride: in elements.
+        source: which argument or allocation its memory is.
+        launched: whether that memory was handed to a kernel.
+    """
+
+    dtype: str
+    shape: list[int]
+    stride: list[int]
+    device: str
+    source: str
+    launched: bool
+
+
+@dataclass(frozen=True)
+class PlainOutput:
+    """Something else that was returned; its value where that is a number."""
+
+    type: str
+    value: int | float | bool | None
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A storage that the graph behind the outputs holds on to."""
+
+    name: str
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Guard:
+    """Guard words of a tensor that were written over: how many bytes, the nearest so far from the data."""
+
+    tensor: str
+    side: str
+    bytes: int
+    nearest: int
+
+
+@dataclass(frozen=True)
+class Called:
+    """To `call`: all that could be observed. The outputs' bytes follow, then those of the inputs' storages.
+
+    Attributes:
+        structure: type of what was returned.
+        outputs: what was returned, then the gradients.
+        launches: of kernels.
+        foreign: torch operators that computed something.
+        tampered: tensors whose bytes changed outside of kernels.
+        reads: methods by which the launcher looked at values.
+        backward: whether there are gradients.
+        saved: what the forward pass keeps for the backward pass.
+        allocated: bytes asked of torch in all.
+        races, guards, overruns: what programs did to memory that they should not.
+    """
+
+    structure: str
+    outputs: list[TensorOutput | PlainOutput]
+    launches: list[Launch]
+    foreign: list[str]
+    tampered: list[str]
+    reads: list[str]
+    backward: bool
+    saved: list[Kept]
+    allocated: int
+    races: list[Race]
+    guards: list[Guard]
+    overruns: list[Overrun]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """To `prepare`: µs of one call, and how many calls a CUDA graph holds; 0 where none was captured."""
+
+    us: float
+    graph_calls: int
+
+
+@dataclass(frozen=True)
+class Round:
+    """To `round`: µs of each call."""
+
+    us: list[float]
+
+
+@dataclass(frozen=True)
+class Burst:
+    """To `burst`: that it is over."""
+
+
+@dataclass(frozen=True)
+class Verified:
+    """To `verify`: pieces of the outputs of one timed call, and which inputs it had."""
+
+    nonce: int
+    outputs: list[TensorOutput | PlainOutput]
+
+
+@dataclass(frozen=True)
+class Peak:
+    """To `peak`: bytes that one call allocates at its peak (interpreted: in all), and its outputs' bytes."""
+
+    peak: int
+    outputs: int
+
+
+@dataclass(frozen=True)
+class Metered:
+    """To `meter`: what each launch of one call at full size would do."""
+
+    launches: list[LaunchCounts]
+
+
+@dataclass(frozen=True)
+class Built:
+    """To `build`: what the compiler made of one launch, and the code that was asked for."""
+
+    facts: Facts
+    code: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """One access of one program, for a picture; elements are counted from the tensor's first.
+
+    Attributes:
+        kind: load, store or atomic.
+        time, times: the how manyth time this line ran in the program, of how many.
+        touched, strays, masked: runs of [first element, count]: inside of the tensor, outside, held back.
+        stray, left: how many lanes strayed, and how many the mask held back.
+        lanes: element of each lane of the first warp; None where it is masked.
+        apart: elements between neighbouring lanes.
+        sectors, needed: 32-byte sectors that are moved, and that would be enough.
+    """
+
+    kind: str
+    line: int
+    time: int
+    times: int
+    tensor: str
+    touched: list[list[int]]
+    strays: list[list[int]]
+    stray: int
+    masked: list[list[int]]
+    left: int
+    lanes: list[int | None]
+    apart: int
+    sectors: int
+    needed: int
+
+
+@dataclass(frozen=True)
+class Program:
+    """One program of a launch: its place in the grid, its number, and what it did."""
+
+    at: list[int]
+    number: int
+    steps: list[Step]
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What strikes the eye in a launch, and the access that it is about.
+
+    Attributes:
+        program, step: which one; -1 where it is not drawn.
+    """
+
+    says: str
+    line: int
+    program: int
+    step: int
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """How a tensor lies in memory; strides in elements."""
+
+    shape: list[int]
+    stride: list[int]
+    itemsize: int
+
+
+@dataclass(frozen=True)
+class TracedLaunch:
+    """One launch, program by program; `total` programs, of which some are drawn."""
+
+    kernel: str
+    line: int
+    grid: list[int]
+    total: int
+    tensors: dict[str, Drawn]
+    programs: list[Program]
+    findings: list[Remark]
+
+
+@dataclass(frozen=True)
+class Traced:
+    """To `trace`: every launch of one small call."""
+
+    launches: list[TracedLaunch]

@@ -1,0 +1,47 @@
+"""The learner's code raised: in the compiler, in a launch, or beyond 2³¹ elements."""
+
+from __future__ import annotations
+
+import torch
+
+from grader.judge.case.compare import Finding
+from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.evidence import Diagnosis, Evidence
+
+
+def raised(trial: Trial, finding: Finding, _: Evidence) -> Diagnosis | None:
+    """The rule of the diagnosis for an exception, with the learner's line."""
+    if finding.kind != "error":
+        return None
+    fault = finding.facts
+    line = f"line {fault['line']}" if fault["line"] else "your launcher"
+    if "[CUDA]: invalid argument" in fault["message"]:
+        return "The grid is too large: axes 1 and 2 end at 65535 programs, axis 0 at 2³¹ - 1.", "the grid"
+    if fault["kind"] == "compile":
+        return f"Triton cannot compile {line}: {fault['message']}", line
+    if fault["kind"] == "memory":
+        return f"Your code ran out of memory on {line}: {fault['message']}", line
+    if "illegal memory access" in fault["message"] or "misaligned address" in fault["message"]:
+        return (
+            "The GPU stopped your kernel: it touched memory outside of every tensor. Offsets need a mask, "
+            "and must not overflow int32.",
+            "the mask and the offsets",
+        )
+    return f"Your code raised {fault['type']} on {line}: {fault['message'].splitlines()[0]}", line
+
+
+def overflow(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
+    """The rule of the diagnosis for failures of tensors with more than 2³¹ elements alone."""
+    if not evidence.passed or not all(_elements(trial) > 2**31 for trial in evidence.failed):
+        return None
+    if "invalid argument" in finding.reason:
+        return None  # no offset, but a grid that CUDA will not launch
+    return (
+        "Only more than 2³¹ elements come out wrong: offsets in int32 overflow. Make the program id int64 "
+        "before it is multiplied.",
+        ".to(tl.int64)",
+    )
+
+
+def _elements(trial: Trial) -> int:
+    return max((value.numel() for value in trial.arguments if isinstance(value, torch.Tensor)), default=0)
