@@ -92,6 +92,7 @@ def grade(
         "grade",
         day.hidden_tests,
         path.resolve(),
+        day.provided,
         source,
         where,
         seed,

@@ -13,7 +13,7 @@ import torch
 from grader.answers import Failed, Fault, Loaded
 from grader.challenge import Case, Challenge, Relation
 from grader.judge.case.attempt import attempt
-from grader.judge.case.link import Runner, RunnerLost, announce_builder
+from grader.judge.case.link import Runner, RunnerLost, announce_builder, ask_to_load
 from grader.judge.case.oracle import Values
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Evidence
@@ -114,9 +114,7 @@ class Session:
     def load(self, runner: Runner) -> Loaded | Failed:
         """Have a runner import the learner's file."""
         try:
-            command = {"do": "load", "path": str(self.request.path)}
-            blobs, timeout = [self.request.source], self.request.call_timeout
-            return runner.ask(command, Loaded, blobs, timeout=timeout)[0]
+            return ask_to_load(runner, self.request)
         except RunnerLost as lost:
             raise self.lost(None, lost) from None
 

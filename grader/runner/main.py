@@ -1,6 +1,6 @@
 """The runner's loop: load the learner's file, run its function on raw inputs, send back raw outputs.
 
-    load  {path}, and the file's bytes                   → Loaded
+    load  {path, provided}, and the file's bytes         → Loaded
     call  {entry, arguments, upstream, of, seed, calls}  → Called
     peak  {entry, arguments}                             → Peak
 
@@ -50,7 +50,7 @@ class LearnerFile:
     def load(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Import the file and say what functions it has."""
         self.path = header["path"]
-        self.module = loading.load(self.path, bytes(blobs[0]))
+        self.module = loading.load(self.path, bytes(blobs[0]), header["provided"])
         functions = {}
         for name, value in vars(self.module).items():
             if callable(value) and not isinstance(value, type) and not name.startswith("__"):

@@ -119,8 +119,8 @@ except Exception as error:
 def test_an_access_beside_a_tensor_is_noted_and_a_wild_one_stops_the_kernel() -> None:
     inside, beside, wild = interpreted(BOUNDS).splitlines()
     assert inside == "[]"
-    assert "'line': 8" in beside
-    assert "'where': '2 elements past the end of x', 'lanes': 2" in beside
+    assert "line=8" in beside
+    assert "where='2 elements past the end of x', lanes=2" in beside
     assert wild.startswith("line 8 stores 825 elements past the end of x")
 
 

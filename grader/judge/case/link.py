@@ -12,9 +12,10 @@ from typing import Any, Literal
 
 import torch
 
-from grader.answers import Called, Failed, TensorOutput, Verified
+from grader.answers import Called, Failed, Loaded, TensorOutput, Verified
 from grader.judge.case import forms
 from grader.judge.case.forms import Form, Misfit
+from grader.request import Request
 from grader.wire import Channel, Closed, Malformed, TimedOut
 
 OUTPUT_KEPT = 4096  # bytes of what the learner prints; the rest is read and dropped
@@ -142,6 +143,16 @@ class Runner:
         self.kill()
         self.channel.close()
         self._reader.join(timeout=1)
+
+
+def ask_to_load(runner: Runner, request: Request, **more: Any) -> Loaded | Failed:
+    """Have a runner, or a builder, import the learner's file.
+
+    Raises:
+        RunnerLost: it did not survive that.
+    """
+    command = {"do": "load", "path": str(request.path), "provided": str(request.provided), **more}
+    return runner.ask(command, Loaded, [request.source], timeout=request.call_timeout)[0]
 
 
 def pack_arguments(
