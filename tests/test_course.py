@@ -93,6 +93,46 @@ def test_there_are_three_hints(day: Day) -> None:
     assert headings == ["## Nudge", "## Approach", "## Code"]
 
 
+def unread(hidden_tests: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """Sizes of cases that nothing of their challenge ever looked at."""
+    looked, get = set(), Case.get
+
+    def noted(case: Case, name: str, default: object = None) -> object:
+        looked.add(name)
+        return get(case, name, default)
+
+    monkeypatch.setattr(Case, "get", noted)
+    found: set[str] = set()
+    for challenge in load_challenges(hidden_tests):
+        bars = [*challenge.speeds, *challenge.relations, *([challenge.memory] if challenge.memory else [])]
+        named = {name for case in (*challenge.cases, *(bar.case for bar in bars)) for name in case.sizes}
+        for case in challenge.cases:
+            if named <= looked:
+                break
+            if not case.gpu:
+                draw(challenge, case, 1, "cpu")
+                _ = challenge.chance and challenge.chance.rate(case)
+        found |= named - looked
+    return found
+
+
+@each_day
+def test_every_size_of_a_case_is_looked_at(day: Day, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A size is a free keyword: this is what tells `scale=` from `sclae=`, and from one that means nothing.
+    assert not unread(day.hidden_tests, monkeypatch)
+
+
+def test_a_size_that_nothing_looks_at_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "hidden_tests.py"
+    source = (
+        "from grader.challenge import Case, Challenge, Memory\n"
+        "challenge = Challenge('f', lambda case, draw: (draw(case.n), case.get('scale', 1.0)), None, "
+        "[Case(n=3), Case(n=4, scale=2.0), Case(n=1, gpu=True, sclae=2.0)], memory=Memory(Case(n=4, scal=1)))"
+    )
+    path.write_text(source, encoding="utf-8")
+    assert unread(path, monkeypatch) == {"sclae", "scal"}
+
+
 @each_day
 def test_the_skeleton_grades_unstarted(day: Day, graded: Grade) -> None:
     assert graded(day.number, day.skeleton).status == "unstarted"

@@ -12,7 +12,7 @@ BYTE, SHORT, INT, LONG = torch.int8, torch.int16, torch.int32, torch.int64
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, int, int, int]:
     """x and the walk over it; with `columns`, x is a column of a matrix that wide."""
-    columns = case.sizes.get("columns")
+    columns = case.get("columns")
     x = draw(columns, case.n)[1] if columns else draw(case.n)
     if case.dtype in (DOUBLE, LONG):
         x *= 3**25  # then no 32-bit number holds it: a detour through one shows

@@ -10,8 +10,8 @@ from grader.challenge import Case, Challenge, Speed
 def inputs(case: Case, draw) -> tuple[float, torch.Tensor, torch.Tensor, int]:
     """alpha is drawn unless given, and never 0 or 1; `y_layout` makes y lie otherwise than x."""
     drawn = draw.integer(8, 30) / 7
-    y = draw(case.n, layout=case.sizes.get("y_layout"))
-    return case.sizes.get("alpha", drawn), draw(case.n), y, case.programs
+    y = draw(case.n, layout=case.get("y_layout"))
+    return case.get("alpha", drawn), draw(case.n), y, case.programs
 
 
 challenge = Challenge(

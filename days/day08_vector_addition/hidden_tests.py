@@ -11,7 +11,7 @@ HALF, SINGLE = torch.float16, torch.float32
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor]:
     """x and y; `y_dtype` and `y_layout` make y differ from x."""
-    y = draw(case.n, dtype=case.sizes.get("y_dtype"), layout=case.sizes.get("y_layout"))
+    y = draw(case.n, dtype=case.get("y_dtype"), layout=case.get("y_layout"))
     return draw(case.n), y
 
 

@@ -16,7 +16,7 @@ def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor]:
     With `near`, x lies around that value, and x + bias is exact even in half precision. In one column the
     bias is 3, so that no row consists of a value where 1 + tanh z cancels.
     """
-    if "near" in case.sizes:
+    if "near" in case:
         x, bias = draw(case.rows, case.cols, values="integers"), draw(case.cols, values="integers")
         return x.div_(8).add_(case.near), bias.div_(16)
     layout = "offset" if case.layout == "offset" else "contiguous"

@@ -12,11 +12,11 @@ HALF, BRAIN = torch.float16, torch.bfloat16
 def inputs(case: Case, draw) -> tuple[torch.Tensor]:
     """x; row i moves by (i + 1) times `shift`; `first` and `last` then replace its end columns."""
     x = draw(case.rows, case.cols)
-    if "shift" in case.sizes:
+    if "shift" in case:
         x += case.shift * torch.arange(1, case.rows + 1, dtype=x.dtype, device=x.device)[:, None]
-    if "first" in case.sizes:
+    if "first" in case:
         x[:, 0] = case.first
-    if "last" in case.sizes:
+    if "last" in case:
         x[:, -1] = case.last
     return (x,)
 

@@ -14,7 +14,7 @@ HALF, BRAIN = torch.float16, torch.bfloat16
 def inputs(case: Case, draw) -> tuple[torch.Tensor]:
     """x; its first `blank` columns are -inf."""
     x = draw(case.rows, case.cols)
-    if "blank" in case.sizes:
+    if "blank" in case:
         x[:, : case.blank] = -math.inf
     return (x,)
 

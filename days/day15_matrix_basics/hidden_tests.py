@@ -11,8 +11,8 @@ HALF = torch.float16
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor]:
     """a and x; `a_layout` and `x_values` make them differ."""
-    a = draw(case.m, case.n, layout=case.sizes.get("a_layout"))
-    return a, draw(case.n, values=case.sizes.get("x_values"))
+    a = draw(case.m, case.n, layout=case.get("a_layout"))
+    return a, draw(case.n, values=case.get("x_values"))
 
 
 big = Case(m=8192, n=8192, gpu=True)

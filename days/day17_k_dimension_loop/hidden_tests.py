@@ -14,9 +14,9 @@ def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor]:
 
     With `swing`, every sum first runs far out and then most of the way back.
     """
-    swing = "negative" if "swing" in case.sizes else None
+    swing = "negative" if "swing" in case else None
     a = draw(case.m, case.k, values=swing)
-    b = draw(case.k, case.n, layout=case.sizes.get("b_layout"), values=case.sizes.get("b_values", swing))
+    b = draw(case.k, case.n, layout=case.get("b_layout"), values=case.get("b_values", swing))
     if swing:
         b[case.k // 2 :] *= -0.75
     return a, b

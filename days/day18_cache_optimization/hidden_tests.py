@@ -13,8 +13,8 @@ HALF, BRAIN = torch.float16, torch.bfloat16
 
 def operands(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor]:
     """a[m, k] and b[k, n] in the case's layout, unless `a_layout` or `b_layout` says otherwise."""
-    a = draw(case.m, case.k, layout=case.sizes.get("a_layout"))
-    return a, draw(case.k, case.n, layout=case.sizes.get("b_layout"))
+    a = draw(case.m, case.k, layout=case.get("a_layout"))
+    return a, draw(case.k, case.n, layout=case.get("b_layout"))
 
 
 def tiles_in_order(num_pid_m: int, num_pid_n: int, rows: int) -> torch.Tensor:

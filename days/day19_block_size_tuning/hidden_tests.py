@@ -11,9 +11,9 @@ HALF, BRAIN = torch.float16, torch.bfloat16
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """x[m, k], w[n, k] and b[n], as the case's layout says; `x_layout`, … make one of them lie otherwise."""
-    x = draw(case.m, case.k, layout=case.sizes.get("x_layout"))
-    w = draw(case.n, case.k, layout=case.sizes.get("w_layout"))
-    return x, w, draw(case.n, layout=case.sizes.get("b_layout"))
+    x = draw(case.m, case.k, layout=case.get("x_layout"))
+    w = draw(case.n, case.k, layout=case.get("w_layout"))
+    return x, w, draw(case.n, layout=case.get("b_layout"))
 
 
 linear, relu = torch.nn.functional.linear, torch.relu

@@ -14,9 +14,9 @@ def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor]:
 
     Where an output row is one long sum, its terms have one sign: a sum near 0 has no digits to compare.
     """
-    a = draw(case.m, case.k, layout=case.sizes.get("a_layout"), values=case.sizes.get("a_values"))
-    b = draw(case.k, case.n, layout=case.sizes.get("b_layout"), values=case.sizes.get("b_values"))
-    if case.sizes.get("cancels"):
+    a = draw(case.m, case.k, layout=case.get("a_layout"), values=case.get("a_values"))
+    b = draw(case.k, case.n, layout=case.get("b_layout"), values=case.get("b_values"))
+    if case.get("cancels"):
         half = (case.k - 64) // 2
         a[:, :half] *= 8
         a[:, half : 2 * half] = a[:, :half]

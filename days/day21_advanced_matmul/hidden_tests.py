@@ -18,13 +18,13 @@ def sizes(groups: str) -> list[int]:
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """x, w and group_sizes; `x_layout`, `w_layout` and `w_values` make x and w unlike each other."""
     group_sizes = sizes(case.groups)
-    x = draw(sum(group_sizes), case.k, layout=case.sizes.get("x_layout"))
+    x = draw(sum(group_sizes), case.k, layout=case.get("x_layout"))
     w = draw(
         len(group_sizes),
         case.k,
         case.n,
-        layout=case.sizes.get("w_layout"),
-        values=case.sizes.get("w_values"),
+        layout=case.get("w_layout"),
+        values=case.get("w_values"),
     )
     on_device = draw(len(group_sizes), dtype=torch.int32, layout="contiguous", values="zeros")
     return x, w, on_device.copy_(torch.tensor(group_sizes))

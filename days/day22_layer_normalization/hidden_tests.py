@@ -7,8 +7,9 @@ from collections.abc import Callable
 import torch
 from torch.nn.functional import layer_norm
 
-from grader.challenge import Case, Challenge, Memory, Speed
+from grader.challenge import Case, Challenge, Memory, Own, Speed
 
+FAR = Own("far")
 HALF, BRAIN = torch.float16, torch.bfloat16
 Vector = torch.Tensor | None
 Arguments = tuple[torch.Tensor, Vector, Vector, float]
@@ -17,19 +18,19 @@ Arguments = tuple[torch.Tensor, Vector, Vector, float]
 def inputs(case: Case, draw) -> Arguments:
     """x laid out as the case says; weight and bias are contiguous, or None where the case says so.
 
-    `far` are numbers 8192 and 8193: fp32 has their squares in steps of 8, and the variance is a quarter.
+    FAR are numbers 8192 and 8193: fp32 has their squares in steps of 8, and the variance is a quarter.
     """
     layout = "offset" if case.layout == "offset" else "contiguous"
 
     def vector(name: str) -> Vector:
-        return draw(case.cols, layout=layout, values="normal") if case.sizes.get(name, True) else None
+        return draw(case.cols, layout=layout, values="normal") if case.get(name, True) else None
 
-    if case.values == "far":
+    if case.values == FAR:
         x = draw(case.rows, case.cols, values="normal")
         x.copy_((x > 0) + 8192.0)
     else:
         x = draw(case.rows, case.cols)
-    return x, vector("weight"), vector("bias"), case.sizes.get("eps", 1e-5)
+    return x, vector("weight"), vector("bias"), case.get("eps", 1e-5)
 
 
 def reference(x: torch.Tensor, weight: Vector, bias: Vector, eps: float) -> torch.Tensor:
@@ -147,7 +148,7 @@ challenge = Challenge(
         Case(rows=5, cols=300, values="integers"),
         Case(rows=5, cols=64, values="constant"),
         Case(rows=5, cols=100, values="constant", eps=0.1, dtype=HALF),
-        Case(rows=8, cols=64, values="far", eps=1.0),
+        Case(rows=8, cols=64, values=FAR, eps=1.0),
         Case(rows=5, cols=77, values="spike"),
         Case(rows=5, cols=77, values="rising"),
         Case(rows=5, cols=77, values="inf"),

@@ -18,14 +18,14 @@ def inputs(case: Case, draw) -> tuple[Tensor, Tensor, Tensor, Tensor, float]:
     `thin=True` makes them so flat that eps decides.
     """
     x = draw(case.rows, case.cols)
-    residual = draw(case.rows, case.cols, layout=case.sizes.get("residual_layout"))
+    residual = draw(case.rows, case.cols, layout=case.get("residual_layout"))
     weight, bias = (draw(case.cols, layout="contiguous", values="normal") for _ in range(2))
-    if "mean" in case.sizes:
+    if "mean" in case:
         x += case.mean
-    if "thin" in case.sizes:
+    if "thin" in case:
         x *= 0.01
         residual *= 0.01
-    return x, residual, weight, bias, case.sizes.get("eps", 1e-5)
+    return x, residual, weight, bias, case.get("eps", 1e-5)
 
 
 def add_layer_norm(x: Tensor, residual: Tensor, weight: Tensor, bias: Tensor, eps: float) -> Outputs:

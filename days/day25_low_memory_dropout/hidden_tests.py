@@ -14,8 +14,8 @@ Tensor = torch.Tensor
 
 def inputs(case: Case, draw) -> tuple[Tensor, float, int]:
     """x of the case's shape, the probability of dropping an element, and a seed of 31 bits."""
-    shape = [case.sizes[side] for side in ("batch", "rows", "cols", "n") if side in case.sizes]
-    return draw(*shape), case.p, case.sizes.get("seed", draw.integer(0, 2**31))
+    shape = [case.get(side) for side in ("batch", "rows", "cols", "n") if side in case]
+    return draw(*shape), case.p, case.get("seed", draw.integer(0, 2**31))
 
 
 def kept(x: Tensor, p: float, seed: int, y: Tensor, *_: Tensor) -> Tensor:

@@ -7,21 +7,22 @@ import math
 import torch
 from torch.nn.functional import gelu
 
-from grader.challenge import Case, Challenge, Relation, Speed
+from grader.challenge import Case, Challenge, Own, Relation, Speed
 
 HALF = torch.float16
-SCALES = {"tiny": 1e-4, "huge": 1e25}
+TINY, HUGE = Own("tiny"), Own("huge")
+SCALES = {TINY: 1e-4, HUGE: 1e25}
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor]:
     """A contiguous x of the case's shape, [n], [m, n], [b, m, n] or a single number.
 
-    `tiny` and `huge` are normal values times 1e-4 and 1e25; `near` -2.5, 1 + erf cancels.
+    TINY and HUGE are normal values times 1e-4 and 1e25; `near` -2.5, 1 + erf cancels.
     """
-    shape = [case.sizes[side] for side in ("b", "m", "n") if side in case.sizes]
+    shape = [case.get(side) for side in ("b", "m", "n") if side in case]
     if case.values in SCALES:
         return (draw(*shape, values="normal").mul_(SCALES[case.values]),)
-    if "near" in case.sizes:
+    if "near" in case:
         return (draw(*shape, values="integers").div_(8).add_(case.near),)
     return (draw(*shape),)
 
@@ -65,8 +66,8 @@ BOTH = [
     Case(n=300, values="heavy"),
     Case(n=300, values="large"),
     Case(n=300, values="large", dtype=HALF),
-    Case(n=300, values="tiny"),
-    Case(n=300, values="huge"),
+    Case(n=300, values=TINY),
+    Case(n=300, values=HUGE),
     Case(n=300, values="inf"),
     Case(n=300, values="some_minus_inf", dtype=HALF),
     Case(n=300, values="nan"),
@@ -122,7 +123,7 @@ asinh = Challenge(
         *BOTH,
         Case(m=31, n=65),
         Case(n=500, dtype=HALF),
-        Case(n=300, values="tiny", dtype=HALF),
+        Case(n=300, values=TINY, dtype=HALF),
         Case(n=300, values="integers"),
         Case(n=300, values="ramp", dtype=HALF),
     ],

@@ -20,7 +20,7 @@ def heads(case: Case, draw, length: int, which: str) -> torch.Tensor:
     `q_layout`, `k_values` and the like say how one of them differs from the case. With `bshd` it lies in
     memory as [B, length, H, D]; with `one_head` all heads of k and v are the same memory.
     """
-    sizes = case.sizes
+    sizes = case
     drawn = {"layout": sizes.get(f"{which}_layout"), "values": sizes.get(f"{which}_values")}
     if case.values == "large" and not drawn["values"]:
         # Scores up to 10⁷, multiples of 2¹⁴ so that no sum of products rounds; or a few hundred.
@@ -46,14 +46,14 @@ def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, 
     if case.values == "negative":
         q.round_()  # so that no sum of products rounds, however large
     for x in (q, k):
-        if "gain" in case.sizes and x.numel():
+        if "gain" in case and x.numel():
             x *= case.gain
-    if "rising" in case.sizes:
+    if "rising" in case:
         q.copy_(q.abs())
         k.copy_(k.sort(dim=2, descending=case.rising < 0).values)
-    if "lookup" in case.sizes:
+    if "lookup" in case:
         as_dictionary(q, k)
-    return q, k, v, case.sizes.get("scale", case.D**-0.5)
+    return q, k, v, case.get("scale", case.D**-0.5)
 
 
 def attention(q, k, v, scale) -> torch.Tensor:

@@ -22,12 +22,12 @@ def parts(case: Case, draw) -> tuple[torch.Tensor, ...]:
     found: list[torch.Tensor] = []
     for part in (1, 2):
         m = draw(case.rows, layout="offset" if case.layout == "offset" else "contiguous")
-        m += case.sizes.get("gap", 0.0) * (part - 1)
-        if case.sizes.get("empty") in (part, "both"):
+        m += case.get("gap", 0.0) * (part - 1)
+        if case.get("empty") in (part, "both"):
             m.fill_(-math.inf)
         total = draw(case.rows, layout="contiguous", values="normal").abs_().add_(1)
-        layout = case.sizes.get(f"o{part}_layout", case.layout)
-        o = draw(case.rows, case.D, layout=layout, values=case.sizes.get("o_values", "normal"))
+        layout = case.get(f"o{part}_layout", case.layout)
+        o = draw(case.rows, case.D, layout=layout, values=case.get("o_values", "normal"))
         nobody = m == -math.inf
         total[nobody] = 0
         if bool(nobody.any()):

@@ -6,19 +6,20 @@ from collections.abc import Callable
 
 import torch
 
-from grader.challenge import Case, Challenge, Memory
+from grader.challenge import Case, Challenge, Memory, Own
 
+BSHD = Own("bshd")
 HALF, BRAIN = torch.float16, torch.bfloat16
 
 
 def tensor(case: Case, draw, name: str, length: int) -> torch.Tensor:
     """[B, H, length, D] in the case's layout and values, unless e.g. `k_layout` or `k_values` says otherwise.
 
-    The layout "bshd" is that of a projection x w viewed as [B, S, H, D]: the heads of a token lie together.
+    The layout BSHD is that of a projection x w viewed as [B, S, H, D]: the heads of a token lie together.
     """
-    layout = case.sizes.get(f"{name}_layout", case.layout)
-    values = case.sizes.get(f"{name}_values", case.values)
-    if layout == "bshd":
+    layout = case.get(f"{name}_layout", case.layout)
+    values = case.get(f"{name}_values", case.values)
+    if layout == BSHD:
         lying = draw(case.B, length, case.H, case.D, layout="contiguous", values=values)
         return lying.transpose(1, 2)
     return draw(case.B, case.H, length, case.D, layout=layout, values=values)
@@ -28,9 +29,9 @@ def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, 
     """q, k, v and the scale, 1/√D unless given. With `swing` sums run far out, then most of the way back."""
     q = tensor(case, draw, "q", case.Sq)
     k, v = tensor(case, draw, "k", case.Sk), tensor(case, draw, "v", case.Sk)
-    if case.sizes.get("swing"):
+    if case.get("swing"):
         v[:, :, case.Sk // 2 :] *= -0.75
-    return q, k, v, case.sizes.get("scale", case.D**-0.5)
+    return q, k, v, case.get("scale", case.D**-0.5)
 
 
 def product(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: float) -> torch.Tensor:
@@ -176,10 +177,10 @@ challenge = Challenge(
         Case(B=1, H=1, Sq=1, Sk=1, D=64, values="negative"),
         Case(B=2, H=2, Sq=30, Sk=1, D=9, values="negative"),
         Case(B=1, H=2, Sq=9, Sk=30, D=1, values="negative"),
-        Case(B=2, H=2, Sq=30, Sk=40, D=32, layout="bshd"),
-        Case(B=1, H=3, Sq=130, Sk=65, D=80, layout="bshd", dtype=HALF),
-        Case(B=2, H=2, Sq=30, Sk=31, D=32, layout="bshd", q_layout="contiguous"),
-        Case(B=2, H=2, Sq=30, Sk=17, D=32, layout="bshd", v_layout="contiguous"),
+        Case(B=2, H=2, Sq=30, Sk=40, D=32, layout=BSHD),
+        Case(B=1, H=3, Sq=130, Sk=65, D=80, layout=BSHD, dtype=HALF),
+        Case(B=2, H=2, Sq=30, Sk=31, D=32, layout=BSHD, q_layout="contiguous"),
+        Case(B=2, H=2, Sq=30, Sk=17, D=32, layout=BSHD, v_layout="contiguous"),
         Case(B=2, H=2, Sq=30, Sk=40, D=48, layout="transposed"),
         Case(B=2, H=2, Sq=30, Sk=40, D=48, layout="sliced", dtype=HALF),
         Case(B=2, H=2, Sq=30, Sk=40, D=48, layout="strided"),

@@ -7,24 +7,25 @@ from collections.abc import Callable
 
 import torch
 
-from grader.challenge import Case, Challenge, Memory
+from grader.challenge import Case, Challenge, Memory, Own
 
+BSHD, CLIMBING = Own("bshd"), Own("climbing")
 HALF, BRAIN = torch.float16, torch.bfloat16
 
 
 def tensor(case: Case, draw, name: str, length: int) -> torch.Tensor:
     """[B, H, length, D] in the case's layout and values, unless e.g. `k_layout` or `k_values` says otherwise.
 
-    The layout "bshd" is that of a projection x w viewed as [B, S, H, D]: the heads of a token lie together.
+    The layout BSHD is that of a projection x w viewed as [B, S, H, D]: the heads of a token lie together.
     """
-    layout = case.sizes.get(f"{name}_layout", case.layout)
-    values = case.sizes.get(f"{name}_values", case.values)
-    if layout == "bshd":
+    layout = case.get(f"{name}_layout", case.layout)
+    values = case.get(f"{name}_values", case.values)
+    if layout == BSHD:
         lying = draw(case.B, length, case.H, case.D, layout="contiguous", values=values)
         return lying.transpose(1, 2)
-    plain = values in ("climbing", "minus_inf")
+    plain = values in (CLIMBING, "minus_inf")
     x = draw(case.B, case.H, length, case.D, layout=layout, values="normal" if plain else values)
-    if values == "climbing":
+    if values == CLIMBING:
         x.mul_(0.1).add_(torch.arange(1, length + 1, device=x.device)[:, None] / 20)
     return x
 
@@ -32,16 +33,16 @@ def tensor(case: Case, draw, name: str, length: int) -> torch.Tensor:
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor, float, bool]:
     """q, k, the scale (1/√D unless given), and whether causal.
 
-    With "climbing" the scores rise from key to key; with "minus_inf" those of the first `hidden` keys are
+    CLIMBING: the scores rise from key to key; with "minus_inf" those of the first `hidden` keys are
     -inf for every query.
     """
     q, k = tensor(case, draw, "q", case.Sq), tensor(case, draw, "k", case.Sk)
-    if case.values == "climbing":
+    if case.values == CLIMBING:
         q.abs_()
     if case.values == "minus_inf":
         q.abs_().add_(0.5)
         k[:, :, : case.hidden, 0] = -math.inf
-    return q, k, case.sizes.get("scale", case.D**-0.5), case.causal
+    return q, k, case.get("scale", case.D**-0.5), case.causal
 
 
 def scores(q: torch.Tensor, k: torch.Tensor, scale: float, last: int | None) -> torch.Tensor:
@@ -297,16 +298,16 @@ challenge = Challenge(
         Case(B=1, H=1, Sq=300, Sk=150, D=96, causal=True, dtype=BRAIN),
         Case(B=2, H=1, Sq=70, Sk=130, D=128, causal=False, dtype=BRAIN),
         Case(B=1, H=1, Sq=1, Sk=1, D=64, causal=True, values="negative"),
-        Case(B=1, H=2, Sq=40, Sk=150, D=16, causal=False, values="climbing"),
-        Case(B=2, H=1, Sq=150, Sk=150, D=16, causal=True, values="climbing"),
-        Case(B=1, H=2, Sq=200, Sk=400, D=16, causal=False, values="climbing", dtype=HALF),
-        Case(B=2, H=1, Sq=40, Sk=100, D=16, causal=False, values="climbing", scale=-1.0),
+        Case(B=1, H=2, Sq=40, Sk=150, D=16, causal=False, values=CLIMBING),
+        Case(B=2, H=1, Sq=150, Sk=150, D=16, causal=True, values=CLIMBING),
+        Case(B=1, H=2, Sq=200, Sk=400, D=16, causal=False, values=CLIMBING, dtype=HALF),
+        Case(B=2, H=1, Sq=40, Sk=100, D=16, causal=False, values=CLIMBING, scale=-1.0),
         Case(B=1, H=2, Sq=40, Sk=150, D=16, causal=False, hidden=70, values="minus_inf"),
         Case(B=1, H=2, Sq=150, Sk=150, D=16, causal=True, hidden=70, values="minus_inf"),
         Case(B=1, H=2, Sq=150, Sk=150, D=16, causal=True, hidden=130, values="minus_inf", dtype=HALF),
-        Case(B=2, H=3, Sq=30, Sk=40, D=32, causal=True, layout="bshd"),
-        Case(B=1, H=3, Sq=130, Sk=63, D=80, causal=False, layout="bshd", dtype=HALF),
-        Case(B=2, H=3, Sq=30, Sk=41, D=32, causal=False, layout="bshd", q_layout="contiguous"),
+        Case(B=2, H=3, Sq=30, Sk=40, D=32, causal=True, layout=BSHD),
+        Case(B=1, H=3, Sq=130, Sk=63, D=80, causal=False, layout=BSHD, dtype=HALF),
+        Case(B=2, H=3, Sq=30, Sk=41, D=32, causal=False, layout=BSHD, q_layout="contiguous"),
         Case(B=2, H=2, Sq=30, Sk=40, D=48, causal=True, layout="transposed"),
         Case(B=2, H=2, Sq=30, Sk=40, D=48, causal=True, layout="sliced", dtype=HALF),
         Case(B=2, H=2, Sq=30, Sk=40, D=48, causal=False, layout="strided"),

@@ -27,7 +27,7 @@ def inputs(case: Case, draw) -> tuple:
     `order`: how q, k and v lie in memory, bshd for [B, Sq, H, D]. `lift` is added to every key, `rise` once
     more for each key that comes before it; with negative queries, both make scores fall.
     """
-    more = case.sizes
+    more = case
     orders = more.get("order", "bhsd").split("_")
 
     def tensor(number: int, length: int, values: str | None) -> torch.Tensor:

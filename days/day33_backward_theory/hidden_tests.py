@@ -23,7 +23,7 @@ def rows(case: Case, draw, length: int, which: str) -> torch.Tensor:
 
     An order says how the tensor lies in memory: bshd for [B, length, H, D].
     """
-    more = case.sizes
+    more = case
     order = more.get(f"{which}_order", more.get("order", "bhsd"))
     sizes = {"b": case.B, "h": case.H, "s": length, "d": case.D}
     drawn = {"layout": more.get(f"{which}_layout"), "values": more.get(f"{which}_values")}
@@ -43,11 +43,11 @@ def inputs(case: Case, draw) -> tuple:
     as when keys are spread over several GPUs: then a row of one key has more than rounding errors to show.
     With `rise`, keys fall from first to last by that much each: with negative queries the scores rise.
     """
-    more = case.sizes
+    more = case
     q, do = (rows(case, draw, case.Sq, which) for which in ("q", "do"))
     k, v = (rows(case, draw, case.Sk, which) for which in ("k", "v"))
     if "rise" in more:
-        k -= more["rise"] * (torch.arange(case.Sk, device=k.device)[:, None] - case.Sk // 2)
+        k -= case.rise * (torch.arange(case.Sk, device=k.device)[:, None] - case.Sk // 2)
     scale = more.get("scale", case.D**-0.5)
     last = case.Sk - case.Sq if case.causal else None
     s = scores(q.double(), k.double(), scale, last)

@@ -25,7 +25,7 @@ def rows(case: Case, draw, length: int, which: str) -> torch.Tensor:
 
     An order says how the tensor lies in memory: bshd for [B, length, H, D].
     """
-    more = case.sizes
+    more = case
     order = more.get(f"{which}_order", more.get("order", "bhsd"))
     sizes = {"b": case.B, "h": case.H, "s": length, "d": case.D}
     drawn = {"layout": more.get(f"{which}_layout"), "values": more.get(f"{which}_values")}
@@ -41,7 +41,7 @@ def inputs(case: Case, draw) -> tuple:
     `lift` is added to every key, `rise` subtracted once for each key that comes before it: with negative
     queries, the one makes all scores fall, the other makes them rise along the keys.
     """
-    more = case.sizes
+    more = case
     q, do, o = (rows(case, draw, case.Sq, which) for which in ("q", "do", "o"))
     k, v = (rows(case, draw, case.Sk, which) for which in ("k", "v"))
     if "lift" in more or "rise" in more:

@@ -29,7 +29,7 @@ def inputs(case: Case, draw) -> tuple:
     `order`: how q, k and v lie in memory, bshd for [B, S, H, D]; k_layout and the like say how one of them
     differs from the case's layout, k_values from its values.
     """
-    more = case.sizes
+    more = case
     orders = more.get("order", "bhsd").split("_")
 
     def tensor(which: str, heads: int, length: int) -> Tensor:
@@ -326,15 +326,15 @@ whole = Challenge(
 )
 
 
-def alone(argument: int, *cases: Case) -> Challenge:
+def alone(case: Case) -> Challenge:
     """The same when a gradient is asked for one argument alone."""
-    of = Gradients(of=(argument,), saved=needed)
-    return replace(whole, gradients=of, cases=cases, speed=(), memory=None)
+    of = Gradients(of=("qkv".index(case.only),), saved=needed)
+    return replace(whole, gradients=of, cases=[case], speed=(), memory=None)
 
 
 challenge = (
     whole,
-    alone(0, at(20, 24, 16, True, only="q")),
-    alone(1, at(20, 24, 16, True, only="k")),
-    alone(2, at(20, 24, 16, True, only="v")),
+    alone(at(20, 24, 16, True, only="q")),
+    alone(at(20, 24, 16, True, only="k")),
+    alone(at(20, 24, 16, True, only="v")),
 )
