@@ -5,9 +5,7 @@ from __future__ import annotations
 import torch
 
 from grader.challenge import Case, Challenge
-
-HALF, BRAIN, DOUBLE = torch.float16, torch.bfloat16, torch.float64
-BYTE, SHORT, INT, LONG = torch.int8, torch.int16, torch.int32, torch.int64
+from grader.formulas.dtypes import BRAIN, BYTE, DOUBLE, HALF, INT, LONG, SHORT
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, int, int, int]:

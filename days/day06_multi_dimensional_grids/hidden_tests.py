@@ -5,8 +5,7 @@ from __future__ import annotations
 import torch
 
 from grader.challenge import Case, Challenge, Memory, Speed
-
-HALF = torch.float16
+from grader.formulas.dtypes import HALF
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor]:

@@ -7,8 +7,7 @@ import math
 import torch
 
 from grader.challenge import Case, Challenge, Memory, Speed
-
-HALF, BRAIN = torch.float16, torch.bfloat16
+from grader.formulas.dtypes import BRAIN, HALF
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor]:
