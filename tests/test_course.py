@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
@@ -91,6 +92,16 @@ def test_the_lesson_is_an_hour_not_a_book(day: Day) -> None:
 def test_there_are_three_hints(day: Day) -> None:
     headings = [line for line in day.hints.read_text(encoding="utf-8").splitlines() if line.startswith("## ")]
     assert headings == ["## Nudge", "## Approach", "## Code"]
+
+
+@each_day
+def test_a_challenge_reads_on_one_screen(day: Day) -> None:
+    source = day.hidden_tests.read_text(encoding="utf-8")
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    challenges = [call for call in calls if ast.unparse(call.func) == "Challenge"]
+    assert challenges
+    assert max((call.end_lineno or 0) - call.lineno + 1 for call in challenges) <= 60
+    assert source.count("\n") <= 150
 
 
 def unread(hidden_tests: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
