@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
@@ -45,11 +46,8 @@ def test_a_day_is_whole_in_all_trees(day: Day) -> None:
         assert path.is_file(), path
     assert len(list(planted.honest(day))) >= 2
     assert len(planted.mistakes(day)) >= 6
-    assert {path.name for path in day.folder.iterdir()} - {"__pycache__"} == {
-        "README.md",
-        "kernel.py",
-        "hidden_tests.py",
-    }
+    may = {"__pycache__", "suspects.py", "provided"}
+    assert {path.name for path in day.folder.iterdir()} - may == {"README.md", "kernel.py", "hidden_tests.py"}
 
 
 def test_no_tree_holds_a_stem_that_is_no_day() -> None:
@@ -94,6 +92,56 @@ def test_the_lesson_is_an_hour_not_a_book(day: Day) -> None:
 def test_there_are_three_hints(day: Day) -> None:
     headings = [line for line in day.hints.read_text(encoding="utf-8").splitlines() if line.startswith("## ")]
     assert headings == ["## Nudge", "## Approach", "## Code"]
+
+
+@each_day
+def test_a_challenge_reads_on_one_screen(day: Day) -> None:
+    source = day.hidden_tests.read_text(encoding="utf-8")
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    challenges = [call for call in calls if ast.unparse(call.func) == "Challenge"]
+    assert challenges
+    assert max((call.end_lineno or 0) - call.lineno + 1 for call in challenges) <= 60
+    assert source.count("\n") <= 150
+
+
+def unread(hidden_tests: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """Sizes of cases that nothing of their challenge ever looked at."""
+    looked, get = set(), Case.get
+
+    def noted(case: Case, name: str, default: object = None) -> object:
+        looked.add(name)
+        return get(case, name, default)
+
+    monkeypatch.setattr(Case, "get", noted)
+    found: set[str] = set()
+    for challenge in load_challenges(hidden_tests):
+        bars = [*challenge.speeds, *challenge.relations, *([challenge.memory] if challenge.memory else [])]
+        named = {name for case in (*challenge.cases, *(bar.case for bar in bars)) for name in case.sizes}
+        for case in challenge.cases:
+            if named <= looked:
+                break
+            if not case.gpu:
+                draw(challenge, case, 1, "cpu")
+                _ = challenge.chance and challenge.chance.rate(case)
+        found |= named - looked
+    return found
+
+
+@each_day
+def test_every_size_of_a_case_is_looked_at(day: Day, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A size is a free keyword: this is what tells `scale=` from `sclae=`, and from one that means nothing.
+    assert not unread(day.hidden_tests, monkeypatch)
+
+
+def test_a_size_that_nothing_looks_at_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "hidden_tests.py"
+    source = (
+        "from grader.challenge import Case, Challenge, Memory\n"
+        "challenge = Challenge('f', lambda case, draw: (draw(case.n), case.get('scale', 1.0)), None, "
+        "[Case(n=3), Case(n=4, scale=2.0), Case(n=1, gpu=True, sclae=2.0)], memory=Memory(Case(n=4, scal=1)))"
+    )
+    path.write_text(source, encoding="utf-8")
+    assert unread(path, monkeypatch) == {"sclae", "scal"}
 
 
 @each_day
