@@ -15,6 +15,7 @@ from unittest import mock
 from triton.runtime import interpreter
 
 from grader.interpreter import bounds
+from grader.memory import span
 from grader.meter import arithmetic
 from grader.meter.counter import Counter, Cut, Tally
 from grader.meter.counts import LaunchCounts
@@ -161,8 +162,7 @@ def regions(named: dict[str, Any], given: set[int]) -> list[bounds.Region]:
         for tensor in tensors_in([value]):
             storage = tensor.untyped_storage()
             low, start = storage.data_ptr(), tensor.data_ptr()
-            span = sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True)) + 1
-            stop = start + (span * tensor.element_size() if tensor.numel() else 0)
-            region = bounds.Region(name, low, start, stop, low + storage.nbytes(), low not in given)
+            stop, high = start + span(tensor), low + storage.nbytes()
+            region = bounds.Region(name, low, start, stop, high, low not in given)
             found.setdefault(start, region)
     return list(found.values())

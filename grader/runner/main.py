@@ -21,6 +21,7 @@ from typing import Any
 import torch
 
 from grader.interpreter import bounds, order
+from grader.memory import raw
 from grader.runner import backward, faults
 from grader.runner.launches import observed
 from grader.runner.probes import PROBES
@@ -108,7 +109,7 @@ class LearnerFile:
             "guards": world.broken_guards(),
             "overruns": limits.report() if limits else [],
         }
-        return report, [*data, *(_raw(storage) for storage in inputs)]
+        return report, [*data, *(raw(storage).cpu().numpy().data for storage in inputs)]
 
     def allocated(self, header: dict[str, Any], blobs: list[bytearray]) -> tuple[dict[str, Any], list[Any]]:
         """What one call asks torch for in all, and what of it the outputs are; bytes."""
@@ -168,11 +169,6 @@ def _parameters(function: Any) -> list[dict[str, Any]] | None:
         for p in signature.parameters.values()
         if p.kind in positional
     ]
-
-
-def _raw(storage: torch.UntypedStorage) -> memoryview:
-    raw = torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage)
-    return raw.cpu().numpy().data
 
 
 def _limit_memory() -> None:
