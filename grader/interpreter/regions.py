@@ -1,9 +1,8 @@
-"""The words of bounds.py: memory of tensors, and accesses beside it."""
+"""The memory of a launch's tensors, and what lies beside it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 
 class OutOfBounds(RuntimeError):
@@ -51,14 +50,3 @@ class Overrun:
     crowded: bool
     step: int
     itemsize: int
-
-
-@dataclass(frozen=True)
-class Access:
-    """One load, store or atomic: the byte addresses of its active lanes, and `size` bytes at each."""
-
-    kind: str
-    lanes: Any
-    size: int
-    masked: bool
-    tile: bool

@@ -30,7 +30,7 @@ def count(counter: Counter) -> Callable[[], None]:
         weight = counter.loops.weight
         counter.spend(d.data.size)
         counter.tally.dots += weight
-        counter.tally.lines.setdefault("dot", counter.bounds.line())
+        counter.tally.lines.setdefault("dot", counter.line())
         counter.tally.flops += weight * 2 * a.data.size * b.data.shape[-1]
         return interpreter.TensorHandle(d.data, d.dtype.scalar)  # no value is asked for, so none is computed
 
@@ -50,6 +50,6 @@ def _add(counter: Counter, arg: Any, result: Any, special: bool = False) -> None
         return
     kind = ("special64" if special else "fp64") if name == "fp64" else "special" if special else "fp32"
     if name == "fp64":
-        counter.tally.lines.setdefault("fp64", counter.bounds.line())
+        counter.tally.lines.setdefault("fp64", counter.line())
     ops = counter.tally.ops
     ops[kind] = ops.get(kind, 0.0) + counter.loops.weight * result.data.size

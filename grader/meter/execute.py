@@ -14,7 +14,8 @@ from unittest import mock
 
 from triton.runtime import interpreter
 
-from grader.interpreter import bounds
+from grader.interpreter import proxy
+from grader.interpreter.regions import Region
 from grader.memory import span
 from grader.meter import arithmetic
 from grader.meter.counter import Counter, Cut, Tally
@@ -72,9 +73,8 @@ class Meter:
         with contextlib.ExitStack() as stack:
             for owner, name, replacement in swaps:
                 stack.enter_context(mock.patch.object(owner, name, replacement))
-            stack.callback(bounds.watch, None)
             stack.callback(arithmetic.count(self.counter))
-            bounds.watch(self.counter)  # type: ignore[arg-type]
+            stack.enter_context(proxy.watching(self.counter))
             yield
 
     def launch(self, run: Any, executor: Any, args: tuple[Any, ...], options: dict[str, Any]) -> None:
@@ -151,18 +151,18 @@ def _enough(tallies: list[Tally], wanted: int) -> bool:
     return min(asked) > IDLE * max(asked)
 
 
-def regions(named: dict[str, Any], given: set[int]) -> list[bounds.Region]:
+def regions(named: dict[str, Any], given: set[int]) -> list[Region]:
     """The memory of every tensor among a launch's arguments, by the parameter's name.
 
     Args:
         given: addresses of the storages that the call was handed.
     """
-    found: dict[int, bounds.Region] = {}
+    found: dict[int, Region] = {}
     for name, value in named.items():
         for tensor in tensors_in([value]):
             storage = tensor.untyped_storage()
             low, start = storage.data_ptr(), tensor.data_ptr()
             stop, high = start + span(tensor), low + storage.nbytes()
-            region = bounds.Region(name, low, start, stop, high, low not in given)
+            region = Region(name, low, start, stop, high, low not in given)
             found.setdefault(start, region)
     return list(found.values())

@@ -15,8 +15,9 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from triton.runtime import interpreter
 
-from grader.interpreter import bounds
-from grader.interpreter.bounds import Region
+from grader.interpreter import proxy, whereabouts
+from grader.interpreter.regions import Region
+from grader.interpreter.watcher import Access
 from grader.meter.counts import SECTOR
 from grader.meter.execute import regions
 from grader.meter.remarks import Remarks
@@ -51,7 +52,7 @@ def _memory(values: Sequence[Any]) -> set[int]:
 
 
 class Tracer:
-    """Stands where Bounds stands, and writes down every access.
+    """Writes down every access of every launch.
 
     Args:
         path: the learner's file.
@@ -59,32 +60,22 @@ class Tracer:
     """
 
     def __init__(self, path: str, given: set[int]) -> None:
-        self.bounds = bounds.Bounds(path)
-        self.races = self.bounds.races
-        self.given, self.blank = given, Blank()
+        self.path, self.given, self.blank = path, given, Blank()
         self.regions: Sequence[Region] = ()
         self.launches: list[dict[str, Any]] = []
         self.remarks = Remarks()
-        self.astray = False
         self._turns: Counter[tuple[int, str, int]] = Counter()
 
-    def skips(self, dtype: Any) -> bool:
-        """What lies outside is only looked at, so that the rest can be drawn as well."""
-        return self.astray
-
-    def check(self, kind: str, addresses: Any, mask: Any, size: int) -> None:
-        """Write one access down; called before it happens."""
-        mask = np.broadcast_to(mask, addresses.shape)
-        self.astray = False
+    def allows(self, access: Access) -> bool:
+        """Write one access down. What strays is only looked at, so that the rest can be drawn as well."""
+        kind, addresses, mask, size = access.kind, access.addresses, access.mask, access.size
         home = _home(self.regions, addresses.reshape(-1), mask.reshape(-1))
         if home is None or not addresses.size:
-            self.astray = True
-            return
+            return False
         elements = (addresses.astype(np.int64) - home.start) // size
         whole = (home.stop - home.start) // size
         outside = mask & ((elements < 0) | (elements >= whole))
-        self.astray = bool(outside.any())
-        number, line = self._number(), self.bounds.line()
+        number, line = whereabouts.number(), whereabouts.line(self.path)
         self._turns[number, kind, line] += 1
         step = {
             "kind": kind,
@@ -101,6 +92,7 @@ class Tracer:
         }
         place = self._write(number, step)
         self.remarks.step(home, step, elements[mask & ~outside], number, place)
+        return not outside.any()
 
     def _write(self, number: int, step: dict[str, Any]) -> tuple[int, int]:
         """Where the step stands: its program's number and its own place, -1 where it is not drawn."""
@@ -109,19 +101,12 @@ class Tracer:
             return -1, -1
         index = launch["index"].setdefault(number, len(launch["programs"]))
         if index == len(launch["programs"]):
-            at = [int(i) for i in _builder.grid_idx]
-            launch["programs"].append({"at": at, "number": number, "steps": []})
+            launch["programs"].append({"at": list(whereabouts.program()), "number": number, "steps": []})
         steps = launch["programs"][index]["steps"]
         if len(steps) >= STEPS:
             return number, -1
         steps.append(step)
         return number, len(steps) - 1
-
-    @staticmethod
-    def _number() -> int:
-        """The running program's place in the grid; the first axis runs fastest."""
-        (x, y, z), (nx, ny, _) = _builder.grid_idx, _builder.grid_dim
-        return int(x) + int(nx) * (int(y) + int(ny) * int(z))
 
     def begin(self, kernel: Any, named: dict[str, Any]) -> None:
         """A launch begins."""
@@ -232,11 +217,10 @@ def traced(tracer: Tracer) -> Iterator[None]:
         known = inspect.signature(ge.fn).parameters
         named = inspect.getcallargs(ge.fn, *args, **{k: v for k, v in options.items() if k in known})
         tracer.begin(ge.fn, named)
-        bounds.watch(tracer)  # type: ignore[arg-type]
         try:
-            stock(ge, *args, **options)
+            with proxy.watching(tracer):
+                stock(ge, *args, **options)
         finally:
-            bounds.watch(None)
             tracer.end()
 
     def set_grid_dim(*shape: int) -> None:

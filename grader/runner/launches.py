@@ -10,7 +10,9 @@ from typing import Any
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 
-from grader.interpreter import bounds
+from grader.interpreter import proxy
+from grader.interpreter.bounds import Bounds
+from grader.interpreter.regions import Region
 from grader.runner.world import World
 
 
@@ -23,7 +25,7 @@ class Launch:
 
 
 @contextmanager
-def observed(world: World, limits: bounds.Bounds | None) -> Iterator[list[Launch]]:
+def observed(world: World, limits: Bounds | None) -> Iterator[list[Launch]]:
     """Report launches to `world` while the block runs, and hold their addresses against `limits` in the
     interpreter.
 
@@ -39,29 +41,25 @@ def observed(world: World, limits: bounds.Bounds | None) -> Iterator[list[Launch
     try:
         yield seen
     finally:
-        bounds.watch(None)
         for restore in undo:
             restore()
 
 
-def _interpreted(world: World, limits: bounds.Bounds, seen: list[Launch]) -> Callable[[], None]:
+def _interpreted(world: World, limits: Bounds, seen: list[Launch]) -> Callable[[], None]:
     from triton.runtime import interpreter
 
     def call(stock: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
         world.before_launch([*args, *kwargs.values()])
         limits.launch(
             [
-                bounds.Region(
-                    t.name, base, base + t.start, base + t.stop, base + t.storage.nbytes(), t.allocated
-                )
+                Region(t.name, base, base + t.start, base + t.stop, base + t.storage.nbytes(), t.allocated)
                 for base, t in world.tracked.items()
             ]
         )
-        bounds.watch(limits)
         try:
-            return stock(self, *args, **kwargs)
+            with proxy.watching(limits):
+                return stock(self, *args, **kwargs)
         finally:
-            bounds.watch(None)
             grid = getattr(interpreter.interpreter_builder, "grid_dim", ())
             seen.append(Launch(self.fn.__name__, tuple(int(n) for n in grid)))
             world.after_launch()

@@ -20,7 +20,8 @@ from typing import Any
 
 import torch
 
-from grader.interpreter import bounds, order
+from grader.interpreter import order, proxy
+from grader.interpreter.bounds import Bounds
 from grader.memory import raw
 from grader.runner import backward, faults
 from grader.runner.launches import observed
@@ -69,7 +70,7 @@ class LearnerFile:
         specs = [*header["arguments"], *header["upstream"]]
         handed = unpack_arguments(specs, blobs, self.device)
         arguments, upstream = handed[: len(header["arguments"])], handed[len(header["arguments"]) :]
-        world, limits = World(), bounds.Bounds(self.path) if INTERPRETED else None
+        world, limits = World(), Bounds(self.path) if INTERPRETED else None
         for spec, value in zip(specs, handed, strict=True):
             if isinstance(value, torch.Tensor):
                 world.add_input(spec["name"], value, spec["start"], spec["stop"])
@@ -114,7 +115,7 @@ class LearnerFile:
     def allocated(self, header: dict[str, Any], blobs: list[bytearray]) -> tuple[dict[str, Any], list[Any]]:
         """What one call asks torch for in all, and what of it the outputs are; bytes."""
         arguments = unpack_arguments(header["arguments"], blobs, self.device)
-        world, limits = World(), bounds.Bounds(self.path)
+        world, limits = World(), Bounds(self.path)
         with observed(world, limits), world:
             result = getattr(self.module, header["entry"])(*arguments)
         size = sum(out.nbytes for out in as_list(result) if isinstance(out, torch.Tensor))
@@ -130,7 +131,7 @@ def serve(channel: Channel) -> None:
     _limit_memory()
     if INTERPRETED:
         order.install()
-        bounds.install()
+        proxy.install()
     runner = LearnerFile()
     commands: dict[str, Any] = {"load": runner.load, "call": runner.call, "peak": runner.allocated}
     if INTERPRETED:
