@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+from grader.memory import span
+from grader.operators import tensors_in
 
 
 class OutOfBounds(RuntimeError):
@@ -50,3 +54,19 @@ class Overrun:
     crowded: bool
     step: int
     itemsize: int
+
+
+def regions_of(named: dict[str, Any], given: set[int]) -> list[Region]:
+    """The memory of every tensor among a launch's arguments, by the parameter's name.
+
+    Args:
+        given: addresses of the storages that the call was handed.
+    """
+    found: dict[int, Region] = {}
+    for name, value in named.items():
+        for tensor in tensors_in([value]):
+            storage = tensor.untyped_storage()
+            low, start = storage.data_ptr(), tensor.data_ptr()
+            stop, high = start + span(tensor), low + storage.nbytes()
+            found.setdefault(start, Region(name, low, start, stop, high, low not in given))
+    return list(found.values())

@@ -11,6 +11,7 @@ from tests.interpreter.test_interpreter import interpreted
 
 SETUP = """
 import contextlib
+from grader.interpreter import launching
 from grader.interpreter.regions import OutOfBounds
 from grader.meter import sentinel
 from grader.compiler import recipe
@@ -83,9 +84,9 @@ def test_the_sentinel_is_silent_and_speaks_when_a_hook_has_moved() -> None:
         + """
 print(repr(sentinel.wrong()))
 from grader.meter import arithmetic
-arithmetic.count = lambda counter: lambda: None
+arithmetic.counted = lambda counter: contextlib.nullcontext()
 print(sentinel.wrong())
-proxy.watching = lambda watcher: contextlib.nullcontext()
+launching.watching = lambda watcher: contextlib.nullcontext()
 print(sentinel.wrong())
 """
     )
