@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from grader.interpreter.regions import Region
+from grader.memory import span
 
 WASTED = 0.5  # of the sectors' bytes that a line asks for, below which it is remarked upon
 SEVERAL = 4  # sectors of a line, below which nothing is wasted
@@ -56,8 +57,7 @@ class Output:
     launch: int = 0
 
     def __post_init__(self) -> None:
-        reach = sum((n - 1) * step for n, step in zip(self.tensor.shape, self.tensor.stride(), strict=True))
-        self.stored = np.zeros(reach + 1, bool)
+        self.stored = np.zeros(span(self.tensor) // self.tensor.element_size(), bool)
 
     def left(self) -> tuple[int, int]:
         """Elements that were never stored, and all of them; gaps between a view's rows are not its own."""

@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
-from unittest import mock
 
 import numpy as np
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
-from triton.runtime import interpreter
 
-from grader.interpreter import bounds
-from grader.interpreter.bounds import Region
+from grader.interpreter import whereabouts
+from grader.interpreter.launching import Launching, handed_to
+from grader.interpreter.regions import Region, regions_of
+from grader.interpreter.watcher import Access
 from grader.meter.counts import SECTOR
-from grader.meter.execute import regions
 from grader.meter.remarks import Remarks
 from grader.meter.sectors import WARP, in_order, pattern, width
-from grader.operators import EMPTY, tensors_in
+from grader.operators import EMPTY, storages_in, tensors_in
 
 FIRST, FINAL = 48, 16  # programs of a launch, that are drawn
 STEPS = 64  # accesses of one program
 REACH = 1024  # elements beside a tensor
 ROOM = 1 << 16  # bytes around an argument
-_builder: Any = interpreter.interpreter_builder
 
 
 class Blank(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -40,18 +38,14 @@ class Blank(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
         if func._schema.name.split("::")[-1] in EMPTY:
-            self.made |= _memory([result])
+            self.made |= storages_in([result])
         elif func._schema.is_mutable:
-            self.made -= _memory(args[:1])
+            self.made -= storages_in(args[:1])
         return result
 
 
-def _memory(values: Sequence[Any]) -> set[int]:
-    return {tensor.untyped_storage().data_ptr() for tensor in tensors_in(values)}
-
-
 class Tracer:
-    """Stands where Bounds stands, and writes down every access.
+    """Writes down every access of every launch.
 
     Args:
         path: the learner's file.
@@ -59,32 +53,22 @@ class Tracer:
     """
 
     def __init__(self, path: str, given: set[int]) -> None:
-        self.bounds = bounds.Bounds(path)
-        self.races = self.bounds.races
-        self.given, self.blank = given, Blank()
+        self.path, self.given, self.blank = path, given, Blank()
         self.regions: Sequence[Region] = ()
         self.launches: list[dict[str, Any]] = []
         self.remarks = Remarks()
-        self.astray = False
         self._turns: Counter[tuple[int, str, int]] = Counter()
 
-    def skips(self, dtype: Any) -> bool:
-        """What lies outside is only looked at, so that the rest can be drawn as well."""
-        return self.astray
-
-    def check(self, kind: str, addresses: Any, mask: Any, size: int) -> None:
-        """Write one access down; called before it happens."""
-        mask = np.broadcast_to(mask, addresses.shape)
-        self.astray = False
+    def allows(self, access: Access) -> bool:
+        """Write one access down. What strays is only looked at, so that the rest can be drawn as well."""
+        kind, addresses, mask, size = access.kind, access.addresses, access.mask, access.size
         home = _home(self.regions, addresses.reshape(-1), mask.reshape(-1))
         if home is None or not addresses.size:
-            self.astray = True
-            return
+            return False
         elements = (addresses.astype(np.int64) - home.start) // size
         whole = (home.stop - home.start) // size
         outside = mask & ((elements < 0) | (elements >= whole))
-        self.astray = bool(outside.any())
-        number, line = self._number(), self.bounds.line()
+        number, line = whereabouts.number(), whereabouts.line(self.path)
         self._turns[number, kind, line] += 1
         step = {
             "kind": kind,
@@ -101,38 +85,39 @@ class Tracer:
         }
         place = self._write(number, step)
         self.remarks.step(home, step, elements[mask & ~outside], number, place)
+        return not outside.any()
 
     def _write(self, number: int, step: dict[str, Any]) -> tuple[int, int]:
         """Where the step stands: its program's number and its own place, -1 where it is not drawn."""
         launch = self.launches[-1]
-        if FIRST <= number < launch["total"] - FINAL:
+        if FIRST <= number < math.prod(whereabouts.grid()) - FINAL:
             return -1, -1
         index = launch["index"].setdefault(number, len(launch["programs"]))
         if index == len(launch["programs"]):
-            at = [int(i) for i in _builder.grid_idx]
-            launch["programs"].append({"at": at, "number": number, "steps": []})
+            launch["programs"].append({"at": list(whereabouts.program()), "number": number, "steps": []})
         steps = launch["programs"][index]["steps"]
         if len(steps) >= STEPS:
             return number, -1
         steps.append(step)
         return number, len(steps) - 1
 
-    @staticmethod
-    def _number() -> int:
-        """The running program's place in the grid; the first axis runs fastest."""
-        (x, y, z), (nx, ny, _) = _builder.grid_idx, _builder.grid_dim
-        return int(x) + int(nx) * (int(y) + int(ny) * int(z))
+    def launch(self, launching: Launching) -> None:
+        """A launch runs as ever, and is written down."""
+        self._begin(launching.kernel, launching.named())
+        try:
+            launching.run(self)
+        finally:
+            self._end(whereabouts.grid())
 
-    def begin(self, kernel: Any, named: dict[str, Any]) -> None:
-        """A launch begins."""
+    def _begin(self, kernel: Any, named: dict[str, Any]) -> None:
         tensors = {name: self._whole(t) for name, value in named.items() for t in tensors_in([value])}
-        self.regions = [replace(r, own=r.low in self.blank.made) for r in regions(tensors, set())]
+        self.regions = [replace(r, own=r.low in self.blank.made) for r in regions_of(tensors, set())]
         shapes = {
             name: {"shape": list(t.shape), "stride": list(t.stride()), "itemsize": t.element_size()}
             for name, t in tensors.items()
         }
         launch = {"kernel": kernel.__name__, "line": kernel.__code__.co_firstlineno, "tensors": shapes}
-        self.launches.append({**launch, "programs": [], "index": {}, "total": 1 << 62})
+        self.launches.append({**launch, "programs": [], "index": {}})
         self._turns.clear()
         self.remarks.begin(tensors)
 
@@ -143,13 +128,9 @@ class Tracer:
             return tensor
         return _flat(tensor)
 
-    def grid(self, shape: tuple[int, ...]) -> None:
-        """Its grid is known."""
-        self.launches[-1] |= {"grid": list(shape), "total": shape[0] * shape[1] * shape[2]}
-
-    def end(self) -> None:
-        """A launch is over."""
+    def _end(self, grid: tuple[int, ...]) -> None:
         launch = self.launches[-1]
+        launch |= {"grid": list(grid), "total": math.prod(grid)}
         launch.pop("index")
         launch["programs"].sort(key=lambda program: program["number"])
         for program in launch["programs"]:
@@ -225,28 +206,6 @@ def alone(tensor: torch.Tensor) -> torch.Tensor:
 @contextlib.contextmanager
 def traced(tracer: Tracer) -> Iterator[None]:
     """While the block runs, launches run as ever, and are written down."""
-    executor: Any = interpreter.GridExecutor
-    stock, stock_dim = executor.__call__, _builder.set_grid_dim
-
-    def call(ge: Any, *args: Any, **options: Any) -> None:
-        known = inspect.signature(ge.fn).parameters
-        named = inspect.getcallargs(ge.fn, *args, **{k: v for k, v in options.items() if k in known})
-        tracer.begin(ge.fn, named)
-        bounds.watch(tracer)  # type: ignore[arg-type]
-        try:
-            stock(ge, *args, **options)
-        finally:
-            bounds.watch(None)
-            tracer.end()
-
-    def set_grid_dim(*shape: int) -> None:
-        stock_dim(*shape)
-        tracer.grid(shape)
-
-    with (
-        mock.patch.object(executor, "__call__", call),
-        mock.patch.object(_builder, "set_grid_dim", set_grid_dim),
-        tracer.blank,
-    ):
+    with handed_to(tracer.launch), tracer.blank:
         yield
     tracer.finish()

@@ -7,8 +7,9 @@ import torch
 
 from grader import case as words
 from grader.challenge import Case
-from grader.judge.case.draw import GUARD, LAYOUTS, VALUES, Draw
+from grader.judge.case.draw import LAYOUTS, VALUES, Draw
 from grader.judge.case.link import is_poison, storage_bytes
+from grader.memory import GUARD
 
 STRIDES = {
     "contiguous": (6, 1), "offset": (6, 1), "sliced": (11, 1), "transposed": (1, 4), "strided": (12, 2),
