@@ -22,7 +22,7 @@ from grader.meter.execute import Meter
 from grader.meter.hollow import Hollow
 from grader.meter.loops import Loops
 from grader.meter.stage import pretended
-from grader.meter.trace import Tracer, alone, traced
+from grader.meter.tracer import Tracer, alone, traced
 from grader.operators import storages_in
 from grader.predict.tuning import tuned
 from grader.runner.tensors import unpack_arguments
@@ -68,7 +68,7 @@ class Metering:
             arguments[position].requires_grad_()
         with traced(tracer):
             getattr(self.runner.module, header["entry"])(*arguments)
-        return Traced(tracer.launches), []  # type: ignore[arg-type]
+        return Traced(tracer.launches), []
 
     def _call(self, meter: Meter, header: dict[str, Any], arguments: list[Any]) -> None:
         """The part of the call that is judged; what comes before it is not counted."""
