@@ -22,6 +22,7 @@ from tests.conftest import Grade
 Planted = TypeVar("Planted")
 
 ALL = catalog.days()
+FAST = sorted((catalog.ROOT / "solutions" / "fast").glob("*.py"))
 each_day = pytest.mark.parametrize("day", ALL, ids=lambda day: day.stem)
 
 
@@ -45,7 +46,7 @@ def test_a_day_is_whole_in_all_trees(day: Day) -> None:
         assert path.is_file(), path
     assert len(list(planted.honest(day))) >= 2
     assert len(planted.mistakes(day)) >= 6
-    assert {path.name for path in day.folder.iterdir()} - {"__pycache__"} == {
+    assert {path.name for path in day.folder.iterdir()} - {"__pycache__", "provided"} == {
         "README.md",
         "kernel.py",
         "hidden_tests.py",
@@ -106,6 +107,13 @@ def test_the_solution_passes(day: Day, graded: Grade) -> None:
     verdict = graded(day.number, day.solution)
     assert verdict.status == "passed", verdict.diagnosis
     assert {check.outcome for check in verdict.checks} <= {"passed", "not measured"}
+
+
+@pytest.mark.parametrize("path", FAST, ids=lambda path: path.stem)
+def test_a_fast_solution_belongs_to_a_day_and_passes_too(path: Path, graded: Grade) -> None:
+    day = {day.stem: day for day in ALL}[path.stem]
+    verdict = graded(day.number, path, speed=False)
+    assert verdict.status == "passed", verdict.diagnosis
 
 
 @pytest.mark.parametrize(
