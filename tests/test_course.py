@@ -23,6 +23,7 @@ from tests.conftest import Grade
 Planted = TypeVar("Planted")
 
 ALL = catalog.days()
+FAST = sorted((catalog.ROOT / "solutions" / "fast").glob("*.py"))
 each_day = pytest.mark.parametrize("day", ALL, ids=lambda day: day.stem)
 
 
@@ -154,6 +155,13 @@ def test_the_solution_passes(day: Day, graded: Grade) -> None:
     verdict = graded(day.number, day.solution)
     assert verdict.status == "passed", verdict.diagnosis
     assert {check.outcome for check in verdict.checks} <= {"passed", "not measured"}
+
+
+@pytest.mark.parametrize("path", FAST, ids=lambda path: path.stem)
+def test_a_fast_solution_belongs_to_a_day_and_passes_too(path: Path, graded: Grade) -> None:
+    day = {day.stem: day for day in ALL}[path.stem]
+    verdict = graded(day.number, path, speed=False)
+    assert verdict.status == "passed", verdict.diagnosis
 
 
 @pytest.mark.parametrize(

@@ -115,8 +115,6 @@ class Tracer:
         drawn = {
             name: Drawn(list(t.shape), list(t.stride()), t.element_size()) for name, t in tensors.items()
         }
-            name: Drawn(list(t.shape), list(t.stride()), t.element_size()) for name, t in tensors.items()
-        }
         line = kernel.__code__.co_firstlineno
         self.launches.append(TracedLaunch(kernel.__name__, line, [], 0, drawn, [], []))
         self._drawn = {}
