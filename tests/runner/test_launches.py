@@ -1,0 +1,41 @@
+"""Launches on a GPU are seen where Triton compiles and runs them; here, without a GPU, in place of that."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+import triton
+import triton.language as tl
+from triton.runtime.jit import JITFunction
+
+from grader.runner.launches import Launch, observed
+from grader.runner.world import World
+
+
+@triton.jit
+def kernel(x_ptr, BLOCK: tl.constexpr):
+    tl.store(x_ptr + tl.arange(0, BLOCK), 1.0)
+
+
+def test_a_compiled_launch_is_seen_with_its_grid_and_its_tensors(monkeypatch: pytest.MonkeyPatch) -> None:
+    if not isinstance(kernel, JITFunction):
+        pytest.skip("kernels are interpreted in this process")
+    grids, world, x = [], World(), torch.zeros(16)
+    world.add_input("x", x, 0, x.nbytes)
+
+    def run(self: Any, *args: Any, grid: Any, warmup: bool, **options: Any) -> None:
+        grids.append(grid(options) if callable(grid) else grid)
+        x.add_(1)
+
+    monkeypatch.setattr(JITFunction, "run", run)
+    with observed(world, None) as launches:
+        kernel[lambda meta: (16 // meta["BLOCK"],)](x, BLOCK=4)
+        kernel[(2, 1)](x, BLOCK=4)
+        kernel.run(x, grid=(9,), warmup=True, BLOCK=4)
+    kernel[(3,)](x, BLOCK=4)
+    assert launches == [Launch("kernel", (4,)), Launch("kernel", (2, 1))]
+    assert grids == [(4,), (2, 1), (9,), (3,)]
+    assert world.tracked[x.untyped_storage().data_ptr()].launched
+    assert world.tampered == []
