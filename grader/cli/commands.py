@@ -83,8 +83,11 @@ def start(day: Words, as_json: bool) -> None:
 
 
 def _upcoming(here: Standing) -> Day:
-    command, _ = progress.following(here.progress, here.current)
-    return catalog.find(command.split()[2]) if command.split()[2:] else catalog.days()[0]
+    """The day at hand until it is done, then the next one."""
+    if here.current and not here.of(here.current).done:
+        return here.current
+    command = progress.following(here.progress, here.current)[0].split()
+    return catalog.find(command[2]) if command[2:] else catalog.days()[0]
 
 
 @track.command(epilog=examples("track lesson", "track lesson 13", "track lesson softmax > softmax.md"))
