@@ -29,6 +29,10 @@ Tab completion (days complete by name, too):
 \b
 Exit codes: 0 passed, 1 not yet, 2 usage, 3 could not grade, 130 stopped."""
 
+HELP = f"""Triton Track: {len(catalog.days())} days of GPU kernels, graded on this machine.
+
+Without a command it says where you are and what comes next."""
+
 Device = Literal["cpu", "gpu"] | None
 
 on_cpu = click.option(
@@ -37,14 +41,10 @@ on_cpu = click.option(
 on_gpu = click.option("--gpu", "device", flag_value="gpu", help="Grade on the GPU, with speed.")
 
 
-@click.group(cls=shell.Commands, invoke_without_command=True, epilog=COMPLETION)
+@click.group(cls=shell.Commands, invoke_without_command=True, epilog=COMPLETION, help=HELP)
 @click.version_option(__version__, prog_name="track")
 @click.pass_context
 def track(ctx: click.Context) -> None:
-    """Triton Track: 35 days of GPU kernels, graded on this machine.
-
-    Without a command it says where you are and what comes next.
-    """
     if ctx.invoked_subcommand is None:
         here = standing()
         root = here.workspace.root if here.workspace else None
@@ -78,7 +78,7 @@ def start(day: Words, as_json: bool) -> None:
     fates = workspace.start(found, wanted)
     note(found, "started", wanted)
     if as_json:
-        return emit(day=wanted.number, kernel=str(found.kernel(wanted)), resumed=resumed, files=fates)
+        return emit(day=wanted.key, kernel=str(found.kernel(wanted)), resumed=resumed, files=fates)
     pages.started(Terminal(sys.stdout), found, wanted, fates, resumed)
 
 
@@ -153,7 +153,7 @@ def hint(day: Words, again: bool, as_json: bool) -> None:
     found, wanted = workspace.require(), chosen(day)
     opened = open_hint(found, wanted, again)
     if as_json:
-        return emit(day=wanted.number, hints=[{"tier": tier, "text": text} for tier, text in opened.items()])
+        return emit(day=wanted.key, hints=[{"tier": tier, "text": text} for tier, text in opened.items()])
     pages.hint(Terminal(sys.stdout), wanted, opened)
 
 
@@ -166,15 +166,15 @@ def solution(day: Words, yes: bool) -> None:
     made = standing().of(wanted)
     if not made.done and not made.solution:
         if not (yes or _agreed(wanted)):
-            return Terminal(sys.stderr).next(f"track hint {wanted.number}", "the solution stays closed")
+            return Terminal(sys.stderr).next(f"track hint {wanted.key}", "the solution stays closed")
         note(found, "solution", wanted)
     pages.code(Terminal(sys.stdout), Terminal(sys.stderr), wanted)
 
 
 def _agreed(day: Day) -> bool:
     if not sys.stdin.isatty():
-        raise TrackError(f"Day {day.number} has not passed yet.", f"track solution {day.number} --yes")
-    return click.confirm(f"Day {day.number} has not passed yet. Show the solution anyway?", err=True)
+        raise TrackError(f"{day.name} has not passed yet.", f"track solution {day.key} --yes")
+    return click.confirm(f"{day.name} has not passed yet. Show the solution anyway?", err=True)
 
 
 @track.command(epilog=examples("track diff", "track diff 13 --solution"))
@@ -186,7 +186,7 @@ def diff(day: Words, against: bool) -> None:
     mine = workspace.submission(found, wanted)
     made = standing().of(wanted)
     if against and not (made.done or made.solution):
-        raise TrackError(f"Day {wanted.number} has not passed yet.", f"track grade {wanted.number}")
+        raise TrackError(f"{wanted.name} has not passed yet.", f"track grade {wanted.key}")
     other = wanted.solution if against else found.handed_out(wanted)
     pages.diff(Terminal(sys.stdout), Terminal(sys.stderr), wanted, other, mine)
 
@@ -223,7 +223,7 @@ def reset(day: Words, as_json: bool) -> None:
     trash = workspace.reset(found, wanted)
     note(found, "reset", wanted)
     if as_json:
-        return emit(day=wanted.number, trash=str(trash), kernel=str(found.kernel(wanted)))
+        return emit(day=wanted.key, trash=str(trash), kernel=str(found.kernel(wanted)))
     pages.was_reset(Terminal(sys.stdout), found, wanted, trash)
 
 

@@ -49,7 +49,7 @@ class Mistake:
 @dataclass(frozen=True)
 class Laggard:
     """A correct kernel that is needlessly slow: an edit of the solution, or a file in
-    tests/laggards/<stem>/.
+    tests/laggards/<place>/.
 
     Args:
         unseen: why counts and compiler cannot tell it from a fast one; empty where they can.
@@ -62,7 +62,7 @@ class Laggard:
 
     def source(self, day: Day) -> str:
         return (
-            (TESTS / "laggards" / day.stem / self.file).read_text() if self.file else swapped(day, self.swap)
+            (TESTS / "laggards" / day.place / self.file).read_text() if self.file else swapped(day, self.swap)
         )
 
 
@@ -76,12 +76,12 @@ def laggards(day: Day) -> list[Laggard]:
 
 def honest(day: Day) -> Iterator[Path]:
     """Right solutions in another style than ours."""
-    yield from sorted((TESTS / "honest" / day.stem).glob("*.py"))
+    yield from sorted((TESTS / "honest" / day.place).glob("*.py"))
 
 
 def _named(day: Day, tree: str) -> list[Any]:
-    """The list `mistakes` or `laggards` of tests/<tree>/<stem>.py."""
-    path = TESTS / tree / f"{day.stem}.py"
+    """The list `mistakes` or `laggards` of tests/<tree>/<place>.py."""
+    path = TESTS / tree / f"{day.place}.py"
     scope: dict[str, Any] = {}
     exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), scope)
     return list(scope[tree])

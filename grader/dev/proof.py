@@ -97,7 +97,7 @@ def lines(row: Row) -> Iterator[str]:
     speed = row.solution.speed if row.solution else None
     slow = [v.speed.yours_us / 1e3 for v in row.laggards if v.speed]
     shares = [v.speed.ratio for v in row.laggards if v.speed]
-    cells = [f"{row.day.number:02d}"]
+    cells = [row.day.label]
     if speed:
         cells += [
             f"{speed.yours_us / 1e3:.4f}",
@@ -130,11 +130,11 @@ def main() -> None:
     record: list[dict[str, Any]] = []
     print("| " + " | ".join(HEAD) + " |")
     with Warm("gpu" if chosen.gpu else "cpu") as warm:
-        for day in [catalog.find(text) for text in chosen.days] or catalog.days():
+        for day in [catalog.find(text) for text in chosen.days] or catalog.course():
             row = prove(day, warm, chosen.quick)
             print("\n".join(lines(row)), flush=True)
             verdicts = [v.to_json() for v in (row.solution, *row.laggards) if v]
-            record.append({"day": day.number, "wrong": row.wrong, "verdicts": verdicts})
+            record.append({"day": day.key, "wrong": row.wrong, "verdicts": verdicts})
             if chosen.json:
                 chosen.json.write_text(json.dumps(record))
 

@@ -69,7 +69,7 @@ def grade(
     where = warm.device if warm else choose_device(device)
     seed = random.SystemRandom().randrange(1, 10_000) if seed is None else seed
     base = Verdict(
-        day.number,
+        day.key,
         "failed",
         seed,
         "cpu (interpreter)" if where == "cpu" else "gpu",
