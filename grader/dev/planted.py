@@ -9,15 +9,24 @@ from typing import Any
 
 from grader import catalog
 from grader.catalog import Day
+from grader.errors import TrackError
 
 TESTS = catalog.ROOT / "tests"
 
 
 def swapped(day: Day, swap: Mapping[str, str]) -> str:
-    """The day's solution with each key of `swap`, which stands in it exactly once, replaced by its value."""
+    """The day's solution with each key of `swap`, which stands in it exactly once, replaced by its value.
+
+    Raises:
+        TrackError: one stands there never, or several times.
+    """
     source = day.solution.read_text(encoding="utf-8")
     for old, new in swap.items():
-        assert source.count(old) == 1, f"{old!r} stands {source.count(old)} times in {day.solution.name}"
+        if source.count(old) != 1:
+            problem = (
+                f"{old!r} stands {source.count(old)} times in solutions/{day.place}.py, and once is wanted"
+            )
+            raise TrackError(problem, "Swap more of the line, or less of it.")
         source = source.replace(old, new)
     return source
 

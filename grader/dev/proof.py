@@ -48,7 +48,7 @@ def prove(day: Day, warm: Warm, quick: bool = False) -> Row:
         if verdict and verdict.status != "passed":
             row.wrong.append(f"honest {path.stem}: {_said(verdict)}")
     for laggard in planted.laggards(day):
-        verdict = _grade(day, laggard.source(day), warm, row)
+        verdict = _grade(day, laggard, warm, row)
         if verdict:
             row.laggards.append(verdict)
             seen = warm.device == "gpu" or not laggard.unseen
@@ -58,7 +58,7 @@ def prove(day: Day, warm: Warm, quick: bool = False) -> Row:
         if (mistake.gpu and warm.device == "cpu") or (quick and not mistake.gpu):
             continue
         row.planted += 1
-        verdict = _grade(day, mistake.source(day), warm, row)
+        verdict = _grade(day, mistake, warm, row)
         if verdict and _caught(verdict, mistake):
             row.caught += 1
         elif verdict:
@@ -66,15 +66,15 @@ def prove(day: Day, warm: Warm, quick: bool = False) -> Row:
     return row
 
 
-def _grade(day: Day, source: str | Path, warm: Warm, row: Row) -> Verdict | None:
+def _grade(day: Day, file: Path | planted.Mistake | planted.Laggard, warm: Warm, row: Row) -> Verdict | None:
     with tempfile.TemporaryDirectory() as folder:
-        path = source if isinstance(source, Path) else Path(folder) / "kernel.py"
-        if isinstance(source, str):
-            path.write_text(source, encoding="utf-8")
+        path = file if isinstance(file, Path) else Path(folder) / "kernel.py"
         try:
+            if not isinstance(file, Path):
+                path.write_text(file.source(day), encoding="utf-8")
             return grade(day, path, warm=warm)
         except TrackError as error:
-            row.wrong.append(str(error))
+            row.wrong.append(f"{file.stem if isinstance(file, Path) else file.name}: {error}")
             return None
 
 
