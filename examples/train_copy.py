@@ -23,7 +23,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 Attention = Callable[[Tensor, Tensor, Tensor, float, bool], Tensor]
-SOLUTION = Path(__file__).resolve().parents[1] / "solutions" / "day35_complete_flash_attention.py"
+COURSE = Path(__file__).resolve().parents[1]
+SOLUTION = COURSE / "solutions" / "day35_complete_flash_attention.py"
+PROVIDED = COURSE / "days" / SOLUTION.stem / "provided"
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,8 @@ def train(
 
 
 def load(path: Path) -> Attention:
-    """flash_attention of a kernel file."""
+    """flash_attention of a kernel file; what the day hands out is imported from beside it, else as it was."""
+    sys.path += [str(path.resolve().parent), str(PROVIDED)]
     spec = importlib.util.spec_from_file_location("kernel", path)
     assert spec is not None
     assert spec.loader is not None

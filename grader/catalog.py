@@ -92,12 +92,28 @@ class Day:
         return self.folder / "kernel.py"
 
     @property
+    def provided(self) -> Path:
+        """The folder of finished helpers that a learner gets beside the skeleton; most days have none."""
+        return self.folder / "provided"
+
+    @property
+    def handed_out(self) -> dict[str, Path]:
+        """What `start` copies into the learner's folder, by its name there."""
+        helpers = sorted(self.provided.glob("*.py"))
+        return {path.name: path for path in (self.lesson, self.skeleton, *helpers)}
+
+    @property
     def hidden_tests(self) -> Path:
         return self.folder / "hidden_tests.py"
 
     @property
     def solution(self) -> Path:
         return ROOT / "solutions" / f"{self.place}.py"
+
+    @property
+    def fast_solution(self) -> Path:
+        """The tuned solution, of a day whose plain one is easier to read."""
+        return ROOT / "solutions" / "fast" / f"{self.place}.py"
 
     @property
     def hints(self) -> Path:

@@ -8,84 +8,19 @@ from typing import Any, Literal
 
 import torch
 
-SHORT = {
-    torch.float32: "fp32",
-    torch.float16: "fp16",
-    torch.bfloat16: "bf16",
-    torch.float64: "fp64",
-    torch.int32: "int32",
-    torch.int64: "int64",
-    torch.int16: "int16",
-    torch.int8: "int8",
-    torch.uint8: "uint8",
-    torch.bool: "bool",
-}
+from grader.case import SHORT, Case, Own
 
-
-class Case:
-    """One input that the kernel is tried on.
-
-    Sizes and scalars are free keywords and read back as attributes: `Case(rows=4, cols=8).rows == 4`.
-
-    Args:
-        dtype: of the tensors drawn for it.
-        layout: how they lie in memory: contiguous, sliced, transposed, offset, strided, expanded (see
-            judge/case/draw.py).
-        values: what stands in them: normal, heavy, large, constant, ties, spike, integers, … (see
-            judge/case/draw.py).
-        exact: compare bit for bit; for values whose result rounds nowhere, such as small integers.
-        calls: how often the entry is called before its result is looked at; 2 finds stale accumulators.
-        gpu: only tried on a GPU (too large for the interpreter).
-        upstream: layout of the gradients that a differentiable day is handed; "first" gives one to the first
-            output alone.
-    """
-
-    def __init__(
-        self,
-        *,
-        dtype: torch.dtype = torch.float32,
-        layout: str = "contiguous",
-        values: str = "normal",
-        exact: bool = False,
-        calls: int = 1,
-        gpu: bool = False,
-        upstream: str = "contiguous",
-        **sizes: Any,
-    ) -> None:
-        self.dtype, self.layout, self.values = dtype, layout, values
-        self.exact, self.calls, self.gpu, self.upstream = exact, calls, gpu, upstream
-        self.sizes = sizes
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self.__dict__["sizes"][name]
-        except KeyError:
-            raise AttributeError(f"this case has no {name}: {self.__dict__.get('sizes')}") from None
-
-    @property
-    def id(self) -> str:
-        """`rows=1823-cols=781-fp32-sliced`: unique among a day's cases, and typed after `track grade -k`."""
-        parts = [f"{name}={_spell(value)}" for name, value in self.sizes.items()]
-        parts.append(SHORT[self.dtype])
-        parts += [
-            word for word, usual in ((self.layout, "contiguous"), (self.values, "normal")) if word != usual
-        ]
-        parts += [f"{self.calls}_calls"] if self.calls > 1 else []
-        parts += [f"upstream_{self.upstream}"] if self.upstream != "contiguous" else []
-        return "-".join(parts)
-
-    @property
-    def group(self) -> str:
-        """`correct` for plain inputs, `edges` for unusual layouts and values."""
-        plain = ("contiguous", "normal", 1, "contiguous")
-        return "correct" if (self.layout, self.values, self.calls, self.upstream) == plain else "edges"
-
-    def __repr__(self) -> str:
-        return f"Case({self.id})"
-
-
-def _spell(value: Any) -> Any:
-    return SHORT[value] if isinstance(value, torch.dtype) else value
+__all__ = [
+    "SHORT",
+    "Case",
+    "Challenge",
+    "Chance",
+    "Gradients",
+    "Memory",
+    "Own",
+    "Relation",
+    "Speed",
+]
 
 
 @dataclass(frozen=True)

@@ -85,3 +85,8 @@ def tensors_in(arguments: Any) -> list[torch.Tensor]:
         elif isinstance(base, tuple | list):
             found += tensors_in(base)
     return found
+
+
+def storages_in(arguments: Any) -> set[int]:
+    """Addresses of the memory behind those tensors."""
+    return {tensor.untyped_storage().data_ptr() for tensor in tensors_in(arguments)}

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from grader.randomness import rng
 
 Device = Literal["cpu", "gpu"]
+PATHS = ("hidden_tests", "path", "provided")
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class Request:
         do: `grade`, or what `inspect` and `show` ask for.
         hidden_tests: path of the day's hidden tests.
         path: where the learner's file lies: messages name it, and beside it lies what it imports.
+        provided: the folder of the day's finished helpers, which a file may import from wherever it lies.
         source: its bytes, read once: a save in mid-grading is not graded under another file's sha256.
         device: `cpu` interprets kernels, `gpu` compiles them.
         seed: of all that is drawn.
@@ -36,6 +38,7 @@ class Request:
     do: Literal["grade", "inspect", "show"]
     hidden_tests: Path
     path: Path
+    provided: Path
     source: bytes
     device: Device
     seed: int
@@ -56,10 +59,10 @@ class Request:
         """A header and its blobs, for a `Channel`."""
         fields = asdict(self)
         source = fields.pop("source")
-        return {**fields, "hidden_tests": str(self.hidden_tests), "path": str(self.path)}, [source]
+        return {**fields, **{name: str(fields[name]) for name in PATHS}}, [source]
 
     @classmethod
     def from_wire(cls, header: dict[str, Any], blobs: Sequence[bytes | bytearray]) -> Request:
         """The request that `to_wire` wrote."""
-        paths = {name: Path(header[name]) for name in ("hidden_tests", "path")}
+        paths = {name: Path(header[name]) for name in PATHS}
         return cls(**{**header, **paths, "source": bytes(blobs[0])})

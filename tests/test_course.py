@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -25,6 +26,7 @@ from tests.conftest import Grade
 Planted = TypeVar("Planted")
 
 ALL = catalog.course()
+FAST = sorted((catalog.ROOT / "solutions" / "fast").rglob("*.py"))
 
 
 def called(value: Any) -> str:
@@ -58,7 +60,7 @@ def test_a_day_is_whole_in_all_trees(day: Day) -> None:
     missing = [str(path.relative_to(catalog.ROOT)) for path in needed if not path.is_file()]
     assert not missing, f"missing: {', '.join(missing)}"
     names = {path.name for path in day.folder.iterdir()} - {"__pycache__"}
-    more = sorted(names - {"README.md", "kernel.py", "hidden_tests.py"})
+    more = sorted(names - {"README.md", "kernel.py", "hidden_tests.py", "suspects.py", "provided"})
     assert not more, f"no part of a {day.kind}, in days/{day.place}/: {', '.join(more)}"
 
 
@@ -105,7 +107,7 @@ def test_a_speed_bar_is_predicted_with_our_own_time(day: Day) -> None:
 
 def test_no_tree_holds_a_stem_that_is_no_day() -> None:
     places = {day.place for day in ALL}
-    trees = [catalog.ROOT / "days", catalog.ROOT / "solutions", catalog.ROOT / "hints"]
+    trees = [catalog.ROOT / tree for tree in ("days", "solutions", "solutions/fast", "hints")]
     trees += [planted.TESTS / tree for tree in ("mistakes", "laggards", "honest")]
     strays = [
         str(path.relative_to(catalog.ROOT))
@@ -158,6 +160,58 @@ def test_there_are_three_hints(day: Day) -> None:
 
 
 @each_day
+def test_a_challenge_reads_on_one_screen(day: Day) -> None:
+    source = day.hidden_tests.read_text(encoding="utf-8")
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    challenges = [call for call in calls if ast.unparse(call.func) == "Challenge"]
+    assert challenges, "hidden_tests.py calls no Challenge(…)"
+    lines = max((call.end_lineno or 0) - call.lineno + 1 for call in challenges)
+    assert lines <= 60, f"Challenge(…) has {lines} lines; 60 are read at a glance"
+    assert source.count("\n") <= 150, "hidden_tests.py has over 150 lines: its suspects may have a file"
+
+
+def unread(hidden_tests: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """Sizes of cases that nothing of their challenge ever looked at."""
+    looked, get = set(), Case.get
+
+    def noted(case: Case, name: str, default: object = None) -> object:
+        looked.add(name)
+        return get(case, name, default)
+
+    monkeypatch.setattr(Case, "get", noted)
+    found: set[str] = set()
+    for challenge in load_challenges(hidden_tests):
+        bars = [*challenge.speeds, *challenge.relations, *([challenge.memory] if challenge.memory else [])]
+        named = {name for case in (*challenge.cases, *(bar.case for bar in bars)) for name in case.sizes}
+        for case in challenge.cases:
+            if named <= looked:
+                break
+            if not case.gpu:
+                draw(challenge, case, 1, "cpu")
+                _ = challenge.chance and challenge.chance.rate(case)
+        found |= named - looked
+    return found
+
+
+@each_day
+def test_every_size_of_a_case_is_looked_at(day: Day, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A size is a free keyword: this is what tells `scale=` from `sclae=`, and from one that means nothing.
+    unknown = unread(day.hidden_tests, monkeypatch)
+    assert not unknown, f"sizes of cases that nothing looks at: {', '.join(sorted(unknown))}"
+
+
+def test_a_size_that_nothing_looks_at_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "hidden_tests.py"
+    source = (
+        "from grader.challenge import Case, Challenge, Memory\n"
+        "challenge = Challenge('f', lambda case, draw: (draw(case.n), case.get('scale', 1.0)), None, "
+        "[Case(n=3), Case(n=4, scale=2.0), Case(n=1, gpu=True, sclae=2.0)], memory=Memory(Case(n=4, scal=1)))"
+    )
+    path.write_text(source, encoding="utf-8")
+    assert unread(path, monkeypatch) == {"sclae", "scal"}
+
+
+@each_day
 def test_the_skeleton_grades_unstarted(day: Day, graded: Grade) -> None:
     verdict = graded(day.key, day.skeleton)
     assert verdict.status == "unstarted", "the skeleton is known to be one by its code, without comments"
@@ -180,6 +234,13 @@ def told(verdict: Verdict) -> str:
 
 def first_failed(verdict: Verdict) -> Check | None:
     return next((check for check in verdict.checks if check.outcome not in ("passed", "not measured")), None)
+
+
+@pytest.mark.parametrize("path", FAST, ids=lambda path: path.stem)
+def test_a_fast_solution_belongs_to_a_day_and_passes_too(path: Path, graded: Grade) -> None:
+    day = {day.stem: day for day in ALL}[path.stem]
+    verdict = graded(day.key, path, speed=False)
+    assert verdict.status == "passed", told(verdict)
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
 def test_the_wheel_carries_every_day_and_nothing_of_the_workshop(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     for day in catalog.course():
-        for path in (day.lesson, day.skeleton, day.hidden_tests, day.solution, day.hints):
+        for path in (day.lesson, *day.folder.glob("*.py"), day.solution, day.hints):
             assert f"grader/_content/{path.relative_to(catalog.ROOT)}" in names
     roots = {name.split("/")[0] for name in names}
     assert roots == {"grader", f"triton_track-{__version__}.dist-info"}

@@ -14,6 +14,8 @@ from tests import environments
 MARKED = (
     "tests/meter/test_counts.py",
     "tests/interpreter/test_interpreter.py",
+    "tests/interpreter/test_launching.py",
+    "tests/interpreter/test_proxy.py",
     "tests/judge/checks/test_predicted.py",
 )
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import torch
-
 from grader.challenge import Case, Challenge
-
-HALF = torch.float16
+from grader.formulas.dtypes import HALF
 
 challenge = Challenge(
     entry="scale_and_shift",

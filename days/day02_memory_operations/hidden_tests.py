@@ -5,14 +5,12 @@ from __future__ import annotations
 import torch
 
 from grader.challenge import Case, Challenge
-
-HALF, BRAIN, DOUBLE = torch.float16, torch.bfloat16, torch.float64
-BYTE, SHORT, INT, LONG = torch.int8, torch.int16, torch.int32, torch.int64
+from grader.formulas.dtypes import BRAIN, BYTE, DOUBLE, HALF, INT, LONG, SHORT
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, int, int, int]:
     """x and the walk over it; with `columns`, x is a column of a matrix that wide."""
-    columns = case.sizes.get("columns")
+    columns = case.get("columns")
     x = draw(columns, case.n)[1] if columns else draw(case.n)
     if case.dtype in (DOUBLE, LONG):
         x *= 3**25  # then no 32-bit number holds it: a detour through one shows

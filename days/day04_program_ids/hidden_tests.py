@@ -5,13 +5,14 @@ from __future__ import annotations
 import torch
 
 from grader.challenge import Case, Challenge, Speed
+from grader.formulas.drawing import tensor
 
 
 def inputs(case: Case, draw) -> tuple[float, torch.Tensor, torch.Tensor, int]:
     """alpha is drawn unless given, and never 0 or 1; `y_layout` makes y lie otherwise than x."""
     drawn = draw.integer(8, 30) / 7
-    y = draw(case.n, layout=case.sizes.get("y_layout"))
-    return case.sizes.get("alpha", drawn), draw(case.n), y, case.programs
+    y = tensor(case, draw, "y", case.n)
+    return case.get("alpha", drawn), draw(case.n), y, case.programs
 
 
 challenge = Challenge(

@@ -5,15 +5,14 @@ from __future__ import annotations
 import torch
 
 from grader.challenge import Case, Challenge, Memory, Speed
-
-HALF = torch.float16
+from grader.formulas.dtypes import HALF
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor]:
     """a[B, M, N], and b in the shape that `b` spells: "MN" is [M, N], "B1N" is [B, 1, N]."""
     sides = {"B": case.B, "M": case.M, "N": case.N, "1": 1}
     shape = [sides[letter] for letter in case.b]
-    return draw(case.B, case.M, case.N), draw(*shape, layout=case.sizes.get("b_layout", "contiguous"))
+    return draw(case.B, case.M, case.N), draw(*shape, layout=case.get("b_layout", "contiguous"))
 
 
 big = Case(B=128, M=512, N=2048, b="MN", gpu=True)

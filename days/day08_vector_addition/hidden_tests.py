@@ -5,13 +5,13 @@ from __future__ import annotations
 import torch
 
 from grader.challenge import Case, Challenge, Memory, Speed
-
-HALF, SINGLE = torch.float16, torch.float32
+from grader.formulas.drawing import tensor
+from grader.formulas.dtypes import HALF, SINGLE
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor]:
     """x and y; `y_dtype` and `y_layout` make y differ from x."""
-    y = draw(case.n, dtype=case.sizes.get("y_dtype"), layout=case.sizes.get("y_layout"))
+    y = tensor(case, draw, "y", case.n)
     return draw(case.n), y
 
 

@@ -6,8 +6,9 @@ import torch
 from torch.nn.functional import gelu
 
 from grader.challenge import Case, Challenge, Speed
-
-HALF, BRAIN = torch.float16, torch.bfloat16
+from grader.formulas.drawing import vector
+from grader.formulas.dtypes import BRAIN, HALF
+from grader.formulas.misread import along_rows
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor]:
@@ -16,72 +17,72 @@ def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor]:
     With `near`, x lies around that value, and x + bias is exact even in half precision. In one column the
     bias is 3, so that no row consists of a value where 1 + tanh z cancels.
     """
-    if "near" in case.sizes:
+    if "near" in case:
         x, bias = draw(case.rows, case.cols, values="integers"), draw(case.cols, values="integers")
         return x.div_(8).add_(case.near), bias.div_(16)
-    layout = "offset" if case.layout == "offset" else "contiguous"
-    bias = draw(case.cols, layout=layout, values="normal" if case.cols > 1 else "constant")
+    bias = vector(case, draw, case.cols, "normal" if case.cols > 1 else "constant")
     return draw(case.rows, case.cols), bias
 
 
 def by_row(x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
     """Row i with bias[i], from the start again where there are more rows than columns."""
-    row = torch.arange(len(x), device=x.device)
-    return gelu(x + bias[row % len(bias)][:, None], approximate="tanh")
+    return gelu(x + along_rows(bias, len(x)), approximate="tanh")
 
 
 big = Case(rows=16384, cols=8192, dtype=HALF)
+
+CASES = [
+    Case(rows=3, cols=8),
+    Case(rows=8, cols=5),
+    Case(rows=1, cols=1),
+    Case(rows=0, cols=8),
+    Case(rows=1, cols=300),
+    Case(rows=300, cols=1),
+    Case(rows=16, cols=16),
+    Case(rows=31, cols=127),
+    Case(rows=32, cols=128),
+    Case(rows=33, cols=129),
+    Case(rows=131, cols=65),
+    Case(rows=3, cols=1023),
+    Case(rows=2, cols=1024),
+    Case(rows=3, cols=1025),
+    Case(rows=3, cols=4099),
+    Case(rows=6, cols=100, near=-2.5, dtype=HALF),
+    Case(rows=7, cols=100, near=-2.5, dtype=BRAIN),
+    Case(rows=20, cols=100, dtype=HALF),
+    Case(rows=20, cols=100, dtype=BRAIN),
+    Case(rows=4, cols=1200, dtype=HALF),
+    Case(rows=4, cols=1200, dtype=BRAIN),
+    Case(rows=9, cols=50, layout="sliced"),
+    Case(rows=9, cols=200, layout="sliced", dtype=HALF),
+    Case(rows=6, cols=1027, layout="sliced"),
+    Case(rows=12, cols=64, layout="offset"),
+    Case(rows=12, cols=64, layout="offset", dtype=HALF),
+    Case(rows=11, cols=70, layout="expanded"),
+    Case(rows=10, cols=90, values="zeros"),
+    Case(rows=10, cols=90, values="constant"),
+    Case(rows=10, cols=90, values="negative"),
+    Case(rows=10, cols=90, values="heavy"),
+    Case(rows=10, cols=90, values="heavy", dtype=HALF),
+    Case(rows=10, cols=90, values="spike"),
+    Case(rows=10, cols=90, values="spike", dtype=HALF),
+    Case(rows=10, cols=90, values="ramp", dtype=HALF),
+    Case(rows=10, cols=90, values="large"),
+    Case(rows=10, cols=90, values="large", dtype=HALF),
+    Case(rows=10, cols=90, values="large", dtype=BRAIN),
+    Case(rows=10, cols=90, values="integers"),
+    Case(rows=10, cols=90, values="inf"),
+    Case(rows=10, cols=90, values="nan"),
+    Case(rows=10, cols=60, calls=2),
+    Case(rows=2**17 + 1, cols=16384, dtype=HALF, layout="expanded", gpu=True),
+]
 
 challenge = Challenge(
     entry="bias_gelu",
     inputs=inputs,
     reference=lambda x, bias: gelu(x + bias, approximate="tanh"),
     rowwise=True,
-    cases=[
-        Case(rows=3, cols=8),
-        Case(rows=8, cols=5),
-        Case(rows=1, cols=1),
-        Case(rows=0, cols=8),
-        Case(rows=1, cols=300),
-        Case(rows=300, cols=1),
-        Case(rows=16, cols=16),
-        Case(rows=31, cols=127),
-        Case(rows=32, cols=128),
-        Case(rows=33, cols=129),
-        Case(rows=131, cols=65),
-        Case(rows=3, cols=1023),
-        Case(rows=2, cols=1024),
-        Case(rows=3, cols=1025),
-        Case(rows=3, cols=4099),
-        Case(rows=6, cols=100, near=-2.5, dtype=HALF),
-        Case(rows=7, cols=100, near=-2.5, dtype=BRAIN),
-        Case(rows=20, cols=100, dtype=HALF),
-        Case(rows=20, cols=100, dtype=BRAIN),
-        Case(rows=4, cols=1200, dtype=HALF),
-        Case(rows=4, cols=1200, dtype=BRAIN),
-        Case(rows=9, cols=50, layout="sliced"),
-        Case(rows=9, cols=200, layout="sliced", dtype=HALF),
-        Case(rows=6, cols=1027, layout="sliced"),
-        Case(rows=12, cols=64, layout="offset"),
-        Case(rows=12, cols=64, layout="offset", dtype=HALF),
-        Case(rows=11, cols=70, layout="expanded"),
-        Case(rows=10, cols=90, values="zeros"),
-        Case(rows=10, cols=90, values="constant"),
-        Case(rows=10, cols=90, values="negative"),
-        Case(rows=10, cols=90, values="heavy"),
-        Case(rows=10, cols=90, values="heavy", dtype=HALF),
-        Case(rows=10, cols=90, values="spike"),
-        Case(rows=10, cols=90, values="spike", dtype=HALF),
-        Case(rows=10, cols=90, values="ramp", dtype=HALF),
-        Case(rows=10, cols=90, values="large"),
-        Case(rows=10, cols=90, values="large", dtype=HALF),
-        Case(rows=10, cols=90, values="large", dtype=BRAIN),
-        Case(rows=10, cols=90, values="integers"),
-        Case(rows=10, cols=90, values="inf"),
-        Case(rows=10, cols=90, values="nan"),
-        Case(rows=10, cols=60, calls=2),
-        Case(rows=2**17 + 1, cols=16384, dtype=HALF, layout="expanded", gpu=True),
-    ],
+    cases=CASES,
     suspects={
         "The bias is left out: u is x + bias.": lambda x, bias: gelu(x, approximate="tanh"),
         "The bias is added along the wrong axis: it has one element for each column.": by_row,

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import torch
 
 from grader.challenge import Case, Challenge, Speed
+from grader.formulas.blocks import whole_blocks
+from grader.formulas.dtypes import HALF
 
-HALF = torch.float16
 SIGNED = ("integers", "some_minus_inf")
 
 
@@ -28,7 +29,7 @@ def of_blocks(block: int) -> dict[str, Callable[[torch.Tensor], torch.Tensor]]:
             lambda x: x[:block].sum() * -(-len(x) // block)
         ),
         f"What follows the last whole block of {block} is left out: round the number of blocks up.": (
-            lambda x: x[: len(x) // block * block].sum()
+            lambda x: x[: whole_blocks(len(x), block)].sum()
         ),
     }
 

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import torch
 
 from grader.challenge import Case, Challenge, Memory, Speed
+from grader.formulas.dtypes import HALF
+from grader.formulas.reductions import row_stats
 
-HALF = torch.float16
-Stats = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
-
-
-def reference(x: torch.Tensor) -> Stats:
-    """Mean in fp32 or better, max in x's dtype, and the first of equal maxima."""
-    largest, where = x.max(dim=1)
-    return x.to(torch.promote_types(x.dtype, torch.float32)).mean(dim=1), largest, where
+from .suspects import SUSPECTS
 
 
 def moved(x: torch.Tensor) -> int:
@@ -23,86 +16,13 @@ def moved(x: torch.Tensor) -> int:
     return x.nbytes + len(x) * (4 + x.element_size() + 8)
 
 
-def by_lanes(x: torch.Tensor) -> Stats:
-    mean, largest, where = reference(x)
-    n = x.shape[1]
-    return mean * n / (1 << (n - 1).bit_length()), largest, where
-
-
-def other_0(x: torch.Tensor) -> Stats:
-    """The first masked lane of a block stands behind the last column."""
-    mean, largest, where = reference(x)
-    return mean, largest.clamp(min=0), torch.where(largest < 0, x.shape[1], where)
-
-
-def from_0(x: torch.Tensor) -> Stats:
-    mean, largest, where = reference(x)
-    return mean, largest.clamp(min=0), where * (largest >= 0)
-
-
-def swapped(x: torch.Tensor) -> Stats:
-    mean, largest, where = reference(x)
-    return largest.to(mean.dtype), mean.to(largest.dtype), where
-
-
-def later_tie(x: torch.Tensor, block: int) -> Stats:
-    """The first of the largest elements in the last block that has one."""
-    mean, largest, _ = reference(x)
-    column = torch.arange(x.shape[1], device=x.device)
-    ties = x == largest[:, None]
-    last = torch.where(ties, column, 0).amax(dim=1, keepdim=True)
-    return mean, largest, (ties & (column >= last // block * block)).int().argmax(dim=1)
-
-
-def first_block(x: torch.Tensor, block: int) -> Stats:
-    mean, largest, where = reference(x[:, :block])
-    return mean * min(block, x.shape[1]) / x.shape[1], largest, where
-
-
-def last_sum(x: torch.Tensor, block: int) -> Stats:
-    start = (x.shape[1] - 1) // block * block
-    return x[:, start:].sum(dim=1) / x.shape[1], *reference(x)[1:]
-
-
-def last_argmax(x: torch.Tensor, block: int) -> Stats:
-    start = (x.shape[1] - 1) // block * block
-    return *reference(x)[:2], start + x[:, start:].argmax(dim=1)
-
-
-def counted_anew(x: torch.Tensor, block: int) -> Stats:
-    mean, largest, where = reference(x)
-    return mean, largest, where % block
-
-
-def of_blocks(block: int) -> dict[str, Callable[[torch.Tensor], Stats]]:
-    """What goes wrong from the second block on, for a kernel with blocks of this width."""
-    return {
-        f"Only the first {block} columns are read: a longer row needs a loop over its blocks.": (
-            lambda x: first_block(x, block)
-        ),
-        f"The sum starts anew with each block of {block} columns: add to what the blocks before gave.": (
-            lambda x: last_sum(x, block)
-        ),
-        f"The argmax counts from the start of its block of {block} columns: add where that block starts.": (
-            lambda x: counted_anew(x, block)
-        ),
-        f"Of equal maxima in two blocks of {block} columns the later one wins: on ties the first counts.": (
-            lambda x: later_tie(x, block)
-        ),
-        f"The argmax is that of the last block of {block} columns, even if its maximum is smaller.": (
-            lambda x: last_argmax(x, block)
-        ),
-    }
-
-
-BLOCKS = [2**i for i in range(14, 6, -1)]
 wide = Case(rows=8192, cols=8192)
 narrow = Case(rows=2**22, cols=16, gpu=True)
 
 challenge = Challenge(
     entry="row_stats",
     inputs=lambda case, draw: (draw(case.rows, case.cols),),
-    reference=reference,
+    reference=row_stats,
     reduces=lambda case: case.cols,
     cases=[
         Case(rows=3, cols=8),
@@ -151,14 +71,7 @@ challenge = Challenge(
         Case(rows=9, cols=77, values="inf"),
         Case(rows=10, cols=60, calls=2),
     ],
-    suspects={
-        "The mean divides by the lanes of a block; divide by the number of columns.": by_lanes,
-        "A row of negative numbers has maximum 0, that of a masked lane: other= must be -inf.": other_0,
-        "A row of negative numbers has maximum 0: what is carried must start at -inf.": from_0,
-        "Mean and maximum have changed places: return them in the order of the task.": swapped,
-        "Of equal maxima the last one wins: on ties the first counts.": lambda x: later_tie(x, 1),
-        **{told: wrong for block in BLOCKS for told, wrong in of_blocks(block).items()},
-    },
+    suspects=SUSPECTS,
     speed=(
         Speed(wide, moved=moved, of_copy=0.60),
         Speed(narrow, moved=moved, of_copy=0.60),

@@ -5,80 +5,81 @@ from __future__ import annotations
 import torch
 
 from grader.challenge import Case, Challenge, Memory, Speed
-
-HALF, BRAIN = torch.float16, torch.bfloat16
+from grader.formulas.dtypes import BRAIN, HALF
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor]:
     """x; row i moves by (i + 1) times `shift`; `first` and `last` then replace its end columns."""
     x = draw(case.rows, case.cols)
-    if "shift" in case.sizes:
+    if "shift" in case:
         x += case.shift * torch.arange(1, case.rows + 1, dtype=x.dtype, device=x.device)[:, None]
-    if "first" in case.sizes:
+    if "first" in case:
         x[:, 0] = case.first
-    if "last" in case.sizes:
+    if "last" in case:
         x[:, -1] = case.last
     return (x,)
 
 
 big = Case(rows=8192, cols=8192, gpu=True)
 
+CASES = [
+    Case(rows=4, cols=8),
+    Case(rows=1, cols=1),
+    Case(rows=5, cols=1),
+    Case(rows=0, cols=8),
+    Case(rows=2, cols=33),
+    Case(rows=3, cols=127),
+    Case(rows=4, cols=128),
+    Case(rows=3, cols=129),
+    Case(rows=37, cols=781),
+    Case(rows=4, cols=1024),
+    Case(rows=3, cols=1025),
+    Case(rows=4, cols=4096),
+    Case(rows=3, cols=4097),
+    Case(rows=1, cols=10007),
+    Case(rows=2, cols=16384),
+    Case(rows=1, cols=33333),
+    Case(rows=9, cols=100, dtype=HALF),
+    Case(rows=9, cols=100, dtype=BRAIN),
+    Case(rows=3, cols=9001, dtype=HALF),
+    Case(rows=3, cols=9001, dtype=BRAIN),
+    Case(rows=4, cols=20, layout="sliced"),
+    Case(rows=3, cols=4099, layout="sliced"),
+    Case(rows=7, cols=200, layout="sliced", dtype=HALF),
+    Case(rows=5, cols=64, layout="offset"),
+    Case(rows=6, cols=50, layout="expanded"),
+    Case(rows=5, cols=70, values="large"),
+    Case(rows=5, cols=70, values="large", dtype=HALF),
+    Case(rows=5, cols=70, values="large", dtype=BRAIN),
+    Case(rows=5, cols=300, values="heavy"),
+    Case(rows=5, cols=300, values="heavy", dtype=HALF),
+    Case(rows=5, cols=300, values="integers"),
+    Case(rows=5, cols=300, values="negative"),
+    Case(rows=5, cols=300, values="negative", shift=-1e4),
+    Case(rows=5, cols=300, values="negative", shift=-1e4, dtype=HALF),
+    Case(rows=5, cols=4096, values="constant"),
+    Case(rows=5, cols=4096, values="constant", dtype=HALF),
+    Case(rows=5, cols=77, values="ties"),
+    Case(rows=3, cols=77, values="spike"),
+    Case(rows=1, cols=20011, values="spike", last=1e4),
+    Case(rows=2, cols=9001, values="spike", last=200.0, dtype=BRAIN),
+    Case(rows=1, cols=20011, values="spike", first=1e4),
+    Case(rows=2, cols=9001, values="rising"),
+    Case(rows=5, cols=77, values="some_minus_inf"),
+    Case(rows=5, cols=77, values="minus_inf"),
+    Case(rows=3, cols=9000, values="minus_inf", dtype=HALF),
+    Case(rows=5, cols=77, values="inf"),
+    Case(rows=5, cols=77, values="inf", dtype=BRAIN),
+    Case(rows=5, cols=77, values="nan"),
+    Case(rows=4, cols=60, calls=2),
+]
+
 challenge = Challenge(
     entry="logsumexp",
     inputs=inputs,
     reference=lambda x: torch.logsumexp(x, dim=-1),
     returns=torch.float32,
-    cases=[
-        Case(rows=4, cols=8),
-        Case(rows=1, cols=1),
-        Case(rows=5, cols=1),
-        Case(rows=0, cols=8),
-        Case(rows=2, cols=33),
-        Case(rows=3, cols=127),
-        Case(rows=4, cols=128),
-        Case(rows=3, cols=129),
-        Case(rows=37, cols=781),
-        Case(rows=4, cols=1024),
-        Case(rows=3, cols=1025),
-        Case(rows=4, cols=4096),
-        Case(rows=3, cols=4097),
-        Case(rows=1, cols=10007),
-        Case(rows=2, cols=16384),
-        Case(rows=1, cols=33333),
-        Case(rows=9, cols=100, dtype=HALF),
-        Case(rows=9, cols=100, dtype=BRAIN),
-        Case(rows=3, cols=9001, dtype=HALF),
-        Case(rows=3, cols=9001, dtype=BRAIN),
-        Case(rows=4, cols=20, layout="sliced"),
-        Case(rows=3, cols=4099, layout="sliced"),
-        Case(rows=7, cols=200, layout="sliced", dtype=HALF),
-        Case(rows=5, cols=64, layout="offset"),
-        Case(rows=6, cols=50, layout="expanded"),
-        Case(rows=5, cols=70, values="large"),
-        Case(rows=5, cols=70, values="large", dtype=HALF),
-        Case(rows=5, cols=70, values="large", dtype=BRAIN),
-        Case(rows=5, cols=300, values="heavy"),
-        Case(rows=5, cols=300, values="heavy", dtype=HALF),
-        Case(rows=5, cols=300, values="integers"),
-        Case(rows=5, cols=300, values="negative"),
-        Case(rows=5, cols=300, values="negative", shift=-1e4),
-        Case(rows=5, cols=300, values="negative", shift=-1e4, dtype=HALF),
-        Case(rows=5, cols=4096, values="constant"),
-        Case(rows=5, cols=4096, values="constant", dtype=HALF),
-        Case(rows=5, cols=77, values="ties"),
-        Case(rows=3, cols=77, values="spike"),
-        Case(rows=1, cols=20011, values="spike", last=1e4),
-        Case(rows=2, cols=9001, values="spike", last=200.0, dtype=BRAIN),
-        Case(rows=1, cols=20011, values="spike", first=1e4),
-        Case(rows=2, cols=9001, values="rising"),
-        Case(rows=5, cols=77, values="some_minus_inf"),
-        Case(rows=5, cols=77, values="minus_inf"),
-        Case(rows=3, cols=9000, values="minus_inf", dtype=HALF),
-        Case(rows=5, cols=77, values="inf"),
-        Case(rows=5, cols=77, values="inf", dtype=BRAIN),
-        Case(rows=5, cols=77, values="nan"),
-        Case(rows=4, cols=60, calls=2),
-    ],
+    cases=CASES,
     suspects={
         "The maximum you subtracted is not added back to the logarithm.": lambda x: (
             torch.logsumexp(x, dim=-1) - x.amax(dim=-1)

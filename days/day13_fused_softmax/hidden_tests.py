@@ -5,8 +5,7 @@ from __future__ import annotations
 import torch
 
 from grader.challenge import Case, Challenge, Memory, Speed
-
-HALF, BRAIN = torch.float16, torch.bfloat16
+from grader.formulas.dtypes import BRAIN, HALF
 
 big = Case(rows=16384, cols=8192, dtype=HALF, gpu=True)
 

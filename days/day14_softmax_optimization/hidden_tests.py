@@ -7,14 +7,13 @@ import math
 import torch
 
 from grader.challenge import Case, Challenge, Memory, Speed
-
-HALF, BRAIN = torch.float16, torch.bfloat16
+from grader.formulas.dtypes import BRAIN, HALF
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor]:
     """x; its first `blank` columns are -inf."""
     x = draw(case.rows, case.cols)
-    if "blank" in case.sizes:
+    if "blank" in case:
         x[:, : case.blank] = -math.inf
     return (x,)
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import torch
 
 from grader.challenge import Case, Challenge, Memory, Speed
-
-HALF = torch.float16
+from grader.formulas.drawing import tensor
+from grader.formulas.dtypes import HALF
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor]:
     """a and x; `a_layout` and `x_values` make them differ."""
-    a = draw(case.m, case.n, layout=case.sizes.get("a_layout"))
-    return a, draw(case.n, values=case.sizes.get("x_values"))
+    return tensor(case, draw, "a", case.m, case.n), tensor(case, draw, "x", case.n)
 
 
 big = Case(m=8192, n=8192, gpu=True)

@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-import torch
-
 from grader.challenge import Case, Challenge, Memory, Speed
-
-HALF, BRAIN = torch.float16, torch.bfloat16
-
-
-def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor]:
-    """a and b; `b_layout` and `b_values` make b differ from a.
-
-    With `swing`, every sum first runs far out and then most of the way back.
-    """
-    swing = "negative" if "swing" in case.sizes else None
-    a = draw(case.m, case.k, values=swing)
-    b = draw(case.k, case.n, layout=case.sizes.get("b_layout"), values=case.sizes.get("b_values", swing))
-    if swing:
-        b[case.k // 2 :] *= -0.75
-    return a, b
-
+from grader.formulas.dtypes import BRAIN, HALF
+from grader.formulas.matmul import flops, moved, swinging
 
 big = Case(m=8192, k=128, n=8192, dtype=HALF, gpu=True)
 
 challenge = Challenge(
     entry="matmul",
-    inputs=inputs,
+    inputs=swinging,
     reference=lambda a, b: a @ b,
     cases=[
         Case(m=16, k=16, n=16),
@@ -79,11 +63,6 @@ challenge = Challenge(
         Case(m=30, k=20, n=40, values="nan", b_values="normal"),
         Case(m=50, k=50, n=50, calls=2),
     ],
-    speed=Speed(
-        big,
-        moved=lambda a, b: a.nbytes + b.nbytes + len(a) * b.shape[1] * a.itemsize,
-        flops=lambda a, b: 2 * a.numel() * b.shape[1],
-        of_torch=0.35,
-    ),
+    speed=Speed(big, moved=moved, flops=flops, of_torch=0.35),
     memory=Memory(big),
 )

@@ -5,15 +5,15 @@ from __future__ import annotations
 import torch
 
 from grader.challenge import Case, Challenge, Memory, Speed
-
-HALF, BRAIN = torch.float16, torch.bfloat16
+from grader.formulas.drawing import tensor
+from grader.formulas.dtypes import BRAIN, HALF
+from grader.formulas.misread import along_rows, swapped_strides
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """x[m, k], w[n, k] and b[n], as the case's layout says; `x_layout`, … make one of them lie otherwise."""
-    x = draw(case.m, case.k, layout=case.sizes.get("x_layout"))
-    w = draw(case.n, case.k, layout=case.sizes.get("w_layout"))
-    return x, w, draw(case.n, layout=case.sizes.get("b_layout"))
+    sides = {"x": (case.m, case.k), "w": (case.n, case.k), "b": (case.n,)}
+    return tuple(tensor(case, draw, which, *shape) for which, shape in sides.items())
 
 
 linear, relu = torch.nn.functional.linear, torch.relu
@@ -21,19 +21,12 @@ linear, relu = torch.nn.functional.linear, torch.relu
 
 def by_row(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """The bias of column i, modulo n, added to row i."""
-    return relu(linear(x, w) + b[torch.arange(len(x)) % len(b)][:, None])
+    return relu(linear(x, w) + along_rows(b, len(x)))
 
 
 def half(x: torch.Tensor) -> int:
     """Columns of x that are read in steps of 64 when each step reads 32."""
     return -(-x.shape[1] // 64) * 32
-
-
-def swapped(w: torch.Tensor) -> torch.Tensor:
-    """What contiguous w[n, k] looks like to someone who takes it for [k, n]; zeros where that leaves it."""
-    n, k = w.shape
-    where = torch.arange(n)[:, None] + torch.arange(k)[None, :] * k
-    return w.flatten()[where] if int(where.max()) < w.numel() else torch.zeros_like(w)
 
 
 def moved(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> int:
@@ -42,6 +35,45 @@ def moved(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> int:
 
 # The first layer of an MLP for 16384 tokens: so little k that another pass over y would take a third more.
 layer = Case(m=16384, n=4096, k=1024, dtype=HALF, gpu=True)
+
+CASES = [
+    Case(m=16, n=16, k=16),
+    Case(m=16, n=16, k=16, dtype=HALF),
+    Case(m=1, n=1, k=1, values="integers", exact=True),
+    Case(m=0, n=8, k=4),
+    Case(m=8, n=0, k=4),
+    Case(m=5, n=7, k=3),
+    Case(m=1, n=100, k=40),
+    Case(m=100, n=1, k=40, values="integers", exact=True),
+    Case(m=31, n=33, k=65),
+    Case(m=64, n=128, k=32),
+    Case(m=65, n=129, k=31),
+    Case(m=129, n=65, k=20, dtype=HALF),
+    Case(m=139, n=20, k=20),
+    Case(m=20, n=139, k=20),
+    Case(m=20, n=30, k=515),
+    Case(m=40, n=70, k=50),
+    Case(m=40, n=70, k=50, dtype=HALF),
+    Case(m=40, n=70, k=50, dtype=BRAIN),
+    Case(m=20, n=30, k=1003, dtype=HALF),
+    Case(m=140, n=272, k=72, dtype=HALF),
+    Case(m=261, n=264, k=40, dtype=BRAIN),
+    Case(m=40, n=70, k=50, layout="transposed"),
+    Case(m=40, n=70, k=50, layout="transposed", x_layout="contiguous"),
+    Case(m=40, n=70, k=50, layout="transposed", w_layout="contiguous", dtype=HALF),
+    Case(m=40, n=70, k=50, layout="sliced", w_layout="strided"),
+    Case(m=40, n=70, k=50, layout="strided", x_layout="contiguous", w_layout="contiguous"),
+    Case(m=40, n=70, k=50, layout="expanded", w_layout="contiguous"),
+    Case(m=41, n=71, k=51, layout="offset", dtype=HALF),
+    Case(m=40, n=70, k=50, values="integers", exact=True),
+    Case(m=40, n=70, k=50, values="integers", dtype=HALF, exact=True),
+    Case(m=40, n=70, k=50, values="constant"),
+    Case(m=40, n=70, k=50, values="heavy"),
+    Case(m=40, n=70, k=50, values="large"),
+    Case(m=40, n=70, k=50, values="inf"),
+    Case(m=40, n=70, k=50, values="nan"),
+    Case(m=40, n=70, k=50, calls=2),
+]
 
 challenge = Challenge(
     entry="linear_relu",
@@ -57,50 +89,13 @@ challenge = Challenge(
         ),
         "The bias is missing.": lambda x, w, b: relu(linear(x, w)),
         "The bias goes along the wrong axis: b has one element for each column of the result.": by_row,
-        "w is read with its two strides swapped, as if it were [k, n].": lambda x, w, b: linear(
-            x, swapped(w), b
-        ).relu(),
+        "w is read with its two strides swapped, as if it were [k, n].": (
+            lambda x, w, b: relu(linear(x, swapped_strides(w), b))
+        ),
     },
     # fp16 and bf16 are summed in fp32 and rounded once, however long the sum.
     reduces=lambda case: case.k if case.dtype == torch.float32 else 1,
-    cases=[
-        Case(m=16, n=16, k=16),
-        Case(m=16, n=16, k=16, dtype=HALF),
-        Case(m=1, n=1, k=1, values="integers", exact=True),
-        Case(m=0, n=8, k=4),
-        Case(m=8, n=0, k=4),
-        Case(m=5, n=7, k=3),
-        Case(m=1, n=100, k=40),
-        Case(m=100, n=1, k=40, values="integers", exact=True),
-        Case(m=31, n=33, k=65),
-        Case(m=64, n=128, k=32),
-        Case(m=65, n=129, k=31),
-        Case(m=129, n=65, k=20, dtype=HALF),
-        Case(m=139, n=20, k=20),
-        Case(m=20, n=139, k=20),
-        Case(m=20, n=30, k=515),
-        Case(m=40, n=70, k=50),
-        Case(m=40, n=70, k=50, dtype=HALF),
-        Case(m=40, n=70, k=50, dtype=BRAIN),
-        Case(m=20, n=30, k=1003, dtype=HALF),
-        Case(m=140, n=272, k=72, dtype=HALF),
-        Case(m=261, n=264, k=40, dtype=BRAIN),
-        Case(m=40, n=70, k=50, layout="transposed"),
-        Case(m=40, n=70, k=50, layout="transposed", x_layout="contiguous"),
-        Case(m=40, n=70, k=50, layout="transposed", w_layout="contiguous", dtype=HALF),
-        Case(m=40, n=70, k=50, layout="sliced", w_layout="strided"),
-        Case(m=40, n=70, k=50, layout="strided", x_layout="contiguous", w_layout="contiguous"),
-        Case(m=40, n=70, k=50, layout="expanded", w_layout="contiguous"),
-        Case(m=41, n=71, k=51, layout="offset", dtype=HALF),
-        Case(m=40, n=70, k=50, values="integers", exact=True),
-        Case(m=40, n=70, k=50, values="integers", dtype=HALF, exact=True),
-        Case(m=40, n=70, k=50, values="constant"),
-        Case(m=40, n=70, k=50, values="heavy"),
-        Case(m=40, n=70, k=50, values="large"),
-        Case(m=40, n=70, k=50, values="inf"),
-        Case(m=40, n=70, k=50, values="nan"),
-        Case(m=40, n=70, k=50, calls=2),
-    ],
+    cases=CASES,
     speed=Speed(
         layer,
         moved=moved,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 
 from grader.challenge import Case, Challenge, Speed
-
-HALF, BRAIN = torch.float16, torch.bfloat16
+from grader.formulas.dtypes import BRAIN, HALF
+from grader.formulas.matmul import flops, moved, operands
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor]:
@@ -14,22 +14,13 @@ def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor]:
 
     Where an output row is one long sum, its terms have one sign: a sum near 0 has no digits to compare.
     """
-    a = draw(case.m, case.k, layout=case.sizes.get("a_layout"), values=case.sizes.get("a_values"))
-    b = draw(case.k, case.n, layout=case.sizes.get("b_layout"), values=case.sizes.get("b_values"))
-    if case.sizes.get("cancels"):
+    a, b = operands(case, draw)
+    if case.get("cancels"):
         half = (case.k - 64) // 2
         a[:, :half] *= 8
         a[:, half : 2 * half] = a[:, :half]
         b[half : 2 * half] = -b[:half]
     return a, b
-
-
-def flops(a: torch.Tensor, b: torch.Tensor) -> int:
-    return 2 * a.shape[0] * b.numel()
-
-
-def moved(a: torch.Tensor, b: torch.Tensor) -> int:
-    return a.nbytes + b.nbytes + a.shape[0] * b.shape[1] * a.element_size()
 
 
 challenge = Challenge(

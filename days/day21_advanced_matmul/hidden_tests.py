@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 
 from grader.challenge import Case, Challenge, Speed
-
-HALF, BRAIN = torch.float16, torch.bfloat16
+from grader.formulas.drawing import tensor
+from grader.formulas.dtypes import BRAIN, HALF
 
 
 def sizes(groups: str) -> list[int]:
@@ -18,14 +18,8 @@ def sizes(groups: str) -> list[int]:
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """x, w and group_sizes; `x_layout`, `w_layout` and `w_values` make x and w unlike each other."""
     group_sizes = sizes(case.groups)
-    x = draw(sum(group_sizes), case.k, layout=case.sizes.get("x_layout"))
-    w = draw(
-        len(group_sizes),
-        case.k,
-        case.n,
-        layout=case.sizes.get("w_layout"),
-        values=case.sizes.get("w_values"),
-    )
+    x = tensor(case, draw, "x", sum(group_sizes), case.k)
+    w = tensor(case, draw, "w", len(group_sizes), case.k, case.n)
     on_device = draw(len(group_sizes), dtype=torch.int32, layout="contiguous", values="zeros")
     return x, w, on_device.copy_(torch.tensor(group_sizes))
 

@@ -2,52 +2,65 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
 from grader.challenge import Case, Challenge, Chance, Memory, Relation, Speed
+from grader.formulas import dropout
+from grader.formulas.dtypes import BRAIN, HALF
 
-HALF, BRAIN = torch.float16, torch.bfloat16
-Pair = tuple[torch.Tensor, ...]
-
-
-def inputs(case: Case, draw) -> tuple[torch.Tensor, float, int]:
-    """x of the case's shape, the probability of dropping an element, and a seed of 31 bits."""
-    shape = [case.sizes[side] for side in ("batch", "rows", "cols", "n") if side in case.sizes]
-    return draw(*shape), case.p, case.sizes.get("seed", draw.integer(0, 2**31))
+from .suspects import SUSPECTS
 
 
-def dropped(kept: Any, keep: torch.Tensor) -> Pair:
-    """`kept` where `keep` says so and 0 elsewhere, and the mask."""
-    return torch.where(keep, kept, 0), keep
+def mask_of(outputs: tuple[torch.Tensor, ...]) -> torch.Tensor:
+    return outputs[1].flatten()
 
 
-def related(n: int, other, holds, name: str, says: str) -> Relation:
+def related(n: int, **relation) -> Relation:
     """A relation between two masks over the first n elements."""
-    return Relation(name, Case(n=n, p=0.5), other, lambda one, two: holds(one[1], two[1]), says)
+    return dropout.related(mask_of, Case(n=n, p=0.5), **relation)
 
 
-def same(one: torch.Tensor, two: torch.Tensor) -> bool:
-    """The masks begin alike, whatever their shapes."""
-    length = min(one.numel(), two.numel())
-    return torch.equal(one.flatten()[:length], two.flatten()[:length])
-
-
-def shifted(one: torch.Tensor, two: torch.Tensor) -> bool:
-    """One mask is the other, moved by a power of two."""
-    pairs = [
-        (a[by:], b[: len(b) - by]) for by in (2**i for i in range(11)) for a, b in ((one, two), (two, one))
-    ]
-    return any(torch.equal(a, b) for a, b in pairs)
-
-
+RELATIONS = [
+    related(
+        n=1300,
+        other=lambda x, p, seed: (x, p, seed),
+        holds=dropout.same,
+        name="the same seed again",
+        says="The same seed gives another mask the second time: use seed and the element's number, and "
+        "nothing that changes from call to call.",
+    ),
+    related(
+        n=1300,
+        other=lambda x, p, seed: (x, p, seed + 1),
+        holds=dropout.other,
+        name="another seed",
+        says="Another seed gives the same mask: seed does not reach the random numbers.",
+    ),
+    related(
+        n=1300,
+        other=lambda x, p, seed: (x, p, seed + 2**32),
+        holds=dropout.other,
+        name="another seed past 32 bits",
+        says="seed and seed + 2³² give the same mask: the upper bits of the seed are cut off.",
+    ),
+    dropout.next_seed(mask_of),
+    dropout.longer(mask_of),
+    related(
+        n=1200,
+        other=lambda x, p, seed: (x.view(12, 100), p, seed),
+        holds=dropout.same,
+        name="another shape",
+        says="The same elements as a matrix get another mask: count them in row-major order, whatever "
+        "the shape.",
+    ),
+    dropout.another_dtype(mask_of),
+]
 big = Case(n=2**27, p=0.5, gpu=True)
 
 challenge = Challenge(
     entry="dropout",
-    inputs=inputs,
-    reference=lambda x, p, seed, keep: dropped(x / (1 - p or 1), keep),
+    inputs=dropout.inputs,
+    reference=lambda x, p, seed, keep: (dropout.dropout(x, p, seed, keep), keep),
     chance=Chance(keep=lambda x, p, seed, y, mask: mask, rate=lambda case: 1 - case.p),
     rowwise=True,
     cases=[
@@ -91,88 +104,8 @@ challenge = Challenge(
         Case(n=300, p=0.5, calls=2),
         Case(n=2**31 + 77, p=0.5, dtype=HALF, gpu=True),
     ],
-    relations=[
-        related(
-            n=1300,
-            other=lambda x, p, seed: (x, p, seed),
-            holds=same,
-            name="the same seed again",
-            says="The same seed gives another mask the second time: use seed and the element's number, and "
-            "nothing that changes from call to call.",
-        ),
-        related(
-            n=1300,
-            other=lambda x, p, seed: (x, p, seed + 1),
-            holds=lambda one, two: not same(one, two),
-            name="another seed",
-            says="Another seed gives the same mask: seed does not reach the random numbers.",
-        ),
-        related(
-            n=1300,
-            other=lambda x, p, seed: (x, p, seed + 2**32),
-            holds=lambda one, two: not same(one, two),
-            name="another seed past 32 bits",
-            says="seed and seed + 2³² give the same mask: the upper bits of the seed are cut off.",
-        ),
-        related(
-            n=2600,
-            other=lambda x, p, seed: (x, p, seed + 1),
-            holds=lambda one, two: not shifted(one, two),
-            name="the next seed",
-            says="The mask of seed + 1 is that of seed, shifted: what is added to the seed, such as the "
-            "program's number, is reached from another seed too. Put it into the offset.",
-        ),
-        related(
-            n=700,
-            other=lambda x, p, seed: (torch.cat([x, x]), p, seed),
-            holds=same,
-            name="a longer x",
-            says="A longer x begins with another mask: the random numbers depend on the length, or on a "
-            "BLOCK chosen by it. The offset of element i must be made from i alone.",
-        ),
-        related(
-            n=1200,
-            other=lambda x, p, seed: (x.view(12, 100), p, seed),
-            holds=same,
-            name="another shape",
-            says="The same elements as a matrix get another mask: count them in row-major order, whatever "
-            "the shape.",
-        ),
-        related(
-            n=1200,
-            other=lambda x, p, seed: (x.half(), p, seed),
-            holds=same,
-            name="another dtype",
-            says="fp16 gets another mask than fp32: the random numbers depend on the dtype, or on a BLOCK "
-            "chosen by it.",
-        ),
-    ],
-    suspects={
-        "Kept elements are not scaled: divide them by 1 - p, and the mean of y stays that of x.": (
-            lambda x, p, seed, keep: dropped(x, keep)
-        ),
-        "Kept elements are divided by p where 1 - p, the share that is kept, is right.": (
-            lambda x, p, seed, keep: dropped(x / p if p else x, keep)
-        ),
-        "Kept elements are multiplied by 1 - p where they should be divided by it.": (
-            lambda x, p, seed, keep: dropped(x * (1 - p), keep)
-        ),
-        "y is 0 where mask is true: it must be true where an element is kept.": (
-            lambda x, p, seed, keep: (dropped(x / (1 - p or 1), ~keep)[0], keep)
-        ),
-        "Dropped elements come out as they went in: they must be 0.": (
-            lambda x, p, seed, keep: (torch.where(keep, x / (1 - p or 1), x), keep)
-        ),
-        "Every element is scaled and none is dropped: y does not follow the mask.": (
-            lambda x, p, seed, keep: (x / (1 - p or 1), keep)
-        ),
-        "Dropped elements are multiplied by 0, and 0 · Inf and 0 · NaN are NaN: choose, as tl.where does.": (
-            lambda x, p, seed, keep: (x * keep / (1 - p or 1), keep)
-        ),
-        "At p = 1 the scale 1 / (1 - p) is Inf, and 0 · Inf is NaN: choose 0, do not multiply by it.": (
-            lambda x, p, seed, keep: (x * keep * (1 / (1 - p) if p < 1 else torch.inf), keep)
-        ),
-    },
+    relations=RELATIONS,
+    suspects=SUSPECTS,
     speed=Speed(
         big,
         moved=lambda x, p, seed: 2 * x.nbytes + x.numel(),

@@ -2,51 +2,34 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch.nn.functional import gelu
 
-from grader.challenge import Case, Challenge, Relation, Speed
+from grader.challenge import Case, Challenge, Own, Relation, Speed
+from grader.formulas.drawing import shape_of
+from grader.formulas.dtypes import HALF
 
-HALF = torch.float16
-SCALES = {"tiny": 1e-4, "huge": 1e25}
+from .suspects import OF_ASINH, OF_GELU
+
+TINY, HUGE = Own("tiny"), Own("huge")
+SCALES = {TINY: 1e-4, HUGE: 1e25}
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor]:
     """A contiguous x of the case's shape, [n], [m, n], [b, m, n] or a single number.
 
-    `tiny` and `huge` are normal values times 1e-4 and 1e25; `near` -2.5, 1 + erf cancels.
+    TINY and HUGE are normal values times 1e-4 and 1e25; `near` -2.5, 1 + erf cancels.
     """
-    shape = [case.sizes[side] for side in ("b", "m", "n") if side in case.sizes]
+    shape = shape_of(case, "b", "m", "n")
     if case.values in SCALES:
         return (draw(*shape, values="normal").mul_(SCALES[case.values]),)
-    if "near" in case.sizes:
+    if "near" in case:
         return (draw(*shape, values="integers").div_(8).add_(case.near),)
     return (draw(*shape),)
 
 
 def moved(x: torch.Tensor) -> int:
     return 2 * x.nbytes
-
-
-def erf_of(x: torch.Tensor, factor: float) -> torch.Tensor:
-    return torch.special.erf(x * factor)
-
-
-def logarithm(x: torch.Tensor) -> torch.Tensor:
-    x = x.float()
-    return torch.log(x + torch.sqrt(x * x + 1)).double()
-
-
-def logarithm_of_size(x: torch.Tensor) -> torch.Tensor:
-    return torch.copysign(logarithm(x.abs()), x)
-
-
-def log1p_form(x: torch.Tensor) -> torch.Tensor:
-    size = x.float().abs()
-    square = size * size
-    return torch.copysign(torch.log1p(size + square / (1 + torch.sqrt(square + 1))), x.float()).double()
 
 
 big = Case(n=2**27)
@@ -65,8 +48,8 @@ BOTH = [
     Case(n=300, values="heavy"),
     Case(n=300, values="large"),
     Case(n=300, values="large", dtype=HALF),
-    Case(n=300, values="tiny"),
-    Case(n=300, values="huge"),
+    Case(n=300, values=TINY),
+    Case(n=300, values=HUGE),
     Case(n=300, values="inf"),
     Case(n=300, values="some_minus_inf", dtype=HALF),
     Case(n=300, values="nan"),
@@ -90,27 +73,7 @@ gelu_erf = Challenge(
         Case(n=300, values="heavy", dtype=HALF),
         Case(n=300, calls=2),
     ],
-    suspects={
-        "This is the tanh form of GELU; the day asks for erf, up to 5e-4 away.": (
-            lambda x: gelu(x, approximate="tanh")
-        ),
-        "This is x · sigmoid(1.702 x), up to 2e-2 away from GELU by erf.": lambda x: (
-            x * torch.sigmoid(1.702 * x)
-        ),
-        "erf is taken of x itself; it belongs to x / √2.": lambda x: 0.5 * x * (1 + erf_of(x, 1.0)),
-        "x is multiplied by √2 inside of erf; divide by it.": (
-            lambda x: 0.5 * x * (1 + erf_of(x, math.sqrt(2)))
-        ),
-        "x is divided by 2 inside of erf; divide by √2.": lambda x: 0.5 * x * (1 + erf_of(x, 0.5)),
-        "This is (1 + erf(x / √2)) / 2: the factor x in front of it is missing.": (
-            lambda x: 0.5 * (1 + erf_of(x, math.sqrt(0.5)))
-        ),
-        "This is erf(x / √2) alone; GELU is x / 2 · (1 + erf(x / √2)).": lambda x: erf_of(x, math.sqrt(0.5)),
-        "The 1 before erf(x / √2) is missing.": lambda x: 0.5 * x * erf_of(x, math.sqrt(0.5)),
-        "erfc stands where erf belongs: erfc(z) is 1 - erf(z).": lambda x: (
-            0.5 * x * (1 + torch.special.erfc(x * math.sqrt(0.5)))
-        ),
-    },
+    suspects=OF_GELU,
     speed=Speed(big, moved=moved, of_copy=0.70),
 )
 
@@ -122,25 +85,11 @@ asinh = Challenge(
         *BOTH,
         Case(m=31, n=65),
         Case(n=500, dtype=HALF),
-        Case(n=300, values="tiny", dtype=HALF),
+        Case(n=300, values=TINY, dtype=HALF),
         Case(n=300, values="integers"),
         Case(n=300, values="ramp", dtype=HALF),
     ],
-    suspects={
-        "log(x + √(x² + 1)) cancels near 0 and for negative x, and x² overflows; libdevice.asinh is right.": (
-            logarithm
-        ),
-        "log(|x| + √(x² + 1)) loses a small |x| beside the 1, and x² overflows; libdevice.asinh is right.": (
-            logarithm_of_size
-        ),
-        "x² overflows where |x| passes 1.8e19; libdevice.asinh takes any x.": log1p_form,
-        "The sign is lost: asinh(-x) is -asinh(x).": lambda x: torch.asinh(x).abs(),
-        "This is acosh, which has no value below 1; the day asks for asinh.": lambda x: torch.acosh(x),
-        "This is asin, of the circle; the day asks for asinh.": lambda x: torch.asin(x),
-        "This is sinh; the day asks for its inverse.": lambda x: torch.sinh(x),
-        "This is atanh, which has no value beyond 1; the day asks for asinh.": lambda x: torch.atanh(x),
-        "The logarithm is in base 2; the natural one is asked for.": lambda x: torch.asinh(x) / math.log(2),
-    },
+    suspects=OF_ASINH,
     relations=[
         Relation(
             "the sign of zero",

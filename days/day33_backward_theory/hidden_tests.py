@@ -2,38 +2,21 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-
 import torch
 
 from grader.challenge import Case, Challenge
+from grader.formulas.attention import diagonal, scores, weights
+from grader.formulas.attention_backward import Backward, delta_of
+from grader.formulas.drawing import holding
+from grader.formulas.dtypes import BRAIN, HALF
+from grader.formulas.heads import at, heads
 
-HALF, BRAIN = torch.float16, torch.bfloat16
-LOG2_E = math.log2(math.e)
-
-
-def at(Sq: int, Sk: int, D: int, causal: bool = False, B: int = 1, H: int = 2, **more) -> Case:
-    """B × H heads of Sq queries and Sk keys."""
-    return Case(B=B, H=H, Sq=Sq, Sk=Sk, D=D, causal=causal, **more)
-
-
-def rows(case: Case, draw, length: int, which: str) -> torch.Tensor:
-    """q, k, v, o or do: [B, H, length, D]. `v_order`, `do_layout` and the like say how one of them differs.
-
-    An order says how the tensor lies in memory: bshd for [B, length, H, D].
-    """
-    more = case.sizes
-    order = more.get(f"{which}_order", more.get("order", "bhsd"))
-    sizes = {"b": case.B, "h": case.H, "s": length, "d": case.D}
-    drawn = {"layout": more.get(f"{which}_layout"), "values": more.get(f"{which}_values")}
-    x = draw(*(sizes[axis] for axis in order), **drawn)
-    return x.permute([order.index(axis) for axis in "bhsd"])
+from .suspects import OF_DELTA, OF_DSCORES
 
 
 def delta_inputs(case: Case, draw) -> tuple:
     """o and do."""
-    return tuple(rows(case, draw, case.S, which) for which in ("o", "do"))
+    return tuple(heads(case, draw, which, case.H, case.S) for which in ("o", "do"))
 
 
 def inputs(case: Case, draw) -> tuple:
@@ -43,133 +26,17 @@ def inputs(case: Case, draw) -> tuple:
     as when keys are spread over several GPUs: then a row of one key has more than rounding errors to show.
     With `rise`, keys fall from first to last by that much each: with negative queries the scores rise.
     """
-    more = case.sizes
-    q, do = (rows(case, draw, case.Sq, which) for which in ("q", "do"))
-    k, v = (rows(case, draw, case.Sk, which) for which in ("k", "v"))
-    if "rise" in more:
-        k -= more["rise"] * (torch.arange(case.Sk, device=k.device)[:, None] - case.Sk // 2)
-    scale = more.get("scale", case.D**-0.5)
-    last = case.Sk - case.Sq if case.causal else None
-    s = scores(q.double(), k.double(), scale, last)
+    q, do = (heads(case, draw, which, case.H, case.Sq) for which in ("q", "do"))
+    k, v = (heads(case, draw, which, case.H, case.Sk) for which in ("k", "v"))
+    if "rise" in case:
+        k -= case.rise * (torch.arange(case.Sk, device=k.device)[:, None] - case.Sk // 2)
+    scale = case.get("scale", case.D**-0.5)
+    s = scores(q.double(), k.double(), scale, diagonal(q, k, case.causal))
     lse = torch.logsumexp(s, dim=-1)
     d = (weights(s, lse) * (do.double() @ v.double().mT)).sum(dim=-1)
-    if "more_keys" in more:
+    if "more_keys" in case:
         lse, d = lse + 0.7, d * 0.6 + 0.1
-    return q, k, v, do, kept(draw, lse), kept(draw, d), scale, case.causal
-
-
-def kept(draw, values: torch.Tensor) -> torch.Tensor:
-    """These values as a contiguous fp32 tensor among guard words, as all that is drawn."""
-    return draw(*values.shape, dtype=torch.float32, layout="contiguous").copy_(values)
-
-
-def scores(q: torch.Tensor, k: torch.Tensor, scale: float, last: int | None) -> torch.Tensor:
-    """q kᵀ · scale, with -inf where the key's number is more than the query's plus `last`."""
-    s = q @ k.mT * scale
-    if last is None:
-        return s
-    return s.masked_fill(~torch.ones_like(s, dtype=torch.bool).tril(last), -math.inf)
-
-
-def weights(s: torch.Tensor, lse: torch.Tensor) -> torch.Tensor:
-    """exp(s - lse), and 0 in rows whose lse is -inf."""
-    return torch.exp(s - torch.where(lse == -math.inf, 0.0, lse)[..., None])
-
-
-def right(p: torch.Tensor, dp: torch.Tensor, delta: torch.Tensor) -> torch.Tensor:
-    return p * (dp - delta[..., None])
-
-
-def gradient(
-    formula: Callable[..., torch.Tensor] = right,
-    scaled: Callable[[float], float] = lambda scale: scale,
-    shift: Callable[[int], int | None] = lambda last: last,
-    of_lse: Callable[[torch.Tensor], torch.Tensor] = lambda lse: lse,
-    dp_from: str = "v",
-) -> Callable[..., torch.Tensor]:
-    """The gradient of the scores, with parts of it changed: `dscores` itself if none is."""
-
-    def dscores(q, k, v, do, lse, delta, scale, causal):
-        wide = torch.promote_types(q.dtype, torch.float32)
-        q, k, v, do = (x.to(wide) for x in (q, k, v, do))
-        last = shift(k.shape[2] - q.shape[2]) if causal else None
-        p = weights(scores(q, k, scaled(scale), last), of_lse(lse))
-        return formula(p, do @ (k if dp_from == "k" else v).mT, delta)
-
-    return dscores
-
-
-def times_scale(q, k, v, do, lse, delta, scale, causal) -> torch.Tensor:
-    return gradient()(q, k, v, do, lse, delta, scale, causal) * scale
-
-
-def softmax_of_these(q, k, v, do, lse, delta, scale, causal) -> torch.Tensor:
-    """What comes out if the softmax is computed anew, and lse not looked at."""
-    own = torch.logsumexp(scores(q, k, scale, k.shape[2] - q.shape[2] if causal else None), dim=-1)
-    return gradient()(q, k, v, do, own, delta, scale, causal)
-
-
-def leaking(q, k, v, do, lse, delta, scale, causal) -> torch.Tensor:
-    """Hidden weights are 0, but what is subtracted is not multiplied by them."""
-    return gradient(lambda p, dp, delta: p * dp - delta[..., None])(q, k, v, do, lse, delta, scale, causal)
-
-
-def without_keys(q, k, v, do, lse, delta, scale, causal) -> torch.Tensor:
-    ds = gradient()(q, k, v, do, lse, delta, scale, causal)
-    return ds.masked_fill((lse == -math.inf)[..., None], math.nan)
-
-
-def along_keys(p: torch.Tensor, dp: torch.Tensor, delta: torch.Tensor) -> torch.Tensor:
-    """delta as a row; where the shapes do not allow it, nothing a kernel could give."""
-    return p * (dp - delta[..., None, :]) if p.shape[-1] == p.shape[-2] else p * math.nan
-
-
-suspects = {
-    "The scale is missing in p = exp(q kᵀ · scale - lse).": gradient(scaled=lambda scale: 1.0),
-    "The scale is applied to ds: it belongs into p alone, the rest follows on day 34.": times_scale,
-    "delta is missing: ds is p ∘ (dp - delta), and its rows sum to 0.": gradient(lambda p, dp, delta: p * dp),
-    "delta is added where it is subtracted: the rows of ds must sum to 0.": gradient(
-        lambda p, dp, delta: p * (dp + delta[..., None])
-    ),
-    "delta is outside of the product: ds is p ∘ (dp - delta), so what is hidden is 0.": leaking,
-    "The factor p is missing: ds is p ∘ (dp - delta).": gradient(
-        lambda p, dp, delta: (dp - delta[..., None]).masked_fill(p == 0, 0.0)
-    ),
-    "ds has another sign.": gradient(lambda p, dp, delta: -right(p, dp, delta)),
-    "delta lies along the keys: it is one number a query, delta[:, None].": gradient(along_keys),
-    "dp is do kᵀ where do vᵀ belongs.": gradient(dp_from="k"),
-    "Hidden entries are not 0: causal=True masks nothing.": gradient(shift=lambda last: None),
-    "The causal mask is aligned at the top left: query i sees keys up to i + Sk - Sq.": gradient(
-        shift=lambda last: 0
-    ),
-    "The causal mask hides the diagonal: query i sees key i + Sk - Sq too.": gradient(
-        shift=lambda last: last - 1
-    ),
-    "The causal mask lets one key too many through: key i + Sk - Sq is the last.": gradient(
-        shift=lambda last: last + 1
-    ),
-    "exp2 is called where exp belongs: scores and lse are natural.": gradient(
-        scaled=lambda scale: scale / LOG2_E, of_lse=lambda lse: lse / LOG2_E
-    ),
-    "log2(e) multiplies the scores and not lse: lse is natural, exp2 wants both in base 2.": gradient(
-        of_lse=lambda lse: lse / LOG2_E
-    ),
-    "p is a softmax of these keys alone: it is exp(scores - lse), with the lse that was handed in.": (
-        softmax_of_these
-    ),
-    "Rows that see no key give NaN: (-inf) - (-inf), or Inf · 0. All their entries are 0.": without_keys,
-}
-
-delta_suspects = {
-    "delta is summed over the queries: it is one number for each of them, summed over D.": lambda o, do: (
-        o * do
-    ).sum(dim=-2),
-    "delta is Σ o ∘ o: do has no part in it.": lambda o, do: (o * o).sum(dim=-1),
-    "delta is Σ do ∘ do: o has no part in it.": lambda o, do: (do * do).sum(dim=-1),
-    "delta has another sign.": lambda o, do: -(o * do).sum(dim=-1),
-    "delta is (Σ o) · (Σ do): multiply first, then sum.": lambda o, do: o.sum(dim=-1) * do.sum(dim=-1),
-    "delta is a mean: it is the sum over D.": lambda o, do: (o * do).mean(dim=-1),
-}
+    return q, k, v, do, holding(draw, lse), holding(draw, d), scale, case.causal
 
 
 def of_rows(S: int, D: int, B: int = 1, H: int = 2, **more) -> Case:
@@ -177,17 +44,23 @@ def of_rows(S: int, D: int, B: int = 1, H: int = 2, **more) -> Case:
     return Case(B=B, H=H, S=S, D=D, **more)
 
 
-def products(o: torch.Tensor, do: torch.Tensor) -> torch.Tensor:
+def delta(o: torch.Tensor, do: torch.Tensor) -> torch.Tensor:
     wide = torch.promote_types(o.dtype, torch.float32)
-    return (o.to(wide) * do.to(wide)).sum(dim=-1)
+    return delta_of(o.to(wide), do.to(wide))
+
+
+def dscores(q, k, v, do, lse, delta, scale, causal) -> torch.Tensor:
+    wide = torch.promote_types(q.dtype, torch.float32)
+    q, k, v, do = (x.to(wide) for x in (q, k, v, do))
+    return Backward().of_scores(q, k, v, do, lse, delta, scale, diagonal(q, k, causal))[1]
 
 
 challenge = (
     Challenge(
         entry="delta",
         inputs=delta_inputs,
-        reference=products,
-        suspects=delta_suspects,
+        reference=delta,
+        suspects=OF_DELTA,
         cases=[
             of_rows(1, 16),
             of_rows(0, 16),
@@ -216,8 +89,8 @@ challenge = (
     Challenge(
         entry="dscores",
         inputs=inputs,
-        reference=gradient(),
-        suspects=suspects,
+        reference=dscores,
+        suspects=OF_DSCORES,
         cases=[
             at(16, 16, 16),
             at(1, 1, 16, more_keys=True),

@@ -160,15 +160,19 @@ def hint(day: Words, again: bool, as_json: bool) -> None:
 @track.command(epilog=examples("track solution", "track solution 13 --yes > solution.py"))
 @the_day
 @click.option("--yes", is_flag=True, help="Do not ask before showing it ahead of a pass.")
-def solution(day: Words, yes: bool) -> None:
+@click.option("--fast", is_flag=True, help="The tuned one, of a day that has two.")
+def solution(day: Words, yes: bool, fast: bool) -> None:
     """Read our solution: freely after a pass, after one question before."""
     found, wanted = workspace.require(), chosen(day)
+    if fast and not wanted.fast_solution.is_file():
+        problem = f"{wanted.name} has one solution: nothing of it was tuned apart."
+        raise TrackError(problem, f"track solution {wanted.key}")
     made = standing().of(wanted)
     if not made.done and not made.solution:
         if not (yes or _agreed(wanted)):
             return Terminal(sys.stderr).next(f"track hint {wanted.key}", "the solution stays closed")
         note(found, "solution", wanted)
-    pages.code(Terminal(sys.stdout), Terminal(sys.stderr), wanted)
+    pages.solution(Terminal(sys.stdout), Terminal(sys.stderr), wanted, fast)
 
 
 def _agreed(day: Day) -> bool:

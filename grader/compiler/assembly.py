@@ -98,8 +98,12 @@ def facts(kernel: object, gpu: Gpu, machine: bool = False) -> Facts:
         divisions=len(DIVIDE.findall(ptx)),
         tma=ptx.count("cp.async.bulk.tensor"),
         copies=copied.total(),
-        machine={name: len(re.findall(pattern, code)) for name, pattern in MACHINE.items()} if code else {},
+        machine=_machine(code),
     )
+
+
+def _machine(code: str) -> dict[str, int]:
+    return {name: len(re.findall(pattern, code)) for name, pattern in MACHINE.items()} if code else {}
 
 
 def _read(cubin: bytes, machine: bool) -> tuple[str, str]:

@@ -16,18 +16,18 @@ class Unknown(Exception):
     """An argument that cannot be written down."""
 
 
-def written(executor: Any, named: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+def written(kernel: Any, named: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     """The recipe of one launch; `{"unknown": why}` where it cannot be written down.
 
     Args:
-        executor: the interpreter's, with the kernel's function.
+        kernel: its Python function.
         named: arguments by parameter.
         options: all keywords of the launch, num_warps and the like among them.
     """
     try:
         return {
-            "kernel": executor.fn.__name__,
-            "line": executor.fn.__code__.co_firstlineno,
+            "kernel": kernel.__name__,
+            "line": kernel.__code__.co_firstlineno,
             "arguments": {name: _word(value) for name, value in named.items()},
             "options": {name: options[name] for name in OPTIONS if options.get(name) is not None},
         }

@@ -25,8 +25,10 @@ from grader.dev import planted
 
 
 def kernels(day: Day) -> Iterator[tuple[str, str, str]]:
-    """Name, source, and why the meter cannot see it: our solution, honest alternatives, laggards."""
+    """Name, source, and why the meter cannot see it: our solutions, honest alternatives, laggards."""
     yield "ours", day.solution.read_text(encoding="utf-8"), ""
+    if day.fast_solution.is_file():
+        yield "fast", day.fast_solution.read_text(encoding="utf-8"), ""
     for path in planted.honest(day):
         yield f"honest: {path.stem}", path.read_text(encoding="utf-8"), ""
     for laggard in planted.laggards(day):
@@ -43,7 +45,7 @@ def measure(day: Day, source: str) -> dict[str, float]:
     from grader.predict.prediction import bar_name
     from grader.timing.passes import as_list, timed
 
-    module = _load(source)
+    module = _load(day, source)
     found = {}
     for challenge in load_challenges(day.hidden_tests):
         for speed in challenge.speeds:
@@ -64,7 +66,9 @@ def measure(day: Day, source: str) -> dict[str, float]:
     return found
 
 
-def _load(source: str) -> types.ModuleType:
+def _load(day: Day, source: str) -> types.ModuleType:
+    if str(day.provided) not in sys.path:
+        sys.path.append(str(day.provided))
     with tempfile.NamedTemporaryFile("w", suffix=".py", delete=False) as file:
         file.write(source)  # it stays: triton reads the source of each kernel at its first launch
     spec = importlib.util.spec_from_file_location("kernel", file.name)

@@ -42,11 +42,13 @@ def prove(day: Day, warm: Warm, quick: bool = False) -> Row:
     row.solution = _grade(day, day.solution, warm, row)
     if row.solution and row.solution.status != "passed":
         row.wrong.append(f"solution: {_said(row.solution)}")
-    for path in planted.honest(day):
+    fast = [day.fast_solution] if day.fast_solution.is_file() else []
+    for path in (*fast, *planted.honest(day)):
         verdict = _grade(day, path, warm, row)
         row.honest += bool(verdict and verdict.status == "passed")
         if verdict and verdict.status != "passed":
-            row.wrong.append(f"honest {path.stem}: {_said(verdict)}")
+            kind = "fast" if path in fast else "honest"
+            row.wrong.append(f"{kind} {path.stem}: {_said(verdict)}")
     for laggard in planted.laggards(day):
         verdict = _grade(day, laggard, warm, row)
         if verdict:

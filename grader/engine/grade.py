@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from grader.catalog import Day
-from grader.engine.precheck import LARGEST, precheck
+from grader.engine.precheck import LARGEST, Refusal, precheck
 from grader.engine.warm import Warm, new_log
 from grader.errors import BadSubmission, CannotGrade, TrackError
 from grader.request import Device, Request
@@ -53,8 +53,7 @@ def grade(
         device: `gpu` compiles and times, `cpu` interprets; `auto` takes a GPU if there is one.
         seed: replays a grading; a fresh one when None.
         only: grade only the cases whose id contains it.
-        on_event: told of every event as it happens (see judge/main.py); the first comes at
-            once.
+        on_event: told of every event as it happens (see judge/main.py); the first comes at once.
         warm: a warm parent to use; without one, one is started and stopped.
         call_timeout: seconds that one call of the learner's function may take.
         cases: try the cases of correct and edges.
@@ -68,44 +67,38 @@ def grade(
     source = read(path)
     where = warm.device if warm else choose_device(device)
     seed = random.SystemRandom().randrange(1, 10_000) if seed is None else seed
-    base = Verdict(
-        day.key,
-        "failed",
-        seed,
-        "cpu (interpreter)" if where == "cpu" else "gpu",
-        versions(),
-        sha256=hashlib.sha256(source).hexdigest(),
-    )
-    finding = precheck(day, source)
-    if finding is not None:
-        cause = {"reason": finding.reason, "line": finding.line, "column": finding.column}
-        check = Check("imports", "failed", 0.0, cause)
-        look_at = f"line {finding.line}" if finding.line else ""
-        return replace(
-            base, status=finding.status, checks=(check,), diagnosis=finding.diagnosis, look_at=look_at
-        )
+    base = _nothing_yet(day, source, where, seed)
+    refusal = precheck(day, source)
+    if refusal is not None:
+        return _refused(base, refusal)
     problem = unfit(where)
     if problem is not None:
         raise CannotGrade(f"Nothing can be graded here: {problem.what}.", problem.fix)
     on_event({"event": "note", "text": "loading torch and triton"})
-    request = Request(
-        "grade",
-        day.hidden_tests,
-        path.resolve(),
-        source,
-        where,
-        seed,
-        call_timeout or CALL_TIMEOUT[where],
-        only=only,
-        cases=cases,
-        speed=speed,
-    )
+    timeout = call_timeout or CALL_TIMEOUT[where]
+    files = day.hidden_tests, path.resolve(), day.provided
+    request = Request("grade", *files, source, where, seed, timeout, only=only, cases=cases, speed=speed)
     with contextlib.ExitStack() as stack:
         if where == "gpu":
             stack.enter_context(_only_one())
         parent = warm or stack.enter_context(Warm(where))
         verdict = _follow(parent, request, base, on_event)
     return replace(verdict, seconds=round(time.monotonic() - begin, 3))
+
+
+def _nothing_yet(day: Day, source: bytes, device: Device, seed: int) -> Verdict:
+    """The verdict before anything is known of the file."""
+    where = "cpu (interpreter)" if device == "cpu" else "gpu"
+    sha256 = hashlib.sha256(source).hexdigest()
+    return Verdict(day.key, "failed", seed, where, versions(), sha256=sha256)
+
+
+def _refused(base: Verdict, refusal: Refusal) -> Verdict:
+    """The verdict on a file of which nothing ran."""
+    cause = {"reason": refusal.reason, "line": refusal.line, "column": refusal.column}
+    checks = (Check("imports", "failed", 0.0, cause),)
+    look_at = f"line {refusal.line}" if refusal.line else ""
+    return replace(base, status=refusal.status, checks=checks, diagnosis=refusal.diagnosis, look_at=look_at)
 
 
 def read(path: Path) -> bytes:

@@ -51,7 +51,8 @@ def ask(
     if problem is not None:
         raise CannotGrade(f"Nothing can be looked at here: {problem.what}.", problem.fix)
     timeout = CALL_TIMEOUT["cpu"]
-    request = Request(do, day.hidden_tests, path.resolve(), source, "cpu", SEED, timeout, **options)
+    files = day.hidden_tests, path.resolve(), day.provided
+    request = Request(do, *files, source, "cpu", SEED, timeout, **options)
     with contextlib.ExitStack() as stack:
         parent = warm or stack.enter_context(Warm("cpu"))
         return _answer(parent, request, f" {day.key}{given}")

@@ -28,6 +28,22 @@ from grader.setup.doctor import PAIRS
 from grader.wire import Channel, Closed
 
 RUNNER = "grader.runner.main"
+# What every child needs, imported once.
+MODULES = (
+    "torch",
+    "torch._subclasses.schema_check_mode",
+    "triton.language",
+    "triton.compiler.code_generator",  # every launch asks for it
+    "pytest",
+    "pytest_timeout",
+    "grader.judge.main",
+    "grader.judge.suite",
+    "grader.interpreter.canaries",
+    "grader.judge.look.inspect",
+    "grader.judge.checks.predicted",
+    "grader.runner.main",
+    "grader.runner.metering",
+)
 
 
 class Parent:
@@ -171,22 +187,7 @@ def main() -> None:
     interpreted = os.environ.get("TRITON_INTERPRET") == "1"
     if interpreted:
         _has_what_we_hang_on()
-    for module in (
-        "torch",
-        "torch._subclasses.schema_check_mode",
-        "triton.language",
-        "triton.compiler.code_generator",  # every launch asks for it
-        "pytest",
-        *(f"_pytest.{plugin}" for plugin in default_plugins),
-        "pytest_timeout",
-        "grader.judge.main",
-        "grader.judge.suite",
-        "grader.interpreter.canaries",
-        "grader.judge.look.inspect",
-        "grader.judge.checks.predicted",
-        "grader.runner.main",
-        "grader.runner.metering",
-    ):
+    for module in (*MODULES, *(f"_pytest.{plugin}" for plugin in default_plugins)):
         importlib.import_module(module)
     if interpreted:
         from grader.interpreter import repairs

@@ -26,6 +26,7 @@ FORBIDDEN = {
     "grader": "it is what grades you",
     "solutions": "it holds the answer",
     "hidden_tests": "it is what grades you",
+    "suspects": "it is what grades you",
 }
 
 

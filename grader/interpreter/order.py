@@ -10,6 +10,8 @@ from typing import Any
 
 from triton.runtime import interpreter
 
+from grader.randomness import rng
+
 _builder: Any = interpreter.interpreter_builder
 _shuffle: random.Random | None = None
 _seed: int | None = None
@@ -41,4 +43,4 @@ def shuffle(seed: int | None) -> None:
 
 def lot(name: str) -> float:
     """A number below 1 for each name, the same throughout a seed, whatever ran before; 0 without a seed."""
-    return 0.0 if _seed is None else random.Random(f"{_seed}/{name}").random()
+    return 0.0 if _seed is None else rng(_seed, name).random()

@@ -15,9 +15,10 @@ NAMES: dict[str, tuple[str, ...]] = {
         *(f"GridExecutor.{name}" for name in ("__call__", "_init_args_hst", "_restore_args_dev")),
         *(f"InterpreterBuilder.{name}" for name in ("set_grid_dim", "set_grid_idx", "binary_op", "unary_op")),
         *(f"InterpreterBuilder.create_{name}" for name in ("dot", "fma", "fp_to_fp", "clampf", "maxnumf")),
+        "InterpreterBuilder.cast_impl",
         *(f"_interpreter.{name}" for name in ("load", "store", "atomic_rmw", "atomic_cas")),
         *(f"interpreter_builder.{name}" for name in ("options", "grid_dim", "grid_idx")),
-        "ReduceOps.sum",
+        *("ReduceOps.sum", "ScanOps.cumsum", "ScanOps.cumprod"),
     ),
     "triton.runtime.autotuner": ("Autotuner._bench",),
     "triton.language.core": ("_unwrap_if_constexpr", "block_type.__init__", "tensor.__init__", "tuple"),
@@ -39,9 +40,7 @@ def missing() -> str:
         for name in names:
             try:
                 attrgetter(name)(found)
-                if (
-                    name == "InterpreterBuilder.set_grid_idx"
-                ):  # which with set_grid_dim makes what is read later
+                if name == "InterpreterBuilder.set_grid_idx":  # it and set_grid_dim make what is read later
                     found.interpreter_builder.set_grid_dim(1, 1, 1)
                     found.interpreter_builder.set_grid_idx(0, 0, 0)
             except AttributeError:

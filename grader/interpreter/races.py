@@ -8,11 +8,14 @@ order its programs in ways that cannot be seen from outside: it is given the ben
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from grader.interpreter import whereabouts
+from grader.interpreter.regions import Region
+from grader.interpreter.watcher import Access
 
 MANY = -1
 
@@ -43,11 +46,11 @@ class Races:
     """Watches the launches of one call.
 
     Args:
-        line: the line of the learner's file that is running.
+        path: the learner's file; lines are reported in it.
     """
 
-    def __init__(self, line: Callable[[], int]) -> None:
-        self.line = line
+    def __init__(self, path: str) -> None:
+        self.path = path
         self.marks: dict[int, Marks] = {}
         self.met: dict[int, Race] = {}
         self.found: dict[int, Race] = {}
@@ -64,17 +67,29 @@ class Races:
         self.launch()
         return list(self.found.values())
 
-    def load(self, home: int, count: int, index: Any, dtype: Any, program: int) -> None:
-        """`program` loads elements `index` of the tensor at `home`, which has `count` of them."""
-        marks = self._marks(home, count, dtype)
+    def atomic(self, access: Access) -> None:
+        """An atomic by which programs may take turns; a bf16 that is added to comes as uint16."""
+        counts = access.dtype.kind in "iu" and access.size >= 4
+        self.ordered |= counts or access.op == "CAS" or "XCHG" in access.op
+
+    def access(self, home: Region, access: Access) -> None:
+        """The running program loads or stores elements of `home`."""
+        marks = self._marks(home, access)
+        index = (access.lanes.astype(np.int64) - home.start) // access.size
+        program = whereabouts.number() + 1
+        if access.kind == "load":
+            self._load(marks, index, program)
+        else:
+            values = np.broadcast_to(access.value, access.addresses.shape)[access.mask]
+            self._store(marks, index, values, program)
+
+    def _load(self, marks: Marks, index: Any, program: int) -> None:
         if _others(marks.writer[index], program).any():
             self._meet("load")
         readers = marks.reader[index]
         marks.reader[index] = np.where(_others(readers, program), MANY, program)
 
-    def store(self, home: int, count: int, index: Any, values: Any, program: int) -> None:
-        """`program` stores `values` to elements `index`."""
-        marks = self._marks(home, count, values.dtype)
+    def _store(self, marks: Marks, index: Any, values: Any, program: int) -> None:
         if _others(marks.reader[index], program).any():
             self._meet("load")
         shared = _others(marks.writer[index], program)
@@ -83,13 +98,14 @@ class Races:
             self._meet("store")
         marks.writer[index], marks.value[index] = program, values
 
-    def _marks(self, home: int, count: int, dtype: Any) -> Marks:
-        if home not in self.marks or len(self.marks[home].writer) != count:
-            self.marks[home] = Marks(count, dtype)
-        return self.marks[home]
+    def _marks(self, home: Region, access: Access) -> Marks:
+        count = (home.stop - home.start) // access.size
+        if home.start not in self.marks or len(self.marks[home.start].writer) != count:
+            self.marks[home.start] = Marks(count, access.dtype)
+        return self.marks[home.start]
 
     def _meet(self, kind: str) -> None:
-        line = self.line()
+        line = whereabouts.line(self.path)
         self.met.setdefault(line, Race(kind, line))
 
 

@@ -1,9 +1,12 @@
-"""The words of bounds.py: memory of tensors, and accesses beside it."""
+"""The memory of a launch's tensors, and what lies beside it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+
+from grader.memory import span
+from grader.operators import tensors_in
 
 
 class OutOfBounds(RuntimeError):
@@ -53,12 +56,17 @@ class Overrun:
     itemsize: int
 
 
-@dataclass(frozen=True)
-class Access:
-    """One load, store or atomic: the byte addresses of its active lanes, and `size` bytes at each."""
+def regions_of(named: dict[str, Any], given: set[int]) -> list[Region]:
+    """The memory of every tensor among a launch's arguments, by the parameter's name.
 
-    kind: str
-    lanes: Any
-    size: int
-    masked: bool
-    tile: bool
+    Args:
+        given: addresses of the storages that the call was handed.
+    """
+    found: dict[int, Region] = {}
+    for name, value in named.items():
+        for tensor in tensors_in([value]):
+            storage = tensor.untyped_storage()
+            low, start = storage.data_ptr(), tensor.data_ptr()
+            stop, high = start + span(tensor), low + storage.nbytes()
+            found.setdefault(start, Region(name, low, start, stop, high, low not in given))
+    return list(found.values())

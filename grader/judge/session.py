@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import math
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,7 +15,7 @@ import torch
 from grader.answers import Failed, Fault, Loaded
 from grader.challenge import Case, Challenge, Relation
 from grader.judge.case.attempt import attempt
-from grader.judge.case.link import Runner, RunnerLost, announce_builder
+from grader.judge.case.link import Runner, RunnerLost, announce_builder, ask_to_load
 from grader.judge.case.oracle import Values
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Evidence
@@ -22,6 +24,7 @@ from grader.verdict import Outcome
 from grader.wire import Channel
 
 Item = TypeVar("Item", Case, Relation)
+_LOADS = itertools.count(1)
 
 
 class CheckFailed(Exception):
@@ -114,9 +117,7 @@ class Session:
     def load(self, runner: Runner) -> Loaded | Failed:
         """Have a runner import the learner's file."""
         try:
-            command = {"do": "load", "path": str(self.request.path)}
-            blobs, timeout = [self.request.source], self.request.call_timeout
-            return runner.ask(command, Loaded, blobs, timeout=timeout)[0]
+            return ask_to_load(runner, self.request)
         except RunnerLost as lost:
             raise self.lost(None, lost) from None
 
@@ -192,11 +193,16 @@ class Session:
 
 
 def load_challenges(path: Path) -> tuple[Challenge, ...]:
-    """The challenge, or challenges, of a hidden_tests.py."""
-    spec = importlib.util.spec_from_file_location("hidden_tests", path)
+    """The challenge, or challenges, of a hidden_tests.py; its folder is a package, so `from .suspects` works.
+
+    Every load makes modules of its own, under a name of its own: days and courses do not mix.
+    """
+    name = f"hidden_tests_{next(_LOADS)}"
+    spec = importlib.util.spec_from_file_location(name, path, submodule_search_locations=[str(path.parent)])
     assert spec is not None
     assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    importlib.invalidate_caches()  # a file may have come into the folder since it was last looked at
     spec.loader.exec_module(module)
     challenge = module.challenge
     return (challenge,) if isinstance(challenge, Challenge) else tuple(challenge)

@@ -19,7 +19,6 @@ from grader.learner import journal
 from grader.learner.journal import Record
 
 FOLDER = "my-track"
-HANDED_OUT = ("README.md", "kernel.py")
 
 Fate = Literal["copied", "upgraded", "kept"]
 
@@ -97,18 +96,18 @@ def create() -> Workspace:
 
 
 def start(workspace: Workspace, day: Day) -> dict[str, Fate]:
-    """Gives the learner a day: lesson and skeleton, each copied if missing, upgraded if untouched, else kept.
+    """Gives the learner a day: each file copied if missing, upgraded if untouched, else kept.
 
     Raises:
         CannotWrite: nothing of the learner's was changed.
     """
     with writing(workspace.folder(day)):
         workspace.folder(day).mkdir(parents=True, exist_ok=True)
-        return {name: _hand_out(workspace, day, name) for name in HANDED_OUT}
+        return {name: _hand_out(workspace, day, name) for name in day.handed_out}
 
 
 def _hand_out(workspace: Workspace, day: Day, name: str) -> Fate:
-    ours, theirs = day.folder / name, workspace.folder(day) / name
+    ours, theirs = day.handed_out[name], workspace.folder(day) / name
     pristine = workspace.hidden / "handed-out" / day.stem / name
     new = ours.read_bytes()
     fate: Fate = "copied"

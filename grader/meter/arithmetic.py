@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 from triton.runtime import interpreter
@@ -12,8 +13,9 @@ from grader.meter.counter import Counter
 _builder: Any = interpreter.interpreter_builder
 
 
-def count(counter: Counter) -> Callable[[], None]:
-    """Count into `counter.tally` from here on; the result undoes it."""
+@contextlib.contextmanager
+def counted(counter: Counter) -> Iterator[None]:
+    """While the block runs, count into `counter.tally`."""
     stock = type(_builder)
 
     def binary_op(lhs: Any, rhs: Any, op: Any) -> Any:
@@ -30,17 +32,16 @@ def count(counter: Counter) -> Callable[[], None]:
         weight = counter.loops.weight
         counter.spend(d.data.size)
         counter.tally.dots += weight
-        counter.tally.lines.setdefault("dot", counter.bounds.line())
+        counter.tally.lines.setdefault("dot", counter.line())
         counter.tally.flops += weight * 2 * a.data.size * b.data.shape[-1]
         return interpreter.TensorHandle(d.data, d.dtype.scalar)  # no value is asked for, so none is computed
 
     _builder.binary_op, _builder.unary_op, _builder.create_dot = binary_op, unary_op, create_dot
-
-    def undo() -> None:
+    try:
+        yield
+    finally:
         for name in ("binary_op", "unary_op", "create_dot"):
             _builder.__dict__.pop(name, None)
-
-    return undo
 
 
 def _add(counter: Counter, arg: Any, result: Any, special: bool = False) -> None:
@@ -50,6 +51,6 @@ def _add(counter: Counter, arg: Any, result: Any, special: bool = False) -> None
         return
     kind = ("special64" if special else "fp64") if name == "fp64" else "special" if special else "fp32"
     if name == "fp64":
-        counter.tally.lines.setdefault("fp64", counter.bounds.line())
+        counter.tally.lines.setdefault("fp64", counter.line())
     ops = counter.tally.ops
     ops[kind] = ops.get(kind, 0.0) + counter.loops.weight * result.data.size

@@ -1,4 +1,4 @@
-"""Counts what the programs of a launch do to memory, through the proxy of interpreter/bounds.py."""
+"""Counts what the programs of a launch do to memory, access by access."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from grader.interpreter.bounds import Bounds, Region, is_float
+from grader.interpreter import whereabouts
+from grader.interpreter.bounds import Bounds
+from grader.interpreter.regions import Region
+from grader.interpreter.watcher import Access
 from grader.meter.counts import SECTOR, Site
 from grader.meter.loops import Loops
 from grader.meter.sectors import Pattern, pattern
@@ -43,7 +46,7 @@ class Tally:
 
 
 class Counter:
-    """Stands where Bounds stands: `bounds.watch(counter)`.
+    """Watches the programs that are counted.
 
     Args:
         path: the learner's file.
@@ -55,9 +58,8 @@ class Counter:
     """
 
     def __init__(self, path: str, loops: Loops) -> None:
+        self.path, self.loops = path, loops
         self.bounds = Bounds(path)
-        self.races = self.bounds.races
-        self.loops = loops
         self._known: dict[tuple[Any, ...], tuple[Any, Any, int, Pattern]] = {}
         self.begin(0.0)
 
@@ -80,19 +82,23 @@ class Counter:
         if self.work > self.limit:
             raise Cut
 
-    def check(self, kind: str, addresses: Any, mask: Any, size: int) -> None:
-        """Count one access; called before it happens.
+    def line(self) -> int:
+        """The learner's line that is running."""
+        return whereabouts.line(self.path)
+
+    def allows(self, access: Access) -> bool:
+        """Count one access. Floating values are looked at from outside only: they need no memory then.
 
         Raises:
             Cut: this program has done enough.
             OutOfBounds: a lane lies outside of every tensor.
         """
+        kind, addresses, mask, size = access.kind, access.addresses, access.mask, access.size
         self.spend(addresses.size)
-        home = self.bounds.check(kind, addresses, mask, size)
-        mask = np.broadcast_to(mask, addresses.shape)
+        home = self.bounds.home(access)
         if home is not None:
             addresses = addresses - np.uint64(home.low)  # a GPU's allocations start on a boundary
-        key = (kind, self.bounds.line(), home.name if home else "", size)
+        key = (kind, self.line(), home.name if home else "", size)
         found = self._pattern(key, addresses, mask, size)
         lanes, active = addresses.size, int(np.count_nonzero(mask))
         site = Site(
@@ -102,10 +108,7 @@ class Counter:
             self.step = self.loops.step
             self.tally.steps += self.loops.weight
         self.tally.sites.setdefault(key, Site(*key)).add(site, self.loops.weight)
-
-    def skips(self, dtype: Any) -> bool:
-        """Floating values are looked at from outside only: they need no memory then."""
-        return is_float(dtype)
+        return not (access.dtype.kind == "f" or access.dtype == np.uint16)  # which are the bits of a bf16
 
     def _pattern(self, key: tuple[Any, ...], addresses: Any, mask: Any, size: int) -> Pattern:
         """A line in a loop does the same again and again: only what is new is worked out."""

@@ -1,28 +1,21 @@
-"""Runs a few programs of a launch instead of all of them, and says what all of them would do.
-
-The interpreter prepares a launch as ever; where it asks for the grid, the chosen programs run, and it is told
-that there are none left.
-"""
+"""Runs a few programs of a launch instead of all of them, and says what all of them would do."""
 
 from __future__ import annotations
 
 import contextlib
-import inspect
+import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
-from unittest import mock
 
-from triton.runtime import interpreter
-
-from grader.interpreter import bounds
+from grader.interpreter.launching import Launching, Place, handed_to, speaking
+from grader.interpreter.regions import regions_of
 from grader.meter import arithmetic
 from grader.meter.counter import Counter, Cut, Tally
 from grader.meter.counts import LaunchCounts
 from grader.meter.extrapolate import launch_of
 from grader.meter.sample import place, programs, weights
-from grader.operators import tensors_in
 
-_builder: Any = interpreter.interpreter_builder
 FEW, MORE, MANY = 4, 10, 160  # programs; more where they are unlike each other, many where some do nothing
 ALIKE, IDLE = 0.2, 0.1
 # Work, as counter.py has it: of one program before it is cut, of one launch from which on three programs must
@@ -36,7 +29,7 @@ class Meter:
     Args:
         counter: that every access goes to.
         given: addresses of the storages that the call was handed.
-        recipe: how to compile this launch, from the executor, its named arguments and its options.
+        recipe: how to compile a launch, from its kernel, its arguments by name and its options.
     """
 
     def __init__(
@@ -54,77 +47,47 @@ class Meter:
     @contextlib.contextmanager
     def installed(self) -> Iterator[None]:
         """While the block runs, launches are counted instead of executed."""
-        executor: Any = interpreter.GridExecutor
-        run, patch = executor.__call__, interpreter._patch_lang_core
-
-        def patch_core(language: Any, scope: Any) -> None:
-            patch(language, scope)
-            scope.set_attr(language, "range", self.counter.loops.language_range)
-
-        swaps: list[tuple[Any, str, Any]] = [
-            (executor, "__call__", lambda ge, *args, **options: self.launch(run, ge, args, options)),
-            # They would copy every tensor to and fro.
-            (executor, "_init_args_hst", lambda ge, args, options: (args, options)),
-            (executor, "_restore_args_dev", lambda ge, *_: None),
-            (interpreter, "_patch_lang_core", patch_core),
-        ]
-        with contextlib.ExitStack() as stack:
-            for owner, name, replacement in swaps:
-                stack.enter_context(mock.patch.object(owner, name, replacement))
-            stack.callback(bounds.watch, None)
-            stack.callback(arithmetic.count(self.counter))
-            bounds.watch(self.counter)  # type: ignore[arg-type]
+        with (
+            handed_to(lambda launch: launch.sample(self.counter, partial(self._count, launch))),
+            speaking(range=self.counter.loops.language_range),
+            arithmetic.counted(self.counter),
+        ):
             yield
 
-    def launch(self, run: Any, executor: Any, args: tuple[Any, ...], options: dict[str, Any]) -> None:
-        """One launch: some of its programs run, where the interpreter asks for the grid."""
-        known = inspect.signature(executor.fn).parameters
-        named = inspect.getcallargs(executor.fn, *args, **{k: v for k, v in options.items() if k in known})
-        grid = executor.grid
-
-        def instead(given: dict[str, Any]) -> tuple[int]:
-            shape = grid(given) if callable(grid) else grid
-            self._count(executor, given, named, options, (*map(int, shape), 1, 1)[:3])
-            return (0,)  # programs left to run
-
-        executor.grid = instead
-        run(executor, *args, **options)
-
-    def _count(self, executor: Any, given: Any, named: Any, options: Any, grid: tuple[int, ...]) -> None:
-        programs = grid[0] * grid[1] * grid[2]
-        if not programs:
+    def _count(self, launching: Launching, grid: Place, program: Callable[[Place], None]) -> None:
+        """Count one launch by some of its programs."""
+        if not math.prod(grid):
             return
-        memory = regions(named, self.given)
+        named = launching.named()
+        memory = regions_of(named, self.given)
         self.counter.launch(memory)
-        chosen, tallies = self._run(executor.fn, given, grid)
+        chosen, tallies = self._run(program, grid)
         if not self.paused:
-            launch = launch_of(executor.fn, grid, memory, tallies, weights(chosen, programs))
-            launch.recipe = self.recipe(executor, named, options)
+            launch = launch_of(launching.kernel, grid, memory, tallies, weights(chosen, math.prod(grid)))
+            launch.recipe = self.recipe(launching.kernel, named, launching.options)
             self.launches.append(launch)
 
-    def _run(self, fn: Any, given: dict[str, Any], grid: tuple[int, ...]) -> tuple[list[int], list[Tally]]:
+    def _run(self, program: Callable[[Place], None], grid: Place) -> tuple[list[int], list[Tally]]:
         """The programs that were run, and what each did."""
-        count = grid[0] * grid[1] * grid[2]
-        type(_builder).set_grid_dim(_builder, *grid)
+        count = math.prod(grid)
         done: dict[int, Tally] = {}
         seen = 0.0
         for wanted in (self.few, MORE, MANY):
             chosen = programs(count, min(wanted, count))
-            for program in chosen:
-                if program not in done and (len(done) < FEW - 1 or seen < ENOUGH):
-                    done[program] = self._program(fn, given, place(program, grid))
+            for number in chosen:
+                if number not in done and (len(done) < FEW - 1 or seen < ENOUGH):
+                    done[number] = self._tally(program, place(number, grid))
                     seen += self.counter.work
             if self.few < FEW or seen > ENOUGH or _enough(list(done.values()), wanted):
                 break
         order = sorted(done)
-        return order, [done[program] for program in order]
+        return order, [done[number] for number in order]
 
-    def _program(self, fn: Any, given: dict[str, Any], at: tuple[int, int, int]) -> Tally:
+    def _tally(self, program: Callable[[Place], None], at: Place) -> Tally:
         self.counter.begin(max(min(PROGRAM, CALL - self.spent), LITTLE))
-        type(_builder).set_grid_idx(_builder, *at)
         self.counter.loops.running = True
         try:
-            fn(**given)
+            program(at)
         except Cut:
             self.counter.tally.cut = True
         except Exception as error:
@@ -148,21 +111,3 @@ def _enough(tallies: list[Tally], wanted: int) -> bool:
     if wanted < MORE:
         return max(asked) <= (1 + ALIKE) * min(asked)
     return min(asked) > IDLE * max(asked)
-
-
-def regions(named: dict[str, Any], given: set[int]) -> list[bounds.Region]:
-    """The memory of every tensor among a launch's arguments, by the parameter's name.
-
-    Args:
-        given: addresses of the storages that the call was handed.
-    """
-    found: dict[int, bounds.Region] = {}
-    for name, value in named.items():
-        for tensor in tensors_in([value]):
-            storage = tensor.untyped_storage()
-            low, start = storage.data_ptr(), tensor.data_ptr()
-            span = sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True)) + 1
-            stop = start + (span * tensor.element_size() if tensor.numel() else 0)
-            region = bounds.Region(name, low, start, stop, low + storage.nbytes(), low not in given)
-            found.setdefault(start, region)
-    return list(found.values())

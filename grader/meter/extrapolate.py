@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from grader.interpreter.bounds import Region
+from grader.interpreter.regions import Region
 from grader.meter.counter import Tally
 from grader.meter.counts import Extent, LaunchCounts, Site
 

@@ -10,6 +10,8 @@ import numpy as np
 import torch
 
 from grader.interpreter.regions import Region
+from grader.memory import span
+from grader.meter.trace import Remark, Step
 
 WASTED = 0.5  # of the sectors' bytes that a line asks for, below which it is remarked upon
 SEVERAL = 4  # sectors of a line, below which nothing is wasted
@@ -56,8 +58,7 @@ class Output:
     launch: int = 0
 
     def __post_init__(self) -> None:
-        reach = sum((n - 1) * step for n, step in zip(self.tensor.shape, self.tensor.stride(), strict=True))
-        self.stored = np.zeros(reach + 1, bool)
+        self.stored = np.zeros(span(self.tensor) // self.tensor.element_size(), bool)
 
     def left(self) -> tuple[int, int]:
         """Elements that were never stored, and all of them; gaps between a view's rows are not its own."""
@@ -80,48 +81,48 @@ class Remarks:
         self.writers: dict[str, Any] = {}  # the last program that stored each element, from 1
         self.doubled: dict[str, tuple[int, int]] = {}  # elements, and the line
 
-    def step(self, home: Region, step: dict[str, Any], elements: Any, program: int, place: Place) -> None:
+    def step(self, home: Region, step: Step, elements: Any, program: int, place: Place) -> None:
         """One access of one program, of these elements of `home`."""
-        key = step["kind"], step["line"], home.name
+        key = step.kind, step.line, home.name
         line = self.lines.setdefault(key, Line(*key))
-        line.sectors, line.needed = line.sectors + step["sectors"], line.needed + step["needed"]
-        line.apart = max(line.apart, step["apart"])
-        if line.place == (-1, -1) or (step["stray"] and not line.stray):
+        line.sectors, line.needed = line.sectors + step.sectors, line.needed + step.needed
+        line.apart = max(line.apart, step.apart)
+        if line.place == (-1, -1) or (step.stray and not line.stray):
             line.place = place
-        line.stray += step["stray"]
-        if step["kind"] != "load":
+        line.stray += step.stray
+        if step.kind != "load":
             self._store(home, step, elements, program + 1)
 
-    def _store(self, home: Region, step: dict[str, Any], elements: Any, program: int) -> None:
+    def _store(self, home: Region, step: Step, elements: Any, program: int) -> None:
         tensor = self.tensors[home.name]
         output = self.outputs.setdefault(home.start, Output(tensor, home.own))
-        output.name, output.line, output.launch = home.name, step["line"], self.launches - 1
+        output.name, output.line, output.launch = home.name, step.line, self.launches - 1
         output.stored[elements] = True
-        if step["kind"] == "atomic":
+        if step.kind == "atomic":
             return
         last = self.writers.setdefault(home.name, np.zeros(output.stored.size, np.int64))
         others = int(((last[elements] != 0) & (last[elements] != program)).sum())
         if others:
             before, _ = self.doubled.get(home.name, (0, 0))
-            self.doubled[home.name] = before + others, step["line"]
+            self.doubled[home.name] = before + others, step.line
         last[elements] = program
 
-    def end(self) -> list[dict[str, Any]]:
+    def end(self) -> list[Remark]:
         """What there is to say of the launch, the worst first."""
         found = []
         for line in sorted(self.lines.values(), key=lambda line: -line.stray):
             says, (program, step) = line.says(), line.place
             if says:
-                found.append({"says": says, "line": line.number, "program": program, "step": step})
+                found.append(Remark(says, line.number, program, step))
         for name, (count, number) in self.doubled.items():
             says = f"Line {number} stores {count:,} elements of {name} that another program has stored, too."
-            found.append({"says": says, "line": number, "program": -1, "step": -1})
+            found.append(Remark(says, number, -1, -1))
         return found
 
-    def unwritten(self) -> Iterator[tuple[int, dict[str, Any]]]:
+    def unwritten(self) -> Iterator[tuple[int, Remark]]:
         """Of the call's own tensors that it stored to, what it left out; and the launch to say it of."""
         for output in self.outputs.values():
             left, count = output.left()
             if left and output.own:
                 says = f"{left:,} of {count:,} elements of {output.name} are stored by no program."
-                yield output.launch, {"says": says, "line": output.line, "program": -1, "step": -1}
+                yield output.launch, Remark(says, output.line, -1, -1)

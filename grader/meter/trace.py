@@ -1,252 +1,80 @@
-"""Which elements each program touches, access by access: what a picture is drawn from."""
+"""What was traced of a call: its launches, and of each launch program by program every access."""
 
 from __future__ import annotations
 
-import contextlib
-import inspect
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Any
-from unittest import mock
-
-import numpy as np
-import torch
-from torch.utils._python_dispatch import TorchDispatchMode
-from triton.runtime import interpreter
-
-from grader.interpreter import bounds
-from grader.interpreter.bounds import Region
-from grader.meter.counts import SECTOR
-from grader.meter.execute import regions
-from grader.meter.remarks import Remarks
-from grader.meter.sectors import WARP, in_order, pattern, width
-from grader.operators import EMPTY, tensors_in
-
-FIRST, FINAL = 48, 16  # programs of a launch, that are drawn
-STEPS = 64  # accesses of one program
-REACH = 1024  # elements beside a tensor
-ROOM = 1 << 16  # bytes around an argument
-_builder: Any = interpreter.interpreter_builder
+from dataclasses import dataclass
 
 
-class Blank(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Notes which memory was not filled by anybody: whose elements a kernel has to store, each of them."""
+@dataclass
+class Step:
+    """One access of one program, for a picture; elements are counted from the tensor's first.
 
-    def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self.made: set[int] = set()
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        result = func(*args, **(kwargs or {}))
-        if func._schema.name.split("::")[-1] in EMPTY:
-            self.made |= _memory([result])
-        elif func._schema.is_mutable:
-            self.made -= _memory(args[:1])
-        return result
-
-
-def _memory(values: Sequence[Any]) -> set[int]:
-    return {tensor.untyped_storage().data_ptr() for tensor in tensors_in(values)}
-
-
-class Tracer:
-    """Stands where Bounds stands, and writes down every access.
-
-    Args:
-        path: the learner's file.
-        given: addresses of the storages that the call was handed.
+    Attributes:
+        kind: load, store or atomic.
+        time, times: the how manyth time this line ran in the program, of how many.
+        touched, strays, masked: runs of [first element, count]: inside of the tensor, outside, held back.
+        stray, left: how many lanes strayed, and how many the mask held back.
+        lanes: element of each lane of the first warp; None where it is masked.
+        apart: elements between neighbouring lanes.
+        sectors, needed: 32-byte sectors that are moved, and that would be enough.
     """
 
-    def __init__(self, path: str, given: set[int]) -> None:
-        self.bounds = bounds.Bounds(path)
-        self.races = self.bounds.races
-        self.given, self.blank = given, Blank()
-        self.regions: Sequence[Region] = ()
-        self.launches: list[dict[str, Any]] = []
-        self.remarks = Remarks()
-        self.astray = False
-        self._turns: Counter[tuple[int, str, int]] = Counter()
-
-    def skips(self, dtype: Any) -> bool:
-        """What lies outside is only looked at, so that the rest can be drawn as well."""
-        return self.astray
-
-    def check(self, kind: str, addresses: Any, mask: Any, size: int) -> None:
-        """Write one access down; called before it happens."""
-        mask = np.broadcast_to(mask, addresses.shape)
-        self.astray = False
-        home = _home(self.regions, addresses.reshape(-1), mask.reshape(-1))
-        if home is None or not addresses.size:
-            self.astray = True
-            return
-        elements = (addresses.astype(np.int64) - home.start) // size
-        whole = (home.stop - home.start) // size
-        outside = mask & ((elements < 0) | (elements >= whole))
-        self.astray = bool(outside.any())
-        number, line = self._number(), self.bounds.line()
-        self._turns[number, kind, line] += 1
-        step = {
-            "kind": kind,
-            "line": line,
-            "time": self._turns[number, kind, line],
-            "times": 0,  # known at the end
-            "tensor": home.name,
-            "touched": _runs(elements[mask & ~outside]),
-            "strays": _runs(_near(elements[outside], whole)),
-            "stray": int(outside.sum()),
-            "masked": _runs(_near(elements[~mask], whole)),
-            "left": int((~mask).sum()),
-            **_walk(addresses - np.uint64(home.low), mask, size, (home.start - home.low) // size),
-        }
-        place = self._write(number, step)
-        self.remarks.step(home, step, elements[mask & ~outside], number, place)
-
-    def _write(self, number: int, step: dict[str, Any]) -> tuple[int, int]:
-        """Where the step stands: its program's number and its own place, -1 where it is not drawn."""
-        launch = self.launches[-1]
-        if FIRST <= number < launch["total"] - FINAL:
-            return -1, -1
-        index = launch["index"].setdefault(number, len(launch["programs"]))
-        if index == len(launch["programs"]):
-            at = [int(i) for i in _builder.grid_idx]
-            launch["programs"].append({"at": at, "number": number, "steps": []})
-        steps = launch["programs"][index]["steps"]
-        if len(steps) >= STEPS:
-            return number, -1
-        steps.append(step)
-        return number, len(steps) - 1
-
-    @staticmethod
-    def _number() -> int:
-        """The running program's place in the grid; the first axis runs fastest."""
-        (x, y, z), (nx, ny, _) = _builder.grid_idx, _builder.grid_dim
-        return int(x) + int(nx) * (int(y) + int(ny) * int(z))
-
-    def begin(self, kernel: Any, named: dict[str, Any]) -> None:
-        """A launch begins."""
-        tensors = {name: self._whole(t) for name, value in named.items() for t in tensors_in([value])}
-        self.regions = [replace(r, own=r.low in self.blank.made) for r in regions(tensors, set())]
-        shapes = {
-            name: {"shape": list(t.shape), "stride": list(t.stride()), "itemsize": t.element_size()}
-            for name, t in tensors.items()
-        }
-        launch = {"kernel": kernel.__name__, "line": kernel.__code__.co_firstlineno, "tensors": shapes}
-        self.launches.append({**launch, "programs": [], "index": {}, "total": 1 << 62})
-        self._turns.clear()
-        self.remarks.begin(tensors)
-
-    def _whole(self, tensor: torch.Tensor) -> torch.Tensor:
-        """Of a view of memory that the call made, all of that memory: a kernel may go on from its pointer."""
-        storage = tensor.untyped_storage()
-        if storage.data_ptr() in self.given or storage.nbytes() == tensor.nbytes:
-            return tensor
-        return _flat(tensor)
-
-    def grid(self, shape: tuple[int, ...]) -> None:
-        """Its grid is known."""
-        self.launches[-1] |= {"grid": list(shape), "total": shape[0] * shape[1] * shape[2]}
-
-    def end(self) -> None:
-        """A launch is over."""
-        launch = self.launches[-1]
-        launch.pop("index")
-        launch["programs"].sort(key=lambda program: program["number"])
-        for program in launch["programs"]:
-            for step in program["steps"]:
-                step["times"] = self._turns[program["number"], step["kind"], step["line"]]
-        places = {program["number"]: index for index, program in enumerate(launch["programs"])}
-        launch["findings"] = [
-            {**finding, "program": places.get(finding["program"], -1)} for finding in self.remarks.end()
-        ]
-
-    def finish(self) -> None:
-        """The call is over."""
-        for launch, finding in self.remarks.unwritten():
-            self.launches[launch]["findings"].append(finding)
+    kind: str
+    line: int
+    time: int
+    times: int
+    tensor: str
+    touched: list[list[int]]
+    strays: list[list[int]]
+    stray: int
+    masked: list[list[int]]
+    left: int
+    lanes: list[int | None]
+    apart: int
+    sectors: int
+    needed: int
 
 
-def _home(memory: Sequence[Region], lanes: Any, active: Any) -> Region | None:
-    """The tensor that the first lane which lies in any points into; else the nearest."""
-    known = [region for region in memory if region.start < region.stop]
-    if not known or not lanes.size:
-        return None
-    for some in (lanes[active], lanes):
-        inside = [(some >= region.start) & (some < region.stop) for region in known]
-        first = [int(found.argmax()) if found.any() else some.size for found in inside]
-        if min(first) < some.size:
-            return known[first.index(min(first))]
-    at = int(lanes[0])
-    return min(known, key=lambda region: min(abs(at - region.start), abs(at - region.stop)))
+@dataclass
+class Program:
+    """One program of a launch: its place in the grid, its number, and what it did."""
+
+    at: list[int]
+    number: int
+    steps: list[Step]
 
 
-def _walk(addresses: Any, mask: Any, size: int, before: int) -> dict[str, Any]:
-    """How a warp goes through the access: where its lanes are, how far apart, how many sectors they touch.
+@dataclass(frozen=True)
+class Remark:
+    """What strikes the eye in a launch, and the access that it is about.
 
-    Args:
-        before: elements that lie before the tensor's first one in its memory.
+    Attributes:
+        program, step: which one; -1 where it is not drawn.
     """
-    found = pattern(addresses, mask, size)
-    ordered, active = in_order(addresses, mask)
-    stride = width(found.step, size)
-    first = ordered.astype(np.int64)[::stride][:WARP] // size - before
-    lanes = [int(e) if a else None for e, a in zip(first, active[::stride][:WARP], strict=True)]
-    needed = -(-found.useful * size // SECTOR)
-    return {"lanes": lanes, "apart": found.step // size, "sectors": found.sectors, "needed": needed}
+
+    says: str
+    line: int
+    program: int
+    step: int
 
 
-def _near(elements: Any, whole: int) -> Any:
-    return elements[(elements >= -REACH) & (elements < whole + REACH)]
+@dataclass(frozen=True)
+class Drawn:
+    """How a tensor lies in memory; strides in elements."""
+
+    shape: list[int]
+    stride: list[int]
+    itemsize: int
 
 
-def _runs(elements: Any) -> list[list[int]]:
-    """Sorted elements as runs of [first, count]."""
-    elements = np.unique(elements)
-    if not elements.size:
-        return []
-    breaks = np.flatnonzero(np.diff(elements) != 1) + 1
-    return [[int(run[0]), len(run)] for run in np.split(elements, breaks)]
+@dataclass
+class TracedLaunch:
+    """One launch, program by program; `total` programs, of which some are drawn."""
 
-
-def _flat(tensor: torch.Tensor) -> torch.Tensor:
-    """All of the memory that it is a view of."""
-    return tensor.as_strided((tensor.untyped_storage().nbytes() // tensor.element_size(),), (1,), 0)
-
-
-def alone(tensor: torch.Tensor) -> torch.Tensor:
-    """The same tensor with so much room around that what strays from it meets no other."""
-    whole = _flat(tensor)
-    before = ROOM // tensor.element_size()
-    room = tensor.new_zeros(whole.numel() + 2 * before)
-    room[before : before + whole.numel()] = whole
-    return room.as_strided(tensor.shape, tensor.stride(), before + tensor.storage_offset())
-
-
-@contextlib.contextmanager
-def traced(tracer: Tracer) -> Iterator[None]:
-    """While the block runs, launches run as ever, and are written down."""
-    executor: Any = interpreter.GridExecutor
-    stock, stock_dim = executor.__call__, _builder.set_grid_dim
-
-    def call(ge: Any, *args: Any, **options: Any) -> None:
-        known = inspect.signature(ge.fn).parameters
-        named = inspect.getcallargs(ge.fn, *args, **{k: v for k, v in options.items() if k in known})
-        tracer.begin(ge.fn, named)
-        bounds.watch(tracer)  # type: ignore[arg-type]
-        try:
-            stock(ge, *args, **options)
-        finally:
-            bounds.watch(None)
-            tracer.end()
-
-    def set_grid_dim(*shape: int) -> None:
-        stock_dim(*shape)
-        tracer.grid(shape)
-
-    with (
-        mock.patch.object(executor, "__call__", call),
-        mock.patch.object(_builder, "set_grid_dim", set_grid_dim),
-        tracer.blank,
-    ):
-        yield
-    tracer.finish()
+    kernel: str
+    line: int
+    grid: list[int]
+    total: int
+    tensors: dict[str, Drawn]
+    programs: list[Program]
+    findings: list[Remark]

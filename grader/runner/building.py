@@ -1,7 +1,7 @@
 """The process that compiles the learner's kernels for a GPU that is not there: never interpreted, never run.
 
-load   {path, gpu}, and the file's bytes → Loaded, of no functions
-build  {recipe, gpu, machine, code}      → Built
+load   {path, provided, gpu}, and the file's bytes → Loaded, of no functions
+build  {recipe, gpu, machine, code}                → Built
 
 It is forked from a parent without TRITON_INTERPRET: where that is set, Triton cannot compile.
 """
@@ -36,7 +36,7 @@ class Builder:
         """Import the file for its kernels."""
         self.path = header["path"]
         driver.set_active(Driver(datasheets.GPUS[header["gpu"]]))
-        module = loading.load(self.path, bytes(blobs[0]))
+        module = loading.load(self.path, bytes(blobs[0]), header["provided"])
         for value in vars(module).values():
             jitted = _jitted(value)
             if jitted is not None:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import Any
+from unittest import mock
 
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 
 from grader.answers import Launch
-from grader.interpreter import bounds
+from grader.interpreter import whereabouts
+from grader.interpreter.bounds import Bounds
+from grader.interpreter.launching import Launching, handed_to
+from grader.interpreter.regions import Region
 from grader.runner.world import World
 
 
 @contextmanager
-def observed(world: World, limits: bounds.Bounds | None) -> Iterator[list[Launch]]:
+def observed(world: World, limits: Bounds | None) -> Iterator[list[Launch]]:
     """Report launches to `world` while the block runs, and hold their addresses against `limits` in the
     interpreter.
 
@@ -23,45 +28,30 @@ def observed(world: World, limits: bounds.Bounds | None) -> Iterator[list[Launch
         the launches, growing as they happen.
     """
     seen: list[Launch] = []
-    undo = [_wrap(Autotuner, "run", lambda stock, self, *a, **k: _enclosed(world, stock, self, a, k))]
-    if limits is not None:
-        undo.append(_interpreted(world, limits, seen))
-    else:
-        undo.append(_compiled(world, seen))
-    try:
+    launches = _interpreted(world, limits, seen) if limits else _compiled(world, seen)
+    with launches, _wrapped(Autotuner, "run", partial(_enclosed, world)):
         yield seen
-    finally:
-        bounds.watch(None)
-        for restore in undo:
-            restore()
 
 
-def _interpreted(world: World, limits: bounds.Bounds, seen: list[Launch]) -> Callable[[], None]:
-    from triton.runtime import interpreter
-
-    def call(stock: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
-        world.before_launch([*args, *kwargs.values()])
+def _interpreted(world: World, limits: Bounds, seen: list[Launch]) -> AbstractContextManager[Any]:
+    def carry_out(launch: Launching) -> None:
+        world.before_launch([*launch.args, *launch.options.values()])
         limits.launch(
             [
-                bounds.Region(
-                    t.name, base, base + t.start, base + t.stop, base + t.storage.nbytes(), t.allocated
-                )
+                Region(t.name, base, base + t.start, base + t.stop, base + t.storage.nbytes(), t.allocated)
                 for base, t in world.tracked.items()
             ]
         )
-        bounds.watch(limits)
         try:
-            return stock(self, *args, **kwargs)
+            launch.run(limits)
         finally:
-            bounds.watch(None)
-            grid = getattr(interpreter.interpreter_builder, "grid_dim", ())
-            seen.append(Launch(self.fn.__name__, [int(n) for n in grid]))
+            seen.append(Launch(launch.kernel.__name__, list(whereabouts.grid())))
             world.after_launch()
 
-    return _wrap(interpreter.GridExecutor, "__call__", call)
+    return handed_to(carry_out)
 
 
-def _compiled(world: World, seen: list[Launch]) -> Callable[[], None]:
+def _compiled(world: World, seen: list[Launch]) -> AbstractContextManager[Any]:
     def run(stock: Any, self: Any, *args: Any, grid: Any, warmup: bool = False, **kwargs: Any) -> Any:
         if warmup:
             return stock(self, *args, grid=grid, warmup=warmup, **kwargs)
@@ -78,23 +68,18 @@ def _compiled(world: World, seen: list[Launch]) -> Callable[[], None]:
             seen.append(Launch(self.__name__, [] if callable(resolved[0]) else list(resolved[0])))
             world.after_launch()
 
-    return _wrap(JITFunction, "run", run)
+    return _wrapped(JITFunction, "run", run)
 
 
-def _enclosed(world: World, stock: Any, self: Any, args: Any, kwargs: Any) -> Any:
+def _enclosed(world: World, stock: Any, *args: Any, **kwargs: Any) -> Any:
     """An autotuner's own torch work (it times configs) is no work of the learner's."""
     world.launching += 1
     try:
-        return stock(self, *args, **kwargs)
+        return stock(*args, **kwargs)
     finally:
         world.launching -= 1
 
 
-def _wrap(owner: Any, name: str, wrapper: Any) -> Callable[[], None]:
+def _wrapped(owner: Any, name: str, wrapper: Any) -> AbstractContextManager[Any]:
     stock = getattr(owner, name)
-
-    def replacement(*args: Any, **kwargs: Any) -> Any:
-        return wrapper(stock, *args, **kwargs)
-
-    setattr(owner, name, replacement)
-    return lambda: setattr(owner, name, stock)
+    return mock.patch.object(owner, name, lambda *args, **kwargs: wrapper(stock, *args, **kwargs))

@@ -10,8 +10,8 @@ from pathlib import Path
 from types import ModuleType
 
 
-def load(path: str, source: bytes) -> ModuleType:
-    """The file's module, called `kernel`; what lies beside it can be imported.
+def load(path: str, source: bytes, provided: str) -> ModuleType:
+    """The file's module, called `kernel`; what lies beside it can be imported, and what the day provides.
 
     Python's own import would take a stale .pyc for a file that was saved twice within a second at equal size.
 
@@ -20,6 +20,8 @@ def load(path: str, source: bytes) -> ModuleType:
     """
     os.chdir(Path(path).parent)
     sys.path.insert(0, os.getcwd())
+    sys.path.append(provided)
+    sys.dont_write_bytecode = True  # beside the learner's files, and stale where two saves are a second apart
     # Triton and tracebacks read the source here. Without a time it is never held against the disk.
     lines = importlib.util.decode_source(source).splitlines(keepends=True)
     linecache.cache[path] = (len(source), None, lines, path)

@@ -1,6 +1,6 @@
 """The runner's loop: load the learner's file, run its function on raw inputs, send back raw outputs.
 
-    load  {path}, and the file's bytes                   → Loaded
+    load  {path, provided}, and the file's bytes         → Loaded
     call  {entry, arguments, upstream, of, seed, calls}  → Called
     peak  {entry, arguments}                             → Peak
 
@@ -22,7 +22,9 @@ from typing import Any
 import torch
 
 from grader.answers import Called, Failed, Loaded, Parameter, Peak
-from grader.interpreter import bounds, order
+from grader.interpreter import order, proxy
+from grader.interpreter.bounds import Bounds
+from grader.memory import raw
 from grader.runner import backward, faults, loading
 from grader.runner.launches import observed
 from grader.runner.probes import PROBES
@@ -50,7 +52,7 @@ class LearnerFile:
     def load(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Import the file and say what functions it has."""
         self.path = header["path"]
-        self.module = loading.load(self.path, bytes(blobs[0]))
+        self.module = loading.load(self.path, bytes(blobs[0]), header["provided"])
         functions = {}
         for name, value in vars(self.module).items():
             if callable(value) and not isinstance(value, type) and not name.startswith("__"):
@@ -65,7 +67,7 @@ class LearnerFile:
         specs = [*header["arguments"], *header["upstream"]]
         handed = unpack_arguments(specs, blobs, self.device)
         arguments, upstream = handed[: len(header["arguments"])], handed[len(header["arguments"]) :]
-        world, limits = World(), bounds.Bounds(self.path) if INTERPRETED else None
+        world, limits = World(), Bounds(self.path) if INTERPRETED else None
         for spec, value in zip(specs, handed, strict=True):
             if isinstance(value, torch.Tensor):
                 world.add_input(spec["name"], value, spec["start"], spec["stop"])
@@ -99,12 +101,12 @@ class LearnerFile:
             guards=world.broken_guards(),
             overruns=limits.report() if limits else [],
         )
-        return report, [*data, *(_raw(storage) for storage in inputs)]
+        return report, [*data, *(raw(storage).cpu().numpy().data for storage in inputs)]
 
     def allocated(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """What one call asks torch for in all, and what of it the outputs are; bytes."""
         arguments = unpack_arguments(header["arguments"], blobs, self.device)
-        world, limits = World(), bounds.Bounds(self.path)
+        world, limits = World(), Bounds(self.path)
         with observed(world, limits), world:
             result = getattr(self.module, header["entry"])(*arguments)
         size = sum(out.nbytes for out in as_list(result) if isinstance(out, torch.Tensor))
@@ -120,7 +122,7 @@ def serve(channel: Channel) -> None:
     _limit_memory()
     if INTERPRETED:
         order.install()
-        bounds.install()
+        proxy.install()
     runner = LearnerFile()
     commands: dict[str, Any] = {"load": runner.load, "call": runner.call, "peak": runner.allocated}
     if INTERPRETED:
@@ -159,11 +161,6 @@ def _parameters(function: Any) -> list[Parameter] | None:
         for p in signature.parameters.values()
         if p.kind in positional
     ]
-
-
-def _raw(storage: torch.UntypedStorage) -> memoryview:
-    raw = torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage)
-    return raw.cpu().numpy().data
 
 
 def _limit_memory() -> None:

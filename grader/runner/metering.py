@@ -8,7 +8,6 @@ A runner that was metered believes in a GPU that is not there: it is of no furth
 
 from __future__ import annotations
 
-import mmap
 from typing import Any
 
 import torch
@@ -23,8 +22,8 @@ from grader.meter.execute import Meter
 from grader.meter.hollow import Hollow
 from grader.meter.loops import Loops
 from grader.meter.stage import pretended
-from grader.meter.trace import Tracer, alone, traced
-from grader.operators import tensors_in
+from grader.meter.tracer import Tracer, alone, traced
+from grader.operators import storages_in
 from grader.predict.tuning import tuned
 from grader.runner.tensors import unpack_arguments
 from grader.timing.passes import as_list, gradients
@@ -47,9 +46,8 @@ class Metering:
         loops = Loops()
         self.runner.module.range = loops.shorter
         counter = Counter(self.runner.path, loops)
-        arguments = hollow_arguments(header["arguments"], blobs)
-        given = {t.untyped_storage().data_ptr() for t in tensors_in(arguments)}
-        meter = Meter(counter, given, recipe.written)
+        arguments = unpack_arguments(header["arguments"], blobs, "cpu")
+        meter = Meter(counter, storages_in(arguments), recipe.written)
 
         def note(name: str, read: int, written: int) -> None:
             if not meter.paused:
@@ -65,13 +63,12 @@ class Metering:
         """Write down what each program of one small call touches."""
         arguments = unpack_arguments(header["arguments"], blobs, "cpu")
         arguments = [alone(value) if isinstance(value, torch.Tensor) else value for value in arguments]
-        given = {t.untyped_storage().data_ptr() for t in tensors_in(arguments)}
-        tracer = Tracer(self.runner.path, given)
+        tracer = Tracer(self.runner.path, storages_in(arguments))
         for position in header["of"]:
             arguments[position].requires_grad_()
         with traced(tracer):
             getattr(self.runner.module, header["entry"])(*arguments)
-        return Traced(tracer.launches), []  # type: ignore[arg-type]
+        return Traced(tracer.launches), []
 
     def _call(self, meter: Meter, header: dict[str, Any], arguments: list[Any]) -> None:
         """The part of the call that is judged; what comes before it is not counted."""
@@ -90,17 +87,3 @@ class Metering:
         ]
         meter.paused = False
         gradients(result, [arguments[position] for position in header["of"]], upstream)
-
-
-def hollow_arguments(specs: list[dict[str, Any]], blobs: list[bytearray]) -> list[Any]:
-    """The call's arguments; a tensor without a blob is never filled, and costs no memory until it is."""
-    return [_argument(spec, blobs) for spec in specs]
-
-
-def _argument(spec: dict[str, Any], blobs: list[bytearray]) -> Any:
-    if "dtype" not in spec:
-        return spec["value"]
-    raw: Any = mmap.mmap(-1, spec["bytes"] or 1) if spec["blob"] is None else blobs[spec["blob"]]
-    flat = torch.frombuffer(raw, dtype=torch.uint8)
-    tensor = torch.empty(0, dtype=getattr(torch, spec["dtype"]))
-    return tensor.set_(flat.untyped_storage(), spec["offset"], spec["shape"], spec["stride"])

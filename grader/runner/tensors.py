@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from typing import Any
 
 import torch
@@ -12,7 +13,7 @@ from grader.runner.world import World
 
 def unpack_arguments(specs: list[dict[str, Any]], blobs: list[bytearray], device: str) -> list[Any]:
     """The call's arguments. A tensor's spec has dtype, shape, stride, offset (elements) and the index of its
-    blob.
+    blob; one without a blob has `bytes` that nobody has written, and costs no memory until somebody does.
     """
     return [_argument(spec, blobs, device) for spec in specs]
 
@@ -21,7 +22,8 @@ def _argument(spec: dict[str, Any], blobs: list[bytearray], device: str) -> Any:
     if "dtype" not in spec:
         return spec["value"]
     dtype = getattr(torch, spec["dtype"])
-    raw = torch.frombuffer(blobs[spec["blob"]], dtype=torch.uint8).to(device)
+    blob: Any = mmap.mmap(-1, spec["bytes"] or 1) if spec["blob"] is None else blobs[spec["blob"]]
+    raw = torch.frombuffer(blob, dtype=torch.uint8).to(device)
     tensor = torch.empty(0, dtype=dtype, device=device)
     return tensor.set_(raw.untyped_storage(), spec["offset"], spec["shape"], spec["stride"])
 

@@ -16,10 +16,9 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 from grader.answers import Guard
+from grader.memory import GUARD, POISON, raw, span
 from grader.operators import EMPTY, FILLED, VIEWS, WHOLE_FILLS, body, tensors_in
 
-POISON = 0xFF  # every float dtype reads it as NaN, every signed integer as -1
-GUARD = 64 << 10  # bytes on either side, a multiple of every alignment that matters
 CHECKSUM_LIMIT = 64 << 20
 
 
@@ -99,20 +98,20 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if plain.layout != torch.strided or plain.device.type == "meta":
             return plain
         with _disable_current_modes():
-            span = _span(plain)
-            raw = torch.empty(span + 2 * GUARD, dtype=torch.uint8, device=plain.device).fill_(POISON)
-            storage = raw.untyped_storage()
+            size = span(plain)
+            poisoned = torch.empty(size + 2 * GUARD, dtype=torch.uint8, device=plain.device).fill_(POISON)
+            storage = poisoned.untyped_storage()
             guarded = torch.empty(0, dtype=plain.dtype, device=plain.device)
             guarded.set_(storage, GUARD // plain.element_size(), plain.shape, plain.stride())
             if op in FILLED:
                 guarded.copy_(plain)
         name = f"the tensor from torch.{op.removeprefix('new_')}"
-        self._track(Tracked(name, storage, GUARD, GUARD + span, allocated=True))
+        self._track(Tracked(name, storage, GUARD, GUARD + size, allocated=True))
         return guarded
 
     def _is_whole(self, tensor: torch.Tensor) -> bool:
         known = self.find(tensor)
-        return known is not None and known.allocated and _span(tensor) == known.stop - known.start
+        return known is not None and known.allocated and span(tensor) == known.stop - known.start
 
     def _track(self, tracked: Tracked) -> None:
         self.tracked[tracked.storage.data_ptr()] = tracked
@@ -162,8 +161,8 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         broken = []
         with _disable_current_modes():
             for tracked in (tracked for tracked in self.tracked.values() if tracked.allocated):
-                raw = torch.empty(0, dtype=torch.uint8, device=tracked.storage.device).set_(tracked.storage)
-                for side, words in (("before", raw[: tracked.start]), ("after", raw[tracked.stop :])):
+                whole = raw(tracked.storage)
+                for side, words in (("before", whole[: tracked.start]), ("after", whole[tracked.stop :])):
                     changed = (words != POISON).nonzero()
                     if len(changed):
                         nearest = len(words) - int(changed[-1]) if side == "before" else int(changed[0]) + 1
@@ -176,16 +175,8 @@ def checksum(storage: torch.UntypedStorage) -> int:
     if storage.nbytes() > CHECKSUM_LIMIT:
         return 0
     with _disable_current_modes():
-        raw = torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage)
+        whole = raw(storage)
         if storage.device.type == "cpu":
-            return zlib.crc32(raw.numpy().data)
-        words = raw[: raw.numel() // 4 * 4].view(torch.int32).to(torch.int64)
+            return zlib.crc32(whole.numpy().data)
+        words = whole[: whole.numel() // 4 * 4].view(torch.int32).to(torch.int64)
         return int((words * torch.arange(1, words.numel() + 1, device=words.device)).sum())
-
-
-def _span(tensor: torch.Tensor) -> int:
-    """Bytes from a tensor's first element to behind its last."""
-    if tensor.numel() == 0:
-        return 0
-    last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
-    return (last + 1) * tensor.element_size()

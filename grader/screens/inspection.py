@@ -37,20 +37,23 @@ def table(
     terminal.line((day.heading, "bold"), (f"   predicted for one {gpu.name}", "dim"))
     backward = any(part["part"] != "forward" for part in parts)
     for part in parts:
-        terminal.line()
-        which = f"  {part['part']}" if backward else ""
-        terminal.line((f"{part['entry']}()", "bold"), f"  {part['case']}{which}")
-        if not _own(part):
-            terminal.line(_foreign(part["launches"]), indent=2)
-            continue
-        terminal.table(_sums(part), indent=2)
-        for launch in part["launches"]:
-            _launch(terminal, launch, source)
-        _findings(terminal, [fact for fact in part["facts"] if not fact["passed"]], source)
+        _part(terminal, part, f"  {part['part']}" if backward else "", source)
     if any(map(_own, parts)):
         meaning(terminal, f"track inspect {day.key}{given} --explain", explain)
     barred = any(part["ideal"] for part in parts)
     terminal.next(f"track grade {day.key}{given}", f"holds it against the {day.kind}'s bar" if barred else "")
+
+
+def _part(terminal: Terminal, part: Found, which: str, source: Sequence[str]) -> None:
+    """One bar: its sums, its launches, and what is wrong with them."""
+    terminal.line()
+    terminal.line((f"{part['entry']}()", "bold"), f"  {part['case']}{which}")
+    if not _own(part):
+        return terminal.line(_foreign(part["launches"]), indent=2)
+    terminal.table(_sums(part), indent=2)
+    for launch in part["launches"]:
+        _launch(terminal, launch, source)
+    _findings(terminal, [fact for fact in part["facts"] if not fact["passed"]], source)
 
 
 def _own(part: Found) -> bool:

@@ -65,9 +65,13 @@ def _markdown(terminal: Terminal, source: str) -> None:
     terminal.console.print(Markdown(source, code_theme="ansi_dark"), width=min(terminal.console.width, 100))
 
 
-def code(out: Terminal, err: Terminal, day: Day) -> None:
-    """Prints the solution; what is no Python goes to `err`, so that the output can be saved as a file."""
-    text = day.solution.read_text(encoding="utf-8")
+def solution(out: Terminal, err: Terminal, day: Day, fast: bool = False) -> None:
+    """Prints the solution; what is no Python goes to `err`, so that the output can be saved as a file.
+
+    Args:
+        fast: the tuned one.
+    """
+    text = (day.fast_solution if fast else day.solution).read_text(encoding="utf-8")
     if out.live:
         from rich.syntax import Syntax
 
@@ -76,7 +80,10 @@ def code(out: Terminal, err: Terminal, day: Day) -> None:
         )
     else:
         out.stream.write(text if out.unicode else spell(text))
-    err.next(f"track diff {day.key} --solution", "compares yours with it")
+    if not fast and day.fast_solution.is_file():
+        err.next(f"track solution {day.key} --fast", "shows the tuned one")
+    else:
+        err.next(f"track diff {day.key} --solution", "compares yours with ours")
 
 
 def diff(out: Terminal, err: Terminal, day: Day, other: Path, mine: Path) -> None:

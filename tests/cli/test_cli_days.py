@@ -34,6 +34,12 @@ def test_the_solution_opens_after_a_pass_as_a_file_that_can_be_saved(started: Le
     assert "Next: track diff 1 --solution" in answer.err
 
 
+def test_a_day_without_a_tuned_solution_says_so(started: Learner) -> None:
+    answer = passed(started).types("solution", "--fast")
+    assert answer.code == 2
+    assert answer.err.splitlines()[1] == "fix: track solution 1"
+
+
 def test_before_a_pass_the_solution_asks_once(started: Learner) -> None:
     answer = started.types("solution")
     assert answer.code == 2

@@ -13,7 +13,7 @@ import pytest
 REPO = Path(__file__).resolve().parents[2]
 HEAD = """
 import torch, triton, triton.language as tl
-from grader.interpreter import bf16, bounds, canaries, order, repairs
+from grader.interpreter import bf16, canaries, order, proxy, repairs
 torch.set_num_threads(1)
 """
 
@@ -98,20 +98,23 @@ BOUNDS = """
 def past(x_ptr, offset):
     tl.store(x_ptr + offset + tl.arange(0, 4), 1.0)
 
-bounds.install()
+from grader.interpreter.bounds import Bounds
+from grader.interpreter.regions import Region
+
+proxy.install()
 x = torch.zeros(1024)
 base = x.data_ptr()
-watch = bounds.Bounds(__file__)
-watch.regions = [bounds.Region("x", base, base + 400, base + 800, base + 4096)]
-bounds.watch(watch)
-past[(1,)](x, 150)
-print(watch.report())
-past[(1,)](x, 198)
-print(watch.report())
-try:
-    past[(1,)](x, 1023)
-except Exception as error:
-    print(error.__cause__)
+bounds = Bounds(__file__)
+bounds.regions = [Region("x", base, base + 400, base + 800, base + 4096)]
+with proxy.watching(bounds):
+    past[(1,)](x, 150)
+    print(bounds.report())
+    past[(1,)](x, 198)
+    print(bounds.report())
+    try:
+        past[(1,)](x, 1023)
+    except Exception as error:
+        print(error.__cause__)
 """
 
 
@@ -119,8 +122,8 @@ except Exception as error:
 def test_an_access_beside_a_tensor_is_noted_and_a_wild_one_stops_the_kernel() -> None:
     inside, beside, wild = interpreted(BOUNDS).splitlines()
     assert inside == "[]"
-    assert "'line': 8" in beside
-    assert "'where': '2 elements past the end of x', 'lanes': 2" in beside
+    assert "line=8" in beside
+    assert "where='2 elements past the end of x', lanes=2" in beside
     assert wild.startswith("line 8 stores 825 elements past the end of x")
 
 

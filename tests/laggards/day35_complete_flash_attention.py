@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from grader.dev.planted import Laggard
 
-NO_DESCRIPTORS = {"descriptors = suits_descriptors(*sources)": "descriptors = False"}
+BLOCKS = "tall, narrow, num_warps = (128, 64, 8) if kernel is forward_kernel else (64, 32, 4)"
 FIRST = "first = tl.maximum(start_n + Sq - Sk, 0)"
-WHOLE = "whole = first + tl.cdiv(tl.maximum(start_n + BLOCK_N - 1 + Sq - Sk, 0) - first, BLOCK_M) * BLOCK_M"
-POINTERS = "tiles = (128, 64, 8, 2, None), (64, 32, 4, 2, None), (32, 64, 4, 2, None)"
+FIRST_KERNEL = "@triton.jit\ndef key_head"
+IMPORT = "from tiles import attend, dscores, keys_seen, load_rows, store_rows"
+KEYS = "for start_n in range(0, tl.max(visible, axis=0), BLOCK_N)"
+ALL_KEYS = "for start_n in range(0, Sk, BLOCK_N)"
+FORWARD = "acc = tl.zeros((BLOCK_M, BLOCK_D), tl.float32)\n    "
+BACKWARD = "dq = tl.zeros((BLOCK_M, BLOCK_D), tl.float32)\n    "
+WIDE = """@triton.jit
+def load_rows(
+    x_ptr, start, n_rows, stride_xm, stride_xd, D: tl.constexpr, BLOCK: tl.constexpr, BLOCK_D: tl.constexpr
+):
+    return load_half(x_ptr, start, n_rows, stride_xm, stride_xd, D, BLOCK, BLOCK_D).to(tl.float32)
+
+
+"""
 
 laggards = [
     # Half of the scores are computed for nothing, and tiles of 32 × 32 read as many bytes from L2 as they
@@ -15,22 +27,19 @@ laggards = [
     Laggard(
         "no causal block is skipped, and tiles are small",
         swap={
-            **NO_DESCRIPTORS,
-            POINTERS: "tiles = (32, 32, 4, 2, None), (32, 32, 4, 2, None), (32, 32, 4, 2, None)",
-            "tl.maximum(tl.min(visible, axis=0), 0) // BLOCK_N * BLOCK_N, tl.max(visible, axis=0)": "0, Sk",
+            BLOCKS: "tall, narrow, num_warps = 32, 32, 4",
+            FORWARD + KEYS: FORWARD + ALL_KEYS,
+            BACKWARD + KEYS: BACKWARD + ALL_KEYS,
             FIRST: "first = 0",
-            WHOLE: "whole = tl.cdiv(Sq, BLOCK_M) * BLOCK_M",
         },
     ),
     # No matrix unit computes IEEE fp32: 60 TFLOP/s at best where fp16 has 900.
     Laggard(
         "everything is made fp32 before its product",
         swap={
-            **NO_DESCRIPTORS,
-            POINTERS: "tiles = (64, 16, 8, 2, None), (32, 16, 8, 1, None), (16, 32, 8, 1, None)",
-            "mask=(offs_s < n_rows - start)[:, None] & (offs_d < D)[None, :], other=0.0)": (
-                "mask=(offs_s < n_rows - start)[:, None] & (offs_d < D)[None, :], other=0.0).to(tl.float32)"
-            ),
+            BLOCKS: "tall, narrow, num_warps = 32, 16, 4",
+            IMPORT: IMPORT.replace("load_rows", "load_rows as load_half"),
+            FIRST_KERNEL: WIDE + FIRST_KERNEL,
         },
     ),
 ]

@@ -10,6 +10,9 @@ from grader.meter.sectors import pattern
 from tests.interpreter.test_interpreter import interpreted
 
 SETUP = """
+import contextlib
+from grader.interpreter import launching
+from grader.interpreter.regions import OutOfBounds
 from grader.meter import sentinel
 from grader.compiler import recipe
 from grader.meter.counter import Counter
@@ -19,7 +22,7 @@ from grader.datasheets import GPUS
 from grader.meter.hollow import Hollow
 from grader.meter.stage import pretended
 from grader.predict.tuning import tuned
-repairs.install(); order.install(); bounds.install()
+repairs.install(); order.install(); proxy.install()
 loops = Loops()
 range = loops.shorter
 meter = Meter(Counter(__file__, loops), set(), recipe.written)
@@ -81,9 +84,9 @@ def test_the_sentinel_is_silent_and_speaks_when_a_hook_has_moved() -> None:
         + """
 print(repr(sentinel.wrong()))
 from grader.meter import arithmetic
-arithmetic.count = lambda counter: lambda: None
+arithmetic.counted = lambda counter: contextlib.nullcontext()
 print(sentinel.wrong())
-bounds.watch = lambda watcher: None
+launching.watching = lambda watcher: contextlib.nullcontext()
 print(sentinel.wrong())
 """
     )
@@ -142,7 +145,7 @@ with meter.installed():
     print(meter.launches[0].cut)
     try:
         stray[(1,)](torch.zeros(4), 4)
-    except bounds.OutOfBounds as error:
+    except OutOfBounds as error:
         print(error)
 """
     )

@@ -5,28 +5,28 @@ from __future__ import annotations
 from grader.dev.planted import Mistake
 
 ALPHA = "alpha = tl.exp2(m_i - m_new)"
+BASE_2 = "(scale * LOG2_E)"
 DIVIDED = "tl.where(l_i == 0, 1.0, l_i)[:, None]"
-GRID = "(triton.cdiv(Sq, BLOCK_M) * B * H,)"
+FIRST = "start_m = tl.program_id(0) * BLOCK_M"
+GRID = "flash_forward_kernel[triton.cdiv(Sq, BLOCK_M), H, B]"
 LAST = "offs_m + 1 + Sk - Sq"
 LSE = "(m_i + tl.log2(l_i)) * LN_2"
-M_NEW = "tl.maximum(m_i, tl.max(qk, axis=1) * qk_scale)"
-NEGATIVE = "NEGATIVE=scale < 0"
-P = "p = tl.exp2(qk * qk_scale - m_new[:, None])"
-QK = 'qk = tl.dot(q, k.T, input_precision="ieee")'
-SCALE = "max(abs(scale) * math.log2(math.e), 1e-30)"
+M_NEW = "m_new = tl.maximum(m_i, tl.max(qk, axis=1))"
+P = "p = tl.exp2(qk - m_new[:, None])"
+QK = 'tl.dot(q, k.T, input_precision="ieee")'
 SHAPE = "    B, H, Sq, D = q.shape"
-VISIBLE = "tl.full((BLOCK_M,), Sk, tl.int32)"
+VISIBLE = "visible = tl.zeros_like(offs_m) + Sk"
 
 mistakes = [
     Mistake(
         "lanes past the last key count as keys",
-        swap={VISIBLE: "tl.full((BLOCK_M,), tl.cdiv(Sk, BLOCK_N) * BLOCK_N, tl.int32)"},
+        swap={VISIBLE: VISIBLE.replace("Sk", "tl.cdiv(Sk, 64) * 64")},
         fails="correct",
         says="lanes that hold no element",
     ),
     Mistake(
         "log2(e) is missing",
-        swap={SCALE: "max(abs(scale), 1e-30)"},
+        swap={BASE_2: "scale"},
         fails="correct",
         says="log2(e) is missing",
     ),
@@ -43,19 +43,26 @@ mistakes = [
         fails="correct",
         says="two bases",
     ),
-    Mistake(
-        "the scale is left out", swap={SCALE: "math.log2(math.e)"}, fails="correct", says="scale is missing"
-    ),
+    Mistake("the scale is left out", swap={BASE_2: "LOG2_E"}, fails="correct", says="scale is missing"),
     Mistake(
         "the scale is applied twice",
-        swap={SCALE: "max(scale * scale * math.log2(math.e), 1e-30)", NEGATIVE: "NEGATIVE=False"},
+        swap={BASE_2: "(scale * scale * LOG2_E)"},
         fails="correct",
         says="applied twice",
     ),
-    Mistake("the scale's sign is lost", swap={NEGATIVE: "NEGATIVE=False"}, fails="correct", says="sign"),
+    Mistake(
+        "the scale's sign is lost",
+        swap={BASE_2: "(tl.abs(scale) * LOG2_E)"},
+        fails="correct",
+        says="sign",
+    ),
     Mistake(
         "the maximum is taken before a negative scale, which makes it the minimum",
-        swap={SCALE: "scale * math.log2(math.e) or 1e-30", NEGATIVE: "NEGATIVE=False"},
+        swap={
+            f"{QK} * {BASE_2}": QK,
+            M_NEW: f"m_new = tl.maximum(m_i, tl.max(qk, axis=1) * {BASE_2})",
+            P: f"p = tl.exp2(qk * {BASE_2} - m_new[:, None])",
+        },
         fails="correct",
         says="NaN",
     ),
@@ -106,13 +113,13 @@ mistakes = [
     ),
     Mistake(
         "inside of a visited block no key is hidden",
-        swap={"offs_n[None, :] < visible[:, None]": "offs_n[None, :] < Sk"},
+        swap={"[None, :] < visible[:, None]": "[None, :] < Sk"},
         fails="correct",
         says="masks nothing",
     ),
     Mistake(
         "only whole blocks of keys are visited",
-        swap={"tl.static_range(2)": "tl.static_range(1)"},
+        swap={"tl.max(visible, axis=0), ": "tl.max(visible, axis=0) // BLOCK_N * BLOCK_N, "},
         fails="correct",
         says="last keys are left out",
     ),
@@ -124,7 +131,7 @@ mistakes = [
     ),
     Mistake(
         "v is read with k's row stride",
-        swap={"start_n, Sk, stride_vn": "start_n, Sk, stride_kn"},
+        swap={"v_ptr, start_n, Sk, stride_vn": "v_ptr, start_n, Sk, stride_kn"},
         fails="correct",
         says="stride",
     ),
@@ -136,7 +143,7 @@ mistakes = [
     ),
     Mistake(
         "every head reads the keys and values of head 0",
-        swap={"pid_h.to(tl.int64) * stride_kh": "0", "pid_h.to(tl.int64) * stride_vh": "0"},
+        swap={" + pid_h * stride_kh": "", " + pid_h * stride_vh": ""},
         fails="correct",
         says="head 0",
     ),
@@ -154,13 +161,13 @@ mistakes = [
     ),
     Mistake(
         "the block of the first queries gets no program",
-        swap={"tiles_m - 1 - pid // heads": "tiles_m - pid // heads"},
+        swap={FIRST: FIRST.replace("tl.program_id(0)", "(tl.program_id(0) + 1)")},
         fails="correct",
         says="never written",
     ),
     Mistake(
         "the last, partial block of queries gets no program",
-        swap={GRID: "(max(Sq // BLOCK_M, 1) * B * H,)"},
+        swap={GRID: GRID.replace("triton.cdiv(Sq, BLOCK_M)", "max(Sq // BLOCK_M, 1)")},
         fails="correct",
         says="never written",
     ),
@@ -172,7 +179,7 @@ mistakes = [
     ),
     Mistake(
         "fp32 scores are computed in TF32",
-        swap={QK: "qk = tl.dot(q, k.T)"},
+        swap={QK: "tl.dot(q, k.T)"},
         fails="correct",
         says="precision",
         gpu=True,

@@ -2,35 +2,47 @@
 
 from __future__ import annotations
 
+from grader import catalog
 from grader.dev.planted import Mistake
 
 APPLY = "return FlashAttention.apply(q, k, v, scale, causal)"
+ATTEND = "attend(q, k, v, seen, scale,"
 BACKWARD = "backward(*ctx.saved_tensors, do, ctx.scale, ctx.causal)"
-DELTA_DQ = "ds = p * (dp - delta[:, None])"
-DELTA_DK = "ds_t = p_t * (dp_t - delta[None, :])"
-DQ_LAUNCH = "    launch(dq_kernel, (q, k, v, do), (lse2, delta, o, dq), scale, causal)\n"
-DKDV_LAUNCH = "    launch(dkdv_kernel, (q, k, v, do), (lse2, delta, dk, dv), scale, causal)\n"
-DO_CONTIGUOUS = "strides = [s for x in [*sources[:3], *map(empty_like, sources[3:])] for s in x.stride()]"
-DO_ROWS = "do_ptr, pid_b, pid_h, start_m, Sq, stride_dom, stride_dod, D,"
+DK_OUT = "dk_ptr + pid_bkh * Sk * D, dk * scale,"
+DKDV_LAUNCH = "    launch(dkdv_kernel, (q, k, v, do), (lse, delta, dk, dv), scale, causal)\n"
+DO_CONTIGUOUS = "*(stride for x in [*sources[:3], *map(empty_like, sources[3:])] for stride in x.stride()),"
+DO_ROWS = "do_ptr, start_m, Sq, stride_dom, stride_dod, D,"
+DQ_LAUNCH = "    launch(dq_kernel, (q, k, v, do), (lse, delta, o, dq), scale, causal)\n"
+DQ_OUT = "dq_ptr + pid_bh * Sq * D, dq * scale,"
+DV_OUT = "dv_ptr + pid_bkh * Sk * D, dv,"
 FIRST = "first = tl.maximum(start_n + Sq - Sk, 0)"
+FIRST_KERNEL = "@triton.jit\ndef key_head"
 GROUP_LOOP = "for member in range(GROUP):"
-HEADS = "heads, blocks = Hk, triton.cdiv(Sk, BLOCK_N)"
+HEADS = "(triton.cdiv(Sk, tall), Hk, B)"
+IMPORT = "from tiles import attend, dscores, keys_seen, load_rows, store_rows"
 KEY_HEAD = "return pid_h // GROUP"
-LSE = "m_i + tl.log2(l_i), mask"
-MASK = "p = tl.where(start + offs_n[None, :] < visible[:, None], p, 0.0)"
-MASK_T = "p_t = tl.where(offs_n[:, None] <= offs_m[None, :] + Sk - Sq, p_t, 0.0)"
+LSE = "(m_i + tl.log2(l_i)) * LN_2, mask"
 MEMBER = "pid_h = pid_kh * GROUP + member"
 NEW_GRADS = "dq, dk, dv = empty_like(q), empty_like(k), empty_like(v)"
-O_NEW = "o, lse2 = empty_like(q), q"
+O_NEW = "o, lse = empty_like(q), q"
 REPEATED = "k, v = (x.repeat_interleave(q.shape[1] // x.shape[1], dim=1) for x in (k, v))"
 RETURN = "return dq, dk, dv, None, None"
-ROWS = "rows = (pid_b * Hk * GROUP + pid_h) * Sq"
-SAVE = "ctx.save_for_backward(q, k, v, o, lse2)"
-SCALE = "max(abs(scale) * math.log2(math.e), 1e-30)"
+ROWS = "rows = (pid_b * tl.num_programs(1) * GROUP + pid_h) * Sq"
+SAVE = "ctx.save_for_backward(q, k, v, o, lse)"
 SDPA = "torch.nn.functional.scaled_dot_product_attention(q, k, v, scale=scale, enable_gqa=True)"
-SEEN = "visible = tl.minimum(visible, offs_m + 1 + Sk - Sq)"
-STRIDES = "strides = [stride for x in sources for stride in x.stride()]"
-WHOLE = "whole = first + tl.cdiv(tl.maximum(start_n + BLOCK_N - 1 + Sq - Sk, 0) - first, BLOCK_M) * BLOCK_M"
+STRIDES = "*(stride for x in sources for stride in x.stride()),"
+TILES = catalog.find("35").provided / "tiles.py"
+V_ROWS = "stride_vn, stride_vd, D, BLOCK_N, BLOCK_D)\n    dk = tl.zeros"
+
+
+def own(name: str, old: str, new: str) -> dict[str, str]:
+    """Not the `name` that is handed out, but one of the learner's with `new` for `old`."""
+    head = f"@triton.jit\ndef {name}("
+    handed_out = head + TILES.read_text(encoding="utf-8").split(head)[1].split("\n\n\n")[0]
+    assert handed_out.count(old) == 1
+    mine = handed_out.replace(old, new).rstrip()
+    return {IMPORT: IMPORT.replace(f" {name},", ""), FIRST_KERNEL: f"{mine}\n\n\n{FIRST_KERNEL}"}
+
 
 mistakes = [
     Mistake(
@@ -72,15 +84,15 @@ mistakes = [
     Mistake(
         "dk and dv are means over the group",
         swap={
-            "store_rows(dk_ptr, dk * scale,": "store_rows(dk_ptr, dk * scale / GROUP,",
-            "store_rows(dv_ptr, dv,": "store_rows(dv_ptr, dv / GROUP,",
+            DK_OUT: DK_OUT.replace("scale", "scale / GROUP"),
+            DV_OUT: DV_OUT.replace(" dv,", " dv / GROUP,"),
         },
         fails="correct",
         says="means over the query heads",
     ),
     Mistake(
         "dk and dv take every Hk-th query head",
-        swap={MEMBER: "pid_h = pid_kh + member * Hk"},
+        swap={MEMBER: "pid_h = pid_kh + member * tl.num_programs(1)"},
         fails="correct",
         says="neighbours",
     ),
@@ -92,13 +104,13 @@ mistakes = [
     ),
     Mistake(
         "dkdv_kernel gets as many programs as there are blocks of queries",
-        swap={HEADS: "heads, blocks = Hk, blocks"},
+        swap={HEADS: HEADS.replace("Sk", "Sq")},
         fails="correct",
         says="never written",
     ),
     Mistake(
         "lse and delta are those of the key head's number",
-        swap={ROWS: "rows = pid_bh * Sq"},
+        swap={ROWS: "rows = pid_bkh * Sq"},
         fails="correct",
         says="lse and delta",
         wish=True,
@@ -112,19 +124,19 @@ mistakes = [
     ),
     Mistake(
         "dk is not scaled",
-        swap={"store_rows(dk_ptr, dk * scale,": "store_rows(dk_ptr, dk,"},
+        swap={DK_OUT: DK_OUT.replace(" * scale", "")},
         fails="correct",
         says="dk lacks the scale",
     ),
     Mistake(
         "dq is not scaled",
-        swap={"store_rows(dq_ptr, dq * scale,": "store_rows(dq_ptr, dq,"},
+        swap={DQ_OUT: DQ_OUT.replace(" * scale", "")},
         fails="correct",
         says="dq lacks the scale",
     ),
     Mistake(
         "delta is not subtracted",
-        swap={DELTA_DQ: "ds = p * dp", DELTA_DK: "ds_t = p_t * dp_t"},
+        swap={"delta[:, None], seen": "0.0, seen", "delta[None, :], seen": "0.0, seen"},
         fails="correct",
         says="delta is not subtracted",
     ),
@@ -135,10 +147,10 @@ mistakes = [
         says="torch.empty",
     ),
     Mistake(
-        "lse is kept in the natural base",
-        swap={LSE: f"({LSE[:-6]}) * 0.6931471805599453, mask"},
+        "lse is kept in base 2",
+        swap={LSE: "m_i + tl.log2(l_i), mask"},
         fails="correct",
-        says="it is natural",
+        says="it is in base 2",
     ),
     Mistake(
         "the gradients of k and v are returned the wrong way round",
@@ -172,31 +184,29 @@ mistakes = [
     ),
     Mistake(
         "the sign of the scale is lost in the forward pass",
-        swap={"NEGATIVE=scale < 0": "NEGATIVE=False"},
+        swap={ATTEND: ATTEND.replace("scale", "tl.abs(scale)")},
         fails="correct",
         says="sign of the scale is lost in the forward",
     ),
     Mistake(
         "the causal mask is aligned at the top left in both passes",
         swap={
-            SEEN: "visible = tl.minimum(visible, offs_m + 1)",
+            **own("keys_seen", "offs_m + 1 + Sk - Sq", "offs_m + 1"),
             FIRST: "first = start_n",
-            WHOLE: "whole = start_n + tl.cdiv(BLOCK_N - 1, BLOCK_M) * BLOCK_M",
-            MASK_T: MASK_T.replace(" + Sk - Sq", ""),
         },
         fails="correct",
         says="top left",
     ),
     Mistake(
         "blocks on the diagonal are left out of dk and dv",
-        swap={"for WHOLE in tl.static_range(2):": "for WHOLE in tl.static_range(1, 2):"},
+        swap={FIRST: "first = tl.maximum(start_n + BLOCK_N - 1 + Sq - Sk, 0)"},
         fails="correct",
         says="diagonal",
         wish=True,
     ),
     Mistake(
-        "hidden weights are multiplied by 0 in dq",
-        swap={MASK: "p = p * (start + offs_n[None, :] < visible[:, None])"},
+        "hidden weights are multiplied by 0",
+        swap=own("dscores", "p = tl.where(seen, p, 0.0)", "p = p * seen"),
         fails="correct",
         says="NaN",
     ),
@@ -244,7 +254,7 @@ mistakes = [
     ),
     Mistake(
         "v is read with k's strides in dkdv_kernel",
-        swap={"start_n, Sk, stride_vn, stride_vd,": "start_n, Sk, stride_kn, stride_kd,"},
+        swap={V_ROWS: V_ROWS.replace("_v", "_k")},
         fails="correct",
         says="stride",
     ),
@@ -256,7 +266,7 @@ mistakes = [
     ),
     Mistake(
         "the output is fp32",
-        swap={O_NEW: "o, lse2 = q.new_empty(q.shape, dtype=torch.float32), q"},
+        swap={O_NEW: "o, lse = q.new_empty(q.shape, dtype=torch.float32), q"},
         fails="correct",
         says="dtype",
     ),

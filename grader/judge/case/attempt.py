@@ -45,9 +45,8 @@ def attempt(
     _expect(trial, request.seed, device)
     trial.answer = _ask(runner, trial, slices, request)
     if challenge.chance and not form_findings(trial):
-        trial.kept = (
-            challenge.chance.keep(*trial.oracle_arguments, *[out.to(device) for out in trial.answer.outputs]),
-        )
+        outputs = [out.to(device) for out in trial.answer.outputs]
+        trial.kept = (challenge.chance.keep(*trial.oracle_arguments, *outputs),)
         _expect(trial, request.seed, device)
     trial.findings = find(trial)
     return trial

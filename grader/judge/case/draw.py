@@ -12,8 +12,8 @@ from collections.abc import Callable
 import torch
 
 from grader.challenge import Case
+from grader.memory import GUARD
 
-GUARD = 64 << 10  # bytes on either side
 # NaN in fp16, bf16, fp32 and fp64 alike, and with other bits than the poison of outputs: one that was copied
 # into the result is told from one that was never overwritten.
 NAN_WORD = -2

@@ -12,14 +12,15 @@ from typing import Any, Literal
 
 import torch
 
-from grader.answers import Called, Failed, TensorOutput, Verified
+from grader.answers import Called, Failed, Loaded, TensorOutput, Verified
 from grader.judge.case import forms
 from grader.judge.case.forms import Form, Misfit
+from grader.memory import POISON, raw, span
+from grader.request import Request
 from grader.wire import Channel, Closed, Malformed, TimedOut
 
 OUTPUT_KEPT = 4096  # bytes of what the learner prints; the rest is read and dropped
 MAX_ANSWER = 6 << 30  # bytes; the largest result of the course has 2**31 elements of 16 bits
-POISON = 0xFF  # every byte of an output before the learner's kernel writes it
 LARGE = 256 << 20  # storages from here on are not fetched whole
 
 
@@ -144,6 +145,16 @@ class Runner:
         self._reader.join(timeout=1)
 
 
+def ask_to_load(runner: Runner, request: Request, **more: Any) -> Loaded | Failed:
+    """Have a runner, or a builder, import the learner's file.
+
+    Raises:
+        RunnerLost: it did not survive that.
+    """
+    command = {"do": "load", "path": str(request.path), "provided": str(request.provided), **more}
+    return runner.ask(command, Loaded, [request.source], timeout=request.call_timeout)[0]
+
+
 def pack_arguments(
     values: tuple[Any, ...], names: list[str]
 ) -> tuple[list[dict[str, Any]], list[memoryview]]:
@@ -175,16 +186,7 @@ def pack_arguments(
 
 def storage_bytes(tensor: torch.Tensor) -> torch.Tensor:
     """The whole storage behind a tensor as bytes on the CPU."""
-    raw = torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(tensor.untyped_storage())
-    return raw.cpu()
-
-
-def span(tensor: torch.Tensor) -> int:
-    """Bytes from the first element to behind the last."""
-    if tensor.numel() == 0:
-        return 0
-    last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
-    return (last + 1) * tensor.element_size()
+    return raw(tensor.untyped_storage()).cpu()
 
 
 def read_outputs(
@@ -214,5 +216,5 @@ def read_outputs(
 
 def is_poison(tensor: torch.Tensor) -> torch.Tensor:
     """Which elements still hold the poison they were allocated with; bool, of the tensor's shape."""
-    raw = tensor.contiguous().reshape(-1, 1).view(torch.uint8)
-    return (raw == POISON).all(dim=1).view(tensor.shape)
+    each = tensor.contiguous().reshape(-1, 1).view(torch.uint8)
+    return (each == POISON).all(dim=1).view(tensor.shape)

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from grader.challenge import Challenge, Speed
 from grader.judge.session import CheckFailed, Session
 from grader.judge.speed.benchmark import Benchmark
+from grader.judge.speed.ratio import Ratio
 from grader.verdict import SpeedResult
 
 MORE, MOST = 10, 60  # rounds
@@ -28,8 +29,28 @@ def check(session: Session, challenge: Challenge, speed: Speed) -> None:
     benchmark.verify()
     benchmark.audit()
     ratio = benchmark.ratio()
+    result = _result(benchmark, ratio)
+    session.keep_speed(asdict(result))
+    noise = result.noise or 0.0
+    if abs(noise - 1) > NOISE:
+        sentence = (
+            "This machine is too noisy for a verdict on speed: the same copy timed twice differs by "
+            f"{noise - 1:+.1%}."
+        )
+        raise CheckFailed("inconclusive", {"reason": sentence}, (sentence, "other work on this GPU"))
+    if ratio.verdict != "passed":
+        sentence = (
+            f"{result.yours_us:.1f} µs where {result.needed_us:.1f} µs are needed ({ratio.bar}): "
+            f"{result.of_copy:.2f} of the copy rate, {result.of_torch:.2f} of torch's speed."
+        )
+        raise CheckFailed(
+            ratio.verdict, {"reason": sentence}, (sentence, "bytes moved, lanes idle, programs launched")
+        )
+
+
+def _result(benchmark: Benchmark, ratio: Ratio) -> SpeedResult:
     median = {who: statistics.median(times) for who, times in benchmark.times.items()}
-    result = SpeedResult(
+    return SpeedResult(
         evidence="measured",
         yours_us=median["yours"],
         needed_us=median["yours"] * ratio.value,
@@ -43,22 +64,6 @@ def check(session: Session, challenge: Challenge, speed: Speed) -> None:
         rounds=len(benchmark.times["yours"]),
         noise=median["copy"] / median["again"],
     )
-    session.keep_speed(asdict(result))
-    noise = result.noise or 0.0
-    if abs(noise - 1) > NOISE:
-        sentence = (
-            "This machine is too noisy for a verdict on speed: the same copy timed twice differs by "
-            f"{noise - 1:+.1%}."
-        )
-        raise CheckFailed("inconclusive", {"reason": sentence}, (sentence, "other work on this GPU"))
-    if ratio.verdict != "passed":
-        sentence = (
-            f"{median['yours']:.1f} µs where {result.needed_us:.1f} µs are needed ({ratio.bar}): "
-            f"{result.of_copy:.2f} of the copy rate, {result.of_torch:.2f} of torch's speed."
-        )
-        raise CheckFailed(
-            ratio.verdict, {"reason": sentence}, (sentence, "bytes moved, lanes idle, programs launched")
-        )
 
 
 def _run(benchmark: Benchmark) -> None:

@@ -69,6 +69,11 @@ def _run(holes: list[torch.Tensor], programs: int) -> Diagnosis | None:
             "the last, partial block is left out. Round up.",
             "triton.cdiv in the grid",
         )
+    return _first_block(starts, left, programs)
+
+
+def _first_block(starts: list[int], left: list[int], programs: int) -> Diagnosis:
+    """How far the programs came, from where each vector was left and how much of it was."""
     block = starts[0]
     if programs == 1 and block:
         return (
@@ -81,7 +86,7 @@ def _run(holes: list[torch.Tensor], programs: int) -> Diagnosis | None:
             "tl.program_id and the grid",
         )
     return (
-        f"Elements from {starts[0]} on were never written: the programs end before the result does.",
+        f"Elements from {block} on were never written: the programs end before the result does.",
         "the grid",
     )
 

@@ -8,12 +8,13 @@ from typing import Any
 
 import torch
 
-from grader.answers import Failed, Traced, TracedLaunch
+from grader.answers import Failed, Traced
 from grader.challenge import Case, Challenge
 from grader.judge.case.link import RunnerLost, pack_arguments
 from grader.judge.case.oracle import gradient_positions
 from grader.judge.case.trial import draw
 from grader.judge.session import NotMeasured, Session
+from grader.meter.trace import TracedLaunch
 
 CELLS = 4000  # of the largest tensor, that make the best picture
 TRIED = 10  # cases, of which the one that shows most is taken

@@ -67,20 +67,7 @@ class Benchmark:
 
     def prepare(self) -> None:
         """Warm everything up; short calls are captured in graphs, all of them or none."""
-        names = self.session.names[self.challenge.entry][: len(self.arguments)]
-        names += ["an upstream gradient"] * len(self.upstream)
-        specs, blobs = pack_arguments((*self.arguments, *self.upstream), names)
-        request = {
-            "do": "prepare",
-            "entry": self.challenge.entry,
-            "arguments": specs[: len(self.arguments)],
-            "upstream": specs[len(self.arguments) :],
-            "of": self.of,
-            "part": self.speed.part,
-            "rolled": self.rolled,
-            "graph_below": GRAPH_BELOW if self.speed.part == "forward" else 0.0,
-        }
-        mine, _ = self.ask(request, Prepared, blobs)
+        mine = self._prepare_runner()
         self.graph_calls = mine.graph_calls
         half = torch.empty(max(self.moved // 2, 1), dtype=torch.uint8, device="cuda").random_()
         target = torch.empty_like(half)
@@ -104,6 +91,22 @@ class Benchmark:
                 watch.capture(us)
         self.rounds = FIRST if mine.us < HOPELESS * needed else FEW
         self.calls = max(3, min(50, int(ROUND_US / max(mine.us, 1.0))))
+
+    def _prepare_runner(self) -> Prepared:
+        names = self.session.names[self.challenge.entry][: len(self.arguments)]
+        names += ["an upstream gradient"] * len(self.upstream)
+        specs, blobs = pack_arguments((*self.arguments, *self.upstream), names)
+        request = {
+            "do": "prepare",
+            "entry": self.challenge.entry,
+            "arguments": specs[: len(self.arguments)],
+            "upstream": specs[len(self.arguments) :],
+            "of": self.of,
+            "part": self.speed.part,
+            "rolled": self.rolled,
+            "graph_below": GRAPH_BELOW if self.speed.part == "forward" else 0.0,
+        }
+        return self.ask(request, Prepared, blobs)[0]
 
     def ask(self, command: dict[str, Any], form: type[Form], blobs: Any = ()) -> tuple[Form, list[bytearray]]:
         """One command to the runner; a fault of the learner's code fails the check."""

@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from grader.answers import Built, Failed, Loaded
-from grader.judge.case.link import Runner, RunnerLost
+from grader.answers import Built, Failed
+from grader.judge.case.link import Runner, RunnerLost, ask_to_load
 from grader.judge.session import NotMeasured, Session
 from grader.meter.counts import LaunchCounts
 from grader.predict.prediction import Compiled
@@ -85,12 +85,7 @@ def _share(session: Session, queue: deque[Recipe], wanted: Wanted) -> dict[str, 
 def _builder(session: Session, gpu: str) -> Runner:
     builder = Runner(session.parent, "builder")
     try:
-        report, _ = builder.ask(
-            {"do": "load", "path": str(session.request.path), "gpu": gpu},
-            Loaded,
-            [session.request.source],
-            timeout=session.request.call_timeout,
-        )
+        report = ask_to_load(builder, session.request, gpu=gpu)
     except RunnerLost as lost:
         raise NotMeasured(f"no prediction: {lost.reason}") from None
     if isinstance(report, Failed):

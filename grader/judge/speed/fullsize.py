@@ -8,6 +8,7 @@ import torch
 
 from grader.challenge import Case, Challenge
 from grader.judge.case.draw import Draw
+from grader.memory import raw
 from grader.meter.hollow import LARGE, Hollow
 from grader.randomness import rng
 
@@ -55,5 +56,5 @@ def hollow_inputs(
             }
         )
         if not hollow:
-            blobs.append(torch.empty(0, dtype=torch.uint8).set_(storage).numpy().data)
+            blobs.append(raw(storage).numpy().data)
     return arguments, specs, blobs

@@ -18,7 +18,7 @@ HUGE = torch.empty(1, 64).expand(3 << 20, 64)  # as long as a tensor of 768 MiB,
 
 def chosen(seed: int, only: str | None = None) -> tuple[list[list[int]] | None, list[int]]:
     challenge = Challenge("f", lambda case, draw: (HUGE,), torch.clone, [CASE], rowwise=True)
-    request = Request("grade", Path(), Path(), b"", "cpu", seed, 20.0, only=only)
+    request = Request("grade", Path(), Path(), Path(), b"", "cpu", seed, 20.0, only=only)
     trial = Trial(challenge, CASE, (HUGE,), ["x"])
     slices = attempt._choose(trial, request.rng(CASE.id, "rows"))
     return slices, trial.picked

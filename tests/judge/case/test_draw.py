@@ -5,14 +5,21 @@ from __future__ import annotations
 import pytest
 import torch
 
+from grader import case as words
 from grader.challenge import Case
-from grader.judge.case.draw import GUARD, LAYOUTS, VALUES, Draw
+from grader.judge.case.draw import LAYOUTS, VALUES, Draw
 from grader.judge.case.link import is_poison, storage_bytes
+from grader.memory import GUARD
 
 STRIDES = {
     "contiguous": (6, 1), "offset": (6, 1), "sliced": (11, 1), "transposed": (1, 4), "strided": (12, 2),
     "expanded": (0, 1), "scalar": (0, 0),
 }  # fmt: skip
+
+
+def test_every_word_that_a_case_may_use_is_drawn_and_no_other() -> None:
+    assert set(LAYOUTS) == set(words.LAYOUTS)
+    assert set(VALUES) == set(words.VALUES)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

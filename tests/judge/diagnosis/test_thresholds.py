@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 
+from grader.answers import Launch
 from grader.challenge import Case
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
@@ -71,7 +74,7 @@ def first_tile(programs: int) -> Trial:
     where = torch.ones(40, 50, dtype=torch.bool)
     where[:16, :32] = False
     trial.answer.outputs[0][where] = torch.full((1,), -1, dtype=torch.int32).view(torch.float32)
-    trial.answer.header["launches"] = [{"grid": [programs, 1, 1]}]
+    trial.answer.report = replace(trial.answer.report, launches=[Launch("k", [programs, 1, 1])])
     trial.findings = [Finding("unwritten", "elements were never written", {"index": [0, 32]}, where)]
     return trial
 

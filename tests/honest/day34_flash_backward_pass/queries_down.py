@@ -1,4 +1,4 @@
-"""A first draft: natural exponentials, the mask in every tile, and day 33's tiles, transposed by tl.trans."""
+"""Queries down and keys across in both loops, as on day 33, and p and ds transposed for dk and dv."""
 
 import torch
 import triton

@@ -1,0 +1,95 @@
+"""What a learner may have computed on day 11 in the place of mean, max and argmax."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from grader.formulas.blocks import lanes, last_block
+from grader.formulas.reductions import row_stats
+
+Stats = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+BLOCKS = [2**i for i in range(14, 6, -1)]
+
+
+def by_lanes(x: torch.Tensor) -> Stats:
+    mean, largest, where = row_stats(x)
+    n = x.shape[1]
+    return mean * n / lanes(n), largest, where
+
+
+def other_0(x: torch.Tensor) -> Stats:
+    """The first masked lane of a block stands behind the last column."""
+    mean, largest, where = row_stats(x)
+    return mean, largest.clamp(min=0), torch.where(largest < 0, x.shape[1], where)
+
+
+def from_0(x: torch.Tensor) -> Stats:
+    mean, largest, where = row_stats(x)
+    return mean, largest.clamp(min=0), where * (largest >= 0)
+
+
+def swapped(x: torch.Tensor) -> Stats:
+    mean, largest, where = row_stats(x)
+    return largest.to(mean.dtype), mean.to(largest.dtype), where
+
+
+def later_tie(x: torch.Tensor, block: int) -> Stats:
+    """The first of the largest elements in the last block that has one."""
+    mean, largest, _ = row_stats(x)
+    column = torch.arange(x.shape[1], device=x.device)
+    ties = x == largest[:, None]
+    last = torch.where(ties, column, 0).amax(dim=1, keepdim=True)
+    return mean, largest, (ties & (column >= last // block * block)).int().argmax(dim=1)
+
+
+def first_block(x: torch.Tensor, block: int) -> Stats:
+    mean, largest, where = row_stats(x[:, :block])
+    return mean * min(block, x.shape[1]) / x.shape[1], largest, where
+
+
+def last_sum(x: torch.Tensor, block: int) -> Stats:
+    start = last_block(x.shape[1], block)
+    return x[:, start:].sum(dim=1) / x.shape[1], *row_stats(x)[1:]
+
+
+def last_argmax(x: torch.Tensor, block: int) -> Stats:
+    start = last_block(x.shape[1], block)
+    return *row_stats(x)[:2], start + x[:, start:].argmax(dim=1)
+
+
+def counted_anew(x: torch.Tensor, block: int) -> Stats:
+    mean, largest, where = row_stats(x)
+    return mean, largest, where % block
+
+
+def of_blocks(block: int) -> dict[str, Callable[[torch.Tensor], Stats]]:
+    """What goes wrong from the second block on, for a kernel with blocks of this width."""
+    return {
+        f"Only the first {block} columns are read: a longer row needs a loop over its blocks.": (
+            lambda x: first_block(x, block)
+        ),
+        f"The sum starts anew with each block of {block} columns: add to what the blocks before gave.": (
+            lambda x: last_sum(x, block)
+        ),
+        f"The argmax counts from the start of its block of {block} columns: add where that block starts.": (
+            lambda x: counted_anew(x, block)
+        ),
+        f"Of equal maxima in two blocks of {block} columns the later one wins: on ties the first counts.": (
+            lambda x: later_tie(x, block)
+        ),
+        f"The argmax is that of the last block of {block} columns, even if its maximum is smaller.": (
+            lambda x: last_argmax(x, block)
+        ),
+    }
+
+
+SUSPECTS = {
+    "The mean divides by the lanes of a block; divide by the number of columns.": by_lanes,
+    "A row of negative numbers has maximum 0, that of a masked lane: other= must be -inf.": other_0,
+    "A row of negative numbers has maximum 0: what is carried must start at -inf.": from_0,
+    "Mean and maximum have changed places: return them in the order of the task.": swapped,
+    "Of equal maxima the last one wins: on ties the first counts.": lambda x: later_tie(x, 1),
+    **{told: wrong for block in BLOCKS for told, wrong in of_blocks(block).items()},
+}

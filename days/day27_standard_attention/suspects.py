@@ -1,0 +1,149 @@
+"""What a learner may have computed on day 27 in the place of attention."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from grader.formulas.attention import Shift, attention, diagonal, softmax, visible
+from grader.formulas.blocks import BLOCKS, whole_blocks
+from grader.formulas.misread import first_heads, through
+
+NOTHING = torch.tensor(torch.inf)  # no guess: it is the result of nobody
+
+
+def seen_by(q: torch.Tensor, k: torch.Tensor, causal: bool) -> torch.Tensor:
+    return visible(q, k, diagonal(q, k, causal))
+
+
+def limited(shift: Shift) -> Callable[..., torch.Tensor]:
+    """Attention whose causal limit is moved from Sk - Sq to shift(Sk - Sq)."""
+    return lambda q, k, v, scale, causal: (
+        softmax(q @ k.mT * scale, visible(q, k, diagonal(q, k, causal, shift))) @ v
+    )
+
+
+def turned_mask(q, k, v, scale, causal) -> torch.Tensor:
+    last = k.shape[2] - q.shape[2] - 1
+    return softmax(q @ k.mT * scale, ~visible(q, k, last) if causal else visible(q, k, None)) @ v
+
+
+def hidden_late(q, k, v, scale, causal) -> torch.Tensor:
+    return (torch.softmax(q @ k.mT * scale, -1) * seen_by(q, k, causal)) @ v
+
+
+def hidden_by_zero(q, k, v, scale, causal) -> torch.Tensor:
+    return torch.softmax(q @ k.mT * scale * seen_by(q, k, causal), -1) @ v
+
+
+def hidden_by_a_number(q, k, v, scale, causal) -> torch.Tensor:
+    return torch.softmax((q @ k.mT * scale).masked_fill(~seen_by(q, k, causal), -1e9), -1) @ v
+
+
+def unguarded(q, k, v, scale, causal) -> torch.Tensor:
+    return torch.softmax((q @ k.mT * scale).masked_fill(~seen_by(q, k, causal), -torch.inf), -1) @ v
+
+
+def rounded_scores(q, k, v, scale, causal) -> torch.Tensor:
+    return softmax((q @ k.mT * scale).half().double(), seen_by(q, k, causal)) @ v
+
+
+def no_maximum(q, k, v, scale, causal) -> torch.Tensor:
+    e = torch.exp((q @ k.mT * scale).masked_fill(~seen_by(q, k, causal), -torch.inf).float()).double()
+    total = e.sum(-1, keepdim=True)
+    return (e / total.masked_fill(total == 0, 1.0)) @ v
+
+
+def undivided(q, k, v, scale, causal) -> torch.Tensor:
+    scores = (q @ k.mT * scale).masked_fill(~seen_by(q, k, causal), -torch.inf)
+    return torch.exp(scores - scores.amax(-1, keepdim=True).clamp(min=-1e30)) @ v
+
+
+def of_whole_blocks(block: int) -> Callable[..., torch.Tensor]:
+    """Attention whose weighted sum ends with the last whole block of keys."""
+
+    def wrong(q, k, v, scale, causal) -> torch.Tensor:
+        end = whole_blocks(k.shape[2], block)
+        return softmax(q @ k.mT * scale, seen_by(q, k, causal))[..., :end] @ v[:, :, :end] if end else NOTHING
+
+    return wrong
+
+
+def first_values(block: int) -> Callable[..., torch.Tensor]:
+    """Attention whose every block of keys is given the values of the first."""
+    return lambda q, k, v, scale, causal: attention(
+        q, k, v[:, :, torch.arange(k.shape[2]) % block], scale, causal
+    )
+
+
+SCALE = "Scores are q · k · scale, with the scale once."
+MASK = "The causal mask is off: query i sees keys up to i + Sk - Sq."
+NONE = "A query that sees no key must give 0."
+
+SUSPECTS = {
+    f"The scale is missing. {SCALE}": lambda q, k, v, scale, causal: attention(q, k, v, 1.0, causal),
+    f"The scale is applied twice. {SCALE}": lambda q, k, v, scale, causal: attention(
+        q, k, v, scale * scale, causal
+    ),
+    f"Scores are divided by the scale. {SCALE}": lambda q, k, v, scale, causal: attention(
+        q, k, v, 1 / scale, causal
+    ),
+    "causal is ignored: later keys take part.": lambda q, k, v, scale, causal: attention(
+        q, k, v, scale, False
+    ),
+    "Keys are hidden even where causal is False.": lambda q, k, v, scale, causal: attention(
+        q, k, v, scale, True
+    ),
+    f"{MASK} Yours is aligned at the top left, keys up to i.": limited(lambda last: 0),
+    f"{MASK} Yours shifts the other way, by Sq - Sk.": limited(lambda last: -last),
+    f"{MASK} Yours ends one key early: a query sees its own key too.": limited(lambda last: last - 1),
+    f"{MASK} Yours goes one key too far.": limited(lambda last: last + 1),
+    f"{MASK} Yours hides the keys before and shows those after.": turned_mask,
+    "The mask comes after the softmax: hidden keys still count in its sum. Hide the scores, with -inf.": (
+        hidden_late
+    ),
+    "Hidden keys have a score of 0, and exp(0) is 1: they take part. Hide them with -inf.": hidden_by_zero,
+    f"{NONE} Yours gives a mean of v: if all scores are the same large negative number, all count alike.": (
+        hidden_by_a_number
+    ),
+    f"{NONE} Yours gives NaN: -inf - (-inf), or 0 / 0.": unguarded,
+    "The scores overflow: past 65504 fp16 has only Inf. Keep them in fp32, whatever the dtype of q.": (
+        rounded_scores
+    ),
+    "Large scores overflow: exp() of them is Inf, and Inf / Inf is NaN. Subtract the row's maximum first.": (
+        no_maximum
+    ),
+    "The weights are not divided by their sum.": undivided,
+    "There is no softmax: the scores themselves weigh v.": lambda q, k, v, scale, causal: (
+        (q @ k.mT * scale * seen_by(q, k, causal)) @ v
+    ),
+    "The softmax runs over the queries: each row of scores, over the keys, must sum to 1.": (
+        lambda q, k, v, scale, causal: softmax(q @ k.mT * scale, seen_by(q, k, causal), -2) @ v
+    ),
+    "Every head reads the keys of head 0: add the head's stride.": lambda q, k, v, scale, causal: attention(
+        q, first_heads(k), v, scale, causal
+    ),
+    "The keys are read with the strides of the queries: k has its own.": lambda q, k, v, scale, causal: (
+        attention(q, through(q.stride(), k), v, scale, causal)
+    ),
+    "Every head reads the values of head 0: add the head's stride.": lambda q, k, v, scale, causal: attention(
+        q, k, first_heads(v), scale, causal
+    ),
+    "Every head reads the queries of head 0: add the head's stride.": lambda q, k, v, scale, causal: (
+        attention(first_heads(q), k, v, scale, causal)
+    ),
+    **{
+        f"The last, partial block of keys is left out, if blocks are {n}: go on while a key is left.": (
+            of_whole_blocks(n)
+        )
+        for n in BLOCKS
+    },
+    **{
+        f"Every block of {n} weights meets the first {n} values: move the pointer on.": first_values(n)
+        for n in BLOCKS
+    },
+    "The keys are added up where the values belong.": lambda q, k, v, scale, causal: attention(
+        q, k, k, scale, causal
+    ),
+}

@@ -1,0 +1,101 @@
+"""What a learner may have computed on day 28 in the place of attention, and of its bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from grader.formulas.attention import attention, scores
+from grader.formulas.blocks import BLOCKS, last_block, whole_blocks
+from grader.formulas.misread import first_heads, through
+
+NOTHING = torch.tensor(torch.inf)  # no guess: it is the result of nobody
+
+
+def undivided(q, k, v, scale) -> torch.Tensor:
+    s = q @ k.mT * scale
+    return torch.exp(s - s.amax(-1, keepdim=True)) @ v
+
+
+def of_whole_blocks(block: int) -> Callable[..., torch.Tensor]:
+    """Attention that leaves out the last keys, unless they fill a block."""
+
+    def wrong(q, k, v, scale) -> torch.Tensor:
+        end = whole_blocks(k.shape[2], block)
+        return attention(q, k[:, :, :end], v[:, :, :end], scale) if end else NOTHING
+
+    return wrong
+
+
+def first_values(block: int) -> Callable[..., torch.Tensor]:
+    """Attention whose every block of keys is given the values of the first."""
+    return lambda q, k, v, scale: attention(q, k, v[:, :, torch.arange(k.shape[2]) % block], scale)
+
+
+def last_values(block: int) -> Callable[..., torch.Tensor]:
+    """Attention whose weighted sum is that of the last block of keys alone."""
+
+    def wrong(q, k, v, scale) -> torch.Tensor:
+        start = last_block(k.shape[2], block)
+        return torch.softmax(q @ k.mT * scale, -1)[..., start:] @ v[:, :, start:]
+
+    return wrong
+
+
+SCALE = "Scores are q · k · scale, with the scale once."
+
+OF_ATTENTION = {
+    f"The scale is missing. {SCALE}": lambda q, k, v, scale: attention(q, k, v, 1.0),
+    f"The scale is applied twice. {SCALE}": lambda q, k, v, scale: attention(q, k, v, scale * scale),
+    f"Scores are divided by the scale. {SCALE}": lambda q, k, v, scale: attention(q, k, v, 1 / scale),
+    "The weights are not divided by their sum.": undivided,
+    "There is no softmax: the scores themselves weigh v.": lambda q, k, v, scale: (q @ k.mT * scale) @ v,
+    "The softmax runs over the queries: each query's weights, over the keys, must sum to 1.": (
+        lambda q, k, v, scale: torch.softmax(q @ k.mT * scale, -2) @ v
+    ),
+    "The mask is causal, and today every query sees every key.": (
+        lambda q, k, v, scale: torch.softmax(scores(q, k, scale, 0), -1) @ v
+    ),
+    "Every head reads the keys of head 0: add the head's stride.": lambda q, k, v, scale: attention(
+        q, first_heads(k), v, scale
+    ),
+    "The keys are read with the strides of the queries: k has its own.": lambda q, k, v, scale: attention(
+        q, through(q.stride(), k), v, scale
+    ),
+    "Every head reads the values of head 0: add the head's stride.": lambda q, k, v, scale: attention(
+        q, k, first_heads(v), scale
+    ),
+    **{
+        f"The last, partial block of keys is left out, if blocks are {n}: go on while a key is left.": (
+            of_whole_blocks(n)
+        )
+        for n in BLOCKS
+    },
+    **{
+        f"Every block of {n} weights meets the first {n} values: move the pointer on.": first_values(n)
+        for n in BLOCKS
+    },
+    **{
+        f"Only the last block of {n} keys reaches the result: add to the accumulator.": last_values(n)
+        for n in BLOCKS
+    },
+    "The keys are added up where the values belong.": lambda q, k, v, scale: attention(q, k, k, scale),
+}
+
+OF_BYTES = {
+    "The bytes are counted in elements: multiply by itemsize.": lambda S, D, itemsize: 4 * S * D + 4 * S * S,
+    "Scores and weights are S x S both, and each is written once and read once: count four passes.": (
+        lambda S, D, itemsize: itemsize * (4 * S * D + 2 * S * S)
+    ),
+    "Scores and weights are written and then read again: count the reads too.": (
+        lambda S, D, itemsize: itemsize * (4 * S * D + S * S)
+    ),
+    "q, k, v and o have S x D elements each, and must be counted too.": (
+        lambda S, D, itemsize: itemsize * 4 * S * S
+    ),
+    "Only q, k, v and o are counted: scores and weights pass through memory as well.": (
+        lambda S, D, itemsize: itemsize * 4 * S * D
+    ),
+    "o is written: count four tensors of S x D.": lambda S, D, itemsize: itemsize * (3 * S * D + 4 * S * S),
+}

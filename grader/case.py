@@ -1,0 +1,137 @@
+"""One input that a kernel is tried on: its sizes, and how its tensors are drawn."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+
+SHORT = {
+    torch.float32: "fp32",
+    torch.float16: "fp16",
+    torch.bfloat16: "bf16",
+    torch.float64: "fp64",
+    torch.int32: "int32",
+    torch.int64: "int64",
+    torch.int16: "int16",
+    torch.int8: "int8",
+    torch.uint8: "uint8",
+    torch.bool: "bool",
+}
+# What judge/case/draw.py knows how to draw.
+LAYOUTS = ("contiguous", "offset", "sliced", "transposed", "strided", "expanded", "scalar")
+VALUES = (
+    "normal", "heavy", "large", "constant", "ties", "spike", "integers", "ramp", "rising", "negative",
+    "minus_inf", "some_minus_inf", "inf", "nan", "zeros",
+)  # fmt: skip
+KNOWN = {"layout": LAYOUTS, "values": VALUES, "upstream": (*LAYOUTS, "first")}
+WORDS = ("dtype", "layout", "values", "exact", "calls", "gpu", "upstream")  # what every case has
+TAKEN = ("sizes", "id", "group", "get")  # and what a size of that name would hide behind
+NOTHING = object()
+
+
+class Own(str):
+    """A layout or kind of values that a day's `inputs` makes by itself: `BSHD = Own("bshd")`."""
+
+    __slots__ = ()
+
+
+class Case:
+    """One input that the kernel is tried on.
+
+    Sizes and scalars are free keywords and read back as attributes: `Case(rows=4, cols=8).rows == 4`. One
+    that not every case has is read by `case.get("scale", 1.0)`, or looked for by `"scale" in case`. The last
+    word of a size may say what it holds: `q_layout` must name a layout, `k_values` a kind of values.
+
+    Args:
+        dtype: of the tensors drawn for it.
+        layout: how they lie in memory, one of LAYOUTS.
+        values: what stands in them, one of VALUES.
+        exact: compare bit for bit; for values whose result rounds nowhere, such as small integers.
+        calls: how often the entry is called before its result is looked at; 2 finds stale accumulators.
+        gpu: only tried on a GPU (too large for the interpreter).
+        upstream: layout of the gradients that a differentiable day is handed; "first" gives one to the first
+            output alone.
+
+    Raises:
+        ValueError: there is no such layout, kind of values or upstream.
+        TypeError: a size is called nearly, or just, as something that every case has.
+    """
+
+    def __init__(
+        self,
+        *,
+        dtype: torch.dtype = torch.float32,
+        layout: str = "contiguous",
+        values: str = "normal",
+        exact: bool = False,
+        calls: int = 1,
+        gpu: bool = False,
+        upstream: str = "contiguous",
+        **sizes: Any,
+    ) -> None:
+        self.dtype, self.layout, self.values = dtype, layout, values
+        self.exact, self.calls, self.gpu, self.upstream = exact, calls, gpu, upstream
+        self.sizes = sizes
+        for name in sizes:
+            self._check_name(name)
+        for name, word in {"layout": layout, "values": values, "upstream": upstream, **sizes}.items():
+            self._check_word(name, word)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """A size that not every case has. Every look at a size goes through here."""
+        return vars(self).get("sizes", {}).get(name, default)
+
+    def __contains__(self, name: str) -> bool:
+        return self.get(name, NOTHING) is not NOTHING
+
+    def __getattr__(self, name: str) -> Any:
+        size = self.get(name, NOTHING)
+        if size is NOTHING:
+            raise AttributeError(f"this case has no {name}: {vars(self).get('sizes')}")
+        return size
+
+    @property
+    def id(self) -> str:
+        """`rows=1823-cols=781-fp32-sliced`: unique among a day's cases, and typed after `track grade -k`."""
+        parts = [f"{name}={_spell(value)}" for name, value in self.sizes.items()]
+        parts.append(SHORT[self.dtype])
+        parts += [
+            word for word, usual in ((self.layout, "contiguous"), (self.values, "normal")) if word != usual
+        ]
+        parts += [f"{self.calls}_calls"] if self.calls > 1 else []
+        parts += [f"upstream_{self.upstream}"] if self.upstream != "contiguous" else []
+        return "-".join(parts)
+
+    @property
+    def group(self) -> str:
+        """`correct` for plain inputs, `edges` for unusual layouts and values."""
+        plain = ("contiguous", "normal", 1, "contiguous")
+        return "correct" if (self.layout, self.values, self.calls, self.upstream) == plain else "edges"
+
+    def __repr__(self) -> str:
+        return f"Case({self.id})"
+
+    def _check_name(self, name: str) -> None:
+        last = name.rpartition("_")[2]  # q_layuot is as wrong as layuot
+        # Alike enough for two letters that changed places, and not for cols and calls.
+        if name in TAKEN or (last not in WORDS and difflib.get_close_matches(last, WORDS, 1, cutoff=0.75)):
+            raise TypeError(f"{self!r}: no size may be called {name!r}{closest(last, WORDS)}")
+
+    def _check_word(self, name: str, word: Any) -> None:
+        kind = name.rpartition("_")[2]
+        if kind in KNOWN and word not in KNOWN[kind] and not isinstance(word, Own):
+            spelt = closest(word, KNOWN[kind])
+            raise ValueError(f"{self!r}: no {name} {word!r}{spelt} There are {', '.join(KNOWN[kind])}.")
+
+
+def closest(word: Any, known: Iterable[str]) -> str:
+    """`; did you mean 'sliced'?`, or a full stop where nothing is like it."""
+    close = difflib.get_close_matches(str(word), list(known), 1)
+    return f"; did you mean {close[0]!r}?" if close else "."
+
+
+def _spell(value: Any) -> Any:
+    return SHORT[value] if isinstance(value, torch.dtype) else value

@@ -1,0 +1,52 @@
+"""Products of two matrices: their operands, their cost, and the order of their tiles."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from grader.case import Case
+from grader.formulas.drawing import tensor
+
+if TYPE_CHECKING:
+    from grader.judge.case.draw import Draw
+
+
+def operands(case: Case, draw: Draw) -> tuple[Tensor, Tensor]:
+    """a[m, k] and b[k, n]; `a_layout`, `b_values` and the like make one of them differ from the case."""
+    return tensor(case, draw, "a", case.m, case.k), tensor(case, draw, "b", case.k, case.n)
+
+
+def swinging(case: Case, draw: Draw) -> tuple[Tensor, Tensor]:
+    """The operands; with `swing`, every sum first runs far out and then most of the way back."""
+    if "swing" not in case:
+        return operands(case, draw)
+    a, b = (draw(*shape, values="negative") for shape in ((case.m, case.k), (case.k, case.n)))
+    b[case.k // 2 :] *= -0.75
+    return a, b
+
+
+def moved(a: Tensor, b: Tensor) -> int:
+    """Bytes of a, b and their product, each moved once."""
+    return a.nbytes + b.nbytes + a.shape[0] * b.shape[1] * a.element_size()
+
+
+def flops(a: Tensor, b: Tensor) -> int:
+    """A multiplication and an addition for each element of a and column of b."""
+    return 2 * a.numel() * b.shape[1]
+
+
+def grouped_order(num_pid_m: int, num_pid_n: int, rows: int) -> Tensor:
+    """The tile of every program, int32 [programs, 2]: `rows` rows of tiles at a time, column by column.
+
+    Source: Triton's tutorial 3, "L2 cache optimizations"; `rows` is its GROUP_SIZE_M.
+    """
+    order = [
+        (pid_m, pid_n)
+        for first in range(0, num_pid_m, rows)
+        for pid_n in range(num_pid_n)
+        for pid_m in range(first, min(first + rows, num_pid_m))
+    ]
+    return torch.tensor(order, dtype=torch.int32)

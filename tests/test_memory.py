@@ -1,0 +1,36 @@
+"""How far a tensor reaches in memory, and its bytes."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from grader.memory import raw, span
+
+
+@pytest.mark.parametrize(
+    ("shape", "stride", "elements"),
+    [
+        ((), (), 1),
+        ((6,), (1,), 6),
+        ((6,), (2,), 11),
+        ((4, 6), (11, 1), 39),
+        ((4, 6), (1, 4), 24),
+        ((4, 6), (0, 1), 6),  # expanded: all rows are one
+        ((0, 6), (6, 1), 0),
+        ((4, 0), (1, 1), 0),
+    ],
+)
+def test_a_tensor_spans_its_gaps_and_no_more(
+    shape: tuple[int, ...], stride: tuple[int, ...], elements: int
+) -> None:
+    for dtype, size in ((torch.int8, 1), (torch.bfloat16, 2), (torch.float64, 8)):
+        assert span(torch.zeros(64, dtype=dtype).as_strided(shape, stride, 3)) == elements * size
+
+
+def test_the_bytes_of_a_storage_are_those_of_its_tensors() -> None:
+    x = torch.arange(4, dtype=torch.int16)
+    everything = raw(x[2:].untyped_storage())
+    assert everything.tolist() == [0, 0, 1, 0, 2, 0, 3, 0]
+    everything[1] = 1
+    assert x[0] == 256
