@@ -15,7 +15,7 @@ from grader.catalog import Day
 from grader.cli import shell
 from grader.cli.looking import inspect, show
 from grader.cli.shell import Words, as_json, emit, examples, the_day
-from grader.cli.standing import Standing, chosen, note, open_hint, standing
+from grader.cli.standing import chosen, note, open_hint, standing, upcoming
 from grader.errors import BadSubmission, TrackError
 from grader.learner import workspace
 from grader.screens import Terminal, pages, progress
@@ -29,9 +29,8 @@ Tab completion (days complete by name, too):
 \b
 Exit codes: 0 passed, 1 not yet, 2 usage, 3 could not grade, 130 stopped."""
 
-HELP = f"""Triton Track: {len(catalog.days())} days of GPU kernels, graded on this machine.
-
-Without a command it says where you are and what comes next."""
+HELP = f"Triton Track: {len(catalog.days())} days of GPU kernels, graded on this machine."
+HELP += "\n\nWithout a command it says where you are and what comes next."
 
 Device = Literal["cpu", "gpu"] | None
 
@@ -72,7 +71,7 @@ def start(day: Words, as_json: bool) -> None:
     Your work is never overwritten.
     """
     here = standing()
-    wanted = catalog.find(" ".join(day)) if day else _upcoming(here)
+    wanted = catalog.find(" ".join(day)) if day else upcoming(here)
     found = workspace.create()
     resumed = found.kernel(wanted).exists() or here.of(wanted).started
     fates = workspace.start(found, wanted)
@@ -80,14 +79,6 @@ def start(day: Words, as_json: bool) -> None:
     if as_json:
         return emit(day=wanted.key, kernel=str(found.kernel(wanted)), resumed=resumed, files=fates)
     pages.started(Terminal(sys.stdout), found, wanted, fates, resumed)
-
-
-def _upcoming(here: Standing) -> Day:
-    """The day at hand until it is done, then the next one."""
-    if here.current and not here.of(here.current).done:
-        return here.current
-    command = progress.following(here.progress, here.current)[0].split()
-    return catalog.find(command[2]) if command[2:] else catalog.days()[0]
 
 
 @track.command(epilog=examples("track lesson", "track lesson 13", "track lesson softmax > softmax.md"))

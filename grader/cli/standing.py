@@ -63,6 +63,14 @@ def chosen(words: tuple[str, ...]) -> Day:
     return current
 
 
+def upcoming(here: Standing) -> Day:
+    """The day at hand until it is done, then the next one."""
+    if here.current and not here.of(here.current).done:
+        return here.current
+    command = progress.following(here.progress, here.current)[0].split()
+    return catalog.find(command[2]) if command[2:] else catalog.days()[0]
+
+
 def note(found: Workspace, event: journal.Event, day: Day, **facts: Any) -> None:
     """Writes one thing down. Where the journal cannot be written, the command still did its work."""
     try:
