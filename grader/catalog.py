@@ -1,45 +1,87 @@
-"""The days of the course, found by number, folder name or topic. Imports nothing heavy: `track status`
-stands on this.
+"""The days of the course and its extras, found by number, folder name or topic. Imports nothing heavy:
+`track status` stands on this.
 """
 
 from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 from grader.errors import UnknownDay
-
-DAYS = 35
-WEEKS = ("Foundations", "Basic operations", "Matrix operations", "Advanced kernels", "Flash attention")
 
 _HERE = Path(__file__).resolve().parent
 # A wheel carries the course inside the package, a clone has it next door.
 ROOT = _HERE / "_content" if (_HERE / "_content").is_dir() else _HERE.parent
 
+Key = int | str
+A_WEEK = 7  # days
+NEAR_THE_TOP = 5  # lines of a lesson, among which an extra says where it stands
 
-@dataclass(frozen=True, order=True)
+
+@dataclass(frozen=True)
 class Day:
-    """One day. Number, slug and week come from the folder's name; the title from the lesson's first
-    heading.
+    """One day, or an extra, which has no number. Number and slug come from the folder's name, the title from
+    the lesson's first heading.
     """
 
-    number: int
+    number: int | None
     slug: str
 
     @property
+    def key(self) -> Key:
+        """13, or `rope` for an extra: what the journal and JSON call it, and what is typed."""
+        return self.slug if self.number is None else self.number
+
+    @property
+    def kind(self) -> str:
+        """`day` or `extra`."""
+        return "extra" if self.number is None else "day"
+
+    @property
+    def name(self) -> str:
+        """`Day 13` or `Extra rope`, to begin a sentence with."""
+        return f"{self.kind.capitalize()} {self.key}"
+
+    @property
+    def label(self) -> str:
+        """`05` or `rope`, for tables."""
+        return self.slug if self.number is None else f"{self.number:02d}"
+
+    @property
+    def heading(self) -> str:
+        """`Day 13 · Fused softmax` or `Extra · Rotary position embedding`."""
+        return f"{'Extra' if self.number is None else self.name} · {self.title}"
+
+    @property
     def stem(self) -> str:
-        return f"day{self.number:02d}_{self.slug}"
+        return self.slug if self.number is None else f"day{self.label}_{self.slug}"
+
+    @property
+    def place(self) -> str:
+        """Where it lies in every tree of the course: `day13_fused_softmax` or `extras/rope`."""
+        return f"extras/{self.slug}" if self.number is None else self.stem
+
+    @property
+    def anchor(self) -> int:
+        """Its number; of an extra the day that it hangs on, as its lesson says: `*After day 15.*`, or 0."""
+        if self.number is not None:
+            return self.number
+        with self.lesson.open(encoding="utf-8") as lines:
+            named = re.search(r"^\*After day (\d+)\.\*$", "".join(islice(lines, NEAR_THE_TOP)), re.MULTILINE)
+        return int(named[1]) if named else 0
 
     @property
     def week(self) -> int:
-        return (self.number - 1) // 7 + 1
+        return (self.anchor - 1) // A_WEEK + 1
 
     @property
     def folder(self) -> Path:
-        return ROOT / "days" / self.stem
+        return ROOT / "days" / self.place
 
     @property
     def lesson(self) -> Path:
@@ -66,68 +108,99 @@ class Day:
 
     @property
     def solution(self) -> Path:
-        return ROOT / "solutions" / f"{self.stem}.py"
+        return ROOT / "solutions" / f"{self.place}.py"
 
     @property
     def fast_solution(self) -> Path:
         """The tuned solution, of a day whose plain one is easier to read."""
-        return ROOT / "solutions" / "fast" / f"{self.stem}.py"
+        return ROOT / "solutions" / "fast" / f"{self.place}.py"
 
     @property
     def hints(self) -> Path:
-        return ROOT / "hints" / f"{self.stem}.md"
+        return ROOT / "hints" / f"{self.place}.md"
 
     @property
     def title(self) -> str:
-        """The lesson's first heading without its "Day 13 · " prefix, so "Fused softmax"."""
+        """The lesson's first heading without its "Day 13 · " or "Extra · ", so "Fused softmax"."""
         with self.lesson.open(encoding="utf-8") as lines:
             heading = next((line for line in lines if line.startswith("# ")), f"# {self.slug}")
-        return re.sub(r"^# (Day \d+\s*[·:—-]\s*)?", "", heading).strip()
+        return re.sub(r"^# ((?:Day \d+|Extra)\s*[·:—-]\s*)?", "", heading).strip()
 
 
 @cache
 def days() -> tuple[Day, ...]:
     """Every day that is built, in order: a folder without a lesson is none yet."""
     found = (re.fullmatch(r"day(\d\d)_(\w+)", path.parent.name) for path in ROOT.glob("days/day*/README.md"))
-    return tuple(sorted(Day(int(match[1]), match[2]) for match in found if match))
+    return tuple(Day(number, slug) for number, slug in sorted((int(m[1]), m[2]) for m in found if m))
+
+
+@cache
+def extras() -> tuple[Day, ...]:
+    """Every extra that is built, in the order of the days that they hang on."""
+    found = [Day(None, path.parent.name) for path in ROOT.glob("days/extras/*/README.md")]
+    return tuple(sorted(found, key=lambda extra: (extra.anchor, extra.slug)))
+
+
+def course() -> tuple[Day, ...]:
+    """All that can be graded: the days, then the extras."""
+    return days() + extras()
+
+
+@cache
+def weeks() -> dict[int, str]:
+    """The title of each week, as the syllabus has it: `## Week 1 · Foundations`."""
+    syllabus = (ROOT / "days" / "README.md").read_text(encoding="utf-8")
+    headings = re.findall(r"^## Week (\d+) · (.+)$", syllabus, re.MULTILINE)
+    return {int(number): title.strip() for number, title in headings}
+
+
+def later(day: Day | None) -> tuple[Day, ...]:
+    """The days that follow this one, or the one that this extra hangs on; all of them for None."""
+    return tuple(other for other in days() if day is None or other.anchor > day.anchor)
 
 
 def find(text: str) -> Day:
-    """The day meant by `13`, `day13`, `day 13`, `day13_fused_softmax` or `softmax`.
+    """The day meant by `13`, `day13`, `day 13`, `day13_fused_softmax` or `softmax`; or the extra, by `rope`.
 
     Raises:
-        UnknownDay: nothing answers to it, or more than one day does.
+        UnknownDay: nothing answers to it, or more than one does.
     """
     wanted = re.sub(r"[\s_-]+", "_", text.strip().lower())
     number = re.fullmatch(r"(?:day_?)?0*(\d{1,9})(?:_\w*)?", wanted)
     if number:
         return _by_number(int(number[1]))
-    slug = wanted.removeprefix("day_")
-    exact = [day for day in days() if day.slug == slug]
-    if exact:
-        return exact[0]
-    partial = [day for day in days() if slug and slug in day.slug]
+    slug = wanted.removeprefix("day_").removeprefix("extra_")
+    exact = [day for day in course() if day.slug in (wanted, slug)]
+    # A topic belongs to the days first: no extra takes a word away from them.
+    found = exact[0] if exact else _by_topic(text, slug, days()) or _by_topic(text, slug, extras())
+    if found:
+        return found
+    close = difflib.get_close_matches(slug, [day.slug for day in course()], n=1, cutoff=0.5)
+    if close:
+        near = next(day for day in course() if day.slug == close[0])
+        raise UnknownDay(f'No day is called "{text}". Did you mean {near.slug}?', f"track start {near.key}")
+    raise UnknownDay(f'No day is called "{text}".', "track list")
+
+
+def _by_topic(text: str, slug: str, among: Sequence[Day]) -> Day | None:
+    partial = [day for day in among if slug and slug in day.slug]
     # "softmax" is fused_softmax sooner than softmax_optimization, since what a day is about stands last, and
     # sooner than online_softmax, which comes later.
     headed = [day for day in partial if day.slug.endswith(f"_{slug}")]
     if headed or len(partial) == 1:
         return (headed or partial)[0]
     if partial:
-        options = ", ".join(f"{day.number} ({day.slug})" for day in partial)
-        raise UnknownDay(f'"{text}" could be any of days {options}.', f"track start {partial[0].number}")
-    close = difflib.get_close_matches(slug, [day.slug for day in days()], n=1, cutoff=0.5)
-    if close:
-        near = next(day for day in days() if day.slug == close[0])
-        raise UnknownDay(
-            f'No day is called "{text}". Did you mean {near.slug}?', f"track start {near.number}"
-        )
-    raise UnknownDay(f'No day is called "{text}".', "track list")
+        numbered = [f"{day.number} ({day.slug})" for day in partial if day.number is not None]
+        options = f"days {', '.join(numbered)}" if numbered else " or ".join(day.slug for day in partial)
+        raise UnknownDay(f'"{text}" could be any of {options}.', f"track start {partial[0].key}")
+    return None
 
 
 def _by_number(number: int) -> Day:
     for day in days():
         if day.number == number:
             return day
-    if 1 <= number <= DAYS:
+    last = max((day.anchor for day in days()), default=0)
+    if 1 <= number <= last:
         raise UnknownDay(f"Day {number} is not built yet.", "track list")
-    raise UnknownDay(f"There is no day {number}: the course has days 1 to {DAYS}.", "track list")
+    raise UnknownDay(f"There is no day {number}: the course has days 1 to {last}.", "track list")

@@ -80,6 +80,7 @@ class Verdict:
     """How one file did on one day.
 
     Attributes:
+        day: its number; the slug of an extra.
         seed: replays this grading: `track grade 13 --seed 4021`.
         device: "NVIDIA H200" or "cpu (interpreter)".
         sha256: of the file as it was graded.
@@ -87,7 +88,7 @@ class Verdict:
         look_at: one thing to look at, such as "line 14" or "the mask of the store"; may be empty.
     """
 
-    day: int
+    day: int | str
     status: Status
     seed: int
     device: str

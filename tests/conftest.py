@@ -29,11 +29,11 @@ def warm() -> Iterator[Warm]:
 def graded(warm: Warm, tmp_path: Path) -> Grade:
     """Grades a source text (or a file) on a day, in the interpreter."""
 
-    def run(number: int, source: str | Path, **options: Any) -> Verdict:
+    def run(key: catalog.Key, source: str | Path, **options: Any) -> Verdict:
         path = source if isinstance(source, Path) else tmp_path / "kernel.py"
         if not isinstance(source, Path):
             path.write_text(source, encoding="utf-8")
         # One seed, so that a red test is red again; `track dev proof` draws fresh ones.
-        return grade(catalog.find(str(number)), path, warm=warm, **{"seed": 4021, **options})
+        return grade(catalog.find(str(key)), path, warm=warm, **{"seed": 4021, **options})
 
     return run

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,41 +36,60 @@ TINY = {
     "day02_doubling": "# Day 2 · Doubling\n\nDouble it.\n",
     "day08_adding": "# Day 8 · Adding\n\nAdd it.\n",
 }
+SYLLABUS = "# The 3 days\n\n## Week 1 · Foundations\n\n## Week 2 · Basic operations\n"
+# What a later course has more: an extra, and a day of a week that nobody has thought of yet.
+MORE = {
+    "extras/tripling": "# Extra · Tripling\n\n*After day 2.*\n\nTriple it.\n",
+    "day36_squaring": "# Day 36 · Squaring\n\nSquare it.\n",
+}
 HINTS = "## Nudge\n\nWhat is 2x?\n\n## Approach\n\n1. Add x to x.\n\n## Code\n\n```python\nx + x\n```\n"
 
 
-def tiny_course(root: Path) -> Path:
-    """A course of three days in `root`: lessons, skeletons, solutions and hints, of one line each."""
-    for stem, lesson in TINY.items():
-        folder = root / "days" / stem
-        folder.mkdir(parents=True)
-        (folder / "README.md").write_text(lesson, encoding="utf-8")
-        (folder / "kernel.py").write_text(SKELETON, encoding="utf-8")
-        for tree, name, text in (
-            ("solutions", f"{stem}.py", SKELETON.replace("torch.empty_like(x)", "x + x")),
-            ("hints", f"{stem}.md", HINTS),
+def tiny_course(root: Path, lessons: Mapping[str, str]) -> None:
+    """Lessons, skeletons, solutions and hints in `root`, of one line each."""
+    for place, lesson in lessons.items():
+        for name, text in (
+            (f"days/{place}/README.md", lesson),
+            (f"days/{place}/kernel.py", SKELETON),
+            (f"solutions/{place}.py", SKELETON.replace("torch.empty_like(x)", "x + x")),
+            (f"hints/{place}.md", HINTS),
         ):
-            (root / tree).mkdir(exist_ok=True)
-            (root / tree / name).write_text(text, encoding="utf-8")
-    return root
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text, encoding="utf-8")
+    (root / "days" / "README.md").write_text(SYLLABUS, encoding="utf-8")
+
+
+def forget() -> None:
+    """Has the catalog look anew."""
+    for kept in (catalog.days, catalog.extras, catalog.weeks):
+        kept.cache_clear()
 
 
 @pytest.fixture
 def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The tiny course in the place of the real one, and an empty folder to stand in."""
-    root = tiny_course(tmp_path / "course")
+    root = tmp_path / "course"
+    tiny_course(root, TINY)
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.setattr(catalog, "ROOT", root)
     monkeypatch.delenv("TRACK_HOME", raising=False)
     monkeypatch.chdir(here)
-    catalog.days.cache_clear()
+    forget()
     yield root
-    catalog.days.cache_clear()
+    forget()
 
 
-def day(number: int) -> Day:
-    return next(day for day in catalog.days() if day.number == number)
+@pytest.fixture
+def grown(course: Path) -> Path:
+    """The tiny course as it may be later: with an extra and a day 36."""
+    tiny_course(course, MORE)
+    forget()
+    return course
+
+
+def day(key: int | str) -> Day:
+    return next(day for day in catalog.course() if day.key == key)
 
 
 @dataclass

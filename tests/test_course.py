@@ -3,28 +3,40 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 import torch
 
 from grader import catalog
-from grader.catalog import DAYS, Day
+from grader.catalog import Day
 from grader.challenge import Case, Challenge
 from grader.dev import planted
 from grader.judge.case.compare import Expected, compare, errors
 from grader.judge.case.oracle import expect
 from grader.judge.case.trial import draw
 from grader.judge.session import load_challenges
+from grader.predict import prediction
+from grader.verdict import Check, Verdict
 from tests.conftest import Grade
 
 Planted = TypeVar("Planted")
 
-ALL = catalog.days()
-FAST = sorted((catalog.ROOT / "solutions" / "fast").glob("*.py"))
-each_day = pytest.mark.parametrize("day", ALL, ids=lambda day: day.stem)
+ALL = catalog.course()
+FAST = sorted((catalog.ROOT / "solutions" / "fast").rglob("*.py"))
+
+
+def called(value: Any) -> str:
+    """`day13_fused_softmax` or `extras/rope`, as `track dev test -k` takes it; a planted file's name."""
+    if isinstance(value, Day):
+        return value.place
+    return value.stem if isinstance(value, Path) else value.name.replace(" ", "_")
+
+
+each_day = pytest.mark.parametrize("day", ALL, ids=called)
 
 
 def some(day: Day, planted: Iterable[Planted], one_in: int) -> list[Planted]:
@@ -32,35 +44,78 @@ def some(day: Day, planted: Iterable[Planted], one_in: int) -> list[Planted]:
 
     `track dev proof` grades everything.
     """
-    return list(planted) if day.number <= 14 else list(planted)[day.number % one_in :: one_in]
+    found = list(planted)
+    return found if day.anchor <= 14 else found[day.anchor % min(one_in, len(found) or 1) :: one_in]
 
 
 def test_no_day_is_missing() -> None:
-    assert [day.number for day in ALL] == list(range(1, DAYS + 1))
+    numbers = [day.number for day in catalog.days()]
+    assert numbers == list(range(1, len(numbers) + 1)), "days are numbered from 1, without a gap or a double"
 
 
 @each_day
 def test_a_day_is_whole_in_all_trees(day: Day) -> None:
-    tests = planted.TESTS
-    trees = [tests / tree / f"{day.stem}.py" for tree in ("mistakes", "laggards")]
-    for path in (day.lesson, day.skeleton, day.hidden_tests, day.solution, day.hints, *trees):
-        assert path.is_file(), path
-    assert len(list(planted.honest(day))) >= 2
-    assert len(planted.mistakes(day)) >= 6
-    may = {"__pycache__", "suspects.py", "provided"}
-    assert {path.name for path in day.folder.iterdir()} - may == {"README.md", "kernel.py", "hidden_tests.py"}
+    trees = [planted.TESTS / tree / f"{day.place}.py" for tree in ("mistakes", "laggards")]
+    needed = (day.lesson, day.skeleton, day.hidden_tests, day.solution, day.hints, *trees)
+    missing = [str(path.relative_to(catalog.ROOT)) for path in needed if not path.is_file()]
+    assert not missing, f"missing: {', '.join(missing)}"
+    names = {path.name for path in day.folder.iterdir()} - {"__pycache__"}
+    more = sorted(names - {"README.md", "kernel.py", "hidden_tests.py", "suspects.py", "provided"})
+    assert not more, f"no part of a {day.kind}, in days/{day.place}/: {', '.join(more)}"
+
+
+@each_day
+def test_enough_is_planted(day: Day) -> None:
+    bars = sum(len(challenge.speeds) for challenge in load_challenges(day.hidden_tests))
+    wanted = (
+        ("mistakes", len(planted.mistakes(day)), 6, f"tests/mistakes/{day.place}.py"),
+        ("honest alternatives", len(list(planted.honest(day))), 2, f"tests/honest/{day.place}/"),
+        ("laggards", len(planted.laggards(day)), 2 if bars else 0, f"tests/laggards/{day.place}.py"),
+    )
+    few = [
+        f"{least} {what} are wanted in {where}, there are {found}"
+        for what, found, least, where in wanted
+        if found < least
+    ]
+    assert not few, "; ".join(few)
+
+
+@each_day
+def test_nothing_is_left_to_do_but_in_the_skeleton(day: Day) -> None:
+    trees = [planted.TESTS / tree / f"{day.place}.py" for tree in ("mistakes", "laggards")]
+    files = (day.lesson, day.hidden_tests, day.solution, day.hints, *trees, *planted.honest(day))
+    left = [
+        f"{path.relative_to(catalog.ROOT)}:{number}: {line.strip()}"
+        for path in files
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if "TODO" in line
+    ]
+    assert not left, "\n".join([f"{len(left)} lines are still to be written:", *left])
+
+
+@each_day
+def test_a_speed_bar_is_predicted_with_our_own_time(day: Day) -> None:
+    missing = [
+        name
+        for challenge in load_challenges(day.hidden_tests)
+        for speed in challenge.speeds
+        for name in [prediction.bar_name(day.stem, challenge.entry, speed.case.id, speed.part)]
+        if prediction.ours(name) is None
+    ]
+    assert not missing, f"`./track dev predicted --write {day.key}` keeps our time on {', '.join(missing)}"
 
 
 def test_no_tree_holds_a_stem_that_is_no_day() -> None:
-    stems = {day.stem for day in catalog.days()}
-    tests = planted.TESTS
-    for tree in (
-        catalog.ROOT / "solutions",
-        catalog.ROOT / "hints",
-        *(tests / t for t in ("mistakes", "laggards")),
-    ):
-        found = {path.stem for path in tree.iterdir() if path.name.startswith("day")}
-        assert found <= stems, tree
+    places = {day.place for day in ALL}
+    trees = [catalog.ROOT / tree for tree in ("days", "solutions", "solutions/fast", "hints")]
+    trees += [planted.TESTS / tree for tree in ("mistakes", "laggards", "honest")]
+    strays = [
+        str(path.relative_to(catalog.ROOT))
+        for tree in trees
+        for path in (*tree.glob("day*"), *tree.glob("extras/*"))
+        if path.stem != "__pycache__" and str(path.relative_to(tree).with_suffix("")) not in places
+    ]
+    assert not strays, f"of no day or extra that has a lesson: {', '.join(strays)}"
 
 
 @each_day
@@ -69,30 +124,39 @@ def test_the_skeleton_is_the_solution_less_lines(day: Day) -> None:
     for line in day.skeleton.read_text(encoding="utf-8").splitlines():
         if "TODO" in line:
             continue
-        assert line in solution, f"not in the solution, or not in this order: {line!r}"
+        assert line in solution, (
+            f"this line of the skeleton is not in the solution, or above others: {line!r}"
+        )
+
+
+HEADINGS = ("The idea", "A worked example", "Your task", "How it is graded", "Where it is from")
 
 
 @each_day
 def test_the_lesson_is_an_hour_not_a_book(day: Day) -> None:
     lesson = day.lesson.read_text(encoding="utf-8")
-    assert lesson.startswith(f"# Day {day.number:02d} · ")
-    prose = "".join(part for index, part in enumerate(lesson.split("```")) if index % 2 == 0)
-    assert 400 <= len(prose.split()) <= 900
-    assert "```" in lesson
-    for heading in (
-        "## The idea",
-        "## A worked example",
-        "## Your task",
-        "## How it is graded",
-        "## Where it is from",
-    ):
-        assert heading in lesson, heading
+    begins = f"# {'Extra' if day.number is None else f'Day {day.label}'} · "
+    assert lesson.startswith(begins), f"the lesson begins with {begins!r} and its title"
+    missing = [heading for heading in HEADINGS if f"\n## {heading}\n" not in lesson]
+    assert not missing, f"the lesson lacks a heading: {', '.join(missing)}"
+    parts = lesson.split("```")
+    words = sum(len(part.split()) for part in parts[::2])
+    assert 400 <= words <= 900, f"the lesson has {words} words beside its code; 400 to 900 are wanted"
+    assert any(re.sub(r"^\w*", "", part).strip() for part in parts[1::2]), "the lesson shows no code"
+
+
+@each_day
+def test_an_extra_hangs_on_a_day(day: Day) -> None:
+    numbers = [one.anchor for one in catalog.days()]
+    assert day.anchor in numbers, (
+        f"below the lesson's title stands *After day N.*, with N up to {max(numbers)}"
+    )
 
 
 @each_day
 def test_there_are_three_hints(day: Day) -> None:
     headings = [line for line in day.hints.read_text(encoding="utf-8").splitlines() if line.startswith("## ")]
-    assert headings == ["## Nudge", "## Approach", "## Code"]
+    assert headings == ["## Nudge", "## Approach", "## Code"], "three hints are wanted, with these headings"
 
 
 @each_day
@@ -100,9 +164,10 @@ def test_a_challenge_reads_on_one_screen(day: Day) -> None:
     source = day.hidden_tests.read_text(encoding="utf-8")
     calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
     challenges = [call for call in calls if ast.unparse(call.func) == "Challenge"]
-    assert challenges
-    assert max((call.end_lineno or 0) - call.lineno + 1 for call in challenges) <= 60
-    assert source.count("\n") <= 150
+    assert challenges, "hidden_tests.py calls no Challenge(…)"
+    lines = max((call.end_lineno or 0) - call.lineno + 1 for call in challenges)
+    assert lines <= 60, f"Challenge(…) has {lines} lines; 60 are read at a glance"
+    assert source.count("\n") <= 150, "hidden_tests.py has over 150 lines: its suspects may have a file"
 
 
 def unread(hidden_tests: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
@@ -131,7 +196,8 @@ def unread(hidden_tests: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
 @each_day
 def test_every_size_of_a_case_is_looked_at(day: Day, monkeypatch: pytest.MonkeyPatch) -> None:
     # A size is a free keyword: this is what tells `scale=` from `sclae=`, and from one that means nothing.
-    assert not unread(day.hidden_tests, monkeypatch)
+    unknown = unread(day.hidden_tests, monkeypatch)
+    assert not unknown, f"sizes of cases that nothing looks at: {', '.join(sorted(unknown))}"
 
 
 def test_a_size_that_nothing_looks_at_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,57 +213,72 @@ def test_a_size_that_nothing_looks_at_is_found(tmp_path: Path, monkeypatch: pyte
 
 @each_day
 def test_the_skeleton_grades_unstarted(day: Day, graded: Grade) -> None:
-    assert graded(day.number, day.skeleton).status == "unstarted"
+    verdict = graded(day.key, day.skeleton)
+    assert verdict.status == "unstarted", "the skeleton is known to be one by its code, without comments"
 
 
 @each_day
 def test_the_solution_passes(day: Day, graded: Grade) -> None:
-    verdict = graded(day.number, day.solution)
-    assert verdict.status == "passed", verdict.diagnosis
-    assert {check.outcome for check in verdict.checks} <= {"passed", "not measured"}
+    verdict = graded(day.key, day.solution)
+    assert verdict.status == "passed", told(verdict)
+    assert {check.outcome for check in verdict.checks} <= {"passed", "not measured"}, told(verdict)
+
+
+def told(verdict: Verdict) -> str:
+    """What became of it, for whoever wrote the day."""
+    failed = first_failed(verdict)
+    if failed is None:
+        return verdict.status
+    return f"{verdict.status} in {failed.name}: {verdict.diagnosis or failed.cause.get('reason', '')}"
+
+
+def first_failed(verdict: Verdict) -> Check | None:
+    return next((check for check in verdict.checks if check.outcome not in ("passed", "not measured")), None)
 
 
 @pytest.mark.parametrize("path", FAST, ids=lambda path: path.stem)
 def test_a_fast_solution_belongs_to_a_day_and_passes_too(path: Path, graded: Grade) -> None:
     day = {day.stem: day for day in ALL}[path.stem]
-    verdict = graded(day.number, path, speed=False)
-    assert verdict.status == "passed", verdict.diagnosis
+    verdict = graded(day.key, path, speed=False)
+    assert verdict.status == "passed", told(verdict)
 
 
 @pytest.mark.parametrize(
     ("day", "path"),
     [(day, path) for day in ALL for path in some(day, planted.honest(day), 3)],
-    ids=lambda value: value.stem,
+    ids=called,
 )
 def test_an_honest_alternative_passes(day: Day, path: Path, graded: Grade) -> None:
-    verdict = graded(day.number, path, speed=False)
-    assert verdict.status == "passed", verdict.diagnosis
+    verdict = graded(day.key, path, speed=False)
+    assert verdict.status == "passed", told(verdict)
 
 
 @pytest.mark.parametrize(
     ("day", "mistake"),
     [(day, mistake) for day in ALL for mistake in some(day, planted.mistakes(day), 10) if not mistake.gpu],
-    ids=lambda value: getattr(value, "stem", None) or value.name.replace(" ", "_"),
+    ids=called,
 )
 def test_a_mistake_fails_and_is_told_why(day: Day, mistake: planted.Mistake, graded: Grade) -> None:
-    verdict = graded(day.number, mistake.source(day))
-    failed = next(
-        (check for check in verdict.checks if check.outcome not in ("passed", "not measured")), None
-    )
+    verdict = graded(day.key, mistake.source(day))
+    failed = first_failed(verdict)
     assert failed is not None, "it passed"
-    assert failed.group == mistake.fails, verdict.diagnosis
-    assert (mistake.says in verdict.diagnosis) != mistake.wish, verdict.diagnosis
+    assert failed.group == mistake.fails, told(verdict)
+    heard = mistake.says in verdict.diagnosis
+    assert heard != mistake.wish, (
+        f"{mistake.says!r} is {'said by now' if heard else 'not said'}: {told(verdict)}"
+    )
 
 
 @pytest.mark.parametrize(
     ("day", "laggard"),
     [(day, laggard) for day in ALL for laggard in some(day, planted.laggards(day), 3)],
-    ids=lambda value: getattr(value, "stem", None) or value.name.replace(" ", "_"),
+    ids=called,
 )
 def test_a_laggard_is_predicted_to_be_slow(day: Day, laggard: planted.Laggard, graded: Grade) -> None:
     # Its cases are slow here, too: `track dev proof` grades them.
-    verdict = graded(day.number, laggard.source(day), cases=False)
-    assert verdict.status == ("passed" if laggard.unseen else "slow"), verdict.diagnosis
+    verdict = graded(day.key, laggard.source(day), cases=False)
+    wanted = "passed" if laggard.unseen else "slow"
+    assert verdict.status == wanted, f"it is to be {wanted}, and is {told(verdict)}"
 
 
 CASES = [
@@ -220,7 +301,7 @@ TRIVIAL: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 @pytest.mark.parametrize(
     ("day", "challenge", "case"),
     CASES,
-    ids=lambda value: getattr(value, "stem", getattr(value, "id", "")) or "",
+    ids=lambda value: value.place if isinstance(value, Day) else getattr(value, "id", ""),
 )
 def test_no_trivial_answer_passes_a_case(day: Day, challenge: Challenge, case: Case) -> None:
     arguments = draw(challenge, case, 1, "cpu")

@@ -6,12 +6,14 @@ import json
 import re
 import subprocess
 import sys
+import tarfile
 import zipfile
 from email import message_from_string
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from trove_classifiers import classifiers as known
 
 from grader import __version__, catalog
 from grader.setup.doctor import PAIRS
@@ -43,12 +45,49 @@ def run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 def test_the_wheel_carries_every_day_and_nothing_of_the_workshop(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    for day in catalog.days():
+    for day in catalog.course():
         for path in (day.lesson, *day.folder.glob("*.py"), day.solution, day.hints):
             assert f"grader/_content/{path.relative_to(catalog.ROOT)}" in names
     roots = {name.split("/")[0] for name in names}
     assert roots == {"grader", f"triton_track-{__version__}.dist-info"}
     assert not [name for name in names if name.endswith(".pyc")]
+
+
+def test_the_wheel_says_whose_it_is_and_carries_its_licence(wheel: Path) -> None:
+    archive = zipfile.ZipFile(wheel)
+    info = f"triton_track-{__version__}.dist-info"
+    metadata = message_from_string(archive.read(f"{info}/METADATA").decode())
+    said = {name: metadata.get_all(name) for name in ("License-Expression", "License-File", "Author")}
+    assert said == {
+        "License-Expression": ["MIT"],
+        "License-File": ["LICENSE"],
+        "Author": ["The Triton Track authors"],
+    }
+    assert archive.read(f"{info}/licenses/LICENSE") == (catalog.ROOT / "LICENSE").read_bytes()
+    classifiers = metadata.get_all("Classifier") or []
+    assert set(classifiers) <= set(known), "PyPI knows no such classifier"
+    assert "Environment :: GPU :: NVIDIA CUDA" in classifiers
+    launcher = (catalog.ROOT / "track").read_text(encoding="utf-8")
+    ours = {name.rpartition(" ")[2] for name in classifiers if "Python :: 3." in name}
+    assert ours == set(re.findall(r"python(3\.\d+)\b", launcher)), "the versions that ./track looks for"
+    assert metadata["Keywords"]
+    assert metadata["Description-Content-Type"] == "text/markdown"
+
+
+def test_a_source_archive_is_a_clone_that_can_be_worked_in(tmp_path: Path) -> None:
+    clone = environments.clone(tmp_path / "clone")
+    build = [sys.executable, "-m", "hatchling", "build", "--target", "sdist", "--directory", str(tmp_path)]
+    subprocess.run(build, cwd=clone, check=True, capture_output=True, env=environments.plain())
+    with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    missing = {path.name for path in clone.iterdir()} - {name.partition("/")[0] for name in names}
+    assert missing <= {".gitignore"}, "an entry is missing in [tool.hatch.build.targets.sdist]"
+
+
+def test_the_changelog_tells_of_this_version() -> None:
+    text = (catalog.ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    headings = re.findall(r"^## (\S+)", text, re.MULTILINE)
+    assert headings[:2] == ["Unreleased", __version__]
 
 
 def test_status_works_from_an_empty_folder(installed: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What README.md shows and says is what the program does."""
+"""What README.md and CONTRIBUTING.md show and say is what the program does."""
 
 from __future__ import annotations
 
@@ -19,12 +19,16 @@ from grader.setup.firstrun import Clone
 from tests import environments
 
 README = (catalog.ROOT / "README.md").read_text(encoding="utf-8")
+CONTRIBUTING = (catalog.ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 PROGRAM = re.compile(r"^(?:\./track|track|python -m grader)\b ?([^#\n]*)", re.MULTILINE)
-SHOWN = [
-    words.strip()
-    for block in re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
-    for words in PROGRAM.findall(block)
-]
+
+
+def shown(page: str) -> list[str]:
+    blocks = re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
+    return [words.strip() for block in blocks for words in PROGRAM.findall(block)]
+
+
+SHOWN = shown(README)
 SLIP = ('other=-float("inf")', "other=0.0")
 
 
@@ -35,7 +39,7 @@ def test_the_first_screen_has_what_it_is_a_graded_day_and_the_two_commands() -> 
     assert any(line.startswith("./track dev test") for line in top)
 
 
-@pytest.mark.parametrize("words", SHOWN)
+@pytest.mark.parametrize("words", SHOWN + shown(CONTRIBUTING))
 def test_a_command_that_is_shown_exists_with_its_options(words: str) -> None:
     command: click.Command = track
     rest = shlex.split(words)
@@ -44,6 +48,8 @@ def test_a_command_that_is_shown_exists_with_its_options(words: str) -> None:
         found = dev if name == "dev" else command.commands.get(name)
         assert found, f"there is no command {name}"
         command = found
+    if command.context_settings.get("ignore_unknown_options"):
+        return  # they are pytest's, say
     options = {option for parameter in command.params for option in parameter.opts} | {"--help"}
     assert [word for word in rest if word.startswith("-") and word not in options] == []
 
@@ -63,8 +69,13 @@ def test_an_option_that_is_named_belongs_to_some_command(option: str) -> None:
 
 
 def test_links_lead_to_files() -> None:
-    for link in re.findall(r"\]\((?!http)([^)#]+)\)", README):
+    for link in re.findall(r"\]\((?!http)([^)#]+)\)", README + CONTRIBUTING):
         assert (catalog.ROOT / link).is_file(), link
+
+
+@pytest.mark.parametrize("path", sorted(set(re.findall(r"`((?:grader|tests|days)/[\w./]+)`", CONTRIBUTING))))
+def test_a_file_that_contributors_are_sent_to_exists(path: str) -> None:
+    assert "/extras/rope" in path or (catalog.ROOT / path).exists()
 
 
 def test_versions_are_the_pinned_and_the_supported_ones() -> None:

@@ -15,7 +15,7 @@ from grader.catalog import Day
 from grader.cli import shell
 from grader.cli.looking import inspect, show
 from grader.cli.shell import Words, as_json, emit, examples, the_day
-from grader.cli.standing import Standing, chosen, note, open_hint, standing
+from grader.cli.standing import chosen, note, open_hint, standing, upcoming
 from grader.errors import BadSubmission, TrackError
 from grader.learner import workspace
 from grader.screens import Terminal, pages, progress
@@ -29,6 +29,9 @@ Tab completion (days complete by name, too):
 \b
 Exit codes: 0 passed, 1 not yet, 2 usage, 3 could not grade, 130 stopped."""
 
+HELP = f"Triton Track: {len(catalog.days())} days of GPU kernels, graded on this machine."
+HELP += "\n\nWithout a command it says where you are and what comes next."
+
 Device = Literal["cpu", "gpu"] | None
 
 on_cpu = click.option(
@@ -37,14 +40,10 @@ on_cpu = click.option(
 on_gpu = click.option("--gpu", "device", flag_value="gpu", help="Grade on the GPU, with speed.")
 
 
-@click.group(cls=shell.Commands, invoke_without_command=True, epilog=COMPLETION)
+@click.group(cls=shell.Commands, invoke_without_command=True, epilog=COMPLETION, help=HELP)
 @click.version_option(__version__, prog_name="track")
 @click.pass_context
 def track(ctx: click.Context) -> None:
-    """Triton Track: 35 days of GPU kernels, graded on this machine.
-
-    Without a command it says where you are and what comes next.
-    """
     if ctx.invoked_subcommand is None:
         here = standing()
         root = here.workspace.root if here.workspace else None
@@ -72,19 +71,14 @@ def start(day: Words, as_json: bool) -> None:
     Your work is never overwritten.
     """
     here = standing()
-    wanted = catalog.find(" ".join(day)) if day else _upcoming(here)
+    wanted = catalog.find(" ".join(day)) if day else upcoming(here)
     found = workspace.create()
     resumed = found.kernel(wanted).exists() or here.of(wanted).started
     fates = workspace.start(found, wanted)
     note(found, "started", wanted)
     if as_json:
-        return emit(day=wanted.number, kernel=str(found.kernel(wanted)), resumed=resumed, files=fates)
+        return emit(day=wanted.key, kernel=str(found.kernel(wanted)), resumed=resumed, files=fates)
     pages.started(Terminal(sys.stdout), found, wanted, fates, resumed)
-
-
-def _upcoming(here: Standing) -> Day:
-    command, _ = progress.following(here.progress, here.current)
-    return catalog.find(command.split()[2]) if command.split()[2:] else catalog.days()[0]
 
 
 @track.command(epilog=examples("track lesson", "track lesson 13", "track lesson softmax > softmax.md"))
@@ -150,7 +144,7 @@ def hint(day: Words, again: bool, as_json: bool) -> None:
     found, wanted = workspace.require(), chosen(day)
     opened = open_hint(found, wanted, again)
     if as_json:
-        return emit(day=wanted.number, hints=[{"tier": tier, "text": text} for tier, text in opened.items()])
+        return emit(day=wanted.key, hints=[{"tier": tier, "text": text} for tier, text in opened.items()])
     pages.hint(Terminal(sys.stdout), wanted, opened)
 
 
@@ -162,20 +156,20 @@ def solution(day: Words, yes: bool, fast: bool) -> None:
     """Read our solution: freely after a pass, after one question before."""
     found, wanted = workspace.require(), chosen(day)
     if fast and not wanted.fast_solution.is_file():
-        problem = f"Day {wanted.number} has one solution: nothing of it was tuned apart."
-        raise TrackError(problem, f"track solution {wanted.number}")
+        problem = f"{wanted.name} has one solution: nothing of it was tuned apart."
+        raise TrackError(problem, f"track solution {wanted.key}")
     made = standing().of(wanted)
     if not made.done and not made.solution:
         if not (yes or _agreed(wanted)):
-            return Terminal(sys.stderr).next(f"track hint {wanted.number}", "the solution stays closed")
+            return Terminal(sys.stderr).next(f"track hint {wanted.key}", "the solution stays closed")
         note(found, "solution", wanted)
     pages.solution(Terminal(sys.stdout), Terminal(sys.stderr), wanted, fast)
 
 
 def _agreed(day: Day) -> bool:
     if not sys.stdin.isatty():
-        raise TrackError(f"Day {day.number} has not passed yet.", f"track solution {day.number} --yes")
-    return click.confirm(f"Day {day.number} has not passed yet. Show the solution anyway?", err=True)
+        raise TrackError(f"{day.name} has not passed yet.", f"track solution {day.key} --yes")
+    return click.confirm(f"{day.name} has not passed yet. Show the solution anyway?", err=True)
 
 
 @track.command(epilog=examples("track diff", "track diff 13 --solution"))
@@ -187,7 +181,7 @@ def diff(day: Words, against: bool) -> None:
     mine = workspace.submission(found, wanted)
     made = standing().of(wanted)
     if against and not (made.done or made.solution):
-        raise TrackError(f"Day {wanted.number} has not passed yet.", f"track grade {wanted.number}")
+        raise TrackError(f"{wanted.name} has not passed yet.", f"track grade {wanted.key}")
     other = wanted.solution if against else found.handed_out(wanted)
     pages.diff(Terminal(sys.stdout), Terminal(sys.stderr), wanted, other, mine)
 
@@ -224,7 +218,7 @@ def reset(day: Words, as_json: bool) -> None:
     trash = workspace.reset(found, wanted)
     note(found, "reset", wanted)
     if as_json:
-        return emit(day=wanted.number, trash=str(trash), kernel=str(found.kernel(wanted)))
+        return emit(day=wanted.key, trash=str(trash), kernel=str(found.kernel(wanted)))
     pages.was_reset(Terminal(sys.stdout), found, wanted, trash)
 
 

@@ -53,7 +53,7 @@ def inspect(day: Words, gpu: str, file: Path | None, as_json: bool, **flags: boo
     with _waiting("counting and compiling"):
         parts = ask(wanted, path, "inspect", source=source, given=given, gpu=key, machine=machine, code=code)
     if as_json:
-        return emit(day=wanted.number, gpu=key, evidence="predicted", parts=parts)
+        return emit(day=wanted.key, gpu=key, evidence="predicted", parts=parts)
     out = Terminal(sys.stdout)
     if code:
         _compiled(wanted, parts, code, given)
@@ -65,7 +65,7 @@ def inspect(day: Words, gpu: str, file: Path | None, as_json: bool, **flags: boo
 def _compiled(day: Day, parts: list[dict[str, Any]], code: str, given: str) -> None:
     if not any(launch["code"] for part in parts for launch in part["launches"]):
         problem = f"There is no {code.upper()} to print: no kernel was compiled."
-        raise TrackError(problem, f"track inspect {day.number}{given}")
+        raise TrackError(problem, f"track inspect {day.key}{given}")
 
 
 def _code(day: Day, flags: dict[str, bool]) -> str:
@@ -74,7 +74,7 @@ def _code(day: Day, flags: dict[str, bool]) -> str:
     codes = [name for name in asked if name in listing.KINDS]
     if codes and len(asked) > 1:
         problem = f"--{asked[0]} and --{asked[1]} are two screens: ask for one at a time."
-        raise TrackError(problem, f"track inspect {day.number} --{asked[0]}")
+        raise TrackError(problem, f"track inspect {day.key} --{asked[0]}")
     return codes[0] if codes else ""
 
 
@@ -102,10 +102,10 @@ def show(day: Words, only: str | None, out: Path | None, file: Path | None, as_j
     if not any(part["launches"] for part in parts):
         entries = " and ".join(f"{part['entry']}()" for part in parts)
         problem = f"There is nothing to draw: {entries} launches no Triton kernel."
-        raise TrackError(problem, f"track grade {wanted.number}{given}")
+        raise TrackError(problem, f"track grade {wanted.key}{given}")
     _write(wanted, target, given, lambda place: _draw(place, wanted, _lines(source), parts))
     if as_json:
-        return emit(day=wanted.number, page=str(target.resolve()), parts=parts)
+        return emit(day=wanted.key, page=str(target.resolve()), parts=parts)
     inspection.shown(Terminal(sys.stdout), wanted, _lines(source), target, parts, given)
 
 
@@ -123,12 +123,12 @@ def _path(day: Day, file: Path | None, do: str) -> Path:
     if file is None:
         found = workspace.find()
         if found is None:
-            raise NoWorkspace("No day was started here or in a folder above.", f"track start {day.number}")
+            raise NoWorkspace("No day was started here or in a folder above.", f"track start {day.key}")
         return workspace.submission(found, day)
     if file.is_file():
         return file
     if file.is_dir():
-        again = f"track {do} {day.number} --file {shlex.quote(str(file / 'kernel.py'))}"
+        again = f"track {do} {day.key} --file {shlex.quote(str(file / 'kernel.py'))}"
         raise BadSubmission(f"{file} is a folder.", again)
     raise BadSubmission(f"There is no file {file}.", "Check the path after --file and repeat the command.")
 
@@ -147,7 +147,7 @@ def _target(day: Day, file: Path | None, out: Path | None) -> Path:
     name = day.stem + PAGE
     if out is None and file is None:
         return workspace.require().hidden / "show" / name
-    again = f"track show {day.number}{_given(file)} --out"
+    again = f"track show {day.key}{_given(file)} --out"
     with _writing(out or Path(name), again):
         target = out / name if out and out.is_dir() else out or Path(name)
         kind = target.suffix.lower()
@@ -177,7 +177,7 @@ def _draw(place: Path, day: Day, source: list[str], parts: list[dict[str, Any]])
 def _write(day: Day, target: Path, given: str, draw: Callable[[Path], None]) -> None:
     """All of it or nothing."""
     partial = target.with_name(f".{os.getpid()}-{target.name}")  # the ending stays: it chooses the format
-    with _writing(target, f"track show {day.number}{given} --out"):
+    with _writing(target, f"track show {day.key}{given} --out"):
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
             draw(partial)

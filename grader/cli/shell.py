@@ -58,7 +58,7 @@ class Commands(click.Group):
         if close:
             return " ".join(["track", close[0], *args[1:]])
         with contextlib.suppress(TrackError):
-            return f"track start {catalog.find(' '.join(args)).number}"
+            return f"track start {catalog.find(' '.join(args)).key}"
         return "track --help"
 
 
@@ -68,14 +68,12 @@ def examples(*lines: str) -> str:
 
 
 def complete_day(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Days by topic (`soft<Tab>`), by number and by folder name."""
+    """Days by topic (`soft<Tab>`), by number and by folder name; extras by name."""
     found = []
-    for day in catalog.days():
-        name = next(
-            (n for n in (day.slug, str(day.number), day.stem) if n.startswith(incomplete.lower())), None
-        )
+    for day in catalog.course():
+        name = next((n for n in (day.slug, str(day.key), day.stem) if n.startswith(incomplete.lower())), None)
         if name:
-            found.append(CompletionItem(name, help=f"day {day.number}: {day.title}"))
+            found.append(CompletionItem(name, help=f"{day.kind} {day.key}: {day.title}"))
     return found
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from grader import catalog
-from grader.catalog import Day
+from grader.catalog import Day, Key
 from grader.errors import TrackError
 from grader.learner import hints, journal, workspace
 from grader.learner.journal import Journal, Progress
@@ -21,26 +21,29 @@ class Standing:
 
     workspace: Workspace | None
     journal: Journal
-    progress: dict[int, Progress]
+    progress: dict[Key, Progress]
     current: Day | None
 
     def of(self, day: Day) -> Progress:
-        return self.progress.get(day.number, progress.NEW)
+        return self.progress.get(day.key, progress.NEW)
 
     def report(self) -> dict[str, Any]:
         """The document that `status --json` prints."""
-        days = []
-        for day in catalog.days():
-            names = {"day": day.number, "stem": day.stem, "title": day.title, "week": day.week}
-            days.append(names | {"state": self.of(day).state} | asdict(self.of(day)))
+        extras = [self._told(extra) for extra in catalog.extras()]
         return {
             "schema": journal.SCHEMA,
             "workspace": str(self.workspace.root) if self.workspace else None,
-            "current": self.current.number if self.current else None,
+            "current": self.current.key if self.current else None,
             "next": progress.following(self.progress, self.current)[0],
             "skipped_lines": self.journal.skipped,
-            "days": days,
+            "days": [self._told(day) for day in catalog.days()],
+            **({"extras": extras} if extras else {}),
         }
+
+    def _told(self, day: Day) -> dict[str, Any]:
+        stands = {"after": day.anchor} if day.number is None else {"week": day.week}
+        names = {"day": day.key, "stem": day.stem, "title": day.title, **stands}
+        return names | {"state": self.of(day).state} | asdict(self.of(day))
 
 
 def standing() -> Standing:
@@ -60,11 +63,19 @@ def chosen(words: tuple[str, ...]) -> Day:
     return current
 
 
+def upcoming(here: Standing) -> Day:
+    """The day at hand until it is done, then the next one."""
+    if here.current and not here.of(here.current).done:
+        return here.current
+    command = progress.following(here.progress, here.current)[0].split()
+    return catalog.find(command[2]) if command[2:] else catalog.days()[0]
+
+
 def note(found: Workspace, event: journal.Event, day: Day, **facts: Any) -> None:
     """Writes one thing down. Where the journal cannot be written, the command still did its work."""
     try:
         with workspace.writing(found.journal):
-            journal.append(found.journal, event, day.number, **facts)
+            journal.append(found.journal, event, day.key, **facts)
     except CannotWrite as problem:
         pages.unrecorded(Terminal(sys.stderr), problem)
 

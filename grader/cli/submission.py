@@ -67,7 +67,7 @@ def grade(submission: Submission, terminal: Terminal, warm: Warm | None = None) 
 
 def _following(submission: Submission) -> tuple[str, str]:
     """What to do after a pass, even if the journal could not take it."""
-    progress = {**standing().progress, submission.day.number: Progress(on_cpu=True, on_gpu=True)}
+    progress = {**standing().progress, submission.day.key: Progress(on_cpu=True, on_gpu=True)}
     return following(progress, submission.day)
 
 

@@ -104,8 +104,8 @@ class Watch:
         """Goes on to the next day once this one has passed."""
         day = self.submission.day
         if not standing().of(day).done:
-            raise TrackError(f"Day {day.number} has not passed yet.", "save a change, or press h for a hint")
-        later = [other for other in catalog.days() if other.number > day.number]
+            raise TrackError(f"{day.name} has not passed yet.", "save a change, or press h for a hint")
+        later = catalog.later(day)
         if not later:
             raise TrackError("That was the last day.", "track status")
         fates = workspace.start(self.workspace, later[0])

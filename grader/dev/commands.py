@@ -11,7 +11,9 @@ from pathlib import Path
 import click
 
 from grader import catalog
-from grader.errors import CannotGrade
+from grader.cli.shell import examples
+from grader.errors import CannotGrade, TrackError
+from grader.screens import Terminal
 
 # Where the person who runs the tests works, and how they call the program, is no business of the tests.
 PERSONAL = ("TRACK_COMMAND", "TRACK_HOME")
@@ -53,6 +55,33 @@ def bench() -> None:
     from grader.dev import figures
 
     raise click.exceptions.Exit(figures.run())
+
+
+@dev.command(epilog=examples("track dev new rope --after 15", "track dev new sparse_attention --day"))
+@click.argument("slug", required=False)
+@click.option(
+    "--after", type=click.IntRange(min=1), metavar="N", help="Make an extra that comes after day N."
+)
+@click.option("--day", is_flag=False, flag_value="next", metavar="[N]", help="Make a day: the next one.")
+def new(slug: str | None, after: int | None, day: str | None) -> None:
+    """Make the files of an extra or a day; its tests name what is left.
+
+    SLUG is what it is called in every tree, and what the learner types.
+    """
+    from grader.dev import new as newly
+
+    if slug is None and day and not day.isdecimal():
+        slug, day = day, "next"  # `--day SLUG`: it is the name that was meant
+    if slug is None:
+        raise TrackError("What is it to be called?", "track dev new SLUG --after N")
+    planned = newly.plan(slug, after, day)
+    screen = Terminal(sys.stdout)
+    made = newly.make(planned, after)
+    screen.line((f"{planned.name} has its files:", "bold"))
+    for path in made:
+        screen.line(str(path.relative_to(catalog.ROOT)), indent=2)
+    tests = f'tests/test_course.py tests/test_syllabus.py -k "{planned.place} or syllabus"'
+    screen.next(f"track dev test {tests}", "names what is left")
 
 
 @dev.command(context_settings=passing_on, add_help_option=False)

@@ -108,7 +108,7 @@ def main() -> None:
     noted: list[dict[str, Any]] = []
     note_launches(noted)
     record: dict[str, Any] = {"triton": triton.__version__, "times": {}, "launches": {}}
-    for day in [catalog.find(text) for text in chosen.days] or catalog.days():
+    for day in [catalog.find(text) for text in chosen.days] or catalog.course():
         for name, source, _ in kernels(day):
             noted.clear()
             try:

@@ -9,15 +9,24 @@ from typing import Any
 
 from grader import catalog
 from grader.catalog import Day
+from grader.errors import TrackError
 
 TESTS = catalog.ROOT / "tests"
 
 
 def swapped(day: Day, swap: Mapping[str, str]) -> str:
-    """The day's solution with each key of `swap`, which stands in it exactly once, replaced by its value."""
+    """The day's solution with each key of `swap`, which stands in it exactly once, replaced by its value.
+
+    Raises:
+        TrackError: one stands there never, or several times.
+    """
     source = day.solution.read_text(encoding="utf-8")
     for old, new in swap.items():
-        assert source.count(old) == 1, f"{old!r} stands {source.count(old)} times in {day.solution.name}"
+        if source.count(old) != 1:
+            problem = (
+                f"{old!r} stands {source.count(old)} times in solutions/{day.place}.py, and once is wanted"
+            )
+            raise TrackError(problem, "Swap more of the line, or less of it.")
         source = source.replace(old, new)
     return source
 
@@ -49,7 +58,7 @@ class Mistake:
 @dataclass(frozen=True)
 class Laggard:
     """A correct kernel that is needlessly slow: an edit of the solution, or a file in
-    tests/laggards/<stem>/.
+    tests/laggards/<place>/.
 
     Args:
         unseen: why counts and compiler cannot tell it from a fast one; empty where they can.
@@ -62,7 +71,7 @@ class Laggard:
 
     def source(self, day: Day) -> str:
         return (
-            (TESTS / "laggards" / day.stem / self.file).read_text() if self.file else swapped(day, self.swap)
+            (TESTS / "laggards" / day.place / self.file).read_text() if self.file else swapped(day, self.swap)
         )
 
 
@@ -76,12 +85,12 @@ def laggards(day: Day) -> list[Laggard]:
 
 def honest(day: Day) -> Iterator[Path]:
     """Right solutions in another style than ours."""
-    yield from sorted((TESTS / "honest" / day.stem).glob("*.py"))
+    yield from sorted((TESTS / "honest" / day.place).glob("*.py"))
 
 
 def _named(day: Day, tree: str) -> list[Any]:
-    """The list `mistakes` or `laggards` of tests/<tree>/<stem>.py."""
-    path = TESTS / tree / f"{day.stem}.py"
+    """The list `mistakes` or `laggards` of tests/<tree>/<place>.py."""
+    path = TESTS / tree / f"{day.place}.py"
     scope: dict[str, Any] = {}
     exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), scope)
     return list(scope[tree])

@@ -103,7 +103,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--measured", type=Path)
     chosen = parser.parse_args()
-    days = [catalog.find(text) for text in chosen.days] or list(catalog.days())
+    days = [catalog.find(text) for text in chosen.days] or list(catalog.course())
     print("| bar | kernel | predicted µs | measured µs | of ours | fails |\n|---|---|---|---|---|---|")
     found: list[Row] = []
     with Warm("cpu") as warm:

@@ -50,7 +50,7 @@ def prove(day: Day, warm: Warm, quick: bool = False) -> Row:
             kind = "fast" if path in fast else "honest"
             row.wrong.append(f"{kind} {path.stem}: {_said(verdict)}")
     for laggard in planted.laggards(day):
-        verdict = _grade(day, laggard.source(day), warm, row)
+        verdict = _grade(day, laggard, warm, row)
         if verdict:
             row.laggards.append(verdict)
             seen = warm.device == "gpu" or not laggard.unseen
@@ -60,7 +60,7 @@ def prove(day: Day, warm: Warm, quick: bool = False) -> Row:
         if (mistake.gpu and warm.device == "cpu") or (quick and not mistake.gpu):
             continue
         row.planted += 1
-        verdict = _grade(day, mistake.source(day), warm, row)
+        verdict = _grade(day, mistake, warm, row)
         if verdict and _caught(verdict, mistake):
             row.caught += 1
         elif verdict:
@@ -68,15 +68,15 @@ def prove(day: Day, warm: Warm, quick: bool = False) -> Row:
     return row
 
 
-def _grade(day: Day, source: str | Path, warm: Warm, row: Row) -> Verdict | None:
+def _grade(day: Day, file: Path | planted.Mistake | planted.Laggard, warm: Warm, row: Row) -> Verdict | None:
     with tempfile.TemporaryDirectory() as folder:
-        path = source if isinstance(source, Path) else Path(folder) / "kernel.py"
-        if isinstance(source, str):
-            path.write_text(source, encoding="utf-8")
+        path = file if isinstance(file, Path) else Path(folder) / "kernel.py"
         try:
+            if not isinstance(file, Path):
+                path.write_text(file.source(day), encoding="utf-8")
             return grade(day, path, warm=warm)
         except TrackError as error:
-            row.wrong.append(str(error))
+            row.wrong.append(f"{file.stem if isinstance(file, Path) else file.name}: {error}")
             return None
 
 
@@ -99,7 +99,7 @@ def lines(row: Row) -> Iterator[str]:
     speed = row.solution.speed if row.solution else None
     slow = [v.speed.yours_us / 1e3 for v in row.laggards if v.speed]
     shares = [v.speed.ratio for v in row.laggards if v.speed]
-    cells = [f"{row.day.number:02d}"]
+    cells = [row.day.label]
     if speed:
         cells += [
             f"{speed.yours_us / 1e3:.4f}",
@@ -132,11 +132,11 @@ def main() -> None:
     record: list[dict[str, Any]] = []
     print("| " + " | ".join(HEAD) + " |")
     with Warm("gpu" if chosen.gpu else "cpu") as warm:
-        for day in [catalog.find(text) for text in chosen.days] or catalog.days():
+        for day in [catalog.find(text) for text in chosen.days] or catalog.course():
             row = prove(day, warm, chosen.quick)
             print("\n".join(lines(row)), flush=True)
             verdicts = [v.to_json() for v in (row.solution, *row.laggards) if v]
-            record.append({"day": day.number, "wrong": row.wrong, "verdicts": verdicts})
+            record.append({"day": day.key, "wrong": row.wrong, "verdicts": verdicts})
             if chosen.json:
                 chosen.json.write_text(json.dumps(record))
 

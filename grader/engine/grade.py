@@ -90,7 +90,7 @@ def _nothing_yet(day: Day, source: bytes, device: Device, seed: int) -> Verdict:
     """The verdict before anything is known of the file."""
     where = "cpu (interpreter)" if device == "cpu" else "gpu"
     sha256 = hashlib.sha256(source).hexdigest()
-    return Verdict(day.number, "failed", seed, where, versions(), sha256=sha256)
+    return Verdict(day.key, "failed", seed, where, versions(), sha256=sha256)
 
 
 def _refused(base: Verdict, refusal: Refusal) -> Verdict:

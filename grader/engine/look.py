@@ -55,7 +55,7 @@ def ask(
     request = Request(do, *files, source, "cpu", SEED, timeout, **options)
     with contextlib.ExitStack() as stack:
         parent = warm or stack.enter_context(Warm("cpu"))
-        return _answer(parent, request, f" {day.number}{given}")
+        return _answer(parent, request, f" {day.key}{given}")
 
 
 def _told(refusal: Refusal, source: bytes) -> str:
@@ -70,7 +70,7 @@ def _told(refusal: Refusal, source: bytes) -> str:
 def _fix(refusal: Refusal, day: Day, loose: bool) -> str:
     """The command that the diagnosis names, or else its sentence."""
     if refusal.status == "unstarted":
-        return f"track hint {day.number}"
+        return f"track hint {day.key}"
     command = re.search(r"`(track [^`]*)`", refusal.diagnosis)
     if command:
         return "Write your kernel into it and look again." if loose else command[1]

@@ -24,6 +24,7 @@ import time
 
 from grader.engine.forking import become, fork_runner, hand_over, run
 from grader.request import Request
+from grader.setup.doctor import PAIRS
 from grader.wire import Channel, Closed
 
 RUNNER = "grader.runner.main"
@@ -172,9 +173,9 @@ def _has_what_we_hang_on() -> None:
 
     lacking = private.missing()
     if lacking:
-        sys.exit(
-            f"Triton {triton.__version__} has no {lacking}, which the grader needs; use one of 3.6 to 3.9."
-        )
+        first, *_, last = PAIRS
+        needs = f"has no {lacking}, which the grader needs"
+        sys.exit(f"Triton {triton.__version__} {needs}; use one of {first} to {last}.")
 
 
 def main() -> None:

@@ -18,9 +18,9 @@ FORBIDDEN = {
     "multiprocessing": "it starts other processes",
     "ctypes": "it calls compiled code",
     "cffi": "it calls compiled code",
-    "numba": "the day asks for Triton",
-    "cupy": "the day asks for Triton",
-    "torch.utils.cpp_extension": "the day asks for Triton",
+    "numba": "the {kind} asks for Triton",
+    "cupy": "the {kind} asks for Triton",
+    "torch.utils.cpp_extension": "the {kind} asks for Triton",
     "torch.multiprocessing": "it starts other processes",
     "triton.runtime.interpreter": "it is how the grader runs your kernel",
     "grader": "it is what grades you",
@@ -55,27 +55,27 @@ def precheck(day: Day, source: bytes) -> Refusal | None:
         return Refusal(
             "failed",
             reason,
-            diagnosis="This does not look like the day's kernel.py: check which file was graded.",
+            diagnosis=f"This does not look like the {day.kind}'s kernel.py: check which file was graded.",
         )
     try:
         text = source.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         return _not_utf8(source, error)
     if not text.strip():
-        undo = f"`track reset {day.number}` brings the skeleton back."
+        undo = f"`track reset {day.key}` brings the skeleton back."
         return Refusal("failed", "The file is empty.", diagnosis=f"There is nothing to grade; {undo}")
     parsed = _parse(text)
     if isinstance(parsed, Refusal):
         return parsed
     if not any(not _is_text(statement) for statement in parsed.body):
-        undo = f"`track reset {day.number}` brings the skeleton back."
+        undo = f"`track reset {day.key}` brings the skeleton back."
         return Refusal(
             "failed", "The file holds no code, only comments.", diagnosis=f"There is nothing to grade; {undo}"
         )
     if _same_as_skeleton(day, parsed):
         todo = "Every TODO is still as it was: fill one in and grade again."
         return Refusal("unstarted", "The file is still the skeleton.", diagnosis=todo)
-    return _forbidden(parsed)
+    return _forbidden(day, parsed)
 
 
 def _not_utf8(source: bytes, error: UnicodeDecodeError) -> Refusal:
@@ -134,7 +134,7 @@ def _bare(tree: ast.Module) -> ast.Module:
     return copy
 
 
-def _forbidden(parsed: ast.Module) -> Refusal | None:
+def _forbidden(day: Day, parsed: ast.Module) -> Refusal | None:
     for node in ast.walk(parsed):
         for module in _imported(node):
             name = next((n for n in FORBIDDEN if module == n or module.startswith(n + ".")), None)
@@ -142,7 +142,7 @@ def _forbidden(parsed: ast.Module) -> Refusal | None:
                 advice = f"A kernel needs torch and triton alone: remove the import of {name}."
                 return Refusal(
                     "failed",
-                    f"The file imports {name}: {FORBIDDEN[name]}.",
+                    f"The file imports {name}: {FORBIDDEN[name].format(kind=day.kind)}.",
                     getattr(node, "lineno", 0),
                     advice,
                 )

@@ -1,4 +1,4 @@
-"""A day's three hints, read from hints/<stem>.md: a nudge, an approach, the crucial lines."""
+"""A day's three hints, read from hints/<place>.md: a nudge, an approach, the crucial lines."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def read(day: Day) -> tuple[str, ...]:
     try:
         text = day.hints.read_text(encoding="utf-8")
     except OSError:
-        raise TrackError(f"Day {day.number} has no hints yet.", f"track lesson {day.number}") from None
+        raise TrackError(f"{day.name} has no hints yet.", f"track lesson {day.key}") from None
     parts = re.split(r"^## (Nudge|Approach|Code)[ \t]*$", text, flags=re.MULTILINE)
     found = dict(zip(parts[1::2], (part.strip() for part in parts[2::2]), strict=True))
     if tuple(found) != TIERS:
         raise TrackError(
-            f"The hints of day {day.number} are incomplete: {day.hints}", f"track lesson {day.number}"
+            f"The hints of {day.kind} {day.key} are incomplete: {day.hints}", f"track lesson {day.key}"
         )
     return tuple(found.values())
 

@@ -11,6 +11,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Literal
 
+from grader.catalog import Key
 from grader.errors import TrackError
 from grader.verdict import Verdict
 
@@ -75,7 +76,7 @@ class Progress:
         return "started" if self.started else "new"
 
 
-def append(path: Path, event: Event, day: int, **facts: Any) -> None:
+def append(path: Path, event: Event, day: Key, **facts: Any) -> None:
     """Writes one record with one `write`, so that any number of processes can append at once.
 
     Raises:
@@ -132,7 +133,12 @@ def _record(line: bytes) -> Record | None:
     known = (
         isinstance(record, dict) and record.get("schema") == SCHEMA and isinstance(record.get("event"), str)
     )
-    return record if known and type(record.get("day")) is int else None
+    return record if known and _is_key(record.get("day")) else None
+
+
+def _is_key(day: Any) -> bool:
+    """A day's number, or an extra's slug."""
+    return type(day) is int or (isinstance(day, str) and day.isidentifier())
 
 
 def summary(verdict: Verdict, only: str | None = None) -> Record:
@@ -151,9 +157,9 @@ def summary(verdict: Verdict, only: str | None = None) -> Record:
     return facts | ({"only": only} if only else {})
 
 
-def fold(records: Iterable[Record]) -> dict[int, Progress]:
-    """Progress by day number. What was passed stays passed, whatever is reset or broken later."""
-    days: dict[int, Progress] = {}
+def fold(records: Iterable[Record]) -> dict[Key, Progress]:
+    """Progress by number, or by slug for an extra. What passed stays passed, whatever is reset later."""
+    days: dict[Key, Progress] = {}
     for record in records:
         before = replace(days.get(record["day"], Progress()), at=str(record.get("at", "")))
         days[record["day"]] = _after(before, record)
@@ -191,6 +197,6 @@ def _graded(day: Progress, record: Record) -> Progress:
     )
 
 
-def current(records: Sequence[Record]) -> int | None:
-    """The day last worked on: its number, or None when nothing was started."""
+def current(records: Sequence[Record]) -> Key | None:
+    """The day last worked on: its number or slug, or None when nothing was started."""
     return next((record["day"] for record in reversed(records) if record["event"] != "solution"), None)

@@ -146,7 +146,7 @@ def reset(workspace: Workspace, day: Day) -> Path:
         CannotWrite: what could not be moved still lies where it was.
     """
     if not workspace.folder(day).is_dir():
-        raise BadSubmission(f"Day {day.number} is not started.", f"track start {day.number}")
+        raise BadSubmission(f"{day.name} is not started.", f"track start {day.key}")
     trash = _trash(workspace, day)
     with writing(trash):
         trash.mkdir(parents=True)
@@ -174,9 +174,9 @@ def submission(workspace: Workspace, day: Day) -> Path:
     """
     path = workspace.kernel(day)
     if not workspace.folder(day).is_dir():
-        raise BadSubmission(f"Day {day.number} is not started.", f"track start {day.number}")
+        raise BadSubmission(f"{day.name} is not started.", f"track start {day.key}")
     if not path.is_file():
-        raise BadSubmission(f"There is no {path}.", f"track start {day.number}")
+        raise BadSubmission(f"There is no {path}.", f"track start {day.key}")
     return path
 
 
@@ -184,9 +184,9 @@ def current(workspace: Workspace | None, records: Sequence[Record]) -> Day | Non
     """The day whose folder this is, else the day last worked on."""
     if workspace is None:
         return None
-    here, number = _here(), journal.current(records)
-    inside = [day for day in catalog.days() if here.is_relative_to(workspace.folder(day))]
-    return next(iter(inside), next((day for day in catalog.days() if day.number == number), None))
+    here, key = _here(), journal.current(records)
+    inside = [day for day in catalog.course() if here.is_relative_to(workspace.folder(day))]
+    return next(iter(inside), next((day for day in catalog.course() if day.key == key), None))
 
 
 @contextmanager

@@ -35,7 +35,7 @@ def draw(target: Path, day: Day, source: Sequence[str], parts: list[Json]) -> No
     figure = plot.Figure(
         figsize=(1, 1)
     )  # one inch, so that places are inches; saving it takes in what lies outside
-    figure.text(0, 0, f"Day {day.number} · {day.title}", size=14, weight="bold", color=INK, parse_math=False)
+    figure.text(0, 0, day.heading, size=14, weight="bold", color=INK, parse_math=False)
     y = -LINE
     for part in parts:
         for launch in part["launches"]:

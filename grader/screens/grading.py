@@ -33,7 +33,7 @@ class Grading:
         self._live = Live(
             console=terminal.console, get_renderable=self._picture, transient=True, refresh_per_second=10
         )
-        terminal.line((f"Day {day.number} · {day.title}", "bold"))
+        terminal.line((day.heading, "bold"))
 
     def __enter__(self) -> Grading:
         if self._terminal.live:

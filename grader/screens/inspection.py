@@ -34,14 +34,14 @@ def table(
         given: what a command needs to take the same file again.
         explain: say what the words mean, instead of how to ask for it.
     """
-    terminal.line((f"Day {day.number} · {day.title}", "bold"), (f"   predicted for one {gpu.name}", "dim"))
+    terminal.line((day.heading, "bold"), (f"   predicted for one {gpu.name}", "dim"))
     backward = any(part["part"] != "forward" for part in parts)
     for part in parts:
         _part(terminal, part, f"  {part['part']}" if backward else "", source)
     if any(map(_own, parts)):
-        meaning(terminal, f"track inspect {day.number}{given} --explain", explain)
+        meaning(terminal, f"track inspect {day.key}{given} --explain", explain)
     barred = any(part["ideal"] for part in parts)
-    terminal.next(f"track grade {day.number}{given}", "holds it against the day's bar" if barred else "")
+    terminal.next(f"track grade {day.key}{given}", f"holds it against the {day.kind}'s bar" if barred else "")
 
 
 def _part(terminal: Terminal, part: Found, which: str, source: Sequence[str]) -> None:
@@ -214,7 +214,7 @@ def shown(
 ) -> None:
     """Says where the page is, how to open it, and what strikes the eye on it."""
     launches = [launch for part in parts for launch in part["launches"]]
-    terminal.line((f"Day {day.number} · {day.title}", "bold"))
+    terminal.line((day.heading, "bold"))
     terminal.table([_drawn(part) for part in parts if part["launches"]])
     here = ", in the current folder" if page.resolve().parent == Path.cwd() else ""
     terminal.line(f"Written to {near(page)}{here}. To open it:", indent=2)
@@ -223,7 +223,7 @@ def shown(
     _findings(terminal, found[:PRINTED], source)
     if len(found) > PRINTED:
         terminal.line(f"and {len(found) - PRINTED} more in the picture", indent=5)
-    terminal.next(f"track grade {day.number}{given}", "says whether it is right")
+    terminal.next(f"track grade {day.key}{given}", "says whether it is right")
 
 
 def _drawn(part: Found) -> list[Part]:

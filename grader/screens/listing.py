@@ -48,7 +48,7 @@ def code(
         out.line((f"// {launch['kernel']}", "bold"))
         for text, own in interleaved(KINDS[kind](launch["code"]), source):
             out.line((text, "cyan" if own else ""))
-    err.next(f"track inspect {day.number}{given}", "says what it adds up to")
+    err.next(f"track inspect {day.key}{given}", "says what it adds up to")
 
 
 def interleaved(lines: Iterator[Line], source: Sequence[str]) -> Iterator[tuple[str, bool]]:

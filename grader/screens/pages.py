@@ -23,8 +23,8 @@ def started(
     terminal: Terminal, workspace: Workspace, day: Day, fates: Mapping[str, Fate], resumed: bool
 ) -> None:
     """Prints where a day lies now, and what became of files that were there already."""
-    word = "Resuming day" if resumed else "Day"
-    terminal.line((f"{word} {day.number} · {day.title}", "bold"))
+    heading = f"Resuming {day.heading[0].lower()}{day.heading[1:]}" if resumed else day.heading
+    terminal.line((heading, "bold"))
     terminal.table(
         [("lesson", near(workspace.folder(day) / "README.md")), ("kernel", near(workspace.kernel(day)))]
     )
@@ -41,7 +41,7 @@ def started(
 def lesson(terminal: Terminal, day: Day) -> None:
     """Prints the lesson: rendered on a terminal, as Markdown into a pipe."""
     _markdown(terminal, day.lesson.read_text(encoding="utf-8"))
-    terminal.next(f"track start {day.number}")
+    terminal.next(f"track start {day.key}")
 
 
 def hint(terminal: Terminal, day: Day, tiers: Mapping[int, str]) -> None:
@@ -49,11 +49,11 @@ def hint(terminal: Terminal, day: Day, tiers: Mapping[int, str]) -> None:
     for place, (tier, text) in enumerate(tiers.items()):
         if place:
             terminal.line()
-        terminal.line((f"Day {day.number} · hint {tier} of {len(TIERS)}: {TIERS[tier - 1]}", "bold"))
+        terminal.line((f"{day.name} · hint {tier} of {len(TIERS)}: {TIERS[tier - 1]}", "bold"))
         terminal.line()
         _markdown(terminal, text)
     more = "hint" if max(tiers) < len(TIERS) else "solution"
-    terminal.next(f"track grade {day.number}", f"or {typed(f'track {more} {day.number}')} for more")
+    terminal.next(f"track grade {day.key}", f"or {typed(f'track {more} {day.key}')} for more")
 
 
 def _markdown(terminal: Terminal, source: str) -> None:
@@ -81,9 +81,9 @@ def solution(out: Terminal, err: Terminal, day: Day, fast: bool = False) -> None
     else:
         out.stream.write(text if out.unicode else spell(text))
     if not fast and day.fast_solution.is_file():
-        err.next(f"track solution {day.number} --fast", "shows the tuned one")
+        err.next(f"track solution {day.key} --fast", "shows the tuned one")
     else:
-        err.next(f"track diff {day.number} --solution", "compares yours with ours")
+        err.next(f"track diff {day.key} --solution", "compares yours with ours")
 
 
 def diff(out: Terminal, err: Terminal, day: Day, other: Path, mine: Path) -> None:
@@ -95,12 +95,12 @@ def diff(out: Terminal, err: Terminal, day: Day, other: Path, mine: Path) -> Non
         out.line((line, DIFF.get(line[:1], "")))
     if not lines:
         err.line(f"kernel.py is the same as {names[0].removesuffix('.py')}.")
-    err.next(f"track grade {day.number}")
+    err.next(f"track grade {day.key}")
 
 
 def was_reset(terminal: Terminal, workspace: Workspace, day: Day, trash: Path) -> None:
     """Prints where the work went."""
-    terminal.line((f"Day {day.number} · {day.title} is fresh again.", "bold"))
+    terminal.line((f"{day.heading} is fresh again.", "bold"))
     terminal.table([("your work", near(trash)), ("kernel", near(workspace.kernel(day)))])
     terminal.next("track grade", "once the TODOs in kernel.py are filled in")
 

@@ -37,7 +37,7 @@ def page(day: Day, source: Sequence[str], parts: list[Json]) -> str:
     # In a script element only what begins with `<` means anything to HTML.
     data = json.dumps({"launches": launches, "source": list(source), "ramp": RAMP}).replace("<", "\\u003c")
     before, after = TEMPLATE.read_text(encoding="utf-8").split("{{data}}")
-    return before.replace("{{title}}", escape(f"Day {day.number} · {day.title}")) + data + after
+    return before.replace("{{title}}", escape(day.heading)) + data + after
 
 
 def _launch(part: Json, launch: Json) -> Json:

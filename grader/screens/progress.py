@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 
 from grader import catalog
-from grader.catalog import Day
+from grader.catalog import Day, Key
 from grader.learner.journal import Progress
 from grader.screens.terminal import Part, Terminal, near, typed
 
@@ -22,29 +22,37 @@ SHOWN = {
 
 
 def status(
-    terminal: Terminal, progress: Mapping[int, Progress], current: Day | None, skipped: int = 0
+    terminal: Terminal, progress: Mapping[Key, Progress], current: Day | None, skipped: int = 0
 ) -> None:
     """Prints the progress summary: days done and under way, week by week."""
-    days = catalog.days()
-    done = [progress[day.number] for day in days if day.number in progress and progress[day.number].done]
+    days, extras = catalog.days(), catalog.extras()
+    done = [progress[day.key] for day in days if day.key in progress and progress[day.key].done]
     terminal.line(
         ("Triton Track", "bold"),
         f"   {_bar(len(done), len(days))} {len(done)} of {len(days)} days done{_where(done)}",
     )
-    rows = terminal.aligned([_row(terminal, day, progress.get(day.number, NEW)) for day in days])
-    for week, title in enumerate(catalog.WEEKS, 1):
+    rows = _rows(terminal, days, progress)
+    for week in dict.fromkeys(day.week for day in days):
         of_week = [day for day in days if day.week == week]
-        if of_week:
-            passed = sum(progress.get(day.number, NEW).done for day in of_week)
-            terminal.line()
-            terminal.line((f"Week {week} · {title}", "bold"), f"   {passed}/{len(of_week)}")
-            for day in of_week:
-                terminal.line(*rows[days.index(day)], indent=2)
+        title = " · ".join(filter(None, (f"Week {week}", catalog.weeks().get(week))))
+        _section(terminal, title, {day: rows[day] for day in of_week}, progress)
+    if extras:
+        _section(terminal, "Extras", _rows(terminal, extras, progress), progress)
     if skipped:
         lines = "line was" if skipped == 1 else "lines were"
         terminal.line()
         terminal.line(f"{skipped} unreadable journal {lines} skipped; every other one counts.")
     terminal.next(*following(progress, current))
+
+
+def _section(
+    terminal: Terminal, title: str, rows: Mapping[Day, Sequence[Part]], progress: Mapping[Key, Progress]
+) -> None:
+    passed = sum(progress.get(day.key, NEW).done for day in rows)
+    terminal.line()
+    terminal.line((title, "bold"), f"   {passed}/{len(rows)}")
+    for row in rows.values():
+        terminal.line(*row, indent=2)
 
 
 def _where(done: list[Progress]) -> str:
@@ -57,11 +65,21 @@ def _bar(done: int, of: int, width: int = 20) -> str:
     return "█" * filled + "░" * (width - filled)
 
 
+def _rows(terminal: Terminal, days: Sequence[Day], progress: Mapping[Key, Progress]) -> dict[Day, list[Part]]:
+    rows = terminal.aligned([_row(terminal, day, progress.get(day.key, NEW)) for day in days])
+    return dict(zip(days, rows, strict=True))
+
+
 def _row(terminal: Terminal, day: Day, progress: Progress) -> list[Part]:
     mark = terminal.mark(SHOWN[progress.state])
     title = (day.title, "dim") if progress.state == "new" else day.title
     state = "" if progress.state == "new" else progress.state
-    return [mark, f"{day.number:02d}", title, state, (_detail(progress), "dim")]
+    detail = ", ".join(filter(None, (_hangs_on(day), _detail(progress))))
+    return [mark, day.label, title, state, (detail, "dim")]
+
+
+def _hangs_on(day: Day) -> str:
+    return f"after day {day.anchor}" if day.number is None else ""
 
 
 def _detail(progress: Progress) -> str:
@@ -78,63 +96,62 @@ def _detail(progress: Progress) -> str:
     return ", ".join(words)
 
 
-def listing(terminal: Terminal, progress: Mapping[int, Progress], current: Day | None) -> None:
+def listing(terminal: Terminal, progress: Mapping[Key, Progress], current: Day | None) -> None:
     """Prints every day with the names it can be started by."""
-    rows: list[list[Part]] = []
-    for day in catalog.days():
-        state = progress.get(day.number, NEW).state
-        rows.append(
-            [
-                terminal.mark(SHOWN[state]),
-                f"{day.number:02d}",
-                day.slug,
-                day.title,
-                "" if state == "new" else state,
-            ]
-        )
-    terminal.table(rows, indent=0)
+    terminal.table([_names(terminal, day, progress.get(day.key, NEW)) for day in catalog.days()], indent=0)
+    if catalog.extras():
+        terminal.line()
+        terminal.line(("Extras", "bold"))
+        extras = catalog.extras()
+        terminal.table([_names(terminal, day, progress.get(day.key, NEW)) for day in extras], indent=0)
     terminal.next(*following(progress, current))
 
 
+def _names(terminal: Terminal, day: Day, progress: Progress) -> list[Part]:
+    state = "" if progress.state == "new" else progress.state
+    names = [day.label] if day.number is None else [day.label, day.slug]
+    return [terminal.mark(SHOWN[progress.state]), *names, day.title, state, (_hangs_on(day), "dim")]
+
+
 def where(
-    terminal: Terminal, root: Path | None, progress: Mapping[int, Progress], current: Day | None
+    terminal: Terminal, root: Path | None, progress: Mapping[Key, Progress], current: Day | None
 ) -> None:
     """Prints the answer of a bare `track`: the current day, its file, how it stands, what to type."""
+    days = catalog.days()
     if root is None or current is None:
         terminal.line(
             ("Triton Track", "bold"),
-            ": 35 days of GPU kernels, from Hello Triton to flash attention backward.",
+            f": {len(days)} days of GPU kernels, from Hello Triton to flash attention backward.",
         )
         terminal.line(
             "Nothing is started here yet. See a day being graded first: ", (typed("track tour"), "cyan")
         )
         return terminal.next("track start 1")
-    day = progress.get(current.number, NEW)
-    terminal.line((f"Day {current.number} · {current.title}", "bold"), f"   {day.state}{_ago(day.at)}")
+    made = progress.get(current.key, NEW)
+    terminal.line((current.heading, "bold"), f"   {made.state}{_ago(made.at)}")
     terminal.line(near(root / current.stem / "kernel.py"), indent=2)
-    if _detail(day):
-        terminal.line(_detail(day), indent=2)
-    done = sum(one.done for one in progress.values())
-    terminal.line(f"{done} of {len(catalog.days())} days done: ", (typed("track status"), "cyan"), indent=2)
+    if _detail(made):
+        terminal.line(_detail(made), indent=2)
+    done = sum(progress.get(day.key, NEW).done for day in days)
+    terminal.line(f"{done} of {len(days)} days done: ", (typed("track status"), "cyan"), indent=2)
     terminal.next(*following(progress, current))
 
 
-def following(progress: Mapping[int, Progress], current: Day | None) -> tuple[str, str]:
+def following(progress: Mapping[Key, Progress], current: Day | None) -> tuple[str, str]:
     """The next command and a word on it: grade the day at hand, or start the first one not done after it."""
-    if current and not progress.get(current.number, NEW).done:
-        graded = progress.get(current.number, NEW).state == "not yet"
+    if current and not progress.get(current.key, NEW).done:
+        graded = progress.get(current.key, NEW).state == "not yet"
         return (
             "track grade",
             "once kernel.py is changed" if graded else "once the TODOs in kernel.py are filled in",
         )
-    after = [day for day in catalog.days() if current is None or day.number > current.number]
-    ahead = [day for day in (*after, *catalog.days()) if not progress.get(day.number, NEW).done]
+    ahead = [d for d in (*catalog.later(current), *catalog.days()) if not progress.get(d.key, NEW).done]
     if ahead:
-        return f"track start {ahead[0].number}", ahead[0].title
-    cpu_only = [day for day in catalog.days() if not progress.get(day.number, NEW).on_gpu]
+        return f"track start {ahead[0].key}", ahead[0].title
+    cpu_only = [day for day in catalog.days() if not progress.get(day.key, NEW).on_gpu]
     if cpu_only:
         return (
-            f"track grade {cpu_only[0].number} --gpu",
+            f"track grade {cpu_only[0].key} --gpu",
             "every day is done on CPU; measure its speed on a GPU",
         )
     return "track list", "every day is done on GPU"

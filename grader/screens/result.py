@@ -81,7 +81,8 @@ def _praise(verdict: Verdict, only: str | None, recorded: bool) -> str:
     foretold = any(check.group == "fast" for check in verdict.checks) and not verdict.on_gpu
     praise = "Passed; its speed is predicted, not measured." if foretold else "Passed."
     praise = "Correct; speed not measured here." if unmeasured else praise
-    return praise + (f" The day is done on {'GPU' if verdict.on_gpu else 'CPU'}." if recorded else "")
+    what = "day" if isinstance(verdict.day, int) else "extra"
+    return praise + (f" The {what} is done on {'GPU' if verdict.on_gpu else 'CPU'}." if recorded else "")
 
 
 def _cause(terminal: Terminal, check: Check, path: Path, diagnosis: str) -> None:

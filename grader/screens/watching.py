@@ -38,4 +38,4 @@ def waiting(terminal: Terminal, path: Path, keyboard: bool) -> None:
 def left(terminal: Terminal, day: Day) -> None:
     terminal.line()
     terminal.line("Stopped watching; every finished grading is recorded.")
-    terminal.next(f"track grade {day.number}")
+    terminal.next(f"track grade {day.key}")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.catalog import Key
 from grader.errors import UnknownDay
 from grader.learner import workspace
 from grader.learner.journal import Progress
@@ -76,17 +77,38 @@ def test_a_screen_reads_as_kept(name: str) -> None:
     snapshot(name, shown(DRAWN[name]))
 
 
-def started(terminal: Terminal) -> None:
-    found = workspace.create()
-    pages.started(terminal, found, day(2), workspace.start(found, day(2)), resumed=False)
-    pages.started(terminal, found, day(2), workspace.start(found, day(2)), resumed=True)
-    pages.was_reset(
-        terminal, found, day(2), found.hidden / "trash" / "2026-01-01_12-00-00" / "day02_doubling"
-    )
+def started(terminal: Terminal, key: Key = 2) -> None:
+    found, what = workspace.create(), day(key)
+    pages.started(terminal, found, what, workspace.start(found, what), resumed=False)
+    pages.started(terminal, found, what, workspace.start(found, what), resumed=True)
+    pages.was_reset(terminal, found, what, found.hidden / "trash" / "2026-01-01_12-00-00" / what.stem)
 
 
 def test_start_resume_and_reset_read_as_kept() -> None:
     snapshot("start-resume-reset", shown(started))
+
+
+GROWN = {
+    **STANDING,
+    "tripling": Progress(started=True, gradings=2, last="failed", failed="correct[n=4-fp32]"),
+}
+
+
+@pytest.mark.usefixtures("grown")
+@pytest.mark.parametrize(
+    ("name", "draw"),
+    [
+        ("status", lambda t: progress.status(t, GROWN, day("tripling"))),
+        ("list", lambda t: progress.listing(t, GROWN, day(8))),
+        ("where", lambda t: progress.where(t, Path.cwd() / "my-track", GROWN, day("tripling"))),
+        ("hint", lambda t: pages.hint(t, day("tripling"), {1: "What is 3x?"})),
+        ("start-resume-reset", lambda t: started(t, "tripling")),
+    ],
+)
+def test_a_course_with_an_extra_and_a_day_36_reads_as_kept(
+    name: str, draw: Callable[[Terminal], object]
+) -> None:
+    snapshot(f"grown-{name}", shown(draw))
 
 
 SCREENS = {**DRAWN, **{f"graded-{name}": grading(name) for name in VERDICTS}, "started": started}

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
-from grader import catalog
-from grader.predict.prediction import OURS, ours
 from tests.judge.conftest import Judged
 
 HIDDEN = """
@@ -69,17 +66,3 @@ def test_what_only_the_interpreter_accepts_is_rejected_with_the_learners_line(ju
     verdict = judged(HIDDEN, KERNEL.format(offs=ROW, value="acc", more=SUM))
     assert verdict.status == "slow"
     assert re.match(r"The compiler rejects line 1[345]: .*acc", verdict.diagnosis), verdict.diagnosis
-
-
-def test_every_bar_of_the_course_has_our_time() -> None:
-    from grader.judge.look.inspect import bar_name
-    from grader.judge.session import load_challenges
-
-    names = {
-        bar_name(day.stem, challenge.entry, speed.case.id, speed.part)
-        for day in catalog.days()
-        for challenge in load_challenges(Path(day.hidden_tests))
-        for speed in challenge.speeds
-    }
-    missing = [name for name in names if ours(name) is None]
-    assert not missing, f"track dev predicted --write keeps them in {OURS.name}"
