@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +12,6 @@ from tiles import attend, dscores, keys_seen, load_rows, store_rows
 from torch.autograd.function import once_differentiable
 
 LOWEST = tl.constexpr(torch.finfo(torch.float32).min)
-LN_2 = tl.constexpr(math.log(2))
 
 
 @triton.jit
@@ -25,13 +23,13 @@ def key_head(pid_h, GROUP: tl.constexpr):
 
 @triton.jit
 def forward_kernel(
-    q_ptr, k_ptr, v_ptr, o_ptr, lse_ptr, Sq, Sk, scale,
+    q_ptr, k_ptr, v_ptr, o_ptr, lse2_ptr, Sq, Sk, scale,
     stride_qb, stride_qh, stride_qm, stride_qd, stride_kb, stride_kh, stride_kn, stride_kd,
     stride_vb, stride_vh, stride_vn, stride_vd,
     GROUP: tl.constexpr, CAUSAL: tl.constexpr, D: tl.constexpr,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_D: tl.constexpr,
 ):  # fmt: skip
-    """o and lse of BLOCK_M queries of one head: day 32."""
+    """o, and lse in base 2, of BLOCK_M queries of one head: day 32."""
     # 64 bits: a head may start 2**31 elements and more behind the first one.
     pid_b, pid_h = tl.program_id(2).to(tl.int64), tl.program_id(1).to(tl.int64)
     pid_bh = pid_b * tl.num_programs(1) + pid_h
@@ -52,12 +50,13 @@ def forward_kernel(
         m_i, l_i, acc = attend(q, k, v, seen, scale, m_i, l_i, acc)
     o = acc / tl.where(l_i == 0, 1.0, l_i)[:, None]
     store_rows(o_ptr + pid_bh * Sq * D, o, start_m, Sq, D, BLOCK_M, BLOCK_D)
-    tl.store(lse_ptr + pid_bh * Sq + offs_m, (m_i + tl.log2(l_i)) * LN_2, mask=offs_m < Sq)
+    # In base 2, since only the backward pass reads it.
+    tl.store(lse2_ptr + pid_bh * Sq + offs_m, m_i + tl.log2(l_i), mask=offs_m < Sq)
 
 
 @triton.jit
 def dq_kernel(
-    q_ptr, k_ptr, v_ptr, do_ptr, lse_ptr, delta_ptr, o_ptr, dq_ptr, Sq, Sk, scale,
+    q_ptr, k_ptr, v_ptr, do_ptr, lse2_ptr, delta_ptr, o_ptr, dq_ptr, Sq, Sk, scale,
     stride_qb, stride_qh, stride_qm, stride_qd, stride_kb, stride_kh, stride_kn, stride_kd,
     stride_vb, stride_vh, stride_vn, stride_vd, stride_dob, stride_doh, stride_dom, stride_dod,
     GROUP: tl.constexpr, CAUSAL: tl.constexpr, D: tl.constexpr,
@@ -79,20 +78,20 @@ def dq_kernel(
     o = load_rows(o_ptr + pid_bh * Sq * D, start_m, Sq, D, 1, D, BLOCK_M, BLOCK_D)
     delta = tl.sum(o.to(tl.float32) * do.to(tl.float32), axis=1)
     tl.store(delta_ptr + pid_bh * Sq + offs_m, delta, mask=offs_m < Sq)
-    lse = tl.load(lse_ptr + pid_bh * Sq + offs_m, mask=offs_m < Sq, other=0.0)
+    lse2 = tl.load(lse2_ptr + pid_bh * Sq + offs_m, mask=offs_m < Sq, other=0.0)
     dq = tl.zeros((BLOCK_M, BLOCK_D), tl.float32)
     for start_n in range(0, tl.max(visible, axis=0), BLOCK_N):
         k = load_rows(k_ptr, start_n, Sk, stride_kn, stride_kd, D, BLOCK_N, BLOCK_D)
         v = load_rows(v_ptr, start_n, Sk, stride_vn, stride_vd, D, BLOCK_N, BLOCK_D)
         seen = start_n + tl.arange(0, BLOCK_N)[None, :] < visible[:, None]
-        _, ds = dscores(q, do, k, v, lse[:, None], delta[:, None], seen, scale)
+        _, ds = dscores(q, do, k, v, lse2[:, None], delta[:, None], seen, scale)
         dq = tl.dot(ds.to(k.dtype), k, dq, input_precision="ieee")
     store_rows(dq_ptr + pid_bh * Sq * D, dq * scale, start_m, Sq, D, BLOCK_M, BLOCK_D)
 
 
 @triton.jit
 def dkdv_kernel(
-    q_ptr, k_ptr, v_ptr, do_ptr, lse_ptr, delta_ptr, dk_ptr, dv_ptr, Sq, Sk, scale,
+    q_ptr, k_ptr, v_ptr, do_ptr, lse2_ptr, delta_ptr, dk_ptr, dv_ptr, Sq, Sk, scale,
     stride_qb, stride_qh, stride_qm, stride_qd, stride_kb, stride_kh, stride_kn, stride_kd,
     stride_vb, stride_vh, stride_vn, stride_vd, stride_dob, stride_doh, stride_dom, stride_dod,
     GROUP: tl.constexpr, CAUSAL: tl.constexpr, D: tl.constexpr,
@@ -122,10 +121,10 @@ def dkdv_kernel(
             q = load_rows(q_head, start_m, Sq, stride_qm, stride_qd, D, BLOCK_M, BLOCK_D)
             do = load_rows(do_head, start_m, Sq, stride_dom, stride_dod, D, BLOCK_M, BLOCK_D)
             offs_m = start_m + tl.arange(0, BLOCK_M)
-            lse = tl.load(lse_ptr + rows + offs_m, mask=offs_m < Sq, other=0.0)
+            lse2 = tl.load(lse2_ptr + rows + offs_m, mask=offs_m < Sq, other=0.0)
             delta = tl.load(delta_ptr + rows + offs_m, mask=offs_m < Sq, other=0.0)
             seen = offs_n[:, None] < keys_seen(offs_m, Sq, Sk, CAUSAL)[None, :]
-            p_t, ds_t = dscores(k, v, q, do, lse[None, :], delta[None, :], seen, scale)
+            p_t, ds_t = dscores(k, v, q, do, lse2[None, :], delta[None, :], seen, scale)
             dv = tl.dot(p_t.to(do.dtype), do, dv, input_precision="ieee")
             dk = tl.dot(ds_t.to(q.dtype), q, dk, input_precision="ieee")
     store_rows(dk_ptr + pid_bkh * Sk * D, dk * scale, start_n, Sk, D, BLOCK_N, BLOCK_D)
@@ -142,8 +141,8 @@ def launch(
     """Launch a kernel on q, k, v and, if it takes it, do, and on contiguous tensors behind them."""
     q, k = sources[:2]
     (B, Hq, Sq, D), (Hk, Sk) = q.shape, k.shape[1:3]
-    # What stays is tall, what passes by is narrow.
-    tall, narrow, num_warps = (128, 64, 8) if kernel is forward_kernel else (64, 32, 4)
+    # What stays is tall, what passes by is narrow. The interpreter is quickest with few, large blocks.
+    tall, narrow, num_warps = (128, 64, 8) if kernel is forward_kernel or not q.is_cuda else (64, 32, 4)
     if q.is_cuda and (q.dtype == torch.float32 or torch.cuda.get_device_capability(q.device)[0] < 8):
         # IEEE fp32, and any dtype before Ampere, goes product by product through registers: room is scarce.
         tall, narrow, num_warps = 32, 16, 4
@@ -160,10 +159,10 @@ def launch(
 def flash_forward(
     q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: float, causal: bool
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return o, and lse as fp32 [B, Hq, Sq]; arguments as those of flash_attention."""
-    o, lse = empty_like(q), q.new_empty(q.shape[:3], dtype=torch.float32)
-    launch(forward_kernel, (q, k, v), (o, lse), scale, causal)
-    return o, lse
+    """Return o, and lse in base 2, fp32 [B, Hq, Sq]; arguments as those of flash_attention."""
+    o, lse2 = empty_like(q), q.new_empty(q.shape[:3], dtype=torch.float32)
+    launch(forward_kernel, (q, k, v), (o, lse2), scale, causal)
+    return o, lse2
 
 
 def flash_backward(
@@ -171,16 +170,16 @@ def flash_backward(
     k: torch.Tensor,
     v: torch.Tensor,
     o: torch.Tensor,
-    lse: torch.Tensor,
+    lse2: torch.Tensor,
     do: torch.Tensor,
     scale: float,
     causal: bool,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Return dq, dk and dv, contiguous, for o and lse of flash_forward and for do, of any strides."""
+    """Return dq, dk and dv, contiguous, for o and lse2 of flash_forward and for do, of any strides."""
     dq, dk, dv = empty_like(q), empty_like(k), empty_like(v)
-    delta = torch.empty_like(lse)
-    launch(dq_kernel, (q, k, v, do), (lse, delta, o, dq), scale, causal)
-    launch(dkdv_kernel, (q, k, v, do), (lse, delta, dk, dv), scale, causal)
+    delta = torch.empty_like(lse2)
+    launch(dq_kernel, (q, k, v, do), (lse2, delta, o, dq), scale, causal)
+    launch(dkdv_kernel, (q, k, v, do), (lse2, delta, dk, dv), scale, causal)
     return dq, dk, dv
 
 
@@ -206,9 +205,9 @@ class FlashAttention(torch.autograd.Function):
         """Return o, and keep in ctx what backward needs."""
         # An operator costs the CPU 0.1 ms a call, so only the compiler gets one.
         forward = forward_op if torch.compiler.is_compiling() else flash_forward
-        o, lse = forward(q, k, v, scale, causal)
+        o, lse2 = forward(q, k, v, scale, causal)
         # They grow with S, not with S²: three inputs, the output, and 4 bytes a query.
-        ctx.save_for_backward(q, k, v, o, lse)
+        ctx.save_for_backward(q, k, v, o, lse2)
         ctx.scale, ctx.causal = scale, causal
         return o
 

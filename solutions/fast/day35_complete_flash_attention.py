@@ -4,8 +4,7 @@ Beyond the plain solution it has the tricks of the tuned days 32 and 34, in solu
 
 - Tensor descriptors where the GPU has them, and taller blocks in the registers that they leave.
 - Masks only in blocks where a key is hidden.
-- lse in base 2 from the forward pass to the backward pass, since nobody else reads it: no exponential takes
-  more than a multiply-add and an exp2.
+- The maximum before the scale: no exponential takes more than a multiply-add and an exp2.
 - The order of programs: causal, those of four heads together and the longest ones first.
 - Blocks, warps, stages and registers of its own for each of the three kernels, by dtype and D.
 """

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from grader.dev.planted import Laggard
 
-BLOCKS = "tall, narrow, num_warps = (128, 64, 8) if kernel is forward_kernel else (64, 32, 4)"
+BLOCKS = (
+    "tall, narrow, num_warps = (128, 64, 8) if kernel is forward_kernel or not q.is_cuda else (64, 32, 4)"
+)
 FIRST = "first = tl.maximum(start_n + Sq - Sk, 0)"
 FIRST_KERNEL = "@triton.jit\ndef key_head"
 IMPORT = "from tiles import attend, dscores, keys_seen, load_rows, store_rows"

@@ -9,10 +9,10 @@ APPLY = "return FlashAttention.apply(q, k, v, scale, causal)"
 ATTEND = "attend(q, k, v, seen, scale,"
 BACKWARD = "backward(*ctx.saved_tensors, do, ctx.scale, ctx.causal)"
 DK_OUT = "dk_ptr + pid_bkh * Sk * D, dk * scale,"
-DKDV_LAUNCH = "    launch(dkdv_kernel, (q, k, v, do), (lse, delta, dk, dv), scale, causal)\n"
+DKDV_LAUNCH = "    launch(dkdv_kernel, (q, k, v, do), (lse2, delta, dk, dv), scale, causal)\n"
 DO_CONTIGUOUS = "*(stride for x in [*sources[:3], *map(empty_like, sources[3:])] for stride in x.stride()),"
 DO_ROWS = "do_ptr, start_m, Sq, stride_dom, stride_dod, D,"
-DQ_LAUNCH = "    launch(dq_kernel, (q, k, v, do), (lse, delta, o, dq), scale, causal)\n"
+DQ_LAUNCH = "    launch(dq_kernel, (q, k, v, do), (lse2, delta, o, dq), scale, causal)\n"
 DQ_OUT = "dq_ptr + pid_bh * Sq * D, dq * scale,"
 DV_OUT = "dv_ptr + pid_bkh * Sk * D, dv,"
 FIRST = "first = tl.maximum(start_n + Sq - Sk, 0)"
@@ -21,14 +21,14 @@ GROUP_LOOP = "for member in range(GROUP):"
 HEADS = "(triton.cdiv(Sk, tall), Hk, B)"
 IMPORT = "from tiles import attend, dscores, keys_seen, load_rows, store_rows"
 KEY_HEAD = "return pid_h // GROUP"
-LSE = "(m_i + tl.log2(l_i)) * LN_2, mask"
+LSE = "m_i + tl.log2(l_i), mask"
 MEMBER = "pid_h = pid_kh * GROUP + member"
 NEW_GRADS = "dq, dk, dv = empty_like(q), empty_like(k), empty_like(v)"
-O_NEW = "o, lse = empty_like(q), q"
+O_NEW = "o, lse2 = empty_like(q), q"
 REPEATED = "k, v = (x.repeat_interleave(q.shape[1] // x.shape[1], dim=1) for x in (k, v))"
 RETURN = "return dq, dk, dv, None, None"
 ROWS = "rows = (pid_b * tl.num_programs(1) * GROUP + pid_h) * Sq"
-SAVE = "ctx.save_for_backward(q, k, v, o, lse)"
+SAVE = "ctx.save_for_backward(q, k, v, o, lse2)"
 SDPA = "torch.nn.functional.scaled_dot_product_attention(q, k, v, scale=scale, enable_gqa=True)"
 STRIDES = "*(stride for x in sources for stride in x.stride()),"
 TILES = catalog.find("35").provided / "tiles.py"
@@ -41,7 +41,8 @@ def own(name: str, old: str, new: str) -> dict[str, str]:
     handed_out = head + TILES.read_text(encoding="utf-8").split(head)[1].split("\n\n\n")[0]
     assert handed_out.count(old) == 1
     mine = handed_out.replace(old, new).rstrip()
-    return {IMPORT: IMPORT.replace(f" {name},", ""), FIRST_KERNEL: f"{mine}\n\n\n{FIRST_KERNEL}"}
+    imported = IMPORT.replace(f" {name},", "").replace("import", "import LOG2_E,")
+    return {IMPORT: imported, FIRST_KERNEL: f"{mine}\n\n\n{FIRST_KERNEL}"}
 
 
 mistakes = [
@@ -147,10 +148,10 @@ mistakes = [
         says="torch.empty",
     ),
     Mistake(
-        "lse is kept in base 2",
-        swap={LSE: "m_i + tl.log2(l_i), mask"},
+        "lse is kept in the natural base",
+        swap={LSE: f"({LSE[:-6]}) * 0.6931471805599453, mask"},
         fails="correct",
-        says="it is in base 2",
+        says="it is natural",
     ),
     Mistake(
         "the gradients of k and v are returned the wrong way round",
@@ -206,7 +207,7 @@ mistakes = [
     ),
     Mistake(
         "hidden weights are multiplied by 0",
-        swap=own("dscores", "p = tl.where(seen, p, 0.0)", "p = p * seen"),
+        swap=own("dscores", "tl.where(seen, tl.exp2(qk - lse2), 0.0)", "tl.exp2(qk - lse2) * seen"),
         fails="correct",
         says="NaN",
     ),
@@ -266,7 +267,7 @@ mistakes = [
     ),
     Mistake(
         "the output is fp32",
-        swap={O_NEW: "o, lse = q.new_empty(q.shape, dtype=torch.float32), q"},
+        swap={O_NEW: "o, lse2 = q.new_empty(q.shape, dtype=torch.float32), q"},
         fails="correct",
         says="dtype",
     ),

@@ -58,14 +58,15 @@ def attend(q, k, v, seen, scale, m_i, l_i, acc):
 
 
 @triton.jit
-def dscores(q, do, k, v, lse, delta, seen, scale):
-    """p and ds of one tile, as on day 33: queries down, keys across.
+def dscores(q, do, k, v, lse2, delta, seen, scale):
+    """p and ds of one tile, day 34's, with lse in base 2: queries down, keys across.
 
-    With the sides exchanged, k and v for q and do, it gives pᵀ and dsᵀ. lse, delta and seen lie accordingly.
+    With the sides exchanged, k and v for q and do, it gives pᵀ and dsᵀ. lse2, delta and seen lie accordingly.
     """
-    p = tl.exp(tl.dot(q, k.T, input_precision="ieee") * scale - lse)
-    # Chosen, not multiplied by 0: a hidden score may be far above lse, and its exp Inf.
-    p = tl.where(seen, p, 0.0)
+    # Rounded as in `attend`: were p not the weights of o and delta, what ds adds up to would not be 0.
+    qk = tl.dot(q, k.T, input_precision="ieee") * (scale * LOG2_E)
+    # Chosen, not multiplied by 0: a hidden score may be far above lse2, and its exp2 Inf.
+    p = tl.where(seen, tl.exp2(qk - lse2), 0.0)
     dp = tl.dot(do, v.T, input_precision="ieee")
     ds = p * (dp - delta)
     return p, ds
