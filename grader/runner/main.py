@@ -84,22 +84,16 @@ class LearnerFile:
             world.look_for_tampering()
         except Exception as error:
             return Failed(faults.describe(error, self.path), limits.report() if limits else []), []
-        structure, values = type(result).__name__, as_list(result)
-        outputs, data = pack_outputs([*values, *grads], world, header.get("slices"))
+        outputs, data = pack_outputs([*as_list(result), *grads], world, header.get("slices"))
         inputs = [value.untyped_storage() for value in handed if isinstance(value, torch.Tensor)]
         report = Called(
-            structure=structure,
+            structure=type(result).__name__,
             outputs=outputs,
             launches=launches,
-            foreign=world.foreign,
-            tampered=world.tampered,
             reads=reads,
             backward=bool(grads),
             saved=saved,
-            allocated=world.allocated(),
-            races=limits.races.report() if limits else [],
-            guards=world.broken_guards(),
-            overruns=limits.report() if limits else [],
+            **_observed(world, limits),
         )
         return report, [*data, *(raw(storage).cpu().numpy().data for storage in inputs)]
 
@@ -115,6 +109,18 @@ class LearnerFile:
     def _synchronise(self) -> None:
         if not INTERPRETED:
             torch.cuda.synchronize()
+
+
+def _observed(world: World, limits: Bounds | None) -> dict[str, Any]:
+    """What the world and, interpreted, the watched addresses show of a call."""
+    return {
+        "foreign": world.foreign,
+        "tampered": world.tampered,
+        "allocated": world.allocated(),
+        "guards": world.broken_guards(),
+        "races": limits.races.report() if limits else [],
+        "overruns": limits.report() if limits else [],
+    }
 
 
 def serve(channel: Channel) -> None:
