@@ -175,7 +175,7 @@ def find(text: str) -> Day:
     found = exact[0] if exact else _by_topic(text, slug, days()) or _by_topic(text, slug, extras())
     if found:
         return found
-    close = difflib.get_close_matches(slug, [day.slug for day in course()], n=1, cutoff=0.5)
+    close = difflib.get_close_matches(slug, [day.slug for day in course()], n=1, cutoff=0.6)
     if close:
         near = next(day for day in course() if day.slug == close[0])
         raise UnknownDay(f'No day is called "{text}". Did you mean {near.slug}?', f"track start {near.key}")

@@ -25,9 +25,11 @@ def started(
     """Prints where a day lies now, and what became of files that were there already."""
     heading = f"Resuming {day.heading[0].lower()}{day.heading[1:]}" if resumed else day.heading
     terminal.line((heading, "bold"))
-    terminal.table(
-        [("lesson", near(workspace.folder(day) / "README.md")), ("kernel", near(workspace.kernel(day)))]
-    )
+    rows = [("lesson", near(workspace.folder(day) / "README.md")), ("kernel", near(workspace.kernel(day)))]
+    helpers = [name for name in fates if name not in ("README.md", "kernel.py")]
+    terminal.table([*rows, *(("given", near(workspace.folder(day) / name)) for name in helpers)])
+    if helpers:
+        terminal.line(f"{' and '.join(helpers)}: finished pieces, which kernel.py imports.", indent=2)
     if resumed and fates["kernel.py"] == "kept":
         terminal.line("Your kernel.py is as you left it.", indent=2)
     if resumed and fates["kernel.py"] == "copied":

@@ -34,6 +34,16 @@ def test_the_solution_opens_after_a_pass_as_a_file_that_can_be_saved(started: Le
     assert "Next: track diff 1 --solution" in answer.err
 
 
+def test_a_day_hands_out_its_finished_pieces_and_both_solutions(learner: Learner) -> None:
+    shown = learner.types("start", "35").out
+    assert "tiles.py: finished pieces, which kernel.py imports." in shown
+    assert (learner.home / "day35_complete_flash_attention" / "tiles.py").is_file()
+    plain, fast = learner.types("solution", "35", "--yes"), learner.types("solution", "35", "--fast")
+    assert plain.out == (REPO / "solutions" / "day35_complete_flash_attention.py").read_text(encoding="utf-8")
+    assert "Next: track solution 35 --fast" in plain.err
+    assert fast.out.startswith('"""Day 35, tuned')
+
+
 def test_a_day_without_a_tuned_solution_says_so(started: Learner) -> None:
     answer = passed(started).types("solution", "--fast")
     assert answer.code == 2
