@@ -14,11 +14,12 @@ from grader import __version__, catalog
 from grader.catalog import Day
 from grader.cli import shell
 from grader.cli.looking import inspect, show
-from grader.cli.shell import Words, as_json, emit, examples, the_day
+from grader.cli.shell import Words, as_json, emit, the_day
 from grader.cli.standing import chosen, note, open_hint, standing, upcoming
 from grader.errors import BadSubmission, TrackError
 from grader.learner import workspace
 from grader.screens import Terminal, pages, progress
+from grader.screens.terminal import examples
 from grader.verdict import EXIT_CANNOT_GRADE, EXIT_PASSED
 
 COMPLETION = """\b

@@ -14,13 +14,13 @@ import click
 
 from grader import datasheets
 from grader.catalog import Day
-from grader.cli.shell import Words, as_json, emit, examples, the_day
+from grader.cli.shell import Words, as_json, emit, the_day
 from grader.cli.standing import chosen
 from grader.errors import BadSubmission, NoWorkspace, TrackError
 from grader.learner import workspace
 from grader.learner.workspace import CannotWrite
 from grader.screens import Terminal, inspection, listing
-from grader.screens.terminal import near
+from grader.screens.terminal import examples, near
 
 a_file = click.option("--file", type=click.Path(path_type=Path), help="Look at this file.")
 PAGE, PICTURES = ".html", (".png", ".svg", ".pdf")

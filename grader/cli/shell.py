@@ -62,11 +62,6 @@ class Commands(click.Group):
         return "track --help"
 
 
-def examples(*lines: str) -> str:
-    """An epilog that click prints line by line."""
-    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
-
-
 def complete_day(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Days by topic (`soft<Tab>`), by number and by folder name; extras by name."""
     found = []

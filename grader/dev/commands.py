@@ -11,9 +11,9 @@ from pathlib import Path
 import click
 
 from grader import catalog
-from grader.cli.shell import examples
 from grader.errors import CannotGrade, TrackError
 from grader.screens import Terminal
+from grader.screens.terminal import examples
 
 # Where the person who runs the tests works, and how they call the program, is no business of the tests.
 PERSONAL = ("TRACK_COMMAND", "TRACK_HOME")

@@ -161,3 +161,8 @@ def near(path: Path) -> str:
         return str(path.relative_to(Path.cwd()))
     except (ValueError, OSError):
         return str(path)
+
+
+def examples(*lines: str) -> str:
+    """An epilog that click prints line by line."""
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
