@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import re
 import shutil
-import subprocess
 import sys
 import sysconfig
 import tempfile
@@ -16,15 +14,14 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from grader.setup import fresh
+from grader.setup.fresh import PACKAGE
 from grader.setup.nvidia import gpus, has_nvidia_gpu
 
 # Which torch goes with which Triton; each torch wheel names its own.
 PAIRS = {"3.6": ("2.10", "2.11"), "3.7": ("2.12", "2.13"), "3.8": ("2.14",), "3.9": ("2.15",)}
 
 PIP = f"{sys.executable} -m pip install"
-
-# The folder that `grader` is imported from.
-PACKAGE = Path(__file__).resolve().parents[2]
 
 # Enough for compiled kernels, the journal and the inputs of a grading.
 FREE_GB = 1.0
@@ -47,7 +44,7 @@ class Condition:
 
 def doctor() -> list[Condition]:
     """Everything that has to be right before a grading, most basic first. Takes seconds: it imports torch."""
-    torch = _ask_torch()
+    torch = fresh.torch() if _installed("torch") else {}
     findings = [Condition(True, f"Python {platform.python_version()}"), _platform(), _torch(torch), _triton()]
     findings += [*_pair(), *_numpy(), *_packages(), _gpu(torch), *_compiler(), _writable(), _disk()]
     return findings if any(finding.ok is False for finding in findings) else [*findings, *_interpreter()]
@@ -135,10 +132,7 @@ def _gpu(torch: dict[str, Any]) -> Condition:
 
 def _measured(names: str) -> Condition:
     """Proof that the GPU works, and what it reaches."""
-    code = """import dataclasses, json
-from grader.setup import nvidia
-print(json.dumps(dataclasses.asdict(nvidia.ceilings())))"""
-    answer = _python_says(code, PYTHONPATH=str(PACKAGE))
+    answer = fresh.ceilings()
     if "error" in answer:
         return Condition(False, f"{names} fails: {answer['error']}", "Free the GPU, or update its driver.")
     speed = "copies {copy_gb_s:.0f} GB/s, a launch takes {launch_us:.1f} µs".format(**answer)
@@ -180,49 +174,13 @@ def _disk() -> Condition:
 
 def _interpreter() -> list[Condition]:
     """The canaries: whether what the grader mends in Triton's interpreter is mended with these versions."""
-    code = """import json
-from grader.interpreter import canaries, repairs
-repairs.install()
-print(json.dumps(canaries.failures()))"""
-    answer = _python_says(code, TRITON_INTERPRET="1", PYTHONPATH=str(PACKAGE))
+    answer = fresh.canaries()
     if isinstance(answer, dict):
         return [Condition(False, f"Triton's interpreter does not run: {answer['error']}", _reinstall())]
     if not answer:
         return [Condition(True, "Triton's interpreter gives the right answers")]
     fix = "Cases that need it are not graded on the CPU."
     return [Condition(None, f"Triton's interpreter is wrong here: {failure}", fix) for failure in answer]
-
-
-def _ask_torch() -> dict[str, Any]:
-    code = """import json, warnings
-warnings.simplefilter("ignore")
-import torch
-facts = {"cuda": torch.version.cuda, "available": torch.cuda.is_available()}
-facts["arches"] = torch.cuda.get_arch_list()
-if torch.version.cuda and not facts["available"]:
-    try: torch.cuda.init()
-    except Exception as error: facts["reason"] = str(error).splitlines()[0]
-print(json.dumps(facts))"""
-    answer = _python_says(code) if _installed("torch") else {}
-    assert isinstance(answer, dict)
-    return answer
-
-
-def _python_says(code: str, **environment: str) -> Any:
-    """What a fresh interpreter prints as JSON, or {"error": the last line of its complaint}."""
-    command = [sys.executable, "-c", code]
-    surroundings = {**os.environ, **environment}
-    with tempfile.TemporaryDirectory() as empty:
-        try:
-            answer = subprocess.run(
-                command, capture_output=True, text=True, timeout=120, env=surroundings, cwd=empty, check=False
-            )
-        except subprocess.TimeoutExpired:
-            return {"error": "no answer within two minutes"}
-    if answer.returncode:
-        lines = answer.stderr.strip().splitlines()
-        return {"error": lines[-1] if lines else f"exit status {answer.returncode}"}
-    return json.loads(answer.stdout.splitlines()[-1])
 
 
 def _installed(package: str) -> str | None:

@@ -143,7 +143,6 @@ def test_a_driver_that_says_nothing_useful_is_no_crash(
 ) -> None:
     monkeypatch.setenv("PATH", smi(tmp_path / "bin", listing))
     assert nvidia.gpus() == ()
-    assert doctor.gpu_name() == "NVIDIA GPU"
 
 
 @pytest.mark.skipif(nvidia.has_nvidia_gpu(), reason="its torch can use the GPU")
