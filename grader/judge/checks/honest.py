@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from grader.answers import Failed, PlainOutput, TensorOutput
+from grader.answers import Called, Failed, PlainOutput, TensorOutput
 from grader.judge.case.compare import Expected
 from grader.judge.case.oracle import Values, expect, expect_gradients
 from grader.judge.case.trial import Trial
@@ -39,14 +39,7 @@ def _unfair(trial: Trial) -> tuple[str, str]:
     computed = _computed(trial, report.outputs)
     worked = [op for op in report.foreign if op not in trial.challenge.allow]
     if worked:
-        ops = ", ".join(worked[:3])
-        if worked[0] in COPIES:
-            return (
-                f"torch copied a tensor first ({ops}): pass its strides to the kernel instead.",
-                ".contiguous(), .clone()",
-            )
-        share = "part of the work" if report.launches else "the work"
-        return f"torch did {share}: {ops} ran outside of your kernel.", f"the torch call behind {worked[0]}"
+        return _by_torch(worked, report)
     if computed and not report.launches:
         return "No kernel was launched: the result was computed by something else.", "the launch"
     if report.tampered:
@@ -57,6 +50,24 @@ def _unfair(trial: Trial) -> tuple[str, str]:
     if not all(entry.launched for entry in computed):
         return "The result is a tensor that no kernel was given.", "which tensor is returned"
     return "", ""
+
+
+def _by_torch(worked: list[str], report: Called) -> tuple[str, str]:
+    """What torch did, and whether before the kernels, after them or instead of them."""
+    ops = ", ".join(worked[:3])
+    if worked[0] in COPIES and worked[0] in report.late:
+        return (
+            f"torch converted or copied the result after your kernel ({ops}): let the kernel store it as "
+            "it is to be returned.",
+            ".to(), .contiguous(), .clone() after the launch",
+        )
+    if worked[0] in COPIES:
+        return (
+            f"torch copied a tensor first ({ops}): pass its strides to the kernel instead.",
+            ".contiguous(), .clone()",
+        )
+    share = "part of the work" if report.launches else "the work"
+    return f"torch did {share}: {ops} ran outside of your kernel.", f"the torch call behind {worked[0]}"
 
 
 def _computed(trial: Trial, outputs: Sequence[TensorOutput | PlainOutput]) -> list[TensorOutput]:

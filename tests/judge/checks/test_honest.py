@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
@@ -16,6 +16,7 @@ from grader.judge.case.trial import Trial
 from grader.judge.checks import honest
 from grader.judge.diagnosis.evidence import Evidence
 from grader.judge.session import CheckFailed
+from grader.verdict import Verdict
 from tests.judge.tried import REPORT
 
 NOT_LAUNCHED = "No kernel was launched: the result was computed by something else."
@@ -70,3 +71,29 @@ def test_an_output_that_is_the_same_everywhere_needs_one_where_no_input_is_empty
 def test_an_empty_output_needs_none() -> None:
     assert said(torch.ones(0, 2), torch.ones(2), torch.ones(4), False, True) == ""
     assert said(torch.ones(0, 2), torch.ones(2), torch.ones(4), False, False) == NOT_LAUNCHED
+
+
+HIDDEN = """
+challenge = Challenge("f", lambda case, draw: (draw(case.n),), lambda x: 2 * x, [Case(n=5)])
+"""
+KERNEL = """
+@triton.jit
+def double(x_ptr, y_ptr):
+    tl.store(y_ptr + tl.program_id(0), 2 * tl.load(x_ptr + tl.program_id(0)))
+
+def f(x):
+    {before}
+    y = torch.empty_like(x, dtype={dtype})
+    double[(len(x),)](x, y)
+    return y{after}
+"""
+
+
+def test_a_conversion_after_the_kernel_is_no_copy_before_it(judged: Callable[[str, str], Verdict]) -> None:
+    after = judged(HIDDEN, KERNEL.format(before="", dtype="torch.float64", after=".to(x.dtype)"))
+    assert after.status == "failed"
+    assert after.diagnosis.startswith("torch converted or copied the result after your kernel (_to_copy)")
+    before = judged(HIDDEN, KERNEL.format(before="x = x.clone()", dtype="x.dtype", after=""))
+    assert before.diagnosis.startswith("torch copied a tensor first (clone)")
+    both = judged(HIDDEN, KERNEL.format(before="x = x.clone()", dtype="x.dtype", after=".clone()"))
+    assert both.diagnosis.startswith("torch copied a tensor first (clone)")
