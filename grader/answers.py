@@ -124,6 +124,7 @@ class Called:
         outputs: what was returned, then the gradients.
         launches: of kernels.
         foreign: torch operators that computed something.
+        late: those of them that ran after the last launch, and not before the first.
         tampered: tensors whose bytes changed outside of kernels.
         reads: methods by which the launcher looked at values.
         backward: whether there are gradients.
@@ -144,6 +145,7 @@ class Called:
     races: list[Race]
     guards: list[Guard]
     overruns: list[Overrun]
+    late: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ MARKED = (
     "tests/interpreter/test_interpreter.py",
     "tests/interpreter/test_launching.py",
     "tests/interpreter/test_proxy.py",
+    "tests/interpreter/test_rewriting.py",
     "tests/judge/checks/test_predicted.py",
 )
 

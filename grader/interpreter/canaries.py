@@ -14,6 +14,8 @@ import triton
 import triton.language as tl
 from triton.language.extra import libdevice
 
+from grader.interpreter.forms import FORMS
+
 
 @triton.jit
 def _add(x_ptr, y_ptr, out_ptr, BLOCK: tl.constexpr):
@@ -166,6 +168,7 @@ CANARIES: dict[str, Callable[[], bool]] = {
     "fp16 tl.dot": _fp16_dot,
     "libdevice": _libdevice,
     "autotune": _autotune,
+    **FORMS,
 }
 
 

@@ -8,7 +8,14 @@ from operator import attrgetter
 NAMES: dict[str, tuple[str, ...]] = {
     "triton.runtime.interpreter": (
         "TensorHandle",
+        "ASTTransformer",
+        *(
+            "FunctionRewriter._transform_ast",
+            "FunctionRewriter.ast_transformer",
+            "InterpretedFunction.rewritten_fn",
+        ),
         "_get_np_dtype",
+        "_implicit_cvt",
         "_patch_builtin",
         "_patch_lang",
         "_patch_lang_core",
@@ -21,7 +28,10 @@ NAMES: dict[str, tuple[str, ...]] = {
         *("ReduceOps.sum", "ScanOps.cumsum", "ScanOps.cumprod"),
     ),
     "triton.runtime.autotuner": ("Autotuner._bench",),
-    "triton.language.core": ("_unwrap_if_constexpr", "block_type.__init__", "tensor.__init__", "tuple"),
+    "triton.language.core": (
+        *("_unwrap_if_constexpr", "block_type.__init__", "is_builtin", "tensor.__init__", "tensor.__not__"),
+        *("tensor.logical_and", "tensor.logical_or", "tuple"),
+    ),
     "triton.language.random": ("philox_impl",),
     "triton.language.semantic": (
         "TritonSemantic.binary_op_type_checking_impl",

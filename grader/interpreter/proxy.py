@@ -1,6 +1,8 @@
 """Stands in for the C module through which all loads, stores and atomics of the interpreter go.
 
 Addresses are real: an access that nobody has looked at may hit whatever lies there, or kill the process.
+Masks become bool here: the interpreter also makes them of integers (`live & (row < m)`), and an array of
+integers would pick elements by their number where watchers mean to pick those that are active.
 """
 
 from __future__ import annotations
@@ -26,16 +28,19 @@ class Proxy:
         return getattr(self._real, name)
 
     def load(self, ptrs: Any, mask: Any, other: Any, dtype: Any) -> Any:
+        mask = _active(mask)
         if self._allows("load", ptrs, mask, np.dtype(dtype)):
             return self._real.load(ptrs, mask, other, dtype)
         return np.zeros(ptrs.shape, dtype)
 
     def store(self, ptrs: Any, value: Any, mask: Any) -> Any:
+        mask = _active(mask)
         if self._allows("store", ptrs, mask, value.dtype, value):
             return self._real.store(ptrs, value, mask)
         return None
 
     def atomic_rmw(self, op: Any, ptrs: Any, value: Any, mask: Any, sem: Any) -> Any:
+        mask = _active(mask)
         if self._allows("atomic", ptrs, mask, value.dtype, op=str(op)):
             return self._real.atomic_rmw(op, ptrs, value, mask, sem)
         return np.zeros(ptrs.shape, value.dtype)
@@ -50,6 +55,11 @@ class Proxy:
             return True
         mask = np.broadcast_to(mask, ptrs.shape)
         return self.watcher.allows(Access(kind, ptrs, mask, dtype, value, op))
+
+
+def _active(mask: Any) -> Any:
+    """A mask as the C module itself reads it: every number but 0 lets its lane through."""
+    return np.asarray(mask).astype(bool, copy=False)
 
 
 _proxy: Any = Proxy(interpreter._interpreter)

@@ -2,11 +2,14 @@
 
 Triton 3.4 to 3.9 silently compute wrong bf16 in the interpreter (it works on the uint16 bit patterns),
 truncate fp32→bf16 instead of rounding to nearest even, let NaN through tl.maximum, tl.minimum and tl.clamp,
-cannot add bf16 atomically, cannot call libdevice, and cannot autotune without a driver.
+cannot add bf16 atomically, cannot call libdevice, and cannot autotune without a driver. They keep a
+comparison in the dtype of what is compared, take no float or bool argument as a tensor, and no constant of a
+file to the left of a block.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +18,7 @@ import triton.language as tl
 from triton.runtime import interpreter
 from triton.runtime.autotuner import Autotuner
 
-from grader.interpreter import bf16, order, quicken
+from grader.interpreter import bf16, order, quicken, rewriting
 
 Array = Any  # numpy's generic array types say nothing useful about bit patterns
 _Handle: Any = interpreter.TensorHandle
@@ -31,10 +34,54 @@ def install() -> None:
     np.seterr(all="ignore")
     builder: Any = interpreter.InterpreterBuilder
     bf16.repair(builder)
+    _repair_comparisons(builder)
     _repair_extrema(builder)
+    _repair_arguments()
+    _repair_constants()
     _repair_autotune()
     _repair_libdevice()
+    rewriting.install()
     quicken.install()
+
+
+def _repair_comparisons(builder: Any) -> None:
+    """What is compared gives bools; a scalar of them that meets a block must not become numbers again."""
+    stock = builder.binary_op
+
+    def binary_op(self: Any, lhs: Any, rhs: Any, op: Callable[..., Array]) -> Any:
+        result = stock(self, lhs, rhs, op)
+        if result.data.dtype == np.bool_ and result.dtype is not tl.int1:
+            result.dtype = tl.int1
+        return result
+
+    builder.binary_op = binary_op
+
+
+def _repair_arguments() -> None:
+    """A float is an fp32 tensor to a kernel, and a bool an int1, as an integer is an int32."""
+    stock: Any = interpreter._implicit_cvt
+
+    def convert(arg: Any) -> Any:
+        if isinstance(arg, bool):
+            return tl.tensor(_Handle(np.array([arg]), tl.int1), tl.int1)
+        if isinstance(arg, float):
+            return tl.tensor(_Handle(np.array([arg], np.float32), tl.float32), tl.float32)
+        return stock(arg)
+
+    module: Any = interpreter
+    module._implicit_cvt = convert
+
+
+def _repair_constants() -> None:
+    """`TWO * x`, where TWO = tl.constexpr(2.0) is a global: the number meets the block, not Triton's box."""
+    names = ["add", "sub", "mul", "mod", "truediv", "floordiv", "lshift", "rshift", "and_", "or_", "xor"]
+
+    def meeting(stock: Callable[..., Any], op: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda self, other: op(self.value, other) if type(other) is tl.tensor else stock(self, other)
+
+    for name in (*names, "lt", "le", "gt", "ge", "eq", "ne"):
+        method = f"__{name.strip('_')}__"
+        setattr(tl.constexpr, method, meeting(getattr(tl.constexpr, method), getattr(operator, name)))
 
 
 def _repair_extrema(builder: Any) -> None:

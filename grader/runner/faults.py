@@ -37,7 +37,7 @@ def describe(error: BaseException, path: str) -> Fault:
     return Fault(
         kind=_kind(root, bool(compile_errors)),
         type=type(root).__name__,
-        message=message[:MAX_TEXT] or type(root).__name__,
+        message=(message or _nameless(root))[:MAX_TEXT],
         line=line,
         source=linecache.getline(path, line).strip()[:200],
         traceback=[f"line {f.lineno}, in {f.name}: {f.line}" for f in frames][-8:],
@@ -56,7 +56,22 @@ def _kind(root: BaseException, compiling: bool) -> str:
         return "bounds"
     if isinstance(root, MemoryError) or "out of memory" in str(root) or "not enough memory" in str(root):
         return "memory"
-    return "compile" if compiling else "exception"
+    return "compile" if compiling or type(root).__name__ == "Uncompilable" else "exception"
+
+
+def _unsaid(error: Any, root: BaseException) -> str:
+    """The line of a tl.static_assert that gives no message; else the exception's name."""
+    source, line = getattr(error, "src", None), getattr(getattr(error, "node", None), "lineno", 0)
+    told = source.splitlines()[line - 1].strip() if source and 0 < line <= len(source.splitlines()) else ""
+    return f"{told} does not hold" if "static_assert" in told else type(root).__name__
+
+
+def _nameless(root: BaseException) -> str:
+    """An exception without a message: of an assertion the line that does not hold, else its name."""
+    frames = traceback.extract_tb(root.__traceback__)
+    if isinstance(root, AssertionError) and frames and frames[-1].line:
+        return f"`{frames[-1].line}` does not hold"
+    return type(root).__name__
 
 
 def _compile_place(errors: list[Any], fallback: int, path: str) -> int:
@@ -76,7 +91,7 @@ def _compile_reason(error: Any, root: BaseException) -> str:
     lines = [line.strip() for line in reason.splitlines() if line.strip()]
     if "^" in lines:
         lines = lines[len(lines) - lines[::-1].index("^") :]
-    text = " ".join(lines) or type(root).__name__
+    text = " ".join(lines) or _unsaid(error, root)
     quoted = re.fullmatch(r"\w+\((['\"].*['\"]),?\)", text)
     if quoted:  # the repr of an exception
         with contextlib.suppress(ValueError, SyntaxError):

@@ -115,6 +115,7 @@ def _observed(world: World, limits: Bounds | None) -> dict[str, Any]:
     """What the world and, interpreted, the watched addresses show of a call."""
     return {
         "foreign": world.foreign,
+        "late": sorted(world.late - world.early),
         "tampered": world.tampered,
         "allocated": world.allocated(),
         "guards": world.broken_guards(),

@@ -42,6 +42,8 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     Attributes:
         foreign: operators that computed something, in order, without repeats.
+        early: those of them that ran before the first launch.
+        late: those that ran after the last one.
         tampered: names of tensors whose bytes changed outside of kernels.
     """
 
@@ -49,6 +51,9 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         super().__init__()  # type: ignore[no-untyped-call]
         self.tracked: dict[int, Tracked] = {}
         self.foreign: list[str] = []
+        self.early: set[str] = set()
+        self.late: set[str] = set()
+        self.launched = False
         self.tampered: list[str] = []
         self.launching = 0
 
@@ -90,6 +95,7 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         """
         if name not in self.foreign:
             self.foreign.append(name)
+        (self.late if self.launched else self.early).add(name)
         for tensor in tensors_in(touched):
             self._refresh(tensor)
 
@@ -128,6 +134,8 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         """
         self.look_for_tampering()
         self.launching += 1
+        self.launched = True
+        self.late.clear()
         for tensor in tensors_in(arguments):
             known = self.find(tensor)
             if known is None:

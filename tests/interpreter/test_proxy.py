@@ -83,3 +83,42 @@ print(int(n))
 """
     )
     assert out == "no further\n2\n"
+
+
+INTEGER_MASKS = """
+@triton.jit
+def early_end(x_ptr, n_ptr, m, BLOCK: tl.constexpr):
+    live = tl.program_id(0) < m  # with a block it becomes integers in the interpreter
+    row = tl.arange(0, BLOCK)
+    tile = live & (row[:, None] < 2) & (row[None, :] < 3)
+    tl.store(x_ptr + row[:, None] * BLOCK + row[None, :], 1.0, mask=tile)
+    x = tl.load(x_ptr + row, mask=live & (row < 5), other=3.0)
+    tl.atomic_add(x_ptr + row, x, mask=live & (row < 7))
+    tl.store(n_ptr, tl.load(n_ptr, mask=live & (m > 0), other=0) + 1, mask=live & (m > 0))
+
+class Noting:
+    def __init__(self):
+        self.noted = []
+
+    def allows(self, access):
+        self.noted.append((access.kind, str(access.mask.dtype), access.mask.size, access.lanes.size))
+        return True
+
+proxy.install()
+x, n, noting = torch.zeros(64), torch.zeros(1, dtype=torch.int32), Noting()
+with proxy.watching(noting):
+    early_end[(2,)](x, n, 1, BLOCK=8)
+print(*noting.noted, sep="\\n")
+print(x[:9].tolist(), int(n))
+"""
+
+
+@pytest.mark.every_triton
+def test_a_mask_of_integers_lets_those_lanes_through_that_a_gpu_does() -> None:
+    printed = interpreted(INTEGER_MASKS).splitlines()
+    live = [("store", 64, 6), ("load", 8, 5), ("atomic", 8, 7), ("load", 1, 1), ("store", 1, 1)]
+    assert printed == [
+        *(str((kind, "bool", size, lanes)) for kind, size, lanes in live),
+        *(str((kind, "bool", size, 0)) for kind, size, _ in live),
+        "[2.0, 2.0, 2.0, 0.0, 0.0, 3.0, 3.0, 0.0, 1.0] 1",
+    ]

@@ -56,10 +56,10 @@ mistakes = [
         says="x[0]",
     ),
     Mistake(
-        "the bounds are chained as in Python", swap={BOUNDS: "0 <= source < n"}, fails="correct", says="&"
-    ),
-    Mistake(
-        "the bounds are joined by and", swap={BOUNDS: "source >= 0 and source < n"}, fails="correct", says="&"
+        "the bounds are chained as in Python",
+        swap={BOUNDS: "0 <= source < n"},
+        fails="correct",
+        says="takes no chained comparison",
     ),
     Mistake("other= is left out", swap={OTHER: ""}, fails="correct", says="other="),
     Mistake("other= is 0", swap={OTHER: ", other=0.0"}, fails="correct", says="other="),

@@ -25,12 +25,6 @@ mistakes = [
         "the mask has columns only", swap={MASK: "mask=mask_n[None, :]"}, fails="correct", says="both sides"
     ),
     Mistake("the store has no mask", swap={f", {MASK}": ""}, fails="correct", says="Unmasked store"),
-    Mistake(
-        "the sides of the mask are joined by Python's `and`",
-        swap={MASK: "mask=mask_m[:, None] and mask_n[None, :]"},
-        fails="correct",
-        says="(a) & (b)",
-    ),
     Mistake("x is read without a mask", swap={", mask=mask_m)": ")"}, fails="correct", says="Unmasked load"),
     Mistake(
         "y is masked by the number of rows",

@@ -14,6 +14,14 @@ SUM = "tl.sum(tl.where(mask, x, 0.0), axis=1)"
 
 mistakes = [
     Mistake(
+        "the loop ends by a break, which no compiled kernel has",
+        swap={
+            LOOP: "for start in range(0, 9999999, BLOCK_N):\n        if start >= n_cols:\n            break"
+        },
+        fails="correct",
+        says="it takes no `break`",
+    ),
+    Mistake(
         "masked lanes hold 0, and the maximum of a negative row is 0",
         swap={OTHER: "other=0.0"},
         fails="correct",

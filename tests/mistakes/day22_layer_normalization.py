@@ -14,6 +14,18 @@ VAR = "tl.sum(centred * centred, axis=1) / n_cols"
 
 mistakes = [
     Mistake(
+        "eps is a plain global of the file",
+        swap={"@triton.jit": "EPS = 1e-5\n\n\n@triton.jit", RSTD: "tl.rsqrt(var + EPS)"},
+        fails="correct",
+        says="it takes no plain global, and EPS = 1e-05 is one",
+    ),
+    Mistake(
+        "a static_assert that does not hold",
+        swap={MEAN: "tl.sum(x, axis=1) / n_cols\n    tl.static_assert(BLOCK_N > BLOCK_M)"},
+        fails="correct",
+        says="tl.static_assert(BLOCK_N > BLOCK_M) does not hold",
+    ),
+    Mistake(
         "masked lanes hold -mean in the variance",
         swap={CENTRED: "x - mean[:, None]"},
         fails="correct",

@@ -6,9 +6,14 @@ left in an `except`, a `.contiguous()` that copies before the kernel runs, an ou
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import torch
 
-from grader.answers import Failed, TensorOutput
+from grader.answers import Called, Failed, PlainOutput, TensorOutput
+from grader.judge.case.compare import Expected
+from grader.judge.case.oracle import Values, expect, expect_gradients
 from grader.judge.case.trial import Trial
 from grader.judge.session import CheckFailed, Session
 
@@ -31,27 +36,75 @@ def _unfair(trial: Trial) -> tuple[str, str]:
     assert trial.answer is not None
     report = trial.answer.report
     assert not isinstance(report, Failed)
-    tensors = [entry for entry in report.outputs if isinstance(entry, TensorOutput)]
-    inputs = [value for value in trial.arguments if isinstance(value, torch.Tensor)]
-    # Nothing to compute, or nothing to compute it from, needs no kernel.
-    empty = all(t.numel() == 0 for t in trial.answer.outputs) or all(t.numel() == 0 for t in inputs)
+    computed = _computed(trial, report.outputs)
     worked = [op for op in report.foreign if op not in trial.challenge.allow]
     if worked:
-        ops = ", ".join(worked[:3])
-        if worked[0] in COPIES:
-            return (
-                f"torch copied a tensor first ({ops}): pass its strides to the kernel instead.",
-                ".contiguous(), .clone()",
-            )
-        share = "part of the work" if report.launches else "the work"
-        return f"torch did {share}: {ops} ran outside of your kernel.", f"the torch call behind {worked[0]}"
-    if tensors and not report.launches and not empty:
+        return _by_torch(worked, report)
+    if computed and not report.launches:
         return "No kernel was launched: the result was computed by something else.", "the launch"
     if report.tampered:
         return (
             f"The bytes of {report.tampered[0]} changed, and no kernel wrote them.",
             "writes outside of kernels",
         )
-    if any(not entry.launched and 0 not in entry.shape for entry in tensors) and not empty:
+    if not all(entry.launched for entry in computed):
         return "The result is a tensor that no kernel was given.", "which tensor is returned"
     return "", ""
+
+
+def _by_torch(worked: list[str], report: Called) -> tuple[str, str]:
+    """What torch did, and whether before the kernels, after them or instead of them."""
+    ops = ", ".join(worked[:3])
+    if worked[0] in COPIES and worked[0] in report.late:
+        return (
+            f"torch converted or copied the result after your kernel ({ops}): let the kernel store it as "
+            "it is to be returned.",
+            ".to(), .contiguous(), .clone() after the launch",
+        )
+    if worked[0] in COPIES:
+        return (
+            f"torch copied a tensor first ({ops}): pass its strides to the kernel instead.",
+            ".contiguous(), .clone()",
+        )
+    share = "part of the work" if report.launches else "the work"
+    return f"torch did {share}: {ops} ran outside of your kernel.", f"the torch call behind {worked[0]}"
+
+
+def _computed(trial: Trial, outputs: Sequence[TensorOutput | PlainOutput]) -> list[TensorOutput]:
+    """The tensors that only a kernel can have computed.
+
+    Nothing to compute needs none, nor does what there is nothing to compute it from: where an input is empty,
+    as without keys, that may be one output of several (dq = 0).
+    """
+    empty = [value.numel() == 0 for value in trial.arguments if isinstance(value, torch.Tensor)]
+    if empty and all(empty):
+        return []
+    free = _independent(trial) if any(empty) else [False] * len(trial.expected)
+    pairs = zip(outputs, free, strict=False)
+    return [o for o, known in pairs if isinstance(o, TensorOutput) and 0 not in o.shape and not known]
+
+
+def _independent(trial: Trial) -> list[bool]:
+    """Of each output, whether the oracle gives the same for other values of the same shapes."""
+    others, upstream = _other(trial.arguments), _other(trial.upstream)
+    expected = expect(trial.challenge, others, trial.kept)
+    if trial.challenge.gradients:
+        expected += expect_gradients(trial.challenge, others, upstream, trial.kept, trial.names)
+    return [_same(a, b) for a, b in zip(trial.expected, expected, strict=True)]
+
+
+def _other(values: Values) -> Values:
+    """Numbers of both signs instead of those that were drawn."""
+    return tuple(
+        torch.linspace(-1.5, 1.25, v.numel(), device=v.device).reshape(v.shape).to(v.dtype)
+        if isinstance(v, torch.Tensor) and v.is_floating_point()
+        else v
+        for v in values
+    )
+
+
+def _same(one: Any, other: Any) -> bool:
+    if not isinstance(one, Expected):
+        return False
+    same = (one.exact == other.exact) | (one.exact.isnan() & other.exact.isnan())
+    return bool(same.all())

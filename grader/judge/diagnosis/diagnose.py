@@ -16,7 +16,7 @@ from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.coverage import unwritten
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.groups import weights
-from grader.judge.diagnosis.overrun import joined, overrun
+from grader.judge.diagnosis.overrun import overrun
 from grader.judge.diagnosis.patterns import values
 from grader.judge.diagnosis.precision import imprecise, tf32
 from grader.judge.diagnosis.products import counted
@@ -81,7 +81,6 @@ RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | None]] = (
     raised,
     upstream,
     strides,
-    joined,
     overrun,
     wrong_form,
     returned_input,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
@@ -47,34 +45,3 @@ def _let_through(reason: str, facts: dict[str, object], look_at: str) -> Diagnos
             "which stride and which limit go with which offset",
         )
     return f"{reason}, though it has a mask: its limits are wrong.", look_at
-
-
-def joined(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
-    """Blocks compared in a chain, or joined by `and`: Python keeps one comparison and drops the other."""
-    if finding.kind not in ("overrun", "values", "unwritten", "nan"):
-        return None
-    line = _joined_line(evidence.source)
-    if not line:
-        return None
-    return (
-        f"Line {line} joins comparisons of blocks with `and`, or chains them: only one of them counts. "
-        "Write (a) & (b).",
-        f"line {line}",
-    )
-
-
-def _joined_line(source: str) -> int:
-    """The first statement in a kernel that holds a chained comparison or an `and`; 0 if none does."""
-    for function in ast.walk(ast.parse(source)):
-        if not isinstance(function, ast.FunctionDef) or "jit" not in _decorators(function):
-            continue
-        kinds = (ast.Assign, ast.AnnAssign, ast.Expr)
-        statements = [s for s in ast.walk(function) if isinstance(s, kinds)]
-        for node in (node for statement in statements for node in ast.walk(statement)):
-            if isinstance(node, ast.BoolOp) or (isinstance(node, ast.Compare) and len(node.ops) > 1):
-                return node.lineno
-    return 0
-
-
-def _decorators(function: ast.FunctionDef) -> str:
-    return " ".join(map(ast.unparse, function.decorator_list))

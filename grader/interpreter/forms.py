@@ -1,0 +1,75 @@
+"""Canaries of what may stand in a kernel: what the compiler takes, and the stock interpreter does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+
+TWO = tl.constexpr(2.0)
+load = tl.load
+
+
+@triton.jit
+def _constant(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offs)
+    tl.store(out_ptr + offs, tl.where(TWO / x >= 1, TWO * x, TWO - x))
+
+
+@triton.jit
+def _joined(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)
+    inside = (offs > 1) and (offs < 12) and not (offs % 5 < 1)
+    tl.store(out_ptr + offs, tl.load(x_ptr + offs, mask=inside, other=0.0))
+
+
+@triton.jit
+def _arguments(x_ptr, out_ptr, eps, flag, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)
+    if flag:
+        tl.store(out_ptr + offs, tl.load(x_ptr + offs) + eps.to(tl.float32), mask=flag & (offs < 9))
+
+
+@triton.jit
+def _steps(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    for step in range(BLOCK // 2):
+        at = (2 * step).to(tl.int64) + step.to(tl.int64) * 0  # type: ignore[attr-defined]
+        tl.store(out_ptr + at, tl.load(x_ptr + at))
+
+
+@triton.jit
+def _scalar(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offs)
+    tl.store(out_ptr + offs, x, mask=(tl.load(x_ptr + 9) > 0) & (x > 1))
+
+
+@triton.jit
+def _alias(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)
+    tl.store(out_ptr + offs, load(x_ptr + offs))
+
+
+_X = torch.linspace(-3, 4, 16)
+_AT = torch.arange(16)
+
+
+def _gives(kernel: Any, right: torch.Tensor, *arguments: Any) -> bool:
+    """Whether a kernel that is handed _X, zeros and `arguments` makes `right` of the zeros."""
+    out = torch.zeros(16)
+    kernel[(1,)](_X.clone(), out, *arguments, BLOCK=16)
+    return torch.equal(out, right)
+
+
+FORMS: dict[str, Callable[[], bool]] = {
+    "constants left of blocks": lambda: _gives(_constant, torch.where((_X > 0) & (_X <= 2), 2 * _X, 2 - _X)),
+    "and of blocks": lambda: _gives(_joined, _X * ((_AT > 1) & (_AT < 12) & (_AT % 5 != 0))),
+    "float and bool arguments": lambda: _gives(_arguments, (_X + 0.5) * (_AT < 9), 0.5, True),
+    "loop variables": lambda: _gives(_steps, _X * (_AT % 2 == 0)),
+    "comparisons of a scalar and a block": lambda: _gives(_scalar, _X * (_X > 1)),
+    "words of tl under names of one's own": lambda: _gives(_alias, _X),
+}

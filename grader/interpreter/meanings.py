@@ -1,0 +1,99 @@
+"""What a rewritten kernel calls: what its Python means to Triton's compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import triton.language as tl
+
+# The words of tl by what they are before a launch puts others in their places.
+_WORDS = {id(word): name for name, word in vars(tl).items() if tl.core.is_builtin(word)}
+_WORDS |= {id(tl.range): "range", id(tl.static_range): "static_range"}
+
+
+class Uncompilable(Exception):
+    """The kernel came to something that the compiler does not take."""
+
+
+def refused(reason: str) -> Any:
+    """In the place of what no compiled kernel may do.
+
+    Raises:
+        Uncompilable: always.
+    """
+    raise Uncompilable(reason)
+
+
+def asserted(text: str) -> Callable[..., None]:
+    """In the place of tl.static_assert, which `text` spells with its arguments."""
+
+    def static_assert(cond: Any, msg: Any = "", **_: Any) -> None:
+        if not cond:
+            raise Uncompilable(str(getattr(msg, "value", msg)) or f"{text} does not hold")
+
+    return static_assert
+
+
+def joined(word: str, *sides: Callable[[], Any]) -> Any:
+    """`a and b`, `a or b`: of tensors both, lane by lane; what is none may decide alone.
+
+    Args:
+        word: logical_and or logical_or.
+    """
+    tensors = []
+    for side in sides:
+        value = side()
+        if isinstance(value, tl.tensor):
+            tensors.append(value)
+        elif bool(value) is (word == "logical_or"):
+            return value
+    while len(tensors) > 1:
+        right, left = tensors.pop(), tensors.pop()
+        tensors.append(getattr(left, word)(right))
+    return tensors[0] if tensors else value
+
+
+def negated(value: Any) -> Any:
+    """`not a`: of a block lane by lane."""
+    if isinstance(value, tl.tensor) and value.type.is_block():
+        return value.__not__()
+    return not value
+
+
+def known(value: Any) -> bool:
+    """Whether this is a word of tl."""
+    return id(value) in _WORDS
+
+
+def spoken(value: Any) -> Any:
+    """A word of tl that the file gave a name of its own, as tl itself has it now."""
+    return getattr(tl, _WORDS[id(value)])
+
+
+def counted(steps: Any) -> Iterator[Any]:
+    """The values of a loop's variable, each of which can be converted."""
+    return (Step(value) if type(value) is int else value for value in steps)
+
+
+class Step(int):
+    """A loop's variable, an int32 to the compiler; so is what is computed of it and other integers."""
+
+    def to(self, dtype: Any, *options: Any, **more: Any) -> Any:
+        """As a tensor of this dtype."""
+        return tl.full((), int(self), tl.int32).to(dtype, *options, **more)
+
+
+def _closed(name: str) -> Callable[[Any, Any], Any]:
+    stock = getattr(int, name)
+
+    def operation(self: Any, other: Any) -> Any:
+        result = stock(self, other)
+        return Step(result) if type(result) is int else result
+
+    return operation
+
+
+for _name in ("add", "sub", "mul", "floordiv", "mod"):
+    for _side in ("", "r"):
+        setattr(Step, f"__{_side}{_name}__", _closed(f"__{_side}{_name}__"))

@@ -1,0 +1,157 @@
+"""Kernels rewritten so that their Python means to the interpreter what it means to Triton's compiler.
+
+The interpreter runs a kernel as the Python that it is. To the compiler `a and b` of two blocks is both of
+them, lane by lane, a `range` counts in int32, and there is no `break`. It never sees the branches that
+constants leave out: so what it would refuse is refused where a running kernel comes to it, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+import triton
+from triton.runtime import interpreter
+
+from grader.interpreter import meanings
+
+MEANINGS = "__meanings__"  # what the module is called among the names of a kernel's file
+PLAIN = (bool, int, float, str, tuple, list, dict, type(None))  # types of globals that no kernel may use
+LOOPS = (ast.For, ast.While)
+
+
+def install() -> None:
+    """Rewrite every kernel of this process that is not Triton's own, before the interpreter does."""
+    rewriter: Any = interpreter.FunctionRewriter
+    stock_tree, stock_rewriter = rewriter._transform_ast, rewriter.ast_transformer
+
+    class Both:
+        def __init__(self, function: Any) -> None:
+            self.function = function
+
+        def visit(self, tree: ast.AST) -> Any:
+            return stock_rewriter.visit(_rewritten(tree, self.function))
+
+    def transform(self: Any, source: str) -> Any:
+        if not self.fn.__module__.startswith("triton."):
+            self.ast_transformer = Both(self.fn)
+        return stock_tree(self, source)
+
+    rewriter._transform_ast = transform
+    interpreter.InterpretedFunction.rewritten_fn.clear()  # by kernels that have run already
+
+
+def _rewritten(tree: Any, function: Any) -> Any:
+    """The kernel's body; its decorators, annotations and defaults are Python's own."""
+    function.__globals__[MEANINGS] = meanings
+    kernel = tree.body[0]
+    visitor = Visitor(function.__globals__, set(_locals(kernel)))
+    kernel.body = [visitor.visit(statement) for statement in kernel.body]
+    return tree
+
+
+def _locals(kernel: ast.FunctionDef) -> Iterator[str]:
+    for node in ast.walk(kernel):
+        if isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+
+
+class Visitor(ast.NodeTransformer):
+    """Rewrites one kernel.
+
+    Args:
+        names: the globals of its file.
+        own: names that are local to it.
+    """
+
+    def __init__(self, names: dict[str, Any], own: set[str]) -> None:
+        self.names, self.own = names, own
+        self.loops: list[ast.AST] = []
+
+    def visit(self, node: ast.AST) -> Any:
+        if not isinstance(node, LOOPS):
+            return super().visit(node)
+        self.loops.append(node)
+        new = super().visit(node)
+        self.loops.pop()
+        return new
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> Any:
+        self.generic_visit(node)
+        word = "logical_and" if isinstance(node.op, ast.And) else "logical_or"
+        return _call(node, "joined", ast.Constant(word), *map(_later, node.values))
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
+        self.generic_visit(node)
+        return _call(node, "negated", node.operand) if isinstance(node.op, ast.Not) else node
+
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        self.generic_visit(node)
+        if len(node.ops) == 1 or hasattr(interpreter.ASTTransformer, "visit_Compare"):
+            return node
+        return _refused(node, "no chained comparison. Write (a <= b) & (b < c).")
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        text = ast.unparse(node)
+        self.generic_visit(node)
+        if ast.unparse(node.func).split(".")[-1] == "static_assert":
+            node.func = _call(node.func, "asserted", ast.Constant(text))
+        return node
+
+    def visit_For(self, node: ast.For) -> Any:
+        self.generic_visit(node)
+        if not _static(node):
+            node.iter = _call(node.iter, "counted", node.iter)
+        return node
+
+    def visit_Name(self, node: ast.Name) -> Any:
+        if node.id in self.own or node.id not in self.names or not isinstance(node.ctx, ast.Load):
+            return node
+        value = self.names[node.id]
+        if meanings.known(value):
+            return _call(node, "spoken", node)
+        if type(value) not in PLAIN or triton.knobs.compilation.allow_non_constexpr_globals:
+            return node
+        advice = f"Make it {node.id} = tl.constexpr(…), or an argument."
+        return _refused(node, f"no plain global, and {node.id} = {value!r:.40} is one. {advice}")
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
+        node.value = self.visit(node.value) if node.value else None
+        return node
+
+    def visit_Break(self, node: ast.Break) -> Any:
+        return ast.Expr(_refused(node, "no `break`. Let the loop's limits end it, or a mask skip the rest."))
+
+    def visit_Continue(self, node: ast.Continue) -> Any:
+        return ast.Expr(_refused(node, "no `continue`. Put what follows under an `if`, or mask it."))
+
+    def visit_Return(self, node: ast.Return) -> Any:
+        if all(map(_static, self.loops)):
+            return self.generic_visit(node)
+        return ast.Expr(_refused(node, "no `return` inside of a loop. Put what follows under an `if`."))
+
+
+def _static(loop: ast.AST) -> bool:
+    """Whether the compiler unrolls the loop: its variable is a constant."""
+    return isinstance(loop, ast.For) and "static_range" in ast.unparse(loop.iter)
+
+
+def _later(node: ast.expr) -> ast.expr:
+    """The expression as a function without arguments, for who may not need it."""
+    none = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+    return ast.copy_location(ast.Lambda(none, node), node)
+
+
+def _call(at: ast.AST, word: str, *arguments: ast.expr) -> ast.expr:
+    """A call of one of our meanings, in the place of `at`."""
+    function = ast.Attribute(ast.Name(MEANINGS, ast.Load()), word, ast.Load())
+    call = ast.copy_location(ast.Call(function, list(arguments), []), at)
+    return ast.fix_missing_locations(call)
+
+
+def _refused(at: ast.AST, what: str) -> ast.expr:
+    """A call that raises: "Triton cannot compile line 7: it takes no …"."""
+    return _call(at, "refused", ast.Constant(f"it takes {what}"))

@@ -1,0 +1,130 @@
+"""What the compiler takes runs in the interpreter, what it refuses is refused: held against the compiler."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.interpreter.test_interpreter import REPO
+
+HEAD = """
+import sys, torch, triton, triton.language as tl
+from triton.language import store as put
+
+TWO = tl.constexpr(2.0)
+NOTED: tl.constexpr = 2.0
+PLAIN = 2.0
+load = tl.load
+
+@triton.jit
+def helper(x):
+    return x * PLAIN
+"""
+
+TAIL = """
+kernels = {name: kernel for name, kernel in dict(globals()).items() if name.startswith("form")}
+if sys.argv[1] == "compiled":
+    from grader import datasheets
+    from grader.compiler.driver import Driver
+    from grader.compiler.recipe import Mock
+    from triton.runtime import driver
+    driver.set_active(Driver(datasheets.GPUS["h200"]))
+    x = y = Mock(torch.float32)
+else:
+    from grader.interpreter import repairs
+    repairs.install()
+    x, y = torch.arange(256.0), torch.zeros(256)
+for name, kernel in kernels.items():
+    try:
+        if sys.argv[1] == "compiled":
+            kernel.warmup(x, y, 5, 0.5, True, BLOCK=16, grid=(1, 1, 1))
+        else:
+            y.zero_()
+            kernel[(1,)](x, y, 5, 0.5, True, BLOCK=16)
+        print("takes")
+    except Exception as error:
+        while error.__cause__ is not None:
+            error = error.__cause__
+        said = "" if sys.argv[1] == "compiled" else f" {type(error).__name__}: {error}"
+        print("refuses" + said)
+"""
+
+TAKEN = {
+    "a constant of the file, left of a block": "tl.store(y + o, TWO * tl.load(x + o) + TWO / (1 + o) - TWO)",
+    "blocks joined": "tl.store(y + o, 1.0, mask=(o < n) and (o > 1) or not (o < 9))",
+    "a scalar and a block joined": "tl.store(y + o, 1.0, mask=(n > 3) and (o < n))",
+    "constants joined": "tl.store(y + o, 1.0, mask=(o < n) and (BLOCK > 3 or BLOCK < 1))",
+    "a float argument converted": "tl.store(y + o, tl.load(x + o) + s.to(tl.float32))",
+    "a bool argument": "if flag:\n        tl.store(y + o, 1.0, mask=flag & (o < n))",
+    "a loop's variable converted": "for t in range(n):\n        tl.store(y + t.to(tl.int64) * 8, 1.0)",
+    "what is computed of one": "for t in tl.range(0, n, 2):\n        tl.store(y + (t * 2).to(tl.int64), 1.0)",
+    "a scalar and a block compared": "tl.store(y + o, 1.0, mask=(tl.load(x) > 0) & (tl.load(x + o) > 1))",
+    "a word by another name": "put(y + o, load(x + o))",
+    "a break that constants leave out": "for t in range(n):\n        if BLOCK > 99:\n            break",
+    "a plain global that constants leave out": "if BLOCK > 99:\n        tl.store(y, PLAIN)",
+    "a local variable named like a global": "PLAIN = 3.0\n    tl.store(y, PLAIN)",
+    "an early return": "if n > 3:\n        return\n    tl.store(y, 1.0)",
+}
+REFUSED = {
+    "break": "for t in range(n):\n        if t > 3:\n            break\n        tl.store(y + t, 1.0)",
+    "break in while": "while n > 0:\n        n -= 1\n        if n == 2:\n            break",
+    "break in static_range": "for t in tl.static_range(8):\n        if t > 3:\n            break",
+    "continue": "for t in range(n):\n        if t == 2:\n            continue\n        tl.store(y + t, 1.0)",
+    "return in a loop": "for t in range(n):\n        if t == 2:\n            return",
+    "a plain global": "tl.store(y + o, tl.load(x + o) * PLAIN)",
+    "a noted global": "tl.store(y + o, tl.load(x + o) * NOTED)",
+    "a plain global in a helper": "tl.store(y, helper(tl.load(x)))",
+    "static_assert": 'tl.static_assert(BLOCK > 99, "BLOCK must be large")',
+    "static_assert without a word": "tl.static_assert(BLOCK > 99)",
+}
+CHAINED = "tl.store(y + o, 1.0, mask=0 <= o < n)"  # what versions from 3.8 on may take
+
+
+def verdicts(bodies: list[str], how: str, tmp_path: Path) -> list[str]:
+    """What the compiler, or the interpreter, says of each."""
+    head = "@triton.jit\ndef form{}(x, y, n, s, flag, BLOCK: tl.constexpr):\n"
+    form = head + "    o = tl.arange(0, BLOCK)\n    {}\n"
+    path = tmp_path / "forms.py"
+    path.write_text(HEAD + "".join(map(form.format, range(len(bodies)), bodies)) + TAIL, encoding="utf-8")
+    where = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(REPO)]))
+    environment = {**os.environ, "PYTHONPATH": where, "TRITON_CACHE_DIR": str(tmp_path)}
+    environment |= {"TRITON_INTERPRET": "1"} if how == "interpreted" else {}
+    if how == "compiled":
+        environment.pop("TRITON_INTERPRET", None)
+    command = [sys.executable, "-W", "ignore", str(path), how]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)
+    assert len(done.stdout.splitlines()) == len(bodies), done.stdout + done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.every_triton
+def test_what_the_compiler_takes_runs_and_what_it_refuses_is_refused(tmp_path: Path) -> None:
+    bodies = [*TAKEN.values(), *REFUSED.values(), CHAINED]
+    compiled = verdicts(bodies, "compiled", tmp_path)
+    interpreted = verdicts(bodies, "interpreted", tmp_path)
+    names = [*TAKEN, *REFUSED, "chained"]
+    assert dict(zip(names, compiled, strict=True)) == {
+        **dict.fromkeys(TAKEN, "takes"),
+        **dict.fromkeys(REFUSED, "refuses"),
+        "chained": compiled[-1],
+    }
+    assert {name: said.split()[0] for name, said in zip(names, interpreted, strict=True)} == dict(
+        zip(names, compiled, strict=True)
+    )
+
+
+def test_a_refusal_says_what_and_what_instead(tmp_path: Path) -> None:
+    said = dict(zip(REFUSED, verdicts(list(REFUSED.values()), "interpreted", tmp_path), strict=True))
+    start = "refuses Uncompilable: "
+    assert (
+        said["break"] == start + "it takes no `break`. Let the loop's limits end it, or a mask skip the rest."
+    )
+    advice = "Make it PLAIN = tl.constexpr(…), or an argument."
+    plain = "it takes no plain global, and PLAIN = 2.0 is one."
+    assert said["a plain global in a helper"] == f"{start}{plain} {advice}"
+    assert said["static_assert"] == start + "BLOCK must be large"
+    assert said["static_assert without a word"] == start + "tl.static_assert(BLOCK > 99) does not hold"
