@@ -24,8 +24,8 @@ class Check:
         outcome: how it ended; `not reached` when a group before it failed, `not measured` without a GPU.
         seconds: wall time of the check in the judge.
         cause: for a failure, its facts: `reason` (one line), and where they apply `max_error`, `allowed`,
-            `index` (of the worst element), `expected`, `got`, `line` (of the learner's file), `traceback`,
-            `output`.
+            `index` (of the worst element), `at` (that index, and of which result), `expected`, `got`, `line`
+            (of the learner's file), `traceback`.
     """
 
     name: str

@@ -52,7 +52,7 @@ def _facts(terminal: Terminal, verdict: Verdict, first: Check | None, path: Path
         terminal.line(verdict.diagnosis, indent=2)
     if verdict.look_at:
         terminal.line(("Look at: ", "bold"), verdict.look_at, indent=2)
-    _printed(terminal, verdict, first)
+    _printed(terminal, verdict.output)
 
 
 def _headline(verdict: Verdict, first: Check | None) -> str:
@@ -93,7 +93,8 @@ def _cause(terminal: Terminal, check: Check, path: Path, diagnosis: str) -> None
         terminal.line(reason, indent=2)
     facts: list[tuple[Part, Part]] = []
     if "expected" in cause or "got" in cause:
-        where = f"at {_index(cause['index'])}" if cause.get("index") is not None else "value"
+        at = cause.get("at", _index(cause["index"]) if cause.get("index") else "")
+        where = f"at {at}" if at else "value"
         facts.append((where, f"expected {number(cause.get('expected'))}, got {number(cause.get('got'))}"))
     if "max_error" in cause:
         allowed = f", allowed {number(cause['allowed'])}" if "allowed" in cause else ""
@@ -118,8 +119,7 @@ def _line(terminal: Terminal, path: Path, line: int, column: int) -> None:
         terminal.line(" " * (len(f"{path.name}:{line}   ") + column - 1 - indent) + "^", indent=2)
 
 
-def _printed(terminal: Terminal, verdict: Verdict, first: Check | None) -> None:
-    output = str((first.cause.get("output") if first else "") or verdict.output)
+def _printed(terminal: Terminal, output: str) -> None:
     lines = output.rstrip().splitlines()
     if not lines:
         return

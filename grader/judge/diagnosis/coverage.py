@@ -32,7 +32,7 @@ def unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
     programs = max((math.prod(grid) for grid in _grids(its_trial)), default=0)
     told = tiles(its_trial, pairs, programs) if largest.dim() > 1 else _run(holes, programs)
     return told or (
-        f"{finding.reason[0].upper()}{finding.reason[1:]}, the first at {finding.facts['index']}: "
+        f"{finding.reason[0].upper()}{finding.reason[1:]}, the first at {finding.facts['at']}: "
         "the grid is too small (round up), its axes are swapped, or the mask leaves them out.",
         "the grid and the mask of the store",
     )

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from grader.challenge import Case
 from grader.judge.case.compare import Finding
 from grader.judge.case.link import RunnerLost
+from grader.judge.case.naming import element
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.coverage import unwritten
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
@@ -70,8 +71,10 @@ def place(trial: Trial, finding: Finding, _: Evidence) -> Diagnosis | None:
     facts = finding.facts
     if "index" not in facts or "got" not in facts:
         return None
+    where = element("", facts["index"]) if facts.get("label") else facts.get("at", str(facts["index"]))
+    where = f"At {where} the result" if where.startswith("[") else where or "The result"
     return (
-        f"At {facts['index']} the result is {facts['got']:.6g} where {facts['expected']:.6g} is right.",
+        f"{where} is {facts['got']:.6g} where {facts['expected']:.6g} is right.",
         "that element",
     )
 
