@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -95,16 +96,26 @@ def _cause(terminal: Terminal, check: Check, path: Path, diagnosis: str) -> None
     if "expected" in cause or "got" in cause:
         at = cause.get("at", _index(cause["index"]) if cause.get("index") else "")
         where = f"at {at}" if at else "value"
-        facts.append((where, f"expected {number(cause.get('expected'))}, got {number(cause.get('got'))}"))
+        off = f", off by {number(cause['off'])}" if "off" in cause else ""
+        values = f"expected {number(cause.get('expected'))}, got {number(cause.get('got'))}"
+        facts.append((where, values + off))
     if "max_error" in cause:
-        allowed = f", allowed {number(cause['allowed'])}" if "allowed" in cause else ""
-        facts.append(("max error", number(cause["max_error"]) + allowed))
+        facts.append(("error", _error(cause)))
     terminal.table(facts)
     if cause.get("line"):
         _line(terminal, path, int(cause["line"]), int(cause.get("column") or 0))
     frames = cause.get("traceback") or []
     for frame in frames[-TRACED:] if isinstance(frames, list) and len(frames) > 1 else []:
         terminal.line((str(frame), "dim"), indent=4)
+
+
+def _error(cause: Mapping[str, Any]) -> str:
+    """The error that broke its limit, and of what it is a share: `1.2e-05 of the norm of its row, …`."""
+    error, over = f"{cause['max_error']:.3g}", cause.get("over", "the whole result")
+    allowed = f", allowed {cause['allowed']:.3g}" if "allowed" in cause else ""
+    if cause.get("relative", True):
+        return f"{error} of the norm of {over}{allowed}"
+    return f"a norm of {error} over {over}, where 0 is right{allowed}"
 
 
 def _line(terminal: Terminal, path: Path, line: int, column: int) -> None:

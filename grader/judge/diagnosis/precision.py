@@ -42,9 +42,9 @@ def imprecise(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
 
     Where 16 bits alone come out wrong, any case that is close tells: in others large terms may cancel.
     """
-    error = finding.facts.get("max_error", 1.0)
+    error = relative(finding)
     if all(other.case.dtype.itemsize == 2 for other in evidence.failed) and _sound(evidence):
-        error = min(other.findings[0].facts.get("max_error", 1.0) for other in evidence.failed)
+        error = min(relative(other.findings[0]) for other in evidence.failed)
     if finding.kind != "values" or error > CLOSE:
         return None
     return (
@@ -52,6 +52,11 @@ def imprecise(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
         "precision.",
         "casts",
     )
+
+
+def relative(finding: Finding) -> float:
+    """The error of wrong values as a share of what is right; no small one where that is 0."""
+    return float(finding.facts.get("max_error", 1.0)) if finding.facts.get("relative", True) else 1.0
 
 
 def _sound(evidence: Evidence) -> bool:
