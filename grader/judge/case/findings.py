@@ -59,7 +59,8 @@ def form_findings(trial: Trial) -> list[Finding]:
         return [Finding("arity", f"it returns {got} where {asked_for} outputs are asked for")]
     for number, (entry, want) in enumerate(zip(entries, trial.expected, strict=False)):
         label = getattr(want, "label", "")
-        which = label or called(number, asked_for, trial.results) or "the result"
+        which = label or called(number, asked_for, trial.results)
+        which = f"the result {which}".rstrip() if not which or which.isidentifier() else which
         problem = _mismatch(entry, want, trial)
         if problem:
             told = _no_gradient(label) if label and problem[0] == "type" else None

@@ -15,7 +15,7 @@ from grader.judge.case.link import RunnerLost
 from grader.judge.case.naming import element
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.coverage import unwritten
-from grader.judge.diagnosis.evidence import Diagnosis, Evidence
+from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.judge.diagnosis.groups import weights
 from grader.judge.diagnosis.overrun import joined, overrun
 from grader.judge.diagnosis.patterns import values
@@ -38,16 +38,27 @@ def diagnose(evidence: Evidence) -> Diagnosis:
         return evidence.own[1] if evidence.own else ("", "")
     trial = evidence.failed[0]
     finding = trial.findings[0]
-    alike = [t.findings[0].told for t in evidence.failed if t.findings[0].kind == finding.kind]
-    told = next((told for told in alike if told), None)  # one element may be too few to tell, where more do
-    told = told or next((told for rule in RULES if (told := rule(trial, finding, evidence))), None)
-    sentence, look_at = told or (
-        finding.reason[0].upper() + finding.reason[1:] + ".",
-        "the first wrong element",
+    # One element may be too few to tell, where more do.
+    alike = (t for t in evidence.failed if t.findings[0].kind == finding.kind and t.findings[0].told)
+    told: Diagnosis | Speech | None = next(
+        ((*t.findings[0].told, t) for t in alike if t.findings[0].told), None
     )
+    told = told or next((told for rule in RULES if (told := rule(trial, finding, evidence))), None)
+    return _spoken(
+        told or (finding.reason[0].upper() + finding.reason[1:] + ".", "the first wrong element"), trial
+    )
+
+
+def _spoken(told: Diagnosis | Speech, first: Trial) -> Diagnosis:
+    """The sentence, with the output and the case that it is about; the first failed one is on the screen."""
+    sentence, look_at, owner = told if len(told) == 3 else (*told, first)
     # A suspect's sentence says itself which output it is about.
-    label = "" if sentence in trial.challenge.suspects else finding.facts.get("label", "")
-    return (f"In {label}: {sentence}" if label else sentence), look_at
+    label = "" if sentence in owner.challenge.suspects else owner.findings[0].facts.get("label", "")
+    sentence = f"In {label}: {sentence}" if label else sentence
+    if owner is first:
+        return sentence, look_at
+    entry = f"{owner.challenge.entry}-" if owner.challenge.entry != first.challenge.entry else ""
+    return f"With {entry}{owner.case.id}: {sentence}", look_at
 
 
 def _lost(case: Case | None, lost: RunnerLost) -> Diagnosis:
@@ -79,7 +90,7 @@ def place(trial: Trial, finding: Finding, _: Evidence) -> Diagnosis | None:
     )
 
 
-RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | None]] = (
+RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | Speech | None]] = (
     overflow,
     raised,
     upstream,

@@ -9,6 +9,7 @@ from grader.judge.case.link import RunnerLost
 from grader.judge.case.trial import Trial
 
 Diagnosis = tuple[str, str]  # a sentence, and one thing to look at
+Speech = tuple[str, str, Trial]  # the same of one trial, which need not be the first that failed
 
 
 @dataclass
