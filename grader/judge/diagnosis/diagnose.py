@@ -44,12 +44,11 @@ def diagnose(evidence: Evidence) -> Diagnosis:
         ((*t.findings[0].told, t) for t in alike if t.findings[0].told), None
     )
     told = told or next((told for rule in RULES if (told := rule(trial, finding, evidence))), None)
-    return _spoken(
-        told or (finding.reason[0].upper() + finding.reason[1:] + ".", "the first wrong element"), trial
-    )
+    plain = finding.reason[0].upper() + finding.reason[1:] + "."
+    return _spoken(told or (plain, "the first wrong element"), trial, evidence.several)
 
 
-def _spoken(told: Diagnosis | Speech, first: Trial) -> Diagnosis:
+def _spoken(told: Diagnosis | Speech, first: Trial, several: bool) -> Diagnosis:
     """The sentence, with the output and the case that it is about; the first failed one is on the screen."""
     sentence, look_at, owner = told if len(told) == 3 else (*told, first)
     # A suspect's sentence says itself which output it is about.
@@ -57,7 +56,7 @@ def _spoken(told: Diagnosis | Speech, first: Trial) -> Diagnosis:
     sentence = f"In {label}: {sentence}" if label else sentence
     if owner is first:
         return sentence, look_at
-    entry = f"{owner.challenge.entry}-" if owner.challenge.entry != first.challenge.entry else ""
+    entry = f"{owner.challenge.entry}-" if several else ""
     return f"With {entry}{owner.case.id}: {sentence}", look_at
 
 

@@ -12,6 +12,8 @@ from grader.answers import Launch
 from grader.challenge import Case, Challenge
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.diagnose import diagnose
+from grader.judge.diagnosis.evidence import Evidence
 from tests.judge.conftest import Judged
 from tests.judge.tried import Function, told, tried
 
@@ -28,6 +30,11 @@ def test_what_one_element_cannot_tell_is_told_of_the_case_that_does() -> None:
 
 def test_what_the_first_case_tells_needs_no_case() -> None:
     assert told(shifted(8), shifted(9)).startswith("Every element is off by -2")
+
+
+def test_a_case_is_told_as_the_screen_spells_it_where_there_are_several_functions() -> None:
+    sentence, _ = diagnose(Evidence([shifted(1), shifted(8)], several=True))
+    assert sentence.startswith("With f-n=8-fp32: Every element")
 
 
 def test_what_a_finding_tells_of_another_case_names_it() -> None:
