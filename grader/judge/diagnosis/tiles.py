@@ -127,10 +127,15 @@ def _rows(hole: torch.Tensor, programs: int) -> Diagnosis | None:
                 "Only row 0 was written: every program stores to the same row.",
                 "tl.program_id in the store's offsets",
             )
-        why = "the programs end before the rows do, or take other rows again."
-        if programs < len(rows):
-            why = "the grid has fewer programs than there are rows."
-        return f"Rows from {first} on were never written: {why}", "the grid, and which rows a program takes"
+        ran = (
+            "the one program stores to others"
+            if programs == 1
+            else f"none of {programs} programs stores there"
+        )
+        return (
+            f"Rows from {first} on were never written: {ran}.",
+            "the grid, and which rows a program takes",
+        )
     first = int(columns.nonzero()[0]) if bool(columns.any()) else 0
     if bool((columns[None, :] == hole).all()) and bool(columns.any()) and bool(columns[first:].all()):
         return _columns(first, len(rows))

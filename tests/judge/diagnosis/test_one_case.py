@@ -108,7 +108,7 @@ def test_too_few_programs_convict_it_of_the_case_on_the_screen() -> None:
     for trial in trials:
         assert trial.answer is not None
         trial.answer = replace(trial.answer, report=replace(trial.answer.report, launches=[Launch("k", [2])]))  # type: ignore[type-var]
-    assert told(*trials).startswith("Rows from 64 on were never written: the grid has fewer programs")
+    assert told(*trials).startswith("Rows from 64 on were never written: none of 2 programs stores there")
 
 
 HIDDEN = """
