@@ -23,9 +23,10 @@ class Check:
         name: the group and, in brackets, the case: `imports`, `correct[rows=4-cols=8-fp32]`, `fast`.
         outcome: how it ended; `not reached` when a group before it failed, `not measured` without a GPU.
         seconds: wall time of the check in the judge.
-        cause: for a failure, its facts: `reason` (one line), and where they apply `max_error`, `allowed`,
-            `index` (of the worst element), `expected`, `got`, `line` (of the learner's file), `traceback`,
-            `output`.
+        cause: for a failure, its facts: `reason` (one line), and where they apply `index` (of the
+            worst element), `at` (that index, and of which result), `expected`, `got`, `off` (their distance),
+            `max_error` and `allowed`, shares of the norm of `over` (norms where `relative` is False: 0 is
+            right in all of it), `line` (of the learner's file), `traceback`.
     """
 
     name: str

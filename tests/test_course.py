@@ -15,6 +15,7 @@ from grader import catalog
 from grader.catalog import Day
 from grader.challenge import Case, Challenge
 from grader.dev import planted
+from grader.dev.truth import untrue
 from grader.judge.case.compare import Expected, compare, errors
 from grader.judge.case.oracle import expect
 from grader.judge.case.trial import draw
@@ -267,6 +268,8 @@ def test_a_mistake_fails_and_is_told_why(day: Day, mistake: planted.Mistake, gra
     assert heard != mistake.wish, (
         f"{mistake.says!r} is {'said by now' if heard else 'not said'}: {told(verdict)}"
     )
+    false = untrue(verdict, mistake.source(day))
+    assert not false, f"{'; '.join(false)}: {told(verdict)}"
 
 
 @pytest.mark.parametrize(

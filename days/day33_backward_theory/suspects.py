@@ -52,8 +52,8 @@ def along_keys(p: torch.Tensor, dp: torch.Tensor, delta: torch.Tensor) -> torch.
 OF_DSCORES = {
     "The scale is missing in p = exp(q kᵀ · scale - lse).": gradient(p_scale=lambda scale: 1.0),
     "The scale is applied to ds: it belongs into p alone, the rest follows on day 34.": times_scale,
-    "delta is missing: ds is p ∘ (dp - delta), and its rows sum to 0.": gradient(lambda p, dp, delta: p * dp),
-    "delta is added where it is subtracted: the rows of ds must sum to 0.": gradient(
+    "delta is missing: ds is p ∘ (dp - delta).": gradient(lambda p, dp, delta: p * dp),
+    "delta is added where it is subtracted: ds is p ∘ (dp - delta).": gradient(
         lambda p, dp, delta: p * (dp + delta[..., None])
     ),
     "delta is outside of the product: ds is p ∘ (dp - delta), so what is hidden is 0.": leaking,

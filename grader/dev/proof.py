@@ -17,6 +17,7 @@ from typing import Any
 from grader import catalog
 from grader.catalog import Day
 from grader.dev import planted
+from grader.dev.truth import untrue
 from grader.engine.grade import grade
 from grader.engine.warm import Warm
 from grader.errors import TrackError
@@ -61,6 +62,7 @@ def prove(day: Day, warm: Warm, quick: bool = False) -> Row:
             continue
         row.planted += 1
         verdict = _grade(day, mistake, warm, row)
+        row.wrong += [f"mistake {mistake.name}: untrue: {what}" for what in _untrue(verdict, mistake, day)]
         if verdict and _caught(verdict, mistake):
             row.caught += 1
         elif verdict:
@@ -86,6 +88,10 @@ def _caught(verdict: Verdict, mistake: planted.Mistake) -> bool:
     )
     told = (mistake.says in verdict.diagnosis) != mistake.wish
     return failed is not None and failed.group == mistake.fails and told
+
+
+def _untrue(verdict: Verdict | None, mistake: planted.Mistake, day: Day) -> list[str]:
+    return untrue(verdict, mistake.source(day)) if verdict else []
 
 
 def _said(verdict: Verdict) -> str:

@@ -66,7 +66,9 @@ class Session:
         self.challenges = load_challenges(request.hidden_tests)
         self.names: dict[str, list[str]] = {}
         source = request.source.decode("utf-8-sig", "replace")
-        self.evidence = Evidence(source=source, compiled=self.device == "cuda")
+        self.evidence = Evidence(
+            source=source, compiled=self.device == "cuda", several=len(self.challenges) > 1
+        )
         self.speed: dict[str, Any] | None = None
         self.runner: Runner | None = None
         self.printed = bytearray()

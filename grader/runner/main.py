@@ -15,6 +15,7 @@ from __future__ import annotations
 import inspect
 import os
 import resource
+import warnings
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -130,6 +131,8 @@ def serve(channel: Channel) -> None:
     if INTERPRETED:
         order.install()
         proxy.install()
+        # numpy's, of a maximum over NaN alone: no GPU says that, and the learner did not print it.
+        warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"(triton|grader|numpy)\b")
     runner = LearnerFile()
     commands: dict[str, Any] = {"load": runner.load, "call": runner.call, "peak": runner.allocated}
     if INTERPRETED:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ def _facts(terminal: Terminal, verdict: Verdict, first: Check | None, path: Path
         terminal.line(verdict.diagnosis, indent=2)
     if verdict.look_at:
         terminal.line(("Look at: ", "bold"), verdict.look_at, indent=2)
-    _printed(terminal, verdict, first)
+    _printed(terminal, verdict.output)
 
 
 def _headline(verdict: Verdict, first: Check | None) -> str:
@@ -93,17 +94,28 @@ def _cause(terminal: Terminal, check: Check, path: Path, diagnosis: str) -> None
         terminal.line(reason, indent=2)
     facts: list[tuple[Part, Part]] = []
     if "expected" in cause or "got" in cause:
-        where = f"at {_index(cause['index'])}" if cause.get("index") is not None else "value"
-        facts.append((where, f"expected {number(cause.get('expected'))}, got {number(cause.get('got'))}"))
+        at = cause.get("at", _index(cause["index"]) if cause.get("index") else "")
+        where = f"at {at}" if at else "value"
+        off = f", off by {number(cause['off'])}" if "off" in cause else ""
+        values = f"expected {number(cause.get('expected'))}, got {number(cause.get('got'))}"
+        facts.append((where, values + off))
     if "max_error" in cause:
-        allowed = f", allowed {number(cause['allowed'])}" if "allowed" in cause else ""
-        facts.append(("max error", number(cause["max_error"]) + allowed))
+        facts.append(("error", _error(cause)))
     terminal.table(facts)
     if cause.get("line"):
         _line(terminal, path, int(cause["line"]), int(cause.get("column") or 0))
     frames = cause.get("traceback") or []
     for frame in frames[-TRACED:] if isinstance(frames, list) and len(frames) > 1 else []:
         terminal.line((str(frame), "dim"), indent=4)
+
+
+def _error(cause: Mapping[str, Any]) -> str:
+    """The error that broke its limit, and of what it is a share: `1.2e-05 of the norm of its row, …`."""
+    error, over = f"{cause['max_error']:.3g}", cause.get("over", "the whole result")
+    allowed = f", allowed {cause['allowed']:.3g}" if "allowed" in cause else ""
+    if cause.get("relative", True):
+        return f"{error} of the norm of {over}{allowed}"
+    return f"a norm of {error} over {over}, where 0 is right{allowed}"
 
 
 def _line(terminal: Terminal, path: Path, line: int, column: int) -> None:
@@ -118,8 +130,7 @@ def _line(terminal: Terminal, path: Path, line: int, column: int) -> None:
         terminal.line(" " * (len(f"{path.name}:{line}   ") + column - 1 - indent) + "^", indent=2)
 
 
-def _printed(terminal: Terminal, verdict: Verdict, first: Check | None) -> None:
-    output = str((first.cause.get("output") if first else "") or verdict.output)
+def _printed(terminal: Terminal, output: str) -> None:
     lines = output.rstrip().splitlines()
     if not lines:
         return

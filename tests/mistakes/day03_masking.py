@@ -41,7 +41,7 @@ mistakes = [
         "the load is masked by lane, not by the element it wants",
         swap={BOUNDS: "offs < n"},
         fails="correct",
-        says="Unmasked load",
+        says="every lane through",
     ),
     Mistake(
         "the upper bound is one too high",

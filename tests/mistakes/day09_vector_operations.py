@@ -96,7 +96,7 @@ mistakes = [
         "only columns are masked",
         swap={MASK: "mask = tl.full((BLOCK_M, 1), 1, tl.int1) & (offs_n < n_cols)[None, :]"},
         fails="correct",
-        says="Unmasked",
+        says="every lane through",
     ),
     Mistake(
         "only rows are masked",

@@ -96,7 +96,7 @@ mistakes = [
         "the mask forgets the rows",
         swap={MASK: "mask = (offs_m >= 0)[:, None] & (offs_d < D)[None, :]"},
         fails="correct",
-        says="Unmasked store",
+        says="every lane through",
     ),
     Mistake(
         "the store of m has no mask",

@@ -23,7 +23,7 @@ mistakes = [
         "keys past the last are not masked",
         swap={"keys = offs_n < left": "keys = offs_n < BLOCK_N"},
         fails="correct",
-        says="Unmasked load",
+        says="every lane through",
     ),
     Mistake(
         "every tile of keys is masked as if it were the first",

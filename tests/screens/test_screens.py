@@ -12,7 +12,7 @@ from grader.catalog import Key
 from grader.errors import UnknownDay
 from grader.learner import workspace
 from grader.learner.journal import Progress
-from grader.screens import Terminal, pages, progress, watching
+from grader.screens import Terminal, pages, progress, result, watching
 from grader.setup.doctor import Condition
 from tests.learner import day, snapshot
 from tests.shown import VERDICTS, grading, shown
@@ -35,6 +35,23 @@ def test_a_grading_of_some_other_file_names_it_in_the_next_command() -> None:
     assert "Next: track grade 2 --file kernel.py " in text
     assert "track grade 2 --file kernel.py --seed 4021 -k n=1025-fp32" in text
     assert "The day is done" not in shown(grading("passed-cpu", own=False))
+
+
+@pytest.mark.parametrize(
+    ("cause", "line"),
+    [
+        (
+            {"max_error": 0.000965123, "allowed": 0.00042, "over": "its row"},
+            "0.000965 of the norm of its row, allowed 0.00042",
+        ),
+        (
+            {"max_error": 49.6, "allowed": 0.0, "over": "its row", "relative": False},
+            "a norm of 49.6 over its row, where 0 is right, allowed 0",
+        ),
+    ],
+)
+def test_an_error_says_of_what_it_is_a_share(cause: dict[str, object], line: str) -> None:
+    assert result._error(cause) == line
 
 
 def test_one_case_that_passed_is_no_day_done() -> None:

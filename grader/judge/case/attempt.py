@@ -11,6 +11,7 @@ from grader.answers import Called
 from grader.challenge import Case, Challenge
 from grader.judge.case.findings import find, form_findings
 from grader.judge.case.link import LARGE, Answer, Runner, pack_arguments, read_outputs
+from grader.judge.case.naming import returned
 from grader.judge.case.oracle import Values, expect, expect_gradients, gradient_positions
 from grader.judge.case.trial import Trial, draw, draw_upstream
 from grader.request import Request
@@ -38,6 +39,7 @@ def attempt(
     device = "cuda" if request.device == "gpu" else "cpu"
     arguments = draw(challenge, case, request.seed, device) if arguments is None else arguments
     trial = Trial(challenge, case, arguments, names[: len(arguments)], oracle_arguments=arguments)
+    trial.results = returned(request.source, challenge.entry)
     slices = _choose(trial, request.rng(case.id, "rows"))
     if challenge.chance:  # until the answer says what was kept: all
         first = next(value for value in trial.oracle_arguments if isinstance(value, torch.Tensor))

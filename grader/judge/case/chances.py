@@ -88,7 +88,7 @@ def other_choice(trial: Trial, gradient: torch.Tensor) -> tuple[str, str] | None
     return (
         "The backward pass drops other elements than the forward pass: both must draw by the same seed and "
         "the same element numbers.",
-        "the seed and the offsets of tl.rand in the backward kernel",
+        "the seed and the offsets of tl.rand in both passes",
     )
 
 

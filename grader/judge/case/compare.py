@@ -12,10 +12,10 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import torch
 
 from grader.challenge import SHORT, Case
+from grader.judge.case.broken import broken, element
 
 GATE = {torch.float64: 1e-12, torch.float32: 1e-5, torch.float16: 5e-4, torch.bfloat16: 4e-3}
 YARDSTICK_FACTOR = 2.0  # no worse than twice torch's own error, where torch itself is above the gate
@@ -110,14 +110,10 @@ def compare(out: torch.Tensor, want: Expected, case: Case, length: int = 1) -> F
     if whole <= limit and bool((per_row <= row_limit).all()):
         return None
     bad = int((per_row > row_limit).sum())
-    facts = _worst(out, want.exact)
-    facts |= {
-        "max_error": max(whole, float(per_row.max()) if len(per_row) else 0.0),
-        "allowed": limit,
-        "bad_rows": bad,
-        "rows": len(per_row),
-    }
-    return Finding("values", "the values differ from torch's", facts)
+    facts = broken(out, want.exact, (whole, per_row), (limit, row_limit), rows)
+    return Finding(
+        "values", "the values differ from torch's", facts | {"bad_rows": bad, "rows": len(per_row)}
+    )
 
 
 def _compare_exactly(out: torch.Tensor, exact: torch.Tensor) -> Finding | None:
@@ -153,10 +149,7 @@ def _worst(out: torch.Tensor, exact: torch.Tensor) -> dict[str, Any]:
     difference = (out.double() - exact.double()).abs().nan_to_num(posinf=0.0)
     if difference.numel() == 0:
         return {}
-    flat = int(difference.argmax())
-    # numpy's: torch.unravel_index imports sympy, half a second at every grading that fails.
-    index = [int(i) for i in np.unravel_index(flat, out.shape)] if out.dim() else []
-    return {"index": index, "expected": exact.reshape(-1)[flat].item(), "got": out.reshape(-1)[flat].item()}
+    return element(out, exact, int(difference.argmax()))
 
 
 def name(dtype: torch.dtype) -> str:

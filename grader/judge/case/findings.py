@@ -15,6 +15,7 @@ from grader.interpreter.regions import Overrun
 from grader.judge.case.chances import chances, other_choice
 from grader.judge.case.compare import Expected, Finding, compare, name
 from grader.judge.case.link import is_poison, storage_bytes
+from grader.judge.case.naming import called, element
 from grader.judge.case.trial import Trial
 
 FORGIVEN = 1 << 10  # bytes kept for the backward pass: scalars, and seeds in tensors
@@ -58,7 +59,8 @@ def form_findings(trial: Trial) -> list[Finding]:
         return [Finding("arity", f"it returns {got} where {asked_for} outputs are asked for")]
     for number, (entry, want) in enumerate(zip(entries, trial.expected, strict=False)):
         label = getattr(want, "label", "")
-        which = label or ("the result" if asked_for == 1 else f"output {number}")
+        which = label or called(number, asked_for, trial.results)
+        which = f"the result {which}".rstrip() if not which or which.isidentifier() else which
         problem = _mismatch(entry, want, trial)
         if problem:
             told = _no_gradient(label) if label and problem[0] == "type" else None
@@ -135,8 +137,10 @@ def _value_findings(trial: Trial) -> list[Finding]:
         finding = compare(out.view(want.shape), want, trial.case, length)
         wrong += [finding] if finding else []
         told = other_choice(trial, out) if want.label else None
-        facts = {"output": number, "label": "" if told else want.label}
-        found += [replace(f, facts=f.facts | facts, told=told) for f in wrong]
+        facts = {"result": number, "label": "" if told else want.label}
+        name = want.label or called(number, _outputs(trial), trial.results)
+        at = [{"at": element(name, f.facts["index"])} if "index" in f.facts else {} for f in wrong]
+        found += [replace(f, facts=f.facts | facts | e, told=told) for f, e in zip(wrong, at, strict=True)]
     return found
 
 

@@ -22,6 +22,7 @@ class Trial:
     Attributes:
         arguments: as drawn.
         names: what the learner calls them, for messages.
+        results: what the learner calls the outputs, where there are several and they have names.
         upstream: for a differentiable challenge, the gradient that each output is handed, or None.
         kept: of a random function, the mask that the reference gets behind the arguments; else empty.
         expected: an `Expected` for each output tensor, plain values for others, then the gradients.
@@ -36,6 +37,7 @@ class Trial:
     case: Case
     arguments: Values
     names: list[str]
+    results: list[str] = field(default_factory=list)
     upstream: Values = ()
     kept: Values = ()
     expected: Values = ()

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 
-from grader.answers import Called
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
-from grader.judge.diagnosis.evidence import Diagnosis, Evidence
-from grader.judge.diagnosis.tiles import tiles
+from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
+from grader.judge.diagnosis.launched import grids, programs
+from grader.judge.diagnosis.numbering import misnumbered
+from grader.judge.diagnosis.tiles import Pairs, tiles
 
 
-def unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
+def unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | Speech | None:
     """The rule of the diagnosis for elements that still hold poison."""
     if finding.kind != "unwritten" or finding.where is None or trial.answer is None:
         return None
     pairs = [(found.where, t) for t in evidence.failed for found in t.findings[:1] if found.where is not None]
     holes = [hole for hole, _ in pairs]
     largest, its_trial = max(pairs, key=lambda pair: pair[0].numel())
-    empty = next((owner for _, owner in pairs if any(0 in grid for grid in _grids(owner))), None)
+    empty = _without_programs(pairs)
     if empty:
         return (
             f"The last, partial block was never written: with {empty.case.id} the grid is empty, and no "
@@ -28,19 +27,27 @@ def unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
             "triton.cdiv in the grid",
         )
     if all(bool(hole.all()) for hole in holes):
-        return _nothing(_grids(trial))
-    programs = max((math.prod(grid) for grid in _grids(its_trial)), default=0)
-    told = tiles(its_trial, pairs, programs) if largest.dim() > 1 else _run(holes, programs)
+        return _nothing(grids(trial))
+    if largest.dim() > 1:
+        told = tiles((trial, programs(trial)), (its_trial, programs(its_trial)), pairs)
+        if not told or "grid" in told[1]:
+            told = misnumbered(trial, pairs, evidence) or told
+    else:
+        told = _run(holes, programs(its_trial))
+    where = finding.facts.get("at", finding.facts["index"])
     return told or (
-        f"{finding.reason[0].upper()}{finding.reason[1:]}, the first at {finding.facts['index']}: "
+        f"{finding.reason[0].upper()}{finding.reason[1:]}, the first at {where}: "
         "the grid is too small (round up), its axes are swapped, or the mask leaves them out.",
         "the grid and the mask of the store",
     )
 
 
-def _grids(trial: Trial) -> list[list[int]]:
-    report = trial.answer.report if trial.answer else None
-    return [launch.grid for launch in report.launches] if isinstance(report, Called) else []
+def _without_programs(pairs: Pairs) -> Trial | None:
+    """A case whose grid rounds down to 0; none where one with programs is never written either."""
+    there = [(hole, owner) for hole, owner in pairs if 0 not in owner.case.sizes.values()]
+    empty = [owner for _, owner in there if any(0 in grid for grid in grids(owner))]
+    whole = [owner for hole, owner in there if bool(hole.all())]
+    return empty[0] if empty and len(whole) == len(empty) else None
 
 
 def _nothing(grids: list[list[int]]) -> Diagnosis:
@@ -65,7 +72,7 @@ def _run(holes: list[torch.Tensor], programs: int) -> Diagnosis | None:
     partial = all(start % _power(count) == 0 for start, count in zip(starts, left, strict=True))
     if len(set(starts)) > 1 and partial:
         return (
-            f"The last {left[-1]} of {len(flat[-1])} elements were never written: "
+            f"The last {left[0]} of {len(flat[0])} elements were never written: "
             "the last, partial block is left out. Round up.",
             "triton.cdiv in the grid",
         )

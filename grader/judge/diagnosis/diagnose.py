@@ -12,9 +12,10 @@ from collections.abc import Callable, Sequence
 from grader.challenge import Case
 from grader.judge.case.compare import Finding
 from grader.judge.case.link import RunnerLost
+from grader.judge.case.naming import element
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.coverage import unwritten
-from grader.judge.diagnosis.evidence import Diagnosis, Evidence
+from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.judge.diagnosis.groups import weights
 from grader.judge.diagnosis.overrun import overrun
 from grader.judge.diagnosis.patterns import values
@@ -37,16 +38,26 @@ def diagnose(evidence: Evidence) -> Diagnosis:
         return evidence.own[1] if evidence.own else ("", "")
     trial = evidence.failed[0]
     finding = trial.findings[0]
-    alike = [t.findings[0].told for t in evidence.failed if t.findings[0].kind == finding.kind]
-    told = next((told for told in alike if told), None)  # one element may be too few to tell, where more do
-    told = told or next((told for rule in RULES if (told := rule(trial, finding, evidence))), None)
-    sentence, look_at = told or (
-        finding.reason[0].upper() + finding.reason[1:] + ".",
-        "the first wrong element",
+    # One element may be too few to tell, where more do.
+    alike = (t for t in evidence.failed if t.findings[0].kind == finding.kind and t.findings[0].told)
+    told: Diagnosis | Speech | None = next(
+        ((*t.findings[0].told, t) for t in alike if t.findings[0].told), None
     )
+    told = told or next((told for rule in RULES if (told := rule(trial, finding, evidence))), None)
+    plain = finding.reason[0].upper() + finding.reason[1:] + "."
+    return _spoken(told or (plain, "the first wrong element"), trial, evidence.several)
+
+
+def _spoken(told: Diagnosis | Speech, first: Trial, several: bool) -> Diagnosis:
+    """The sentence, with the output and the case that it is about; the first failed one is on the screen."""
+    sentence, look_at, owner = told if len(told) == 3 else (*told, first)
     # A suspect's sentence says itself which output it is about.
-    label = "" if sentence in trial.challenge.suspects else finding.facts.get("label", "")
-    return (f"In {label}: {sentence}" if label else sentence), look_at
+    label = "" if sentence in owner.challenge.suspects else owner.findings[0].facts.get("label", "")
+    sentence = f"In {label}: {sentence}" if label else sentence
+    if owner is first:
+        return sentence, look_at
+    entry = f"{owner.challenge.entry}-" if several else ""
+    return f"With {entry}{owner.case.id}: {sentence}", look_at
 
 
 def _lost(case: Case | None, lost: RunnerLost) -> Diagnosis:
@@ -70,13 +81,15 @@ def place(trial: Trial, finding: Finding, _: Evidence) -> Diagnosis | None:
     facts = finding.facts
     if "index" not in facts or "got" not in facts:
         return None
+    where = element("", facts["index"]) if facts.get("label") else facts.get("at", str(facts["index"]))
+    where = f"At {where} the result" if where.startswith("[") else where or "The result"
     return (
-        f"At {facts['index']} the result is {facts['got']:.6g} where {facts['expected']:.6g} is right.",
+        f"{where} is {facts['got']:.6g} where {facts['expected']:.6g} is right.",
         "that element",
     )
 
 
-RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | None]] = (
+RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | Speech | None]] = (
     overflow,
     raised,
     upstream,

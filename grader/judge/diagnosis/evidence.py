@@ -9,6 +9,7 @@ from grader.judge.case.link import RunnerLost
 from grader.judge.case.trial import Trial
 
 Diagnosis = tuple[str, str]  # a sentence, and one thing to look at
+Speech = tuple[str, str, Trial]  # the same of one trial, which need not be the first that failed
 
 
 @dataclass
@@ -20,6 +21,7 @@ class Evidence:
         lost: the case whose runner was lost, and how; the case is None for the import.
         source: of the learner's file.
         compiled: kernels ran on a GPU.
+        several: the day asks for several functions, and a case is told with its function in front.
         own: a failure outside of cases: its group and what a check says of it (`honest`, `memory`, `fast`).
     """
 
@@ -28,6 +30,7 @@ class Evidence:
     own: tuple[str, Diagnosis] | None = None
     source: str = ""
     compiled: bool = False
+    several: bool = False
 
     @property
     def failed(self) -> list[Trial]:

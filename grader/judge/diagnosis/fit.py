@@ -24,7 +24,7 @@ def close(got: torch.Tensor, want: torch.Tensor, dtype: torch.dtype) -> bool:
 def out_dtype(trial: Trial) -> torch.dtype:
     """The dtype of the output that is wrong, or of the first floating one."""
     assert trial.answer is not None
-    wrong = [found.facts.get("output", 0) for found in trial.findings[:1]]
+    wrong = [found.facts.get("result", 0) for found in trial.findings[:1]]
     outputs = [trial.answer.outputs[number] for number in wrong] + trial.answer.outputs
     return next((out.dtype for out in outputs if out.dtype.is_floating_point), torch.float32)
 
@@ -33,7 +33,7 @@ def wrong_output(trial: Trial) -> tuple[torch.Tensor, torch.Tensor] | None:
     """The output whose values are wrong and what is right, both float64; None when no values are wrong."""
     if trial.answer is None or not trial.answer.outputs or trial.findings[0].kind != "values":
         return None
-    number = trial.findings[0].facts.get("output", 0)
+    number = trial.findings[0].facts.get("result", 0)
     want = [want for want in trial.expected if isinstance(want, Expected)][number]
     got, exact = trial.answer.outputs[number], want.exact.double()
     return (got.double().view(exact.shape), exact) if got.numel() == exact.numel() else None

@@ -8,7 +8,7 @@ import torch
 
 from grader.judge.case.compare import Finding, gate
 from grader.judge.case.trial import Trial
-from grader.judge.diagnosis.evidence import Diagnosis, Evidence
+from grader.judge.diagnosis.evidence import Evidence, Speech
 from grader.judge.diagnosis.fit import FIT, MOST, out_dtype, wrong_output
 
 LARGEST = 1 << 24  # elements of all products that may be tried
@@ -25,7 +25,7 @@ class Mixup:
     own: int
 
 
-def weights(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
+def weights(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None:
     """The rule of the diagnosis for out[rows of g] = x[rows of g] @ w[another group]."""
     tried = [(other, *pair) for other in evidence.failed if (pair := wrong_output(other))]
     grouped = [
@@ -33,14 +33,16 @@ def weights(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
         for owner, got, want in tried
         if (every := _products(owner, want)) is not None
     ]
-    found = [mixup for owner, got, want, every in grouped if (mixup := _mixup(owner, got, want, every))]
+    mixed = ((_mixup(*one), one[0]) for one in grouped)
+    found = [(mixup, owner) for mixup, owner in mixed if mixup]
     if not found or len(found) < MOST * len(grouped):
         return None
-    first = found[0]
+    first, owner = found[0]
     return (
         f"Row {first.row} is multiplied by the weights of group {first.given} where those of "
         f"group {first.own} belong.",
         "the group of each tile, and the row where it ends",
+        owner,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
+from grader.judge.diagnosis.source import masked_at
 
 
 def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
@@ -25,6 +26,11 @@ def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
             f"{reason}: the offsets are {facts['itemsize']} times too large. "
             "Triton counts elements, not bytes.",
             "the offsets",
+        )
+    if masked_at(evidence.source, facts["line"]):
+        return (
+            f"{reason}, though it has a mask: here that lets every lane through. Which limit belongs in it?",
+            look_at,
         )
     if facts["kind"] == "load":
         return f"Unmasked load: {finding.reason}. What lies there is not yours, and may be NaN.", look_at

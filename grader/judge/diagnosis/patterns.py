@@ -15,7 +15,7 @@ import torch
 
 from grader.judge.case.compare import Finding, gate
 from grader.judge.case.trial import Trial
-from grader.judge.diagnosis.evidence import Diagnosis, Evidence
+from grader.judge.diagnosis.evidence import Evidence, Speech
 from grader.judge.diagnosis.fit import FIT, close, out_dtype, wrong_output
 from grader.judge.diagnosis.origins import is_combination, is_misplaced, is_zero_for_other
 
@@ -171,12 +171,15 @@ def spell_factor(factor: float, sizes: dict[str, Any]) -> str:
     return f"{factor:.4g}"
 
 
-def values(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
-    """The rule of the diagnosis for wrong values: the pattern that fits most of the failed trials."""
+def values(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None:
+    """The rule of the diagnosis for wrong values: the pattern that fits most of the failed trials.
+
+    It is told of the first that it fits.
+    """
     pairs = [(other, pair) for other in evidence.failed if (pair := wrong_output(other))]
     fits = [[pattern(other, *pair) for pattern in PATTERNS] for other, pair in pairs]
     counts = [sum(told is not None for told in column) for column in zip(*fits, strict=True)]
     if not any(counts):
         return None
     best = counts.index(max(counts))
-    return next(row[best] for row in fits if row[best] is not None)
+    return next((*told, other) for (other, _), row in zip(pairs, fits, strict=True) if (told := row[best]))

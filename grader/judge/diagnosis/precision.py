@@ -8,7 +8,7 @@ import torch
 
 from grader.judge.case.compare import Finding, errors
 from grader.judge.case.trial import Trial
-from grader.judge.diagnosis.evidence import Diagnosis, Evidence
+from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.judge.diagnosis.fit import wrong_output
 from grader.judge.diagnosis.source import dots_in_tf32
 
@@ -37,21 +37,30 @@ def tf32(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None
     )
 
 
-def imprecise(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
+def imprecise(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None:
     """The rule of the diagnosis for values that are close, and of which nothing better is known.
 
     Where 16 bits alone come out wrong, any case that is close tells: in others large terms may cancel.
     """
-    error = finding.facts.get("max_error", 1.0)
+    nearest = trial
     if all(other.case.dtype.itemsize == 2 for other in evidence.failed) and _sound(evidence):
-        error = min(other.findings[0].facts.get("max_error", 1.0) for other in evidence.failed)
+        nearest = min(evidence.failed, key=lambda other: relative(other.findings[0]))
+    error = relative(nearest.findings[0])
     if finding.kind != "values" or error > CLOSE:
         return None
+    if relative(finding) <= CLOSE:
+        nearest, error = trial, relative(finding)
     return (
         f"The values are close but too imprecise (error {error:.1e}): something is computed in too low a "
         "precision.",
         "casts",
+        nearest,
     )
+
+
+def relative(finding: Finding) -> float:
+    """The error of wrong values as a share of what is right; no small one where that is 0."""
+    return float(finding.facts.get("max_error", 1.0)) if finding.facts.get("relative", True) else 1.0
 
 
 def _sound(evidence: Evidence) -> bool:

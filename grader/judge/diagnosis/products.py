@@ -13,7 +13,7 @@ import torch
 
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
-from grader.judge.diagnosis.evidence import Diagnosis, Evidence
+from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.judge.diagnosis.fit import MOST, close, out_dtype, wrong_output
 
 CORNER = 24  # rows and columns of the output that serve as equations
@@ -32,6 +32,7 @@ class Counts:
     label: str
     k: int
     runs: tuple[Run, ...]
+    trial: Trial
 
     @property
     def kept(self) -> int | None:
@@ -40,7 +41,7 @@ class Counts:
         return self.runs[0][1] * times[0] if times in ([1, 0], [0]) else None
 
 
-def counted(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
+def counted(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None:
     """The rule of the diagnosis for products that are left out, or counted more than once."""
     tried = [(other, pair) for other in evidence.failed if (pair := wrong_output(other))]
     systems = [system for other, pair in tried if (system := _system(other, *pair))]
@@ -49,7 +50,7 @@ def counted(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
     uneven = [counts for counts in solved if len(counts.runs) > 1]
     if not uneven or len(solved) < MOST * len(sharp[:TRIALS]):
         return None  # where all products are counted twice, always, that is a factor
-    return _left_out(solved, uneven[0]) or _spell(uneven[0])
+    return *(_left_out(solved, uneven[0]) or _spell(uneven[0])), uneven[0].trial
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ def _solve(system: _System) -> Counts | None:
     """The counts, when they are whole numbers and explain all of the output."""
     k, label = len(system.b), _label(system.trial, len(system.b))
     if not bool(system.got.any()):
-        return Counts(label, k, ((0, k, 0),))
+        return Counts(label, k, ((0, k, 0),), system.trial)
     exact = torch.linalg.lstsq(system.terms, system.got[:CORNER, :CORNER].reshape(-1, 1)).solution[:, 0]
     counts = exact.round()
     if not bool(((exact - counts).abs() < WHOLE).all() and (counts >= 0).all()):
@@ -103,7 +104,7 @@ def _solve(system: _System) -> Counts | None:
     each = counts.repeat_interleave(system.width)[:k]
     if not close(system.got, (system.a * each) @ system.b, out_dtype(system.trial)):
         return None
-    return Counts(label, k, tuple(_runs(each)))
+    return Counts(label, k, tuple(_runs(each)), system.trial)
 
 
 def _label(trial: Trial, k: int) -> str:

@@ -58,8 +58,8 @@ PROPERTIES: tuple[tuple[Callable[[Case], bool], str, str], ...] = (
 
 LARGE: tuple[Callable[[Case], bool], str, str] = (
     lambda case: case.values in ("large", "heavy", "spike"),
-    "Only large values come out wrong: they overflow. Subtract the maximum first.",
-    "the maximum",
+    "Only large values come out wrong: a step overflows, or rounds away what is left of them.",
+    "the largest value on the way",
 )
 
 

@@ -43,9 +43,9 @@ def special(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
         )
     if values == "nan" and not math.isnan(got) and called(evidence.source, {"maximum", "minimum"}):
         return (
-            f"A NaN of the input comes out as {got:.4g}: tl.maximum and tl.minimum drop NaN. "
-            "tl.where on a comparison keeps it.",
-            "tl.maximum",
+            f"A NaN of the input comes out as {got:.4g}: tl.maximum and tl.minimum drop NaN, and any "
+            "comparison with it is false, so that tl.where takes its other branch.",
+            "tl.maximum, and the comparisons",
         )
     if values == "negative" and math.isinf(got):
         return (
@@ -74,11 +74,10 @@ def _minus_inf(values: str, expected: float, got: float) -> Diagnosis:
 def _large(trial: Trial, evidence: Evidence) -> Diagnosis:
     """Which step overflows: an exponential if there is one, else a product or a sum."""
     if called(evidence.source, EXPONENTIALS):
-        return (
-            "Large values overflow: exp() of them is Inf, and Inf / Inf or Inf - Inf is NaN. "
-            "In a sum of exponentials subtract the maximum first.",
-            "the maximum",
-        )
+        overflow = "Large values overflow: exp() of them is Inf, and Inf / Inf or Inf - Inf is NaN. "
+        if called(evidence.source, {"sum", "dot"}):
+            return f"{overflow}In a sum of exponentials subtract the maximum first.", "the maximum"
+        return f"{overflow}Write it with exponents that are never positive.", "the argument of exp"
     if trial.case.dtype == torch.float16:
         return FP16_ENDS
     return (
@@ -106,7 +105,7 @@ def _plain(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
             "other= of the masked load",
         )
     if finding.kind == "nan":
-        return _nan(evidence)
+        return _nan(trial, evidence)
     if not math.isfinite(finding.facts["expected"]):
         return None
     if trial.case.dtype == torch.float16 and not idle and not exponential:
@@ -118,14 +117,29 @@ def _plain(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
     )
 
 
-def _nan(evidence: Evidence) -> Diagnosis:
-    """In the interpreter a load beside its tensor would have been seen."""
-    if not evidence.compiled:
+def _made(trial: Trial, evidence: Evidence) -> Diagnosis:
+    """In the interpreter a load beside its tensor would have been seen, though none of what nobody wrote."""
+    scratch = sum(name in EMPTY for name, _ in calls(evidence.source)) > len(trial.expected)
+    gaps = any(isinstance(value, torch.Tensor) and not value.is_contiguous() for value in trial.arguments)
+    how = "Inf - Inf, Inf / Inf or 0 · Inf"
+    if scratch or gaps:
+        there = "what torch.empty left there" if scratch else "the gap between the rows of an input"
         return (
-            "The kernel makes this NaN itself: Inf - Inf, Inf / Inf or 0 · Inf. A running maximum that falls "
-            "does that, and so does a rescale by the inverse of exp(m_old - m_new).",
-            "what is subtracted, divided and rescaled",
+            f"NaN comes out of numbers: the kernel makes it, by {how}, or loads it from {there}.",
+            "what is subtracted and divided, and what is read before it is written",
         )
+    if not called(evidence.source, EXPONENTIALS):
+        return f"The kernel makes this NaN itself: {how}.", "what is subtracted, divided and multiplied"
+    return (
+        f"The kernel makes this NaN itself: {how}. A running maximum that falls "
+        "does that, and so does a rescale by the inverse of exp(m_old - m_new).",
+        "what is subtracted, divided and rescaled",
+    )
+
+
+def _nan(trial: Trial, evidence: Evidence) -> Diagnosis:
+    if not evidence.compiled:
+        return _made(trial, evidence)
     if sum(name in EMPTY for name, _ in calls(evidence.source)) > 1:
         return (
             "Unmasked load, or a load of what torch.empty left there: NaN that nobody wrote leaked in, or "

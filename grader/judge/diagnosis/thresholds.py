@@ -7,7 +7,7 @@ import torch
 from grader.judge.case.compare import Expected, Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
-from grader.judge.diagnosis.precision import CLOSE
+from grader.judge.diagnosis.precision import CLOSE, relative
 
 FEW = 3  # different sizes that must come out right, and for whole blocks wrong as well
 USUAL = (128, 64, 32, 16)
@@ -19,7 +19,7 @@ Sizes = dict[torch.dtype, set[int]]  # block sizes often go by the dtype, so siz
 def right_up_to(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """The rule of the diagnosis for kernels that get the first block right, or sum over it alone."""
     findings = _first(evidence)
-    if any(found.kind != "values" or found.facts.get("max_error", 1.0) <= CLOSE for found in findings):
+    if any(found.kind != "values" or relative(found) <= CLOSE for found in findings):
         return None  # rounding grows with the length as well
     fits = []
     for label in trial.case.sizes:

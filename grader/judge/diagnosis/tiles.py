@@ -8,24 +8,35 @@ import torch
 
 from grader.judge.case.compare import Expected
 from grader.judge.case.trial import Trial
-from grader.judge.diagnosis.evidence import Diagnosis
+from grader.judge.diagnosis.evidence import Diagnosis, Speech
 from grader.judge.diagnosis.fit import close, out_dtype
 
 Pairs = list[tuple[torch.Tensor, Trial]]  # holes (True where never written), each with its trial
+Owner = tuple[Trial, int]  # a trial, and the programs it launched
 
 
-def tiles(trial: Trial, pairs: Pairs, programs: int) -> Diagnosis | None:
-    """What the holes say; `trial` is the one with the largest, `programs` what it launched."""
-    hole = next(hole for hole, owner in pairs if owner is trial)
-    if hole.dim() == 3:
-        told = _matrices(hole, programs)
-        if told:
-            return told
-    apart = (_stored_apart(owner) for _, owner in pairs)
-    told = next((said for said in apart if said), None) or _boxes([hole for hole, _ in pairs], programs)
-    if told:
-        return told
-    return _rows(hole, programs) if hole.dim() == 2 else None
+def tiles(first: Owner, largest: Owner, pairs: Pairs) -> Diagnosis | Speech | None:
+    """What the holes say.
+
+    Args:
+        first, largest: the first failed trial and the one with the largest hole, with what they launched.
+        pairs: all holes.
+    """
+    hole = _hole(largest[0], pairs)
+    matrices = ((_matrices(_hole(other, pairs), count), other) for other, count in (first, largest))
+    of_one = next(((*told, other) for told, other in matrices if told), None)
+    if hole.dim() == 3 and of_one:
+        return of_one
+    apart = next(((*told, other) for _, other in pairs if (told := _stored_apart(other))), None)
+    told = _boxes([hole for hole, _ in pairs], largest[1])
+    if apart or told or hole.dim() != 2:
+        return apart or told
+    rows = ((_rows(_hole(other, pairs), count), other) for other, count in (first, largest))
+    return next(((*told, other) for told, other in rows if told), None)
+
+
+def _hole(owner: Trial, pairs: Pairs) -> torch.Tensor:
+    return next(hole for hole, other in pairs if other is owner)
 
 
 def _matrices(hole: torch.Tensor, programs: int) -> Diagnosis | None:
@@ -109,23 +120,35 @@ def _whole_tiles(along: list[tuple[int, int]]) -> bool:
 def _rows(hole: torch.Tensor, programs: int) -> Diagnosis | None:
     """Whole rows or whole columns left out."""
     rows, columns = hole.all(dim=1), hole.all(dim=0)
-    if bool((rows[:, None] == hole).all()) and bool(rows.any()):
-        first = int(rows.nonzero()[0])
-        if first == 1 and programs >= len(rows) and bool(rows[1:].all()):
+    first = int(rows.nonzero()[0]) if bool(rows.any()) else 0
+    if bool((rows[:, None] == hole).all()) and bool(rows.any()) and bool(rows[first:].all()):
+        if first == 1 and programs >= len(rows):
             return (
                 "Only row 0 was written: every program stores to the same row.",
                 "tl.program_id in the store's offsets",
             )
-        if bool(rows[first:].all()):
-            return (
-                f"Rows from {first} on were never written: the grid has fewer programs than there are rows.",
-                "the grid",
-            )
-    if bool((columns[None, :] == hole).all()) and bool(columns.any()):
-        first = int(columns.nonzero()[0])
-        if bool(columns[first:].all()):
-            return (
-                f"Columns from {first} on were never written: the block is narrower than the row.",
-                "the block size",
-            )
+        ran = (
+            "the one program stores to others"
+            if programs == 1
+            else f"none of {programs} programs stores there"
+        )
+        return (
+            f"Rows from {first} on were never written: {ran}.",
+            "the grid, and which rows a program takes",
+        )
+    first = int(columns.nonzero()[0]) if bool(columns.any()) else 0
+    if bool((columns[None, :] == hole).all()) and bool(columns.any()) and bool(columns[first:].all()):
+        return _columns(first, len(rows))
     return None
+
+
+def _columns(first: int, n_rows: int) -> Diagnosis:
+    start = f"Columns from {first} on were never written"
+    if first == n_rows:
+        return f"{start}, and there are {n_rows} rows: is a mask of columns held against rows?", "the masks"
+    if first & (first - 1):
+        return f"{start}: no program takes them, or a mask leaves them out.", "the grid and the masks"
+    return (
+        f"{start}: the block is narrower than the row, and no program takes the rest.",
+        "block size and grid",
+    )

@@ -112,3 +112,56 @@ def test_a_row_of_few_elements_cannot_hide_in_those_around_it() -> None:
     out = want.exact.float()
     out[1234] *= 1.001
     assert judged(out, want) is not None
+
+
+def told(out: torch.Tensor, exact: torch.Tensor, yardstick: float = 0.0) -> dict[str, object]:
+    """The facts of an fp32 result that is wrong."""
+    finding = compare(
+        out.float(), Expected(exact.double(), torch.float32, (yardstick, torch.zeros(1))), Case()
+    )
+    assert finding is not None
+    return finding.facts
+
+
+def test_the_limit_that_is_told_is_the_one_that_was_broken() -> None:
+    right = torch.ones(100, 64)
+    out = right.clone()
+    out[7] += 3e-5  # 3e-6 of the whole
+    facts = told(out, right, yardstick=1.0)
+    assert facts["over"] == "its row"
+    assert facts["max_error"] == pytest.approx(3e-5, rel=0.01)
+    assert facts["allowed"] == pytest.approx(gate(torch.float32))
+    assert facts["index"] == [7, 0]
+    everywhere = told(right + 4e-3 * torch.eye(100, 64), right)
+    assert everywhere["max_error"] > everywhere["allowed"]
+
+
+def test_the_element_that_is_told_lies_in_the_row_that_is_told() -> None:
+    right = torch.ones(4, 64)
+    right[0] = 1e6
+    out = right.clone()
+    out[0, 5] += 1.0  # farther off, and rounding in its row
+    out[2, 9] += 0.5
+    facts = told(out, right)
+    assert (facts["index"], facts["off"]) == ([2, 9], 0.5)
+
+
+@pytest.mark.parametrize("right", [torch.zeros(1), torch.zeros(4, 64), torch.ones(4, 64).tril(-3)])
+def test_where_0_is_right_the_error_is_a_norm_and_no_share(right: torch.Tensor) -> None:
+    out = right.clone()
+    out[0] += 49.6 / right[0].numel() ** 0.5
+    facts = told(out, right)
+    assert facts["relative"] is False
+    assert facts["max_error"] == pytest.approx(49.6)
+    assert facts["allowed"] < 1e-2
+
+
+def test_a_row_far_below_the_others_is_held_against_a_typical_one() -> None:
+    right = torch.ones(4, 64)
+    right[3] = 1e-9
+    out = right.clone()
+    out[3] = 0.1
+    assert told(out, right)["over"] == "a thousandth of a typical row"
+    assert told(torch.ones(600).index_fill(0, torch.tensor(300), 2.0), torch.ones(600))["over"] == (
+        "the elements 256 to 511"
+    )

@@ -1,0 +1,89 @@
+"""Is a diagnosis true of its case? What it names must be there: sizes, rows, lines, numbers."""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from grader.verdict import Check, Verdict
+
+NUMBER = re.compile(r"(?<![\w.])[-+]?(\d+(?:\.\d+)?(?:e[-+]?\d+)?)(?!\w|\.\d|%| bit)")
+NAMED = re.compile(r"\b([A-Za-z]\w*) = ([-+]?\d+)\b")
+PLACE = re.compile(r"\b(?:from|the first) (\d+)(?: on)?\b")
+LINE = re.compile(r"\b[Ll]ine (\d+)\b")
+SPOKEN = re.compile(r"^With (\S+): ")
+COMMON = {0, 1, 2, 3, 4, 1e-4, 5e-4, 65504, 65535}  # what rules name by themselves
+NEARLY = 0.06  # figures are told with two digits
+
+
+def untrue(verdict: Verdict, source: str) -> list[str]:
+    """What the verdict's sentence names and its case does not have, in words.
+
+    The case is the first failed one, or that of "With k=300: …". Only what failed in a case is looked at.
+    """
+    failed = [check for check in verdict.checks if check.outcome == "failed" and "[" in check.name]
+    spoken = SPOKEN.match(verdict.diagnosis)
+    if spoken:
+        failed = [check for check in failed if f"[{spoken[1]}]" in check.name]
+        if not failed:
+            return [f"no failed case {spoken[1]}"]
+    if not failed or failed[0].group not in ("correct", "edges"):
+        return []
+    sentence = SPOKEN.sub("", verdict.diagnosis)
+    cases = [_sizes(check) for check in verdict.checks]
+    return [
+        *_names(sentence, cases, source),
+        *_lines(sentence, source),
+        *_numbers(sentence, failed[0], source),
+    ]
+
+
+def _sizes(check: Check) -> dict[str, int]:
+    """`{"rows": 4, "cols": 8}` of `correct[rows=4-cols=8-fp32]`."""
+    return {name: int(size) for name, size in re.findall(r"([A-Za-z]\w*)=(-?\d+)\b(?!\.)", check.name)}
+
+
+def _names(sentence: str, cases: list[dict[str, int]], source: str) -> Iterator[str]:
+    """A size by name must be one of a case that was tried, or stand so in the source."""
+    for name, value in NAMED.findall(sentence):
+        if all(case.get(name) != int(value) for case in cases) and f"{name} = {value}" not in source:
+            yield f"no case has {name} = {value}"
+
+
+def _lines(sentence: str, source: str) -> Iterator[str]:
+    lines = source.splitlines()
+    for number in map(int, LINE.findall(sentence)):
+        if not (0 < number <= len(lines) and lines[number - 1].strip()):
+            yield f"there is no line {number}"
+
+
+def _numbers(sentence: str, check: Check, source: str) -> Iterator[str]:
+    """A place must lie inside of the case; another number must be its, the source's, or below its size."""
+    sizes = list(_sizes(check).values())
+    total = math.prod(max(size, 1) for size in sizes)
+    for place in map(int, PLACE.findall(sentence)):
+        if place >= total and sizes:
+            yield f"{place} lies outside of {check.name}"
+    known = {*COMMON, *map(float, sizes), *_constants(source), *_figures(check.cause)}
+    for told in NUMBER.findall(LINE.sub("", sentence)):
+        number, whole = float(told), told.isdigit()
+        if whole and (number in known or number < max(sizes, default=0)):
+            continue
+        if not any(math.isclose(number, abs(other), rel_tol=0 if whole else NEARLY) for other in known):
+            yield f"{told} is nowhere in {check.name}"
+
+
+def _constants(source: str) -> Iterator[float]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+            yield float(node.value)
+
+
+def _figures(cause: dict[str, Any]) -> Iterator[float]:
+    """Every number of a cause, those in its words too."""
+    for told in NUMBER.findall(json.dumps(cause)):
+        yield float(told)

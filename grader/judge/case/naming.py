@@ -1,0 +1,36 @@
+"""What messages call a result, and one element of it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+
+def returned(source: bytes, entry: str) -> list[str]:
+    """What the learner's function calls the results it returns: its last `return dq, dk, dv`.
+
+    Returns:
+        nothing where it returns something else than variables.
+    """
+    tree = ast.parse(source.decode("utf-8-sig", "replace"))
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == entry]
+    inside = (node for function in functions for node in ast.walk(function))
+    last = max((n for n in inside if isinstance(n, ast.Return)), key=lambda n: n.lineno, default=None)
+    values = last.value.elts if last and isinstance(last.value, ast.Tuple) else []
+    names = [value.id for value in values if isinstance(value, ast.Name)]
+    return names if len(names) == len(values) else []
+
+
+def called(number: int, asked_for: int, names: Sequence[str]) -> str:
+    """The name of one of several results; empty for the only one."""
+    if asked_for == 1:
+        return ""
+    return names[number] if len(names) == asked_for else f"output {number}"
+
+
+def element(name: str, index: Sequence[int]) -> str:
+    """`dk[0, 8]`, `[0, 8]` of the only result, `[0, 8] of the gradient of x`; empty for the only number."""
+    place = f"[{', '.join(map(str, index))}]" if index else ""
+    if name.isidentifier() or not place:
+        return name + place
+    return f"{place} of {name}" if name else place

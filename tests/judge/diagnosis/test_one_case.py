@@ -1,0 +1,145 @@
+"""One verdict, one case: a sentence is true of the first failed case, or begins with its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+import torch
+
+from grader.answers import Launch
+from grader.challenge import Case, Challenge
+from grader.judge.case.compare import Finding
+from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.diagnose import diagnose
+from grader.judge.diagnosis.evidence import Evidence
+from tests.judge.conftest import Judged
+from tests.judge.tried import Function, told, tried
+
+FIRST = "Only the first 64 elements count."
+
+
+def shifted(n: int, by: float = -2.0) -> Trial:
+    return tried(Case(n=n), (torch.randn(n),), lambda a: a + 1, lambda a: a + 1 + by)
+
+
+def test_what_one_element_cannot_tell_is_told_of_the_case_that_does() -> None:
+    assert told(shifted(1), shifted(8)).startswith("With n=8-fp32: Every element is off by -2")
+
+
+def test_what_the_first_case_tells_needs_no_case() -> None:
+    assert told(shifted(8), shifted(9)).startswith("Every element is off by -2")
+
+
+def test_a_case_is_told_as_the_screen_spells_it_where_there_are_several_functions() -> None:
+    sentence, _ = diagnose(Evidence([shifted(1), shifted(8)], several=True))
+    assert sentence.startswith("With f-n=8-fp32: Every element")
+
+
+def test_what_a_finding_tells_of_another_case_names_it() -> None:
+    trials = [shifted(1), shifted(8)]
+    trials[1].findings = [replace(trials[1].findings[0], told=("Too many are dropped.", "p"))]
+    assert told(*trials) == "With n=8-fp32: Too many are dropped."
+
+
+def suspicious(given: dict[int, Function]) -> list[Trial]:
+    """Sums of n elements by a kernel that computes `given[n]`, on a day that suspects one block alone."""
+    challenge = Challenge(
+        "f", lambda case, draw: (), lambda x: x.sum(), [], suspects={FIRST: lambda x: x[:64].sum()}
+    )
+    trials = [tried(Case(n=n), (torch.rand(n),), lambda x: x.sum(), each) for n, each in given.items()]
+    for trial in trials:
+        trial.challenge = challenge
+    return trials
+
+
+def whole(x: torch.Tensor) -> torch.Tensor:
+    return x.sum()
+
+
+def block(x: torch.Tensor) -> torch.Tensor:
+    return x[:64].sum()
+
+
+def test_a_suspect_that_explains_the_first_case_is_told() -> None:
+    assert told(*suspicious({8: whole, 100: block, 200: block})) == FIRST
+
+
+def test_a_suspect_that_would_fail_where_the_kernel_passes_is_none() -> None:
+    assert FIRST not in told(*suspicious({8: whole, 100: block, 200: whole}))
+
+
+def test_a_suspect_that_explains_half_and_not_the_first_is_none() -> None:
+    def other(x: torch.Tensor) -> torch.Tensor:
+        return x.sum() * 0.3 + 1
+
+    assert FIRST not in told(*suspicious({70: other, 80: other, 100: block, 200: block}))
+
+
+def covered(m: int, n: int, written: Callable[[int], int]) -> Trial:
+    """A matrix of sums in tiles of 32 rows; `written` says how many rows there are of `m`."""
+    trial = tried(Case(m=m, n=n), (torch.randn(m, n),), lambda a: a + 1, lambda a: a + 1)
+    assert trial.answer is not None
+    programs = -(-m // 32)
+    trial.answer = replace(
+        trial.answer, report=replace(trial.answer.report, launches=[Launch("k", [programs])])
+    )  # type: ignore[type-var]
+    hole = (torch.arange(m) >= written(m))[:, None].expand(m, n)
+    facts = {"index": [written(m), 0], "at": f"[{written(m)}, 0]", "result": 0}
+    count = int(hole.sum())
+    if count:
+        trial.findings = [
+            Finding("unwritten", f"{count} of {m * n} elements were never written", facts, hole)
+        ]
+    return trial
+
+
+def test_as_many_programs_as_tiles_acquit_the_grid() -> None:
+    trials = [covered(m, 8, lambda m: min(m, 32)) for m in (20, 40, 100)]
+    sentence = told(*trials)
+    assert sentence.startswith(
+        "64 of 320 elements were never written, the first at [32, 0], though 2 programs"
+    )
+
+
+def test_too_few_programs_convict_it_of_the_case_on_the_screen() -> None:
+    trials = [covered(m, 8, lambda m: min(m, 64)) for m in (20, 70, 150, 65)]
+    for trial in trials:
+        assert trial.answer is not None
+        trial.answer = replace(trial.answer, report=replace(trial.answer.report, launches=[Launch("k", [2])]))  # type: ignore[type-var]
+    assert told(*trials).startswith("Rows from 64 on were never written: none of 2 programs stores there")
+
+
+HIDDEN = """
+challenge = Challenge("f", lambda case, draw: (draw(case.n),), lambda x: x + 1, [
+    Case(n=1), Case(n=0), Case(n=100)])
+"""
+NEVER_STORED = """
+@triton.jit
+def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offs, mask=offs < n)
+
+
+def f(x):
+    out = torch.empty_like(x)
+    kernel[(GRID,)](x, out, x.numel(), BLOCK=64)
+    return out
+"""
+
+
+@pytest.mark.parametrize(
+    ("grid", "says"),
+    [
+        ("triton.cdiv(x.numel(), 64)", "The result was never written"),
+        ("x.numel() // 64", "the grid is empty"),
+    ],
+)
+def test_a_grid_is_empty_by_right_where_there_is_nothing_to_do(judged: Judged, grid: str, says: str) -> None:
+    kernel = NEVER_STORED.replace("GRID", grid)
+    if "//" in grid:
+        kernel = kernel.replace(
+            "mask=offs < n)\n", "mask=offs < n)\n    tl.store(out_ptr + offs, x + 1, mask=offs < n)\n"
+        )
+    assert says in judged(HIDDEN, kernel).diagnosis
