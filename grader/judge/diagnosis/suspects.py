@@ -12,17 +12,18 @@ from grader.judge.case.compare import Expected, Finding, gate
 from grader.judge.case.oracle import suspect
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Evidence, Speech
-from grader.judge.diagnosis.fit import FIT, MOST
+from grader.judge.diagnosis.fit import FIT
 
 KINDS = ("values", "nan", "inf", "special", "scalar")
 UNLIKE = 0.02  # of the norm: a suspect so far from what is right would have failed
+HALF = 0.5  # of what fails like the case that a suspect explains, where that is not the first
 CLEARER = 0.25  # a suspect must leave at most this share of the distance to the truth
 
 
 def suspected(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None:
     """The rule of the diagnosis: the suspect that explains most of what is wrong, best with the first.
 
-    One that explains another case than the first must explain nearly all that fail in the same way. A suspect
+    One that explains another case than the first must explain half of what fails in the same way. A suspect
     that would be wrong where the kernel is right is none.
     """
     alike = (t for t in evidence.failed if t.challenge is trial.challenge and t.answer and not t.rows)
@@ -31,7 +32,7 @@ def suspected(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | No
     for sentence, function in trial.challenge.suspects.items():
         explained = [other for other in wrong if _explains(function, other)]
         first = bool(explained) and explained[0] is trial
-        if explained and (first or len(explained) >= MOST * len(_like(explained[0], wrong))):
+        if explained and (first or len(explained) >= HALF * len(_like(explained[0], wrong))):
             found.append((first, len(explained), sentence, explained))
     for _, _, sentence, explained in sorted(found, key=lambda one: one[:2], reverse=True):
         if not _refuted(trial.challenge.suspects[sentence], explained[0], evidence):
