@@ -68,7 +68,8 @@ def _numbers(sentence: str, check: Check, source: str) -> Iterator[str]:
     for place in map(int, PLACE.findall(sentence)):
         if place >= total and sizes:
             yield f"{place} lies outside of {check.name}"
-    known = {*COMMON, *map(float, sizes), *_constants(source), *_figures(check.cause)}
+    in_name = map(float, NUMBER.findall(check.name))  # fill=0.25, too
+    known = {*COMMON, *map(float, sizes), *in_name, *_constants(source), *_figures(check.cause)}
     for told in NUMBER.findall(LINE.sub("", sentence)):
         number, whole = float(told), told.isdigit()
         if whole and (number in known or number < max(sizes, default=0)):
