@@ -34,7 +34,14 @@ def test_the_tour_goes_from_skeleton_to_pass_and_ends_with_the_learners_own_day(
     home.mkdir()
     told = play(tmp_path, TRACK_HOME=str(home), TRACK_COMMAND="./track")
     assert told.returncode == 0, told.stderr + told.stdout
-    story = ["./track start 1", "Nothing to grade yet", "Not yet", "Passed", "./track status", f"1 of {len(catalog.days())} days"]
+    story = [
+        "./track start 1",
+        "Nothing to grade yet",
+        "Not yet",
+        "Passed",
+        "./track status",
+        f"1 of {len(catalog.days())} days",
+    ]
     places = [told.stdout.index(words) for words in story]
     assert places == sorted(places)
     assert told.stdout.rstrip().splitlines()[-1].startswith("Next: ./track start 1")
