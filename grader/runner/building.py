@@ -8,21 +8,19 @@ It is forked from a parent without TRITON_INTERPRET: where that is set, Triton c
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from triton.runtime import driver
 from triton.runtime.jit import JITFunction
 
 from grader import datasheets
-from grader.answers import Built, Failed, Loaded
+from grader.answers import Built, Loaded
 from grader.compiler.assembly import disassembled, facts
 from grader.compiler.driver import Driver
 from grader.compiler.recipe import read
-from grader.runner import faults, loading
-from grader.wire import Channel, Closed
-
-Reply = tuple[Any, list[Any]]  # an answer, and the bytes that follow it
+from grader.runner import loading
+from grader.runner.answering import Reply, answering
+from grader.wire import Channel
 
 
 class Builder:
@@ -76,13 +74,4 @@ def serve(channel: Channel) -> None:
     """Answer the judge until it hangs up."""
     builder = Builder()
     commands: dict[str, Any] = {"load": builder.load, "build": builder.build}
-    while True:
-        try:
-            header, blobs = channel.receive()
-        except Closed:
-            return
-        try:
-            answer, data = commands[header["do"]](header, blobs)
-        except (Exception, SystemExit) as error:
-            answer, data = Failed(faults.describe(error, builder.path)), []
-        channel.send(asdict(answer), data)
+    answering(channel, commands, lambda: builder.path)

@@ -16,12 +16,11 @@ from typing import Any
 import torch
 
 from grader.answers import Burst, Peak, Prepared, Round, Verified
+from grader.runner.answering import Reply
 from grader.runner.tensors import pack_outputs, unpack_arguments
 from grader.runner.world import World
 from grader.timing.passes import as_list, timed
 from grader.timing.stopwatch import Stopwatch
-
-Reply = tuple[Any, list[Any]]
 
 
 class Clock:

@@ -16,7 +16,6 @@ import inspect
 import os
 import resource
 import warnings
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -27,19 +26,17 @@ from grader.interpreter import order, proxy
 from grader.interpreter.bounds import Bounds
 from grader.memory import raw
 from grader.runner import backward, faults, loading
+from grader.runner.answering import Reply, answering
 from grader.runner.launches import observed
 from grader.runner.probes import PROBES
 from grader.runner.reads import noticed
 from grader.runner.tensors import pack_outputs, unpack_arguments
 from grader.runner.world import World
 from grader.timing.passes import as_list
-from grader.wire import Channel, Closed
+from grader.wire import Channel
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 HEADROOM = 8 << 30  # bytes of address space the learner's code may take on a CPU before it gets a MemoryError
-
-
-Reply = tuple[Any, list[Any]]  # an answer, and the bytes that follow it
 
 
 class LearnerFile:
@@ -68,10 +65,7 @@ class LearnerFile:
         specs = [*header["arguments"], *header["upstream"]]
         handed = unpack_arguments(specs, blobs, self.device)
         arguments, upstream = handed[: len(header["arguments"])], handed[len(header["arguments"]) :]
-        world, limits = World(), Bounds(self.path) if INTERPRETED else None
-        for spec, value in zip(specs, handed, strict=True):
-            if isinstance(value, torch.Tensor):
-                world.add_input(spec["name"], value, spec["start"], spec["stop"])
+        world, limits = _world(specs, handed), Bounds(self.path) if INTERPRETED else None
         leaves = [arguments[position].requires_grad_() for position in header["of"]]
         order.shuffle(header["seed"])
         launches: Any = []
@@ -91,10 +85,16 @@ class LearnerFile:
             structure=type(result).__name__,
             outputs=outputs,
             launches=launches,
+            foreign=world.foreign,
+            late=sorted(world.late - world.early),
+            tampered=world.tampered,
             reads=reads,
             backward=bool(grads),
             saved=saved,
-            **_observed(world, limits),
+            allocated=world.allocated(),
+            races=limits.races.report() if limits else [],
+            guards=world.broken_guards(),
+            overruns=limits.report() if limits else [],
         )
         return report, [*data, *(raw(storage).cpu().numpy().data for storage in inputs)]
 
@@ -112,17 +112,13 @@ class LearnerFile:
             torch.cuda.synchronize()
 
 
-def _observed(world: World, limits: Bounds | None) -> dict[str, Any]:
-    """What the world and, interpreted, the watched addresses show of a call."""
-    return {
-        "foreign": world.foreign,
-        "late": sorted(world.late - world.early),
-        "tampered": world.tampered,
-        "allocated": world.allocated(),
-        "guards": world.broken_guards(),
-        "races": limits.races.report() if limits else [],
-        "overruns": limits.report() if limits else [],
-    }
+def _world(specs: list[dict[str, Any]], values: list[Any]) -> World:
+    """A world that knows the tensors among the arguments."""
+    world = World()
+    for spec, value in zip(specs, values, strict=True):
+        if isinstance(value, torch.Tensor):
+            world.add_input(spec["name"], value, spec["start"], spec["stop"])
+    return world
 
 
 def serve(channel: Channel) -> None:
@@ -144,16 +140,7 @@ def serve(channel: Channel) -> None:
 
         clock = Clock(runner)
         commands |= {name: getattr(clock, name) for name in ("prepare", "round", "burst", "verify", "peak")}
-    while True:
-        try:
-            header, blobs = channel.receive()
-        except Closed:
-            return
-        try:
-            answer, data = commands[header["do"]](header, blobs)
-        except (Exception, SystemExit) as error:
-            answer, data = Failed(faults.describe(error, runner.path)), []
-        channel.send(asdict(answer), data)
+    answering(channel, commands, lambda: runner.path)
 
 
 def _parameters(function: Any) -> list[Parameter] | None:

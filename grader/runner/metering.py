@@ -25,10 +25,9 @@ from grader.meter.stage import pretended
 from grader.meter.tracer import Tracer, alone, traced
 from grader.operators import storages_in
 from grader.predict.tuning import tuned
+from grader.runner.answering import Reply
 from grader.runner.tensors import unpack_arguments
 from grader.timing.passes import as_list, gradients
-
-Reply = tuple[Any, list[Any]]
 
 
 class Metering:
