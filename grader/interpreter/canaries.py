@@ -157,7 +157,7 @@ def _autotune() -> bool:
     return torch.equal(out, x)
 
 
-CANARIES: dict[str, Callable[[], bool]] = {
+OF_CASES: dict[str, Callable[[], bool]] = {
     "bf16 arithmetic": _bf16_arithmetic,
     "bf16 constants": _bf16_constants,
     "fp32 to bf16 rounding": _bf16_rounding,
@@ -168,8 +168,8 @@ CANARIES: dict[str, Callable[[], bool]] = {
     "fp16 tl.dot": _fp16_dot,
     "libdevice": _libdevice,
     "autotune": _autotune,
-    **FORMS,
 }
+CANARIES = {**OF_CASES, **FORMS}  # no case is known to need a form, so gradings do not wait for those
 
 
 def failures(names: Any = CANARIES) -> list[str]:

@@ -78,7 +78,7 @@ class Session:
         if self.device == "cpu":
             from grader.interpreter import canaries
 
-            self.mute = canaries.failures() if request.mute is None else list(request.mute)
+            self.mute = canaries.failures(canaries.OF_CASES) if request.mute is None else list(request.mute)
 
     def cases(self, group: str) -> list[tuple[Challenge, Case]]:
         """The cases of a group, smallest first, as asked for by -k."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from functools import lru_cache
 
 
-def returned(source: bytes, entry: str) -> list[str]:
+@lru_cache
+def returned(source: bytes, entry: str) -> tuple[str, ...]:
     """What the learner's function calls the results it returns: its last `return dq, dk, dv`.
 
     Returns:
@@ -18,7 +20,7 @@ def returned(source: bytes, entry: str) -> list[str]:
     last = max((n for n in inside if isinstance(n, ast.Return)), key=lambda n: n.lineno, default=None)
     values = last.value.elts if last and isinstance(last.value, ast.Tuple) else []
     names = [value.id for value in values if isinstance(value, ast.Name)]
-    return names if len(names) == len(values) else []
+    return tuple(names) if len(names) == len(values) else ()
 
 
 def called(number: int, asked_for: int, names: Sequence[str]) -> str:

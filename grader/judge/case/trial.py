@@ -37,7 +37,7 @@ class Trial:
     case: Case
     arguments: Values
     names: list[str]
-    results: list[str] = field(default_factory=list)
+    results: tuple[str, ...] = ()
     upstream: Values = ()
     kept: Values = ()
     expected: Values = ()

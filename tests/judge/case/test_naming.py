@@ -10,9 +10,9 @@ from tests.judge.conftest import Judged
 
 def test_results_are_called_as_the_function_returns_them() -> None:
     source = b"def other():\n    return a, b\n\ndef f(x):\n    if x: return None\n    return dq, dk\n"
-    assert returned(source, "f") == ["dq", "dk"]
-    assert returned(b"def f(x):\n    return x[0], x[1]\n", "f") == []
-    assert returned(b"def f(x):\n    return x\n", "f") == []
+    assert returned(source, "f") == ("dq", "dk")
+    assert returned(b"def f(x):\n    return x[0], x[1]\n", "f") == ()
+    assert returned(b"def f(x):\n    return x\n", "f") == ()
 
 
 @pytest.mark.parametrize(
