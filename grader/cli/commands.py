@@ -187,14 +187,15 @@ def diff(day: Words, against: bool) -> None:
     pages.diff(Terminal(sys.stdout), Terminal(sys.stderr), wanted, other, mine)
 
 
-@track.command(epilog=examples("track status", "track status --json"))
+@track.command(epilog=examples("track status", "track status --all", "track status --json"))
+@click.option("--all", "every", is_flag=True, help="Show every day, and the extras.")
 @as_json
-def status(as_json: bool) -> None:
-    """Show your progress, week by week."""
+def status(every: bool, as_json: bool) -> None:
+    """Show your progress: the week at hand day by day, the others in a line each."""
     here = standing()
     if as_json:
         return emit(**here.report())
-    progress.status(Terminal(sys.stdout), here.progress, here.current, here.journal.skipped)
+    progress.status(Terminal(sys.stdout), here.progress, here.current, here.journal.skipped, every)
 
 
 @track.command("list", epilog=examples("track list", "track list --json"))

@@ -46,7 +46,7 @@ class Progress:
         solution: whether the solution was opened before a pass.
         last: status of the last whole grading; empty since a start or a reset.
         failed: the check that stopped the last grading.
-        speed: the last measured speed, as in the verdict.
+        speed: the last speed, as in the verdict; what was measured outlasts what is predicted.
         at: when something last happened, ISO 8601 in UTC.
     """
 
@@ -64,6 +64,11 @@ class Progress:
     @property
     def done(self) -> bool:
         return self.on_cpu or self.on_gpu
+
+    @property
+    def measured(self) -> bool:
+        """Whether its speed is one that a GPU was seen to reach."""
+        return self.speed is not None and self.speed.get("evidence") == "measured"
 
     @property
     def state(self) -> State:
@@ -185,6 +190,8 @@ def _after(day: Progress, record: Record) -> Progress:
 def _graded(day: Progress, record: Record) -> Progress:
     passed, on_gpu = record.get("status") == "passed", record.get("on_gpu") is True
     speed = record.get("speed")
+    if not isinstance(speed, dict) or (day.measured and speed.get("evidence") != "measured"):
+        speed = day.speed
     return replace(
         day,
         started=True,
@@ -193,10 +200,11 @@ def _graded(day: Progress, record: Record) -> Progress:
         on_gpu=day.on_gpu or (passed and on_gpu),
         last=str(record.get("status", "")),
         failed=str(record.get("failed", "")),
-        speed=speed if isinstance(speed, dict) and speed.get("evidence") == "measured" else day.speed,
+        speed=speed,
     )
 
 
 def current(records: Sequence[Record]) -> Key | None:
-    """The day last worked on: its number or slug, or None when nothing was started."""
-    return next((record["day"] for record in reversed(records) if record["event"] != "solution"), None)
+    """The day started last, by number or slug: a look at an older one moves nothing. None before the first."""
+    begun = (record["day"] for record in reversed(records) if record["event"] == "started")
+    return next(begun, records[-1]["day"] if records else None)

@@ -22,22 +22,37 @@ SHOWN = {
 
 
 def status(
-    terminal: Terminal, progress: Mapping[Key, Progress], current: Day | None, skipped: int = 0
+    terminal: Terminal,
+    progress: Mapping[Key, Progress],
+    current: Day | None,
+    skipped: int = 0,
+    every: bool = False,
 ) -> None:
-    """Prints the progress summary: days done and under way, week by week."""
+    """Prints the progress summary: the days of the week at hand, and a line for each other week.
+
+    Args:
+        skipped: journal lines that could not be read.
+        every: print the days of all weeks, and the extras.
+    """
     days, extras = catalog.days(), catalog.extras()
     done = [progress[day.key] for day in days if day.key in progress and progress[day.key].done]
     terminal.line(
         ("Triton Track", "bold"),
         f"   {_bar(len(done), len(days))} {len(done)} of {len(days)} days done{_where(done)}",
     )
-    rows = _rows(terminal, days, progress)
-    for week in dict.fromkeys(day.week for day in days):
-        of_week = [day for day in days if day.week == week]
-        title = " · ".join(filter(None, (f"Week {week}", catalog.weeks().get(week))))
-        _section(terminal, title, {day: rows[day] for day in of_week}, progress)
+    week = (current or days[0]).week
+    sections = [(_week(number), [d for d in days if d.week == number], number == week) for number in _weeks()]
     if extras:
-        _section(terminal, "Extras", _rows(terminal, extras, progress), progress)
+        sections.append(("Extras", list(extras), current in extras))
+    if not every:
+        terminal.line()
+    for title, of_section, at_hand in sections:
+        if every:
+            terminal.line()
+        _section(terminal, title, of_section, progress, at_hand or every)
+    if not every:
+        terminal.line()
+        terminal.line("Every day: ", (typed("track status --all"), "cyan"))
     if skipped:
         lines = "line was" if skipped == 1 else "lines were"
         terminal.line()
@@ -45,14 +60,24 @@ def status(
     terminal.next(*following(progress, current))
 
 
+def _weeks() -> Sequence[int]:
+    return list(dict.fromkeys(day.week for day in catalog.days()))
+
+
+def _week(number: int) -> str:
+    return " · ".join(filter(None, (f"Week {number}", catalog.weeks().get(number))))
+
+
 def _section(
-    terminal: Terminal, title: str, rows: Mapping[Day, Sequence[Part]], progress: Mapping[Key, Progress]
+    terminal: Terminal, title: str, days: Sequence[Day], progress: Mapping[Key, Progress], whole: bool
 ) -> None:
-    passed = sum(progress.get(day.key, NEW).done for day in rows)
-    terminal.line()
-    terminal.line((title, "bold"), f"   {passed}/{len(rows)}")
-    for row in rows.values():
-        terminal.line(*row, indent=2)
+    """A heading with the days below it; or, not `whole`, with those that are begun and not done behind it."""
+    passed = sum(progress.get(day.key, NEW).done for day in days)
+    begun = [day.label for day in days if progress.get(day.key, NEW).state in ("started", "not yet")]
+    more = f"   begun: {', '.join(begun)}" if begun and not whole else ""
+    terminal.line((title, "bold" if whole else ""), f"   {passed}/{len(days)}", (more, "dim"))
+    if whole:
+        terminal.table([_row(terminal, day, progress.get(day.key, NEW)) for day in days])
 
 
 def _where(done: list[Progress]) -> str:
@@ -63,11 +88,6 @@ def _where(done: list[Progress]) -> str:
 def _bar(done: int, of: int, width: int = 20) -> str:
     filled = width * done // max(of, 1)
     return "█" * filled + "░" * (width - filled)
-
-
-def _rows(terminal: Terminal, days: Sequence[Day], progress: Mapping[Key, Progress]) -> dict[Day, list[Part]]:
-    rows = terminal.aligned([_row(terminal, day, progress.get(day.key, NEW)) for day in days])
-    return dict(zip(days, rows, strict=True))
 
 
 def _row(terminal: Terminal, day: Day, progress: Progress) -> list[Part]:
@@ -83,13 +103,13 @@ def _hangs_on(day: Day) -> str:
 
 
 def _detail(progress: Progress) -> str:
-    """What the state leaves out: the measured speed, what stopped the last grading, how many there were."""
+    """What the state leaves out: the speed, what keeps a day from being done, how many gradings there were."""
     words = []
-    if progress.on_gpu and progress.speed:
+    if progress.on_gpu and progress.speed and progress.measured:
         words.append(f"{progress.speed.get('of_copy', 0):.2f} of copy")
-    if progress.on_cpu and not progress.on_gpu:
-        words.append("speed not measured")
-    if progress.last not in ("", "passed", "unstarted"):
+    if progress.on_cpu and not progress.on_gpu and progress.speed:
+        words.append("speed predicted")
+    if not progress.done and progress.last not in ("", "passed", "unstarted"):
         words.append(f"last grading {progress.last}" + (f" at {progress.failed}" if progress.failed else ""))
     if progress.gradings:
         words.append(f"{progress.gradings} grading{'s' if progress.gradings > 1 else ''}")

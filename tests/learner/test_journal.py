@@ -169,10 +169,17 @@ def test_a_reset_closes_the_hints_again(path: Path) -> None:
     assert folded(path, ("reset", {})).hints == 0
 
 
-def test_the_current_day_is_the_one_last_worked_on(path: Path) -> None:
+def test_the_current_day_is_the_one_started_last_whichever_is_graded(path: Path) -> None:
     assert journal.current(journal.read(path).records) is None
     journal.append(path, "started", 1)
     journal.append(path, "started", 13)
     journal.append(path, "graded", 1, status="failed")
     journal.append(path, "solution", 13)
-    assert journal.current(journal.read(path).records) == 1
+    assert journal.current(journal.read(path).records) == 13
+
+
+def test_a_measured_speed_outlasts_a_predicted_one(path: Path) -> None:
+    predicted, measured = {"evidence": "predicted", "of_copy": 0.9}, {"evidence": "measured", "of_copy": 0.8}
+    assert folded(path, ("graded", {"status": "passed", "speed": predicted})).speed == predicted
+    assert folded(path, ("graded", {"status": "passed", "speed": measured})).speed == measured
+    assert folded(path, ("graded", {"status": "passed", "speed": predicted})).measured

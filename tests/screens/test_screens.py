@@ -62,6 +62,7 @@ def test_one_case_that_passed_is_no_day_done() -> None:
 
 DRAWN: dict[str, Callable[[Terminal], object]] = {
     "status": lambda t: progress.status(t, STANDING, day(8), skipped=2),
+    "status-every-day": lambda t: progress.status(t, STANDING, day(8), every=True),
     "status-new": lambda t: progress.status(t, {}, None),
     "status-all-on-cpu": lambda t: progress.status(t, ALL_ON_CPU, day(8)),
     "list": lambda t: progress.listing(t, STANDING, day(8)),
@@ -78,8 +79,8 @@ DRAWN: dict[str, Callable[[Terminal], object]] = {
 }  # fmt: skip
 ALL_ON_CPU = dict.fromkeys((1, 2, 8), Progress(on_cpu=True))
 STANDING = {
-    1: Progress(started=True, gradings=3, on_gpu=True, last="passed", speed={"of_copy": 0.861}),
-    2: Progress(started=True, gradings=1, on_cpu=True, last="passed"),
+    1: Progress(started=True, gradings=3, on_gpu=True, last="passed", speed={"evidence": "measured", "of_copy": 0.861}),
+    2: Progress(started=True, gradings=1, on_cpu=True, last="failed", speed={"evidence": "predicted"}),
     8: Progress(started=True, gradings=4, last="failed", failed="correct[n=1025-fp32]"),
 }
 FINDINGS = [
