@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import pty
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -102,6 +104,26 @@ class Learner:
     def types(self, *words: str, cwd: Path | None = None, stdin: int = subprocess.DEVNULL) -> Answer:
         """Runs `track` with these words in a process of its own, without a terminal."""
         return self._process("-m", "grader", *words, cwd=cwd, stdin=stdin)
+
+    def watches(self, *words: str) -> str:
+        """All that `track` with these words shows on a terminal."""
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "grader", *words],
+            cwd=self.folder,
+            env=self.surroundings(),
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+        )
+        os.close(theirs)
+        shown = b""
+        with contextlib.suppress(OSError):  # Linux says EIO when the other side has closed
+            while piece := os.read(ours, 65536):
+                shown += piece
+        os.close(ours)
+        assert process.wait() == 0, shown.decode(errors="replace")
+        return shown.decode()
 
     def runs(self, code: str, *words: str) -> Answer:
         """Runs Python code in the same way, with these words as its arguments."""

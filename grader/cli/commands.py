@@ -86,7 +86,8 @@ def start(day: Words, as_json: bool) -> None:
 @the_day
 def lesson(day: Words) -> None:
     """Read a day's lesson."""
-    pages.lesson(Terminal(sys.stdout), chosen(day))
+    wanted = chosen(day)
+    pages.lesson(Terminal(sys.stdout), wanted, standing().after_reading(wanted))
 
 
 @track.command(epilog=examples("track grade", "track grade 13 --cpu", "track grade 13 --file my.py --json"))
@@ -146,7 +147,7 @@ def hint(day: Words, again: bool, as_json: bool) -> None:
     opened = open_hint(found, wanted, again)
     if as_json:
         return emit(day=wanted.key, hints=[{"tier": tier, "text": text} for tier, text in opened.items()])
-    pages.hint(Terminal(sys.stdout), wanted, opened)
+    pages.hint(Terminal(sys.stdout), wanted, opened, standing().passed(wanted))
 
 
 @track.command(epilog=examples("track solution", "track solution 13 --yes > solution.py"))
@@ -180,11 +181,12 @@ def diff(day: Words, against: bool) -> None:
     """Show what you changed since the skeleton."""
     found, wanted = workspace.require(), chosen(day)
     mine = workspace.submission(found, wanted)
-    made = standing().of(wanted)
+    here = standing()
+    made = here.of(wanted)
     if against and not (made.done or made.solution):
         raise TrackError(f"{wanted.name} has not passed yet.", f"track grade {wanted.key}")
     other = wanted.solution if against else found.handed_out(wanted)
-    pages.diff(Terminal(sys.stdout), Terminal(sys.stderr), wanted, other, mine)
+    pages.diff(Terminal(sys.stdout), Terminal(sys.stderr), wanted, other, mine, here.passed(wanted))
 
 
 @track.command(epilog=examples("track status", "track status --all", "track status --json"))

@@ -15,7 +15,7 @@ import click
 from grader import datasheets
 from grader.catalog import Day
 from grader.cli.shell import Words, as_json, emit, the_day
-from grader.cli.standing import chosen
+from grader.cli.standing import chosen, standing
 from grader.errors import BadSubmission, NoWorkspace, TrackError
 from grader.learner import workspace
 from grader.learner.workspace import CannotWrite
@@ -59,7 +59,9 @@ def inspect(day: Words, gpu: str, file: Path | None, as_json: bool, **flags: boo
         _compiled(wanted, parts, code, given)
         listing.code(out, Terminal(sys.stderr), wanted, _lines(source), parts, code, given)
     else:
-        inspection.table(out, wanted, _lines(source), datasheets.GPUS[key], parts, given, flags["explain"])
+        passed = None if file else standing().passed(wanted)
+        chip = datasheets.GPUS[key]
+        inspection.table(out, wanted, _lines(source), chip, parts, given, flags["explain"], passed)
 
 
 def _compiled(day: Day, parts: list[dict[str, Any]], code: str, given: str) -> None:
@@ -106,7 +108,8 @@ def show(day: Words, only: str | None, out: Path | None, file: Path | None, as_j
     _write(wanted, target, given, lambda place: _draw(place, wanted, _lines(source), parts))
     if as_json:
         return emit(day=wanted.key, page=str(target.resolve()), parts=parts)
-    inspection.shown(Terminal(sys.stdout), wanted, _lines(source), target, parts, given)
+    passed = None if file else standing().passed(wanted)
+    inspection.shown(Terminal(sys.stdout), wanted, _lines(source), target, parts, given, passed)
 
 
 def _waiting(words: str) -> contextlib.AbstractContextManager[object]:

@@ -13,6 +13,7 @@ from grader.learner import hints, journal, workspace
 from grader.learner.journal import Journal, Progress
 from grader.learner.workspace import CannotWrite, Workspace
 from grader.screens import Terminal, pages, progress
+from grader.screens.terminal import Next
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,16 @@ class Standing:
 
     def of(self, day: Day) -> Progress:
         return self.progress.get(day.key, progress.NEW)
+
+    def passed(self, day: Day) -> Next | None:
+        """What follows a day that is done; None while it is not."""
+        return progress.following(self.progress, day) if self.of(day).done else None
+
+    def after_reading(self, day: Day) -> Next:
+        """What follows its lesson: start it, grade it, or go on."""
+        if self.of(day).state == "new":
+            return f"track start {day.key}", ""
+        return self.passed(day) or (f"track grade {day.key}", "once the TODOs in kernel.py are filled in")
 
     def report(self) -> dict[str, Any]:
         """The document that `status --json` prints."""

@@ -98,7 +98,8 @@ class Watch:
                 self.stop()
 
     def hint(self) -> None:
-        pages.hint(self.terminal, self.submission.day, open_hint(self.workspace, self.submission.day))
+        day = self.submission.day
+        pages.hint(self.terminal, day, open_hint(self.workspace, day), standing().passed(day))
 
     def next(self) -> None:
         """Goes on to the next day once this one has passed."""

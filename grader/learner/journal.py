@@ -205,6 +205,6 @@ def _graded(day: Progress, record: Record) -> Progress:
 
 
 def current(records: Sequence[Record]) -> Key | None:
-    """The day started last, by number or slug: a look at an older one moves nothing. None before the first."""
+    """The day started last, by number or slug; None before the first. A look at another moves nothing."""
     begun = (record["day"] for record in reversed(records) if record["event"] == "started")
     return next(begun, records[-1]["day"] if records else None)

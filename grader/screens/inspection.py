@@ -10,7 +10,7 @@ from grader.catalog import Day
 from grader.datasheets import Gpu
 from grader.screens.legend import KINDS, LIMITS, MACHINE, meaning
 from grader.screens.result import duration
-from grader.screens.terminal import Part, Terminal, near
+from grader.screens.terminal import Next, Part, Terminal, near
 
 Found = dict[str, Any]
 
@@ -26,6 +26,7 @@ def table(
     parts: Sequence[Found],
     given: str = "",
     explain: bool = False,
+    passed: Next | None = None,
 ) -> None:
     """Prints every bar's launches, line by line.
 
@@ -33,6 +34,7 @@ def table(
         source: the lines of the learner's file, as it was looked at.
         given: what a command needs to take the same file again.
         explain: say what the words mean, instead of how to ask for it.
+        passed: what follows, once the day is done.
     """
     terminal.line((day.heading, "bold"), (f"   predicted for one {gpu.name}", "dim"))
     backward = any(part["part"] != "forward" for part in parts)
@@ -41,7 +43,8 @@ def table(
     if any(map(_own, parts)):
         meaning(terminal, f"track inspect {day.key}{given} --explain", explain)
     barred = any(part["ideal"] for part in parts)
-    terminal.next(f"track grade {day.key}{given}", f"holds it against the {day.kind}'s bar" if barred else "")
+    grade = f"track grade {day.key}{given}", f"holds it against the {day.kind}'s bar" if barred else ""
+    terminal.next(*(passed or grade))
 
 
 def _part(terminal: Terminal, part: Found, which: str, source: Sequence[str]) -> None:
@@ -210,7 +213,13 @@ def _bytes(count: float) -> str:
 
 
 def shown(
-    terminal: Terminal, day: Day, source: Sequence[str], page: Path, parts: Sequence[Found], given: str = ""
+    terminal: Terminal,
+    day: Day,
+    source: Sequence[str],
+    page: Path,
+    parts: Sequence[Found],
+    given: str = "",
+    passed: Next | None = None,
 ) -> None:
     """Says where the page is, how to open it, and what strikes the eye on it."""
     launches = [launch for part in parts for launch in part["launches"]]
@@ -223,7 +232,7 @@ def shown(
     _findings(terminal, found[:PRINTED], source)
     if len(found) > PRINTED:
         terminal.line(f"and {len(found) - PRINTED} more in the picture", indent=5)
-    terminal.next(f"track grade {day.key}{given}", "says whether it is right")
+    terminal.next(*(passed or (f"track grade {day.key}{given}", "says whether it is right")))
 
 
 def _drawn(part: Found) -> list[Part]:

@@ -11,7 +11,7 @@ from grader.catalog import Day
 from grader.errors import TrackError
 from grader.learner.hints import TIERS
 from grader.learner.workspace import Fate, Workspace
-from grader.screens.terminal import Terminal, near, spell, typed
+from grader.screens.terminal import Next, Terminal, near, spell, typed
 
 if TYPE_CHECKING:
     from grader.setup.doctor import Condition
@@ -40,14 +40,16 @@ def started(
     terminal.next("track grade", f"once the TODOs in kernel.py are filled in (read: {typed('track lesson')})")
 
 
-def lesson(terminal: Terminal, day: Day) -> None:
-    """Prints the lesson: rendered on a terminal, as Markdown into a pipe."""
-    _markdown(terminal, day.lesson.read_text(encoding="utf-8"))
-    terminal.next(f"track start {day.key}")
+def lesson(terminal: Terminal, day: Day, following: Next) -> None:
+    """Prints the lesson: rendered on a terminal, page by page where it is longer; as Markdown into a pipe."""
+    text = day.lesson.read_text(encoding="utf-8")
+    with terminal.paged(text.count("\n")):
+        _markdown(terminal, text)
+    terminal.next(*following)
 
 
-def hint(terminal: Terminal, day: Day, tiers: Mapping[int, str]) -> None:
-    """Prints tiers by number, 1 to 3: usually one."""
+def hint(terminal: Terminal, day: Day, tiers: Mapping[int, str], passed: Next | None = None) -> None:
+    """Prints tiers by number, 1 to 3: usually one. `passed`: what follows, once the day is done."""
     for place, (tier, text) in enumerate(tiers.items()):
         if place:
             terminal.line()
@@ -55,7 +57,8 @@ def hint(terminal: Terminal, day: Day, tiers: Mapping[int, str]) -> None:
         terminal.line()
         _markdown(terminal, text)
     more = "hint" if max(tiers) < len(TIERS) else "solution"
-    terminal.next(f"track grade {day.key}", f"or {typed(f'track {more} {day.key}')} for more")
+    again = f"track grade {day.key}", f"or {typed(f'track {more} {day.key}')} for more"
+    terminal.next(*(passed or again))
 
 
 def _markdown(terminal: Terminal, source: str) -> None:
@@ -88,7 +91,7 @@ def solution(out: Terminal, err: Terminal, day: Day, fast: bool = False) -> None
         err.next(f"track diff {day.key} --solution", "compares yours with ours")
 
 
-def diff(out: Terminal, err: Terminal, day: Day, other: Path, mine: Path) -> None:
+def diff(out: Terminal, err: Terminal, day: Day, other: Path, mine: Path, passed: Next | None = None) -> None:
     """Prints a unified diff from `other`, a skeleton or the solution, to the learner's file."""
     texts = [path.read_text(encoding="utf-8", errors="replace").splitlines() for path in (other, mine)]
     names = "solution.py" if other == day.solution else "skeleton.py", "kernel.py"
@@ -97,7 +100,7 @@ def diff(out: Terminal, err: Terminal, day: Day, other: Path, mine: Path) -> Non
         out.line((line, DIFF.get(line[:1], "")))
     if not lines:
         err.line(f"kernel.py is the same as {names[0].removesuffix('.py')}.")
-    err.next(f"track grade {day.key}")
+    err.next(*(passed or (f"track grade {day.key}", "")))
 
 
 def was_reset(terminal: Terminal, workspace: Workspace, day: Day, trash: Path) -> None:

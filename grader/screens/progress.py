@@ -103,7 +103,7 @@ def _hangs_on(day: Day) -> str:
 
 
 def _detail(progress: Progress) -> str:
-    """What the state leaves out: the speed, what keeps a day from being done, how many gradings there were."""
+    """What the state leaves out: the speed, what keeps a day from being done, how many gradings it had."""
     words = []
     if progress.on_gpu and progress.speed and progress.measured:
         words.append(f"{progress.speed.get('of_copy', 0):.2f} of copy")

@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from grader.screens.grading import UNTRIED, case
-from grader.screens.terminal import Part, Terminal, near, typed
+from grader.screens.terminal import Next, Part, Terminal, near, typed
 from grader.verdict import Check, SpeedResult, Verdict
-
-Next = tuple[str, str]
 
 PRINTED = 8  # lines shown of what the kernel printed
 TRACED = 12  # lines shown of the learner's traceback

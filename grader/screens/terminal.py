@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shlex
 import sys
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -19,6 +20,8 @@ from grader import catalog
 
 # A cell or a line is made of plain strings and (string, style) pairs.
 Part = str | tuple[str, str]
+# What to type next, and a word on it.
+Next = tuple[str, str]
 
 MARKS = {
     "passed": ("✓", "ok", "green"),
@@ -113,6 +116,20 @@ class Terminal:
         """`words` without what could drive a terminal, and in ASCII where it can show nothing else."""
         words = CONTROLS.sub("?", words.expandtabs(4)).encode("utf-8", "replace").decode()
         return words if self.unicode else spell(words)
+
+    @contextlib.contextmanager
+    def paged(self, lines: int) -> Iterator[None]:
+        """What is printed meanwhile goes through $PAGER, where someone watches and the screen is too short.
+
+        Args:
+            lines: how many it has at least.
+        """
+        if not (self.live and self.stream is sys.stdout and lines > self.console.height):
+            yield
+            return
+        os.environ.setdefault("LESS", "-R")  # colours as colours
+        with self.console.pager(styles="NO_COLOR" not in os.environ):
+            yield
 
     def next(self, command: str, when: str = "") -> None:
         """Prints the last line of a screen: the command to type next."""

@@ -99,3 +99,25 @@ def test_a_lesson_needs_no_workspace_and_pipes_as_markdown(learner: Learner) -> 
     lesson = (REPO / "days" / "day13_fused_softmax" / "README.md").read_text(encoding="utf-8")
     assert lesson.splitlines()[0] in answer.out
     assert answer.out.splitlines()[-1] == "Next: track start 13"
+
+
+def test_a_lesson_ends_in_what_is_true_for_its_day(started: Learner) -> None:
+    assert started.types("lesson", "1").out.splitlines()[-1].startswith("Next: track grade 1")
+    assert passed(started).types("lesson", "1").out.splitlines()[-1].startswith("Next: track start 2")
+
+
+def test_after_a_pass_hints_and_diffs_lead_on(started: Learner) -> None:
+    passed(started)
+    for words in (["hint", "1"], ["diff", "1"]):
+        answer = started.types(*words)
+        assert "Next: track start 2" in answer.out + answer.err
+
+
+def test_a_long_lesson_goes_through_the_pager_of_a_terminal(started: Learner, tmp_path: Path) -> None:
+    pager = tmp_path / "pager"
+    pager.write_text("#!/bin/sh\necho PAGED; cat\n")
+    pager.chmod(0o755)
+    started.environment |= {"PAGER": str(pager), "TERM": "xterm", "LINES": "24", "COLUMNS": "80"}
+    shown = started.watches("lesson", "1")
+    assert "PAGED" in shown
+    assert shown.index("PAGED") < shown.index("Next:")

@@ -70,7 +70,7 @@ DRAWN: dict[str, Callable[[Terminal], object]] = {
     "where": lambda t: progress.where(t, Path.cwd() / "my-track", STANDING, day(8)),
     "hint": lambda t: pages.hint(t, day(2), {1: "What is 2x?"}),
     "hint-last": lambda t: pages.hint(t, day(2), {3: "```python\nx + x\n```"}),
-    "lesson": lambda t: pages.lesson(t, day(2)),
+    "lesson": lambda t: pages.lesson(t, day(2), ("track start 2", "")),
     "doctor": lambda t: pages.doctor(t, FINDINGS),
     "doctor-fine": lambda t: pages.doctor(t, FINDINGS[:2]),
     "watching": lambda t: watching.waiting(t, Path("kernel.py"), keyboard=True),
@@ -79,7 +79,9 @@ DRAWN: dict[str, Callable[[Terminal], object]] = {
 }  # fmt: skip
 ALL_ON_CPU = dict.fromkeys((1, 2, 8), Progress(on_cpu=True))
 STANDING = {
-    1: Progress(started=True, gradings=3, on_gpu=True, last="passed", speed={"evidence": "measured", "of_copy": 0.861}),
+    1: Progress(
+        started=True, gradings=3, on_gpu=True, last="passed", speed={"evidence": "measured", "of_copy": 0.861}
+    ),
     2: Progress(started=True, gradings=1, on_cpu=True, last="failed", speed={"evidence": "predicted"}),
     8: Progress(started=True, gradings=4, last="failed", failed="correct[n=1025-fp32]"),
 }
