@@ -11,12 +11,12 @@ from typing import Literal
 import click
 
 from grader import __version__, catalog
-from grader.catalog import Day
 from grader.cli import shell
 from grader.cli.looking import inspect, show
 from grader.cli.shell import Words, as_json, emit, the_day
 from grader.cli.standing import chosen, note, open_hint, standing, upcoming
-from grader.errors import BadSubmission, TrackError
+from grader.cli.versions import diff, reset, restore, solution
+from grader.errors import BadSubmission
 from grader.learner import workspace
 from grader.screens import Terminal, pages, progress
 from grader.screens.terminal import examples
@@ -150,43 +150,8 @@ def hint(day: Words, again: bool, as_json: bool) -> None:
     pages.hint(Terminal(sys.stdout), wanted, opened, standing().passed(wanted))
 
 
-@track.command(epilog=examples("track solution", "track solution 13 --yes > solution.py"))
-@the_day
-@click.option("--yes", is_flag=True, help="Do not ask before showing it ahead of a pass.")
-@click.option("--fast", is_flag=True, help="The tuned one, of a day that has two.")
-def solution(day: Words, yes: bool, fast: bool) -> None:
-    """Read our solution: freely after a pass, after one question before."""
-    found, wanted = workspace.require(), chosen(day)
-    if fast and not wanted.fast_solution.is_file():
-        problem = f"{wanted.name} has one solution: nothing of it was tuned apart."
-        raise TrackError(problem, f"track solution {wanted.key}")
-    made = standing().of(wanted)
-    if not made.done and not made.solution:
-        if not (yes or _agreed(wanted)):
-            return Terminal(sys.stderr).next(f"track hint {wanted.key}", "the solution stays closed")
-        note(found, "solution", wanted)
-    pages.solution(Terminal(sys.stdout), Terminal(sys.stderr), wanted, fast)
-
-
-def _agreed(day: Day) -> bool:
-    if not sys.stdin.isatty():
-        raise TrackError(f"{day.name} has not passed yet.", f"track solution {day.key} --yes")
-    return click.confirm(f"{day.name} has not passed yet. Show the solution anyway?", err=True)
-
-
-@track.command(epilog=examples("track diff", "track diff 13 --solution"))
-@the_day
-@click.option("--solution", "against", is_flag=True, help="Compare with our solution, after a pass.")
-def diff(day: Words, against: bool) -> None:
-    """Show what you changed since the skeleton."""
-    found, wanted = workspace.require(), chosen(day)
-    mine = workspace.submission(found, wanted)
-    here = standing()
-    made = here.of(wanted)
-    if against and not (made.done or made.solution):
-        raise TrackError(f"{wanted.name} has not passed yet.", f"track grade {wanted.key}")
-    other = wanted.solution if against else found.handed_out(wanted)
-    pages.diff(Terminal(sys.stdout), Terminal(sys.stderr), wanted, other, mine, here.passed(wanted))
+track.add_command(solution)
+track.add_command(diff)
 
 
 @track.command(epilog=examples("track status", "track status --all", "track status --json"))
@@ -210,20 +175,8 @@ def list_days(as_json: bool) -> None:
     progress.listing(Terminal(sys.stdout), here.progress, here.current)
 
 
-@track.command(epilog=examples("track reset", "track reset 13"))
-@the_day
-@as_json
-def reset(day: Words, as_json: bool) -> None:
-    """Start a day afresh; your work moves to .track/trash/.
-
-    Nothing is deleted, and what has passed stays passed.
-    """
-    found, wanted = workspace.require(), chosen(day)
-    trash = workspace.reset(found, wanted)
-    note(found, "reset", wanted)
-    if as_json:
-        return emit(day=wanted.key, trash=str(trash), kernel=str(found.kernel(wanted)))
-    pages.was_reset(Terminal(sys.stdout), found, wanted, trash)
+track.add_command(reset)
+track.add_command(restore)
 
 
 @track.command(epilog=examples("track doctor", "track doctor --json"))

@@ -17,7 +17,7 @@ from grader.verdict import Verdict
 
 SCHEMA = 1
 
-Event = Literal["started", "graded", "hint", "solution", "reset"]
+Event = Literal["started", "graded", "hint", "solution", "reset", "restored"]
 State = Literal["new", "started", "not yet", "done on CPU", "done on GPU"]
 Record = dict[str, Any]
 
@@ -174,6 +174,8 @@ def fold(records: Iterable[Record]) -> dict[Key, Progress]:
 def _after(day: Progress, record: Record) -> Progress:
     event = record["event"]
     if event == "started":
+        return replace(day, started=True)
+    if event == "restored":
         return replace(day, started=True)
     if event == "reset":
         return replace(day, started=True, hints=0, last="", failed="")

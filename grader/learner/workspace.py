@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
@@ -134,36 +132,6 @@ def _write(path: Path, content: bytes) -> None:
     except OSError:
         partial.unlink(missing_ok=True)
         raise
-
-
-def reset(workspace: Workspace, day: Day) -> Path:
-    """Moves everything in the day's folder to the trash, copies a fresh day, returns where the work lies now.
-
-    The folder itself stays, so an editor, a shell or `track watch` standing in it stays too.
-
-    Raises:
-        BadSubmission: the day was not started.
-        CannotWrite: what could not be moved still lies where it was.
-    """
-    if not workspace.folder(day).is_dir():
-        raise BadSubmission(f"{day.name} is not started.", f"track start {day.key}")
-    trash = _trash(workspace, day)
-    with writing(trash):
-        trash.mkdir(parents=True)
-        for entry in list(workspace.folder(day).iterdir()):
-            shutil.move(entry, trash / entry.name)
-    start(workspace, day)
-    return trash
-
-
-def _trash(workspace: Workspace, day: Day) -> Path:
-    stamp = datetime.now().strftime("%Y-%m-%d_%H-%M-%S")
-    taken = 0
-    while True:
-        path = workspace.hidden / "trash" / (f"{stamp}_{taken}" if taken else stamp) / day.stem
-        if not path.exists():
-            return path
-        taken += 1
 
 
 def submission(workspace: Workspace, day: Day) -> Path:

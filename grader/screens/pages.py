@@ -107,7 +107,16 @@ def was_reset(terminal: Terminal, workspace: Workspace, day: Day, trash: Path) -
     """Prints where the work went."""
     terminal.line((f"{day.heading} is fresh again.", "bold"))
     terminal.table([("your work", near(trash)), ("kernel", near(workspace.kernel(day)))])
-    terminal.next("track grade", "once the TODOs in kernel.py are filled in")
+    terminal.line("It comes back with ", (typed(f"track restore {day.key}"), "cyan"), indent=2)
+    terminal.next(f"track grade {day.key}", "once the TODOs in kernel.py are filled in")
+
+
+def was_restored(terminal: Terminal, workspace: Workspace, day: Day, trash: Path | None) -> None:
+    """Prints that the work is back, and where what it took the place of went."""
+    terminal.line((f"{day.heading} is as it was before the reset.", "bold"))
+    rows = [("kernel", near(workspace.kernel(day)))]
+    terminal.table([*rows, ("instead of", near(trash))] if trash else rows)
+    terminal.next(f"track grade {day.key}")
 
 
 def error(terminal: Terminal, problem: TrackError) -> None:

@@ -121,3 +121,25 @@ def test_a_long_lesson_goes_through_the_pager_of_a_terminal(started: Learner, tm
     shown = started.watches("lesson", "1")
     assert "PAGED" in shown
     assert shown.index("PAGED") < shown.index("Next:")
+
+
+def test_what_was_reset_comes_back_and_what_stood_there_goes_in_its_place(started: Learner) -> None:
+    started.kernel(DAY_1).write_text("mine")
+    (started.kernel(DAY_1).parent / "notes.md").write_text("my notes")
+    started.types("reset", "1")
+    started.types("reset", "1")  # of an untouched skeleton: that is no work to come back
+    started.kernel(DAY_1).write_text("a second try")
+    document = started.types("restore", "1", "--json").json
+    assert started.kernel(DAY_1).read_text() == "mine"
+    assert (started.kernel(DAY_1).parent / "notes.md").read_text() == "my notes"
+    assert (Path(document["trash"]) / "kernel.py").read_text() == "a second try"
+    started.types("restore", "1")
+    assert started.kernel(DAY_1).read_text() == "a second try"
+
+
+def test_where_nothing_was_reset_nothing_is_restored(started: Learner) -> None:
+    started.kernel(DAY_1).write_text("mine")
+    answer = started.types("restore", "1")
+    assert answer.code == 2
+    assert answer.err.splitlines()[0] == "error: Day 1: the trash holds no work of yours."
+    assert started.kernel(DAY_1).read_text() == "mine"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.errors import BadSubmission, NoWorkspace
-from grader.learner import journal, workspace
+from grader.learner import journal, trash, workspace
 from tests.learner import SKELETON, day
 
 pytestmark = pytest.mark.usefixtures("course")
@@ -108,8 +108,8 @@ def test_finished_helpers_are_handed_out_beside_the_skeleton(found: workspace.Wo
     assert workspace.start(found, day(2)) == fates
     assert (found.folder(day(2)) / "tiles.py").read_text() == "SIZE = 16\n"
     (found.folder(day(2)) / "tiles.py").write_text("mine")
-    trash = workspace.reset(found, day(2))
-    assert (trash / "tiles.py").read_text() == "mine"
+    put = trash.reset(found, day(2))
+    assert (put / "tiles.py").read_text() == "mine"
     assert (found.folder(day(2)) / "tiles.py").read_text() == "SIZE = 16\n"
 
 
@@ -128,11 +128,11 @@ def test_a_reset_moves_everything_to_the_trash_and_copies_a_fresh_day(found: wor
     (found.folder(day(2)) / "notes").mkdir()
     (found.folder(day(2)) / "notes" / "ideas.txt").write_text("an idea")
 
-    trash = workspace.reset(found, day(2))
+    put = trash.reset(found, day(2))
 
-    assert (trash / "kernel.py").read_text() == "mine"
-    assert (trash / "notes" / "ideas.txt").read_text() == "an idea"
-    assert trash.is_relative_to(found.hidden / "trash")
+    assert (put / "kernel.py").read_text() == "mine"
+    assert (put / "notes" / "ideas.txt").read_text() == "an idea"
+    assert put.is_relative_to(found.hidden / "trash")
     assert found.kernel(day(2)).read_text() == SKELETON
     assert sorted(os.listdir(found.folder(day(2)))) == ["README.md", "kernel.py"]
 
@@ -141,14 +141,14 @@ def test_two_resets_in_one_second_keep_both(found: workspace.Workspace) -> None:
     kept = []
     for text in ("first", "second", "third"):
         found.kernel(day(2)).write_text(text)
-        kept.append(workspace.reset(found, day(2)))
-    assert [(trash / "kernel.py").read_text() for trash in kept] == ["first", "second", "third"]
+        kept.append(trash.reset(found, day(2)))
+    assert [(put / "kernel.py").read_text() for put in kept] == ["first", "second", "third"]
 
 
 def test_a_day_that_was_not_started_has_no_submission_and_nothing_to_reset(
     found: workspace.Workspace,
 ) -> None:
-    for act in (workspace.submission, workspace.reset):
+    for act in (workspace.submission, trash.reset):
         with pytest.raises(BadSubmission, match=r"Day 8 is not started\."):
             act(found, day(8))
 

@@ -1,0 +1,87 @@
+"""`track solution`, `diff`, `reset` and `restore`: your kernel beside the skeleton, ours, and what it was."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from grader.catalog import Day
+from grader.cli.shell import Words, as_json, emit, the_day
+from grader.cli.standing import chosen, note, standing
+from grader.errors import TrackError
+from grader.learner import trash, workspace
+from grader.screens import Terminal, pages
+from grader.screens.terminal import examples
+
+
+@click.command(epilog=examples("track solution", "track solution 13 --yes > solution.py"))
+@the_day
+@click.option("--yes", is_flag=True, help="Do not ask before showing it ahead of a pass.")
+@click.option("--fast", is_flag=True, help="The tuned one, of a day that has two.")
+def solution(day: Words, yes: bool, fast: bool) -> None:
+    """Read our solution: freely after a pass, after one question before."""
+    found, wanted = workspace.require(), chosen(day)
+    if fast and not wanted.fast_solution.is_file():
+        problem = f"{wanted.name} has one solution: nothing of it was tuned apart."
+        raise TrackError(problem, f"track solution {wanted.key}")
+    made = standing().of(wanted)
+    if not made.done and not made.solution:
+        if not (yes or _agreed(wanted)):
+            return Terminal(sys.stderr).next(f"track hint {wanted.key}", "the solution stays closed")
+        note(found, "solution", wanted)
+    pages.solution(Terminal(sys.stdout), Terminal(sys.stderr), wanted, fast)
+
+
+def _agreed(day: Day) -> bool:
+    if not sys.stdin.isatty():
+        raise TrackError(f"{day.name} has not passed yet.", f"track solution {day.key} --yes")
+    return click.confirm(f"{day.name} has not passed yet. Show the solution anyway?", err=True)
+
+
+@click.command(epilog=examples("track diff", "track diff 13 --solution"))
+@the_day
+@click.option("--solution", "against", is_flag=True, help="Compare with our solution, after a pass.")
+def diff(day: Words, against: bool) -> None:
+    """Show what you changed since the skeleton."""
+    found, wanted = workspace.require(), chosen(day)
+    mine = workspace.submission(found, wanted)
+    here = standing()
+    made = here.of(wanted)
+    if against and not (made.done or made.solution):
+        raise TrackError(f"{wanted.name} has not passed yet.", f"track grade {wanted.key}")
+    other = wanted.solution if against else found.handed_out(wanted)
+    pages.diff(Terminal(sys.stdout), Terminal(sys.stderr), wanted, other, mine, here.passed(wanted))
+
+
+@click.command(epilog=examples("track reset", "track reset 13"))
+@the_day
+@as_json
+def reset(day: Words, as_json: bool) -> None:
+    """Start a day afresh; `restore` brings your work back.
+
+    It moves to .track/trash/, nothing is deleted, and what has passed stays passed.
+    """
+    found, wanted = workspace.require(), chosen(day)
+    put = trash.reset(found, wanted)
+    note(found, "reset", wanted)
+    if as_json:
+        return emit(day=wanted.key, trash=str(put), kernel=str(found.kernel(wanted)))
+    pages.was_reset(Terminal(sys.stdout), found, wanted, put)
+
+
+@click.command(epilog=examples("track restore", "track restore 13"))
+@the_day
+@as_json
+def restore(day: Words, as_json: bool) -> None:
+    """Bring back the work that the last reset moved away.
+
+    What stands there now moves to .track/trash/ in its place: a second restore swaps them again.
+    """
+    found, wanted = workspace.require(), chosen(day)
+    put = trash.restore(found, wanted)
+    note(found, "restored", wanted)
+    if as_json:
+        kernel = str(found.kernel(wanted))
+        return emit(day=wanted.key, kernel=kernel, trash=str(put) if put else None)
+    pages.was_restored(Terminal(sys.stdout), found, wanted, put)
