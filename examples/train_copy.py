@@ -1,8 +1,9 @@
 """Two layers of attention learn to repeat what they read, with day 35's kernel and with torch's attention.
 
-    python examples/train_copy.py                                 # on a GPU; well below a minute
-    python examples/train_copy.py --kernel kernel.py --autocast   # with your kernel, in bf16
-    TRITON_INTERPRET=1 python examples/train_copy.py --tiny       # without a GPU: a few steps
+    track python examples/train_copy.py                                 # on a GPU well below a minute
+    track python examples/train_copy.py --kernel kernel.py --autocast   # with your kernel, in bf16
+
+Without a GPU the model is tiny and takes a few steps: kernels run in Triton's interpreter.
 
 A sequence is a random word and then the same word again. To name the next token of the second, a query must
 find the key that stands one word before it: nothing else tells.
@@ -122,9 +123,10 @@ def main() -> None:
     parser.add_argument("--kernel", type=Path, default=SOLUTION)
     parser.add_argument("--autocast", action="store_true", help="bf16 where torch deems it safe")
     parser.add_argument("--compile", action="store_true", help="through torch.compile")
-    parser.add_argument("--tiny", action="store_true", help="a few steps, for the interpreter")
+    parser.add_argument("--tiny", action="store_true", help="a few steps, as without a GPU")
     chosen = parser.parse_args()
-    setup, device = TINY if chosen.tiny else Setup(), "cuda" if torch.cuda.is_available() else "cpu"
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    setup = TINY if chosen.tiny or device == "cpu" else Setup()
     for name, attention in (("torch", torch_attention), (str(chosen.kernel), load(chosen.kernel))):
         begin = time.perf_counter()
         losses = train(attention, setup, device, chosen.autocast, chosen.compile)

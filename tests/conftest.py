@@ -18,6 +18,12 @@ pytest_plugins = ["tests.learner", "tests.shown"]
 Grade = Callable[..., Verdict]
 
 
+@pytest.fixture(autouse=True)
+def _own_memory(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test is led to the workspace of another, or to one of whoever runs it."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+
+
 @pytest.fixture(scope="session")
 def warm() -> Iterator[Warm]:
     """One warm parent for all gradings of a test process."""

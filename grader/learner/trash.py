@@ -28,7 +28,7 @@ def reset(workspace: Workspace, day: Day) -> Path:
 
 
 def restore(workspace: Workspace, day: Day) -> Path | None:
-    """Brings back the work that `reset` moved away last; what stands there now goes to the trash in its place.
+    """Brings back the work that `reset` moved away last; what stands there now takes its place in the trash.
 
     Returns:
         where that lies; None where nothing stood there.

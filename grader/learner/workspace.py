@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -54,14 +55,47 @@ class Workspace:
 
 
 def find() -> Workspace | None:
-    """The workspace around the current folder, beside one of its parents, or at $TRACK_HOME."""
+    """The workspace around the current folder, beside one of its parents, at $TRACK_HOME, or made last.
+
+    A clone keeps to itself: what another one holds is not found from inside of it.
+    """
     here = _here()
     for folder in (here, *here.parents):
         for root in (folder, folder / FOLDER):
             if os.path.isdir(root / ".track"):
                 return Workspace(root)
     home = _home()
-    return Workspace(home) if home and os.path.isdir(home / ".track") else None
+    if home:
+        return Workspace(home) if os.path.isdir(home / ".track") else None
+    return None if _in_clone() else remembered()
+
+
+def remembered() -> Workspace | None:
+    """The workspace that was made last, of those that still stand."""
+    try:
+        roots = _memory().read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except OSError:
+        return None
+    standing = (Path(root) for root in reversed(roots) if os.path.isdir(Path(root, ".track")))
+    return next(map(Workspace, standing), None)
+
+
+def _remember(workspace: Workspace) -> None:
+    """One line for each; where none can be written, `cd` still finds the way."""
+    with suppress(OSError):
+        _memory().parent.mkdir(parents=True, exist_ok=True)
+        with _memory().open("a", encoding="utf-8", errors="surrogateescape") as lines:
+            lines.write(f"{workspace.root}\n")
+
+
+def _memory() -> Path:
+    """Where programs keep such things: the XDG base directory specification's $XDG_STATE_HOME."""
+    state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+    return Path(state, "triton-track", "workspaces")
+
+
+def _in_clone() -> bool:
+    return _here().is_relative_to(catalog.ROOT)
 
 
 def require() -> Workspace:
@@ -71,9 +105,13 @@ def require() -> Workspace:
         NoWorkspace: nothing was started from here.
     """
     found = find()
-    if found is None:
-        raise NoWorkspace("No day was started here or in a folder above.", "track start 1")
-    return found
+    if found:
+        return found
+    elsewhere = remembered()
+    if elsewhere:
+        problem = f"No day was started here. Your work lies in {elsewhere.root}."
+        raise NoWorkspace(problem, f"cd {shlex.quote(str(elsewhere.root))}")
+    raise NoWorkspace("No day was started here or in a folder above.", "track start 1")
 
 
 def create() -> Workspace:
@@ -85,12 +123,11 @@ def create() -> Workspace:
     found = find()
     if found:
         return found
-    here = _here()
-    in_clone = here.is_relative_to(catalog.ROOT)
-    root = _home() or (catalog.ROOT if in_clone else here) / FOLDER
-    with writing(root):
-        (root / ".track").mkdir(parents=True, exist_ok=True)
-    return Workspace(root)
+    made = Workspace(_home() or (catalog.ROOT if _in_clone() else _here()) / FOLDER)
+    with writing(made.root):
+        made.hidden.mkdir(parents=True, exist_ok=True)
+    _remember(made)
+    return made
 
 
 def start(workspace: Workspace, day: Day) -> dict[str, Fate]:

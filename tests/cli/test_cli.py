@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -15,7 +17,7 @@ from tests.learner import DAY_1, REPO, Learner, passed
 
 COMMANDS = [
     "tour", "start", "lesson", "grade", "watch", "hint",
-    "solution", "diff", "status", "list", "reset", "doctor", "inspect", "show",
+    "solution", "diff", "status", "list", "reset", "restore", "doctor", "inspect", "show", "python",
 ]  # fmt: skip
 
 
@@ -157,3 +159,29 @@ def test_status_imports_neither_torch_nor_triton(words: str) -> None:
     )
     command = [sys.executable, "-c", code, *words.split()]
     assert subprocess.run(command, cwd=REPO, capture_output=True, text=True, check=True).stderr == "[]\n"
+
+
+def test_the_work_is_found_from_any_folder_but_not_from_another_clone(
+    started: Learner, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    assert started.types("status", "--json", cwd=elsewhere).json["workspace"] == str(started.home)
+    assert started.types("start", "2", cwd=elsewhere).code == 0
+    assert list(elsewhere.iterdir()) == []
+    lost = started.types("grade", "1", cwd=REPO / "days")
+    assert lost.code == 2
+    assert lost.err.splitlines()[0] == f"error: No day was started here. Your work lies in {started.home}."
+
+
+def test_a_workspace_that_is_gone_is_forgotten_for_the_one_before(started: Learner, tmp_path: Path) -> None:
+    second = tmp_path / "second"
+    second.mkdir()
+    started.environment["TRACK_HOME"] = str(second / "mine")
+    started.types("start", "1", cwd=second)
+    del started.environment["TRACK_HOME"]
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    assert started.types("status", "--json", cwd=elsewhere).json["workspace"] == str(second / "mine")
+    shutil.rmtree(second)
+    assert started.types("status", "--json", cwd=elsewhere).json["workspace"] == str(started.home)
