@@ -77,7 +77,7 @@ class Day:
 
     @property
     def week(self) -> int:
-        return (self.anchor - 1) // A_WEEK + 1
+        return max(self.anchor - 1, 0) // A_WEEK + 1
 
     @property
     def folder(self) -> Path:
@@ -127,11 +127,15 @@ class Day:
         return re.sub(r"^# ((?:Day \d+|Extra)\s*[·:—-]\s*)?", "", heading).strip()
 
 
+WARM_UP = Day(0, "warm_up")  # what the tour plays; it counts for nothing
+
+
 @cache
 def days() -> tuple[Day, ...]:
     """Every day that is built, in order: a folder without a lesson is none yet."""
     found = (re.fullmatch(r"day(\d\d)_(\w+)", path.parent.name) for path in ROOT.glob("days/day*/README.md"))
-    return tuple(Day(number, slug) for number, slug in sorted((int(m[1]), m[2]) for m in found if m))
+    numbered = sorted((int(m[1]), m[2]) for m in found if m)
+    return tuple(Day(number, slug) for number, slug in numbered if number != WARM_UP.number)
 
 
 @cache
@@ -197,7 +201,7 @@ def _by_topic(text: str, slug: str, among: Sequence[Day]) -> Day | None:
 
 
 def _by_number(number: int) -> Day:
-    for day in days():
+    for day in (WARM_UP, *days()):
         if day.number == number:
             return day
     last = max((day.anchor for day in days()), default=0)

@@ -1,4 +1,4 @@
-"""`track tour`: day 1 from skeleton to pass, by the real commands in a scratch workspace."""
+"""`track tour`: the warm-up from skeleton to pass, by the real commands in a scratch workspace."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import contextlib
 import os
 import sys
 import tempfile
-import textwrap
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,8 +17,8 @@ from grader.errors import CannotGrade
 from grader.screens import Terminal, story
 from grader.verdict import EXIT_NOT_YET, EXIT_PASSED
 
-# The slip of the broken kernel, as an edit of day 1's solution.
-SLIP = ("y = 2 * x + 1", "y = 2 * x")
+# The line that the learner would write, as an edit of the warm-up's solution: one element too far.
+SLIP = ("source = BLOCK - 1 - offs", "source = BLOCK - offs")
 PAUSE = 1.2  # seconds for reading, where somebody reads
 
 
@@ -33,24 +32,22 @@ def run(track: click.Group) -> int:
         CannotGrade: a grading went otherwise than the story has it.
     """
     terminal = Terminal(sys.stdout)
-    day = catalog.find("1")
+    day = catalog.WARM_UP
     solution = day.solution.read_text(encoding="utf-8")
     broken = solution.replace(*SLIP)
-    story.opening(terminal, day)
+    story.opening(terminal)
     with _scratch() as folder:
         kernel = folder / "my-track" / day.stem / "kernel.py"
-        _type(track, terminal, "start 1", EXIT_PASSED)
+        _type(track, terminal, f"start {day.key}", EXIT_PASSED)
         story.note(terminal, story.NOT_YET)
         _type(track, terminal, "grade", EXIT_NOT_YET)
-        for words, source, code in (
-            (story.BROKEN, broken, EXIT_NOT_YET),
-            (story.SOLVED, solution, EXIT_PASSED),
+        for words, source, line, code in (
+            (story.BROKEN, broken, SLIP[1], EXIT_NOT_YET),
+            (story.SOLVED, solution, SLIP[0], EXIT_PASSED),
         ):
             kernel.write_text(source, encoding="utf-8")
-            story.note(terminal, words, _body(source))
+            story.note(terminal, words, line)
             _type(track, terminal, "grade", code)
-        story.note(terminal, story.STATUS)
-        _type(track, terminal, "status", EXIT_PASSED)
     story.closing(terminal)
     return EXIT_PASSED
 
@@ -63,12 +60,6 @@ def _type(track: click.Group, terminal: Terminal, words: str, expected: int) -> 
     code = track.main(words.split(), prog_name="track", standalone_mode=False) or EXIT_PASSED
     if code != expected:
         raise CannotGrade(f'"track {words}" ended with {code}; the tour expects {expected}.', "track doctor")
-
-
-def _body(source: str) -> str:
-    """The kernel's lines between its docstring and the launcher."""
-    lines = source.split("\n@triton.jit\n", 1)[1].split("\n\n\n", 1)[0].splitlines()
-    return textwrap.dedent("\n".join(lines[2:]))
 
 
 @contextlib.contextmanager

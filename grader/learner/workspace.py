@@ -190,8 +190,9 @@ def current(workspace: Workspace | None, records: Sequence[Record]) -> Day | Non
     if workspace is None:
         return None
     here, key = _here(), journal.current(records)
-    inside = [day for day in catalog.course() if here.is_relative_to(workspace.folder(day))]
-    return next(iter(inside), next((day for day in catalog.course() if day.key == key), None))
+    every = (*catalog.course(), catalog.WARM_UP)
+    inside = [day for day in every if here.is_relative_to(workspace.folder(day))]
+    return next(iter(inside), next((day for day in every if day.key == key), None))
 
 
 @contextmanager

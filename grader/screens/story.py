@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from grader.catalog import Day
 from grader.screens.terminal import Terminal, typed
 
-NOT_YET, BROKEN, SOLVED, STATUS = (
-    "Its kernel still has every TODO. What does the grader say to that?",
-    "A first try at the four TODOs. One of these lines is wrong:",
-    "The hint sits: the kernel is to add one. Mended:",
-    "One day done. The summary:",
+NOT_YET, BROKEN, SOLVED = (
+    "A kernel that turns a vector round; where it reads is a TODO. What does the grader say to that?",
+    "A first try at the TODO:",
+    "One element too far. Mended:",
 )
 
 
-def opening(terminal: Terminal, day: Day) -> None:
+def opening(terminal: Terminal) -> None:
     """Says what is going to happen, and that it touches nothing."""
     terminal.line(
         ("One round of Triton Track", "bold"), ", for real, in a scratch folder: nothing of yours is touched."
     )
-    terminal.line(f"Every day hands out a lesson and a kernel with TODOs. Day {day.number} goes like this.")
+    terminal.line("Every day hands out a lesson and a kernel with TODOs. This warm-up is none of the days.")
 
 
 def note(terminal: Terminal, words: str, code: str = "") -> None:

@@ -13,6 +13,7 @@ import pytest
 from grader import catalog
 from grader.cli import tour
 from tests import environments
+from tests.learner import Learner
 
 
 def play(cwd: Path, **surroundings: str) -> subprocess.CompletedProcess[str]:
@@ -35,12 +36,11 @@ def test_the_tour_goes_from_skeleton_to_pass_and_ends_with_the_learners_own_day(
     told = play(tmp_path, TRACK_HOME=str(home), TRACK_COMMAND="./track")
     assert told.returncode == 0, told.stderr + told.stdout
     story = [
-        "./track start 1",
+        "./track start 0",
         "Nothing to grade yet",
         "Not yet",
         "Passed",
-        "./track status",
-        f"1 of {len(catalog.days())} days",
+        "That is the whole loop",
     ]
     places = [told.stdout.index(words) for words in story]
     assert places == sorted(places)
@@ -53,19 +53,29 @@ def test_the_tour_goes_from_skeleton_to_pass_and_ends_with_the_learners_own_day(
 def test_the_broken_kernel_is_told_what_is_missing(tmp_path: Path) -> None:
     told = play(tmp_path).stdout
     failed = told[told.index("Not yet") : told.index("Passed")]
-    assert "constant" in failed
+    assert "past the end" in failed
 
 
 def test_the_slip_is_one_line_of_the_solution() -> None:
-    assert catalog.find("1").solution.read_text(encoding="utf-8").count(tour.SLIP[0]) == 1
+    assert catalog.WARM_UP.solution.read_text(encoding="utf-8").count(tour.SLIP[0]) == 1
+
+
+def test_the_warm_up_counts_for_nothing_and_day_1_comes_after_it(learner: Learner) -> None:
+    learner.types("start", "0")
+    assert " 0 of " in learner.types("status").out.splitlines()[0]
+    learner.kernel(catalog.WARM_UP.stem).write_text(catalog.WARM_UP.solution.read_text())
+    assert learner.types("grade").out.splitlines()[-1].startswith("Next: track start 1")
+    assert catalog.WARM_UP not in catalog.course()
 
 
 def test_a_grading_that_goes_otherwise_is_reported_and_not_praised(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clone = environments.clone(tmp_path / "clone")
-    solution = clone / "solutions" / f"{catalog.find('1').stem}.py"
-    solution.write_text(solution.read_text().replace("2 * x + 1", "2 * x + 1 + 1"))
+    solution = clone / "solutions" / f"{catalog.WARM_UP.stem}.py"
+    solution.write_text(
+        solution.read_text().replace("tl.load(x_ptr + source)", "0 * tl.load(x_ptr + source)")
+    )
     around = environments.plain(PYTHONPATH=str(clone))
     told = subprocess.run(
         [sys.executable, "-m", "grader", "tour"],
