@@ -21,7 +21,7 @@ def sum_blocks_kernel(x_ptr, partial_ptr, n, BLOCK: tl.constexpr):
 
 
 def total(x: torch.Tensor) -> torch.Tensor:
-    """Return the sum of x[n], contiguous, as a 0-d fp32 tensor; the same bits every time."""
+    """Return the sum of x[n], contiguous, as a 0-d fp32 tensor."""
     n = x.numel()
     # 64 KB of fp32 a program, 16 loads of 16 bytes a thread at 8 warps. 2**27 elements leave 8192 partial
     # sums, which fit in one block: the second launch reads 32 KB where the first read 512 MB.

@@ -83,10 +83,13 @@ def start(day: Words, as_json: bool) -> None:
     pages.started(Terminal(sys.stdout), found, wanted, fates, resumed)
 
 
-@track.command(epilog=examples("track lesson", "track lesson 13", "track lesson softmax > softmax.md"))
+@track.command(epilog=examples("track lesson", "track lesson 13 > softmax.md", "track lesson --words"))
 @the_day
-def lesson(day: Words) -> None:
+@click.option("--words", is_flag=True, help="Read the glossary instead: every word, and the day it is from.")
+def lesson(day: Words, words: bool) -> None:
     """Read a day's lesson."""
+    if words:
+        return pages.glossary(Terminal(sys.stdout), standing().next)
     wanted = chosen(day)
     pages.lesson(Terminal(sys.stdout), wanted, standing().after_reading(wanted))
 

@@ -28,6 +28,10 @@ class Standing:
     def of(self, day: Day) -> Progress:
         return self.progress.get(day.key, progress.NEW)
 
+    @property
+    def next(self) -> Next:
+        return progress.following(self.progress, self.current)
+
     def passed(self, day: Day) -> Next | None:
         """What follows a day that is done; None while it is not."""
         return progress.following(self.progress, day) if self.of(day).done else None
@@ -45,7 +49,7 @@ class Standing:
             "schema": journal.SCHEMA,
             "workspace": str(self.workspace.root) if self.workspace else None,
             "current": self.current.key if self.current else None,
-            "next": progress.following(self.progress, self.current)[0],
+            "next": self.next[0],
             "skipped_lines": self.journal.skipped,
             "days": [self._told(day) for day in catalog.days()],
             **({"extras": extras} if extras else {}),

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader import catalog
 from grader.catalog import Day
 from grader.errors import TrackError
 from grader.learner.hints import TIERS
@@ -42,7 +43,16 @@ def started(
 
 def lesson(terminal: Terminal, day: Day, following: Next) -> None:
     """Prints the lesson: rendered on a terminal, page by page where it is longer; as Markdown into a pipe."""
-    text = day.lesson.read_text(encoding="utf-8")
+    _page(terminal, day.lesson, following)
+
+
+def glossary(terminal: Terminal, following: Next) -> None:
+    """Prints the words of the lessons, in the same way."""
+    _page(terminal, catalog.ROOT / "days" / "GLOSSARY.md", following)
+
+
+def _page(terminal: Terminal, path: Path, following: Next) -> None:
+    text = path.read_text(encoding="utf-8")
     with terminal.paged(text.count("\n")):
         _markdown(terminal, text)
     terminal.next(*following)

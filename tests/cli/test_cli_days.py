@@ -143,3 +143,9 @@ def test_where_nothing_was_reset_nothing_is_restored(started: Learner) -> None:
     assert answer.code == 2
     assert answer.err.splitlines()[0] == "error: Day 1: the trash holds no work of yours."
     assert started.kernel(DAY_1).read_text() == "mine"
+
+
+def test_the_glossary_is_read_like_a_lesson(learner: Learner) -> None:
+    told = learner.types("lesson", "--words").out
+    assert "**warp** (day 04)" in told
+    assert told.splitlines()[-1].startswith("Next: track start 1")

@@ -1,0 +1,66 @@
+"""A word of the glossary stands in bold in the lesson of its day, and in no lesson before."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import pytest
+
+from grader import catalog
+
+PAGE = (catalog.ROOT / "days" / "GLOSSARY.md").read_text(encoding="utf-8")
+ENTRIES = re.findall(r"^\*\*(.+?)\*\* \(day (\d\d)\)", PAGE, re.MULTILINE)
+WORDS = [word for word, _ in ENTRIES]
+each_word = pytest.mark.parametrize(("word", "day"), [(word, int(day)) for word, day in ENTRIES], ids=WORDS)
+
+
+@cache
+def lesson(number: int) -> str:
+    """A day's lesson without its code and drawings, and without the titles of what it cites."""
+    text, _, _ = catalog.find(str(number)).lesson.read_text(encoding="utf-8").partition("## Where it is from")
+    return re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def whole(word: str) -> re.Pattern[str]:
+    """A word and its plurals. One with capitals is looked for as it is written: SM, and not sm."""
+    ends = f"{re.escape(word[:-2])}(?:is|es)" if word.endswith("is") else f"{re.escape(word)}(?:e?s)?"
+    return re.compile(rf"(?<!\w){ends}(?!\w)", re.IGNORECASE if word.islower() else 0)
+
+
+def bold(text: str) -> str:
+    """What stands in bold, and nothing else."""
+    return "\n".join(re.findall(r"\*\*(.+?)\*\*", text, re.DOTALL))
+
+
+def test_the_page_is_in_alphabetical_order_and_names_a_word_once() -> None:
+    assert sorted(set(WORDS), key=str.lower) == WORDS
+
+
+def test_every_entry_names_its_day() -> None:
+    assert len(ENTRIES) == len(re.findall(r"^\*\*", PAGE, re.MULTILINE)), "**word** (day 01): what it means"
+
+
+def test_an_entry_is_two_lines_at_most() -> None:
+    long = [entry for entry in PAGE.strip().split("\n\n")[2:] if entry.count("\n") > 1]
+    assert not long, f"the glossary is read at a glance: {long}"
+
+
+@each_word
+def test_a_word_is_explained_on_its_day(word: str, day: int) -> None:
+    assert whole(word).search(bold(lesson(day))), f"**{word}** stands in bold where day {day} explains it"
+
+
+@each_word
+def test_no_lesson_uses_a_word_before_it_is_explained(word: str, day: int) -> None:
+    early = [
+        f"day {before}: …{text[max(0, use.start() - 40) : use.end() + 20]}…"
+        for before in range(1, day)
+        for text in [re.sub(r"`[^`]*`", "", lesson(before))]
+        for use in whole(word).finditer(text)
+    ]
+    assert not early, f"day {day} explains {word!r}:\n" + "\n".join(early)
+
+
+def test_the_first_lesson_names_the_glossary() -> None:
+    assert "[the glossary](../GLOSSARY.md), or `track lesson --words`" in " ".join(lesson(1).split())
