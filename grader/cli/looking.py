@@ -80,15 +80,18 @@ def _code(day: Day, flags: dict[str, bool]) -> str:
     return codes[0] if codes else ""
 
 
-@click.command(epilog=examples("track show", "track show 7 -k m=1-n=1-fp32", "track show 5 --out tiles.html"))
+@click.command(epilog=examples("track show", "track show 7 --open", "track show 5 -k m=1-n=1 --out t.html"))
 @the_day
 @click.option("-k", "only", metavar="CASE", help="Draw this case, as a failed grading names it.")
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Write there: .html, .png, .svg, .pdf or a folder."
 )
+@click.option("--open", "opened", is_flag=True, help="Open it, too.")
 @a_file
 @as_json
-def show(day: Words, only: str | None, out: Path | None, file: Path | None, as_json: bool) -> None:
+def show(
+    day: Words, only: str | None, out: Path | None, opened: bool, file: Path | None, as_json: bool
+) -> None:
     """Draw which elements each program reads and writes.
 
     Writes one page that opens in any browser, offline. A .png, .svg or .pdf needs matplotlib.
@@ -110,6 +113,8 @@ def show(day: Words, only: str | None, out: Path | None, file: Path | None, as_j
         return emit(day=wanted.key, page=str(target.resolve()), parts=parts)
     passed = None if file else standing().passed(wanted)
     inspection.shown(Terminal(sys.stdout), wanted, _lines(source), target, parts, given, passed)
+    if opened and click.launch(str(target.resolve())):
+        raise TrackError(f"Nothing here opens {target.name}.", "Open the link above in a browser.")
 
 
 def _waiting(words: str) -> contextlib.AbstractContextManager[object]:

@@ -322,3 +322,16 @@ def test_findings_stand_below_with_their_lines() -> None:
     assert "✗  Finding 4.\n     line 24: tl.store(y_ptrs" in text
     assert "Finding 5" not in text
     assert "and 2 more in the picture" in text
+
+
+def test_the_page_is_opened_on_request_and_stays_where_nothing_can_open_it(
+    typed: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(looking.click, "launch", lambda place: opened.append(place) or len(opened) - 1)
+    typed("show 7 --file kernel.py --open")
+    page = tmp_path / f"{DAY.stem}.html"
+    assert opened == [str(page)]
+    with pytest.raises(TrackError, match=r"Nothing here opens day07_memory_coalescing\.html"):
+        typed("show 7 --file kernel.py --open")
+    assert page.is_file()
