@@ -147,6 +147,18 @@ def test_the_lesson_is_an_hour_not_a_book(day: Day) -> None:
 
 
 @each_day
+def test_the_task_names_what_is_graded_and_shows_code_that_parses(day: Day) -> None:
+    lesson = day.lesson.read_text(encoding="utf-8")
+    for code in re.findall(r"^```python\n(.*?)^```", lesson, re.DOTALL | re.MULTILINE):
+        ast.parse(code)
+    task = re.search(r"^## Your task\n\n```python\n(.*?)^```", lesson, re.DOTALL | re.MULTILINE)
+    assert task, "the task begins with its signature, as ```python"
+    told = set(re.findall(r"^(\w+)\(", task[1], re.MULTILINE))
+    graded = {challenge.entry for challenge in load_challenges(day.hidden_tests)}
+    assert told == graded, f"the task names {sorted(told)}, graded is {sorted(graded)}"
+
+
+@each_day
 def test_an_extra_hangs_on_a_day(day: Day) -> None:
     numbers = [one.anchor for one in catalog.days()]
     assert day.anchor in numbers, (
