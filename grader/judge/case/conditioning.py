@@ -95,7 +95,7 @@ class Rounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
             self.generators[value.device] = torch.Generator(value.device).manual_seed(SEED)
         generator = self.generators[value.device]
         ups = torch.randint(2, value.shape, generator=generator, device=value.device)
-        return value + value * (UNIT * (2 * ups - 1))
+        return value * (1 + UNIT * (2 * ups - 1).double())
 
 
 def _widened(value: Any) -> Any:

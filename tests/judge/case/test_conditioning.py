@@ -8,7 +8,7 @@ import torch
 
 from grader.challenge import Case, Challenge
 from grader.judge.case.compare import Expected, compare
-from grader.judge.case.conditioning import Movement
+from grader.judge.case.conditioning import Movement, Rounding
 from grader.judge.case.oracle import expect
 
 
@@ -53,6 +53,14 @@ def test_nan_and_inf_move_nothing() -> None:
     moved, rows = Movement(lambda inputs: (inputs[0] * 3,), (x,)).of(0)
     assert 0 < moved < 1e-7
     assert bool(rows.isfinite().all())
+
+
+def test_a_hidden_score_stays_hidden() -> None:
+    scores = torch.rand(4, 8).masked_fill(torch.ones(4, 8).triu(1) > 0, -torch.inf)
+    moved = Movement(lambda inputs: ((inputs[0] * 3).exp() * inputs[1],), (scores, torch.rand(4, 1)))
+    assert bool((moved.of(0)[1] > 0).all())
+    with Rounding():
+        assert bool((scores.double() * 3).isneginf().eq(scores.isneginf()).all())
 
 
 def test_the_same_inputs_move_the_same_way_in_every_replay() -> None:
