@@ -13,7 +13,7 @@ from .suspects import SUSPECTS
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, float, bool]:
-    """q, k, v, scale and causal; scores of large values are exact."""
+    """q, k, v, scale and causal; products of large values are exact."""
     return *qkv(case, draw, whole=True), case.get("scale", case.D**-0.5), case.get("causal", False)
 
 
@@ -66,10 +66,10 @@ challenge = Challenge(
         Case(B=2, H=2, Sq=9, Sk=11, D=48, layout="offset", dtype=HALF),
         Case(B=1, H=2, Sq=30, Sk=40, D=16, **DICTIONARY, scale=64.0),
         Case(B=1, H=1, Sq=20, Sk=90, D=64, **DICTIONARY, scale=2048.0, dtype=HALF),
-        Case(B=1, H=2, Sq=20, Sk=40, D=16, values="large", gain=128.0, scale=2**-15),
-        Case(B=1, H=2, Sq=20, Sk=40, D=16, values="large", gain=128.0, scale=2**-12, dtype=HALF),
+        Case(B=1, H=2, Sq=20, Sk=40, D=16, values="large", gain=128.0, scale=5e-6),
+        Case(B=1, H=2, Sq=20, Sk=40, D=16, values="large", gain=128.0, scale=1e-4, dtype=HALF),
         Case(B=1, H=2, Sq=20, Sk=33, D=32, values="constant", v_values="normal", scale=0.02),
-        Case(B=1, H=2, Sq=20, Sk=33, D=32, **FAR_BELOW, gain=20.0, dtype=BRAIN),
+        Case(B=1, H=2, Sq=20, Sk=33, D=32, **FAR_BELOW, gain=24.0, dtype=BRAIN),
         Case(B=1, H=2, Sq=20, Sk=33, D=32, values="heavy", dtype=HALF, causal=True),
         Case(B=1, H=2, Sq=20, Sk=33, D=32, values="normal", v_values="spike"),
         Case(B=1, H=2, Sq=20, Sk=33, D=32, values="normal", q_values="nan"),

@@ -73,11 +73,11 @@ CASES = [
     Case(B=2, H=2, Sq=9, Sk=11, D=48, layout="offset", dtype=HALF),
     Case(B=1, H=2, Sq=30, Sk=70, D=16, **DICTIONARY, scale=64.0),
     Case(B=1, H=1, Sq=20, Sk=90, D=64, **DICTIONARY, scale=2048.0, dtype=HALF),
-    Case(B=1, H=2, Sq=20, Sk=70, D=16, values="large", whole=True, gain=128.0, scale=2**-15),
-    Case(B=1, H=2, Sq=20, Sk=90, D=16, values="large", whole=True, gain=128.0, scale=2**-12, dtype=HALF),
+    Case(B=1, H=2, Sq=20, Sk=70, D=16, values="large", whole=True, gain=128.0, scale=5e-6),
+    Case(B=1, H=2, Sq=20, Sk=90, D=16, values="large", whole=True, gain=128.0, scale=1e-4, dtype=HALF),
     Case(B=1, H=2, Sq=20, Sk=33, D=32, values="constant", v_values="normal", scale=0.02),
-    # Scores around -13,000: far below any mask that is merely small.
-    Case(B=1, H=2, Sq=30, Sk=33, D=32, **FAR_BELOW, gain=20.0, dtype=BRAIN),
+    # Scores around -17,000: far below any mask that is merely small.
+    Case(B=1, H=2, Sq=30, Sk=33, D=32, **FAR_BELOW, gain=24.0, dtype=BRAIN),
     Case(B=1, H=2, Sq=20, Sk=33, D=32, values="heavy", dtype=HALF),
     Case(B=1, H=2, Sq=20, Sk=33, D=32, values="normal", v_values="spike"),
     Case(B=1, H=2, Sq=20, Sk=33, D=32, values="normal", q_values="nan"),

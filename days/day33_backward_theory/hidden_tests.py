@@ -123,7 +123,7 @@ challenge = (
             at(40, 70, 64, layout="offset", dtype=HALF),
             at(30, 40, 32, B=2, layout="expanded", q_layout="contiguous"),
             at(30, 40, 32, B=2, do_layout="expanded"),
-            at(60, 60, 16, True, values="rising", q_values="negative", rise=0.25, more_keys=True),
+            at(60, 60, 16, True, values="rising", q_values="negative", rise=0.2, more_keys=True),
             at(30, 50, 32, values="heavy", scale=0.02, more_keys=True, dtype=HALF),
             at(30, 50, 32, values="large", scale=1e-8, more_keys=True, dtype=HALF),
             at(30, 50, 32, values="spike", v_values="normal", do_values="normal", scale=0.01, dtype=HALF),
