@@ -17,7 +17,7 @@ def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, 
     return *qkv(case, draw, whole=True), case.get("scale", case.D**-0.5), case.get("causal", False)
 
 
-# Weights of exactly 0 and 1: every query is one of the keys. The largest score is a power of two: times log2 e
+# Weights of exactly 0 and 1: every query is one of the keys. The largest score is a power of 2: times log2 e
 # it does not round, and the exponent is 0 whether its product and difference are fused or not.
 DICTIONARY = {"values": "large", "v_values": "integers", "lookup": True, "exact": True}
 FAR_BELOW = {"values": "negative", "k_values": "constant", "v_values": "normal"}

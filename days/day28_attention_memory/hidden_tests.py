@@ -28,7 +28,7 @@ def attention_bytes(S: int, D: int, itemsize: int) -> int:
 
 big = Case(B=4, H=16, Sq=2048, Sk=2048, D=128, dtype=HALF)
 
-# Weights of exactly 0 and 1: every query is one of the keys. The largest score is a power of two: times log2 e
+# Weights of exactly 0 and 1: every query is one of the keys. The largest score is a power of 2: times log2 e
 # it does not round, and the exponent is 0 whether its product and difference are fused or not.
 DICTIONARY = {"values": "large", "v_values": "integers", "lookup": True, "exact": True}
 FAR_BELOW = {"values": "negative", "k_values": "constant", "v_values": "normal"}
