@@ -19,13 +19,14 @@ class Request:
     """One grading, or one look inside.
 
     Attributes:
-        do: `grade`, or what `inspect` and `show` ask for.
+        do: `grade`, or what `inspect`, `show` and `dev seeds` ask for.
         hidden_tests: path of the day's hidden tests.
         path: where the learner's file lies: messages name it, and beside it lies what it imports.
         provided: the folder of the day's finished helpers, which a file may import from wherever it lies.
         source: its bytes, read once: a save in mid-grading is not graded under another file's sha256.
         device: `cpu` interprets kernels, `gpu` compiles them.
         seed: of all that is drawn.
+        seeds: of `seeds`, how many are tried, from `seed` on.
         call_timeout: seconds that one call of the learner's function may take.
         only: a substring of the ids of the cases to try; all when None.
         cases, speed: whether cases are tried, and bars.
@@ -35,7 +36,7 @@ class Request:
         code: of `inspect`, what to print: ptx, sass, ttgir or nothing.
     """
 
-    do: Literal["grade", "inspect", "show"]
+    do: Literal["grade", "inspect", "show", "seeds"]
     hidden_tests: Path
     path: Path
     provided: Path
@@ -50,6 +51,7 @@ class Request:
     gpu: str = ""
     machine: bool = False
     code: str = ""
+    seeds: int = 1
 
     def rng(self, *purpose: str) -> random.Random:
         """The generator for one purpose."""

@@ -69,7 +69,7 @@ CASES = [
     Case(rows=4, cols=50, layout="contiguous", residual_layout="sliced"),
     Case(rows=5, cols=64, layout="offset"),
     Case(rows=6, cols=50, layout="expanded", residual_layout="contiguous"),
-    Case(rows=5, cols=128, values="constant"),
+    Case(rows=5, cols=128, values="constant", eps=1.0),
     Case(rows=5, cols=70, values="large"),
     Case(rows=5, cols=70, values="heavy"),
     Case(rows=5, cols=70, values="negative"),

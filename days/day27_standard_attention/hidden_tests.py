@@ -13,12 +13,13 @@ from .suspects import SUSPECTS
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, float, bool]:
-    """q, k, v, scale and causal; scores of large values are exact."""
+    """q, k, v, scale and causal; products of large values are exact."""
     return *qkv(case, draw, whole=True), case.get("scale", case.D**-0.5), case.get("causal", False)
 
 
-# Weights of exactly 0 and 1: every query is one of the keys.
-DICTIONARY = {"values": "large", "v_values": "integers", "scale": 64.0, "lookup": True, "exact": True}
+# Weights of exactly 0 and 1: every query is one of the keys. The largest score is a power of 2: times log2 e
+# it does not round, and the exponent is 0 whether its product and difference are fused or not.
+DICTIONARY = {"values": "large", "v_values": "integers", "lookup": True, "exact": True}
 FAR_BELOW = {"values": "negative", "k_values": "constant", "v_values": "normal"}
 
 challenge = Challenge(
@@ -63,12 +64,12 @@ challenge = Challenge(
         Case(B=2, H=2, Sq=10, Sk=14, D=32, layout="strided", k_layout="contiguous", causal=True),
         Case(B=3, H=2, Sq=8, Sk=9, D=32, layout="expanded"),
         Case(B=2, H=2, Sq=9, Sk=11, D=48, layout="offset", dtype=HALF),
-        Case(B=1, H=2, Sq=30, Sk=40, D=16, **DICTIONARY),
-        Case(B=1, H=1, Sq=20, Sk=90, D=80, **DICTIONARY, dtype=HALF),
-        Case(B=1, H=2, Sq=20, Sk=40, D=16, values="large", gain=128.0, scale=0.25),
-        Case(B=1, H=2, Sq=20, Sk=40, D=16, values="large", gain=128.0, scale=0.25, dtype=HALF),
-        Case(B=1, H=2, Sq=20, Sk=33, D=32, values="constant", v_values="normal"),
-        Case(B=1, H=2, Sq=20, Sk=33, D=32, **FAR_BELOW, gain=128.0),
+        Case(B=1, H=2, Sq=30, Sk=40, D=16, **DICTIONARY, scale=64.0),
+        Case(B=1, H=1, Sq=20, Sk=90, D=64, **DICTIONARY, scale=2048.0, dtype=HALF),
+        Case(B=1, H=2, Sq=20, Sk=40, D=16, values="large", gain=128.0, scale=5e-6),
+        Case(B=1, H=2, Sq=20, Sk=40, D=16, values="large", gain=128.0, scale=1e-4, dtype=HALF),
+        Case(B=1, H=2, Sq=20, Sk=33, D=32, values="constant", v_values="normal", scale=0.02),
+        Case(B=1, H=2, Sq=20, Sk=33, D=32, **FAR_BELOW, gain=24.0, dtype=BRAIN),
         Case(B=1, H=2, Sq=20, Sk=33, D=32, values="heavy", dtype=HALF, causal=True),
         Case(B=1, H=2, Sq=20, Sk=33, D=32, values="normal", v_values="spike"),
         Case(B=1, H=2, Sq=20, Sk=33, D=32, values="normal", q_values="nan"),

@@ -65,7 +65,7 @@ challenge = Challenge(
         Case(B=2, H=2, Sq=33, Sk=27, D=16, scale=-1.0, values="integers", dtype=HALF, exact=True),
         Case(B=1, H=2, Sq=20, Sk=50, D=24, values="large"),
         Case(B=1, H=2, Sq=20, Sk=50, D=24, values="heavy"),
-        Case(B=1, H=2, Sq=20, Sk=50, D=24, values="constant", q_values="normal", v_values="normal"),
+        Case(B=1, H=2, Sq=20, Sk=50, D=24, values="constant", q_values="negative", v_values="normal"),
         Case(B=1, H=2, Sq=20, Sk=50, D=24, values="spike"),
         Case(B=1, H=2, Sq=20, Sk=50, D=24, values="inf", q_values="normal", v_values="normal"),
         Case(B=1, H=2, Sq=20, Sk=50, D=24, values="nan"),

@@ -62,7 +62,7 @@ CASES = [
     at(2, 2, 16, more_keys=True, dtype=HALF),
     at(0, 5, 16),
     at(4, 0, 16),
-    at(5, 3, 16),
+    at(5, 3, 16, more_keys=True),
     at(31, 33, 32),
     at(64, 64, 64),
     at(33, 129, 80, H=1),

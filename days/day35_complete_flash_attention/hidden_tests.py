@@ -73,7 +73,7 @@ CASES = [
     at(20, 40, 32, upstream="expanded", B=2),
     at(20, 40, 64, True, upstream="scalar"),
     at(20, 40, 32, upstream="offset", dtype=HALF),
-    at(40, 60, 32, values="rising", q_values="negative", v_values="normal"),
+    at(40, 60, 32, q_values="negative", v_values="normal"),
     at(40, 60, 64, True, values="heavy", v_values="normal", scale=0.003),
     at(20, 30, 32, values="large", v_values="normal", scale=3e-9),
     at(20, 40, 32, values="nan", k_values="normal", v_values="normal"),

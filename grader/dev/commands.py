@@ -93,6 +93,13 @@ def proof(arguments: tuple[str, ...]) -> None:
 
 @dev.command(context_settings=passing_on, add_help_option=False)
 @rest
+def seeds(arguments: tuple[str, ...]) -> None:
+    """Try solutions and honest files with many seeds; none may fail."""
+    raise click.exceptions.Exit(_python("grader.dev.seeds", *arguments))
+
+
+@dev.command(context_settings=passing_on, add_help_option=False)
+@rest
 def measured(arguments: tuple[str, ...]) -> None:
     """Time every planted kernel on this machine's GPU, into a file."""
     raise click.exceptions.Exit(_python("grader.dev.measured", *arguments))

@@ -1,4 +1,4 @@
-"""Queries and keys whose scores are large, and yet no sum of their products rounds."""
+"""Queries and keys whose products are large, and yet no sum of them rounds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def qkv(case: Case, draw: Draw, whole: bool) -> tuple[Tensor, Tensor, Tensor]:
     """q, k and v: [B, H, S, D].
 
     Where the case's values are large and `whole` is set, q and k are small integers: with a `gain` of 128 the
-    scores are multiples of 2¹⁴ of up to 10⁷. Negative queries are whole numbers too. `lookup` makes a
+    products are multiples of 2¹⁴ of up to 10⁷. Negative queries are whole numbers too. `lookup` makes a
     dictionary of q and k.
     """
     q, k, v = (

@@ -140,7 +140,7 @@ class Session:
             NotMeasured: the interpreter cannot be trusted with it.
             CheckFailed: its runner was lost.
         """
-        self._trust(case)
+        self.trust(case)
         runner, names = self.ready_runner(), self.names[challenge.entry]
         try:
             return attempt(runner, challenge, case, names, self.request, arguments)
@@ -161,7 +161,12 @@ class Session:
             self.close()  # a CUDA context that saw an illegal access answers nothing any more
         raise CheckFailed("failed", {"reason": finding.reason, **finding.facts})
 
-    def _trust(self, case: Case) -> None:
+    def trust(self, case: Case) -> None:
+        """Hold the interpreter's canaries against a case.
+
+        Raises:
+            NotMeasured: it cannot be trusted with this one.
+        """
         words = {torch.bfloat16: "bf16", torch.float16: "fp16"}
         for canary in self.mute:
             word = words.get(case.dtype)

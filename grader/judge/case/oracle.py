@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
 
 from grader.challenge import Challenge
 from grader.judge.case.compare import Expected, errors
+from grader.judge.case.conditioning import Movement
 from grader.timing import passes
 
 Values = tuple[Any, ...]
+Moves = Callable[[], tuple[float, torch.Tensor]]
 
 
 def as_tuple(result: Any) -> Values:
@@ -33,7 +36,9 @@ def expect(challenge: Challenge, arguments: Values, kept: Values = ()) -> Values
         widest = max((d for d in wanted if d and d.is_floating_point), key=lambda d: d.itemsize, default=None)
         if widest is not None:
             plain = as_tuple(challenge.reference(*_cast(inputs, widest)))
-    return tuple(_expected(p, e, d) for p, e, d in zip(plain, exact, wanted, strict=True))
+    movement = Movement(lambda moved: as_tuple(challenge.reference(*moved)), inputs)
+    of_each = enumerate(zip(plain, exact, wanted, strict=True))
+    return tuple(_expected(p, e, d, partial(movement.of, number)) for number, (p, e, d) in of_each)
 
 
 def expect_gradients(
@@ -48,9 +53,16 @@ def expect_gradients(
     inputs = (*arguments, *kept)
     plain = gradients(challenge.reference, inputs, of, upstream)
     exact = gradients(challenge.reference, _cast(inputs, torch.float64), of, _cast(upstream, torch.float64))
+    count = len(inputs)
+    movement = Movement(
+        lambda moved: gradients(challenge.reference, moved[:count], of, moved[count:]), (*inputs, *upstream)
+    )
     return tuple(
-        replace(_expected(p, e, arguments[position].dtype), label=f"the gradient of {names[position]}")
-        for p, e, position in zip(plain, exact, of, strict=True)
+        replace(
+            _expected(p, e, arguments[position].dtype, partial(movement.of, number)),
+            label=f"the gradient of {names[position]}",
+        )
+        for number, (p, e, position) in enumerate(zip(plain, exact, of, strict=True))
     )
 
 
@@ -99,11 +111,11 @@ def _dtypes(returns: torch.dtype | Sequence[torch.dtype] | None, plain: Values) 
     return [value.dtype if isinstance(value, torch.Tensor) else None for value in plain]
 
 
-def _expected(plain: Any, exact: Any, dtype: torch.dtype | None) -> Any:
+def _expected(plain: Any, exact: Any, dtype: torch.dtype | None, movement: Moves) -> Any:
     if dtype is None:
         return exact
     exact, plain = exact.cpu(), plain.cpu().to(dtype)
     if not dtype.is_floating_point:
         return Expected(exact.to(dtype), dtype, (0.0, torch.zeros(1)))
     exact = exact.double()
-    return Expected(exact, dtype, errors(plain, exact))
+    return Expected(exact, dtype, errors(plain, exact), movement=movement)

@@ -1,4 +1,4 @@
-"""What is known of kernels without running them at full size: for `track inspect` and `track show`.
+"""What is asked of a judge beyond grading: `track inspect`, `track show` and `track dev seeds`.
 
 {"event": "answered", "parts": […]}    one entry a speed bar, or a function where the day has none
 {"event": "refused" | "broken", "text": …, "fix": …}
@@ -24,13 +24,14 @@ from grader.wire import Channel
 
 def answer(request: Request, events: Channel, parent: Channel) -> None:
     """Look inside once: the body of a forked judge."""
+    from grader.judge.look.seeds import seeded
     from grader.judge.look.show import traced
 
     session: Session | None = None
     try:
         session = Session(request, parent)
         imports.check(session)
-        parts = inspected(session) if request.do == "inspect" else traced(session)
+        parts = {"inspect": inspected, "show": traced, "seeds": seeded}[request.do](session)
         events.send({"event": "answered", "parts": parts})
     except CheckFailed as failed:
         strayed = failed.cause.get("kind") == "bounds"

@@ -1,0 +1,102 @@
+"""How far the right result moves when all that is computed on its way is rounded once more.
+
+The error of a stable kernel is its backward error, a few roundings, times the condition number: where terms
+cancel, no kernel has less. Source: Higham, Accuracy and Stability of Numerical Algorithms (2nd edition, SIAM,
+2002), section 1.6. Both are measured in one: the oracle is asked again, with every sum's terms and every
+result of arithmetic moved by one rounding at random. Source of that: Parker, Monte Carlo Arithmetic (1997).
+
+The rounding is that of the arithmetic: fp32, also where inputs and results have 16 bits. Inputs are not
+moved: they are exact, and so is the difference of two that are near.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from grader.judge.case.compare import errors
+
+Values = tuple[Any, ...]
+
+DRAWS = 16  # by luck, one may leave a row where it was
+SEED = 2002  # the same inputs move the same way in every replay
+UNIT = torch.finfo(torch.float32).eps / 2  # the largest relative error of one rounding
+# Sums of products and of terms, and how many of their tensors hold such: what cancels in them was rounded.
+SUMS = {"mm": 2, "bmm": 2, "mv": 2, "dot": 2, "addmm": 3, "baddbmm": 3, "sum": 1, "mean": 1, "cumsum": 1}
+SUMS |= {"norm": 1, "linalg_vector_norm": 1, "_softmax_backward_data": 1, "native_layer_norm_backward": 1}
+# What else rounds. A choice among elements (max, where, sort) does not: there equal must stay equal.
+POINTWISE = (
+    "add sub rsub mul div addcmul addcdiv pow reciprocal sqrt rsqrt square exp exp2 expm1 log log2 log1p"
+)
+POINTWISE += " tanh erf sigmoid silu gelu sin cos var var_mean std prod logsumexp _softmax _log_softmax"
+ROUNDING = {*SUMS, *POINTWISE.split(), "native_layer_norm", "add_", "sub_", "mul_", "div_"}
+
+
+class Movement:
+    """How far each result of a function moves.
+
+    Args:
+        function: the oracle, from all of its inputs in float64 to its results.
+        inputs: of any dtype.
+    """
+
+    def __init__(self, function: Callable[[Values], Values], inputs: Values) -> None:
+        self.function, self.inputs = function, inputs
+
+    def of(self, number: int) -> tuple[float, torch.Tensor]:
+        """The largest relative movement of result `number`, over the whole and per row."""
+        return self._largest[number]
+
+    @cached_property
+    def _largest(self) -> list[tuple[float, torch.Tensor]]:
+        wide = tuple(_widened(value) for value in self.inputs)
+        exact = self.function(wide)
+        largest = [(0.0, torch.zeros(1, dtype=torch.float64))] * len(exact)
+        rounding = Rounding()
+        for _ in range(DRAWS):
+            with rounding:
+                results = self.function(wide)
+            for number, (one, other) in enumerate(zip(results, exact, strict=True)):
+                if isinstance(one, torch.Tensor) and one.dtype.is_floating_point:
+                    whole, rows = errors(one.detach().cpu(), other.detach().double().cpu())
+                    known, row_known = largest[number]
+                    largest[number] = max(known, whole), rows.maximum(row_known)
+        return largest
+
+
+class Rounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Inside of it arithmetic in float64 rounds as fp32 may: terms of sums, and results."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.generators: dict[torch.device, torch.Generator] = {}
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Values = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        name = func.overloadpacket.__name__
+        terms = SUMS.get(name, 0)
+        result = func(*map(self.moved, args[:terms]), *args[terms:], **(kwargs or {}))
+        if name not in ROUNDING:
+            return result
+        if name.endswith("_"):
+            return result.copy_(self.moved(result))
+        return tuple(map(self.moved, result)) if isinstance(result, tuple) else self.moved(result)
+
+    def moved(self, value: Any) -> Any:
+        """Each element up or down by as much as one rounding may be; what is not floating stays."""
+        if not isinstance(value, torch.Tensor) or value.dtype != torch.float64:
+            return value
+        if value.device not in self.generators:
+            self.generators[value.device] = torch.Generator(value.device).manual_seed(SEED)
+        generator = self.generators[value.device]
+        ups = torch.randint(2, value.shape, generator=generator, device=value.device)
+        return value * (1 + UNIT * (2 * ups - 1).double())
+
+
+def _widened(value: Any) -> Any:
+    return value.double() if isinstance(value, torch.Tensor) and value.dtype.is_floating_point else value

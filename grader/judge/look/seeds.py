@@ -1,0 +1,64 @@
+"""A file's cases with many seeds in one judge and one runner: for `track dev seeds`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from grader.challenge import Case, Challenge
+from grader.judge.case.attempt import attempt
+from grader.judge.case.compare import Expected
+from grader.judge.case.findings import find
+from grader.judge.case.link import RunnerLost
+from grader.judge.case.trial import Trial
+from grader.judge.session import CheckFailed, NotMeasured, Session
+
+
+def seeded(session: Session) -> list[dict[str, Any]]:
+    """Every case with the request's seed and those that follow it.
+
+    Returns:
+        one entry a case that failed or leaned on its conditioning; last how many were tried, and what
+        canaries are silent.
+    """
+    pairs = session.cases("correct") + session.cases("edges")
+    tried, found = 0, []
+    for seed in range(session.request.seed, session.request.seed + session.request.seeds):
+        for pair in pairs:
+            entry = _tried(session, *pair, seed)
+            tried += entry.pop("tried")
+            if entry:
+                found.append({"seed": seed, "case": session.case_id(pair), **entry})
+    return [*found, {"tried": tried, "mute": session.mute}]
+
+
+def _tried(session: Session, challenge: Challenge, case: Case, seed: int) -> dict[str, Any]:
+    """What there is to tell of one case with one seed."""
+    try:
+        session.trust(case)
+    except NotMeasured:
+        return {"tried": 0}
+    names, request = session.names[challenge.entry], replace(session.request, seed=seed)
+    try:
+        trial = attempt(session.ready_runner(), challenge, case, names, request)
+    except RunnerLost as lost:
+        session.close()
+        return {"tried": 1, "failed": True, "reason": lost.reason}
+    except CheckFailed as failed:
+        return {"tried": 1, "failed": True, "reason": str(failed)}
+    if trial.passed:
+        return {"tried": 1, **({"failed": False} if _leaned(trial) else {})}
+    finding = trial.findings[0]
+    facts = {name: finding.facts.get(name) for name in ("label", "max_error", "allowed")}
+    return {"tried": 1, "failed": True, "reason": finding.reason, **facts}
+
+
+def _leaned(trial: Trial) -> bool:
+    """Whether it passes only because its rows are known to be ill-conditioned."""
+    expected = trial.expected
+    trial.expected = tuple(
+        replace(want, movement=None) if isinstance(want, Expected) else want for want in expected
+    )
+    strict = find(trial)
+    trial.expected = expected
+    return bool(strict)

@@ -1,0 +1,29 @@
+"""`track dev seeds` tries right kernels with many seeds, and shows how to replay what fails."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from grader import catalog
+from grader.dev.seeds import Row, lines, right, scan
+from grader.engine.warm import Warm
+
+ADDING = catalog.find("8")
+
+
+def test_the_solution_passes_and_a_slip_is_told_with_its_seed(tmp_path: Path, warm: Warm) -> None:
+    slip = tmp_path / "kernel.py"
+    slip.write_text(ADDING.solution.read_text().replace("x + y", "x - y"))
+    good, bad = Row(ADDING, ADDING.solution), Row(ADDING, slip)
+    scan(good, warm, range(1, 3), "n=1-")
+    scan(bad, warm, range(1, 3), "n=1-")
+    assert (good.failed, bad.tried) == ([], good.tried)
+    assert {entry["seed"] for entry in bad.failed} == {1, 2}
+    told = "\n".join(lines(bad, "cpu"))
+    assert "--cpu --seed 1 -k " in told
+
+
+def test_a_day_is_tried_with_its_solution_and_its_honest_files() -> None:
+    files = list(right(ADDING))
+    assert files[0] == ADDING.solution
+    assert {path.parent.name for path in files[1:]} == {ADDING.place}

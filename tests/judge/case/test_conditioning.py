@@ -1,0 +1,70 @@
+"""Where terms cancel, what rounding alone explains passes, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+
+from grader.challenge import Case, Challenge
+from grader.judge.case.compare import Expected, compare
+from grader.judge.case.conditioning import Movement, Rounding
+from grader.judge.case.oracle import expect
+
+
+def cancelling(digits: float) -> Expected:
+    """One row of a product whose terms cancel but for `digits` of their size."""
+    a = torch.rand(1, 64) + 1
+    a[:, 32:] = -a[:, :32] * (1 - digits)
+    challenge = Challenge("f", lambda case, draw: (), lambda a, b: a @ b, [])
+    return expect(challenge, (a, torch.ones(64, 32)))[0]
+
+
+def test_a_row_that_cancels_may_miss_by_what_rounding_its_terms_does() -> None:
+    want = replace(cancelling(1e-4), yardstick=(0.0, torch.zeros(1)))
+    near, far = ((want.exact * (1 + error)).float() for error in (3e-5, 3e-2))
+    assert compare(near, want, Case()) is None
+    assert compare(near, replace(want, movement=None), Case()) is not None
+    assert compare(far, want, Case()) is not None
+
+
+def test_a_row_that_does_not_cancel_is_allowed_nothing_more() -> None:
+    want = replace(cancelling(1.0), yardstick=(0.0, torch.zeros(1)))
+    assert compare((want.exact * (1 + 2e-5)).float(), want, Case()) is not None
+
+
+def test_the_movement_is_asked_for_only_where_an_answer_would_fail() -> None:
+    def never() -> tuple[float, torch.Tensor]:
+        raise AssertionError("asked for")
+
+    want = replace(cancelling(1.0), movement=never)
+    assert compare(want.exact.float(), want, Case()) is None
+
+
+def test_inputs_are_exact_and_so_is_the_difference_of_two_that_are_near() -> None:
+    x = 1e4 + torch.rand(4, 64)
+    moved, rows = Movement(lambda inputs: (torch.softmax(inputs[0], -1),), (x,)).of(0)
+    assert 0 < moved < 1e-7
+    assert float(rows.max()) < 1e-7
+
+
+def test_nan_and_inf_move_nothing() -> None:
+    x = torch.tensor([[1.0, float("nan")], [float("inf"), 2.0]])
+    moved, rows = Movement(lambda inputs: (inputs[0] * 3,), (x,)).of(0)
+    assert 0 < moved < 1e-7
+    assert bool(rows.isfinite().all())
+
+
+def test_a_hidden_score_stays_hidden() -> None:
+    scores = torch.rand(4, 8).masked_fill(torch.ones(4, 8).triu(1) > 0, -torch.inf)
+    moved = Movement(lambda inputs: ((inputs[0] * 3).exp() * inputs[1],), (scores, torch.rand(4, 1)))
+    assert bool((moved.of(0)[1] > 0).all())
+    with Rounding():
+        assert bool((scores.double() * 3).isneginf().eq(scores.isneginf()).all())
+
+
+def test_the_same_inputs_move_the_same_way_in_every_replay() -> None:
+    x = torch.rand(3, 40)
+    one, two = (Movement(lambda inputs: (inputs[0].sum(-1),), (x,)).of(0) for _ in range(2))
+    assert one[0] == two[0]
+    assert torch.equal(one[1], two[1])
