@@ -52,7 +52,8 @@ def _spoken(told: Diagnosis | Speech, first: Trial, several: bool) -> Diagnosis:
     """The sentence, with the output and the case that it is about; the first failed one is on the screen."""
     sentence, look_at, owner = told if len(told) == 3 else (*told, first)
     # A suspect's sentence says itself which output it is about.
-    label = "" if sentence in owner.challenge.suspects else owner.findings[0].facts.get("label", "")
+    own = any(sentence.endswith(told) for told in owner.challenge.suspects)
+    label = "" if own else owner.findings[0].facts.get("label", "")
     sentence = f"In {label}: {sentence}" if label else sentence
     if owner is first:
         return sentence, look_at

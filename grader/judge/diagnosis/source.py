@@ -38,6 +38,13 @@ def masked_lanes_hold_infinity(source: str) -> bool:
     return any(other is not None and "inf" in ast.unparse(other) for other in others)
 
 
+def has_subject(sentence: str, source: str) -> bool:
+    """Whether what a sentence blames can be in this source: a maximum only where one is taken."""
+    if "running maximum" in sentence.lower() and not called(source, {"max", "maximum"}):
+        return False
+    return "backward()" not in sentence or "backward" in source
+
+
 def dots_in_tf32(source: str) -> list[int]:
     """Lines of the tl.dot calls that multiply fp32 as TF32; none where one leaves its precision open."""
     lines = []
