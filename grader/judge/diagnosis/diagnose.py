@@ -21,7 +21,7 @@ from grader.judge.diagnosis.overrun import overrun
 from grader.judge.diagnosis.patterns import values
 from grader.judge.diagnosis.precision import imprecise, tf32
 from grader.judge.diagnosis.products import counted
-from grader.judge.diagnosis.properties import in_common, second_call
+from grader.judge.diagnosis.properties import in_common, second_call, sign_of_scale
 from grader.judge.diagnosis.raised import overflow, raised
 from grader.judge.diagnosis.returned import changed_input, returned_input, wrong_form
 from grader.judge.diagnosis.specials import special
@@ -102,6 +102,7 @@ RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | Speech | None]]
     unwritten,
     second_call,
     suspected,
+    sign_of_scale,
     special,
     tf32,
     counted,

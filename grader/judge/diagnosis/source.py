@@ -25,11 +25,18 @@ def keyword(call: ast.Call, name: str) -> ast.expr | None:
     return next((given.value for given in call.keywords if given.arg == name), None)
 
 
+def accesses(source: str, line: int) -> list[tuple[str, ast.Call]]:
+    """The loads, stores and atomics that span this line."""
+    there = [(name, call) for name, call in calls(source) if call.lineno <= line <= (call.end_lineno or 0)]
+    return [(name, call) for name, call in there if name in ("load", "store") or name.startswith("atomic_")]
+
+
 def masked_at(source: str, line: int) -> bool:
     """Whether a load, store or atomic that spans this line is given a mask."""
-    there = [(name, call) for name, call in calls(source) if call.lineno <= line <= (call.end_lineno or 0)]
-    access = [(name, call) for name, call in there if name in ("load", "store") or name.startswith("atomic_")]
-    return any(keyword(c, "mask") or len(c.args) > (1 if name == "load" else 2) for name, c in access)
+    return any(
+        keyword(call, "mask") or len(call.args) > (1 if name == "load" else 2)
+        for name, call in accesses(source, line)
+    )
 
 
 def masked_lanes_hold_infinity(source: str) -> bool:

@@ -71,7 +71,10 @@ def _best(
         early = bool(explained) and explained[0].trial is first
         if explained and (early or len(explained) >= HALF * len(_like(explained[0].trial, wrong))):
             ranked.append((early, len(explained), sentence))
-    for _, _, sentence in sorted(ranked, key=lambda one: one[:2], reverse=True):
+    most = max((count for _, count, _ in ranked), default=0)
+    # The first case alone may be a special one, such as a single column.
+    ranked.sort(key=lambda one: (one[0] and one[1] >= HALF * most, one[1]), reverse=True)
+    for *_, sentence in ranked:
         explained = found[sentence]
         if not _refuted(explained[0].trial.challenge.suspects[sentence], explained, evidence):
             return _placed(sentence, explained[0]), "the formula", explained[0].trial
@@ -87,7 +90,9 @@ def _placed(sentence: str, explained: Explained) -> str:
     """The sentence, and of which outputs it is true, where some are right."""
     if not explained.right:
         return sentence
-    given, right = (" and ".join(_names(explained.trial, which)) for which in (explained.given, explained.right))
+    given, right = (
+        " and ".join(_names(explained.trial, which)) for which in (explained.given, explained.right)
+    )
     return f"In {given}, not in {right}: {sentence}"
 
 

@@ -9,6 +9,7 @@ from grader.challenge import Case
 from grader.judge.case.trial import Trial
 from tests.judge.tried import told, tried
 
+MAX = "m = tl.max(x)\n"
 LOAD, EXP, EMPTY = "x = tl.load(x_ptr)\n", "y = tl.exp(x)\n", "out = torch.empty_like(x)\n"
 
 
@@ -36,12 +37,16 @@ def test_a_nan_is_laid_to_the_kernel_alone_where_none_can_be_loaded(
 ) -> None:
     sentence = told(not_a_number(sliced), source=source)
     assert says in sentence
-    assert ("running maximum" in sentence) == ("exp" in source)
+    assert ("running maximum" in sentence) == ("exp" in source and "max" in source)
 
 
 @pytest.mark.parametrize(
     ("source", "advice"),
-    [(EXP, "exponents that are never positive"), (EXP + "s = tl.sum(y)\n", "subtract the maximum first")],
+    [
+        (EXP, "exponents that are never positive"),
+        (EXP + "s = tl.sum(y)\n", "subtract the maximum first"),
+        (MAX + EXP + "s = tl.sum(y)\n", "though a maximum is taken"),
+    ],
 )
 def test_a_maximum_is_missed_in_a_sum_of_exponentials_alone(source: str, advice: str) -> None:
     assert advice in told(not_a_number(values="large"), source=source)
