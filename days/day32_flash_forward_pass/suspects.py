@@ -65,6 +65,16 @@ def ending_early(block: int) -> Callable[..., Outputs]:
     return by_head(one)
 
 
+def every_other(size: int) -> Callable[..., Outputs]:
+    """Blocks 0, 2, 4, … of keys alone."""
+
+    def one(q, k, v, scale, last):
+        skipped = torch.arange(len(k), device=k.device) // size % 2 == 1
+        return weigh(scores(q, k, scale, last).masked_fill(skipped, -math.inf), v)
+
+    return by_head(one)
+
+
 def rounded(q, k, v, scale, last) -> Outputs:
     """One head whose products of q and k are rounded to q's 16 bits before they are scaled."""
     dtype = BRAIN if torch.equal(q, q.to(BRAIN).to(q.dtype)) else HALF
@@ -153,5 +163,9 @@ SUSPECTS = {
     **{f"{ACC}(Blocks of {n} keys.)": in_blocks(n, keep_acc=True) for n in BLOCKS},
     **{f"{SUM}(Blocks of {n} keys.)": in_blocks(n, keep_l=True) for n in BLOCKS},
     **{f"{END}(Blocks of {n} queries.)": ending_early(n) for n in BLOCKS},
+    **{
+        f"Every second block of {n} keys is skipped: the step is twice the block.": every_other(n)
+        for n in BLOCKS
+    },
     **{f"{TAIL}(Blocks of {n} keys.)": in_blocks(n, whole=True) for n in BLOCKS},
 }

@@ -40,7 +40,7 @@ def unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
     where = finding.facts.get("at", finding.facts["index"])
     return told or (
         f"{finding.reason[0].upper()}{finding.reason[1:]}, the first at {where}: "
-        "the grid is too small (round up), its axes are swapped, or the mask leaves them out.",
+        "the grid or a block is too small (round up), its axes are swapped, or the mask leaves them out.",
         "the grid and the mask of the store",
     )
 

@@ -32,8 +32,9 @@ def out_dtype(trial: Trial) -> torch.dtype:
 def wrong_dtype(trial: Trial) -> torch.dtype:
     """The dtype of the output that is wrong."""
     assert trial.answer is not None
-    outputs, number = trial.answer.outputs, trial.findings[0].facts.get("result", 0)
-    return outputs[number].dtype
+    number = trial.findings[0].facts.get("result", 0)
+    dtype: torch.dtype = trial.answer.outputs[number].dtype
+    return dtype
 
 
 def wrong_output(trial: Trial) -> tuple[torch.Tensor, torch.Tensor] | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from grader.challenge import Case
-from grader.judge.case.compare import Finding
+from grader.judge.case.compare import Expected, Finding
+from grader.judge.case.naming import called as called_output
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.precision import CLOSE, FEW, relative
@@ -28,7 +29,7 @@ PROPERTIES: tuple[tuple[Callable[[Case], bool], str, str], ...] = (
     ),
     (
         lambda case: case.values == "negative",
-        "Only all-negative rows come out wrong: a masked lane holds 0, and the maximum sees it.",
+        "Only all-negative rows come out wrong: a masked lane holds more than -inf, and the maximum sees it.",
         "other=",
     ),
     (
@@ -88,6 +89,34 @@ def in_common(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
         if _just(lambda case: case.dtype.itemsize == 2, evidence) or min(errors, default=1.0) <= CLOSE:
             return NARROW
     return None
+
+
+def shared(evidence: Evidence) -> str:
+    """What every failed case has and not every passed one, in words; empty where it is nothing, or chance."""
+    failed, passed = [t.case for t in evidence.failed], [t.case for t in evidence.passed]
+    told = []
+    for label, value in failed[0].sizes.items():
+        others = sum(case.get(label, value) != value for case in passed)
+        if len(failed) >= FEW <= others and all(case.get(label) == value for case in failed):
+            told.append(f"{label}={value}")
+    return f" Every case that fails has {' and '.join(told)}." if told else ""
+
+
+def always_right(trial: Trial, evidence: Evidence) -> str:
+    """Which of several outputs is wrong in no case, in words; empty where none is."""
+    wanted = [want for want in trial.expected if isinstance(want, Expected)]
+    asked_for = sum(not want.label for want in wanted)
+    alike = [other for other in evidence.failed if other.challenge is trial.challenge]
+    wrong = {found.facts.get("result") for other in alike for found in other.findings}
+    names = [
+        want.label or called_output(number, asked_for, trial.results) or "the result"
+        for number, want in enumerate(wanted)
+        if number not in wrong
+    ]
+    if not names or None in wrong:
+        return ""
+    said = " and ".join(names)
+    return f" {said if names[0].isidentifier() else said[0].upper() + said[1:]}: right in every case."
 
 
 def _just(has: Callable[[Case], bool], evidence: Evidence) -> bool:

@@ -90,10 +90,8 @@ def _large(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
     if called(evidence.source, EXPONENTIALS):
         overflow = "Large values overflow: exp() of them is Inf, and Inf / Inf or Inf - Inf is NaN. "
         if called(evidence.source, EXTREMA) and called(evidence.source, {"sum", "dot"}):
-            spelled = "NaN" if finding.kind == "nan" else "Inf"
             return (
-                f"Large values come out as {spelled}, though a maximum is taken: is it that of the very "
-                "numbers that exp() is given, and is it subtracted from them? exp() of large numbers is Inf.",
+                f"{overflow}Is the maximum of the very numbers that exp() is given subtracted from them first?",
                 "the argument of exp",
             )
         if called(evidence.source, {"sum", "dot"}):
