@@ -90,10 +90,8 @@ def _large(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
     if called(evidence.source, EXPONENTIALS):
         overflow = "Large values overflow: exp() of them is Inf, and Inf / Inf or Inf - Inf is NaN. "
         if called(evidence.source, EXTREMA) and called(evidence.source, {"sum", "dot"}):
-            return (
-                f"{overflow}Is the maximum of the very numbers that exp() is given subtracted from them first?",
-                "the argument of exp",
-            )
+            asked = "Is the maximum of the very numbers that exp() is given subtracted from them first?"
+            return overflow + asked, "the argument of exp"
         if called(evidence.source, {"sum", "dot"}):
             return f"{overflow}In a sum of exponentials subtract the maximum first.", "the maximum"
         return f"{overflow}Write it with exponents that are never positive.", "the argument of exp"
