@@ -92,14 +92,14 @@ def in_common(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
 
 
 def shared(evidence: Evidence) -> str:
-    """What every failed case has and not every passed one, in words; empty where it is nothing, or chance."""
+    """The size that every failed case has and passed ones have not, in words; empty where there is none."""
     failed, passed = [t.case for t in evidence.failed], [t.case for t in evidence.passed]
-    told = []
+    best, most = "", FEW - 1
     for label, value in failed[0].sizes.items():
         others = sum(case.get(label, value) != value for case in passed)
-        if len(failed) >= FEW <= others and all(case.get(label) == value for case in failed):
-            told.append(f"{label}={value}")
-    return f" Every case that fails has {' and '.join(told)}." if told else ""
+        if len(failed) >= FEW and others > most and all(case.get(label) == value for case in failed):
+            best, most = f" Every case that fails has {label}={value}.", others
+    return best
 
 
 def always_right(trial: Trial, evidence: Evidence) -> str:

@@ -15,12 +15,12 @@ from grader.judge.case.naming import called
 from grader.judge.case.oracle import suspect
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Evidence, Speech
-from grader.judge.diagnosis.fit import FIT, MOST
+from grader.judge.diagnosis.fit import FIT
 from grader.judge.diagnosis.source import has_subject
 
 KINDS = ("values", "nan", "inf", "special", "scalar")
 UNLIKE = 0.02  # of the norm: a suspect so far from what is right would have failed
-HALF = 0.5  # of all that fails, where a suspect does not explain the first
+HALF = 0.5  # of what fails alike, and of all that fails where a suspect does not explain the first
 CLEARER = 0.25  # a suspect must leave at most this share of the distance to the truth
 OUTPUTS = {"o", "lse", "both", "Both"}  # words that speak of outputs, beside their names
 
@@ -42,8 +42,7 @@ class Explained:
 def suspected(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None:
     """The rule of the diagnosis: the suspect that explains most of what is wrong, best with the first.
 
-    It must explain most of what fails in the same way, and half of all that fails if the first case is not
-    among it. A suspect that would be wrong where the kernel is right is none. One that gives all that is
+    It must explain half of what fails alike, and of all that fails if the first case is not among it. A suspect that would be wrong where the kernel is right is none. One that gives all that is
     wrong comes before one that gives some outputs, as where one kernel of two has the mistake.
     """
     alike = (t for t in evidence.failed if t.challenge is trial.challenge and t.answer and not t.rows)
@@ -72,7 +71,7 @@ def _best(
         if not explained or not (early or len(explained) >= HALF * len(wrong)):
             continue
         alike = _like(explained[0].trial, wrong)
-        if sum(one.trial in alike for one in explained) >= MOST * len(alike):
+        if sum(one.trial in alike for one in explained) >= HALF * len(alike):
             ranked.append((early, len(explained), sentence))
     most = max((count for _, count, _ in ranked), default=0)
     # The first case alone may be a special one, such as a single column.
