@@ -144,7 +144,7 @@ def _made(trial: Trial, evidence: Evidence) -> Diagnosis:
     """In the interpreter a load beside its tensor would have been seen, though none of what nobody wrote."""
     scratch = sum(name in EMPTY for name, _ in calls(evidence.source)) > len(trial.expected)
     gaps = any(isinstance(value, torch.Tensor) and not value.is_contiguous() for value in trial.arguments)
-    how = "Inf - Inf, Inf / Inf or 0 · Inf"
+    how = "Inf - Inf, Inf / Inf, 0 / 0 or 0 · Inf"
     if scratch or gaps:
         there = "what torch.empty left there" if scratch else "the gap between the rows of an input"
         return (

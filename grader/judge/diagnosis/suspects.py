@@ -20,7 +20,7 @@ from grader.judge.diagnosis.source import has_subject
 
 KINDS = ("values", "nan", "inf", "special", "scalar")
 UNLIKE = 0.02  # of the norm: a suspect so far from what is right would have failed
-HALF = 0.5  # of what fails alike, and of all that fails where a suspect does not explain the first
+HALF = 0.5  # of what fails alike
 CLEARER = 0.25  # a suspect must leave at most this share of the distance to the truth
 OUTPUTS = {"o", "lse", "both", "Both"}  # words that speak of outputs, beside their names
 
@@ -42,8 +42,9 @@ class Explained:
 def suspected(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None:
     """The rule of the diagnosis: the suspect that explains most of what is wrong, best with the first.
 
-    It must explain half of what fails alike, and of all that fails if the first case is not among it. A suspect that would be wrong where the kernel is right is none. One that gives all that is
-    wrong comes before one that gives some outputs, as where one kernel of two has the mistake.
+    It must explain half of what fails alike; if it does not explain the first case, it is not right there.
+    A suspect that would be wrong where the kernel is right is none. One that gives all that is wrong comes
+    before one that gives some outputs, as where one kernel of two has the mistake.
     """
     alike = (t for t in evidence.failed if t.challenge is trial.challenge and t.answer and not t.rows)
     wrong = [t for t in alike if t.findings[0].kind in KINDS]
@@ -68,10 +69,11 @@ def _best(
     ranked = []
     for sentence, explained in found.items():
         early = bool(explained) and explained[0].trial is first
-        if not explained or not (early or len(explained) >= HALF * len(wrong)):
+        alike = _like(explained[0].trial, wrong) if explained else []
+        if not explained or sum(one.trial in alike for one in explained) < HALF * len(alike):
             continue
-        alike = _like(explained[0].trial, wrong)
-        if sum(one.trial in alike for one in explained) >= HALF * len(alike):
+        function = first.challenge.suspects[sentence]
+        if early or len(explained) >= HALF * len(wrong) or _differs(function, first, explained[0].given):
             ranked.append((early, len(explained), sentence))
     most = max((count for _, count, _ in ranked), default=0)
     # The first case alone may be a special one, such as a single column.

@@ -24,10 +24,10 @@ def not_a_number(sliced: bool = False, values: str = "normal") -> Trial:
         (
             LOAD + MAX + EXP,
             False,
-            "The kernel makes this NaN itself: Inf - Inf, Inf / Inf or 0 · Inf. A running maximum",
+            "The kernel makes this NaN itself: Inf - Inf, Inf / Inf, 0 / 0 or 0 · Inf. A running maximum",
         ),
         (LOAD + EXP, False, "The kernel makes this NaN itself"),
-        (LOAD, False, "The kernel makes this NaN itself: Inf - Inf, Inf / Inf or 0 · Inf."),
+        (LOAD, False, "The kernel makes this NaN itself: Inf - Inf, Inf / Inf, 0 / 0 or 0 · Inf."),
         (LOAD + EMPTY, False, "The kernel makes this NaN itself"),
         (LOAD + EMPTY + EMPTY, False, "or loads it from what torch.empty left there"),
         (LOAD, True, "or loads it from the gap between the rows of an input"),
