@@ -55,7 +55,8 @@ def imprecise(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | No
     pair = wrong_output(nearest)
     if pair is None or not _spread(*pair, nearest.case.dtype):
         return None
-    narrow = nearest.case.dtype.itemsize == 2 or any(word in evidence.source for word in NARROW)
+    words = NARROW if nearest.case.dtype.itemsize < 8 else (*NARROW, "float32")
+    narrow = nearest.case.dtype.itemsize == 2 or any(word in evidence.source for word in words)
     close = f"The values are close but too imprecise (error {error:.1e})"
     if narrow:
         why = f"{close}: something is computed in too low a precision, or large terms cancel."

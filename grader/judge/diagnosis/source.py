@@ -45,9 +45,17 @@ def masked_lanes_hold_infinity(source: str) -> bool:
     return any(other is not None and "inf" in ast.unparse(other) for other in others)
 
 
+def takes_maximum(source: str) -> bool:
+    """Whether a kernel may take a maximum: tl.max or tl.maximum, and not Python's own max()."""
+    named = (
+        name in ("max", "maximum") and isinstance(call.func, ast.Attribute) for name, call in calls(source)
+    )
+    return any(named)
+
+
 def has_subject(sentence: str, source: str) -> bool:
     """Whether what a sentence blames can be in this source: a maximum only where one is taken."""
-    if "running maximum" in sentence.lower() and not called(source, {"max", "maximum"}):
+    if "running maximum" in sentence.lower() and not takes_maximum(source):
         return False
     return "backward()" not in sentence or "backward" in source
 

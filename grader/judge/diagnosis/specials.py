@@ -15,6 +15,7 @@ from grader.judge.diagnosis.source import (
     called,
     calls,
     masked_lanes_hold_infinity,
+    takes_maximum,
 )
 
 EMPTY = {"empty", "empty_like", "new_empty"}
@@ -43,7 +44,7 @@ def special(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
         )
     if values == "nan" and not math.isnan(got):
         return _dropped(got, evidence.source)
-    if values == "negative" and math.isinf(got) and called(evidence.source, EXTREMA):
+    if values == "negative" and math.isinf(got) and takes_maximum(evidence.source):
         return (
             "All-negative rows underflow to log(0): the maximum saw a 0, from a masked lane or its start.",
             "other= of the masked load, and the first maximum",
@@ -89,7 +90,7 @@ def _large(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
         return None  # a number, where Inf or NaN is right
     if called(evidence.source, EXPONENTIALS):
         overflow = "Large values overflow: exp() of them is Inf, and Inf / Inf or Inf - Inf is NaN. "
-        if called(evidence.source, EXTREMA) and called(evidence.source, {"sum", "dot"}):
+        if takes_maximum(evidence.source) and called(evidence.source, {"sum", "dot"}):
             asked = "Is the maximum of the very numbers that exp() is given subtracted from them first?"
             return overflow + asked, "the argument of exp"
         if called(evidence.source, {"sum", "dot"}):
@@ -151,7 +152,7 @@ def _made(trial: Trial, evidence: Evidence) -> Diagnosis:
             f"NaN comes out of numbers: the kernel makes it, by {how}, or loads it from {there}.",
             "what is subtracted and divided, and what is read before it is written",
         )
-    if not (called(evidence.source, EXPONENTIALS) and called(evidence.source, EXTREMA)):
+    if not (called(evidence.source, EXPONENTIALS) and takes_maximum(evidence.source)):
         return f"The kernel makes this NaN itself: {how}.", "what is subtracted, divided and multiplied"
     return (
         f"The kernel makes this NaN itself: {how}. A running maximum that falls "

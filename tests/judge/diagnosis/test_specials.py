@@ -46,6 +46,7 @@ def test_a_nan_is_laid_to_the_kernel_alone_where_none_can_be_loaded(
     [
         (EXP, "exponents that are never positive"),
         (EXP + "s = tl.sum(y)\n", "subtract the maximum first"),
+        (EXP + "s = tl.sum(y)\nw = max(1, 2)\n", "subtract the maximum first"),
         (MAX + EXP + "s = tl.sum(y)\n", "of the very numbers that exp() is given"),
     ],
 )
