@@ -130,8 +130,8 @@ def _plain(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
         return FP16_ENDS
     if not idle:
         return (
-            f"{'Inf' if finding.facts['got'] > 0 else '-Inf'} comes out of finite numbers: something is "
-            "divided by 0, or a step overflows.",
+            f"{'Inf' if finding.facts['got'] > 0 else '-Inf'} comes out of finite numbers: a "
+            "division by 0, the logarithm of 0, or a step that overflows.",
             "divisions, and the largest value on the way",
         )
     return (
