@@ -21,6 +21,7 @@ from grader.judge.diagnosis.source import has_subject
 KINDS = ("values", "nan", "inf", "special", "scalar")
 UNLIKE = 0.02  # of the norm: a suspect so far from what is right would have failed
 HALF = 0.5  # of what fails alike
+THIRD = 0.33  # of it, where a suspect explains the first: a mistake may show otherwise in other cases
 CLEARER = 0.25  # a suspect must leave at most this share of the distance to the truth
 OUTPUTS = {"o", "lse", "both", "Both"}  # words that speak of outputs, beside their names
 
@@ -42,8 +43,8 @@ class Explained:
 def suspected(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None:
     """The rule of the diagnosis: the suspect that explains most of what is wrong, best with the first.
 
-    It must explain half of what fails alike; if it does not explain the first case, it is not right there.
-    A suspect that would be wrong where the kernel is right is none. One that gives all that is wrong comes
+    It must explain a third of what fails like the first case; or half of what fails like another, and not be
+    right in the first. A suspect that would be wrong where the kernel is right is none. One that gives all that is wrong comes
     before one that gives some outputs, as where one kernel of two has the mistake.
     """
     alike = (t for t in evidence.failed if t.challenge is trial.challenge and t.answer and not t.rows)
@@ -70,7 +71,8 @@ def _best(
     for sentence, explained in found.items():
         early = bool(explained) and explained[0].trial is first
         alike = _like(explained[0].trial, wrong) if explained else []
-        if not explained or sum(one.trial in alike for one in explained) < HALF * len(alike):
+        share = THIRD if early else HALF
+        if not explained or sum(one.trial in alike for one in explained) < share * len(alike):
             continue
         function = first.challenge.suspects[sentence]
         if early or len(explained) >= HALF * len(wrong) or _differs(function, first, explained[0].given):
