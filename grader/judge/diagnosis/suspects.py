@@ -44,8 +44,8 @@ def suspected(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | No
     """The rule of the diagnosis: the suspect that explains most of what is wrong, best with the first.
 
     It must explain a third of what fails like the first case; or half of what fails like another, and not be
-    right in the first. A suspect that would be wrong where the kernel is right is none. One that gives all that is wrong comes
-    before one that gives some outputs, as where one kernel of two has the mistake.
+    right in the first. A suspect that would be wrong where the kernel is right is none. One that gives all
+    that is wrong comes before one that gives some outputs, as where one kernel of two has the mistake.
     """
     alike = (t for t in evidence.failed if t.challenge is trial.challenge and t.answer and not t.rows)
     wrong = [t for t in alike if t.findings[0].kind in KINDS]
