@@ -48,6 +48,12 @@ OF_TILES = {
     LAST + "// must divide by the rows that it has.": mistaken(
         lambda group, inside, left, rows, num_pid_n: (group * rows + inside % left, inside // rows)
     ),
+    "The rows of the last group are rotated: count them by pid_in_group, not by pid.": mistaken(
+        lambda group, inside, left, rows, num_pid_n: (
+            group * rows + (group * rows * num_pid_n + inside) % left,
+            inside // left,
+        )
+    ),
     "The tiles come in row-major order: inside a group, go down its rows before the next column.": mistaken(
         lambda group, inside, left, rows, num_pid_n: (
             group * rows + inside // num_pid_n,

@@ -102,6 +102,12 @@ SUSPECTS = {
     "The variance is divided by the block's width: divide by the number of columns.": variant(
         lambda s, eps: (mean_of(s), (share(s) * rstd_of(s, 0.0) ** -2 + eps).rsqrt())
     ),
+    "Mean and variance are divided by the block's width: divide by the number of columns.": variant(
+        lambda s, eps: (
+            share(s) * mean_of(s),
+            (share(s) * (s - share(s) * mean_of(s)).square().mean(dim=1, keepdim=True) + eps).rsqrt(),
+        )
+    ),
     "Lanes past the row count in the variance: less the mean they are no longer 0. Mask them again.": variant(
         lambda s, eps: (
             mean_of(s),
@@ -141,6 +147,12 @@ SUSPECTS = {
     ),
     "dx lacks its last factor, 1 / deviation.": variant(
         dx=lambda dy, weight, x_hat, rstd: dx_of(dy, weight, x_hat, torch.ones_like(rstd))
+    ),
+    "In dx the mean of dy · weight is divided by the block's width: divide by the columns.": variant(
+        dx=lambda dy, *a: dx_of(dy, *a, mean=share(dy))
+    ),
+    "In dx the mean of dy · weight · x_hat is divided by the block's width, not by the columns.": variant(
+        dx=lambda dy, *a: dx_of(dy, *a, deviation=share(dy))
     ),
     "In dx both means are divided by the block's width: divide by the number of columns.": variant(
         dx=lambda dy, *a: dx_of(dy, *a, mean=share(dy), deviation=share(dy))

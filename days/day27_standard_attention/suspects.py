@@ -10,8 +10,6 @@ from grader.formulas.attention import Shift, attention, diagonal, softmax, visib
 from grader.formulas.blocks import BLOCKS, whole_blocks
 from grader.formulas.misread import first_heads, through
 
-NOTHING = torch.tensor(torch.inf)  # no guess: it is the result of nobody
-
 
 def seen_by(q: torch.Tensor, k: torch.Tensor, causal: bool) -> torch.Tensor:
     return visible(q, k, diagonal(q, k, causal))
@@ -65,7 +63,7 @@ def of_whole_blocks(block: int) -> Callable[..., torch.Tensor]:
 
     def wrong(q, k, v, scale, causal) -> torch.Tensor:
         end = whole_blocks(k.shape[2], block)
-        return softmax(q @ k.mT * scale, seen_by(q, k, causal))[..., :end] @ v[:, :, :end] if end else NOTHING
+        return softmax(q @ k.mT * scale, seen_by(q, k, causal))[..., :end] @ v[:, :, :end]
 
     return wrong
 

@@ -53,14 +53,19 @@ def largest(s: torch.Tensor) -> torch.Tensor:
     return torch.nn.functional.pad(s, (0, 1), value=-math.inf).amax(dim=-1)
 
 
+def finite(top: torch.Tensor) -> torch.Tensor:
+    """What is subtracted from each row: its maximum, 0 where it sees no key."""
+    return top.nan_to_num(neginf=0.0)[..., None]
+
+
 def base_2_sum(s: torch.Tensor) -> torch.Tensor:
     top = largest(s)
-    return top + torch.log2(torch.exp(s - top[..., None]).sum(dim=-1))
+    return top + torch.log2(torch.exp(s - finite(top)).sum(dim=-1))
 
 
 def exp2_for_exp(s: torch.Tensor) -> torch.Tensor:
     top = largest(s)
-    return top + torch.log(torch.exp2(s - top[..., None]).sum(dim=-1))
+    return top + torch.log(torch.exp2(s - finite(top)).sum(dim=-1))
 
 
 def unscaled(s: torch.Tensor, block: int) -> torch.Tensor:
@@ -117,7 +122,7 @@ def ending(first_unread: Callable[[torch.Tensor, int], torch.Tensor], BLOCK_M: i
 
 
 def of_ends(BLOCK_M: int, BLOCK_N: int) -> dict[str, Wrong]:
-    tiles = f"(tiles of {BLOCK_M} queries and {BLOCK_N} keys)"
+    tiles = f"(as with tiles of {BLOCK_M} queries and {BLOCK_N} keys)"
     return {
         f"The loop over keys ends with key i for query i, but that sees keys up to i + Sk - Sq {tiles}.": (
             ending(lambda tile, offset: (tile + 1) * BLOCK_M, BLOCK_M, BLOCK_N)

@@ -53,6 +53,28 @@ def in_blocks(
     return by_head(one)
 
 
+def ending_early(block: int) -> Callable[..., Outputs]:
+    """Where causal, the loop ends with the queries' block, as if Sk - Sq were 0."""
+
+    def one(q, k, v, scale, last):
+        s = scores(q, k, scale, last)
+        query, key = torch.arange(len(q), device=q.device)[:, None], torch.arange(len(k), device=q.device)
+        end = (query // block + 1) * block if last is not None else len(k)
+        return weigh(s.masked_fill(key >= end, -math.inf), v)
+
+    return by_head(one)
+
+
+def every_other(size: int) -> Callable[..., Outputs]:
+    """Blocks 0, 2, 4, … of keys alone."""
+
+    def one(q, k, v, scale, last):
+        skipped = torch.arange(len(k), device=k.device) // size % 2 == 1
+        return weigh(scores(q, k, scale, last).masked_fill(skipped, -math.inf), v)
+
+    return by_head(one)
+
+
 def rounded(q, k, v, scale, last) -> Outputs:
     """One head whose products of q and k are rounded to q's 16 bits before they are scaled."""
     dtype = BRAIN if torch.equal(q, q.to(BRAIN).to(q.dtype)) else HALF
@@ -92,6 +114,7 @@ def first_head(q, k, v, scale, causal) -> Outputs:
 ACC = "acc is not rescaled: when m rises, what acc holds must be multiplied by alpha too, as l_i is. "
 SUM = "l_i is not rescaled: when m rises, the sum so far must be multiplied by alpha too, as acc is. "
 TAIL = "The last keys are left out: the loop visits whole blocks only. "
+END = "Where causal, the loop ends with key i for query i, which sees keys up to i + Sk - Sq. "
 NONE = "Rows that see no key come out NaN; o must be 0 and lse -inf. "
 LOW = "The running maximum starts at 0: if all scores are far below, exp of the distance underflows to 0. "
 SUSPECTS = {
@@ -139,5 +162,10 @@ SUSPECTS = {
     "Every head reads the keys and values of head 0.": first_head,
     **{f"{ACC}(Blocks of {n} keys.)": in_blocks(n, keep_acc=True) for n in BLOCKS},
     **{f"{SUM}(Blocks of {n} keys.)": in_blocks(n, keep_l=True) for n in BLOCKS},
+    **{f"{END}(Blocks of {n} queries.)": ending_early(n) for n in BLOCKS},
+    **{
+        f"Every second block of {n} keys is skipped: the step is twice the block.": every_other(n)
+        for n in BLOCKS
+    },
     **{f"{TAIL}(Blocks of {n} keys.)": in_blocks(n, whole=True) for n in BLOCKS},
 }

@@ -97,6 +97,11 @@ def behind_the_block(n: int) -> Callable[..., torch.Tensor | bool]:
     return lambda i, j, last: i >= (j // n + 1) * n - 1 - last if last is not None else True
 
 
+def up_to_the_block(n: int) -> Callable[..., torch.Tensor | bool]:
+    """Keys up to the last of the block of queries, whatever Sk - Sq is."""
+    return lambda i, j, last: j < (i // n + 1) * n if last is not None else True
+
+
 def triangle(n: int) -> dict[str, Callable[..., torch.Tensor | bool]]:
     """The bounds of causal loops where nothing is causal."""
     return {
@@ -113,6 +118,7 @@ KEPT_K = "Only the last block of keys counts in dq: each turn of the loop must a
 START = (
     "The loop for dk and dv starts at query start_n: key j is seen from query j + Sq - Sk on, which is not j."
 )
+END = "The loop for dq ends with key i for query i, which sees keys up to i + Sk - Sq."
 DIAGONAL = "The blocks that the diagonal crosses are left out of dk and dv: the loop starts behind them."
 LOWER = "The loops end or start at the diagonal although causal is False: there, every query sees every key."
 SUSPECTS = {
@@ -186,6 +192,7 @@ SUSPECTS = {
     **{f"{TAIL} (Blocks of {n}.)": changed(over_queries=whole("i", n)) for n in BLOCKS},
     **{f"{TAIL_K} (Blocks of {n}.)": changed(over_keys=whole("j", n)) for n in BLOCKS},
     **{f"{START} (Blocks of {n}.)": changed(over_queries=after_the_block(n)) for n in BLOCKS},
+    **{f"{END} (Blocks of {n}.)": changed(over_keys=up_to_the_block(n)) for n in BLOCKS},
     **{f"{DIAGONAL} (Blocks of {n}.)": changed(over_queries=behind_the_block(n)) for n in BLOCKS},
     **{f"{LOWER} (Blocks of {n}.)": changed(**triangle(n)) for n in BLOCKS},
 }

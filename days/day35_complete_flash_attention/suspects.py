@@ -52,6 +52,8 @@ SUSPECTS = {
     "dq and dk lack the scale: s = q kᵀ · scale.": in_backward(
         grads=lambda dq, dk, dv, scale: (dq / scale, dk / scale, dv)
     ),
+    "dq holds the scale twice.": in_backward(grads=lambda dq, dk, dv, scale: (dq * scale, dk, dv)),
+    "dk holds the scale twice.": in_backward(grads=lambda dq, dk, dv, scale: (dq, dk * scale, dv)),
     "dq and dk hold the scale twice.": in_backward(
         grads=lambda dq, dk, dv, scale: (dq * scale, dk * scale, dv)
     ),

@@ -15,8 +15,9 @@ NUMBER = re.compile(r"(?<![\w.])[-+]?(\d+(?:\.\d+)?(?:e[-+]?\d+)?)(?!\w|\.\d|%| 
 NAMED = re.compile(r"\b([A-Za-z]\w*) = ([-+]?\d+)\b")
 PLACE = re.compile(r"\b(?:from|the first) (\d+)(?: on)?\b")
 LINE = re.compile(r"\b[Ll]ine (\d+)\b")
+DAY = re.compile(r"\bdays? \d+")
 SPOKEN = re.compile(r"^With (\S+): ")
-COMMON = {0, 1, 2, 3, 4, 1e-4, 5e-4, 65504, 65535}  # what rules name by themselves
+COMMON = {0, 1, 2, 3, 4, 1e-4, 5e-4, 65504, 65535, 1.8e19}  # what rules name by themselves
 NEARLY = 0.06  # figures are told with two digits
 
 
@@ -70,7 +71,7 @@ def _numbers(sentence: str, check: Check, source: str) -> Iterator[str]:
             yield f"{place} lies outside of {check.name}"
     in_name = map(float, NUMBER.findall(check.name))  # fill=0.25, too
     known = {*COMMON, *map(float, sizes), *in_name, *_constants(source), *_figures(check.cause)}
-    for told in NUMBER.findall(LINE.sub("", sentence)):
+    for told in NUMBER.findall(DAY.sub("", LINE.sub("", sentence))):
         number, whole = float(told), told.isdigit()
         if whole and (number in known or number < max(sizes, default=0)):
             continue

@@ -99,6 +99,7 @@ class Bounds:
             outside,
             masked=lanes.size < access.addresses.size,
             tile=access.addresses.ndim > 1,
+            beyond=outside == lanes.size,
             crowded=lanes.size > (home.stop - home.start) // access.size,
             step=int(np.gcd.reduce(offsets)),
             itemsize=access.size,

@@ -38,6 +38,7 @@ class Overrun:
         lanes: how many of the access lie outside.
         masked: the access had a mask that let some lanes through and held others back.
         tile: the access has two or more dimensions.
+        beyond: none of them lies inside.
         crowded: it touches more lanes than the tensor has elements.
         step: the largest number that divides the offsets of all its lanes, in elements.
         itemsize: bytes of an element.
@@ -51,6 +52,7 @@ class Overrun:
     lanes: int
     masked: bool
     tile: bool
+    beyond: bool
     crowded: bool
     step: int
     itemsize: int

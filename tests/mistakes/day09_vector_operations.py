@@ -137,4 +137,10 @@ mistakes = [
         fails="honest",
         says="torch",
     ),
+    Mistake(
+        "tanh by a quotient of e to the minus 2z, Inf / Inf where z is far below 0",
+        swap={FORMULA: f"0.5 * u * (1 + (1 - tl.exp(-2 * {Z})) / (1 + tl.exp(-2 * {Z})))"},
+        fails="edges",
+        says="exponents that are never positive",
+    ),
 ]

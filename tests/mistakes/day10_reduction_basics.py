@@ -119,4 +119,16 @@ mistakes = [
         fails="honest",
         says="torch",
     ),
+    Mistake(
+        "partial sums of blocks are added up in fp16",
+        swap={"tl.sum(x.to(tl.float32), axis=0)": "tl.sum(x.to(tl.float16), axis=0)"},
+        fails="correct",
+        says="precision",
+    ),
+    Mistake(
+        "fp16 is summed as it comes",
+        swap={"tl.sum(x.to(tl.float32), axis=0)": "tl.sum(x, axis=0)"},
+        fails="correct",
+        says=".to(tl.float32)",
+    ),
 ]

@@ -86,4 +86,14 @@ mistakes = [
         fails="honest",
         says="torch",
     ),
+    Mistake(
+        "a tl.where at the end hides the NaN of a row that is all -inf",
+        swap={
+            "numerator = tl.exp(x - tl.max(x, axis=0))": "top = tl.max(x, axis=0)\n"
+            "    top = tl.where(top == -float('inf'), 0.0, top)\n    numerator = tl.exp(x - top)",
+            QUOTIENT: "tl.where(denominator > 0, numerator / denominator, 0.0)",
+        },
+        fails="edges",
+        says="and must stay NaN",
+    ),
 ]

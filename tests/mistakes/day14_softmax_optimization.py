@@ -131,4 +131,32 @@ mistakes = [
         fails="honest",
         says="torch",
     ),
+    Mistake(
+        "the maximum is replaced before the sum is rescaled to it",
+        swap={UPDATE: f"m_i = m_new\n            {UPDATE}"},
+        fails="correct",
+        says="rescaled to the new maximum",
+    ),
+    Mistake(
+        "the lanes whose maximum is the row's count, and no others",
+        swap={MERGE: "tl.sum(tl.where(m_i == m, l_i, 0.0), axis=0)"},
+        fails="correct",
+        says="leaves elements out",
+    ),
+    Mistake(
+        "a lane's sum is rescaled by its block's rise, not by its own",
+        swap={UPDATE: UPDATE.replace("m_i - m_new", "tl.max(m_i, axis=0) - tl.max(m_new, axis=0)")},
+        fails="correct",
+        says="of its own",
+    ),
+    Mistake(
+        "the sum of the row before goes on",
+        swap={
+            INIT: "        m_i = tl.full((LANES,), LOWEST, tl.float32)\n",
+            ROWS: "    l_i = tl.zeros((LANES,), tl.float32)\n    last = 0.0\n" + ROWS,
+            "scale = 1.0 / total": "last += total\n        scale = 1.0 / last",
+        },
+        fails="correct",
+        says="row before is left over",
+    ),
 ]

@@ -120,4 +120,10 @@ mistakes = [
         fails="honest",
         says="torch",
     ),
+    Mistake(
+        "the rows of the last group are rotated",
+        swap={PID_M: "pid_m = first_pid_m + pid % rows"},
+        fails="correct",
+        says="rotated",
+    ),
 ]

@@ -293,4 +293,25 @@ mistakes = [
         fails="honest",
         says="torch",
     ),
+    Mistake(
+        "the mean of dy · weight is divided by the block's width",
+        swap={ALONG_MEAN: ALONG_MEAN.replace("n_cols", "BLOCK_N")},
+        fails="correct",
+        says="In dx the mean of dy",
+    ),
+    Mistake(
+        "mean and variance are divided by the block's width",
+        swap={
+            "mean = tl.sum(s, axis=0) / n_cols": "mean = tl.sum(s, axis=0) / BLOCK_N",
+            RSTD: RSTD.replace("n_cols", "BLOCK_N"),
+        },
+        fails="correct",
+        says="Mean and variance are divided by the block",
+    ),
+    Mistake(
+        "a matrix of fp32 is kept beside s",
+        swap={SAVE: f"{SAVE}\n        ctx.centred = x.new_empty(n_rows, n_cols, dtype=torch.float32)"},
+        fails="correct",
+        says="It keeps",
+    ),
 ]

@@ -199,4 +199,10 @@ mistakes = [
         says="pass through memory",
     ),
     Mistake("nothing is returned", swap={RETURN: "    o.shape"}, fails="correct", says="None"),
+    Mistake(
+        "lanes past the last key get a score of 0 by tl.where",
+        swap={SCORES: SCORES.replace('-float("inf")', "0.0")},
+        fails="correct",
+        says="tl.where makes that -inf",
+    ),
 ]

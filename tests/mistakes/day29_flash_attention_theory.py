@@ -82,7 +82,7 @@ mistakes = [
     ),
     Mistake(
         "o is divided by l",
-        swap={OUTPUT: f"{OUTPUT} / ({SUM})[:, None]"},
+        swap={OUTPUT: f"{OUTPUT}\n    o = o / ({SUM})[:, None]"},
         fails="correct",
         says="divided",
     ),

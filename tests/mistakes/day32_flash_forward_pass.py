@@ -15,6 +15,7 @@ M_NEW = "m_new = tl.maximum(m_i, tl.max(qk, axis=1))"
 P = "p = tl.exp2(qk - m_new[:, None])"
 QK = 'tl.dot(q, k.T, input_precision="ieee")'
 SHAPE = "    B, H, Sq, D = q.shape"
+WHERE = 'qk = tl.where(seen, qk, -float("inf"))'
 VISIBLE = "visible = tl.zeros_like(offs_m) + Sk"
 
 mistakes = [
@@ -195,5 +196,38 @@ mistakes = [
         swap={SHAPE: f"    q, k, v = q.contiguous(), k.contiguous(), v.contiguous()\n{SHAPE}"},
         fails="honest",
         says="torch",
+    ),
+    Mistake(
+        "-inf is put in before the scale",
+        swap={
+            f"{QK} * {BASE_2}": QK,
+            WHERE: f"{WHERE} * {BASE_2}",
+        },
+        fails="correct",
+        says="Only a scale of 0 or less",
+    ),
+    Mistake(
+        "the loop over keys ends with the last query, as if Sq were Sk",
+        swap={
+            "range(0, tl.max(visible, axis=0), BLOCK_N)": "range(0, tl.minimum(start_m + BLOCK_M, Sk) "
+            "if CAUSAL else Sk, BLOCK_N)"
+        },
+        fails="correct",
+        says="the loop ends with key i for query i",
+    ),
+    Mistake(
+        "a tl.where at the end swallows NaN",
+        swap={DIVIDED: f"{DIVIDED}\n    o = tl.where(l_i[:, None] > 0, o, 0.0)"},
+        fails="edges",
+        says="any comparison with NaN is false",
+    ),
+    Mistake(
+        "no maximum is taken",
+        swap={
+            M_NEW: "m_new = m_i * 0",
+            "tl.full((BLOCK_M,), LOWEST, tl.float32)": "tl.zeros((BLOCK_M,), tl.float32)",
+        },
+        fails="edges",
+        says="overflow",
     ),
 ]

@@ -284,4 +284,38 @@ mistakes = [
         fails="correct",
         says="program",
     ),
+    Mistake(
+        "delta is forgotten in the kernel for dk and dv",
+        swap={"lse[None, :], delta[None, :]": "lse[None, :], 0.0"},
+        fails="correct",
+        says="In dk, not in dq: delta is missing",
+    ),
+    Mistake(
+        "delta is forgotten in the kernel for dq",
+        swap={"lse[:, None], delta[:, None]": "lse[:, None], 0.0"},
+        fails="correct",
+        says="In dq, not in dk: delta is missing",
+    ),
+    Mistake(
+        "the kernel for dq masks nothing",
+        swap={
+            "    visible = keys_seen(offs_m, Sq, Sk, CAUSAL)\n": (
+                "    visible = keys_seen(offs_m, Sq, Sk, False)\n"
+            )
+        },
+        fails="correct",
+        says="In dq, not in dk and dv: causal=True masks nothing",
+    ),
+    Mistake(
+        "the kernel for dk and dv hides the diagonal",
+        swap={SEEN_T: "seen = offs_n[:, None] + CAUSAL < keys_seen(offs_m, Sq, Sk, CAUSAL)[None, :]"},
+        fails="correct",
+        says="In dk and dv, not in dq: The causal mask hides the diagonal",
+    ),
+    Mistake(
+        "the keys of dq end at the diagonal of a square",
+        swap={KEYS: "range(0, tl.minimum(start_m + BLOCK_M, Sk) if CAUSAL else Sk, BLOCK_N)"},
+        fails="correct",
+        says="The loop for dq ends with key i",
+    ),
 ]

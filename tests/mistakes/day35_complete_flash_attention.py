@@ -271,4 +271,34 @@ mistakes = [
         fails="correct",
         says="dtype",
     ),
+    Mistake(
+        "a query head reads the key head of its number within the group",
+        swap={KEY_HEAD: "return pid_h % GROUP"},
+        fails="correct",
+        says="nothing of it lies inside",
+    ),
+    Mistake(
+        "the kernel for dk and dv has a program for each query head",
+        swap={HEADS: "(triton.cdiv(Sk, tall), Hq, B)"},
+        fails="correct",
+        says="nothing of it lies inside",
+    ),
+    Mistake(
+        "dk alone holds the scale twice",
+        swap={DK_OUT: DK_OUT.replace("dk * scale", "dk * scale * scale")},
+        fails="correct",
+        says="dk holds the scale twice",
+    ),
+    Mistake(
+        "dq alone holds the scale twice",
+        swap={DQ_OUT: DQ_OUT.replace("dq * scale", "dq * scale * scale")},
+        fails="correct",
+        says="dq holds the scale twice",
+    ),
+    Mistake(
+        "dk is made from key head g's own query head alone, as many times as there are members",
+        swap={MEMBER: "pid_h = pid_kh + 0 * member"},
+        fails="correct",
+        says="gradient of q: right in every case",
+    ),
 ]

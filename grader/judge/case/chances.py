@@ -65,7 +65,8 @@ def _repeats(keep: torch.Tensor, trial: Trial) -> Finding | None:
     correlation = (sums / (pairs * spread)).where(sums.abs() > allowed, 0.0)
     # What comes again every 512 elements comes again every 1024 too: the first of the strongest names it.
     lag = int((correlation.abs() >= 0.8 * correlation.abs().max()).nonzero()[0]) + 1
-    together = float(correlation[lag - 1])
+    # An estimate, which may come out a little above 1.
+    together = max(-1.0, min(1.0, float(correlation[lag - 1])))
     if trial.rows:
         sentence = "Elements far apart get the same random numbers: the counter must go on beyond 2³²."
         return Finding("chance", sentence, told=(sentence, "the dtype of the offsets of tl.rand"))

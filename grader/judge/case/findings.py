@@ -18,6 +18,7 @@ from grader.judge.case.link import is_poison, storage_bytes
 from grader.judge.case.naming import called, element
 from grader.judge.case.trial import Trial
 
+LISTED = 6  # tensors kept for the backward pass that a message names
 FORGIVEN = 1 << 10  # bytes kept for the backward pass: scalars, and seeds in tensors
 
 
@@ -189,12 +190,15 @@ def _saved_findings(trial: Trial, kept: Sequence[Kept]) -> list[Finding]:
         return []
     size = sum(entry.bytes for entry in kept)
     allowed = trial.challenge.gradients.saved(*trial.arguments)
-    if size <= allowed * 1.05 + FORGIVEN:
+    parameters = _parameters(trial)
+    if sum(entry.bytes for entry in kept if entry.name not in parameters) <= allowed * 1.05 + FORGIVEN:
         return []
-    largest = max(kept, key=lambda entry: entry.bytes).name
+    listed = sorted(kept, key=lambda entry: -entry.bytes)
+    told = ", ".join(f"{entry.name} ({entry.bytes})" for entry in listed[:LISTED])
+    more = f" and {len(listed) - LISTED} smaller ones" if len(listed) > LISTED else ""
     sentence = (
-        f"The forward pass keeps {size} bytes for the backward pass where {allowed} are enough: {largest} is "
-        f"the largest of {len(kept)} tensors kept."
+        f"The forward pass keeps {size} bytes for the backward pass where {allowed} are enough. It keeps "
+        f"{told}{more}."
     )
     return [
         Finding(
@@ -204,6 +208,13 @@ def _saved_findings(trial: Trial, kept: Sequence[Kept]) -> list[Finding]:
             told=(sentence, "ctx"),
         )
     ]
+
+
+def _parameters(trial: Trial) -> set[str]:
+    """Vectors that all rows of a larger argument share: the model holds them anyway."""
+    tensors = {n: a for a, n in zip(trial.arguments, trial.names, strict=True) if isinstance(a, torch.Tensor)}
+    most = max((tensor.dim() for tensor in tensors.values()), default=0)
+    return {name for name, tensor in tensors.items() if tensor.dim() == 1 < most}
 
 
 def _race_findings(races: Sequence[Race]) -> list[Finding]:

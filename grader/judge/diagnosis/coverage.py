@@ -29,15 +29,18 @@ def unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
     if all(bool(hole.all()) for hole in holes):
         return _nothing(grids(trial))
     if largest.dim() > 1:
-        told = tiles((trial, programs(trial)), (its_trial, programs(its_trial)), pairs)
-        if not told or "grid" in told[1]:
+        # The largest launch may be the forward pass, and a gradient come from another.
+        gradient = bool(finding.facts.get("label"))
+        counts = [0 if gradient else programs(owner) for owner in (trial, its_trial)]
+        told = tiles((trial, counts[0]), (its_trial, counts[1]), pairs)
+        if not gradient and (not told or "grid" in told[1]):
             told = misnumbered(trial, pairs, evidence) or told
     else:
         told = _run(holes, programs(its_trial))
     where = finding.facts.get("at", finding.facts["index"])
     return told or (
         f"{finding.reason[0].upper()}{finding.reason[1:]}, the first at {where}: "
-        "the grid is too small (round up), its axes are swapped, or the mask leaves them out.",
+        "the grid or a block is too small (round up), its axes are swapped, or the mask leaves them out.",
         "the grid and the mask of the store",
     )
 

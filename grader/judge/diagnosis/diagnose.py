@@ -21,7 +21,13 @@ from grader.judge.diagnosis.overrun import overrun
 from grader.judge.diagnosis.patterns import values
 from grader.judge.diagnosis.precision import imprecise, tf32
 from grader.judge.diagnosis.products import counted
-from grader.judge.diagnosis.properties import in_common, second_call
+from grader.judge.diagnosis.properties import (
+    always_right,
+    in_common,
+    second_call,
+    shared,
+    sign_of_scale,
+)
 from grader.judge.diagnosis.raised import overflow, raised
 from grader.judge.diagnosis.returned import changed_input, returned_input, wrong_form
 from grader.judge.diagnosis.specials import special
@@ -52,7 +58,8 @@ def _spoken(told: Diagnosis | Speech, first: Trial, several: bool) -> Diagnosis:
     """The sentence, with the output and the case that it is about; the first failed one is on the screen."""
     sentence, look_at, owner = told if len(told) == 3 else (*told, first)
     # A suspect's sentence says itself which output it is about.
-    label = "" if sentence in owner.challenge.suspects else owner.findings[0].facts.get("label", "")
+    own = any(sentence.endswith(told) for told in owner.challenge.suspects)
+    label = "" if own else owner.findings[0].facts.get("label", "")
     sentence = f"In {label}: {sentence}" if label else sentence
     if owner is first:
         return sentence, look_at
@@ -76,15 +83,16 @@ def _lost(case: Case | None, lost: RunnerLost) -> Diagnosis:
     return f"Your code took its process down {where}: {lost.reason}.", "pointers and masks"
 
 
-def place(trial: Trial, finding: Finding, _: Evidence) -> Diagnosis | None:
-    """Nothing better is known: say where and what."""
+def place(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
+    """Nothing better is known: say where and what, which outputs are right, what failed cases share."""
     facts = finding.facts
     if "index" not in facts or "got" not in facts:
         return None
     where = element("", facts["index"]) if facts.get("label") else facts.get("at", str(facts["index"]))
     where = f"At {where} the result" if where.startswith("[") else where or "The result"
     return (
-        f"{where} is {facts['got']:.6g} where {facts['expected']:.6g} is right.",
+        f"{where} is {facts['got']:.6g} where {facts['expected']:.6g} is right."
+        f"{always_right(trial, evidence)}{shared(evidence)}",
         "that element",
     )
 
@@ -101,6 +109,7 @@ RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | Speech | None]]
     unwritten,
     second_call,
     suspected,
+    sign_of_scale,
     special,
     tf32,
     counted,

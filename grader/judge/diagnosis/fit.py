@@ -29,6 +29,14 @@ def out_dtype(trial: Trial) -> torch.dtype:
     return next((out.dtype for out in outputs if out.dtype.is_floating_point), torch.float32)
 
 
+def wrong_dtype(trial: Trial) -> torch.dtype:
+    """The dtype of the output that is wrong."""
+    assert trial.answer is not None
+    number = trial.findings[0].facts.get("result", 0)
+    dtype: torch.dtype = trial.answer.outputs[number].dtype
+    return dtype
+
+
 def wrong_output(trial: Trial) -> tuple[torch.Tensor, torch.Tensor] | None:
     """The output whose values are wrong and what is right, both float64; None when no values are wrong."""
     if trial.answer is None or not trial.answer.outputs or trial.findings[0].kind != "values":

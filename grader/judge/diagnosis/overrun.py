@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
-from grader.judge.diagnosis.source import masked_at
+from grader.judge.diagnosis.source import accesses, masked_at
 
 
 def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
@@ -19,6 +21,9 @@ def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
     if facts["line"]:
         look_at = f"the mask on line {facts['line']}"
     reason = finding.reason[0].upper() + finding.reason[1:]
+    elsewhere = facts["line"] and not accesses(evidence.source, facts["line"])
+    if facts.get("beyond") and facts.get("tile") and (facts["masked"] or elsewhere):
+        return _starts_beyond(reason, facts)
     if facts["masked"]:
         return _let_through(reason, facts, look_at)
     if not facts.get("tile", True) and 1 < facts["itemsize"] == facts["step"]:
@@ -32,9 +37,21 @@ def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
             f"{reason}, though it has a mask: here that lets every lane through. Which limit belongs in it?",
             look_at,
         )
+    if elsewhere:
+        return f"{reason}: the function that is called there goes past what it was given.", look_at
     if facts["kind"] == "load":
         return f"Unmasked load: {finding.reason}. What lies there is not yours, and may be NaN.", look_at
     return f"Unmasked store: {finding.reason}, over whatever lies there.", look_at
+
+
+def _starts_beyond(reason: str, facts: dict[str, Any]) -> Diagnosis:
+    """Every lane that takes part lies outside, so no single limit is to blame."""
+    tensor = facts["tensor"] or "the tensor"
+    return (
+        f"{reason} in program {tuple(facts['program'])}, and nothing of it lies inside: the block starts "
+        f"beyond it. Which head, row or block number does the program use, and does {tensor} have it?",
+        "the start of the block, and the grid",
+    )
 
 
 def _let_through(reason: str, facts: dict[str, object], look_at: str) -> Diagnosis:

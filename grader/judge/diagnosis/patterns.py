@@ -16,8 +16,9 @@ import torch
 from grader.judge.case.compare import Finding, gate
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Evidence, Speech
-from grader.judge.diagnosis.fit import FIT, close, out_dtype, wrong_output
+from grader.judge.diagnosis.fit import FIT, close, out_dtype, wrong_dtype, wrong_output
 from grader.judge.diagnosis.origins import is_combination, is_misplaced, is_zero_for_other
+from grader.judge.diagnosis.rows import is_rowwise_scaled, too_large_a_sum
 
 Pattern = Callable[[Trial, torch.Tensor, torch.Tensor], "tuple[str, str] | None"]
 
@@ -60,7 +61,9 @@ def is_scaled(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> tuple[str,
 
 
 def is_shifted(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> tuple[str, str] | None:
-    if want.numel() < 2 or not bool(got.isfinite().all() and want.isfinite().all()):
+    if want.numel() < 2 or (want.dim() > 1 and want.shape[0] < 2):
+        return None  # one row alone may be off by a number of its own
+    if not bool(got.isfinite().all() and want.isfinite().all()):
         return None
     if bool((want == want.reshape(-1)[0]).all()):
         return None
@@ -72,32 +75,6 @@ def is_shifted(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> tuple[str
     return (
         f"Every element is off by {offset:+.4g}: a constant is missing or added twice.",
         "the constant term",
-    )
-
-
-def is_rowwise_scaled(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> tuple[str, str] | None:
-    """Each row right up to a factor of its own: a reduction over the row took in too much or too little."""
-    if got.dim() < 2 or got.shape[-1] < 2:
-        return None
-    a, b = got.reshape(-1, got.shape[-1]), want.reshape(-1, want.shape[-1])
-    usable = a.isfinite().all(dim=1) & b.isfinite().all(dim=1) & (b.norm(dim=1) > 0)
-    if not bool(usable.any()):
-        return None
-    a, b = a[usable], b[usable]
-    factor = (a * b).sum(dim=1) / (b * b).sum(dim=1)
-    if not close(a, factor[:, None] * b, out_dtype(trial)) or bool(((factor - 1).abs() < 1e-2).all()):
-        return None  # so close to 1 it is rounding, not a factor
-    if float(factor.max()) <= 1.0 + 1e-4:
-        return (
-            "Each row is too small by a factor of its own: the sum over the row is too large. "
-            "Either lanes that hold no element count (`other=` must be neutral: "
-            "-inf for a maximum, 0 for a sum), or a running sum was not rescaled.",
-            "other= of the masked load",
-        )
-    return (
-        "Each row is too large by a factor of its own: a division is missing, or the sum over the row "
-        "leaves elements out.",
-        "what each row is divided by",
     )
 
 
@@ -154,6 +131,8 @@ PATTERNS: tuple[Pattern, ...] = (
     is_rotated,
     is_right_up_to,
 )
+# Indices are counted, not computed: no factor and no sum tells anything of them.
+OF_VALUES = (is_combination, is_scaled, is_shifted, is_rowwise_scaled)
 
 
 def spell_factor(factor: float, sizes: dict[str, Any]) -> str:
@@ -177,9 +156,21 @@ def values(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None:
     It is told of the first that it fits.
     """
     pairs = [(other, pair) for other in evidence.failed if (pair := wrong_output(other))]
-    fits = [[pattern(other, *pair) for pattern in PATTERNS] for other, pair in pairs]
+    fits = [[_fit(pattern, other, *pair) for pattern in PATTERNS] for other, pair in pairs]
     counts = [sum(told is not None for told in column) for column in zip(*fits, strict=True)]
     if not any(counts):
         return None
     best = counts.index(max(counts))
-    return next((*told, other) for (other, _), row in zip(pairs, fits, strict=True) if (told := row[best]))
+    owner, sentence, look_at = next(
+        (other, *told) for (other, _), row in zip(pairs, fits, strict=True) if (told := row[best])
+    )
+    if sentence.endswith("the sum over the row is too large."):
+        why, look_at = too_large_a_sum(evidence.source)
+        sentence += why
+    return sentence, look_at, owner
+
+
+def _fit(pattern: Pattern, trial: Trial, got: torch.Tensor, want: torch.Tensor) -> tuple[str, str] | None:
+    if pattern in OF_VALUES and not wrong_dtype(trial).is_floating_point:
+        return None
+    return pattern(trial, got, want)

@@ -6,13 +6,15 @@ import statistics
 
 import torch
 
-from grader.judge.case.compare import Finding, errors
+from grader.judge.case.compare import Finding, errors, gate
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.judge.diagnosis.fit import wrong_output
 from grader.judge.diagnosis.source import dots_in_tf32
 
 CLOSE = 2e-2  # a larger error is no rounding
+MOST_ELEMENTS = 0.5  # that rounding moves
+NARROW = ("float16", "bfloat16", "float8", "tf32", "half")  # words of fewer bits than fp32 has
 FEW = 3  # right cases that say something
 TF32 = (5e-5, 2e-3)  # relative errors of products of fp32 numbers rounded to 11 bits
 
@@ -50,12 +52,27 @@ def imprecise(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | No
         return None
     if relative(finding) <= CLOSE:
         nearest, error = trial, relative(finding)
+    pair = wrong_output(nearest)
+    if pair is None or not _spread(*pair, nearest.case.dtype):
+        return None
+    words = NARROW if nearest.case.dtype.itemsize < 8 else (*NARROW, "float32")
+    narrow = nearest.case.dtype.itemsize == 2 or any(word in evidence.source for word in words)
+    close = f"The values are close but too imprecise (error {error:.1e})"
+    if narrow:
+        why = f"{close}: something is computed in too low a precision, or large terms cancel."
+        return why, "casts, and differences of large terms", nearest
     return (
-        f"The values are close but too imprecise (error {error:.1e}): something is computed in too low a "
-        "precision.",
-        "casts",
+        f"{close}, and nothing is cast to fewer bits: precision is lost where large terms cancel, or in a "
+        "constant of few digits.",
+        "differences of large terms, and constants",
         nearest,
     )
+
+
+def _spread(got: torch.Tensor, exact: torch.Tensor, dtype: torch.dtype) -> bool:
+    """Whether most elements are off, as by rounding. 16 bits round so much that they cannot tell."""
+    off = (got - exact).abs() > gate(dtype) / 10 * exact.abs()
+    return dtype.itemsize == 2 or bool(off.double().mean() >= MOST_ELEMENTS)
 
 
 def relative(finding: Finding) -> float:

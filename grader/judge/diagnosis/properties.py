@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import torch
-
 from grader.challenge import Case
-from grader.judge.case.compare import Finding
+from grader.judge.case.compare import Expected, Finding
+from grader.judge.case.naming import called as called_output
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
+from grader.judge.diagnosis.precision import CLOSE, FEW, relative
 from grader.judge.diagnosis.source import EXPONENTIALS, called
 from grader.judge.diagnosis.suspects import KINDS
 
@@ -29,33 +29,24 @@ PROPERTIES: tuple[tuple[Callable[[Case], bool], str, str], ...] = (
     ),
     (
         lambda case: case.values == "negative",
-        "Only all-negative rows come out wrong: a masked lane holds 0, and the maximum sees it.",
+        "Only all-negative rows come out wrong: a masked lane holds more than -inf, and the maximum sees it.",
         "other=",
     ),
     (
-        lambda case: case.dtype == torch.float16,
-        "Only fp16 comes out wrong: compute in fp32 and round once, at the store; half precision is too low.",
-        ".to(tl.float32)",
-    ),
-    (
-        lambda case: case.dtype == torch.bfloat16,
-        "Only bf16 comes out wrong: compute in fp32 and round once, at the store; half precision is too low.",
-        ".to(tl.float32)",
-    ),
-    (
-        lambda case: case.dtype.itemsize == 2,
-        "Only fp16 and bf16 come out wrong: half precision is too low. Compute in fp32 and round once, at "
-        "the store.",
-        ".to(tl.float32)",
-    ),
-    (
         _ragged,
-        "Only sizes that are no power of two come out wrong: lanes past the end take part. Check the mask.",
-        "the mask",
+        "Only sizes that are no power of two come out wrong: lanes past the end take part, or the block's "
+        "width stands where the number of elements belongs. Check the mask.",
+        "the mask, and divisions by the block's width",
     ),
 )
 
 
+# Said of rounding, too, where some cases of 16 bits have luck.
+NARROW = (
+    "Only 16-bit dtypes come out wrong: half precision is too low. Compute in fp32, .to(tl.float32), and "
+    "round once, at the store.",
+    ".to(tl.float32)",
+)
 LARGE: tuple[Callable[[Case], bool], str, str] = (
     lambda case: case.values in ("large", "heavy", "spike"),
     "Only large values come out wrong: a step overflows, or rounds away what is left of them.",
@@ -73,13 +64,59 @@ def second_call(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis
     )
 
 
+def sign_of_scale(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
+    """The rule of the diagnosis for scores that are scaled too late."""
+    if finding.kind not in KINDS or not _just(lambda case: case.get("scale", 1.0) <= 0, evidence):
+        return None
+    return (
+        "Only a scale of 0 or less comes out wrong. Is it applied before -inf is put in, and before the "
+        "maximum? (-inf) · 0 is NaN, and a negative scale turns a maximum into a minimum.",
+        "where the scale is applied",
+    )
+
+
 def in_common(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """The rule of the diagnosis for wrong values that fit no pattern."""
     exponential = called(evidence.source, EXPONENTIALS)
     for has, sentence, look_at in (*PROPERTIES, *[LARGE] * exponential):
         if _just(has, evidence):
             return sentence, look_at
+    narrow = all(other.case.dtype.itemsize == 2 for other in evidence.failed)
+    if narrow and sum(other.case.dtype.itemsize > 2 for other in evidence.passed) >= FEW:
+        errors = [
+            relative(other.findings[0]) for other in evidence.failed if other.findings[0].kind == "values"
+        ]
+        if _just(lambda case: case.dtype.itemsize == 2, evidence) or min(errors, default=1.0) <= CLOSE:
+            return NARROW
     return None
+
+
+def shared(evidence: Evidence) -> str:
+    """The size that every failed case has and passed ones have not, in words; empty where there is none."""
+    failed, passed = [t.case for t in evidence.failed], [t.case for t in evidence.passed]
+    best, most = "", FEW - 1
+    for label, value in failed[0].sizes.items():
+        others = sum(case.get(label, value) != value for case in passed)
+        if len(failed) >= FEW and others > most and all(case.get(label) == value for case in failed):
+            best, most = f" Every case that fails has {label}={value}.", others
+    return best
+
+
+def always_right(trial: Trial, evidence: Evidence) -> str:
+    """Which of several outputs is wrong in no case, in words; empty where none is."""
+    wanted = [want for want in trial.expected if isinstance(want, Expected)]
+    asked_for = sum(not want.label for want in wanted)
+    alike = [other for other in evidence.failed if other.challenge is trial.challenge]
+    wrong = {found.facts.get("result") for other in alike for found in other.findings}
+    names = [
+        want.label or called_output(number, asked_for, trial.results) or "the result"
+        for number, want in enumerate(wanted)
+        if number not in wrong
+    ]
+    if not names or None in wrong:
+        return ""
+    said = " and ".join(names)
+    return f" {said if names[0].isidentifier() else said[0].upper() + said[1:]}: right in every case."
 
 
 def _just(has: Callable[[Case], bool], evidence: Evidence) -> bool:

@@ -25,17 +25,39 @@ def keyword(call: ast.Call, name: str) -> ast.expr | None:
     return next((given.value for given in call.keywords if given.arg == name), None)
 
 
+def accesses(source: str, line: int) -> list[tuple[str, ast.Call]]:
+    """The loads, stores and atomics that span this line."""
+    there = [(name, call) for name, call in calls(source) if call.lineno <= line <= (call.end_lineno or 0)]
+    return [(name, call) for name, call in there if name in ("load", "store") or name.startswith("atomic_")]
+
+
 def masked_at(source: str, line: int) -> bool:
     """Whether a load, store or atomic that spans this line is given a mask."""
-    there = [(name, call) for name, call in calls(source) if call.lineno <= line <= (call.end_lineno or 0)]
-    access = [(name, call) for name, call in there if name in ("load", "store") or name.startswith("atomic_")]
-    return any(keyword(c, "mask") or len(c.args) > (1 if name == "load" else 2) for name, c in access)
+    return any(
+        keyword(call, "mask") or len(call.args) > (1 if name == "load" else 2)
+        for name, call in accesses(source, line)
+    )
 
 
 def masked_lanes_hold_infinity(source: str) -> bool:
     """Whether some load gives Inf of either sign to the lanes that its mask leaves out."""
     others = (keyword(call, "other") for name, call in calls(source) if name == "load")
     return any(other is not None and "inf" in ast.unparse(other) for other in others)
+
+
+def takes_maximum(source: str) -> bool:
+    """Whether a kernel may take a maximum: tl.max or tl.maximum, and not Python's own max()."""
+    named = (
+        name in ("max", "maximum") and isinstance(call.func, ast.Attribute) for name, call in calls(source)
+    )
+    return any(named)
+
+
+def has_subject(sentence: str, source: str) -> bool:
+    """Whether what a sentence blames can be in this source: a maximum only where one is taken."""
+    if "running maximum" in sentence.lower() and not takes_maximum(source):
+        return False
+    return "backward()" not in sentence or "backward" in source
 
 
 def dots_in_tf32(source: str) -> list[int]:

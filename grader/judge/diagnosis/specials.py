@@ -15,6 +15,7 @@ from grader.judge.diagnosis.source import (
     called,
     calls,
     masked_lanes_hold_infinity,
+    takes_maximum,
 )
 
 EMPTY = {"empty", "empty_like", "new_empty"}
@@ -33,21 +34,17 @@ def special(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
     values = trial.case.values
     expected, got = finding.facts["expected"], finding.facts["got"]
     if values in ("minus_inf", "some_minus_inf"):
-        return _minus_inf(values, expected, got)
+        return _minus_inf(values, expected, got, evidence.source)
     if values in ("large", "heavy", "spike"):
-        return _large(trial, evidence)
+        return _large(trial, finding, evidence)
     if values == "inf" and math.isinf(expected) and math.isnan(got):
         return (
             "inf - inf is NaN: a row that holds +inf needs the same care as one of -inf.",
             "rows that hold +inf",
         )
-    if values == "nan" and not math.isnan(got) and called(evidence.source, {"maximum", "minimum"}):
-        return (
-            f"A NaN of the input comes out as {got:.4g}: tl.maximum and tl.minimum drop NaN, and any "
-            "comparison with it is false, so that tl.where takes its other branch.",
-            "tl.maximum, and the comparisons",
-        )
-    if values == "negative" and math.isinf(got):
+    if values == "nan" and not math.isnan(got):
+        return _dropped(got, evidence.source)
+    if values == "negative" and math.isinf(got) and takes_maximum(evidence.source):
         return (
             "All-negative rows underflow to log(0): the maximum saw a 0, from a masked lane or its start.",
             "other= of the masked load, and the first maximum",
@@ -57,13 +54,29 @@ def special(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
     return None
 
 
-def _minus_inf(values: str, expected: float, got: float) -> Diagnosis:
+def _dropped(got: float, source: str) -> Diagnosis | None:
+    """Which of the functions that lose a NaN are called."""
+    extrema = sorted(f"tl.{name}" for name, _ in calls(source) if name in ("maximum", "minimum"))
+    ways = [f"{' and '.join(dict.fromkeys(extrema))} may drop NaN"] if extrema else []
+    if called(source, {"where"}):
+        ways.append("any comparison with NaN is false, so that tl.where takes its other branch")
+    if not ways:
+        return None
+    return f"A NaN of the input comes out as {got:.4g}: {', and '.join(ways)}.", "what becomes of a NaN"
+
+
+def _minus_inf(values: str, expected: float, got: float, source: str) -> Diagnosis | None:
     if math.isnan(expected) and math.isfinite(got) and values == "minus_inf":
-        return (
-            f"A row that is all -inf gives {got:.4g} where NaN is right: masked lanes hold more than -inf. "
-            "`other=` must be -inf.",
-            "other= of the masked load",
-        )
+        gives = f"A row that is all -inf gives {got:.4g} where NaN is right: "
+        if masked_lanes_hold_infinity(source):
+            return (
+                f"{gives}(-inf) - (-inf) is NaN there, and must stay NaN. A tl.where, or a maximum that is "
+                "finite, hides it.",
+                "rows that are all -inf",
+            )
+        return f"{gives}masked lanes hold more than -inf. `other=` must be -inf.", "other= of the masked load"
+    if not math.isnan(got):
+        return None
     return (
         "A row with -inf in it comes out wrong: (-inf) - (-inf) is NaN, so -inf needs care before it "
         "is subtracted.",
@@ -71,10 +84,15 @@ def _minus_inf(values: str, expected: float, got: float) -> Diagnosis:
     )
 
 
-def _large(trial: Trial, evidence: Evidence) -> Diagnosis:
+def _large(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """Which step overflows: an exponential if there is one, else a product or a sum."""
+    if finding.kind == "special":
+        return None  # a number, where Inf or NaN is right
     if called(evidence.source, EXPONENTIALS):
         overflow = "Large values overflow: exp() of them is Inf, and Inf / Inf or Inf - Inf is NaN. "
+        if takes_maximum(evidence.source) and called(evidence.source, {"sum", "dot"}):
+            asked = "Is the maximum of the very numbers that exp() is given subtracted from them first?"
+            return overflow + asked, "the argument of exp"
         if called(evidence.source, {"sum", "dot"}):
             return f"{overflow}In a sum of exponentials subtract the maximum first.", "the maximum"
         return f"{overflow}Write it with exponents that are never positive.", "the argument of exp"
@@ -110,6 +128,12 @@ def _plain(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
         return None
     if trial.case.dtype == torch.float16 and not idle and not exponential:
         return FP16_ENDS
+    if not idle:
+        return (
+            f"{'Inf' if finding.facts['got'] > 0 else '-Inf'} comes out of finite numbers: a "
+            "division by 0, the logarithm of 0, or a step that overflows.",
+            "divisions, and the largest value on the way",
+        )
     return (
         f"{finding.facts['got']} comes out of finite numbers: a masked lane holds it, and the reduction "
         "counts it. `other=` must be neutral.",
@@ -121,14 +145,14 @@ def _made(trial: Trial, evidence: Evidence) -> Diagnosis:
     """In the interpreter a load beside its tensor would have been seen, though none of what nobody wrote."""
     scratch = sum(name in EMPTY for name, _ in calls(evidence.source)) > len(trial.expected)
     gaps = any(isinstance(value, torch.Tensor) and not value.is_contiguous() for value in trial.arguments)
-    how = "Inf - Inf, Inf / Inf or 0 · Inf"
+    how = "Inf - Inf, Inf / Inf, 0 / 0 or 0 · Inf"
     if scratch or gaps:
         there = "what torch.empty left there" if scratch else "the gap between the rows of an input"
         return (
             f"NaN comes out of numbers: the kernel makes it, by {how}, or loads it from {there}.",
             "what is subtracted and divided, and what is read before it is written",
         )
-    if not called(evidence.source, EXPONENTIALS):
+    if not (called(evidence.source, EXPONENTIALS) and takes_maximum(evidence.source)):
         return f"The kernel makes this NaN itself: {how}.", "what is subtracted, divided and multiplied"
     return (
         f"The kernel makes this NaN itself: {how}. A running maximum that falls "

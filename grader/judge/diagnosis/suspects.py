@@ -2,77 +2,146 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from grader.answers import Called, PlainOutput
 from grader.judge.case.compare import Expected, Finding, gate
+from grader.judge.case.naming import called
 from grader.judge.case.oracle import suspect
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Evidence, Speech
 from grader.judge.diagnosis.fit import FIT
+from grader.judge.diagnosis.source import has_subject
 
 KINDS = ("values", "nan", "inf", "special", "scalar")
 UNLIKE = 0.02  # of the norm: a suspect so far from what is right would have failed
-HALF = 0.5  # of what fails like the case that a suspect explains, where that is not the first
+HALF = 0.5  # of what fails alike
+THIRD = 0.33  # of it, where a suspect explains the first: a mistake may show otherwise in other cases
 CLEARER = 0.25  # a suspect must leave at most this share of the distance to the truth
+OUTPUTS = {"o", "lse", "both", "Both"}  # words that speak of outputs, beside their names
+
+
+@dataclass(frozen=True)
+class Explained:
+    """A trial whose wrong outputs are what a suspect gives.
+
+    Attributes:
+        given: numbers of the outputs that the suspect gives; of the wrong ones alone, if some are `right`.
+        right: of those that are right, where the suspect is wrong.
+    """
+
+    trial: Trial
+    given: tuple[int, ...]
+    right: tuple[int, ...]
 
 
 def suspected(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None:
     """The rule of the diagnosis: the suspect that explains most of what is wrong, best with the first.
 
-    One that explains another case than the first must explain half of what fails in the same way. A suspect
-    that would be wrong where the kernel is right is none.
+    It must explain a third of what fails like the first case; or half of what fails like another, and not be
+    right in the first. A suspect that would be wrong where the kernel is right is none. One that gives all
+    that is wrong comes before one that gives some outputs, as where one kernel of two has the mistake.
     """
     alike = (t for t in evidence.failed if t.challenge is trial.challenge and t.answer and not t.rows)
     wrong = [t for t in alike if t.findings[0].kind in KINDS]
-    found: list[tuple[bool, int, str, list[Trial]]] = []
-    for sentence, function in trial.challenge.suspects.items():
-        explained = [other for other in wrong if _explains(function, other)]
-        first = bool(explained) and explained[0] is trial
-        if explained and (first or len(explained) >= HALF * len(_like(explained[0], wrong))):
-            found.append((first, len(explained), sentence, explained))
-    for _, _, sentence, explained in sorted(found, key=lambda one: one[:2], reverse=True):
-        if not _refuted(trial.challenge.suspects[sentence], explained[0], evidence):
-            return sentence, "the formula", explained[0]
+    explained = {
+        sentence: [one for other in wrong if (one := _explained(function, other))]
+        for sentence, function in trial.challenge.suspects.items()
+        if has_subject(sentence, evidence.source)
+    }
+    whole = {sentence: [one for one in ones if not one.right] for sentence, ones in explained.items()}
+    parts = {
+        sentence: [one for one in ones if one.right]
+        for sentence, ones in explained.items()
+        if not _names_an_output(sentence, trial)
+    }
+    return _best(whole, wrong, trial, evidence) or _best(parts, wrong, trial, evidence)
+
+
+def _best(
+    found: dict[str, list[Explained]], wrong: list[Trial], first: Trial, evidence: Evidence
+) -> Speech | None:
+    """The suspect that explains most of the wrong trials, and no passed one refutes."""
+    ranked = []
+    for sentence, explained in found.items():
+        early = bool(explained) and explained[0].trial is first
+        alike = _like(explained[0].trial, wrong) if explained else []
+        share = THIRD if early else HALF
+        if not explained or sum(one.trial in alike for one in explained) < share * len(alike):
+            continue
+        function = first.challenge.suspects[sentence]
+        if early or len(explained) >= HALF * len(wrong) or _differs(function, first, explained[0].given):
+            ranked.append((early, len(explained), sentence))
+    most = max((count for _, count, _ in ranked), default=0)
+    # The first case alone may be a special one, such as a single column.
+    ranked.sort(key=lambda one: (one[0] and one[1] >= HALF * most, one[1]), reverse=True)
+    for *_, sentence in ranked:
+        explained = found[sentence]
+        if not _refuted(explained[0].trial.challenge.suspects[sentence], explained, evidence):
+            return _placed(sentence, explained[0]), "the formula", explained[0].trial
     return None
 
 
-def _like(trial: Trial, others: list[Trial]) -> list[Trial]:
-    """Those with the same kind of finding."""
-    return [other for other in others if other.findings[0].kind == trial.findings[0].kind]
+def _names_an_output(sentence: str, trial: Trial) -> bool:
+    named = {*OUTPUTS, *trial.results, *(f"d{name}" for name in trial.names)} - set(trial.names)
+    return bool(named & set(re.findall(r"\w+", sentence)))
 
 
-def _refuted(function: Callable[..., Any], explained: Trial, evidence: Evidence) -> bool:
-    """Whether a suspect is wrong in a case like the one it explains, and no smaller, that passed.
-
-    In another dtype or for fewer elements a kernel may take other blocks.
-    """
-    alike = (
-        other
-        for other in evidence.passed
-        if other.challenge is explained.challenge
-        and (other.case.dtype, other.case.values) == (explained.case.dtype, explained.case.values)
-        and _elements(other) >= _elements(explained)
+def _placed(sentence: str, explained: Explained) -> str:
+    """The sentence, and of which outputs it is true, where some are right."""
+    if not explained.right:
+        return sentence
+    given, right = (
+        " and ".join(_names(explained.trial, which)) for which in (explained.given, explained.right)
     )
-    return any(_differs(function, other) for other in alike if other.answer and not other.rows)
+    return f"In {given}, not in {right}: {sentence}"
+
+
+def _names(trial: Trial, numbers: tuple[int, ...]) -> list[str]:
+    wanted = _wanted(trial)
+    asked_for = sum(not want.label for want in wanted)
+    return [wanted[n].label or called(n, asked_for, trial.results) or "the result" for n in numbers]
+
+
+def _like(trial: Trial, others: list[Trial]) -> list[Trial]:
+    """Those with the same kind of finding, in the same dtype: blocks often go by it."""
+    alike = [other for other in others if other.findings[0].kind == trial.findings[0].kind]
+    return [other for other in alike if other.case.dtype == trial.case.dtype]
+
+
+def _refuted(function: Callable[..., Any], explained: list[Explained], evidence: Evidence) -> bool:
+    """Whether a suspect is wrong in a case like the first it explains, and no smaller, that passed.
+
+    In another dtype, or for fewer elements, a kernel may take other blocks: there a suspect is refuted where
+    it is wrong in more cases of its dtype that passed than it explains.
+    """
+    first, given = explained[0].trial, explained[0].given
+    passed = [t for t in evidence.passed if t.challenge is first.challenge and t.answer and not t.rows]
+    passed = [t for t in passed if t.case.dtype == first.case.dtype]
+    against = [other for other in passed if _differs(function, other, given)]
+    if any(o.case.values == first.case.values and _elements(o) >= _elements(first) for o in against):
+        return True
+    return len(against) > sum(one.trial.case.dtype == first.case.dtype for one in explained)
 
 
 def _elements(trial: Trial) -> int:
     return sum(value.numel() for value in trial.arguments if isinstance(value, torch.Tensor))
 
 
-def _differs(function: Callable[..., Any], trial: Trial) -> bool:
-    """Whether some output is far from what the suspect gives, though it is right."""
+def _differs(function: Callable[..., Any], trial: Trial, given: tuple[int, ...]) -> bool:
+    """Whether one of these outputs is far from what the suspect gives, though it is right."""
     if not _wanted(trial):
         return bool(_returned(trial) != function(*trial.arguments))
     guesses = suspect(function, trial.challenge, trial.arguments, trial.kept, trial.upstream)
     exact = [want.exact for want in _wanted(trial)]
     if len(guesses) != len(exact) or any(g.shape != e.shape for g, e in zip(guesses, exact, strict=True)):
         return True
-    pairs = zip(guesses, _wanted(trial), strict=True)
+    pairs = [(guesses[number], _wanted(trial)[number]) for number in given]
     return any(_distance(guess, want.exact) > _unlike(want) for guess, want in pairs)
 
 
@@ -82,23 +151,28 @@ def _unlike(want: Expected) -> float:
     return share * float(want.exact.double().nan_to_num(posinf=0.0, neginf=0.0).norm())
 
 
-def _explains(function: Callable[..., Any], trial: Trial) -> bool:
-    """All outputs are what the suspect gives, and one of them is far from what is right."""
+def _explained(function: Callable[..., Any], trial: Trial) -> Explained | None:
+    """Each output is what the suspect gives, or right; one that it gives is far from what is right."""
     assert trial.answer is not None
     if trial.findings[0].kind == "scalar":
-        return bool(_returned(trial) == function(*trial.arguments))
+        return Explained(trial, (), ()) if _returned(trial) == function(*trial.arguments) else None
     guesses = suspect(function, trial.challenge, trial.arguments, trial.kept, trial.upstream)
     outputs = trial.answer.outputs
     if len(guesses) != len(outputs) or any(g.shape != o.shape for g, o in zip(guesses, outputs, strict=True)):
-        return False
-    told_apart = False
-    for out, guess, want in zip(outputs, guesses, _wanted(trial), strict=True):
+        return None
+    wrong = {found.facts.get("result") for found in trial.findings}
+    told_apart, right = False, []
+    for number, (out, guess, want) in enumerate(zip(outputs, guesses, _wanted(trial), strict=True)):
         off = _distance(out, guess)
         if off > _allowed(guess, want.dtype):
-            return False
-        wrong = _distance(out, want.exact)
-        told_apart |= off <= CLEARER * wrong and wrong > 0
-    return told_apart
+            if number in wrong:
+                return None
+            right.append(number)
+            continue
+        distance = _distance(out, want.exact)
+        told_apart |= off <= CLEARER * distance and distance > 0
+    given = [number for number in range(len(outputs)) if number in wrong or not right]
+    return Explained(trial, tuple(given), tuple(right)) if told_apart else None
 
 
 def _returned(trial: Trial) -> int | float | bool | None:

@@ -19,7 +19,8 @@ def tiles(first: Owner, largest: Owner, pairs: Pairs) -> Diagnosis | Speech | No
     """What the holes say.
 
     Args:
-        first, largest: the first failed trial and the one with the largest hole, with what they launched.
+        first, largest: the first failed trial and the one with the largest hole, with the programs that they
+            launched, 0 where that tells nothing: several kernels may have stored what is wrong.
         pairs: all holes.
     """
     hole = _hole(largest[0], pairs)
@@ -40,7 +41,7 @@ def _hole(owner: Trial, pairs: Pairs) -> torch.Tensor:
 
 
 def _matrices(hole: torch.Tensor, programs: int) -> Diagnosis | None:
-    if len(hole) < 2 or bool(hole[0].any()) or not bool(hole[1:].all()):
+    if not programs or len(hole) < 2 or bool(hole[0].any()) or not bool(hole[1:].all()):
         return None
     if programs >= len(hole):
         return (
@@ -88,7 +89,7 @@ def _boxes(holes: list[torch.Tensor], programs: int) -> Diagnosis | None:
             "The last, partial tiles were never written: the grid leaves them out. Round up.",
             "triton.cdiv in the grid",
         )
-    if len(cuts) > 1 and all(len({size for size, _ in along}) == 1 for along in cuts.values()):
+    if programs and len(cuts) > 1 and all(len({size for size, _ in along}) == 1 for along in cuts.values()):
         if programs == 1:
             return (
                 "All but the first tile was never written: the grid has one program, for one tile.",
@@ -127,13 +128,10 @@ def _rows(hole: torch.Tensor, programs: int) -> Diagnosis | None:
                 "Only row 0 was written: every program stores to the same row.",
                 "tl.program_id in the store's offsets",
             )
-        ran = (
-            "the one program stores to others"
-            if programs == 1
-            else f"none of {programs} programs stores there"
-        )
+        ran = {0: "no program stores there", 1: "the one program stores none of them"}
         return (
-            f"Rows from {first} on were never written: {ran}.",
+            f"Rows from {first} on were never written: "
+            f"{ran.get(programs, f'none of {programs} programs stores there')}.",
             "the grid, and which rows a program takes",
         )
     first = int(columns.nonzero()[0]) if bool(columns.any()) else 0

@@ -97,3 +97,16 @@ def test_a_wrong_backward_pass_is_told_why(judged: Judged, old: str, new: str, s
     verdict = judged(HIDDEN, KERNEL.replace(old, new))
     assert verdict.status == "failed"
     assert says in verdict.diagnosis
+
+
+def test_a_parameter_that_is_kept_costs_nothing(judged: Judged) -> None:
+    assert HIDDEN.count("x.nbytes + w.nbytes") == 1
+    verdict = judged(HIDDEN.replace("x.nbytes + w.nbytes", "x.nbytes"), KERNEL)
+    assert verdict.status == "passed", verdict.diagnosis
+
+
+def test_what_is_kept_is_listed_with_its_bytes(judged: Judged) -> None:
+    kernel = KERNEL.replace("save_for_backward(x, w)", "save_for_backward(x, w)\n        ctx.y = y")
+    assert judged(HIDDEN, kernel).diagnosis.endswith(
+        "It keeps x (10800), the tensor from torch.empty_like (10800), w (1200)."
+    )

@@ -37,3 +37,35 @@ def test_what_the_mask_let_through_is_told_as_that(judged: Judged, mask: str, sa
     sentence = judged(HIDDEN, KERNEL.replace("MASK", mask)).diagnosis
     assert says in sentence
     assert ("Unmasked" in sentence) == (not mask)
+
+
+TILES = """
+@triton.jit
+def load_tile(x_ptr, start, n, BLOCK: tl.constexpr):
+    offs = start + tl.arange(0, BLOCK)[:, None] * 4 + tl.arange(0, 4)[None, :]
+    return tl.load(x_ptr + offs, mask=tl.arange(0, BLOCK)[:, None] < n)
+
+
+@triton.jit
+def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    x = load_tile(x_ptr, tl.program_id(0) * n * 4, n, BLOCK)
+    offs = tl.arange(0, BLOCK)[:, None] * 4 + tl.arange(0, 4)[None, :]
+    tl.store(out_ptr + offs, x + 1, mask=tl.arange(0, BLOCK)[:, None] < n)
+
+
+def f(x):
+    out = torch.empty_like(x)
+    kernel[(2,)](x, out, x.shape[0], BLOCK=16)
+    return out
+"""
+
+
+@pytest.mark.parametrize("rows", [10, 16])
+def test_a_block_that_starts_beyond_its_tensor_is_not_laid_to_the_mask(judged: Judged, rows: int) -> None:
+    hidden = HIDDEN.replace("draw(case.n)", f"draw({rows}, 4)")
+    sentence = judged(hidden, TILES).diagnosis
+    if rows < 16:
+        assert "in program (1, 0, 0), and nothing of it lies inside" in sentence
+        assert "though it has a mask" not in sentence
+    else:  # the mask lets everything through, and the line says that it has one
+        assert "though it has a mask: here that lets every lane through" in sentence

@@ -7,7 +7,7 @@ import torch
 
 from grader.challenge import Case
 from grader.judge.case.trial import Trial
-from tests.judge.tried import told, tried
+from tests.judge.tried import Function, told, tried
 
 
 def cut(x: torch.Tensor) -> torch.Tensor:
@@ -45,3 +45,53 @@ def test_what_may_be_something_else_is_only_called_imprecise(source: str, compil
     sentence = told(in_tf32(16, 16, 16), in_tf32(40, 70, 50), source=source, compiled=compiled)
     assert "TF32" not in sentence
     assert "precision" in sentence
+
+
+def off(by: Function, dtype: torch.dtype = torch.float32, **case: object) -> Trial:
+    return tried(
+        Case(rows=8, cols=32, dtype=dtype, **case),  # type: ignore[arg-type]
+        (torch.rand(8, 32).to(dtype) + 1,),
+        lambda a: a * a,
+        lambda a: by(a * a),
+    )
+
+
+def rounded(a: torch.Tensor) -> torch.Tensor:
+    return a.to(torch.float16)
+
+
+def one_column(a: torch.Tensor) -> torch.Tensor:
+    return torch.cat([a[:, :31], a[:, 31:] * 1.01], 1)
+
+
+def test_one_wrong_column_is_no_lack_of_precision() -> None:
+    assert "imprecise" in told(off(rounded))
+    assert "imprecise" not in told(off(one_column))
+
+
+def test_no_cast_is_blamed_where_there_is_none() -> None:
+    assert "large terms cancel" in told(off(rounded), source="x = 1")
+    assert "too low a precision" not in told(off(rounded), source="x = 1")
+    assert "too low a precision" in told(off(rounded), source="x = y.to(tl.float16)")
+
+
+def right(a: torch.Tensor) -> torch.Tensor:
+    return a
+
+
+@pytest.mark.parametrize("lucky", [(), (torch.float16,), (torch.bfloat16,)])
+def test_what_16_bits_alone_get_wrong_is_told_alike_whichever_case_has_luck(
+    lucky: tuple[torch.dtype, ...],
+) -> None:
+    fine = [off(right) for _ in range(3)] + [off(right, dtype) for dtype in lucky]
+    wrong = [
+        off(lambda a: a * 1.01, dtype) for dtype in (torch.float16, torch.bfloat16) if dtype not in lucky
+    ]
+    noisy = [replace_values(one) for one in wrong]
+    assert told(*fine, *noisy).startswith("Only 16-bit dtypes come out wrong")
+
+
+def replace_values(one: Trial) -> Trial:
+    """The same with noise for its error, which no factor explains."""
+    noise = 0.008 * torch.randn(8, 32, generator=torch.Generator().manual_seed(1))
+    return off(lambda a: a * (1 + noise), one.case.dtype)

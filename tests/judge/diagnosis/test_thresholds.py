@@ -89,3 +89,27 @@ def test_nan_on_a_gpu_may_come_from_a_buffer_of_the_launcher() -> None:
     one = "out = torch.empty(3)"
     assert told(trial, source=one, compiled=True).startswith("Unmasked load: NaN from beside the input")
     assert "torch.empty" in told(trial, source=f"partial = torch.empty(9)\n{one}", compiled=True)
+
+
+def scaled(scale: float, right: bool) -> Trial:
+    return tried(
+        Case(n=8, scale=scale),
+        (torch.randn(8),),
+        lambda a: a + 1,
+        lambda a: a + 1 if right else a * torch.nan,
+    )
+
+
+def test_scales_of_no_positive_sign_are_told_where_they_alone_fail() -> None:
+    wrong = [scaled(0.0, False), scaled(-0.4, False)]
+    assert told(scaled(1.0, True), *wrong).startswith("Only a scale of 0 or less comes out wrong")
+    assert "Only a scale" not in told(scaled(-1.0, True), *wrong)
+
+
+def test_what_all_failed_cases_share_is_told_with_the_place() -> None:
+    def one(n: int, group: int) -> Trial:
+        by = torch.randn(n) if group > 1 else torch.zeros(n)
+        return tried(Case(n=n, heads=group), (torch.randn(n),), lambda a: a.exp(), lambda a: a.exp() + by)
+
+    sentence = told(*(one(n, 1) for n in (5, 6, 70)), *(one(n, 4) for n in (5, 6, 70)))
+    assert sentence.endswith("Every case that fails has heads=4.")

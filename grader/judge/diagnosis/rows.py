@@ -1,0 +1,94 @@
+"""Rows that are right up to a factor of their own: what each is divided by is wrong."""
+
+from __future__ import annotations
+
+import ast
+
+import torch
+
+from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.evidence import Diagnosis
+from grader.judge.diagnosis.fit import close, out_dtype
+from grader.judge.diagnosis.launched import programs
+from grader.judge.diagnosis.source import called, calls, keyword
+
+ROUNDING = 1e-2  # a factor so close to 1 is none
+
+
+def factors(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> torch.Tensor | None:
+    """One for each row that has one, 1 for others; None where they do not explain what is wrong."""
+    if got.dim() < 2 or got.shape[-1] < 2:
+        return None
+    a, b = got.reshape(-1, got.shape[-1]), want.reshape(-1, want.shape[-1])
+    usable = a.isfinite().all(dim=1) & b.isfinite().all(dim=1) & (b.norm(dim=1) > 0)
+    if not bool(usable.any()):
+        return None
+    a, b = a[usable], b[usable]
+    factor = (a * b).sum(dim=1) / (b * b).sum(dim=1)
+    if not close(a, factor[:, None] * b, out_dtype(trial)) or bool((factor <= 0).any()):
+        return None
+    if bool(((factor - 1).abs() < ROUNDING).all()):
+        return None
+    every = torch.ones(len(usable), dtype=factor.dtype)
+    every[usable] = factor
+    return every
+
+
+def is_rowwise_scaled(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> Diagnosis | None:
+    """Each row right up to a factor of its own: a reduction over the row took in too much or too little."""
+    factor = factors(trial, got, want)
+    if factor is None:
+        return None
+    off = (factor - 1).abs() >= ROUNDING
+    rows = "Each row is" if bool(off.all()) else "Some rows are"
+    if float(factor.max()) <= 1.0 + ROUNDING:
+        later = _later_rows(trial, off)
+        if later:
+            return later
+        return f"{rows} too small by a factor of its own: the sum over the row is too large.", "the sum"
+    if float(factor.min()) < 1.0 - ROUNDING:
+        return (
+            f"{rows} off by a factor of its own, some up and some down: what a row is divided by belongs to "
+            "other numbers than those in the row.",
+            "what each row is divided by",
+        )
+    return (
+        f"{rows} too large by a factor of its own: a division is missing, or the sum over the row leaves "
+        "elements out.",
+        "what each row is divided by",
+    )
+
+
+def _later_rows(trial: Trial, off: torch.Tensor) -> Diagnosis | None:
+    """Only rows that a program takes after its first one are off, and all of those."""
+    first = programs(trial)
+    if not 0 < first < len(off) or bool(off[:first].any()) or not bool(off[first:].all()):
+        return None
+    return (
+        f"Rows up to {first - 1} are right, one for each program, and those that a program takes next are "
+        "too small: a maximum or sum of the row before is left over. Set both anew for each row.",
+        "what is set before the loop over rows",
+    )
+
+
+def too_large_a_sum(source: str) -> Diagnosis:
+    """Why the sum over a row may be too large, from what the source has."""
+    others = [keyword(call, "other") for name, call in calls(source) if name == "load"]
+    given = [ast.unparse(other) for other in others if other is not None]
+    if called(source, {"dot"}):
+        return (
+            " Either lanes that hold no element count: tl.dot gives them 0, and tl.where makes that -inf; or "
+            "a running sum was not rescaled.",
+            "the scores of lanes that hold no element",
+        )
+    if given and all("inf" in other for other in given):
+        return (
+            " Lanes that hold no element have `other=` -inf and add 0. So are sums added that belong to "
+            "different maxima? Each must be rescaled to the new maximum first.",
+            "where sums are added",
+        )
+    return (
+        " Either lanes that hold no element count (`other=` must be neutral: -inf for a maximum, 0 for a "
+        "sum), or a running sum was not rescaled.",
+        "other= of the masked load",
+    )
