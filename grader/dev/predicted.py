@@ -41,6 +41,7 @@ class Row:
     of_ours: float
     fails: str
     unseen: str = ""
+    flops: float = 0.0
     built: list[dict[str, Any]] = field(default_factory=list)
     measured: float | None = None
 
@@ -55,7 +56,7 @@ def rows(day: Day, gpu: str, warm: Warm) -> Iterator[Row]:
             times, kept = part["us"] / ours[part["name"]], prediction.ours(part["name"])
             fails += ["time"] if times >= (kept.times if kept else prediction.SLOWER) else []
             told = ", ".join(dict.fromkeys(fails))
-            yield Row(part["name"], name, part["us"], times, told, unseen, list(_built(part)))
+            yield Row(part["name"], name, part["us"], times, told, unseen, part["flops"], list(_built(part)))
 
 
 def _inspected(day: Day, source: str, gpu: str, warm: Warm) -> list[dict[str, Any]]:
@@ -146,6 +147,8 @@ def _write(found: list[Row]) -> None:
     for row in found:
         if row.kernel == "ours":
             kept[row.bar] = {**kept.get(row.bar, {}), "us": round(row.predicted, 1)}
+            if row.flops:
+                kept[row.bar]["flops"] = float(f"{row.flops:.4g}")
     OURS.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n", encoding="utf-8")
 
 

@@ -46,7 +46,7 @@ class Metering:
         self.runner.module.range = loops.shorter
         counter = Counter(self.runner.path, loops)
         arguments = unpack_arguments(header["arguments"], blobs, "cpu")
-        meter = Meter(counter, storages_in(arguments), recipe.written)
+        meter = Meter(counter, storages_in(arguments), recipe.written, gpu)
 
         def note(name: str, read: int, written: int) -> None:
             if not meter.paused:
