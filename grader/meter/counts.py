@@ -107,6 +107,7 @@ class LaunchCounts:
         heaviest_flops: operations of its dots.
         scatter: largest over mean of the operations of two sampled programs, the one as far from the grid's
             start as the other from its end.
+        kept: an autotuner took for it what it had chosen for another problem.
         recipe: how to compile it (see compiler/recipe.py).
     """
 
@@ -128,6 +129,7 @@ class LaunchCounts:
     heaviest: float = 0.0
     heaviest_flops: float = 0.0
     scatter: float = 1.0
+    kept: bool = False
     recipe: dict[str, Any] = field(default_factory=dict)
 
     @property

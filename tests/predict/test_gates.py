@@ -137,12 +137,13 @@ def test_a_row_that_is_read_again_comes_from_dram_if_the_rows_at_hand_do_not_fit
 def test_an_order_of_tiles_fails_once_memory_is_what_takes_the_time() -> None:
     tiles = copy(flops=1e12, dots=9.0)
     tiles.tensors["x"].fetched = 32.0 * SIZE
-    fact = failing(call(tiles, flops=1e12))["order"]
+    units = {"matrix": 4, "warpgroup": 4}
+    fact = failing(call(tiles, facts=units, flops=1e12))["order"]
     assert fact.says.startswith("Programs that run at the same time share too few tiles of x: 8,590 MB of it")
     assert fact.line == 5
-    assert "order" not in failing(call(replace(tiles, flops=1e13), flops=1e13))
+    assert "order" not in failing(call(replace(tiles, flops=1e13), facts=units, flops=1e13))
     tiles.tensors["x"].bytes = 32 << 20  # which L2 keeps
-    assert "order" not in failing(call(tiles, flops=1e12))
+    assert "order" not in failing(call(tiles, facts=units, flops=1e12))
 
 
 def products(flops: float, **about: Any) -> dict[str, gates.Fact]:
