@@ -3,7 +3,7 @@
 It prints what is predicted for every solution, honest alternative and laggard; `--write` keeps the solutions'
 times in grader/predict/ours.json, which the check holds learners against. (`slack` there is a solution's
 ratio to its bar on a GPU, as `track grade` prints it.) With a file of times that `track dev measured` made on
-a GPU, they stand beside; below, the rank correlation, and whether the driver reported the registers, spills
+a GPU (or with the page grader/predict/README.md), they stand beside; below, the rank correlation, and whether the driver reported the registers, spills
 and shared memory that were compiled here.
 """
 
@@ -28,6 +28,7 @@ from grader.errors import TrackError
 from grader.predict import prediction
 from grader.predict.prediction import OURS
 
+COLUMNS = 6  # of the table
 REPORTED = ("registers", "stack", "shared")  # by the driver, too
 
 
@@ -111,7 +112,7 @@ def main() -> None:
         for day in days:
             found += rows(day, chosen.gpu, warm)
     if chosen.measured:
-        record = json.loads(chosen.measured.read_text(encoding="utf-8"))
+        record = _record(chosen.measured)
         for row in found:
             row.measured = record["times"].get(row.bar, {}).get(row.kernel)
     print("\n".join(line(row) for row in found))
@@ -124,8 +125,23 @@ def main() -> None:
         _write(found)
 
 
+def _record(file: Path) -> dict[str, Any]:
+    """What `track dev measured` wrote; of a page with the table that this prints, the times alone."""
+    text = file.read_text(encoding="utf-8")
+    if file.suffix != ".md":
+        return dict(json.loads(text))
+    record: dict[str, Any] = {"triton": "", "times": {}, "launches": {}}
+    for row in text.splitlines():
+        cells = [cell.strip() for cell in row.split("|")]
+        if len(cells) == COLUMNS + 2 and cells[4].isdigit():
+            record["times"].setdefault(cells[1], {})[cells[2]] = float(cells[4])
+    return record
+
+
 def _compare(found: list[Row], record: dict[str, Any]) -> None:
     """Which kernels the driver of the GPU reports otherwise than they were compiled here."""
+    if not record["triton"]:
+        return
     if record["triton"] != triton.__version__:
         print(f"registers are not compared: Triton {triton.__version__} here, {record['triton']} there")
         return
