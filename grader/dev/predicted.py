@@ -3,8 +3,8 @@
 It prints what is predicted for every solution, honest alternative and laggard; `--write` keeps the solutions'
 times in grader/predict/ours.json, which the check holds learners against. (`slack` there is a solution's
 ratio to its bar on a GPU, as `track grade` prints it.) With a file of times that `track dev measured` made on
-a GPU (or with the page grader/predict/README.md), they stand beside; below, the rank correlation, and whether the driver reported the registers, spills
-and shared memory that were compiled here.
+a GPU, or with grader/predict/README.md, they stand beside; below, the rank correlation, and whether the
+driver reported the registers, spills and shared memory that were compiled here.
 """
 
 from __future__ import annotations
