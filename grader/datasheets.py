@@ -46,6 +46,11 @@ class Gpu:
         return self.capability // 10
 
     @property
+    def cache(self) -> float:
+        """Bytes of L2."""
+        return self.l2_size * (1 << 20)
+
+    @property
     def minor(self) -> int:
         return self.capability % 10
 

@@ -3,8 +3,8 @@
 It prints what is predicted for every solution, honest alternative and laggard; `--write` keeps the solutions'
 times in grader/predict/ours.json, which the check holds learners against. (`slack` there is a solution's
 ratio to its bar on a GPU, as `track grade` prints it.) With a file of times that `track dev measured` made on
-a GPU, they stand beside; below, the rank correlation, and whether the driver reported the registers, spills
-and shared memory that were compiled here.
+a GPU, or with grader/predict/README.md, they stand beside; below, the rank correlation, and whether the
+driver reported the registers, spills and shared memory that were compiled here.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from grader.errors import TrackError
 from grader.predict import prediction
 from grader.predict.prediction import OURS
 
+COLUMNS = 6  # of the table
 REPORTED = ("registers", "stack", "shared")  # by the driver, too
 
 
@@ -41,6 +42,7 @@ class Row:
     of_ours: float
     fails: str
     unseen: str = ""
+    flops: float = 0.0
     built: list[dict[str, Any]] = field(default_factory=list)
     measured: float | None = None
 
@@ -55,7 +57,7 @@ def rows(day: Day, gpu: str, warm: Warm) -> Iterator[Row]:
             times, kept = part["us"] / ours[part["name"]], prediction.ours(part["name"])
             fails += ["time"] if times >= (kept.times if kept else prediction.SLOWER) else []
             told = ", ".join(dict.fromkeys(fails))
-            yield Row(part["name"], name, part["us"], times, told, unseen, list(_built(part)))
+            yield Row(part["name"], name, part["us"], times, told, unseen, part["flops"], list(_built(part)))
 
 
 def _inspected(day: Day, source: str, gpu: str, warm: Warm) -> list[dict[str, Any]]:
@@ -110,7 +112,7 @@ def main() -> None:
         for day in days:
             found += rows(day, chosen.gpu, warm)
     if chosen.measured:
-        record = json.loads(chosen.measured.read_text(encoding="utf-8"))
+        record = _record(chosen.measured)
         for row in found:
             row.measured = record["times"].get(row.bar, {}).get(row.kernel)
     print("\n".join(line(row) for row in found))
@@ -123,8 +125,23 @@ def main() -> None:
         _write(found)
 
 
+def _record(file: Path) -> dict[str, Any]:
+    """What `track dev measured` wrote; of a page with the table that this prints, the times alone."""
+    text = file.read_text(encoding="utf-8")
+    if file.suffix != ".md":
+        return dict(json.loads(text))
+    record: dict[str, Any] = {"triton": "", "times": {}, "launches": {}}
+    for row in text.splitlines():
+        cells = [cell.strip() for cell in row.split("|")]
+        if len(cells) == COLUMNS + 2 and cells[4].isdigit():
+            record["times"].setdefault(cells[1], {})[cells[2]] = float(cells[4])
+    return record
+
+
 def _compare(found: list[Row], record: dict[str, Any]) -> None:
     """Which kernels the driver of the GPU reports otherwise than they were compiled here."""
+    if not record["triton"]:
+        return
     if record["triton"] != triton.__version__:
         print(f"registers are not compared: Triton {triton.__version__} here, {record['triton']} there")
         return
@@ -146,6 +163,8 @@ def _write(found: list[Row]) -> None:
     for row in found:
         if row.kernel == "ours":
             kept[row.bar] = {**kept.get(row.bar, {}), "us": round(row.predicted, 1)}
+            if row.flops:
+                kept[row.bar]["flops"] = float(f"{row.flops:.4g}")
     OURS.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n", encoding="utf-8")
 
 

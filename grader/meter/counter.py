@@ -18,13 +18,23 @@ from grader.meter.sectors import Pattern, pattern
 LANES = 1 << 13  # of a block, that cost the interpreter as much again as any operation does
 
 
+def hollow(dtype: Any) -> bool:
+    """Whether it is of floats, which are looked at from outside only; uint16 are the bits of a bf16."""
+    return bool(dtype.kind == "f" or dtype == np.uint16)
+
+
 class Cut(BaseException):
     """Ends a program that does too much; no `except Exception` of a kernel or of Triton stops it."""
 
 
 @dataclass
 class Tally:
-    """What one program did; see counts.py for the words."""
+    """What one program did; see counts.py for the words.
+
+    Attributes:
+        touched: bytes so far.
+        again: of each tensor bytes loaded again, and the sum of each times the bytes touched in between.
+    """
 
     sites: dict[tuple[str, int, str, int], Site] = field(default_factory=dict)
     dots: float = 0.0
@@ -34,6 +44,8 @@ class Tally:
     steps: float = 0.0
     cut: bool = False
     shortened: bool = False
+    touched: float = 0.0
+    again: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def asked(self) -> float:
@@ -55,11 +67,13 @@ class Counter:
     Attributes:
         work: operations of the running program, those on large blocks weighted with what they cost the
             interpreter: one is 0.1 ms on a slow core. A limit on it, unlike one on time, cuts alike anywhere.
+        brief: programs end at their first tl.dot.
     """
 
     def __init__(self, path: str, loops: Loops) -> None:
         self.path, self.loops = path, loops
         self.bounds = Bounds(path)
+        self.brief = False
         self._known: dict[tuple[Any, ...], tuple[Any, Any, int, Pattern]] = {}
         self.begin(0.0)
 
@@ -70,6 +84,7 @@ class Counter:
     def begin(self, limit: float) -> None:
         """A program begins; it is cut after so much work."""
         self.tally, self.work, self.limit, self.step = Tally(), 0.0, limit, -1
+        self._seen: dict[tuple[str, int], float] = {}  # what was touched until then
         self.loops.reset()
 
     def spend(self, lanes: int) -> None:
@@ -108,7 +123,19 @@ class Counter:
             self.step = self.loops.step
             self.tally.steps += self.loops.weight
         self.tally.sites.setdefault(key, Site(*key)).add(site, self.loops.weight)
-        return not (access.dtype.kind == "f" or access.dtype == np.uint16)  # which are the bits of a bf16
+        if home is not None:
+            self._touch(home.name, addresses, site)
+        return not hollow(access.dtype)
+
+    def _touch(self, tensor: str, addresses: Any, site: Site) -> None:
+        """Whether this program comes back to what it loaded before; a block is known by its first address."""
+        tally, place = self.tally, (tensor, int(addresses.reshape(-1)[0]))
+        if site.kind == "load" and place in self._seen:
+            count, apart = self.loops.weight * site.useful, tally.touched - self._seen[place]
+            known = tally.again.get(tensor, (0.0, 0.0))
+            tally.again[tensor] = known[0] + count, known[1] + count * apart
+        self._seen[place] = tally.touched + site.useful
+        tally.touched += self.loops.weight * site.useful
 
     def _pattern(self, key: tuple[Any, ...], addresses: Any, mask: Any, size: int) -> Pattern:
         """A line in a loop does the same again and again: only what is new is worked out."""

@@ -70,6 +70,11 @@ class Extent:
         read, written: bytes of it that this launch moves at least: each once.
         stored: how many bytes were stored to it, again and again where that happens.
         line: where it is stored to most, or else loaded.
+        fetched: bytes read if programs that run at the same time share their tiles, and later ones nothing; 0
+            where that is not known.
+        loaded: bytes loaded, again and again where that happens.
+        again: those of them that the same program had loaded before; `apart` how many bytes it touched in
+            between, on average.
     """
 
     bytes: int
@@ -78,6 +83,10 @@ class Extent:
     written: float = 0.0
     stored: float = 0.0
     line: int = 0
+    fetched: float = 0.0
+    loaded: float = 0.0
+    again: float = 0.0
+    apart: float = 0.0
 
 
 @dataclass
@@ -96,6 +105,9 @@ class LaunchCounts:
         rounds: loop steps with loads in them, in the program that has most; `mean_rounds` on average.
         heaviest: bytes that the busiest program asks for.
         heaviest_flops: operations of its dots.
+        scatter: largest over mean of the operations of two sampled programs, the one as far from the grid's
+            start as the other from its end.
+        kept: an autotuner took for it what it had chosen for another problem.
         recipe: how to compile it (see compiler/recipe.py).
     """
 
@@ -116,6 +128,8 @@ class LaunchCounts:
     mean_rounds: float = 0.0
     heaviest: float = 0.0
     heaviest_flops: float = 0.0
+    scatter: float = 1.0
+    kept: bool = False
     recipe: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -126,8 +140,3 @@ class LaunchCounts:
     def moved(self) -> float:
         """Bytes of all sectors, as L2 sees them."""
         return sum(site.moved for site in self.sites)
-
-    @property
-    def dram(self) -> float:
-        """Bytes that memory sees at least: of each tensor what is read and what is written, once."""
-        return sum(extent.read + extent.written for extent in self.tensors.values())

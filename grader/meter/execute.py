@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+from grader.datasheets import Gpu
 from grader.interpreter.launching import Launching, Place, handed_to, speaking
 from grader.interpreter.regions import regions_of
 from grader.meter import arithmetic
@@ -15,10 +16,13 @@ from grader.meter.counter import Counter, Cut, Tally
 from grader.meter.counts import LaunchCounts
 from grader.meter.extrapolate import launch_of
 from grader.meter.sample import place, programs, weights
+from grader.meter.wave import fetched
 
 FEW, MORE, MANY = 4, 10, 160  # programs; more where they are unlike each other, many where some do nothing
 ALIKE, IDLE = 0.2, 0.1
-# Work, as counter.py has it: of one program before it is cut, of one launch from which on three programs must
+EVEN = 1.02  # times the mean of all programs' products that the busiest may do, where they go in step
+AGAIN = 1.5  # times its bytes that a tensor is loaded, from which on it matters who shares them
+# Work, as counter.py has it: of one program before it is cut, of one launch from which on four programs must
 # do, and of a whole call; what comes after that is cut early.
 PROGRAM, ENOUGH, CALL, LITTLE = 8000, 4000, 20000, 300
 
@@ -30,6 +34,7 @@ class Meter:
         counter: that every access goes to.
         given: addresses of the storages that the call was handed.
         recipe: how to compile a launch, from its kernel, its arguments by name and its options.
+        gpu: whose waves of programs are looked at; None where none are.
     """
 
     def __init__(
@@ -37,8 +42,9 @@ class Meter:
         counter: Counter,
         given: set[int],
         recipe: Callable[[Any, dict[str, Any], dict[str, Any]], dict[str, Any]],
+        gpu: Gpu | None = None,
     ) -> None:
-        self.counter, self.given, self.recipe = counter, given, recipe
+        self.counter, self.given, self.recipe, self.gpu = counter, given, recipe, gpu
         self.launches: list[LaunchCounts] = []
         self.spent = 0.0
         self.few = FEW
@@ -66,6 +72,26 @@ class Meter:
             launch = launch_of(launching.kernel, grid, memory, tallies, weights(chosen, math.prod(grid)))
             launch.recipe = self.recipe(launching.kernel, named, launching.options)
             self.launches.append(launch)
+            if launch.dots and self.gpu and self.few == FEW:
+                self._waves(launch, program, self.gpu)
+
+    def _waves(self, launch: LaunchCounts, program: Callable[[Place], None], gpu: Gpu) -> None:
+        """What a launch fetches anew of tensors that it loads often and that are too large for L2.
+
+        Only of programs that do the same work: those of a causal kernel begin their loops at different tiles.
+        """
+        if launch.heaviest_flops * launch.programs > EVEN * launch.flops:
+            return
+        large = {
+            name: AGAIN * extent.bytes for name, extent in launch.tensors.items() if extent.bytes > gpu.cache
+        }
+        if not any(site.useful > large.get(site.tensor, math.inf) for site in launch.sites):
+            return
+        spent, self.counter.brief = self.spent, True
+        found = fetched(launch, gpu, self.counter, lambda at: self._tally(program, at))
+        self.spent, self.counter.brief = spent, False
+        for name, count in found.items():
+            launch.tensors[name].fetched = count
 
     def _run(self, program: Callable[[Place], None], grid: Place) -> tuple[list[int], list[Tally]]:
         """The programs that were run, and what each did."""
@@ -75,7 +101,7 @@ class Meter:
         for wanted in (self.few, MORE, MANY):
             chosen = programs(count, min(wanted, count))
             for number in chosen:
-                if number not in done and (len(done) < FEW - 1 or seen < ENOUGH):
+                if number not in done and (len(done) % 2 or len(done) < FEW - 1 or seen < ENOUGH):
                     done[number] = self._tally(program, place(number, grid))
                     seen += self.counter.work
             if self.few < FEW or seen > ENOUGH or _enough(list(done.values()), wanted):

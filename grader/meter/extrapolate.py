@@ -38,7 +38,28 @@ def launch_of(
     launch.rounds = max(tally.rounds for tally in tallies)
     launch.heaviest = max(tally.asked for tally in tallies)
     launch.heaviest_flops = max(tally.flops for tally in tallies)
+    launch.scatter = _scatter([tally.flops for tally in tallies])
+    for name, extent in launch.tensors.items():
+        _again(
+            extent,
+            [
+                (weight, *tally.again.get(name, (0.0, 0.0)))
+                for tally, weight in zip(tallies, weights, strict=True)
+            ],
+        )
     return launch
+
+
+def _scatter(products: Sequence[float]) -> float:
+    """Largest over mean of what two programs do, of which one mirrors the other."""
+    pairs = [one + other for one, other in zip(products, reversed(products), strict=True)]
+    return max(pairs) * len(pairs) / sum(pairs) if sum(pairs) else 1.0
+
+
+def _again(extent: Extent, returns: Sequence[tuple[float, float, float]]) -> None:
+    """How much of a tensor programs load again, and after how many other bytes."""
+    extent.again = sum(weight * count for weight, count, _ in returns)
+    extent.apart = sum(weight * apart for weight, _, apart in returns) / max(extent.again, 1.0)
 
 
 def _extent(region: Region, sites: Sequence[Site]) -> Extent:
@@ -53,5 +74,6 @@ def _extent(region: Region, sites: Sequence[Site]) -> Extent:
             extent.written = min(extent.written + once, extent.bytes)
     stores = sorted((site for site in mine if site.kind == "store"), key=lambda site: -site.useful)
     extent.stored = sum(site.useful for site in stores)
+    extent.loaded = sum(site.useful for site in mine if site.kind == "load")
     extent.line = next((site.line for site in [*stores, *mine]), 0)
     return extent

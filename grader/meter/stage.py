@@ -56,7 +56,7 @@ def _properties(gpu: Gpu) -> SimpleNamespace:
         regs_per_multiprocessor=65536,
         max_threads_per_multi_processor=32 * gpu.warps,
         warp_size=32,
-        L2_cache_size=int(gpu.l2_size * (1 << 20)),
+        L2_cache_size=int(gpu.cache),
     )
 
 

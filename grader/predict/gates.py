@@ -6,43 +6,27 @@ A gate fails on what was counted or compiled, never on a guess; only the last on
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from grader.meter.counts import Extent, Site
+from grader.meter.counts import Site
 from grader.predict.causes import cause
+from grader.predict.dram import WASTE, moved, order
+from grader.predict.fact import Fact
 from grader.predict.prediction import Call, Ours
 from grader.predict.roofline import TRIP
+from grader.predict.traffic import traffic
 
-BYTES = 1.05  # of what the day's bar leaves room for: 1 / 0.60 of the ideal where it asks for 0.60 of a copy
-HIDDEN = 0.5  # of the predicted time of a day that counts operations, below which bytes do not matter
 SECTORS = 0.8  # of the sectors' bytes that are asked for; below it a line wastes
-WASTE = 0.25  # of all that the call moves, from which on a wasteful line counts
 STORES = 2.0  # times that an element is stored
 SHARE = 5.0  # times its fair share of the work that one program may do
 STACK = 256  # bytes of spilled registers a thread
 MATRIX = 0.5  # of the operations of tl.dot, that may miss the matrix units
+PRODUCTS = 1.4  # times the operations of our solution's tl.dot; scores that are computed twice make 1.5
+SURE = 1.1  # scatter of the sampled programs' products, up to which they are known well enough
+ALIKE = 1.02  # times the mean of its programs' products that the busiest does, where all do the same
 DOUBLES = 8  # fp64 instructions in a kernel that nobody asked for
 DIVISIONS = 4  # of 64-bit integers in a kernel
 FLIGHT = 0.8  # of the bytes on their way at a time that the day's bar takes, by what it leaves room for
 LONG = 8  # times the bytes in flight, from which on a launch is long enough to be judged by them
-
-
-@dataclass(frozen=True)
-class Fact:
-    """One thing that was looked at.
-
-    Attributes:
-        name: compiles, shared memory, spills, matrix units, sectors, stores, fp64, divisions, programs, in
-            flight, bytes, time.
-        passed: whether it is within its margin.
-        says: one sentence, with the factor.
-        line: of the learner's file; 0 where none is to blame.
-    """
-
-    name: str
-    passed: bool
-    says: str
-    line: int = 0
 
 
 def facts(call: Call, ours: Ours | None) -> list[Fact]:
@@ -65,7 +49,9 @@ def facts(call: Call, ours: Ours | None) -> list[Fact]:
         *_doubles(call),
         *_programs(call),
         *_in_flight(call),
-        *_bytes(call),
+        *moved(call),
+        *order(call),
+        *_products(call, ours),
         *_time(call, ours),
     ]
 
@@ -110,7 +96,7 @@ def _matrix(call: Call) -> Iterator[Fact]:
     pairs = list(zip(call.launches, call.compiled, strict=True))
     if any(launch.dots and not compiled.facts for launch, compiled in pairs):
         return
-    products = sum(launch.flops for launch, _ in pairs)
+    products = call.products
     idle = [launch for launch, compiled in pairs if launch.dots and not compiled.facts["matrix"]]
     if not products:
         line = max((launch for launch, _ in pairs), key=lambda launch: launch.asked).line
@@ -176,9 +162,10 @@ def _in_flight(call: Call) -> Iterator[Fact]:
     needed = call.gpu.dram * 1e9 * TRIP
     for launch, compiled in zip(call.launches, call.compiled, strict=True):
         loads = sum(site.asked for site in launch.sites if site.kind == "load")
-        if not compiled.facts or launch.dots or launch.dram < LONG * needed:
+        memory = sum(one.bytes for one in traffic(launch, call.gpu, compiled.built.resident))
+        if not compiled.facts or launch.dots or memory < LONG * needed:
             continue
-        if loads < launch.asked / 3 or (launch.dram < WASTE * call.ideal and not launch.cut):
+        if loads < launch.asked / 3 or (memory < WASTE * call.ideal and not launch.cut):
             continue
         built = compiled.built
         at_once = min(launch.programs, call.gpu.sms * built.resident)
@@ -208,26 +195,16 @@ def _programs(call: Call) -> Iterator[Fact]:
             yield Fact("programs", False, says, launch.line)
 
 
-def _bytes(call: Call) -> Iterator[Fact]:
-    if not call.ideal:
+def _products(call: Call, ours: Ours | None) -> Iterator[Fact]:
+    """Blocks of scores that count for nothing, or are computed again, hide behind larger tiles."""
+    if not (call.flops and ours and ours.flops) or any(launch.scatter > SURE for launch in call.launches):
         return
-    # What the call allocated by itself is what it might do without.
-    worst = max(call.extents(), key=lambda pair: (pair[1].own, pair[1].read + pair[1].written), default=None)
-    times = call.moved / call.ideal
-    allowed = BYTES * call.room
-    # Where products set the pace, bytes count once memory would take half of the time.
-    hidden = call.flops > 0 and times * call.copy_us < HIDDEN * call.us
-    allowed = times if hidden else allowed
-    count = len(call.launches)
-    says = f"The call moves {times:.2f}× the bytes that it must."
-    if times > allowed:
-        says = f"The call moves {times:.1f}× the bytes that it must, in {count} launch{'es' * (count > 1)}"
-        says += f": {worst[0]} takes {_mb(worst[1]):,.0f} MB in one of them." if worst else "."
-    yield Fact("bytes", times <= allowed, says, worst[1].line if worst and times > allowed else 0)
-
-
-def _mb(extent: Extent) -> float:
-    return (extent.read + extent.written) / 1e6
+    times = call.products / ours.flops
+    most = max(call.launches, key=lambda launch: launch.flops)
+    says = f"The call multiplies {times:.1f}× what our solution does"
+    if times >= PRODUCTS and most.heaviest_flops * most.programs < ALIKE * most.flops:
+        says += f": every program of {most.kernel} multiplies as much, so no block is skipped"
+    yield Fact("products", times < PRODUCTS, f"{says}.", most.lines.get("dot", most.line))
 
 
 def _time(call: Call, ours: Ours | None) -> Iterator[Fact]:

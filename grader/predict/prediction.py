@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from grader.datasheets import Gpu
-from grader.meter.counts import Extent, LaunchCounts
+from grader.meter.counts import LaunchCounts
 from grader.predict.roofline import REACHED, Built, roofs, seconds
+from grader.predict.traffic import Traffic, traffic
 
 OURS = Path(__file__).with_name("ours.json")
 KEPT = 3  # a tensor between two launches of less than 1/KEPT of L2 stays there
@@ -78,17 +79,23 @@ class Call:
         pairs = zip(self.launches, self.compiled, strict=True)
         return 1e6 * sum(seconds(launch, self.gpu, compiled.built) for launch, compiled in pairs)
 
-    def extents(self) -> list[tuple[str, Extent]]:
+    def traffic(self) -> list[Traffic]:
         """What launches take from DRAM or leave there; a small tensor between two of them stays in L2."""
         between = self.gpu.l2_size * 1e6 / KEPT if len(self.launches) > 1 else 0.0
-        extents = (pair for launch in self.launches for pair in launch.tensors.items())
-        return [(name, extent) for name, extent in extents if not extent.own or extent.bytes >= between]
+        pairs = zip(self.launches, self.compiled, strict=True)
+        found = [one for launch, built in pairs for one in traffic(launch, self.gpu, built.built.resident)]
+        return [one for one in found if not one.extent.own or one.extent.bytes >= between]
 
     @property
     def moved(self) -> float:
         """Bytes from and to DRAM, at least."""
         torch = sum(launch.heaviest for launch in self.launches if not launch.line)
-        return torch + sum(extent.read + extent.written for _, extent in self.extents())
+        return torch + sum(one.bytes for one in self.traffic())
+
+    @property
+    def shared(self) -> float:
+        """The same, if programs shared all tiles."""
+        return self.moved - sum(one.unshared for one in self.traffic())
 
     @property
     def copy_us(self) -> float:
@@ -96,17 +103,23 @@ class Call:
         return 1e6 * self.ideal / (self.gpu.dram * 1e9 * REACHED)
 
     @property
+    def products(self) -> float:
+        """Operations of all tl.dot."""
+        return sum(launch.flops for launch in self.launches)
+
+    @property
     def at_least(self) -> bool:
         """Some program was ended early: all counts are lower bounds."""
         return any(launch.cut for launch in self.launches)
 
+    def roofs(self) -> list[dict[str, float]]:
+        """Of each launch, seconds by what might limit it."""
+        pairs = zip(self.launches, self.compiled, strict=True)
+        return [roofs(launch, self.gpu, compiled.built) for launch, compiled in pairs]
+
     def limits(self) -> list[str]:
         """What limits each launch."""
-        found = []
-        for launch, compiled in zip(self.launches, self.compiled, strict=True):
-            roof = roofs(launch, self.gpu, compiled.built)
-            found.append(max(roof, key=lambda name: roof[name]))
-        return found
+        return [max(roof, key=lambda name: roof[name]) for roof in self.roofs()]
 
 
 @dataclass(frozen=True)
@@ -116,10 +129,12 @@ class Ours:
     Attributes:
         us: predicted on the usual GPU.
         slack: how many times slower a kernel may be and still pass the bar, measured on that GPU.
+        flops: operations of its products; 0 where the day counts none.
     """
 
     us: float
     slack: float = 1.0
+    flops: float = 0.0
 
     @property
     def times(self) -> float:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 from grader.datasheets import Gpu
 from grader.meter.counts import SECTOR, LaunchCounts
+from grader.meter.wave import resident, tile
+from grader.predict.traffic import traffic
 
 START = 0.4e-6  # seconds from a program's start to its first load
 TRIP = 0.65e-6  # one round to memory and back
@@ -64,7 +66,7 @@ def roofs(launch: LaunchCounts, gpu: Gpu, built: Built) -> dict[str, float]:
     )
     products = launch.flops / (tensor * 1e12 * busy)
     return {
-        "memory": launch.dram / (gpu.dram * 1e9 * REACHED),
+        "memory": sum(one.bytes for one in traffic(launch, gpu, built.resident)) / (gpu.dram * 1e9 * REACHED),
         "L2": _l2_bytes(launch) / (gpu.l2 * 1e9 * busy),
         "one program": max(launch.heaviest / sm_bytes, launch.heaviest_flops / (tensor * 1e12 / gpu.sms)),
         # What is computed between two products waits for the first and keeps the second waiting.
@@ -96,15 +98,5 @@ def quick(launch: LaunchCounts, gpu: Gpu) -> float:
     operands, sums = tile(launch)
     if operands * stages > gpu.shared or sums / (32 * warps) > 200:
         return float("inf")
-    by_shared = gpu.shared_sm // (operands * stages) if operands else gpu.programs
-    resident = max(1, min(gpu.programs, gpu.warps // warps, int(by_shared)))
-    return seconds(launch, gpu, Built(resident, overlapped=max(stages - 1, 1) if launch.dots else 1))
-
-
-def tile(launch: LaunchCounts) -> tuple[float, float]:
-    """Of a launch with dots: bytes of operands that one step of its loop loads, and sums of one program."""
-    if not launch.dots:
-        return 0.0, 0.0
-    loads = [site for site in launch.sites if site.kind == "load" and site.calls >= 0.9 * launch.dots]
-    stores = [site.lanes / site.calls for site in launch.sites if site.kind == "store" and site.calls]
-    return sum(site.asked / site.calls for site in loads), max(stores, default=0.0)
+    overlapped = max(stages - 1, 1) if launch.dots else 1
+    return seconds(launch, gpu, Built(resident(launch, gpu), overlapped=overlapped))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 
 from grader.meter import sample
 from grader.meter.sectors import pattern
+from grader.meter.wave import different
 from tests.interpreter.test_interpreter import interpreted
 
 SETUP = """
@@ -74,6 +77,7 @@ def test_the_sampled_programs_stand_for_all(count: int, wanted: int) -> None:
     assert chosen[-1] == count - 1
     assert len(set(chosen)) == len(chosen) <= wanted
     assert sum(sample.weights(chosen, count)) == pytest.approx(count)
+    assert {count - 1 - number for number in chosen} == set(chosen)
     assert [sample.place(i, (3, 2, 2)) for i in (0, 2, 3, 11)] == [(0, 0, 0), (2, 0, 0), (0, 1, 0), (2, 1, 1)]
 
 
@@ -125,6 +129,66 @@ print(round(launch.tensors['x_ptr'].read), launch.tensors['y_ptr'].stored)
         f"{2**14} {4 * (2**24 - 5)} 1.0 5",
         f"{4 * (2**24 - 5)} 8192.0",
     ]
+
+
+@pytest.mark.parametrize("tiles", [1, 8, 17, 60, 132])
+def test_a_sample_of_a_wave_tells_how_many_of_its_tiles_are_different(tiles: int) -> None:
+    drawn = random.Random(1)
+    seen = [len({number % tiles for number in drawn.sample(range(132), 40)}) for _ in range(20)]
+    assert sum(different(n, 132, 40 / 132) for n in seen) / 20 == pytest.approx(tiles, rel=0.1)
+
+
+def test_what_a_program_comes_back_to_is_noted_with_what_it_touched_in_between() -> None:
+    out = interpreted(
+        SETUP
+        + """
+@triton.jit
+def twice(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    x_ptr += tl.program_id(0) * n
+    acc = tl.zeros((BLOCK,), tl.float32)
+    for start in range(0, n, BLOCK):
+        acc += tl.load(x_ptr + start + tl.arange(0, BLOCK))
+    for start in range(0, n, BLOCK):
+        acc += tl.load(x_ptr + start + tl.arange(0, BLOCK))
+    tl.store(y_ptr + tl.program_id(0) * BLOCK + tl.arange(0, BLOCK), acc)
+
+x, y = torch.zeros(8, 2**16), torch.zeros(8, 1024)
+with meter.installed():
+    twice[(8,)](x, y, 2**16, BLOCK=1024)
+x = meter.launches[0].tensors['x_ptr']
+print(round(x.loaded), round(x.again), round(x.apart))
+"""
+    )
+    assert out == f"{2 * 8 * 2**18} {8 * 2**18} {2**18 - 4096}\n"
+
+
+ORDERED = """
+@triton.jit
+def product(a_ptr, b_ptr, c_ptr, m, n, k, GROUP: tl.constexpr):
+    i, j = tl.swizzle2d(tl.program_id(0) // n, tl.program_id(0) % n, m, n, GROUP)
+    offs = tl.arange(0, 64)
+    acc = tl.zeros((64, 64), tl.float32)
+    for start in range(0, k, 64):
+        a = tl.load(a_ptr + (i * 64 + offs)[:, None] * k + (start + offs)[None, :])
+        b = tl.load(b_ptr + (start + offs)[:, None] * (n * 64) + (j * 64 + offs)[None, :])
+        acc = tl.dot(a, b, acc)
+    tl.store(c_ptr + (i * 64 + offs)[:, None] * (n * 64) + (j * 64 + offs)[None, :], acc.to(tl.float16))
+
+a, b, c = (torch.empty(*shape, dtype=torch.float16) for shape in ((2048, 4096), (4096, 65536), (2048, 65536)))
+meter.gpu = GPUS["h200"]
+with meter.installed():
+    for group in (1, 16):
+        product[(32 * 1024,)](a, b, c, 32, 1024, 4096, GROUP=group)
+for launch in meter.launches:
+    print(round(launch.tensors["b_ptr"].fetched / 1e9, 1), launch.dots == 32 * 1024 * 64)
+"""
+
+
+@pytest.mark.every_triton
+def test_the_order_of_tiles_decides_what_comes_from_dram() -> None:
+    rows, groups = interpreted(SETUP + ORDERED).splitlines()
+    assert rows == "17.2 True"  # all of b for each of 32 rows of tiles
+    assert 1.0 <= float(groups.split()[0]) <= 1.4
 
 
 def test_a_program_that_never_ends_is_cut_and_one_that_strays_is_told() -> None:

@@ -117,6 +117,49 @@ def test_a_small_intermediate_tensor_stays_in_l2_and_a_bar_leaves_room() -> None
     assert "bytes" not in failing(call(copy(), copy(), room=1 / 0.35))
 
 
+def later(programs: int, apart: float) -> Call:
+    """A launch that reads x twice, the second time after so many bytes of each program."""
+    one = copy(programs=programs, heaviest=2 * SIZE / programs)
+    one.tensors["x"] = Extent(SIZE, False, SIZE, 0, 0, 5, loaded=3.0 * SIZE, again=2.0 * SIZE, apart=apart)
+    return call(one)
+
+
+def test_a_row_that_is_read_again_comes_from_dram_if_the_rows_at_hand_do_not_fit_into_l2() -> None:
+    says = "The call moves 2.0× the bytes that it must: 537 MB of x are read again when L2 has lost them to"
+    assert says in failing(later(4096, 128 << 10))["bytes"].says  # 16 × 132 rows of 128 KB
+    assert "bytes" not in failing(later(4096, 8 << 10))
+    assert "bytes" not in failing(later(132, 128 << 10))
+    shared = later(4096, 128 << 10)
+    shared.launches[0].tensors["x"].loaded *= 2  # other programs load it too: who knows when
+    assert "bytes" not in failing(shared)
+
+
+def test_an_order_of_tiles_fails_once_memory_is_what_takes_the_time() -> None:
+    tiles = copy(flops=1e12, dots=9.0)
+    tiles.tensors["x"].fetched = 32.0 * SIZE
+    units = {"matrix": 4, "warpgroup": 4}
+    fact = failing(call(tiles, facts=units, flops=1e12))["order"]
+    assert fact.says.startswith("Programs that run at the same time share too few tiles of x: 8,590 MB of it")
+    assert fact.line == 5
+    assert "order" not in failing(call(replace(tiles, flops=1e13), facts=units, flops=1e13))
+    tiles.tensors["x"].bytes = 32 << 20  # which L2 keeps
+    assert "order" not in failing(call(tiles, facts=units, flops=1e12))
+
+
+def products(flops: float, **about: Any) -> dict[str, gates.Fact]:
+    one = copy(flops=flops, dots=9.0, heaviest_flops=flops / 65536, lines={"dot": 8}, **about)
+    facts = gates.facts(call(one, flops=1e12), Ours(1e6, flops=1e12))
+    return {fact.name: fact for fact in facts if not fact.passed}
+
+
+def test_products_are_held_against_our_own_where_they_are_known() -> None:
+    assert "products" not in products(1.3e12)
+    fact = products(1.9e12)["products"]
+    assert fact.says.startswith("The call multiplies 1.9× what our solution does: every program of copy")
+    assert fact.line == 8
+    assert "products" not in products(1.9e12, scatter=1.5)
+
+
 def test_a_predicted_time_fails_only_at_three_times_ours_or_the_slack_of_the_bar() -> None:
     assert "time" not in failing(call(copy()), 50.0)
     assert "time" in failing(call(copy()), 40.0)

@@ -75,6 +75,7 @@ def _told(seen: Seen, reference: Ours | None) -> dict[str, Any]:
         "copy_us": call.copy_us,
         "ideal": call.ideal,
         "moved": call.moved,
+        "flops": call.products if call.flops else 0.0,
         "at_least": call.at_least,
         "facts": [asdict(fact) for fact in gates.facts(call, reference)],
         "launches": launches,

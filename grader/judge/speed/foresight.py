@@ -14,7 +14,7 @@ from grader.judge.case.link import RunnerLost
 from grader.judge.case.oracle import gradient_positions
 from grader.judge.session import CheckFailed, NotMeasured, Session
 from grader.judge.speed.builds import Wanted, build
-from grader.judge.speed.fullsize import hollow_inputs
+from grader.judge.speed.fullsize import hollow_inputs, other_cases
 from grader.meter.counts import LaunchCounts
 from grader.predict.prediction import Call
 
@@ -36,9 +36,15 @@ def foresee(session: Session, challenge: Challenge, speed: Speed, wanted: Wanted
         CheckFailed: at full size the kernel touches memory that is not its own.
         NotMeasured: nothing can be foretold, and why.
     """
-    arguments, specs, blobs = hollow_inputs(challenge, speed.case, session.request.seed)
+    blobs: list[memoryview] = []
+    seed = session.request.seed
+    arguments, specs = hollow_inputs(challenge, speed.case, seed, blobs)
+    tuned = b"autotune" in session.request.source
+    cases = other_cases(challenge, speed.case) if tuned else []
+    others = [hollow_inputs(challenge, case, seed, blobs)[1] for case in cases]
     of = gradient_positions(challenge, arguments) if speed.part != "forward" else []
     request = {"do": "meter", "entry": challenge.entry, "arguments": specs, "of": of, "part": speed.part}
+    request["others"] = others
     launches = _counted(session, {**request, "gpu": wanted.gpu}, blobs)
     built = build(session, launches, wanted)
     tensors = [value for value in arguments if isinstance(value, torch.Tensor)]

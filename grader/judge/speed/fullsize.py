@@ -30,15 +30,28 @@ class HollowDraw(Draw):
         return torch.empty(shape, dtype=wanted)
 
 
+def other_cases(challenge: Challenge, case: Case) -> list[Case]:
+    """A small problem, and that with each size of `case` in turn: what an autotuner may have met before."""
+    small = [
+        other.sizes
+        for other in challenge.cases
+        if other.sizes.keys() == case.sizes.keys() and all(other.sizes.values()) and not other.gpu
+    ]
+    if not small:
+        return []
+    changed = [{name: size} for name, size in case.sizes.items() if size != small[0][name]]
+    sizes = [{**small[0], **one} for one in [{}, *changed]]
+    return [Case(dtype=case.dtype, **other) for other in sizes if other != case.sizes]
+
+
 def hollow_inputs(
-    challenge: Challenge, case: Case, seed: int
-) -> tuple[tuple[Any, ...], list[dict[str, Any]], list[memoryview]]:
-    """The arguments of a case, and their specs and bytes for a runner's `meter`."""
+    challenge: Challenge, case: Case, seed: int, blobs: list[memoryview]
+) -> tuple[tuple[Any, ...], list[dict[str, Any]]]:
+    """The arguments of a case, and their specs for a runner's `meter`; their bytes are added to `blobs`."""
     draw = HollowDraw(case, rng(seed, case.id).getrandbits(48))
     with Hollow(lambda *_: None):
         arguments = tuple(challenge.inputs(case, draw))
     specs: list[dict[str, Any]] = []
-    blobs: list[memoryview] = []
     for value in arguments:
         if not isinstance(value, torch.Tensor):
             specs.append({"value": value})
@@ -57,4 +70,4 @@ def hollow_inputs(
         )
         if not hollow:
             blobs.append(raw(storage).numpy().data)
-    return arguments, specs, blobs
+    return arguments, specs

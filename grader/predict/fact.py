@@ -1,0 +1,23 @@
+"""One thing that was looked at in a call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One thing that was looked at.
+
+    Attributes:
+        name: compiles, shared memory, spills, matrix units, sectors, stores, fp64, divisions, programs, in
+            flight, bytes, order, products, time.
+        passed: whether it is within its margin.
+        says: one sentence, with the factor.
+        line: of the learner's file; 0 where none is to blame.
+    """
+
+    name: str
+    passed: bool
+    says: str
+    line: int = 0
