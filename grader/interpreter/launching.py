@@ -72,7 +72,9 @@ class Launching:
         def instead(given: dict[str, Any]) -> Place:
             whole = (*map(int, grid(given) if callable(grid) else grid), 1, 1)[:3]
             if any(size > limit for size, limit in zip(whole, LIMITS, strict=True)):
-                raise GridTooLarge(f"the grid is {whole}; axes 1 and 2 end at 65535 programs, axis 0 at 2³¹ − 1")
+                raise GridTooLarge(
+                    f"the grid is {whole}; axes 1 and 2 end at 65535 programs, axis 0 at 2³¹ − 1"
+                )
             # The class's own functions: order.py, which shuffles whole grids, has replaced the builder's.
             type(_builder).set_grid_dim(_builder, *whole)
 

@@ -11,6 +11,7 @@ import operator
 from collections.abc import Iterator
 from typing import Any
 
+
 class Loops:
     """The loops of the program that is running.
 

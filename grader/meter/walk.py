@@ -1,7 +1,7 @@
-"""Programs of a huge launch walked: where they load and store, on tensors without memory; no value is computed.
+"""Programs of a huge launch walked: where they load and store, on tensors without memory, and no value.
 
-The ends of the grid are walked, its corners, and what lies around the 2³¹-th element of its tensors: an offset
-that passes 2³¹ in int32 turns negative there, and its address lies outside of every tensor.
+The ends of the grid are walked, its corners, and what lies around the 2³¹-th element of its tensors: an
+offset that passes 2³¹ in int32 turns negative there, and its address lies outside of every tensor.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def telling(grid: Place, lengths: set[int]) -> list[Place]:
     for length in sorted(length for length in lengths if length > TURN):
         around = TURN * count // length
         numbers += [number for number in (around, around - 1, around + 1) if 0 < number < count]
-    places = [place(number, grid) for number in numbers]
+    places: list[Place] = [place(number, grid) for number in numbers]
     places += [tuple(size - 1 if axis == only else 0 for axis, size in enumerate(grid)) for only in range(3)]
     places += [place(number, grid) for number in programs(count, SPREAD)]
     return list(dict.fromkeys(places))

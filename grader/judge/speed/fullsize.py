@@ -28,7 +28,7 @@ class HollowDraw(Draw):
         if span(view) < LARGE * view.element_size() or not wanted.is_floating_point:
             return super().__call__(*shape, dtype=dtype, layout=layout, values=values)
         # No guard words: the first access beside it is outside of all memory.
-        start = view.storage_offset() * view.element_size() - GUARD
+        start = int(view.storage_offset()) * view.element_size() - GUARD
         memory = reserved(start + span(view)).untyped_storage()
         offset = start // view.element_size()
         return torch.empty(0, dtype=wanted).set_(memory, offset, view.shape, view.stride())
