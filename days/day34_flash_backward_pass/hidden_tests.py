@@ -103,8 +103,6 @@ CASES = [
     at(30, 50, 32, q_values="large", k_values="large", scale=1e-8, dtype=BRAIN),
     at(20, 50, 32, do_values="nan"),
     at(50, 60, 32, True, calls=2),
-    at(2**20 + 5, 2**20 + 5, 128, True, H=20, dtype=HALF, huge=True),
-    at(2**20 + 5, 2**20 + 5, 128, H=20, order="bshd", dtype=HALF, huge=True),
 ]
 
 challenge = Challenge(
