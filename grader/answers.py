@@ -20,7 +20,7 @@ class Fault:
     """An exception that the learner's code, or the compiler over it, raised.
 
     Attributes:
-        kind: compile, bounds, memory or exception.
+        kind: compile, bounds, grid, memory or exception.
         type, message: of its innermost cause.
         line: of the learner's file; 0 where no line of it is concerned.
         source: that line.
@@ -197,6 +197,13 @@ class Built:
 
     facts: Facts
     code: str
+
+
+@dataclass(frozen=True)
+class Walked:
+    """To `walk`: no address lay outside of its tensor, in so many launches."""
+
+    launches: int
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ VALUES = (
     "minus_inf", "some_minus_inf", "inf", "nan", "zeros",
 )  # fmt: skip
 KNOWN = {"layout": LAYOUTS, "values": VALUES, "upstream": (*LAYOUTS, "first")}
-WORDS = ("dtype", "layout", "values", "exact", "calls", "gpu", "upstream")  # what every case has
+WORDS = ("dtype", "layout", "values", "exact", "calls", "gpu", "huge", "upstream")  # what every case has
 TAKEN = ("sizes", "id", "group", "get")  # and what a size of that name would hide behind
 NOTHING = object()
 
@@ -52,6 +52,8 @@ class Case:
         exact: compare bit for bit; for values whose result rounds nowhere, such as small integers.
         calls: how often the entry is called before its result is looked at; 2 finds stale accumulators.
         gpu: only tried on a GPU (too large for the interpreter).
+        huge: too large for a GPU as well: without one, the addresses of a few programs are looked at, and no
+            value.
         upstream: layout of the gradients that a differentiable day is handed; "first" gives one to the first
             output alone.
 
@@ -69,11 +71,13 @@ class Case:
         exact: bool = False,
         calls: int = 1,
         gpu: bool = False,
+        huge: bool = False,
         upstream: str = "contiguous",
         **sizes: Any,
     ) -> None:
         self.dtype, self.layout, self.values = dtype, layout, values
-        self.exact, self.calls, self.gpu, self.upstream = exact, calls, gpu, upstream
+        self.exact, self.calls, self.upstream = exact, calls, upstream
+        self.gpu, self.huge = gpu or huge, huge
         self.sizes = sizes
         for name in sizes:
             self._check_name(name)

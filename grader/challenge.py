@@ -117,6 +117,11 @@ class Relation:
         """Whether it is only tried on a GPU."""
         return self.case.gpu
 
+    @property
+    def huge(self) -> bool:
+        """Whether it is too large for a GPU, too."""
+        return self.case.huge
+
 
 @dataclass(frozen=True)
 class Challenge:

@@ -16,6 +16,12 @@ def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 big = Case(B=128, M=512, N=2048, b="MN", gpu=True)
+# More than axes 1 and 2 of a grid take, and more than 2³¹ elements.
+many = [
+    Case(B=2**16 + 1, M=2, N=3, b="MN", gpu=True),
+    Case(B=2**17 + 1, M=128, N=128, b="MN", dtype=HALF, layout="expanded", gpu=True),
+    Case(B=185_001, M=128, N=128, b="MN", dtype=HALF, huge=True),
+]
 
 challenge = Challenge(
     entry="add_batched",
@@ -65,8 +71,7 @@ challenge = Challenge(
         Case(B=3, M=12, N=20, b="N", values="inf"),
         Case(B=3, M=12, N=20, b="N", values="nan"),
         Case(B=3, M=12, N=20, b="N", calls=2),
-        Case(B=2**16 + 1, M=2, N=3, b="MN", gpu=True),
-        Case(B=2**17 + 1, M=128, N=128, b="MN", dtype=HALF, layout="expanded", gpu=True),
+        *many,
     ],
     suspects={
         "Every matrix is made from matrix 0 of a: its batch stride is ignored.": lambda a, b: a[:1] + b,

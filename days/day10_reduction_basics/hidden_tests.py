@@ -83,6 +83,7 @@ challenge = Challenge(
         Case(n=700, calls=2),
         Case(n=50021, calls=2),
         Case(n=2**27 + 5, values="integers", exact=True, gpu=True),
+        Case(n=3 * 2**30 + 77, dtype=HALF, huge=True),
     ],
     suspects={told: wrong for block in BLOCKS for told, wrong in of_blocks(block).items()},
     # Only reading counts: the partial sums are next to nothing.

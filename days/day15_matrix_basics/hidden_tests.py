@@ -67,6 +67,8 @@ challenge = Challenge(
         Case(m=12, n=70, values="inf", x_values="normal"),
         Case(m=12, n=70, values="nan", x_values="normal"),
         Case(m=10, n=50, calls=2),
+        Case(m=185_001, n=16384, dtype=HALF, huge=True),
+        Case(m=185_001, n=16384, dtype=HALF, layout="transposed", huge=True),
     ],
     speed=Speed(big, moved=lambda a, x: a.nbytes, of_copy=0.65),
     memory=Memory(big),

@@ -62,6 +62,7 @@ challenge = Challenge(
         Case(m=30, k=20, n=40, values="inf", b_values="normal"),
         Case(m=30, k=20, n=40, values="nan", b_values="normal"),
         Case(m=50, k=50, n=50, calls=2),
+        Case(m=85_001, k=64, n=32_768, dtype=HALF, huge=True),
     ],
     speed=Speed(big, moved=moved, flops=flops, of_torch=0.35),
     memory=Memory(big),

@@ -78,6 +78,7 @@ matmul = Challenge(
         Case(m=50, n=60, k=40, values="inf"),
         Case(m=50, n=60, k=40, values="nan"),
         Case(m=90, n=80, k=40, calls=2),
+        Case(m=85_001, n=32_768, k=64, dtype=HALF, huge=True),
     ],
     speed=(
         Speed(square, moved=moved, flops=flops, of_torch=0.50),

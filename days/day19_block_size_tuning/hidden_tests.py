@@ -73,6 +73,7 @@ CASES = [
     Case(m=40, n=70, k=50, values="inf"),
     Case(m=40, n=70, k=50, values="nan"),
     Case(m=40, n=70, k=50, calls=2),
+    Case(m=85_001, n=32_768, k=64, dtype=HALF, huge=True),
 ]
 
 challenge = Challenge(

@@ -85,6 +85,7 @@ challenge = Challenge(
         Case(rows=5, cols=77, values="nan"),
         Case(rows=4, cols=60, calls=2),
         Case(rows=2**17 + 1, cols=16384, dtype=HALF, layout="expanded", gpu=True),
+        Case(rows=185_001, cols=16384, dtype=HALF, huge=True),
     ],
     suspects=SUSPECTS,
     speed=Speed(big, moved=lambda x, weight, bias, eps: 2 * x.nbytes + 2 * weight.nbytes, of_copy=0.60),

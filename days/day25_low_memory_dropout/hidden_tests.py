@@ -118,6 +118,7 @@ CASES = [
     Case(n=300, p=0.5, calls=2),
     # 8 GB each of y and dx, of one element of x and one of dy.
     Case(n=2**32 + 2**13, p=0.5, dtype=HALF, layout="expanded", upstream="scalar", gpu=True),
+    Case(n=3 * 2**30 + 77, p=0.5, dtype=HALF, huge=True),
 ]
 
 challenge = Challenge(

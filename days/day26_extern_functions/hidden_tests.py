@@ -72,6 +72,7 @@ gelu_erf = Challenge(
         Case(n=300, values="negative"),
         Case(n=300, values="heavy", dtype=HALF),
         Case(n=300, calls=2),
+        Case(n=3 * 2**30 + 77, dtype=HALF, huge=True),
     ],
     suspects=OF_GELU,
     speed=Speed(big, moved=moved, of_copy=0.70),
@@ -88,6 +89,7 @@ asinh = Challenge(
         Case(n=300, values=TINY, dtype=HALF),
         Case(n=300, values="integers"),
         Case(n=300, values="ramp", dtype=HALF),
+        Case(n=3 * 2**30 + 77, dtype=HALF, huge=True),
     ],
     suspects=OF_ASINH,
     relations=[

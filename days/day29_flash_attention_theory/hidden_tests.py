@@ -81,6 +81,7 @@ merging = Challenge(
         Case(rows=50, D=20, values="zeros", o_values="nan"),
         Case(rows=50, D=20, values="zeros", o_values="inf"),
         Case(rows=60, D=24, calls=2),
+        Case(rows=45_000_001, D=64, huge=True),
     ],
     relations=[
         Relation(

@@ -84,6 +84,7 @@ challenge = (
             of_rows(40, 64, values="heavy"),
             of_rows(40, 64, values="nan", do_values="normal"),
             of_rows(40, 64, calls=2),
+            of_rows(2**20 + 5, 128, H=20, dtype=HALF, huge=True),
         ],
     ),
     Challenge(
@@ -130,6 +131,7 @@ challenge = (
             at(30, 50, 32, values="constant", v_values="normal", scale=0.02),
             at(20, 50, 32, do_values="nan", values="negative", more_keys=True),
             at(50, 60, 32, True, calls=2),
+            at(9200, 9200, 16, H=32, dtype=HALF, huge=True),
         ],
     ),
 )

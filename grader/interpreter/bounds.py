@@ -14,6 +14,7 @@ from grader.interpreter.regions import OutOfBounds, Overrun, Region
 from grader.interpreter.watcher import Access
 
 FAR = 1 << 40  # elements; an address this far off comes from no tensor, an empty one's (0) for example
+TURN = 1 << 32  # what an int32 lost when it passed 2³¹
 
 
 class Bounds:
@@ -81,12 +82,23 @@ class Bounds:
         if not lost.any():
             return
         first = int(lanes[lost][0])
-        near = [r for r in self.regions if r.start < r.stop]
+        whole = lanes[lost] + np.uint64(TURN * access.size)
+        turned = next((r for r in self.regions if ((whole >= r.start) & (whole < r.stop)).any()), None)
+        near = [turned] if turned else [r for r in self.regions if r.start < r.stop]
         home = min(near, key=lambda r: min(abs(first - r.start), abs(first - r.stop)), default=None)
-        noted = self._note(access, home or Region("", 0, first, first, 0), first, int(lost.sum()), fatal=True)
+        home = home or Region("", 0, first, first, 0)
+        noted = self._note(access, home, first, int(lost.sum()), fatal=True, wrapped=turned is not None)
         raise OutOfBounds(f"line {noted.line} {access.kind}s {noted.where}")
 
-    def _note(self, access: Access, home: Region, worst: int, outside: int, fatal: bool = False) -> Overrun:
+    def _note(
+        self,
+        access: Access,
+        home: Region,
+        worst: int,
+        outside: int,
+        fatal: bool = False,
+        wrapped: bool = False,
+    ) -> Overrun:
         """Keep one overrun a line and kind: the first seen, unless a later one is fatal."""
         line, lanes = whereabouts.line(self.path), access.lanes
         offsets = (lanes.astype(np.int64) - home.start) // access.size
@@ -103,6 +115,7 @@ class Bounds:
             crowded=lanes.size > (home.stop - home.start) // access.size,
             step=int(np.gcd.reduce(offsets)),
             itemsize=access.size,
+            wrapped=wrapped,
         )
         if fatal or (access.kind, line) not in self.overruns:
             self.overruns[access.kind, line] = noted

@@ -19,9 +19,15 @@ from grader.interpreter.watcher import Watcher
 _executor: Any = interpreter.GridExecutor
 _builder: Any = interpreter.interpreter_builder
 
+LIMITS = (2**31 - 1, 65535, 65535)  # programs of each axis, in CUDA
+
 Place = tuple[int, ...]  # in a grid; and how far the grid goes
 # Called with the grid, and with what runs the program at a place.
 Choose = Callable[[Place, Callable[[Place], None]], None]
+
+
+class GridTooLarge(RuntimeError):
+    """CUDA would refuse this launch."""
 
 
 class Launching:
@@ -57,11 +63,18 @@ class Launching:
         """Prepare it as ever, but run those programs only that `choose` asks for, and copy no tensor.
 
         Where the interpreter asks for the grid they run, and it is told that there are none left.
+
+        Raises:
+            GridTooLarge: CUDA would refuse the launch.
         """
         grid = self._executor.grid
 
         def instead(given: dict[str, Any]) -> Place:
             whole = (*map(int, grid(given) if callable(grid) else grid), 1, 1)[:3]
+            if any(size > limit for size, limit in zip(whole, LIMITS, strict=True)):
+                raise GridTooLarge(
+                    f"the grid is {whole}; axes 1 and 2 end at 65535 programs, axis 0 at 2³¹ − 1"
+                )
             # The class's own functions: order.py, which shuffles whole grids, has replaced the builder's.
             type(_builder).set_grid_dim(_builder, *whole)
 

@@ -42,6 +42,7 @@ class Overrun:
         crowded: it touches more lanes than the tensor has elements.
         step: the largest number that divides the offsets of all its lanes, in elements.
         itemsize: bytes of an element.
+        wrapped: what lies outside would lie in the tensor, 2³² elements further on.
     """
 
     kind: str
@@ -56,6 +57,7 @@ class Overrun:
     crowded: bool
     step: int
     itemsize: int
+    wrapped: bool = False
 
 
 def regions_of(named: dict[str, Any], given: set[int]) -> list[Region]:

@@ -50,7 +50,8 @@ def judge(request: Request, events: Channel, parent: Channel) -> None:
     """Grade once: the body of a forked judge."""
     try:
         session = Session(request, parent)
-        if request.only and not (session.cases("correct") or session.cases("edges") or session.relations()):
+        matches = session.cases("correct") or session.cases("edges") or session.relations() or session.walks()
+        if request.only and not matches:
             events.send({"event": "refused", "text": f'No case matches "{request.only}".'})
             return
         reporter = Reporter(session, events)
@@ -58,6 +59,7 @@ def judge(request: Request, events: Channel, parent: Channel) -> None:
             [*PYTEST, "-o", f"timeout={request.call_timeout + BUSY}", str(CHECKS)], plugins=[reporter]
         )
         session.close()
+        session.drop_walker()
         if reporter.broken or not reporter.outcomes:
             events.send({"event": "broken", "text": reporter.broken or "no check ran"})
             return

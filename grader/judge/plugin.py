@@ -52,6 +52,9 @@ class Reporter:
         if "relation" in metafunc.fixturenames:
             relations = session.relations()
             metafunc.parametrize("relation", relations, ids=[session.case_id(pair) for pair in relations])
+        if "walk" in metafunc.fixturenames:
+            walks = session.walks()
+            metafunc.parametrize("walk", walks, ids=[session.walk_id(pair) for pair in walks])
         if "part" in metafunc.fixturenames:
             parts = [c for c in session.challenges if c.memory and not session.request.only]
             metafunc.parametrize("part", parts, ids=[c.entry for c in parts])
@@ -113,7 +116,7 @@ class Reporter:
 
     def _name(self, item: pytest.Item) -> str:
         group, bracket, rest = item.name.removeprefix("test_").partition("[")
-        group = "edges" if group == "related" else group
+        group = "edges" if group in ("related", "walked") else group
         single = group in ("memory", "fast") and len(self.session_.challenges) == 1
         single = single and (group == "memory" or len(self.session_.challenges[0].speeds) == 1)
         return group if single else group + bracket + rest
@@ -135,7 +138,7 @@ class Reporter:
         if isinstance(error, NotMeasured):
             return "not measured", {"reason": str(error)}
         if isinstance(error, CheckFailed):
-            if error.told:
+            if error.told and not self.session_.evidence.own:
                 self.session_.evidence.own = (item.name, error.told)
             return error.outcome, error.cause
         assert raised is not None

@@ -71,6 +71,7 @@ class Session:
         )
         self.speed: dict[str, Any] | None = None
         self.runner: Runner | None = None
+        self.walker: Runner | None = None
         self.printed = bytearray()
         self.mute: list[str] = []
         self.announced = False
@@ -85,6 +86,11 @@ class Session:
         cases = [(c, case) for c in self.challenges for case in c.cases if case.group == group]
         return sorted(self._asked_for(cases), key=lambda pair: _weight(pair[1]))
 
+    def walks(self) -> list[tuple[Challenge, Case]]:
+        """Without a GPU, the huge cases, of which a few programs are followed."""
+        cases = [(c, case) for c in self.challenges for case in c.cases if case.huge]
+        return [pair for pair in cases if self.device == "cpu" and self._is_asked_for(self.walk_id(pair))]
+
     def relations(self) -> list[tuple[Challenge, Relation]]:
         """The relations between two calls, as asked for by -k."""
         return self._asked_for([(c, relation) for c in self.challenges for relation in c.relations])
@@ -93,21 +99,41 @@ class Session:
         return [
             pair
             for pair in pairs
-            if self.request.cases
-            and not (pair[1].gpu and self.device == "cpu")
-            and (self.request.only is None or self.request.only in self.case_id(pair))
+            if not (pair[1].gpu and self.device == "cpu") and not pair[1].huge
+            if self._is_asked_for(self.case_id(pair))
         ]
+
+    def _is_asked_for(self, name: str) -> bool:
+        only = self.request.only
+        return self.request.cases and (only is None or only in name)
 
     def case_id(self, pair: tuple[Challenge, Case | Relation]) -> str:
         """A case's id, with its entry in front where the day has several."""
         challenge, case = pair
         return case.id if len(self.challenges) == 1 else f"{challenge.entry}-{case.id}"
 
+    def walk_id(self, pair: tuple[Challenge, Case]) -> str:
+        """The id of a case that is walked."""
+        return f"{self.case_id(pair)}-walked"
+
     def fresh_runner(self) -> Runner:
         """A new runner, in the place of the old one."""
         self.close()
         self.runner = Runner(self.parent)
         return self.runner
+
+    def ready_walker(self) -> Runner:
+        """A runner with the file loaded that believes in a GPU; a fresh one after a loss."""
+        if self.walker is None:
+            self.walker = Runner(self.parent)
+            self.load(self.walker)
+        return self.walker
+
+    def drop_walker(self) -> None:
+        """End it, if there is one."""
+        if self.walker is not None:
+            self.walker.close()
+        self.walker = None
 
     def close(self) -> None:
         """End the runner, if there is one, and keep what it printed."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from grader.challenge import Case, Challenge, Relation
-from grader.judge.checks import correct, edges, honest, imports, memory
+from grader.judge.checks import correct, edges, honest, imports, memory, walked
 from grader.judge.session import Session
 
 
@@ -31,6 +31,11 @@ def test_edges(session: Session, case: tuple[Challenge, Case]) -> None:
 def test_related(session: Session, relation: tuple[Challenge, Relation]) -> None:
     """What two calls have to do with one another; shown as one of the edges."""
     edges.relate(session, *relation)
+
+
+def test_walked(session: Session, walk: tuple[Challenge, Case]) -> None:
+    """Without a GPU, the addresses of huge cases; shown as edges."""
+    walked.check(session, *walk)
 
 
 def test_honest(session: Session) -> None:

@@ -1,19 +1,48 @@
 """Large tensors without contents: what torch would compute on them is noted, not computed.
 
-Memory that is never written takes no room, and what a kernel moves does not depend on it.
+Memory that is never touched takes no room, and what a kernel moves does not depend on it.
 """
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from grader.memory import span
 from grader.operators import EMPTY, FILLED, VIEWS, WHOLE_FILLS, body, tensors_in
 
 LARGE = 1 << 18  # elements, from which on contents do not matter
+_NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # Linux does not count it as memory before it is touched
+
+
+def reserved(size: int, apart: int = 0) -> torch.Tensor:
+    """Memory that is not there before it is touched; uint8 [size].
+
+    Args:
+        apart: bytes before and after it that belong to nothing.
+
+    Raises:
+        OSError: the system has no addresses left for it.
+    """
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NORESERVE
+    whole = mmap.mmap(-1, apart + size + 1 + apart, flags=flags)
+    return torch.frombuffer(whole, dtype=torch.uint8, count=size or 1, offset=apart)
+
+
+def unfilled(plain: torch.Tensor, apart: int = 0) -> torch.Tensor:
+    """A tensor of the shape, strides and dtype of `plain`, which may be on `meta`; nobody has written it.
+
+    Args:
+        apart: bytes that a large one lies away from all others.
+    """
+    if plain.numel() < LARGE:
+        return torch.empty_strided(plain.shape, plain.stride(), dtype=plain.dtype)
+    memory = reserved(span(plain), apart).untyped_storage()
+    return torch.empty(0, dtype=plain.dtype).set_(memory, 0, plain.shape, plain.stride())
 
 
 class Hollow(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -21,11 +50,12 @@ class Hollow(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     Args:
         note: told of every operation that would move memory: its name, bytes read, bytes written.
+        apart: bytes between two large tensors.
     """
 
-    def __init__(self, note: Callable[[str, int, int], None]) -> None:
+    def __init__(self, note: Callable[[str, int, int], None], apart: int = 0) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.note = note
+        self.note, self.apart = note, apart
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -47,7 +77,7 @@ class Hollow(TorchDispatchMode):  # type: ignore[no-untyped-call]
             self.note(name, 0, args[0].nbytes)
             return args[0] if args[0].numel() >= LARGE else func(*args, **kwargs)
         if any(tensor.numel() >= LARGE for tensor in given):
-            result = _unfilled(func, args, kwargs)
+            result = self._instead(func, args, kwargs)
         else:
             result = func(*args, **kwargs)
         made = tensors_in([result])
@@ -60,20 +90,18 @@ class Hollow(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if name in FILLED:
             self.note(name, 0, plain.nbytes)
         if name in EMPTY or plain.numel() >= LARGE:
-            # Never written, its pages cost nothing.
-            plain = torch.empty_strided(plain.shape, plain.stride(), dtype=plain.dtype)
+            plain = unfilled(plain, self.apart)
         else:
             plain = func(*args, **kwargs)
         return plain
 
-
-def _unfilled(func: Any, args: Any, kwargs: Any) -> Any:
-    """What `func` would give, with the right shapes and no contents."""
-    first = func._schema.arguments[0] if func._schema.arguments else None
-    if first is not None and first.alias_info is not None and first.alias_info.is_write:
-        return args[0]
-    plain = func(*_on_meta(args), **dict(zip(kwargs, _on_meta(tuple(kwargs.values())), strict=True)))
-    return _off_meta(plain)
+    def _instead(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """What `func` would give, with the right shapes and no contents."""
+        first = func._schema.arguments[0] if func._schema.arguments else None
+        if first is not None and first.alias_info is not None and first.alias_info.is_write:
+            return args[0]
+        plain = func(*_on_meta(args), **dict(zip(kwargs, _on_meta(tuple(kwargs.values())), strict=True)))
+        return _off_meta(plain, self.apart)
 
 
 def _on_meta(values: tuple[Any, ...]) -> list[Any]:
@@ -87,9 +115,7 @@ def _on_meta(values: tuple[Any, ...]) -> list[Any]:
     ]
 
 
-def _off_meta(plain: Any) -> Any:
+def _off_meta(plain: Any, apart: int) -> Any:
     if isinstance(plain, tuple | list):
-        return type(plain)(_off_meta(value) for value in plain)
-    if isinstance(plain, torch.Tensor):
-        return torch.empty_strided(plain.shape, plain.stride(), dtype=plain.dtype)
-    return plain
+        return type(plain)(_off_meta(value, apart) for value in plain)
+    return unfilled(plain, apart) if isinstance(plain, torch.Tensor) else plain

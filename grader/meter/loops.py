@@ -11,18 +11,19 @@ import operator
 from collections.abc import Iterator
 from typing import Any
 
-WHOLE, FIRST = 8, 4  # loops of so many steps run in full; of longer ones so many first steps
-LAST = 2  # steps run at the end of a shortened loop, where masks bite
-
 
 class Loops:
     """The loops of the program that is running.
 
     Attributes:
+        WHOLE: loops of so many steps run in full.
+        FIRST, LAST: steps that run of a longer one; at its end masks bite.
         weight: how many steps the one that runs stands for.
         step: a number of its own for every step of any loop.
         shortened: a loop of this program was cut short.
     """
+
+    WHOLE, FIRST, LAST = 8, 4, 2
 
     def __init__(self) -> None:
         self.running = False
@@ -46,16 +47,16 @@ class Loops:
 
     def _walk(self, whole: range) -> Iterator[int]:
         outer = self.weight
-        many = len(whole) > WHOLE
+        many = len(whole) > self.WHOLE
         self.shortened |= many
-        head = whole[:FIRST] if many else whole
+        head = whole[: self.FIRST] if many else whole
         for index, value in enumerate(head):
             # The first step may differ (masks, the first of a running maximum): it stands for itself.
-            stands_for = (len(whole) - LAST - 1) / (len(head) - 1) if many and index else 1.0
+            stands_for = (len(whole) - self.LAST - 1) / (len(head) - 1) if many and index else 1.0
             self.weight = outer * stands_for
             self.step += 1
             yield value
-        for value in whole[-LAST:] if many else ():
+        for value in whole[-self.LAST :] if many else ():
             self.weight = outer
             self.step += 1
             yield value

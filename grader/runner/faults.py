@@ -54,6 +54,8 @@ def _chain(error: BaseException) -> list[BaseException]:
 def _kind(root: BaseException, compiling: bool) -> str:
     if type(root).__name__ == "OutOfBounds":
         return "bounds"
+    if type(root).__name__ == "GridTooLarge":
+        return "grid"
     if isinstance(root, MemoryError) or "out of memory" in str(root) or "not enough memory" in str(root):
         return "memory"
     return "compile" if compiling or type(root).__name__ == "Uncompilable" else "exception"

@@ -134,7 +134,8 @@ def serve(channel: Channel) -> None:
     if INTERPRETED:
         from grader.runner.metering import Metering
 
-        commands |= {"meter": Metering(runner).meter, "trace": Metering(runner).trace}
+        metering = Metering(runner)
+        commands |= {name: getattr(metering, name) for name in ("meter", "walk", "trace")}
     else:
         from grader.runner.clock import Clock
 
@@ -165,4 +166,5 @@ def _limit_memory() -> None:
     if INTERPRETED:
         pages = int(Path("/proc/self/statm").read_text().split()[0])
         limit = pages * resource.getpagesize() + HEADROOM
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        most = resource.getrlimit(resource.RLIMIT_AS)[1]
+        resource.setrlimit(resource.RLIMIT_AS, (limit, most))

@@ -1,21 +1,24 @@
 """The runner's answer about a call at full size without a GPU: what its launches would do.
 
 meter  {entry, arguments, of, part, gpu, others}  → Metered   (see meter/counts.py)
+walk   {entry, arguments, of, part, gpu}  → Walked    (see meter/walk.py)
 trace  {entry, arguments, of}             → Traced    (see meter/trace.py)
 
-A runner that was metered believes in a GPU that is not there: it is of no further use.
+A runner that was metered believes in a GPU that is not there: it is of no further use. Nor is one that has
+walked, but to walk again.
 """
 
 from __future__ import annotations
 
 import contextlib
+import resource
 from typing import Any
 
 import torch
 from triton.runtime.autotuner import Autotuner
 
 from grader import datasheets
-from grader.answers import Metered, Traced
+from grader.answers import Failed, Metered, Traced, Walked
 from grader.compiler import recipe
 from grader.meter import sentinel
 from grader.meter.counter import Counter
@@ -25,8 +28,10 @@ from grader.meter.hollow import Hollow
 from grader.meter.loops import Loops
 from grader.meter.stage import pretended
 from grader.meter.tracer import Tracer, alone, traced
+from grader.meter.walk import APART, TypedLoops, Walk
 from grader.operators import storages_in
 from grader.predict.tuning import tuned
+from grader.runner import faults
 from grader.runner.answering import Reply
 from grader.runner.tensors import unpack_arguments
 from grader.timing.passes import as_list, gradients
@@ -62,6 +67,22 @@ class Metering:
             self._call(meter, header, arguments)
         return Metered(meter.launches), []
 
+    def walk(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
+        """Hold the addresses of some programs of one call against the bounds of its tensors."""
+        most = resource.getrlimit(resource.RLIMIT_AS)[1]
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))  # tensors take addresses here, and no memory
+        loops = TypedLoops()
+        self.runner.module.range = loops.shorter
+        arguments = unpack_arguments(header["arguments"], blobs, "cpu", APART)
+        walk = Walk(self.runner.path, loops, storages_in(arguments))
+        gpu = datasheets.GPUS[header["gpu"]]
+        try:
+            with walk.installed(), pretended(gpu), Hollow(lambda *_: None, APART):
+                self._call(walk, header, arguments)
+        except Exception as error:
+            return Failed(faults.describe(error, self.runner.path), walk.bounds.report()), []
+        return Walked(walk.launches), []
+
     def trace(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Write down what each program of one small call touches."""
         arguments = unpack_arguments(header["arguments"], blobs, "cpu")
@@ -81,7 +102,7 @@ class Metering:
                 getattr(self.runner.module, header["entry"])(*unpack_arguments(specs, blobs, "cpu"))
         meter.paused, meter.spent = False, 0.0
 
-    def _call(self, meter: Meter, header: dict[str, Any], arguments: list[Any]) -> None:
+    def _call(self, meter: Meter | Walk, header: dict[str, Any], arguments: list[Any]) -> None:
         """The part of the call that is judged; what comes before it is not counted."""
         entry, part = getattr(self.runner.module, header["entry"]), header["part"]
         for position in header["of"]:

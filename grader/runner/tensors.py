@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-import mmap
 from typing import Any
 
 import torch
 
 from grader.answers import PlainOutput, TensorOutput
+from grader.meter.hollow import reserved
 from grader.runner.world import World
 
 
-def unpack_arguments(specs: list[dict[str, Any]], blobs: list[bytearray], device: str) -> list[Any]:
+def unpack_arguments(
+    specs: list[dict[str, Any]], blobs: list[bytearray], device: str, apart: int = 0
+) -> list[Any]:
     """The call's arguments. A tensor's spec has dtype, shape, stride, offset (elements) and the index of its
     blob; one without a blob has `bytes` that nobody has written, and costs no memory until somebody does.
+
+    Args:
+        apart: bytes that one without a blob lies away from all others.
     """
-    return [_argument(spec, blobs, device) for spec in specs]
+    return [_argument(spec, blobs, device, apart) for spec in specs]
 
 
-def _argument(spec: dict[str, Any], blobs: list[bytearray], device: str) -> Any:
+def _argument(spec: dict[str, Any], blobs: list[bytearray], device: str, apart: int) -> Any:
     if "dtype" not in spec:
         return spec["value"]
     dtype = getattr(torch, spec["dtype"])
-    blob: Any = mmap.mmap(-1, spec["bytes"] or 1) if spec["blob"] is None else blobs[spec["blob"]]
-    raw = torch.frombuffer(blob, dtype=torch.uint8).to(device)
+    if spec["blob"] is None:
+        raw = reserved(spec["bytes"], apart)
+    else:
+        raw = torch.frombuffer(blobs[spec["blob"]], dtype=torch.uint8).to(device)
     tensor = torch.empty(0, dtype=dtype, device=device)
     return tensor.set_(raw.untyped_storage(), spec["offset"], spec["shape"], spec["stride"])
 

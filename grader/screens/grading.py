@@ -117,11 +117,14 @@ def row(terminal: Terminal, group: str, checks: Sequence[Check], foretold: bool 
     passed = sum(check.outcome == "passed" for check in checks)
     count = f"{passed}/{len(checks)}" if tried and (len(checks) > 1 or "[" in checks[0].name) else ""
     badge = "predicted" if foretold and group == "fast" else ""
+    walked = sum(check.outcome == "passed" and check.name.endswith("-walked]") for check in checks)
+    badge = f"{walked} by addresses alone" if walked else badge
     if worst:
-        return line(terminal, worst.outcome, group, count, " ".join(filter(None, [badge, case(worst.name)])))
+        said = [badge if group == "fast" else "", case(worst.name)]
+        return line(terminal, worst.outcome, group, count, " ".join(filter(None, said)))
     if not tried:
         return line(terminal, checks[0].outcome, group, "", _untried(checks))
-    return line(terminal, "passed", group, count, _untried(checks) or badge)
+    return line(terminal, "passed", group, count, "; ".join(filter(None, [_untried(checks), badge])))
 
 
 def line(terminal: Terminal, outcome: str, group: str, count: str, detail: str) -> list[Part]:

@@ -140,6 +140,5 @@ mistakes = [
         },
         fails="edges",
         says="int32",
-        gpu=True,
     ),
 ]

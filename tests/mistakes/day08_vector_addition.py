@@ -65,4 +65,10 @@ mistakes = [
         fails="honest",
         says="torch",
     ),
+    Mistake(
+        "offsets are counted in 32 bits",
+        swap={"tl.program_id(0).to(tl.int64)": "tl.program_id(0)"},
+        fails="edges",
+        says="int32",
+    ),
 ]

@@ -84,7 +84,6 @@ mistakes = [
         swap={"pid_m.to(tl.int64)": "pid_m"},
         fails="edges",
         says="2³¹",
-        gpu=True,
     ),
     Mistake(
         "y is written with x's row stride",

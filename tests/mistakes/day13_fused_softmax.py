@@ -96,4 +96,10 @@ mistakes = [
         fails="edges",
         says="and must stay NaN",
     ),
+    Mistake(
+        "offsets are counted in 32 bits",
+        swap={"tl.program_id(0).to(tl.int64)": "tl.program_id(0)"},
+        fails="edges",
+        says="int32",
+    ),
 ]

@@ -159,4 +159,10 @@ mistakes = [
         fails="correct",
         says="row before is left over",
     ),
+    Mistake(
+        "offsets are counted in 32 bits",
+        swap={"tl.program_id(0).to(tl.int64)": "tl.program_id(0)"},
+        fails="edges",
+        says="int32",
+    ),
 ]

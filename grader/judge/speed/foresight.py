@@ -71,7 +71,7 @@ def _counted(session: Session, request: dict[str, Any], blobs: Any) -> list[Laun
     finally:
         session.close()
     if isinstance(report, Failed):
-        if report.fault.kind == "bounds":
+        if report.fault.kind in ("bounds", "grid"):
             raise session.faulted(report.fault)
         raise NotMeasured(f"no prediction: {report.fault.type}: {report.fault.first_line}")
     return report.launches

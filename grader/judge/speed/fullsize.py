@@ -7,9 +7,9 @@ from typing import Any
 import torch
 
 from grader.challenge import Case, Challenge
-from grader.judge.case.draw import Draw
-from grader.memory import raw
-from grader.meter.hollow import LARGE, Hollow
+from grader.judge.case.draw import LAYOUTS, Draw
+from grader.memory import GUARD, raw, span
+from grader.meter.hollow import LARGE, Hollow, reserved
 from grader.randomness import rng
 
 
@@ -24,10 +24,14 @@ class HollowDraw(Draw):
         values: str | None = None,
     ) -> torch.Tensor:
         wanted = dtype or self.case.dtype
-        plain = (layout or self.case.layout) == "contiguous"
-        if torch.Size(shape).numel() < LARGE or not wanted.is_floating_point or not plain:
+        view = LAYOUTS[layout or self.case.layout](shape, wanted, "meta")
+        if span(view) < LARGE * view.element_size() or not wanted.is_floating_point:
             return super().__call__(*shape, dtype=dtype, layout=layout, values=values)
-        return torch.empty(shape, dtype=wanted)
+        # No guard words: the first access beside it is outside of all memory.
+        start = int(view.storage_offset()) * view.element_size() - GUARD
+        memory = reserved(start + span(view)).untyped_storage()
+        offset = start // view.element_size()
+        return torch.empty(0, dtype=wanted).set_(memory, offset, view.shape, view.stride())
 
 
 def other_cases(challenge: Challenge, case: Case) -> list[Case]:
@@ -57,7 +61,7 @@ def hollow_inputs(
             specs.append({"value": value})
             continue
         storage = value.untyped_storage()
-        hollow = value.is_floating_point() and value.numel() >= LARGE
+        hollow = value.is_floating_point() and span(value) >= LARGE * value.element_size()
         specs.append(
             {
                 "dtype": str(value.dtype).removeprefix("torch."),

@@ -13,8 +13,8 @@ def grouped_tile(pid, num_pid_m, num_pid_n, GROUP_M: tl.constexpr):
 @triton.jit
 def kernel(A, B, C, M, N, K, sam, sak, sbk, sbn, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     i, j = grouped_tile(tl.program_id(0), tl.cdiv(M, BM), tl.cdiv(N, BN), 8)
-    rows = i * BM + tl.arange(0, BM)[:, None]
-    cols = j * BN + tl.arange(0, BN)[None, :]
+    rows = i.to(tl.int64) * BM + tl.arange(0, BM)[:, None]
+    cols = j.to(tl.int64) * BN + tl.arange(0, BN)[None, :]
     step = tl.arange(0, BK)
     out = tl.zeros((BM, BN), tl.float32)
     for start in range(0, K, BK):

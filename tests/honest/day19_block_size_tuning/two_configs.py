@@ -18,8 +18,8 @@ def fused(
     pid = tl.program_id(0)
     tiles_m, tiles_n = tl.cdiv(M, BM), tl.cdiv(N, BN)
     i, j = tl.swizzle2d(pid // tiles_n, pid % tiles_n, tiles_m, tiles_n, 8)
-    rows = i * BM + tl.arange(0, BM)
-    cols = j * BN + tl.arange(0, BN)
+    rows = i.to(tl.int64) * BM + tl.arange(0, BM)
+    cols = j.to(tl.int64) * BN + tl.arange(0, BN)
     bias = tl.load(Bias + cols * sb, mask=cols < N, other=0.0).to(tl.float32)
     acc = tl.zeros((BM, BN), tl.float32) + bias[None, :]
     for start in range(0, K, BK):

@@ -12,14 +12,14 @@ def add_share(
 ):  # fmt: skip
     tile = tl.program_id(0)
     tiles_n = tl.cdiv(N, BN)
-    rows = (tile // tiles_n) * BM + tl.arange(0, BM)
-    cols = (tile % tiles_n) * BN + tl.arange(0, BN)
+    rows = (tile // tiles_n).to(tl.int64) * BM + tl.arange(0, BM)
+    cols = (tile % tiles_n).to(tl.int64) * BN + tl.arange(0, BN)
     begin = tl.program_id(1) * share
     end = tl.minimum(begin + share, K)
     acc = tl.zeros((BM, BN), tl.float32)
     k0 = begin
     while k0 < end:
-        ks = k0 + tl.arange(0, BK)
+        ks = (k0 + tl.arange(0, BK)).to(tl.int64)
         a = tl.load(
             A + rows[:, None] * sam + ks[None, :] * sak,
             mask=(rows < M)[:, None] & (ks < end)[None, :],

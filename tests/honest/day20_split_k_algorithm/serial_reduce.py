@@ -14,9 +14,9 @@ def partial_products(
     split = pid % SPLITS
     tile = pid // SPLITS
     tiles_m = (m + TILE - 1) // TILE
-    rm = (tile % tiles_m) * TILE + tl.arange(0, TILE)
-    rn = (tile // tiles_m) * TILE + tl.arange(0, TILE)
-    rk = tl.arange(0, DEPTH)
+    rm = (tile % tiles_m).to(tl.int64) * TILE + tl.arange(0, TILE)
+    rn = (tile // tiles_m).to(tl.int64) * TILE + tl.arange(0, TILE)
+    rk = tl.arange(0, DEPTH).to(tl.int64)
     acc = tl.zeros((TILE, TILE), dtype=tl.float32)
     for step in range(blocks_per_split):
         kk = (split * blocks_per_split + step) * DEPTH + rk

@@ -11,9 +11,9 @@ def tiled(
     q0, q1, q2, q3, k0, k1, k2, k3, v0, v1, v2, v3,
     TM: tl.constexpr, TN: tl.constexpr, TD: tl.constexpr,
 ):  # fmt: skip
-    head = tl.program_id(1).to(tl.int64)
+    head = tl.program_id(0).to(tl.int64)
     b, h = head // H, head % H
-    m = tl.program_id(0).to(tl.int64) * TM + tl.arange(0, TM)
+    m = tl.program_id(1).to(tl.int64) * TM + tl.arange(0, TM)
     d = tl.arange(0, TD)
     mine = (m < M)[:, None] & (d < D)[None, :]
     q = tl.load(Q + b * q0 + h * q1 + m[:, None] * q2 + d[None, :] * q3, mask=mine, other=0.0)
@@ -34,7 +34,7 @@ def tiled_attention_scores(q, k, v, scale):
     if N == 0:
         return torch.zeros((B, H, M, D), dtype=q.dtype, device=q.device)
     o = torch.empty((B, H, M, D), dtype=q.dtype, device=q.device)
-    tiled[(triton.cdiv(M, 32), B * H)](
+    tiled[(B * H, triton.cdiv(M, 32))](
         q, k, v, o, H, M, N, D, scale, *q.stride(), *k.stride(), *v.stride(),
         TM=32, TN=32, TD=max(16, triton.next_power_of_2(D)),
     )  # fmt: skip

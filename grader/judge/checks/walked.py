@@ -1,0 +1,60 @@
+"""The check of a huge case, without a GPU: where some of its programs load and store, and no value."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from grader import datasheets
+from grader.answers import Failed, Walked
+from grader.challenge import Case, Challenge
+from grader.judge.case.link import RunnerLost
+from grader.judge.case.oracle import gradient_positions
+from grader.judge.session import CheckFailed, NotMeasured, Session
+from grader.judge.speed.fullsize import hollow_inputs
+
+CERTAIN = "bounds", "grid"  # kinds of faults that are the kernel's own; others may be for want of memory
+
+
+def check(session: Session, challenge: Challenge, case: Case) -> None:
+    """Walk one case.
+
+    Raises:
+        CheckFailed: an address lies outside of every tensor, or CUDA would refuse the grid.
+        NotMeasured: it could not be walked, and why.
+    """
+    try:
+        blobs: list[memoryview] = []
+        arguments, specs = hollow_inputs(challenge, case, session.request.seed, blobs)
+        of = gradient_positions(challenge, arguments)
+        part = "both" if of else "forward"
+        request = {"do": "walk", "entry": challenge.entry, "arguments": specs, "of": of, "part": part}
+        request["gpu"] = datasheets.USUAL
+        walker = session.ready_walker()
+        report, _ = walker.ask(request, Walked, blobs, timeout=session.request.call_timeout)
+    except (RunnerLost, CheckFailed, OSError, MemoryError) as lost:
+        session.drop_walker()
+        raise NotMeasured(f"not walked: {lost}") from None
+    if isinstance(report, Failed):
+        if report.fault.kind not in CERTAIN:
+            raise NotMeasured(f"not walked: {report.fault.type}: {report.fault.first_line}")
+        sentence, look_at = _told(report)
+        cause: dict[str, Any] = {"reason": report.fault.first_line, **asdict(report.fault)}
+        raise CheckFailed("failed", cause, (sentence[0].upper() + sentence[1:], look_at))
+
+
+def _told(failed: Failed) -> tuple[str, str]:
+    """The sentence, and what to look at."""
+    fault = failed.fault
+    line = f"line {fault.line}"
+    if fault.kind == "grid":
+        return f"{fault.first_line}, and CUDA refuses to launch it.", f"the grid, {line}"
+    wild = next((overrun for overrun in failed.overruns if overrun.wrapped), None)
+    if wild is None:
+        return f"{fault.first_line}.", line
+    line = f"line {wild.line}"
+    return (
+        f"{line} {wild.kind}s {wild.where}: its offset passed 2³¹ in int32 and turned negative. Count in "
+        "int64 before you multiply: tl.program_id(0).to(tl.int64).",
+        f"the offsets on {line}",
+    )

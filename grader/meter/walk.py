@@ -1,0 +1,159 @@
+"""Programs of a huge launch walked: where they load and store, on tensors without memory, and no value.
+
+The ends of the grid are walked, its corners, and what lies around the 2³¹-th element of its tensors: an
+offset that passes 2³¹ in int32 turns negative there, and its address lies outside of every tensor.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import triton.language as tl
+from triton.runtime import interpreter
+
+from grader.interpreter.bounds import Bounds
+from grader.interpreter.launching import Launching, Place, handed_to, speaking
+from grader.interpreter.regions import regions_of
+from grader.interpreter.watcher import Access
+from grader.memory import span
+from grader.meter.counter import LANES, Cut
+from grader.meter.hollow import LARGE
+from grader.meter.loops import Loops
+from grader.meter.sample import place, programs
+from grader.operators import tensors_in
+
+_builder: Any = interpreter.interpreter_builder
+
+APART = 1 << 37  # bytes between two tensors: 2³² elements of 8 bytes lie within, so no tensor is mistaken
+TURN = 1 << 31  # elements that an int32 counts
+SPREAD, LEAST = 4, 3  # programs all over the grid, and of a launch that comes late in a call
+PROGRAM, CALL = 60, 120  # accesses of a program before it is cut; of a call before its launches are late
+
+
+class TypedLoops(Loops):
+    """Short loops whose variable is a tensor of the integer type that the compiler gives it."""
+
+    WHOLE, FIRST, LAST = 3, 2, 1
+
+    def shorter(self, *limits: Any) -> Any:
+        """In the place of `range`, and of tl.range."""
+        steps = super().shorter(*limits)
+        if not self.running:
+            return steps
+        dtype = tl.int64 if any(map(_long, limits)) else tl.int32
+        return (_scalar(step, dtype) for step in steps)
+
+
+def _undone(a: Any, b: Any, d: Any, *_: Any, **__: Any) -> Any:
+    """In the place of tl.dot: no value is asked for."""
+    return interpreter.TensorHandle(d.data, d.dtype.scalar)
+
+
+def _long(limit: Any) -> bool:
+    wide = isinstance(limit, tl.tensor) and limit.dtype.primitive_bitwidth == 64
+    return wide or not -TURN <= int(limit) < TURN
+
+
+def _scalar(value: int, dtype: Any) -> Any:
+    numbers = np.array([value], np.int64 if dtype is tl.int64 else np.int32)
+    return tl.tensor(interpreter.TensorHandle(numbers, dtype), dtype)
+
+
+class Walk:
+    """Walks the launches of one call.
+
+    Args:
+        path: the learner's file.
+        loops: of the programs.
+        given: addresses of the storages that the call was handed.
+
+    Attributes:
+        launches: how many there were.
+    """
+
+    def __init__(self, path: str, loops: Loops, given: set[int]) -> None:
+        self.bounds, self.loops, self.given = Bounds(path), loops, given
+        self.launches = 0
+        self.paused = False  # by whoever makes the call; what is not to be counted is walked all the same
+        self.spent = self.left = 0.0
+
+    @contextlib.contextmanager
+    def installed(self) -> Iterator[None]:
+        """While the block runs, launches are walked instead of executed."""
+        with (
+            handed_to(lambda launch: launch.sample(self, partial(self._walk, launch))),
+            speaking(range=self.loops.language_range),
+            mock.patch.object(_builder, "create_dot", _undone),
+        ):
+            yield
+
+    def allows(self, access: Access) -> bool:
+        """Look at the addresses. What steers a kernel is loaded and stored: integers in small tensors.
+
+        Raises:
+            Cut: this program has done enough.
+            OutOfBounds: a lane lies outside of every tensor.
+        """
+        self.left -= 1 + access.addresses.size / LANES
+        if self.left < 0:
+            raise Cut
+        home = self.bounds.home(access)
+        values = access.dtype.kind == "f" or access.dtype == np.uint16  # which are the bits of a bf16
+        return home is not None and home.stop - home.start < LARGE and not values
+
+    def _walk(self, launching: Launching, grid: Place, program: Callable[[Place], None]) -> None:
+        self.launches += 1
+        named = launching.named()
+        self.bounds.launch(regions_of(named, self.given))
+        lengths = {span(tensor) // tensor.element_size() for tensor in tensors_in([*named.values()])}
+        for number, at in enumerate(telling(grid, lengths)):
+            if number < LEAST or self.spent < CALL:
+                self.left = PROGRAM
+                self._follow(program, at)
+                self.spent += PROGRAM - self.left
+
+    def _follow(self, program: Callable[[Place], None], at: Place) -> None:
+        """Run one program.
+
+        Raises:
+            OutOfBounds: it strayed; not where a pointer was left behind in a loop that was cut short.
+        """
+        self.loops.reset()
+        self.loops.running = True
+        try:
+            program(at)
+        except Cut:
+            pass
+        except Exception as error:
+            strayed = any(overrun.wrapped for overrun in self.bounds.report())
+            if self.loops.shortened and not strayed:
+                return
+            raise error
+        finally:
+            self.loops.running = False
+
+
+def telling(grid: Place, lengths: set[int]) -> list[Place]:
+    """The programs that tell most, in that order: the last, the first, those where a tensor's 2³¹-th element
+    may lie, the corners of the grid, and some between.
+
+    Args:
+        lengths: of the tensors, in elements.
+    """
+    count = math.prod(grid)
+    if not count:
+        return []
+    numbers = [count - 1, 0]
+    for length in sorted(length for length in lengths if length > TURN):
+        around = TURN * count // length
+        numbers += [number for number in (around, around - 1, around + 1) if 0 < number < count]
+    places: list[Place] = [place(number, grid) for number in numbers]
+    places += [tuple(size - 1 if axis == only else 0 for axis, size in enumerate(grid)) for only in range(3)]
+    places += [place(number, grid) for number in programs(count, SPREAD)]
+    return list(dict.fromkeys(places))

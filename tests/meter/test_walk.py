@@ -1,0 +1,34 @@
+"""Which programs of a huge launch are walked, and what their loops count in."""
+
+from __future__ import annotations
+
+import torch
+import triton.language as tl
+
+from grader.meter.hollow import reserved, unfilled
+from grader.meter.walk import TURN, TypedLoops, telling
+
+
+def test_the_ends_the_corners_and_both_sides_of_the_two_billionth_element_are_walked() -> None:
+    places = telling((1000, 1, 1), {2 * TURN, 7})
+    assert places[:2] == [(999, 0, 0), (0, 0, 0)]
+    assert {(499, 0, 0), (500, 0, 0), (501, 0, 0)} <= set(places)
+    assert {(9, 0, 0), (0, 4, 0), (0, 0, 2)} <= set(telling((10, 5, 3), {TURN}))
+    assert telling((0, 1, 1), {TURN}) == []
+
+
+def test_a_loop_counts_in_the_dtype_that_the_compiler_gives_it() -> None:
+    loops = TypedLoops()
+    assert list(loops.shorter(3)) == [0, 1, 2], "a loop of the launcher is Python's own"
+    loops.running = True
+    wide = [step.dtype for step in loops.shorter(0, 2**31 + 2, 2**31)]
+    assert (wide, [step.dtype for step in loops.shorter(2)]) == ([tl.int64] * 2, [tl.int32] * 2)
+
+
+def test_large_tensors_lie_apart_and_take_no_memory() -> None:
+    like = torch.empty(2**31 + 5, dtype=torch.float16, device="meta")
+    one, two = unfilled(like, 1 << 37), unfilled(like, 1 << 37)
+    assert one.shape == like.shape
+    assert one.untyped_storage().nbytes() == like.nbytes
+    assert abs(one.data_ptr() - two.data_ptr()) >= 1 << 37
+    assert reserved(0).numel() == 1
