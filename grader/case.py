@@ -50,7 +50,8 @@ class Case:
         layout: how they lie in memory, one of LAYOUTS.
         values: what stands in them, one of VALUES.
         exact: compare bit for bit; for values whose result rounds nowhere, such as small integers.
-        calls: how often the entry is called before its result is looked at; 2 finds stale accumulators.
+        calls: 2 has the entry called on other contents first, and looks at its last result: that finds stale
+            accumulators, and what is remembered.
         gpu: only tried on a GPU (too large for the interpreter).
         upstream: layout of the gradients that a differentiable day is handed; "first" gives one to the first
             output alone.

@@ -68,7 +68,7 @@ def second_call(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis
     if finding.kind not in KINDS or not _just(lambda case: case.calls > 1, evidence):
         return None
     return (
-        "The second call gives another result than the first: something of the first call is left over.",
+        "A second call gives a wrong result: something of an earlier call is left over.",
         "accumulators",
     )
 
