@@ -21,7 +21,9 @@ SHORT = {
     torch.bool: "bool",
 }
 # What judge/case/draw.py knows how to draw.
-LAYOUTS = ("contiguous", "offset", "sliced", "transposed", "strided", "expanded", "scalar")
+LAYOUTS = (
+    "contiguous", "offset", "sliced", "padded", "transposed", "columns", "strided", "expanded", "scalar",
+)  # fmt: skip
 VALUES = (
     "normal", "heavy", "large", "constant", "ties", "spike", "integers", "ramp", "rising", "negative",
     "minus_inf", "some_minus_inf", "inf", "nan", "zeros",

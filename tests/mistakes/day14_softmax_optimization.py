@@ -131,4 +131,10 @@ mistakes = [
         fails="honest",
         says="torch",
     ),
+    Mistake(
+        "the maximum starts at 0",
+        swap={"tl.full((LANES,), LOWEST, tl.float32)": "tl.zeros((LANES,), tl.float32)"},
+        fails="edges",
+        says="maximum",
+    ),
 ]

@@ -208,4 +208,10 @@ mistakes = [
         says="int32",
         gpu=True,
     ),
+    Mistake(
+        "the rate is rounded to 1/256",
+        swap={">= p": ">= tl.floor(p * 256 + 0.5) / 256"},
+        fails="edges",
+        says="rounded",
+    ),
 ]

@@ -199,4 +199,10 @@ mistakes = [
         says="pass through memory",
     ),
     Mistake("nothing is returned", swap={RETURN: "    o.shape"}, fails="correct", says="None"),
+    Mistake(
+        "the batch is found from the number of query blocks",
+        swap={"pid_bh // H, pid_bh % H": "pid_bh // tl.maximum(H, tiles_m), pid_bh % H"},
+        fails="correct",
+        says="first axis",
+    ),
 ]

@@ -29,8 +29,8 @@ PROPERTIES: tuple[tuple[Callable[[Case], bool], str, str], ...] = (
     ),
     (
         lambda case: case.values == "negative",
-        "Only all-negative rows come out wrong: a masked lane holds 0, and the maximum sees it.",
-        "other=",
+        "Only all-negative rows come out wrong: a maximum sees a 0, of a masked lane or that it starts from.",
+        "other=, and what the maximum starts from",
     ),
     (
         lambda case: case.dtype == torch.float16,
