@@ -91,7 +91,7 @@ CASES = [
     Case(B=1, H=2, Sq=20, Sk=50, D=24, causal=True, values="heavy", scale=-1.0),
     Case(B=1, H=2, Sq=20, Sk=50, D=24, causal=False, values="constant"),
     # Scores around -500, and raw ones that fp16 does not hold.
-    Case(B=1, H=2, Sq=20, Sk=50, D=24, causal=False, values="negative", k_values="constant", scale=4.0),
+    Case(B=1, H=2, Sq=8, Sk=256, D=24, causal=False, values="negative", k_values="constant", scale=4.0),
     Case(B=1, H=2, Sq=20, Sk=50, D=24, causal=True, values="large", scale=1e-8, dtype=HALF),
     Case(B=1, H=2, Sq=20, Sk=50, D=24, causal=True, values="integers"),
     Case(B=1, H=2, Sq=20, Sk=50, D=24, causal=False, values="spike"),
