@@ -13,9 +13,14 @@ from .suspects import SUSPECTS
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, float]:
-    """q, k, v and the scale, 1/√D unless given. With `swing` sums run far out, then most of the way back."""
+    """q, k, v and the scale, 1/√D unless given. With `swing` sums run far out, then most of the way back;
+    `gain` multiplies q and k.
+    """
     q = projected(case, draw, "q", case.Sq)
     k, v = projected(case, draw, "k", case.Sk), projected(case, draw, "v", case.Sk)
+    for x in (q, k):
+        if "gain" in case:
+            x *= case.gain
     if case.get("swing"):
         v[:, :, case.Sk // 2 :] *= -0.75
     return q, k, v, case.get("scale", case.D**-0.5)
@@ -65,7 +70,8 @@ challenge = Challenge(
         Case(B=2, H=2, Sq=33, Sk=47, D=20, scale=0.5, values="integers", exact=True),
         Case(B=2, H=2, Sq=33, Sk=27, D=16, scale=-1.0, values="integers", dtype=HALF, exact=True),
         Case(B=1, H=2, Sq=20, Sk=50, D=24, values="large"),
-        Case(B=1, H=2, Sq=20, Sk=50, D=24, values="large", v_values="normal", scale=1e-7, dtype=HALF),
+        # Scores of up to 3e5 before they are scaled.
+        Case(B=1, H=2, Sq=40, Sk=65, D=64, gain=100.0, scale=1e-4, dtype=HALF),
         Case(B=1, H=2, Sq=20, Sk=50, D=24, values="heavy"),
         Case(B=1, H=2, Sq=20, Sk=50, D=24, values="constant", q_values="normal", v_values="normal"),
         Case(B=1, H=2, Sq=20, Sk=50, D=24, values="spike"),

@@ -219,7 +219,7 @@ mistakes = [
     Mistake(
         "scores are rounded to fp16 before they are scaled",
         swap={SCORES: 's = tl.dot(q, k, input_precision="ieee").to(v.dtype) * scale'},
-        fails="edges",
-        says="fp16",
+        fails="correct",
+        says="Inf",
     ),
 ]
