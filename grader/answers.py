@@ -79,6 +79,7 @@ class TensorOutput:
         shape, stride: in elements.
         source: which argument or allocation its memory is.
         launched: whether that memory was handed to a kernel.
+        older: whether an earlier call had that memory already, and it is no argument's.
     """
 
     dtype: str
@@ -87,6 +88,7 @@ class TensorOutput:
     device: str
     source: str
     launched: bool
+    older: bool = False
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,8 @@ class Called:
         foreign: torch operators that computed something.
         late: those of them that ran after the last launch, and not before the first.
         tampered: tensors whose bytes changed outside of kernels.
+        carried: what kernels were handed that follows from the inputs' values, and neither torch nor a kernel
+            computed.
         reads: methods by which the launcher looked at values.
         backward: whether there are gradients.
         saved: what the forward pass keeps for the backward pass.
@@ -146,6 +150,7 @@ class Called:
     guards: list[Guard]
     overruns: list[Overrun]
     late: list[str] = field(default_factory=list)
+    carried: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,9 @@ SHORT = {
     torch.bool: "bool",
 }
 # What judge/case/draw.py knows how to draw.
-LAYOUTS = ("contiguous", "offset", "sliced", "transposed", "strided", "expanded", "scalar")
+LAYOUTS = (
+    "contiguous", "offset", "sliced", "padded", "transposed", "columns", "strided", "expanded", "scalar",
+)  # fmt: skip
 VALUES = (
     "normal", "heavy", "large", "constant", "ties", "spike", "integers", "ramp", "rising", "negative",
     "minus_inf", "some_minus_inf", "inf", "nan", "zeros",
@@ -50,7 +52,8 @@ class Case:
         layout: how they lie in memory, one of LAYOUTS.
         values: what stands in them, one of VALUES.
         exact: compare bit for bit; for values whose result rounds nowhere, such as small integers.
-        calls: how often the entry is called before its result is looked at; 2 finds stale accumulators.
+        calls: 2 has the entry called on other contents first, and looks at its last result: that finds stale
+            accumulators, and what is remembered.
         gpu: only tried on a GPU (too large for the interpreter).
         huge: too large for a GPU as well: without one, the addresses of a few programs are looked at, and no
             value.

@@ -37,7 +37,7 @@ challenge = Challenge(
         Case(m=40, n=70, values="ramp", exact=True),
         Case(m=33, n=70, layout="sliced"),
         Case(m=70, n=33, layout="sliced", dtype=HALF),
-        Case(m=33, n=70, layout="transposed"),
+        Case(m=33, n=70, layout="columns"),
         Case(m=64, n=64, layout="transposed"),
         Case(m=33, n=70, layout="strided"),
         Case(m=33, n=71, layout="offset"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 
 from grader.challenge import Case, Challenge, Memory, Speed
@@ -9,10 +11,12 @@ from grader.formulas.dtypes import BRAIN, HALF
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor]:
-    """x; row i moves by (i + 1) times `shift`; `first` and `last` then replace its end columns."""
+    """x; row i moves by (i + 1) times `shift`; `blank` columns are -inf, `first` and `last` the end ones."""
     x = draw(case.rows, case.cols)
     if "shift" in case:
         x += case.shift * torch.arange(1, case.rows + 1, dtype=x.dtype, device=x.device)[:, None]
+    if "blank" in case:
+        x[:, : case.blank] = -math.inf
     if "first" in case:
         x[:, 0] = case.first
     if "last" in case:
@@ -66,6 +70,8 @@ CASES = [
     Case(rows=1, cols=20011, values="spike", first=1e4),
     Case(rows=2, cols=9001, values="rising"),
     Case(rows=5, cols=77, values="some_minus_inf"),
+    Case(rows=2, cols=9001, values="some_minus_inf", blank=8500),
+    Case(rows=1, cols=20011, values="some_minus_inf", blank=17000, dtype=HALF),
     Case(rows=5, cols=77, values="minus_inf"),
     Case(rows=3, cols=9000, values="minus_inf", dtype=HALF),
     Case(rows=5, cols=77, values="inf"),

@@ -11,8 +11,10 @@ from grader.formulas.dtypes import BRAIN, HALF
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor]:
-    """x; its first `blank` columns are -inf."""
+    """x, moved by `shift`; its first `blank` columns are -inf."""
     x = draw(case.rows, case.cols)
+    if "shift" in case:
+        x += case.shift
     if "blank" in case:
         x[:, : case.blank] = -math.inf
     return (x,)
@@ -50,7 +52,7 @@ challenge = Challenge(
         Case(rows=3, cols=9000, values="large"),
         Case(rows=3, cols=9000, values="large", dtype=HALF),
         Case(rows=1, cols=100003, values="heavy", dtype=HALF),
-        Case(rows=3, cols=300, values="negative"),
+        Case(rows=3, cols=300, values="negative", shift=-1e4),
         Case(rows=4, cols=4096, values="constant"),
         Case(rows=2, cols=5000, values="ties"),
         Case(rows=2, cols=9001, values="spike"),

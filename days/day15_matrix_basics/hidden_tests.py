@@ -7,11 +7,15 @@ import torch
 from grader.challenge import Case, Challenge, Memory, Speed
 from grader.formulas.drawing import tensor
 from grader.formulas.dtypes import HALF
+from grader.formulas.matmul import overflow
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor]:
-    """a and x; `a_layout` and `x_values` make them differ."""
-    return tensor(case, draw, "a", case.m, case.n), tensor(case, draw, "x", case.n)
+    """a and x; `a_layout` and `x_values` make them differ, `overflows` lets sums leave fp16 and come back."""
+    a, x = tensor(case, draw, "a", case.m, case.n), tensor(case, draw, "x", case.n)
+    if "overflows" in case:
+        overflow(a, x)
+    return a, x
 
 
 big = Case(m=8192, n=8192, gpu=True)
@@ -44,9 +48,11 @@ challenge = Challenge(
         Case(m=20, n=100, dtype=HALF),
         Case(m=7, n=515, dtype=HALF),
         Case(m=64, n=5000, dtype=HALF),
+        Case(m=6, n=512, values="negative", overflows=True, dtype=HALF),
         Case(m=30, n=200, layout="transposed"),
-        Case(m=67, n=300, layout="transposed"),
-        Case(m=50, n=70, layout="transposed", dtype=HALF),
+        Case(m=67, n=300, layout="columns"),
+        Case(m=50, n=70, layout="columns", dtype=HALF),
+        Case(m=11, n=72, layout="padded", dtype=HALF),
         Case(m=10, n=200, layout="strided"),
         Case(m=11, n=41, layout="strided", dtype=HALF),
         Case(m=10, n=200, layout="sliced"),

@@ -7,13 +7,20 @@ import torch
 from grader.challenge import Case, Challenge, Memory, Speed
 from grader.formulas.drawing import tensor
 from grader.formulas.dtypes import BRAIN, HALF
+from grader.formulas.matmul import overflow
 from grader.formulas.misread import along_rows, swapped_strides
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """x[m, k], w[n, k] and b[n], as the case's layout says; `x_layout`, … make one of them lie otherwise."""
+    """x[m, k], w[n, k] and b[n], as the case's layout says; `x_layout`, … make one of them lie otherwise.
+
+    With `overflows`, sums leave fp16 and come back.
+    """
     sides = {"x": (case.m, case.k), "w": (case.n, case.k), "b": (case.n,)}
-    return tuple(tensor(case, draw, which, *shape) for which, shape in sides.items())
+    x, w, b = (tensor(case, draw, which, *shape) for which, shape in sides.items())
+    if "overflows" in case:
+        overflow(x, w.mT)
+    return x, w, b
 
 
 linear, relu = torch.nn.functional.linear, torch.relu
@@ -56,11 +63,13 @@ CASES = [
     Case(m=40, n=70, k=50, dtype=HALF),
     Case(m=40, n=70, k=50, dtype=BRAIN),
     Case(m=20, n=30, k=1003, dtype=HALF),
+    Case(m=5, n=7, k=512, values="negative", overflows=True, dtype=HALF),
     Case(m=140, n=272, k=72, dtype=HALF),
     Case(m=261, n=264, k=40, dtype=BRAIN),
     Case(m=40, n=70, k=50, layout="transposed"),
-    Case(m=40, n=70, k=50, layout="transposed", x_layout="contiguous"),
-    Case(m=40, n=70, k=50, layout="transposed", w_layout="contiguous", dtype=HALF),
+    Case(m=40, n=70, k=50, layout="columns", x_layout="contiguous"),
+    Case(m=40, n=70, k=50, layout="columns", w_layout="contiguous", dtype=HALF),
+    Case(m=40, n=72, k=48, layout="padded", dtype=HALF),
     Case(m=40, n=70, k=50, layout="sliced", w_layout="strided"),
     Case(m=40, n=70, k=50, layout="strided", x_layout="contiguous", w_layout="contiguous"),
     Case(m=40, n=70, k=50, layout="expanded", w_layout="contiguous"),

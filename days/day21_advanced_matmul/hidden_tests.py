@@ -7,6 +7,7 @@ import torch
 from grader.challenge import Case, Challenge, Speed
 from grader.formulas.drawing import tensor
 from grader.formulas.dtypes import BRAIN, HALF
+from grader.formulas.matmul import overflow
 
 
 def sizes(groups: str) -> list[int]:
@@ -16,10 +17,15 @@ def sizes(groups: str) -> list[int]:
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """x, w and group_sizes; `x_layout`, `w_layout` and `w_values` make x and w unlike each other."""
+    """x, w and group_sizes; `x_layout`, `w_layout` and `w_values` make x and w unlike each other.
+
+    With `overflows`, sums leave fp16 and come back.
+    """
     group_sizes = sizes(case.groups)
     x = tensor(case, draw, "x", sum(group_sizes), case.k)
     w = tensor(case, draw, "w", len(group_sizes), case.k, case.n)
+    if "overflows" in case:
+        overflow(x, w.transpose(0, 1))
     on_device = draw(len(group_sizes), dtype=torch.int32, layout="contiguous", values="zeros")
     return x, w, on_device.copy_(torch.tensor(group_sizes))
 
@@ -70,9 +76,10 @@ challenge = Challenge(
         Case(groups="129+127", k=72, n=264, dtype=HALF),
         Case(groups="257", k=64, n=40, dtype=HALF),
         Case(groups="7+3", k=1024, n=6, dtype=HALF, values="negative"),
+        Case(groups="3+5", k=512, n=6, values="negative", overflows=True, dtype=HALF),
         Case(groups="9+0+20", k=45, n=37, layout="transposed"),
-        Case(groups="9+0+20", k=46, n=38, layout="transposed", w_layout="contiguous"),
-        Case(groups="130+140", k=64, n=40, layout="transposed", x_layout="contiguous", dtype=HALF),
+        Case(groups="9+0+20", k=48, n=40, layout="columns", w_layout="padded"),
+        Case(groups="130+140", k=64, n=40, layout="columns", x_layout="padded", dtype=HALF),
         Case(groups="9+0+20", k=47, n=39, layout="sliced"),
         Case(groups="9+0+20", k=48, n=40, layout="strided", dtype=HALF),
         Case(groups="150+120", k=48, n=40, layout="offset", dtype=HALF),

@@ -44,6 +44,7 @@ RELATIONS = [
         says="seed and seed + 2³² give the same mask: the upper bits of the seed are cut off.",
     ),
     dropout.next_seed(mask_of),
+    dropout.finer(mask_of),
     dropout.longer(mask_of),
     related(
         n=1200,

@@ -47,6 +47,7 @@ RELATIONS = [
         says="Another seed drops the same elements: seed does not reach the random numbers.",
     ),
     dropout.next_seed(mask_of),
+    dropout.finer(mask_of),
     dropout.longer(mask_of),
     related(
         Case(rows=6, cols=203, p=0.5),
@@ -98,7 +99,7 @@ CASES = [
     Case(rows=3, cols=1023, p=0.5, layout="sliced"),
     Case(rows=4, cols=203, p=0.5, layout="transposed"),
     Case(rows=4, cols=203, p=0.5, layout="expanded", dtype=HALF),
-    Case(batch=2, rows=3, cols=101, p=0.5, layout="transposed"),
+    Case(batch=2, rows=3, cols=101, p=0.5, layout="columns"),
     Case(batch=2, rows=3, cols=101, p=0.5, layout="strided"),
     Case(n=900, p=0.5, upstream="scalar"),
     Case(n=900, p=0.5, upstream="strided"),

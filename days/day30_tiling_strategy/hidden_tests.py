@@ -13,9 +13,14 @@ from .suspects import SUSPECTS
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, float]:
-    """q, k, v and the scale, 1/√D unless given. With `swing` sums run far out, then most of the way back."""
+    """q, k, v and the scale, 1/√D unless given. With `swing` sums run far out, then most of the way back;
+    `gain` multiplies q and k.
+    """
     q = projected(case, draw, "q", case.Sq)
     k, v = projected(case, draw, "k", case.Sk), projected(case, draw, "v", case.Sk)
+    for x in (q, k):
+        if "gain" in case:
+            x *= case.gain
     if case.get("swing"):
         v[:, :, case.Sk // 2 :] *= -0.75
     return q, k, v, case.get("scale", case.D**-0.5)
@@ -53,17 +58,20 @@ challenge = Challenge(
         Case(B=2, H=2, Sq=30, Sk=1, D=9, values="negative"),
         Case(B=1, H=2, Sq=9, Sk=30, D=1, values="negative"),
         Case(B=2, H=2, Sq=30, Sk=40, D=32, layout=BSHD),
-        Case(B=1, H=3, Sq=130, Sk=65, D=80, layout=BSHD, dtype=HALF),
+        Case(B=2, H=3, Sq=130, Sk=17, D=80, layout=BSHD, dtype=HALF),
         Case(B=2, H=2, Sq=30, Sk=31, D=32, layout=BSHD, q_layout="contiguous"),
         Case(B=2, H=2, Sq=30, Sk=17, D=32, layout=BSHD, v_layout="contiguous"),
         Case(B=2, H=2, Sq=30, Sk=40, D=48, layout="transposed"),
         Case(B=2, H=2, Sq=30, Sk=40, D=48, layout="sliced", dtype=HALF),
+        Case(B=2, H=2, Sq=30, Sk=40, D=64, layout="padded", v_layout="columns", dtype=HALF),
         Case(B=2, H=2, Sq=30, Sk=40, D=48, layout="strided"),
         Case(B=2, H=2, Sq=30, Sk=40, D=50, layout="offset", dtype=HALF),
         Case(B=3, H=2, Sq=30, Sk=20, D=32, layout="expanded", q_layout="contiguous"),
         Case(B=2, H=2, Sq=33, Sk=47, D=20, scale=0.5, values="integers", exact=True),
         Case(B=2, H=2, Sq=33, Sk=27, D=16, scale=-1.0, values="integers", dtype=HALF, exact=True),
         Case(B=1, H=2, Sq=20, Sk=50, D=24, values="large"),
+        # Scores of up to 3e5 before they are scaled.
+        Case(B=1, H=2, Sq=40, Sk=65, D=64, gain=100.0, scale=1e-4, dtype=HALF),
         Case(B=1, H=2, Sq=20, Sk=50, D=24, values="heavy"),
         Case(B=1, H=2, Sq=20, Sk=50, D=24, values="constant", q_values="negative", v_values="normal"),
         Case(B=1, H=2, Sq=20, Sk=50, D=24, values="spike"),

@@ -100,7 +100,7 @@ challenge = (
             at(31, 33, 32),
             at(64, 64, 64),
             at(33, 129, 80, H=1),
-            at(130, 20, 96, H=1),
+            at(130, 20, 96, B=2),
             at(40, 130, 128, H=1),
             at(1, 1, 16, True, more_keys=True),
             at(16, 16, 32, True, more_keys=True),

@@ -15,8 +15,14 @@ if TYPE_CHECKING:
 
 
 def operands(case: Case, draw: Draw) -> tuple[Tensor, Tensor]:
-    """a[m, k] and b[k, n]; `a_layout`, `b_values` and the like make one of them differ from the case."""
-    return tensor(case, draw, "a", case.m, case.k), tensor(case, draw, "b", case.k, case.n)
+    """a[m, k] and b[k, n]; `a_layout`, `b_values` and the like make one of them differ from the case.
+
+    With `overflows`, as `overflow` has it.
+    """
+    a, b = tensor(case, draw, "a", case.m, case.k), tensor(case, draw, "b", case.k, case.n)
+    if "overflows" in case:
+        overflow(a, b)
+    return a, b
 
 
 def swinging(case: Case, draw: Draw) -> tuple[Tensor, Tensor]:
@@ -26,6 +32,18 @@ def swinging(case: Case, draw: Draw) -> tuple[Tensor, Tensor]:
     a, b = (draw(*shape, values="negative") for shape in ((case.m, case.k), (case.k, case.n)))
     b[case.k // 2 :] *= -0.75
     return a, b
+
+
+def overflow(a: Tensor, b: Tensor) -> None:
+    """Change a[m, k] and b[k, ...], both negative, in place: sums run far beyond 65504, and back to a 64th.
+
+    What is rounded to fp16 on the way is Inf there; for k = 512 the results are around 32,000.
+    """
+    half = a.shape[1] // 2
+    a *= 50
+    b *= 50
+    a[:, half : 2 * half] = a[:, :half]
+    b[half : 2 * half] = b[:half] * (1 / 64 - 1)
 
 
 def moved(a: Tensor, b: Tensor) -> int:

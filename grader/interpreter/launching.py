@@ -54,6 +54,11 @@ class Launching:
         options = {name: value for name, value in self.options.items() if name in known}
         return inspect.getcallargs(self.kernel, *self.args, **options)
 
+    def asking(self, through: Callable[[Any], Any]) -> contextlib.AbstractContextManager[Any]:
+        """While the block runs, a grid that is a function of the launcher's is asked by way of `through`."""
+        grid = self._executor.grid
+        return mock.patch.object(self._executor, "grid", through(grid) if callable(grid) else grid)
+
     def run(self, watcher: Watcher) -> None:
         """Carry it out; `watcher` is asked about every access."""
         with watching(watcher):

@@ -43,7 +43,8 @@ def _interpreted(world: World, limits: Bounds, seen: list[Launch]) -> AbstractCo
             ]
         )
         try:
-            launch.run(limits)
+            with launch.asking(world.outside):
+                launch.run(limits)
         finally:
             seen.append(Launch(launch.kernel.__name__, list(whereabouts.grid())))
             world.after_launch()
@@ -58,7 +59,7 @@ def _compiled(world: World, seen: list[Launch]) -> AbstractContextManager[Any]:
         resolved: list[Any] = [grid]
 
         def remember(meta: Any) -> Any:
-            resolved[0] = grid(meta)
+            resolved[0] = world.outside(grid)(meta)
             return resolved[0]
 
         world.before_launch([*args, *kwargs.values()])

@@ -1,7 +1,7 @@
 """The runner's loop: load the learner's file, run its function on raw inputs, send back raw outputs.
 
     load  {path, provided}, and the file's bytes         → Loaded
-    call  {entry, arguments, upstream, of, seed, calls}  → Called
+    call  {entry, arguments, upstream, of, seed, others}  → Called
     peak  {entry, arguments}                             → Peak
 
 The answers are answers.py's, or Failed where the learner's code raised.
@@ -27,6 +27,7 @@ from grader.interpreter.bounds import Bounds
 from grader.memory import raw
 from grader.runner import backward, faults, loading
 from grader.runner.answering import Reply, answering
+from grader.runner.calling import Rehearsal, in_calls
 from grader.runner.launches import observed
 from grader.runner.probes import PROBES
 from grader.runner.reads import noticed
@@ -63,18 +64,22 @@ class LearnerFile:
         if header["probe"]:
             entry = PROBES[header["probe"]](entry)
         specs = [*header["arguments"], *header["upstream"]]
+        blobs, *others = in_calls(blobs, header["others"])
         handed = unpack_arguments(specs, blobs, self.device)
         arguments, upstream = handed[: len(header["arguments"])], handed[len(header["arguments"]) :]
-        world, limits = _world(specs, handed), Bounds(self.path) if INTERPRETED else None
+        world, limits = World(), Bounds(self.path) if INTERPRETED else None
+        world.add_inputs(specs, handed)
         leaves = [arguments[position].requires_grad_() for position in header["of"]]
         order.shuffle(header["seed"])
         launches: Any = []
         try:
             with observed(world, limits) as launches, noticed(lambda: world.launching) as reads, world:
-                for _ in range(header["calls"]):
-                    result = entry(*arguments)
+                if others:
+                    Rehearsal(header["arguments"], blobs, others, header["of"]).run(entry, arguments, world)
+                    launches.clear()
+                result = entry(*arguments)
                 saved = backward.kept(result, world)
-                grads = backward.gradients(result, leaves, upstream, header["calls"])
+                grads = backward.gradients(result, leaves, upstream, 1 + bool(others))
                 self._synchronise()
             world.look_for_tampering()
         except Exception as error:
@@ -88,6 +93,7 @@ class LearnerFile:
             foreign=world.foreign,
             late=sorted(world.late - world.early),
             tampered=world.tampered,
+            carried=world.provenance.carried(),
             reads=reads,
             backward=bool(grads),
             saved=saved,
@@ -110,15 +116,6 @@ class LearnerFile:
     def _synchronise(self) -> None:
         if not INTERPRETED:
             torch.cuda.synchronize()
-
-
-def _world(specs: list[dict[str, Any]], values: list[Any]) -> World:
-    """A world that knows the tensors among the arguments."""
-    world = World()
-    for spec, value in zip(specs, values, strict=True):
-        if isinstance(value, torch.Tensor):
-            world.add_input(spec["name"], value, spec["start"], spec["stop"])
-    return world
 
 
 def serve(channel: Channel) -> None:

@@ -10,10 +10,10 @@ from grader.answers import PlainOutput, TensorOutput
 from grader.meter.hollow import reserved
 from grader.runner.world import World
 
+Specs = list[dict[str, Any]]
 
-def unpack_arguments(
-    specs: list[dict[str, Any]], blobs: list[bytearray], device: str, apart: int = 0
-) -> list[Any]:
+
+def unpack_arguments(specs: Specs, blobs: list[bytearray], device: str, apart: int = 0) -> list[Any]:
     """The call's arguments. A tensor's spec has dtype, shape, stride, offset (elements) and the index of its
     blob; one without a blob has `bytes` that nobody has written, and costs no memory until somebody does.
 
@@ -59,6 +59,7 @@ def pack_outputs(
                 device=value.device.type,
                 source=known.name if known else "torch",
                 launched=bool(known and known.launched),
+                older=bool(known and known.born is not None and known.born < world.call),
             )
         )
         data.append(_bytes(value.detach(), slices))

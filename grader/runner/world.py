@@ -1,4 +1,4 @@
-"""A closed world for one call of the learner's function: where every tensor came from, and who changed it.
+"""A closed world for a call of the learner's function: where every tensor came from, and who changed it.
 
 While the call runs, every torch operator passes through here. What the launcher allocates is handed out
 poisoned and between guard words, so that an element never written and a store past the end both show. Which
@@ -9,6 +9,7 @@ reported; the judge decides.
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_mod
 from grader.answers import Guard
 from grader.memory import GUARD, POISON, raw, span
 from grader.operators import EMPTY, FILLED, VIEWS, WHOLE_FILLS, body, tensors_in
+from grader.runner.provenance import Provenance
 
 CHECKSUM_LIMIT = 64 << 20
 
@@ -25,7 +27,7 @@ CHECKSUM_LIMIT = 64 << 20
 @dataclass
 class Tracked:
     """One storage of the call: data in bytes [start, stop) of it, the rest guard words; ours to judge if
-    `allocated`.
+    `allocated`. `born` in the call that first had it; None for an argument's.
     """
 
     name: str
@@ -33,6 +35,7 @@ class Tracked:
     start: int
     stop: int
     allocated: bool = False
+    born: int | None = None
     checksum: int = 0
     launched: bool = False
 
@@ -45,11 +48,15 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         early: those of them that ran before the first launch.
         late: those that ran after the last one.
         tampered: names of tensors whose bytes changed outside of kernels.
+        call: the number of the call that is running.
     """
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.tracked: dict[int, Tracked] = {}
+        self.computed: set[int] = set()  # addresses of what torch computed
+        self.call = 0
+        self.provenance = Provenance()
         self.foreign: list[str] = []
         self.early: set[str] = set()
         self.late: set[str] = set()
@@ -64,9 +71,16 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         """
         return False
 
-    def add_input(self, name: str, tensor: torch.Tensor, start: int, stop: int) -> None:
-        """Register an argument whose elements lie in bytes [start, stop) of its storage."""
-        self._track(Tracked(name, tensor.untyped_storage(), start, stop))
+    def add_inputs(self, specs: list[dict[str, Any]], values: list[Any]) -> None:
+        """Register the tensors among the arguments, whose elements lie in bytes [start, stop)."""
+        for spec, value in zip(specs, values, strict=True):
+            if isinstance(value, torch.Tensor):
+                self._track(Tracked(spec["name"], value.untyped_storage(), spec["start"], spec["stop"]))
+
+    def next_call(self) -> None:
+        """Another call begins, of the same function in the same world."""
+        self.call += 1
+        self.provenance.next_call()
 
     def find(self, tensor: torch.Tensor) -> Tracked | None:
         """What is known of a tensor's storage."""
@@ -84,7 +98,7 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if name in EMPTY or name in FILLED:
             return self._allocate(result, name)
         if name in WHOLE_FILLS and self._is_whole(args[0]):
-            self._refresh(args[0])
+            self.account_for(args[0])
         elif name not in VIEWS and (tensors_in([result]) or func._schema.is_mutable):
             self._note(name, [*args, result])
         return result
@@ -97,7 +111,8 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
             self.foreign.append(name)
         (self.late if self.launched else self.early).add(name)
         for tensor in tensors_in(touched):
-            self._refresh(tensor)
+            self.computed.add(tensor.untyped_storage().data_ptr())
+            self.account_for(tensor)
 
     def _allocate(self, plain: torch.Tensor, op: str) -> torch.Tensor:
         """The same tensor between guard words, poisoned unless the operator promised values."""
@@ -112,7 +127,7 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
             if op in FILLED:
                 guarded.copy_(plain)
         name = f"the tensor from torch.{op.removeprefix('new_')}"
-        self._track(Tracked(name, storage, GUARD, GUARD + size, allocated=True))
+        self._track(Tracked(name, storage, GUARD, GUARD + size, allocated=True, born=self.call))
         return guarded
 
     def _is_whole(self, tensor: torch.Tensor) -> bool:
@@ -123,7 +138,8 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.tracked[tracked.storage.data_ptr()] = tracked
         tracked.checksum = checksum(tracked.storage)
 
-    def _refresh(self, tensor: torch.Tensor) -> None:
+    def account_for(self, tensor: torch.Tensor) -> None:
+        """What a tensor holds by now is known to be right."""
         known = self.find(tensor)
         if known is not None:
             known.checksum = checksum(known.storage)
@@ -136,19 +152,39 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.launching += 1
         self.launched = True
         self.late.clear()
+        for number in arguments:
+            if isinstance(number, int | float):
+                self.provenance.note(f"the number {number}", number)
         for tensor in tensors_in(arguments):
-            known = self.find(tensor)
-            if known is None:
-                storage = tensor.untyped_storage()
-                known = Tracked("a tensor that torch computed", storage, 0, storage.nbytes())
-                self.tracked[storage.data_ptr()] = known
+            known = self.find(tensor) or self._met(tensor.untyped_storage())
             known.launched = True
+
+    def _met(self, storage: torch.UntypedStorage) -> Tracked:
+        """A storage of which nothing is known until a kernel is handed it."""
+        known = Tracked("a tensor that torch computed", storage, 0, storage.nbytes(), born=self.call)
+        self._track(known)
+        if storage.data_ptr() not in self.computed:
+            self.provenance.note("a tensor", known.checksum)
+        return known
 
     def after_launch(self) -> None:
         """The kernel is done; what it changed is its own."""
         self.launching -= 1
         for tracked in self.tracked.values():
             tracked.checksum = checksum(tracked.storage)
+
+    def outside(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function of the launcher's that is called in the middle of a launch, such as its grid."""
+
+        def called(*args: Any) -> Any:
+            self.launching -= 1
+            try:
+                return function(*args)
+            finally:
+                self.look_for_tampering()
+                self.launching += 1
+
+        return called
 
     def look_for_tampering(self) -> None:
         """Note every storage that differs from the last look."""

@@ -161,10 +161,10 @@ def test_a_lost_parent_is_no_verdict_on_the_learner() -> None:
 
 
 @pytest.mark.parametrize(
-    "path", sorted((planted.TESTS / "exploits" / DAY.stem).glob("*.py")), ids=lambda path: path.stem
+    "path", sorted((planted.TESTS / "exploits").glob("*/*.py")), ids=lambda path: path.stem
 )
 def test_an_exploit_earns_no_pass(path, graded: Grade) -> None:
-    verdict = graded(1, path, call_timeout=5)
+    verdict = graded(path.parent.name, path, call_timeout=5)
     assert verdict.status != "passed"
     assert verdict.diagnosis
 

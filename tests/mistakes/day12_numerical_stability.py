@@ -11,6 +11,37 @@ RESULT = "tl.log(total) + shift"
 RETURN = "    return y"
 SHIFT = 'tl.where(tl.abs(m) == float("inf"), 0.0, m)'
 
+# From the first block's maximum on in one walk; rows of -inf alone are seen to at the end.
+TWO_WALKS = """\
+    m_i = first
+    for start in range(BLOCK_N, n_cols, BLOCK_N):
+        mask = start + offs_n < n_cols
+        x = tl.load(x_row_ptr + start + offs_n, mask=mask, other=-float("inf"))
+        m_i = tl.maximum(m_i, x.to(tl.float32))
+    m = tl.max(m_i, axis=0)
+    # inf - inf is NaN. A row whose maximum is infinite needs no shift: log(0) and log(inf) are its answers.
+    shift = tl.where(tl.abs(m) == float("inf"), 0.0, m)
+    # Second walk. The first block is still in registers, so up to BLOCK_N columns are read once; the others
+    # were read a moment ago, and come from cache and not from HBM.
+    l_i = tl.exp(first - shift)
+    for start in range(BLOCK_N, n_cols, BLOCK_N):
+        mask = start + offs_n < n_cols
+        x = tl.load(x_row_ptr + start + offs_n, mask=mask, other=-float("inf"))
+        l_i += tl.exp(x.to(tl.float32) - shift)
+    total = tl.sum(l_i, axis=0)
+"""
+ONE_WALK = """\
+    m = tl.max(first, axis=0)
+    total = tl.sum(tl.exp(first - m), axis=0)
+    for start in range(BLOCK_N, n_cols, BLOCK_N):
+        x = tl.load(x_row_ptr + start + offs_n, mask=start + offs_n < n_cols, other=-float("inf"))
+        m_new = tl.maximum(m, tl.max(x.to(tl.float32), axis=0))
+        total = total * tl.exp(m - m_new) + tl.sum(tl.exp(x.to(tl.float32) - m_new), axis=0)
+        m = m_new
+    total = tl.where(tl.abs(m) == float("inf"), 1.0, total)
+    shift = m
+"""
+
 mistakes = [
     Mistake("no maximum is subtracted", swap={SHIFT: "0.0"}, fails="edges", says="maximum"),
     Mistake("a row of -inf meets -inf - (-inf)", swap={SHIFT: "m"}, fails="edges", says="(-inf) - (-inf)"),
@@ -121,5 +152,8 @@ mistakes = [
         swap={RETURN: "    return torch.logsumexp(x.float(), dim=-1)"},
         fails="honest",
         says="torch",
+    ),
+    Mistake(
+        "one walk, and a block of -inf comes first", swap={TWO_WALKS: ONE_WALK}, fails="edges", says="-inf"
     ),
 ]

@@ -78,6 +78,12 @@ mistakes = [
         says="precision",
     ),
     Mistake("the result is always fp32", swap={"dtype=x.dtype, ": ""}, fails="correct", says="dtype"),
+    Mistake(
+        "the result is allocated once for each shape and kept",
+        swap={ALLOCATION: ALLOCATION.replace("= ", "= globals().setdefault(f'y{x.shape}{x.dtype}', ") + ")"},
+        fails="edges",
+        says="earlier call",
+    ),
     Mistake("the result overwrites x", swap={ALLOCATION: "y = x"}, fails="correct", says="input"),
     Mistake("nothing is returned", swap={RETURN: "    y"}, fails="correct", says="None"),
     Mistake(

@@ -165,4 +165,10 @@ mistakes = [
         fails="edges",
         says="int32",
     ),
+    Mistake(
+        "the maximum starts at 0",
+        swap={"tl.full((LANES,), LOWEST, tl.float32)": "tl.zeros((LANES,), tl.float32)"},
+        fails="edges",
+        says="maximum",
+    ),
 ]

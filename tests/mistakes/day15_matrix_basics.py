@@ -124,4 +124,10 @@ mistakes = [
         says="strides",
     ),
     Mistake("torch does the work", swap={RETURN: "    return a @ x"}, fails="honest", says="torch"),
+    Mistake(
+        "a column-major matrix is taken as packed",
+        swap={"*a.stride()": "*((1, m) if a.stride(0) == 1 else a.stride())"},
+        fails="edges",
+        says="taken for granted",
+    ),
 ]

@@ -109,4 +109,16 @@ mistakes = [
         says="strides",
     ),
     Mistake("torch does the work", swap={RETURN: "    return a @ b"}, fails="honest", says="torch"),
+    Mistake(
+        "a column-major matrix is taken as packed",
+        swap={"*a.stride()": "*((1, m) if a.stride(0) == 1 else a.stride())"},
+        fails="edges",
+        says="taken for granted",
+    ),
+    Mistake(
+        "each product is rounded inside of the loop",
+        swap={DOT: 'acc += tl.dot(a, b, input_precision="ieee").to(a.dtype)'},
+        fails="edges",
+        says="fp16",
+    ),
 ]

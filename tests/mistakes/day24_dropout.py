@@ -198,4 +198,10 @@ mistakes = [
         says="intermediate tensor",
         gpu=True,
     ),
+    Mistake(
+        "the rate is rounded to 1/256",
+        swap={KEEP: "keep = u >= tl.floor(p * 256 + 0.5) / 256"},
+        fails="edges",
+        says="rounded",
+    ),
 ]

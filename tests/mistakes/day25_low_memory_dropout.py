@@ -207,4 +207,10 @@ mistakes = [
         fails="edges",
         says="int32",
     ),
+    Mistake(
+        "the rate is rounded to 1/256",
+        swap={">= p": ">= tl.floor(p * 256 + 0.5) / 256"},
+        fails="edges",
+        says="rounded",
+    ),
 ]

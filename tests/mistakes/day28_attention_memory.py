@@ -205,4 +205,10 @@ mistakes = [
         fails="correct",
         says="tl.where makes that -inf",
     ),
+    Mistake(
+        "the batch is found from the number of query blocks",
+        swap={"pid_bh // H, pid_bh % H": "pid_bh // tl.maximum(H, tiles_m), pid_bh % H"},
+        fails="correct",
+        says="first axis",
+    ),
 ]

@@ -216,4 +216,10 @@ mistakes = [
         fails="honest",
         says="torch",
     ),
+    Mistake(
+        "scores are rounded to fp16 before they are scaled",
+        swap={SCORES: 's = tl.dot(q, k, input_precision="ieee").to(v.dtype) * scale'},
+        fails="correct",
+        says="Inf",
+    ),
 ]

@@ -236,4 +236,12 @@ mistakes = [
         fails="honest",
         says="torch",
     ),
+    Mistake(
+        "the running maximum starts at 0",
+        swap={
+            'm_i = tl.full((BLOCK_M,), -float("inf"), tl.float32)': "m_i = tl.zeros((BLOCK_M,), tl.float32)"
+        },
+        fails="edges",
+        says="underflow",
+    ),
 ]

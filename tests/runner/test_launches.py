@@ -23,7 +23,7 @@ def test_a_compiled_launch_is_seen_with_its_grid_and_its_tensors(monkeypatch: py
     if not isinstance(kernel, JITFunction):
         pytest.skip("kernels are interpreted in this process")
     grids, world, x = [], World(), torch.zeros(16)
-    world.add_input("x", x, 0, x.nbytes)
+    world.add_inputs([{"name": "x", "start": 0, "stop": x.nbytes}], [x])
 
     def run(self: Any, *args: Any, grid: Any, warmup: bool, **options: Any) -> None:
         grids.append(grid(options) if callable(grid) else grid)

@@ -9,6 +9,7 @@ import torch
 
 from grader.answers import Called
 from grader.challenge import Case, Challenge
+from grader.judge.case.contents import others
 from grader.judge.case.findings import find, form_findings
 from grader.judge.case.link import LARGE, Answer, Runner, pack_arguments, read_outputs
 from grader.judge.case.naming import returned
@@ -56,7 +57,10 @@ def attempt(
 
 def _ask(runner: Runner, trial: Trial, slices: list[list[int]] | None, request: Request) -> Answer:
     challenge, case = trial.challenge, trial.case
-    specs, blobs = pack_arguments(*trial.runner_arguments())
+    values, names = trial.runner_arguments()
+    specs, blobs = pack_arguments(values, names)
+    earlier = others(values, request.rng(case.id, "others")) if case.calls > 1 else []
+    blobs += [blob for contents in earlier for blob in pack_arguments(contents, names)[1]]
     command = {
         "do": "call",
         "entry": challenge.entry,
@@ -64,7 +68,7 @@ def _ask(runner: Runner, trial: Trial, slices: list[list[int]] | None, request: 
         "arguments": specs[: len(trial.arguments)],
         "upstream": specs[len(trial.arguments) :],
         "of": gradient_positions(challenge, trial.arguments),
-        "calls": case.calls,
+        "others": len(earlier),
         "slices": slices,
         "seed": request.rng(case.id, "order").getrandbits(32),
     }

@@ -90,6 +90,22 @@ def _sliced(shape: Shape, dtype: torch.dtype, device: str) -> torch.Tensor:
     return guarded(math.prod(outer) * (cols + 5), dtype, device).view(*outer, cols + 5)[..., :cols]
 
 
+def _padded(shape: Shape, dtype: torch.dtype, device: str) -> torch.Tensor:
+    """Like wide[:, :n], rows a multiple of 16 bytes apart where they are one long, as descriptors ask."""
+    if len(shape) < 2:
+        return _contiguous(shape, dtype, device)
+    *outer, cols = shape
+    return guarded(math.prod(outer) * (cols + 8), dtype, device).view(*outer, cols + 8)[..., :cols]
+
+
+def _columns(shape: Shape, dtype: torch.dtype, device: str) -> torch.Tensor:
+    """Like wide[:, :m].mT: columns lie close together, and further apart than they are long."""
+    if len(shape) < 2:
+        return _strided(shape, dtype, device)
+    *outer, rows, cols = shape
+    return _padded((*outer, cols, rows), dtype, device).mT
+
+
 def _transposed(shape: Shape, dtype: torch.dtype, device: str) -> torch.Tensor:
     """Like x.mT: the last but one dimension is the one that lies close together."""
     if len(shape) < 2:
@@ -108,7 +124,9 @@ LAYOUTS: dict[str, Callable[[Shape, torch.dtype, str], torch.Tensor]] = {
     "contiguous": _contiguous,
     "offset": _offset,
     "sliced": _sliced,
+    "padded": _padded,
     "transposed": _transposed,
+    "columns": _columns,
     "strided": _strided,
     "expanded": lambda shape, dtype, device: _contiguous((1, *shape[1:]), dtype, device).expand(shape),
     # One element everywhere: what y.sum().backward() hands down.

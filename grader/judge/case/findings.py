@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from grader.answers import Failed, Guard, Kept, Launch, PlainOutput, TensorOutput
+from grader.answers import Called, Failed, Guard, Kept, Launch, PlainOutput, TensorOutput
 from grader.interpreter.races import Race
 from grader.interpreter.regions import Overrun
 from grader.judge.case.chances import chances, other_choice
@@ -33,6 +33,7 @@ def find(trial: Trial) -> list[Finding]:
     found = form_findings(trial)
     if not found:
         found = [
+            *_memory_findings(trial, report),
             *_bounds_findings(report.overruns, report.guards),
             *_input_findings(trial),
             *_value_findings(trial),
@@ -110,6 +111,23 @@ def _mismatch(entry: TensorOutput | PlainOutput, want: Any, trial: Trial) -> tup
     return None
 
 
+def _memory_findings(trial: Trial, report: Called) -> list[Finding]:
+    """Results that lie where something else does: in an argument, or in what an earlier call returned."""
+    for entry in report.outputs:
+        if not isinstance(entry, TensorOutput) or 0 in entry.shape:
+            continue
+        if entry.source in trial.names:
+            said = f"The function returns its own input {entry.source}: allocate a new tensor for the result."
+            return [Finding("shared", f"the result is the input {entry.source}", told=(said, "the launcher"))]
+        if entry.older:
+            said = (
+                "The result lies in memory that an earlier call had already: what that call returned changes "
+                "with it. Allocate it anew in every call."
+            )
+            return [Finding("shared", "two calls return the same memory", told=(said, "the allocation"))]
+    return []
+
+
 def _contiguous(shape: list[int], stride: list[int]) -> bool:
     """A dimension of one element may have any stride, and so may an empty tensor."""
     wanted = torch.empty(shape, device="meta").stride()
@@ -171,7 +189,7 @@ def _input_findings(trial: Trial) -> list[Finding]:
 def _launch_findings(trial: Trial, launches: Sequence[Launch]) -> list[Finding]:
     if trial.challenge.programs is None:
         return []
-    wanted = trial.challenge.programs(*trial.arguments) * trial.case.calls
+    wanted = trial.challenge.programs(*trial.arguments)
     launched = sum(math.prod(launch.grid) for launch in launches)
     if launched == wanted:
         return []

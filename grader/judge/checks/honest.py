@@ -47,6 +47,12 @@ def _unfair(trial: Trial) -> tuple[str, str]:
             f"The bytes of {report.tampered[0]} changed, and no kernel wrote them.",
             "writes outside of kernels",
         )
+    if report.carried:
+        return (
+            f"A kernel was handed {report.carried[0]} that follows from the inputs' values, and that neither "
+            "torch nor a kernel computed: the launcher did.",
+            "what is worked out outside of kernels",
+        )
     if not all(entry.launched for entry in computed):
         return "The result is a tensor that no kernel was given.", "which tensor is returned"
     return "", ""

@@ -83,10 +83,11 @@ def is_row_zero(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> tuple[st
         return None
     first = got[:1].expand_as(got)
     if close(got, first, out_dtype(trial)) and not close(want, want[:1].expand_as(want), out_dtype(trial)):
-        return (
-            "Every row of the result is the same: each program works on the same row.",
-            "tl.program_id in the offsets",
-        )
+        if got.dim() > 2:
+            sentence = "The result is the same all along its first axis: its parts come of the same inputs."
+        else:
+            sentence = "Every row of the result is the same: each program works on the same row."
+        return sentence, "tl.program_id in the offsets"
     return None
 
 

@@ -29,8 +29,8 @@ PROPERTIES: tuple[tuple[Callable[[Case], bool], str, str], ...] = (
     ),
     (
         lambda case: case.values == "negative",
-        "Only all-negative rows come out wrong: a masked lane holds more than -inf, and the maximum sees it.",
-        "other=",
+        "Only all-negative rows come out wrong: a maximum sees a 0, of a masked lane or that it starts from.",
+        "other=, and what the maximum starts from",
     ),
     (
         _ragged,
@@ -59,7 +59,7 @@ def second_call(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis
     if finding.kind not in KINDS or not _just(lambda case: case.calls > 1, evidence):
         return None
     return (
-        "The second call gives another result than the first: something of the first call is left over.",
+        "A second call gives a wrong result: something of an earlier call is left over.",
         "accumulators",
     )
 

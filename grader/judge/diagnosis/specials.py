@@ -35,7 +35,7 @@ def special(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
     expected, got = finding.facts["expected"], finding.facts["got"]
     if values in ("minus_inf", "some_minus_inf"):
         return _minus_inf(values, expected, got, evidence.source)
-    if values in ("large", "heavy", "spike"):
+    if values in ("large", "heavy", "spike") or "overflows" in trial.case:
         return _large(trial, finding, evidence)
     if values == "inf" and math.isinf(expected) and math.isnan(got):
         return (
@@ -44,7 +44,8 @@ def special(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
         )
     if values == "nan" and not math.isnan(got):
         return _dropped(got, evidence.source)
-    if values == "negative" and math.isinf(got) and takes_maximum(evidence.source):
+    exponential = called(evidence.source, EXPONENTIALS) and takes_maximum(evidence.source)
+    if values == "negative" and math.isinf(got) and exponential:
         return (
             "All-negative rows underflow to log(0): the maximum saw a 0, from a masked lane or its start.",
             "other= of the masked load, and the first maximum",

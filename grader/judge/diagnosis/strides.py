@@ -24,8 +24,11 @@ def strides(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
             "the strides in the store's offsets",
         )
     if finding.kind in KINDS:
+        which = "Only contiguous inputs come out right"
+        if any(map(_scattered, evidence.passed)):
+            which = "Of the inputs that are not contiguous, some come out wrong"
         return (
-            "Only contiguous inputs come out right: a stride is ignored, or taken from another tensor.",
+            f"{which}: a stride is ignored, taken for granted, or taken from another tensor.",
             "x.stride() in the launcher, and the offsets of the load",
         )
     return None

@@ -13,7 +13,7 @@ from grader.memory import GUARD
 
 STRIDES = {
     "contiguous": (6, 1), "offset": (6, 1), "sliced": (11, 1), "transposed": (1, 4), "strided": (12, 2),
-    "expanded": (0, 1), "scalar": (0, 0),
+    "expanded": (0, 1), "scalar": (0, 0), "padded": (14, 1), "columns": (1, 12),
 }  # fmt: skip
 
 

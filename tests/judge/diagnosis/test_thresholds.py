@@ -47,7 +47,7 @@ def test_whole_blocks_alone_come_out_right() -> None:
 def test_a_second_call_that_alone_is_wrong_comes_before_what_its_values_look_like() -> None:
     trials = [summed(n, right=True) for n in (5, 32, 33)]
     doubled = tried(Case(m=4, n=9, calls=2), (torch.randn(4, 9),), lambda a: a.sum(1), lambda a: 2 * a.sum(1))
-    assert told(*trials, doubled).startswith("The second call gives another result")
+    assert told(*trials, doubled).startswith("A second call gives a wrong result")
     assert "2 times what it should be" in told(doubled)
 
 

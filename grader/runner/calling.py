@@ -1,0 +1,83 @@
+"""The calls of one case that come before the one that counts.
+
+A right function remembers nothing. So the same tensors hold other contents first, changed by their bytes
+alone, which no version counter notices; then other tensors the same contents. A result that was remembered by
+address, by version, by contents or by a glance at them is wrong in the last call, or lies in memory that an
+earlier call returned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import _disable_current_modes
+
+from grader.memory import POISON, raw
+from grader.runner.tensors import Specs, unpack_arguments
+from grader.runner.world import World
+from grader.timing.passes import as_list
+
+
+def in_calls(blobs: list[bytearray], others: int) -> list[list[bytearray]]:
+    """The blobs of the call that counts, then those of so many others."""
+    each = len(blobs) // (1 + others)
+    return [blobs[call * each : (call + 1) * each] for call in range(1 + others)]
+
+
+class Rehearsal:
+    """The arguments of a case, and other contents for them.
+
+    Args:
+        specs, blobs: of the arguments; on a CPU the blobs are their memory.
+        others: for each further call, other contents for the blobs, as many bytes.
+        of: positions of the arguments whose gradients are asked for.
+    """
+
+    def __init__(
+        self, specs: Specs, blobs: list[bytearray], others: Sequence[list[bytearray]], of: list[int]
+    ) -> None:
+        self.specs, self.blobs, self.others, self.of = specs, blobs, others, of
+
+    def run(self, entry: Callable[..., Any], arguments: list[Any], world: World) -> None:
+        """Make the earlier calls; the arguments are then as they were drawn."""
+        drawn = [bytearray(blob) for blob in self.blobs]
+        for contents in self.others:
+            self._write(arguments, contents, world)
+            _spoil(entry(*arguments), world)
+            world.next_call()
+        self._write(arguments, drawn, world)
+        device = next((a.device.type for a in arguments if isinstance(a, torch.Tensor)), "cpu")
+        _spoil(entry(*self._twins(drawn, device, world)), world)
+        world.next_call()
+
+    def _twins(self, drawn: list[bytearray], device: str, world: World) -> list[Any]:
+        """The same contents in other tensors."""
+        with _disable_current_modes():
+            twins = unpack_arguments(self.specs, drawn, device)
+        for position in self.of:
+            twins[position].requires_grad_()
+        world.add_inputs(self.specs, twins)
+        return twins
+
+    def _write(self, arguments: list[Any], contents: list[bytearray], world: World) -> None:
+        for spec, value in zip(self.specs, arguments, strict=True):
+            if isinstance(value, torch.Tensor) and contents[spec["blob"]]:
+                given = torch.frombuffer(contents[spec["blob"]], dtype=torch.uint8)
+                with _disable_current_modes():
+                    raw(value.untyped_storage()).copy_(given)
+                world.account_for(value)
+
+
+def _spoil(result: Any, world: World) -> None:
+    """A result is its caller's, who may write into it what it likes: here, poison."""
+    for tensor in as_list(result):
+        if not isinstance(tensor, torch.Tensor):
+            continue
+        known = world.find(tensor)
+        if known is None or known.born is None:  # an argument, or what the honest check will tell of
+            continue
+        with _disable_current_modes():
+            raw(known.storage)[known.start : known.stop].fill_(POISON)
+        world.account_for(tensor)
