@@ -16,7 +16,7 @@ NAMED = re.compile(r"\b([A-Za-z]\w*) = ([-+]?\d+)\b")
 PLACE = re.compile(r"\b(?:from|the first) (\d+)(?: on)?\b")
 LINE = re.compile(r"\b[Ll]ine (\d+)\b")
 SPOKEN = re.compile(r"^With (\S+): ")
-COMMON = {0, 1, 2, 3, 4, 1e-4, 5e-4, 65504, 65535}  # what rules name by themselves
+COMMON = {0, 1, 2, 3, 4, 10, 23, 1e-4, 5e-4, 65504, 65535}  # what rules name by themselves
 NEARLY = 0.06  # figures are told with two digits
 
 

@@ -122,7 +122,6 @@ mistakes = [
         swap={', input_precision="ieee"': ""},
         fails="correct",
         says="precision",
-        gpu=True,
     ),
     Mistake("the result is always fp32", swap={"dtype=x.dtype, ": ""}, fails="correct", says="dtype"),
     Mistake(

@@ -144,7 +144,6 @@ mistakes = [
         swap={SCORES: SCORES.replace(', input_precision="ieee"', "")},
         fails="correct",
         says="TF32",
-        gpu=True,
     ),
     Mistake("the result is always fp32", swap={"dtype=q.dtype, ": ""}, fails="correct", says="dtype"),
     Mistake(
