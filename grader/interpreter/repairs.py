@@ -19,6 +19,7 @@ from triton.runtime import interpreter
 from triton.runtime.autotuner import Autotuner
 
 from grader.interpreter import bf16, dots, order, quicken, rewriting
+from grader.interpreter.meanings import Uncompilable
 
 Array = Any  # numpy's generic array types say nothing useful about bit patterns
 _Handle: Any = interpreter.TensorHandle
@@ -136,7 +137,7 @@ def _elementwise(name: str, function: Callable[..., Array]) -> Callable[..., Any
 
     def device_function(x: Any, *others: Any, **_: Any) -> Any:
         if getattr(x, "dtype", tl.float32).scalar in (tl.float16, tl.bfloat16):
-            raise ValueError(f"libdevice.{name} has no form for {x.dtype.scalar}: convert to fp32 first")
+            raise Uncompilable(f"libdevice.{name} has no form for {x.dtype.scalar}: convert to fp32 first")
         arrays = [getattr(arg, "handle", None) for arg in (x, *others)]
         values = [
             np.float64(raw) if handle is None else handle.data.astype(np.float64)

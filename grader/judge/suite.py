@@ -9,13 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 from grader.challenge import Case, Challenge, Relation
-from grader.judge.checks import correct, edges, honest, imports, memory
+from grader.judge import acceptance
+from grader.judge.checks import compiles, correct, edges, honest, imports, memory
 from grader.judge.session import Session
 
 
 def test_imports(session: Session) -> None:
     """The file imports, and defines the entry with the signature that the cases call."""
     imports.check(session)
+    session.acceptance = acceptance.begin(session)
 
 
 def test_correct(session: Session, case: tuple[Challenge, Case]) -> None:
@@ -31,6 +33,11 @@ def test_edges(session: Session, case: tuple[Challenge, Case]) -> None:
 def test_related(session: Session, relation: tuple[Challenge, Relation]) -> None:
     """What two calls have to do with one another; shown as one of the edges."""
     edges.relate(session, *relation)
+
+
+def test_compiles(session: Session) -> None:
+    """Without a GPU: the compiler takes what a GPU would be handed."""
+    compiles.check(session)
 
 
 def test_honest(session: Session) -> None:

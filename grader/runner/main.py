@@ -133,8 +133,10 @@ def serve(channel: Channel) -> None:
     commands: dict[str, Any] = {"load": runner.load, "call": runner.call, "peak": runner.allocated}
     if INTERPRETED:
         from grader.runner.metering import Metering
+        from grader.runner.surveying import Survey
 
         commands |= {"meter": Metering(runner).meter, "trace": Metering(runner).trace}
+        commands |= {"survey": Survey(runner).survey}
     else:
         from grader.runner.clock import Clock
 

@@ -127,4 +127,10 @@ mistakes = [
         says="strides",
     ),
     Mistake("torch does the work", swap={RETURN: "    return a @ b"}, fails="honest", says="torch"),
+    Mistake(
+        "tiles of 256 x 256, in fp32 too",
+        swap={"(128, 64) if matrix_units else (64, 64)": "(256, 256)"},
+        fails="compiles",
+        says="shared memory",
+    ),
 ]

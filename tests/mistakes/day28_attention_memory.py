@@ -198,4 +198,10 @@ mistakes = [
         says="pass through memory",
     ),
     Mistake("nothing is returned", swap={RETURN: "    o.shape"}, fails="correct", says="None"),
+    Mistake(
+        "the running sum begins as a number, and becomes a block",
+        swap={"l_i = tl.zeros((BLOCK_M,), tl.float32)": "l_i = 0.0"},
+        fails="compiles",
+        says="l_i",
+    ),
 ]
