@@ -32,8 +32,8 @@ class Fact:
     """One thing that was looked at.
 
     Attributes:
-        name: compiles, shared memory, spills, matrix units, sectors, stores, fp64, divisions, programs, in
-            flight, bytes, time.
+        name: compiles, compile time, shared memory, spills, matrix units, sectors, stores, fp64, divisions,
+            programs, in flight, bytes, time.
         passed: whether it is within its margin.
         says: one sentence, with the factor.
         line: of the learner's file; 0 where none is to blame.
@@ -81,7 +81,7 @@ def _compiles(call: Call) -> Iterator[Fact]:
                 f"The compiler was not done with {launch.kernel} after {compiled.runaway:.0f} s: its tile is "
                 "unrolled into too many instructions, or does not fit in the registers of its warps."
             )
-            yield Fact("compiles", False, says, launch.lines.get("dot", launch.line))
+            yield Fact("compile time", False, says, launch.lines.get("dot", launch.line))
         elif compiled.facts and not compiled.facts["fits"]:
             need, have = compiled.facts["shared"] >> 10, call.gpu.shared >> 10
             says = f"{launch.kernel} needs {need} KB of shared memory where {call.gpu.name} has {have}."
