@@ -7,6 +7,7 @@ something that the judge knows itself.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from grader.compiler.assembly import Facts
 from grader.interpreter.races import Race
@@ -194,6 +195,20 @@ class Metered:
     """To `meter`: what each launch of one call at full size would do."""
 
     launches: list[LaunchCounts]
+
+
+@dataclass(frozen=True)
+class Surveyed:
+    """To `survey`: how to compile what a call would launch on a GPU, as compiler/recipe.py has it."""
+
+    recipes: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """To `accept`: bytes of shared memory that a program of a kernel needs; None where that is not known."""
+
+    shared: int | None
 
 
 @dataclass(frozen=True)

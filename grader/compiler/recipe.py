@@ -35,6 +35,24 @@ def written(kernel: Any, named: dict[str, Any], options: dict[str, Any]) -> dict
         return {"unknown": str(error)}
 
 
+def specialised(kernel: Any, recipe: dict[str, Any]) -> dict[str, Any]:
+    """The recipe with other numbers, which the compiler does not tell from its own.
+
+    Of an integer it asks whether it is 1, and whether 16 divides it; of a float nothing.
+    """
+    constants = {name for name, note in kernel.__annotations__.items() if "constexpr" in str(note)}
+    words = recipe.get("arguments", {}).items()
+    return {**recipe, "arguments": {n: word if n in constants else _alike(word) for n, word in words}}
+
+
+def _alike(word: Any) -> Any:
+    if isinstance(word, dict) and word["is"] == "float":
+        return {**word, "text": "0.5"}
+    if isinstance(word, bool) or not isinstance(word, int) or word == 1 or abs(word) >= 2**31:
+        return word
+    return 7 if word % 16 else 16
+
+
 def _word(value: Any) -> Any:
     value = value.value if isinstance(value, tl.constexpr) else value
     if isinstance(value, torch.Tensor):

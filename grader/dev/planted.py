@@ -38,7 +38,7 @@ class Mistake:
     Args:
         name: what was done wrong, in words.
         swap: the edit.
-        fails: the group of the first check that must not pass.
+        fails: the group of the first check that must not pass; a GPU has no `compiles`, and fails `correct`.
         says: what the diagnosis must contain.
         gpu: only shows on a GPU.
         wish: it fails, but the grader does not say this of it yet; once it does, the test says so.
@@ -53,6 +53,10 @@ class Mistake:
 
     def source(self, day: Day) -> str:
         return swapped(day, self.swap)
+
+    def group(self, on_gpu: bool) -> str:
+        """The group that it fails there."""
+        return "correct" if on_gpu and self.fails == "compiles" else self.fails
 
 
 @dataclass(frozen=True)

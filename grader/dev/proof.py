@@ -87,7 +87,7 @@ def _caught(verdict: Verdict, mistake: planted.Mistake) -> bool:
         (check for check in verdict.checks if check.outcome not in ("passed", "not measured")), None
     )
     told = (mistake.says in verdict.diagnosis) != mistake.wish
-    return failed is not None and failed.group == mistake.fails and told
+    return failed is not None and failed.group == mistake.group(verdict.on_gpu) and told
 
 
 def _untrue(verdict: Verdict | None, mistake: planted.Mistake, day: Day) -> list[str]:

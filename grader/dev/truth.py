@@ -17,7 +17,7 @@ PLACE = re.compile(r"\b(?:from|the first) (\d+)(?: on)?\b")
 LINE = re.compile(r"\b[Ll]ine (\d+)\b")
 DAY = re.compile(r"\bdays? \d+")
 SPOKEN = re.compile(r"^With (\S+): ")
-COMMON = {0, 1, 2, 3, 4, 1e-4, 5e-4, 65504, 65535, 1.8e19}  # what rules name by themselves
+COMMON = {0, 1, 2, 3, 4, 10, 23, 1e-4, 5e-4, 65504, 65535, 1.8e19}  # what rules name by themselves
 NEARLY = 0.06  # figures are told with two digits
 
 

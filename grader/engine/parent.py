@@ -43,6 +43,7 @@ MODULES = (
     "grader.judge.checks.predicted",
     "grader.runner.main",
     "grader.runner.metering",
+    "grader.runner.surveying",
 )
 
 

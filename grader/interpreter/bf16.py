@@ -1,7 +1,6 @@
 """bf16 in Triton's CPU interpreter, which works on the uint16 bit patterns as if they were numbers.
 
-Everything is computed on widened values and rounded to nearest even, as a GPU does it; tl.dot of fp16 goes
-the same way, for speed.
+Everything is computed on widened values and rounded to nearest even, as a GPU does it; tl.dot in `dots.py`.
 """
 
 from __future__ import annotations
@@ -19,13 +18,12 @@ _Handle: Any = interpreter.TensorHandle
 
 
 def repair(builder: Any) -> None:
-    """Repair arithmetic, constants, casts, sums, atomic additions and tl.dot; `builder` is a class."""
+    """Repair arithmetic, constants, casts, sums and atomic additions; `builder` is a class."""
     _repair_arithmetic(builder)
     _repair_constants(builder)
     _repair_casts(builder)
     _repair_sums()
     _repair_atomics(memory)
-    _repair_dot(builder)
 
 
 def widen(bits: Array) -> Array:
@@ -40,7 +38,8 @@ def narrow(values: Array) -> Array:
     return np.where(np.isnan(values), 0x7FC0, rounded).astype(np.uint16)
 
 
-def _is_bf16(handle: Any) -> bool:
+def is_bf16(handle: Any) -> bool:
+    """Whether a block's elements are bf16."""
     return bool(handle.dtype.scalar == tl.bfloat16)
 
 
@@ -48,7 +47,7 @@ def _repair_arithmetic(builder: Any) -> None:
     stock_binary, stock_fma, stock_unary = builder.binary_op, builder.create_fma, builder.unary_op
 
     def binary_op(self: Any, lhs: Any, rhs: Any, op: Callable[..., Array]) -> Any:
-        if not _is_bf16(lhs):
+        if not is_bf16(lhs):
             return stock_binary(self, lhs, rhs, op)
         result = op(widen(lhs.data), widen(rhs.data))
         if result.dtype.kind == "f":
@@ -56,12 +55,12 @@ def _repair_arithmetic(builder: Any) -> None:
         return _Handle(result, tl.int1)  # a comparison
 
     def create_fma(self: Any, x: Any, y: Any, z: Any) -> Any:
-        if not _is_bf16(z):
+        if not is_bf16(z):
             return stock_fma(self, x, y, z)
         return _Handle(narrow(widen(x.data) * widen(y.data) + widen(z.data)), tl.bfloat16)
 
     def unary_op(self: Any, arg: Any, op: Callable[..., Array]) -> Any:
-        if not _is_bf16(arg):
+        if not is_bf16(arg):
             return stock_unary(self, arg, op)
         return _Handle(narrow(op(widen(arg.data))), tl.bfloat16)
 
@@ -81,7 +80,7 @@ def _repair_casts(builder: Any) -> None:
     stock_cast, stock_fp_to_fp = builder.cast_impl, builder.create_fp_to_fp
 
     def cast_impl(self: Any, src: Any, dst_type: Any) -> Any:
-        if _is_bf16(src):
+        if is_bf16(src):
             src = _Handle(widen(src.data), tl.float32)
         if dst_type.scalar == tl.bfloat16:
             return _Handle(narrow(src.data.astype(np.float32)), tl.bfloat16)
@@ -103,7 +102,7 @@ def _repair_sums() -> None:
     scans: dict[str, Any] = {"cumsum": np.cumsum, "cumprod": np.cumprod}
 
     def total(self: Any, block: Any) -> Any:
-        if not _is_bf16(block):
+        if not is_bf16(block):
             return stock_sum(self, block)
         values = widen(block.handle.data)
         halves = values.reshape(-1) if self.axis is None else np.moveaxis(values, self.axis, 0)
@@ -114,7 +113,7 @@ def _repair_sums() -> None:
 
     def scan(function: Callable[..., Array], stock: Callable[..., Any]) -> Callable[..., Any]:
         def run(self: Any, block: Any) -> Any:
-            if not _is_bf16(block):
+            if not is_bf16(block):
                 return stock(self, block)
             return [self.to_tensor(narrow(function(widen(block.handle.data), axis=self.axis)), block.dtype)]
 
@@ -145,21 +144,3 @@ def _repair_atomics(memory: Any) -> None:
         return old.reshape(ptrs.shape)
 
     memory.atomic_rmw = atomic_rmw
-
-
-def _repair_dot(builder: Any) -> None:
-    """bf16 operands are widened; fp16 ones for an fp32 accumulator too: that is exact, and much faster."""
-    stock = builder.create_dot
-
-    def create_dot(self: Any, a: Any, b: Any, d: Any, *rest: Any, **options: Any) -> Any:
-        if _is_bf16(a):
-            left, right = widen(a.data), widen(b.data)
-        elif a.data.dtype == np.float16 and b.data.dtype == np.float16 and d.data.dtype == np.float32:
-            left, right = a.data.astype(np.float32), b.data.astype(np.float32)
-        else:
-            return stock(self, a, b, d, *rest, **options)
-        if _is_bf16(d):
-            return _Handle(narrow(np.matmul(left, right) + widen(d.data)), tl.bfloat16)
-        return _Handle((np.matmul(left, right) + d.data).astype(d.data.dtype), d.dtype.scalar)
-
-    builder.create_dot = create_dot

@@ -143,6 +143,22 @@ def _fp16_dot() -> bool:
     return torch.equal(out, a.float() @ a.float())
 
 
+def _tf32_dot() -> bool:
+    a = torch.eye(16) * (1 + 2**-9 + 2**-13)
+    out = torch.empty(16, 16)
+    _dot[(1,)](a, torch.eye(16), out, BLOCK=16)
+    return torch.equal(out, torch.eye(16) * (1 + 2**-9))
+
+
+def _narrow_dot() -> bool:
+    a = torch.ones(8, 8)
+    try:
+        _dot[(1,)](a, a, a, BLOCK=8)
+    except Exception:
+        return True
+    return False
+
+
 def _libdevice() -> bool:
     x = torch.linspace(-4, 4, 32)
     out = torch.empty_like(x)
@@ -166,6 +182,7 @@ OF_CASES: dict[str, Callable[[], bool]] = {
     "maximum": _maximum,
     "bf16 tl.dot": _bf16_dot,
     "fp16 tl.dot": _fp16_dot,
+    "tl.dot": lambda: _tf32_dot() and _narrow_dot(),
     "libdevice": _libdevice,
     "autotune": _autotune,
 }

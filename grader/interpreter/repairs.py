@@ -3,8 +3,8 @@
 Triton 3.4 to 3.9 silently compute wrong bf16 in the interpreter (it works on the uint16 bit patterns),
 truncate fp32→bf16 instead of rounding to nearest even, let NaN through tl.maximum, tl.minimum and tl.clamp,
 cannot add bf16 atomically, cannot call libdevice, and cannot autotune without a driver. They keep a
-comparison in the dtype of what is compared, take no float or bool argument as a tensor, and no constant of a
-file to the left of a block.
+comparison in the dtype of what is compared, multiply blocks of any size as if there were neither TF32 nor
+fp16 sums, take no float or bool argument as a tensor, and no constant of a file to the left of a block.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ import triton.language as tl
 from triton.runtime import interpreter
 from triton.runtime.autotuner import Autotuner
 
-from grader.interpreter import bf16, order, quicken, rewriting
+from grader.interpreter import bf16, dots, order, quicken, rewriting
+from grader.interpreter.meanings import Uncompilable
 
 Array = Any  # numpy's generic array types say nothing useful about bit patterns
 _Handle: Any = interpreter.TensorHandle
@@ -34,6 +35,7 @@ def install() -> None:
     np.seterr(all="ignore")
     builder: Any = interpreter.InterpreterBuilder
     bf16.repair(builder)
+    dots.repair(interpreter.interpreter_builder)
     _repair_comparisons(builder)
     _repair_extrema(builder)
     _repair_arguments()
@@ -135,7 +137,7 @@ def _elementwise(name: str, function: Callable[..., Array]) -> Callable[..., Any
 
     def device_function(x: Any, *others: Any, **_: Any) -> Any:
         if getattr(x, "dtype", tl.float32).scalar in (tl.float16, tl.bfloat16):
-            raise ValueError(f"libdevice.{name} has no form for {x.dtype.scalar}: convert to fp32 first")
+            raise Uncompilable(f"libdevice.{name} has no form for {x.dtype.scalar}: convert to fp32 first")
         arrays = [getattr(arg, "handle", None) for arg in (x, *others)]
         values = [
             np.float64(raw) if handle is None else handle.data.astype(np.float64)

@@ -73,12 +73,14 @@ def _verdict(session: Session, checks: list[Check]) -> dict[str, Any]:
     sentence, look_at = diagnose(session.evidence) if first else ("", "")
     printed = session.printed.decode(errors="replace")
     status = first.outcome if first else "passed"
+    # Beside what no time decides, none is shown.
+    untimed = first is not None and first.cause.get("fact", "time") != "time"
     device = "cpu (interpreter)" if session.device == "cpu" else torch.cuda.get_device_name()
     return {
         "status": status,
         "device": device,
         "diagnosis": sentence,
         "look_at": look_at,
-        "speed": session.speed,
+        "speed": None if untimed else session.speed,
         "output": printed,
     }

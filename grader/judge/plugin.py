@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from grader.challenge import Challenge, Speed
+from grader.judge import acceptance
 from grader.judge.session import CheckFailed, NotMeasured, Session
 from grader.verdict import Check, Outcome
 from grader.wire import Channel
@@ -70,8 +71,10 @@ class Reporter:
         return True if collection_path.is_file() and collection_path.name != CHECKS.name else None
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Drop what pytest made of empty parameter lists."""
+        """Drop what pytest made of empty parameter lists, and what the cases of a GPU show by themselves."""
         items[:] = [item for item in items if not any(mark.name == "skip" for mark in item.iter_markers())]
+        if not acceptance.wanted(self.session_):
+            items[:] = [item for item in items if item.name != "test_compiles"]
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         names = [self._name(item) for item in session.items]

@@ -75,6 +75,7 @@ class Session:
         self.printed = bytearray()
         self.mute: list[str] = []
         self.announced = False
+        self.acceptance: Any = None  # of the compiler, in the background: a Future of judge/acceptance.py
         self.stem = request.hidden_tests.parent.name
         if self.device == "cpu":
             from grader.interpreter import canaries
@@ -84,7 +85,7 @@ class Session:
     def cases(self, group: str) -> list[tuple[Challenge, Case]]:
         """The cases of a group, smallest first, as asked for by -k."""
         cases = [(c, case) for c in self.challenges for case in c.cases if case.group == group]
-        return sorted(self._asked_for(cases), key=lambda pair: _weight(pair[1]))
+        return sorted(self._asked_for(cases), key=lambda pair: weight(pair[1]))
 
     def walks(self) -> list[tuple[Challenge, Case]]:
         """Without a GPU, the huge cases, of which a few programs are followed."""
@@ -218,11 +219,10 @@ class Session:
             self.speed = result
 
     def expect_builder(self) -> None:
-        """Without a GPU, kernels will be compiled at the end: have that process started meanwhile."""
-        if self.device == "cpu" and self.timed and not self.announced:
+        """Without a GPU, kernels will be compiled: have that process started meanwhile."""
+        if self.device == "cpu" and not self.announced:
             self.announced = True
-            if any(challenge.speeds for challenge in self.challenges):
-                announce_builder(self.parent)
+            announce_builder(self.parent)
 
 
 def load_challenges(path: Path) -> tuple[Challenge, ...]:
@@ -241,7 +241,7 @@ def load_challenges(path: Path) -> tuple[Challenge, ...]:
     return (challenge,) if isinstance(challenge, Challenge) else tuple(challenge)
 
 
-def _weight(case: Case) -> float:
+def weight(case: Case) -> float:
     """Smallest first, but empty cases last: they say least about what is wrong."""
     sizes = [abs(s) for s in case.sizes.values() if isinstance(s, int) and not isinstance(s, bool)]
     empty = any(case.sizes.get(name) == 0 for name in ("n", "m", "rows", "cols", "M", "N", "B", "t"))

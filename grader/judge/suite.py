@@ -9,13 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 from grader.challenge import Case, Challenge, Relation
-from grader.judge.checks import correct, edges, honest, imports, memory, walked
+from grader.judge import acceptance
+from grader.judge.checks import compiles, correct, edges, honest, imports, memory, walked
 from grader.judge.session import Session
 
 
 def test_imports(session: Session) -> None:
     """The file imports, and defines the entry with the signature that the cases call."""
     imports.check(session)
+    session.acceptance = acceptance.begin(session)
 
 
 def test_correct(session: Session, case: tuple[Challenge, Case]) -> None:
@@ -36,6 +38,11 @@ def test_related(session: Session, relation: tuple[Challenge, Relation]) -> None
 def test_walked(session: Session, walk: tuple[Challenge, Case]) -> None:
     """Without a GPU, the addresses of huge cases; shown as edges."""
     walked.check(session, *walk)
+
+
+def test_compiles(session: Session) -> None:
+    """Without a GPU: the compiler takes what a GPU would be handed."""
+    compiles.check(session)
 
 
 def test_honest(session: Session) -> None:

@@ -10,7 +10,7 @@ class Fact:
     """One thing that was looked at.
 
     Attributes:
-        name: compiles, shared memory, spills, matrix units, sectors, stores, fp64, divisions, programs, in
+        name: compiles, compile time, shared memory, spills, matrix units, sectors, stores, fp64, divisions, programs, in
             flight, bytes, order, products, time.
         passed: whether it is within its margin.
         says: one sentence, with the factor.

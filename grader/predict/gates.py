@@ -67,7 +67,7 @@ def _compiles(call: Call) -> Iterator[Fact]:
                 f"The compiler was not done with {launch.kernel} after {compiled.runaway:.0f} s: its tile is "
                 "unrolled into too many instructions, or does not fit in the registers of its warps."
             )
-            yield Fact("compiles", False, says, launch.lines.get("dot", launch.line))
+            yield Fact("compile time", False, says, launch.lines.get("dot", launch.line))
         elif compiled.facts and not compiled.facts["fits"]:
             need, have = compiled.facts["shared"] >> 10, call.gpu.shared >> 10
             says = f"{launch.kernel} needs {need} KB of shared memory where {call.gpu.name} has {have}."

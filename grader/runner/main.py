@@ -130,9 +130,11 @@ def serve(channel: Channel) -> None:
     commands: dict[str, Any] = {"load": runner.load, "call": runner.call, "peak": runner.allocated}
     if INTERPRETED:
         from grader.runner.metering import Metering
+        from grader.runner.surveying import Survey
 
         metering = Metering(runner)
         commands |= {name: getattr(metering, name) for name in ("meter", "walk", "trace")}
+        commands |= {"survey": Survey(runner).survey}
     else:
         from grader.runner.clock import Clock
 

@@ -14,9 +14,9 @@ from grader.catalog import Day
 from grader.screens.terminal import Part, Terminal
 from grader.verdict import Check, Verdict
 
-GROUPS = ("imports", "correct", "edges", "honest", "memory", "fast")
+GROUPS = ("imports", "correct", "edges", "compiles", "honest", "memory", "fast")
 UNTRIED = ("not reached", "not measured")
-COLUMN = max(map(len, GROUPS)) + 2
+COLUMN = max(map(len, GROUPS)) + 1
 
 
 class Grading:

@@ -12,6 +12,23 @@ from grader.screens.grading import UNTRIED, case
 from grader.screens.terminal import Next, Part, Terminal, near, typed
 from grader.verdict import Check, SpeedResult, Verdict
 
+# Of what was compiled and counted, where it is not the time that fails.
+FACTS = {
+    "compiles": "a kernel does not compile for an {gpu}",
+    "shared memory": "a kernel needs more shared memory than an {gpu} has",
+    "compile time": "correct, but the compiler does not get done with it",
+    "spills": "correct, but its registers spill",
+    "matrix units": "correct, but the matrix units stay idle",
+    "sectors": "correct, but it moves bytes that nobody asked for",
+    "order": "correct, but programs that run at the same time share too few tiles",
+    "products": "correct, but it multiplies more than it must",
+    "stores": "correct, but it stores the same elements again and again",
+    "fp64": "correct, but it computes in fp64",
+    "divisions": "correct, but it divides 64-bit integers",
+    "programs": "correct, but most of the GPU has nothing to do",
+    "in flight": "correct, but too few bytes are on their way at a time",
+    "bytes": "correct, but it moves more bytes than it must",
+}
 PRINTED = 8  # lines shown of what the kernel printed
 TRACED = 12  # lines shown of the learner's traceback
 
@@ -57,6 +74,9 @@ def _facts(terminal: Terminal, verdict: Verdict, first: Check | None, path: Path
 def _headline(verdict: Verdict, first: Check | None) -> str:
     if verdict.status == "failed" and first and first.group == "imports":
         return "Not yet: the file could not be used."
+    fact = str(first.cause.get("fact", "")) if first else ""
+    if first and fact in FACTS:
+        return f"Not yet: {FACTS[fact].format(gpu=first.cause.get('gpu', 'GPU'))}."
     if verdict.status == "slow" and not verdict.on_gpu:
         return "Not yet: correct, but predicted to be too slow."
     where = "the grading stopped"

@@ -56,6 +56,32 @@ print(bool(((mine == want) | (mine.isnan() & want.isnan())).all()), len(x))
     assert out == "True 21846\n"
 
 
+DOTS = """
+@triton.jit
+def multiply(a_ptr, b_ptr, out_ptr, BLOCK: tl.constexpr, PRECISION: tl.constexpr, OUT: tl.constexpr):
+    offs = tl.arange(0, BLOCK)[:, None] * BLOCK + tl.arange(0, BLOCK)[None, :]
+    out = tl.dot(tl.load(a_ptr + offs), tl.load(b_ptr + offs), input_precision=PRECISION, out_dtype=OUT)
+    tl.store(out_ptr + offs, out)
+
+def error(dtype, precision="tf32", accumulator=tl.float32):
+    torch.manual_seed(0)
+    a, b, out = torch.rand(64, 64).to(dtype), torch.rand(64, 64).to(dtype), torch.empty(64, 64)
+    multiply[(1,)](a, b, out, BLOCK=64, PRECISION=precision, OUT=accumulator)
+    exact = a.double() @ b.double()
+    return float((out - exact).norm() / exact.norm())
+
+repairs.install()
+single, half = torch.float32, torch.float16
+print(1e-5 < error(single) < 1e-3, error(single, "ieee") < 1e-6, error(single, "tf32x3") < 1e-6)
+print(error(half) < 1e-6, 1e-4 < error(half, "ieee", tl.float16) < 5e-3, error(torch.bfloat16) < 1e-6)
+"""
+
+
+@pytest.mark.every_triton
+def test_a_dot_is_as_exact_as_the_matrix_units_make_it() -> None:
+    assert interpreted(DOTS) == "True True True\nTrue True True\n"
+
+
 VISITS = """
 @triton.jit
 def visit(out_ptr, count_ptr):

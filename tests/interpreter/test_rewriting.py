@@ -53,6 +53,7 @@ for name, kernel in kernels.items():
         print("refuses" + said)
 """
 
+SQUARE = "e = tl.arange(0, {0}); t = tl.load(x + e[:, None] * {0} + e[None, :]);"
 TAKEN = {
     "a constant of the file, left of a block": "tl.store(y + o, TWO * tl.load(x + o) + TWO / (1 + o) - TWO)",
     "blocks joined": "tl.store(y + o, 1.0, mask=(o < n) and (o > 1) or not (o < 9))",
@@ -67,6 +68,7 @@ TAKEN = {
     "a break that constants leave out": "for t in range(n):\n        if BLOCK > 99:\n            break",
     "a plain global that constants leave out": "if BLOCK > 99:\n        tl.store(y, PLAIN)",
     "a local variable named like a global": "PLAIN = 3.0\n    tl.store(y, PLAIN)",
+    "a dot": f"{SQUARE.format(16)} put(y, tl.sum(tl.dot(t, t, input_precision='tf32x3')))",
     "an early return": "if n > 3:\n        return\n    tl.store(y, 1.0)",
 }
 REFUSED = {
@@ -79,6 +81,7 @@ REFUSED = {
     "a noted global": "tl.store(y + o, tl.load(x + o) * NOTED)",
     "a plain global in a helper": "tl.store(y, helper(tl.load(x)))",
     "static_assert": 'tl.static_assert(BLOCK > 99, "BLOCK must be large")',
+    "a narrow dot": f"{SQUARE.format(8)} put(y, tl.sum(tl.dot(t, t)))",
     "static_assert without a word": "tl.static_assert(BLOCK > 99)",
 }
 CHAINED = "tl.store(y + o, 1.0, mask=0 <= o < n)"  # what versions from 3.8 on may take
@@ -126,5 +129,6 @@ def test_a_refusal_says_what_and_what_instead(tmp_path: Path) -> None:
     advice = "Make it PLAIN = tl.constexpr(…), or an argument."
     plain = "it takes no plain global, and PLAIN = 2.0 is one."
     assert said["a plain global in a helper"] == f"{start}{plain} {advice}"
+    assert said["a narrow dot"] == start + "tl.dot needs K >= 16, and K is 8 here: pad its blocks"
     assert said["static_assert"] == start + "BLOCK must be large"
     assert said["static_assert without a word"] == start + "tl.static_assert(BLOCK > 99) does not hold"

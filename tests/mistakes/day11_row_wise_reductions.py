@@ -148,4 +148,10 @@ mistakes = [
         fails="honest",
         says="torch",
     ),
+    Mistake(
+        "the sum begins as a number, and becomes a block",
+        swap={"row_sum = tl.zeros((BLOCK_M,), tl.float32)": "row_sum = 0.0"},
+        fails="compiles",
+        says="row_sum",
+    ),
 ]

@@ -171,4 +171,10 @@ mistakes = [
         fails="edges",
         says="maximum",
     ),
+    Mistake(
+        "the running sum begins as a number, and becomes a block",
+        swap={"l_i = tl.zeros((LANES,), tl.float32)": "l_i = 0.0"},
+        fails="compiles",
+        says="l_i",
+    ),
 ]

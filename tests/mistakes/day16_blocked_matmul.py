@@ -19,7 +19,6 @@ mistakes = [
         swap={DOT: "tl.dot(a, b)"},
         fails="correct",
         says="TF32",
-        gpu=True,
     ),
     Mistake(
         "fp32 is rounded to fp16 for the matrix units",
@@ -29,10 +28,9 @@ mistakes = [
     ),
     Mistake(
         "the sums are kept in fp16",
-        swap={DOT: "tl.dot(a, b, out_dtype=tl.float16)"},
+        swap={DOT: "tl.dot(a, b, input_precision='ieee', out_dtype=tl.float16)"},
         fails="correct",
         says="precision",
-        gpu=True,
     ),
     Mistake(
         "the inner block is 16 wide, whatever k is",
@@ -45,7 +43,6 @@ mistakes = [
         swap={BLOCK_K: "max(triton.next_power_of_2(a.shape[1]), 1)"},
         fails="correct",
         says="K >= 16",
-        gpu=True,
     ),
     Mistake(
         "the inner block is no power of two",
@@ -130,4 +127,10 @@ mistakes = [
         says="strides",
     ),
     Mistake("torch does the work", swap={RETURN: "    return a @ b"}, fails="honest", says="torch"),
+    Mistake(
+        "tiles of 256 x 256, in fp32 too",
+        swap={"(128, 64) if matrix_units else (64, 64)": "(256, 256)"},
+        fails="compiles",
+        says="shared memory",
+    ),
 ]

@@ -66,7 +66,10 @@ mistakes = [
     ),
     Mistake(
         "the sums of fp16 are kept in fp16",
-        swap={DOT: "acc = (acc + tl.dot(a, b)).to(tl.float16 if a.dtype == tl.float16 else tl.float32)"},
+        swap={
+            DOT: "part = tl.dot(a, b, input_precision='ieee')\n"
+            "        acc = (acc + part).to(tl.float16 if a.dtype == tl.float16 else tl.float32)"
+        },
         fails="correct",
         says="precision",
     ),
@@ -75,7 +78,6 @@ mistakes = [
         swap={DOT: "acc = tl.dot(a, b, acc)"},
         fails="correct",
         says="TF32",
-        gpu=True,
     ),
     Mistake(
         "rows past the end are read",

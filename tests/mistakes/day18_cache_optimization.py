@@ -109,7 +109,6 @@ mistakes = [
         swap={', input_precision="ieee"': ""},
         fails="correct",
         says="precision",
-        gpu=True,
     ),
     Mistake("the result is always fp32", swap={"dtype=a.dtype, ": ""}, fails="correct", says="dtype"),
     Mistake("nothing is returned", swap={"    return c": "    c"}, fails="correct", says="None"),

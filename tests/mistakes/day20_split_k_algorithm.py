@@ -164,6 +164,5 @@ mistakes = [
         swap={'input_precision="ieee"': 'input_precision="tf32"'},
         fails="correct",
         says="precision",
-        gpu=True,
     ),
 ]

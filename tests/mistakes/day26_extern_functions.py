@@ -48,7 +48,6 @@ mistakes = [
         swap={ASINH_LOAD: ASINH_LOAD.replace(".to(tl.float32)", "")},
         fails="correct",
         says="cannot compile",
-        gpu=True,
     ),
     Mistake(
         "asinh as log(x + √(x² + 1))",

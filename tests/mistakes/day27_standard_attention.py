@@ -218,7 +218,6 @@ mistakes = [
         swap={', input_precision="ieee") * scale': ") * scale"},
         fails="correct",
         says="TF32",
-        gpu=True,
     ),
     Mistake(
         "torch copies strided inputs first",

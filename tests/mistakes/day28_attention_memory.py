@@ -144,7 +144,6 @@ mistakes = [
         swap={SCORES: SCORES.replace(', input_precision="ieee"', "")},
         fails="correct",
         says="TF32",
-        gpu=True,
     ),
     Mistake("the result is always fp32", swap={"dtype=q.dtype, ": ""}, fails="correct", says="dtype"),
     Mistake(
@@ -210,5 +209,11 @@ mistakes = [
         swap={"pid_bh // H, pid_bh % H": "pid_bh // tl.maximum(H, tiles_m), pid_bh % H"},
         fails="correct",
         says="first axis",
+    ),
+    Mistake(
+        "the running sum begins as a number, and becomes a block",
+        swap={"l_i = tl.zeros((BLOCK_M,), tl.float32)": "l_i = 0.0"},
+        fails="compiles",
+        says="l_i",
     ),
 ]

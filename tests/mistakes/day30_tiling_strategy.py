@@ -70,7 +70,6 @@ mistakes = [
         swap={BLOCK_D: "triton.next_power_of_2(D)"},
         fails="correct",
         says="16",
-        gpu=True,
     ),
     Mistake(
         "the scale is forgotten", swap={SCORES: SCORES.replace(" * scale", "")}, fails="correct", says="scale"

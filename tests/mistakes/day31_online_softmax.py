@@ -244,4 +244,10 @@ mistakes = [
         fails="edges",
         says="underflow",
     ),
+    Mistake(
+        "the running maximum begins as a number, and becomes a block",
+        swap={'m_i = tl.full((BLOCK_M,), -float("inf"), tl.float32)': 'm_i = -float("inf")'},
+        fails="compiles",
+        says="m_i",
+    ),
 ]

@@ -183,7 +183,6 @@ mistakes = [
         swap={QK: "tl.dot(q, k.T)"},
         fails="correct",
         says="precision",
-        gpu=True,
     ),
     Mistake(
         "lse has q's dtype",

@@ -258,7 +258,6 @@ mistakes = [
         swap={QK: "tl.dot(q, k.T)"},
         fails="correct",
         says="precision",
-        gpu=True,
     ),
     Mistake(
         "dq is fp32 whatever q is",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from grader.learner import workspace
 from grader.learner.journal import Progress
 from grader.screens import Terminal, pages, progress, result, watching
 from grader.setup.doctor import Condition
+from grader.verdict import Check, Verdict
 from tests.learner import day, snapshot
 from tests.shown import VERDICTS, grading, shown
 
@@ -151,3 +153,13 @@ def test_an_ascii_terminal_gets_ascii(name: str) -> None:
     text = shown(SCREENS[name], encoding="ascii")
     assert text.isascii()
     assert not re.search(r"(?<!2x)(?<!stuck)(?<!9)\?(?!        fast)", text)
+
+
+def test_what_cannot_run_or_moves_too_much_is_not_called_too_slow() -> None:
+    def headline(fact: str, outcome: Any) -> str:
+        check = Check("fast", outcome, 1.0, {"reason": "so", "fact": fact, "gpu": "H200"})
+        return result._headline(Verdict(2, outcome, 1, "cpu (interpreter)", {}, (check,)), check)
+
+    assert headline("compiles", "failed") == "Not yet: a kernel does not compile for an H200."
+    assert headline("bytes", "slow") == "Not yet: correct, but it moves more bytes than it must."
+    assert headline("time", "slow") == "Not yet: correct, but predicted to be too slow."

@@ -41,7 +41,8 @@ def _ask_for_runner(parent: Channel, kind: str = "runner") -> tuple[int, Channel
 
 def announce_builder(parent: Channel) -> None:
     """A judge will want a builder: its parent may start, which takes a second or two."""
-    parent.send({"runner": "builder soon"})
+    with _one_question:
+        parent.send({"runner": "builder soon"})
 
 
 class RunnerLost(Exception):

@@ -14,7 +14,6 @@ def check(session: Session, challenge: Challenge, case: Case) -> None:
     Raises:
         CheckFailed, NotMeasured: as for a plain one.
     """
-    session.expect_builder()
     correct.check(session, challenge, case)
 
 

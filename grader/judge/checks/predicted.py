@@ -13,6 +13,8 @@ from grader.predict import gates
 from grader.predict.prediction import Call, Ours, bar_name, ours
 from grader.verdict import SpeedResult
 
+CANNOT_RUN = ("compiles", "shared memory")  # what is no question of speed
+
 
 def check(session: Session, challenge: Challenge, speed: Speed) -> None:
     """Hold one call at full size against what every GPU asks for.
@@ -32,13 +34,14 @@ def check(session: Session, challenge: Challenge, speed: Speed) -> None:
     first = failed[0]
     cause = {
         "reason": first.says,
+        "fact": first.name,
         "evidence": "predicted",
         "gpu": call.gpu.name,
         "line": first.line,
         "facts": [asdict(fact) for fact in found],
     }
     look_at = f"line {first.line}" if first.line else first.name
-    raise CheckFailed("slow", cause, (first.says, look_at))
+    raise CheckFailed("failed" if first.name in CANNOT_RUN else "slow", cause, (first.says, look_at))
 
 
 def _result(call: Call, reference: Ours) -> dict[str, object]:

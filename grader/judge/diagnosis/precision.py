@@ -20,9 +20,9 @@ TF32 = (5e-5, 2e-3)  # relative errors of products of fp32 numbers rounded to 11
 
 
 def tf32(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
-    """Only fp32 is wrong, by as much as TF32 rounds it; in the interpreter tl.dot rounds nothing."""
+    """Only fp32 is wrong, by as much as TF32 rounds it."""
     failed = evidence.failed
-    if not evidence.compiled or any(other.case.dtype != torch.float32 for other in failed):
+    if any(other.case.dtype != torch.float32 for other in failed):
         return None
     if any(other.findings[0].kind != "values" for other in failed):
         return None

@@ -62,43 +62,48 @@ def _unknown(launch: LaunchCounts) -> str:
 
 def _share(session: Session, queue: deque[Recipe], wanted: Wanted) -> dict[str, Compilation]:
     """What one builder, and whoever takes the place of one that is lost, gets done of the queue."""
-    builder: Runner | None = None
+    process: Runner | None = None
     done: dict[str, Compilation] = {}
     while queue:
         try:
             recipe = queue.popleft()
         except IndexError:  # the other was quicker
             break
-        builder = builder or _builder(session, wanted.gpu)
+        process = process or builder(session, wanted.gpu)
         try:
-            done[_name(recipe)] = _one(builder, recipe, wanted)
+            done[_name(recipe)] = _one(process, recipe, wanted)
         except RunnerLost as lost:
-            builder.close()
-            builder = None
+            process.close()
+            process = None
             late = lost.outcome == "timeout"
             done[_name(recipe)] = (Compiled(runaway=TIMEOUT) if late else Compiled(unknown=lost.reason)), ""
-    if builder is not None:
-        builder.close()
+    if process is not None:
+        process.close()
     return done
 
 
-def _builder(session: Session, gpu: str) -> Runner:
-    builder = Runner(session.parent, "builder")
+def builder(session: Session, gpu: str) -> Runner:
+    """A process that has loaded the learner's file to compile it.
+
+    Raises:
+        NotMeasured: it cannot be loaded outside of the interpreter.
+    """
+    process = Runner(session.parent, "builder")
     try:
-        report = ask_to_load(builder, session.request, gpu=gpu)
+        report = ask_to_load(process, session.request, gpu=gpu)
     except RunnerLost as lost:
         raise NotMeasured(f"no prediction: {lost.reason}") from None
     if isinstance(report, Failed):
-        builder.close()
+        process.close()
         raise NotMeasured(f"no prediction: without the interpreter your file raised {report.fault.message}")
-    return builder
+    return process
 
 
-def _one(builder: Runner, recipe: Recipe, wanted: Wanted) -> Compilation:
+def _one(process: Runner, recipe: Recipe, wanted: Wanted) -> Compilation:
     request = {
         "do": "build", "recipe": recipe, "gpu": wanted.gpu, "machine": wanted.machine, "code": wanted.code,
     }  # fmt: skip
-    report, _ = builder.ask(request, Built, timeout=TIMEOUT)
+    report, _ = process.ask(request, Built, timeout=TIMEOUT)
     if not isinstance(report, Failed):
         return Compiled(asdict(report.facts)), report.code
     if report.fault.kind == "compile":

@@ -56,6 +56,7 @@ def test_a_strided_walk_is_slow_by_prediction_and_its_line_is_named(judged: Judg
     assert verdict.diagnosis == (
         "Line 11 loads 8.0× the sectors needed: neighbouring lanes are 65536 elements apart."
     )
+    assert verdict.speed is None, "a time beside it would have to be explained away"
     cause = verdict.checks[-1].cause
     assert (cause["evidence"], cause["line"], verdict.look_at) == ("predicted", 11, "line 11")
     assert {fact["name"] for fact in cause["facts"]} >= {"compiles", "sectors", "bytes", "spills"}
@@ -64,5 +65,18 @@ def test_a_strided_walk_is_slow_by_prediction_and_its_line_is_named(judged: Judg
 @pytest.mark.every_triton
 def test_what_only_the_interpreter_accepts_is_rejected_with_the_learners_line(judged: Judged) -> None:
     verdict = judged(HIDDEN, KERNEL.format(offs=ROW, value="acc", more=SUM))
-    assert verdict.status == "slow"
-    assert re.match(r"The compiler rejects line 1[345]: .*acc", verdict.diagnosis), verdict.diagnosis
+    assert verdict.status == "failed"
+    assert re.match(r"Triton cannot compile line 1[345]: .*acc", verdict.diagnosis), verdict.diagnosis
+
+
+@pytest.mark.every_triton
+def test_what_does_not_compile_at_full_size_alone_is_not_called_slow(judged: Judged) -> None:
+    more = "    acc = 2 * x\n    if BLOCK == 1024:\n        acc = 0\n"
+    more += "        for step in range(0, 2 + 0 * stride):\n            acc = acc + x"
+    source = KERNEL.format(offs=ROW, value="acc", more=more)
+    source = source.replace("BLOCK=1024)", "BLOCK=1024 if x.numel() > 1e6 else 2048)")
+    verdict = judged(HIDDEN, source)
+    fast = verdict.checks[-1]
+    assert (verdict.status, fast.name, fast.cause["fact"]) == ("failed", "fast", "compiles")
+    assert re.match(r"The compiler rejects line \d+: .*acc", verdict.diagnosis), verdict.diagnosis
+    assert verdict.speed is None

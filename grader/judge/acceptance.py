@@ -1,0 +1,131 @@
+"""What the compiler says of the kernels of a grading without a GPU, asked for while the cases run.
+
+Of each function, dtype and set of flags the smallest case and the largest: what their calls would launch on a
+GPU is compiled as far as it takes to know whether it compiles, and equal launches once.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from grader import datasheets
+from grader.answers import Accepted, Failed, Fault, Surveyed
+from grader.challenge import Case, Challenge
+from grader.judge.case.link import Runner, RunnerLost, ask_to_load, pack_arguments
+from grader.judge.case.oracle import gradient_positions
+from grader.judge.case.trial import draw
+from grader.judge.session import NotMeasured, Session, weight
+from grader.judge.speed.builds import builder
+
+MOST = 24  # launches; a tenth of a second each, a third on the last days
+TIMEOUT = 10.0  # seconds for one call, or one kernel
+
+Question = tuple[str, dict[str, Any], list[memoryview]]  # a case's name, and what its runner is asked
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the compiler said of one launch.
+
+    Attributes:
+        case: that it is from.
+        kernel, line: its name, and where it begins in the learner's file.
+        tuned: an autotuner tried it, and takes another where this one does not fit.
+        shared: bytes of shared memory of a program; None where that is not known.
+        fault: why it does not compile.
+        unknown: why that is not known.
+    """
+
+    case: str
+    kernel: str
+    line: int
+    tuned: bool
+    shared: int | None = None
+    fault: Fault | None = None
+    unknown: str = ""
+
+
+def wanted(session: Session) -> bool:
+    """Whether to ask: not on a GPU, where kernels are compiled to run, and not for single cases."""
+    return session.device == "cpu" and session.request.cases and not session.request.only
+
+
+def begin(session: Session) -> Future[list[Told]] | None:
+    """Start asking; None where that is not wanted."""
+    if not wanted(session):
+        return None
+    session.expect_builder()
+    questions = [_question(session, *pair) for pair in _chosen(session)]
+    return ThreadPoolExecutor(1).submit(_answers, session, questions)
+
+
+def _chosen(session: Session) -> list[tuple[Challenge, Case]]:
+    """The smallest cases first, then the largest."""
+    kinds: dict[Any, list[tuple[Challenge, Case]]] = {}
+    pairs = session.cases("correct") + session.cases("edges")
+    for challenge, case in sorted(pairs, key=lambda pair: weight(pair[1])):
+        flags = {name: v for name, v in case.sizes.items() if isinstance(v, bool | None)}
+        if not challenge.probe and weight(case) < math.inf:
+            kinds.setdefault((challenge.entry, case.dtype, str(flags)), []).append((challenge, case))
+    return [pairs[0] for pairs in kinds.values()] + [pairs[-1] for pairs in kinds.values() if pairs[1:]]
+
+
+def _question(session: Session, challenge: Challenge, case: Case) -> Question:
+    arguments = draw(challenge, case, session.request.seed, "cpu")
+    specs, blobs = pack_arguments(arguments, session.names[challenge.entry][: len(arguments)])
+    of = gradient_positions(challenge, arguments)
+    asked = {"do": "survey", "entry": challenge.entry, "arguments": specs, "of": of, "gpu": datasheets.USUAL}
+    return session.case_id((challenge, case)), asked, blobs
+
+
+def _answers(session: Session, questions: list[Question]) -> list[Told]:
+    torch.set_num_threads(1)  # of this thread, too
+    recipes: dict[str, tuple[str, dict[str, Any]]] = {}
+    for case, recipe in _surveyed(session, questions):
+        # What an autotuner tries is judged beside what else it tried for that call.
+        name = json.dumps([recipe, case if recipe["tuned"] else ""], sort_keys=True)
+        recipes.setdefault(name, (case, recipe))
+    compiler = builder(session, datasheets.USUAL) if recipes else None
+    try:
+        launches = list(recipes.values())
+        found = [_told(compiler, *launch) for launch in launches[:MOST] if compiler]
+        return found + [_told(None, *launch) for launch in launches[MOST:]]
+    except RunnerLost as lost:
+        raise NotMeasured(lost.reason) from None
+    finally:
+        if compiler:
+            compiler.close()
+
+
+def _surveyed(session: Session, questions: list[Question]) -> Iterator[tuple[str, dict[str, Any]]]:
+    runner = Runner(session.parent)
+    try:
+        ask_to_load(runner, session.request)
+        for case, asked, blobs in questions:
+            report, _ = runner.ask(asked, Surveyed, blobs, timeout=TIMEOUT)
+            if not isinstance(report, Failed):
+                yield from ((case, recipe) for recipe in report.recipes)
+    except RunnerLost:
+        return  # what it does on a GPU is not known, and the cases show what it does here
+    finally:
+        runner.close()
+
+
+def _told(compiler: Runner | None, case: str, recipe: dict[str, Any]) -> Told:
+    told = {"case": case, "tuned": recipe["tuned"]}
+    told |= {name: recipe.get(name, default) for name, default in (("kernel", ""), ("line", 0))}
+    if compiler is None or "unknown" in recipe:
+        return Told(**told, unknown=recipe.get("unknown", "one of many"))
+    report, _ = compiler.ask({"do": "accept", "recipe": recipe}, Accepted, timeout=TIMEOUT)
+    if isinstance(report, Accepted):
+        return Told(**told, shared=report.shared)
+    if report.fault.kind == "compile":
+        return Told(**told, fault=report.fault)
+    return Told(**told, unknown=f"{report.fault.type}: {report.fault.first_line}")

@@ -1,0 +1,65 @@
+"""Without a GPU: do the kernels that it would be handed compile, and does it have memory for them?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from concurrent.futures import TimeoutError as TooLate
+from dataclasses import asdict
+
+from grader import datasheets
+from grader.judge.acceptance import Told
+from grader.judge.session import CheckFailed, NotMeasured, Session
+
+PATIENCE = 20.0  # seconds beyond the cases
+GPU = datasheets.GPUS[datasheets.USUAL]
+
+
+def check(session: Session) -> None:
+    """Look at what the compiler said while the cases ran.
+
+    Raises:
+        CheckFailed: the first kernel that it rejects, or that no GPU of the kind has the memory for.
+        NotMeasured: it said nothing.
+    """
+    try:
+        found = session.acceptance.result(PATIENCE)
+    except TooLate:
+        raise NotMeasured("the compiler was not done in time") from None
+    for told in found:
+        if told.fault and not (told.tuned and told.fault.type == "CompileTimeAssertionFailure"):
+            raise _rejected(told)
+    for told in found:
+        if _too_large(told) and not (told.tuned and _another(told, found)):
+            raise _unfit(told)
+    unknown = sorted({told.unknown for told in found if told.unknown})
+    if unknown and all(told.unknown for told in found):
+        raise NotMeasured(f"whether it compiles is not known ({unknown[0]})")
+
+
+def _too_large(told: Told) -> bool:
+    return told.shared is not None and told.shared > GPU.shared
+
+
+def _another(told: Told, found: Iterable[Told]) -> bool:
+    """Whether the autotuner has a config for that call that fits, or may."""
+    alike = (other for other in found if (other.case, other.kernel) == (told.case, told.kernel))
+    return any(not other.fault and not _too_large(other) for other in alike)
+
+
+def _rejected(told: Told) -> CheckFailed:
+    assert told.fault is not None
+    fault = told.fault
+    where = f"line {fault.line}" if fault.line else told.kernel
+    reason = f"Triton cannot compile {where}: {fault.first_line}"
+    cause = {"reason": reason, "fact": "compiles", "case": told.case, "gpu": GPU.name, **asdict(fault)}
+    return CheckFailed("failed", cause, (reason, where))
+
+
+def _unfit(told: Told) -> CheckFailed:
+    assert told.shared is not None
+    reason = (
+        f"With {told.case}, {told.kernel} needs {told.shared >> 10} KB of shared memory where an {GPU.name} "
+        f"has {GPU.shared >> 10}."
+    )
+    cause = {"reason": reason, "fact": "shared memory", "case": told.case, "gpu": GPU.name, "line": told.line}
+    return CheckFailed("failed", cause, (reason, "the blocks' sizes, num_stages"))

@@ -1,0 +1,88 @@
+"""A grading without a GPU compiles what a GPU would be handed, on days without a speed bar too."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.judge.conftest import Judged
+
+HIDDEN = """
+challenge = Challenge(
+    entry="double",
+    inputs=lambda case, draw: (draw(case.n),),
+    reference=lambda x: 2 * x,
+    cases=[Case(n=32), Case(n=100), Case(n=128, dtype=torch.float16), Case(n=128, values="large")],
+)
+"""
+KERNEL = """
+{head}
+@triton.jit
+def double_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offs, mask=offs < n, other=0.0)
+{body}
+    tl.store(y_ptr + offs, y, mask=offs < n)
+
+
+def double(x):
+    y = torch.empty_like(x)
+    {launch}
+    return y
+"""
+LAUNCH = "double_kernel[(triton.cdiv(x.numel(), 64),)](x, y, x.numel(), BLOCK=64)"
+# A tile in shared memory, for it is read crosswise: 4 bytes an element.
+LARGE = """    rows = tl.arange(0, 512)
+    tile = tl.zeros((512, 512), tl.float32) + rows[:, None] * n
+    y = 2 * x + 0 * tl.sum(tl.dot(tile, tl.trans(tile) + 1, input_precision="ieee"))"""
+
+
+def source(body: str = "    y = 2 * x", head: str = "", launch: str = LAUNCH) -> str:
+    return KERNEL.format(head=head, body=body, launch=launch)
+
+
+@pytest.mark.every_triton
+def test_a_kernel_that_compiles_passes(judged: Judged) -> None:
+    verdict = judged(HIDDEN, source())
+    assert [check.name for check in verdict.checks][-2:] == ["compiles", "honest"]
+    assert {check.outcome for check in verdict.checks} == {"passed"}
+
+
+@pytest.mark.every_triton
+def test_a_loop_that_changes_a_type_is_no_pass_and_the_line_is_named(judged: Judged) -> None:
+    body = "    y = 0.0\n    for step in range(0, n * 0 + 2):\n        y = y + x"
+    verdict = judged(HIDDEN, source(body))
+    assert (verdict.status, verdict.look_at) == ("failed", "line 13")
+    assert verdict.diagnosis.startswith("Triton cannot compile line 13: "), verdict.diagnosis
+    compiles = verdict.checks[-2]
+    assert (compiles.name, compiles.outcome, compiles.cause["fact"]) == ("compiles", "failed", "compiles")
+
+
+def test_a_kernel_that_fits_no_gpu_is_no_pass(judged: Judged) -> None:
+    verdict = judged(HIDDEN, source(LARGE))
+    assert verdict.status == "failed"
+    assert "KB of shared memory where an H200 has 227." in verdict.diagnosis
+
+
+def test_of_an_autotuners_configs_one_that_fits_will_do(judged: Judged) -> None:
+    body = f"    if BLOCK == 128:\n{LARGE.replace('    ', '        ')}\n    else:\n        y = 2 * x"
+    tuned = "@triton.autotune([triton.Config({{'BLOCK': block}}) for block in {}], key=['n'])"
+    launch = "double_kernel[lambda meta: (triton.cdiv(x.numel(), meta['BLOCK']),)](x, y, x.numel())"
+    verdict = judged(HIDDEN, source(body, tuned.format([64, 128]), launch))
+    assert verdict.status == "passed", verdict.diagnosis
+    verdict = judged(HIDDEN, source(body, tuned.format([128]), launch))
+    assert "shared memory" in verdict.diagnosis
+
+
+def test_blocks_that_only_the_interpreter_is_handed_need_not_compile(judged: Judged) -> None:
+    launch = LAUNCH.replace("BLOCK=64", "BLOCK=64 if x.is_cuda else 128")
+    body = "    y = 2 * x\n    if BLOCK == 128:\n        y = 0.0\n        for step in range(0, n * 0 + 2):\n"
+    verdict = judged(HIDDEN, source(body + "            y = y + x", launch=launch))
+    assert verdict.status == "passed", verdict.diagnosis
+
+
+def test_kernels_of_one_name_are_not_taken_for_one_another(judged: Judged) -> None:
+    head = "@triton.jit\ndef double_kernel(x_ptr, NONE):\n    pass\n\n\nother = double_kernel\n"
+    verdict = judged(HIDDEN, source(head=head))
+    compiles = verdict.checks[-2]
+    assert (verdict.status, compiles.name, compiles.outcome) == ("passed", "compiles", "not measured")
+    assert "not known" in compiles.cause["reason"]
