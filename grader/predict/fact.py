@@ -10,8 +10,8 @@ class Fact:
     """One thing that was looked at.
 
     Attributes:
-        name: compiles, compile time, shared memory, spills, matrix units, sectors, stores, fp64, divisions, programs, in
-            flight, bytes, order, products, time.
+        name: compiles, compile time, shared memory, spills, matrix units, sectors, stores, fp64, divisions,
+            programs, in flight, bytes, order, products, time.
         passed: whether it is within its margin.
         says: one sentence, with the factor.
         line: of the learner's file; 0 where none is to blame.

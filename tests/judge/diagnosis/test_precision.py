@@ -27,22 +27,19 @@ def in_tf32(m: int, k: int, n: int) -> Trial:
 @pytest.mark.parametrize("dot", ["tl.dot(a, b, acc)", 'tl.dot(a, b, input_precision="tf32")'])
 def test_tf32_is_named_with_its_line(dot: str) -> None:
     trials = [in_tf32(16, 16, 16), in_tf32(40, 70, 50)]
-    assert told(*trials, source=f"acc = 0\nacc = {dot}", compiled=True).startswith(
-        "tl.dot on line 2 rounds fp32"
-    )
+    assert told(*trials, source=f"acc = 0\nacc = {dot}").startswith("tl.dot on line 2 rounds fp32")
 
 
 @pytest.mark.parametrize(
-    ("source", "compiled"),
+    "source",
     [
-        ('tl.dot(a, b, input_precision="ieee")', True),
-        ("tl.dot(a, b, **options)", True),
-        ("tl.dot(a.to(tl.float16), b.to(tl.float16))", True),
-        ("tl.dot(a, b)", False),
+        'tl.dot(a, b, input_precision="ieee")',
+        "tl.dot(a, b, **options)",
+        "tl.dot(a.to(tl.float16), b.to(tl.float16))",
     ],
 )
-def test_what_may_be_something_else_is_only_called_imprecise(source: str, compiled: bool) -> None:
-    sentence = told(in_tf32(16, 16, 16), in_tf32(40, 70, 50), source=source, compiled=compiled)
+def test_what_may_be_something_else_is_only_called_imprecise(source: str) -> None:
+    sentence = told(in_tf32(16, 16, 16), in_tf32(40, 70, 50), source=source)
     assert "TF32" not in sentence
     assert "precision" in sentence
 
