@@ -101,9 +101,12 @@ mistakes = [
         says="shape",
     ),
     Mistake("the result is always fp32", swap={"dtype=x.dtype, ": ""}, fails="correct", says="dtype"),
-    Mistake("a view of x is returned", swap={RETURN: "    return x.T"}, fails="correct", says="contiguous"),
+    Mistake("a view of x is returned", swap={RETURN: "    return x.T"}, fails="correct", says="input"),
     Mistake(
-        "torch does the work", swap={RETURN: "    return x.T.contiguous()"}, fails="honest", says="torch"
+        "torch does the work",
+        swap={RETURN: "    return x.T.clone(memory_format=torch.contiguous_format)"},
+        fails="honest",
+        says="torch",
     ),
     Mistake(
         "a strided x is copied first",

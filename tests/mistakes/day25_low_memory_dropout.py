@@ -206,6 +206,7 @@ mistakes = [
         swap={"tl.program_id(0).to(tl.int64)": "tl.program_id(0)"},
         fails="edges",
         says="int32",
+        gpu=True,
     ),
     Mistake(
         "the rate is rounded to 1/256",

@@ -102,7 +102,7 @@ mistakes = [
                 ".to(tl.float16 if v.dtype == tl.float16 else tl.float32)"
             )
         },
-        fails="edges",
+        fails="correct",
         says="precision",
     ),
     Mistake(
@@ -211,7 +211,7 @@ mistakes = [
     ),
     Mistake(
         "torch does the work",
-        swap={RETURN: "    return (q @ k.mT * scale) @ v"},
+        swap={RETURN: "    return ((q.float() @ k.float().mT * scale) @ v.float()).to(q.dtype)"},
         fails="honest",
         says="torch",
     ),

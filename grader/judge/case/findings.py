@@ -117,8 +117,14 @@ def _memory_findings(trial: Trial, report: Called) -> list[Finding]:
         if not isinstance(entry, TensorOutput) or 0 in entry.shape:
             continue
         if entry.source in trial.names:
-            said = f"The function returns its own input {entry.source}: allocate a new tensor for the result."
-            return [Finding("shared", f"the result is the input {entry.source}", told=(said, "the launcher"))]
+            said = f"The result lies in the memory of the input {entry.source}: allocate a new tensor for it."
+            return [
+                Finding(
+                    "shared",
+                    f"the result lies in the memory of the input {entry.source}",
+                    told=(said, "the launcher"),
+                )
+            ]
         if entry.older:
             said = (
                 "The result lies in memory that an earlier call had already: what that call returned changes "

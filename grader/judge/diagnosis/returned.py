@@ -38,7 +38,7 @@ def returned_input(trial: Trial, _: Finding, __: Evidence) -> Diagnosis | None:
     own = next((source for source in sources if source in trial.names), None)
     if own is None:
         return None
-    return f"The function returns its own input {own}: allocate a new tensor for the result.", "the launcher"
+    return f"The result lies in the memory of the input {own}: allocate a new tensor for it.", "the launcher"
 
 
 def changed_input(trial: Trial, finding: Finding, _: Evidence) -> Diagnosis | None:

@@ -122,11 +122,16 @@ def _refuted(function: Callable[..., Any], explained: list[Explained], evidence:
     """
     first, given = explained[0].trial, explained[0].given
     passed = [t for t in evidence.passed if t.challenge is first.challenge and t.answer and not t.rows]
-    passed = [t for t in passed if t.case.dtype == first.case.dtype]
+    passed = [t for t in passed if t.case.dtype == first.case.dtype and not _empty(t)]
     against = [other for other in passed if _differs(function, other, given)]
     if any(o.case.values == first.case.values and _elements(o) >= _elements(first) for o in against):
         return True
     return len(against) > sum(one.trial.case.dtype == first.case.dtype for one in explained)
+
+
+def _empty(trial: Trial) -> bool:
+    """Whether an input has no elements: a suspect need not know what to do there, and says nothing."""
+    return any(isinstance(value, torch.Tensor) and not value.numel() for value in trial.arguments)
 
 
 def _elements(trial: Trial) -> int:

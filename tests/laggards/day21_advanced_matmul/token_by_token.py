@@ -26,7 +26,7 @@ def token_kernel(
     BLOCK_E: tl.constexpr,
 ):
     """Reads 1 row of x and BLOCK_N columns of w, writes BLOCK_N elements: kn reads for n outputs."""
-    token = tl.program_id(0)
+    token = tl.program_id(0).to(tl.int64)
     offs_e = tl.arange(0, BLOCK_E)
     ends = tl.cumsum(tl.load(group_sizes_ptr + offs_e, mask=offs_e < e, other=0), axis=0)
     group = tl.sum((ends <= token).to(tl.int32), axis=0).to(tl.int64)

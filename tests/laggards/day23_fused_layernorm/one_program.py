@@ -46,7 +46,8 @@ def all_sums(dy_ptr, s_ptr, mean_ptr, rstd_ptr, dw_ptr, db_ptr, M, N, dy_m, dy_n
     inside = i < N
     dw = tl.zeros((BLOCK,), tl.float32)
     db = tl.zeros((BLOCK,), tl.float32)
-    for row in range(M):
+    for number in range(M):
+        row = number.to(tl.int64)
         s = tl.load(s_ptr + row * N + i, mask=inside, other=0.0).to(tl.float32)
         dy = tl.load(dy_ptr + row * dy_m + i * dy_n, mask=inside, other=0.0).to(tl.float32)
         dw += dy * (s - tl.load(mean_ptr + row)) * tl.load(rstd_ptr + row)
