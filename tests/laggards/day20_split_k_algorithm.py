@@ -11,7 +11,7 @@ laggards = [
     Laggard(
         "every block its own split",
         swap={
-            "2 * split_k * tiles <= PROGRAMS and 2 * split_k * 4 <= blocks_k": "split_k < min(blocks_k, 1024)",
+            "2 * split_k * tiles <= PROGRAMS and 2 * split_k * 4 <= blocks_k": "split_k < blocks_k <= 2**20",
             "BLOCK_K = 128 // a.element_size()": "BLOCK_K = 64 // a.element_size()",
         },
     ),
