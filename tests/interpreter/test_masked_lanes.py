@@ -29,7 +29,8 @@ built = built.result() if hasattr(built, "result") else built
 ptx = built.asm["ptx"]
 loads = re.findall(r"@%p\\d+ ld\\.global\\.\\S+ \\{ ([^}]*) \\}", ptx)
 registers = [register.strip() for load in loads for register in load.split(",")]
-print(len(registers) > 0 and all(re.search(rf"mov\\.[bu]32\\s+{register}, 0x0;", ptx) for register in registers))
+begun = [re.search(rf"mov\\.[bu]32\\s+{register}, 0x0;", ptx) for register in registers]
+print(len(begun) > 0 and all(begun))
 """
 
 
