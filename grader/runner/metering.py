@@ -91,7 +91,9 @@ class Metering:
         for position in header["of"]:
             arguments[position].requires_grad_()
         with traced(tracer):
-            getattr(self.runner.module, header["entry"])(*arguments)
+            result = getattr(self.runner.module, header["entry"])(*arguments)
+            if header["of"]:
+                gradients(result, [arguments[position] for position in header["of"]], _upstream(result))
         return Traced(tracer.launches), []
 
     def _tune(self, meter: Meter, header: dict[str, Any], blobs: list[bytearray]) -> None:
@@ -112,10 +114,14 @@ class Metering:
         meter.paused = True
         if part == "forward":
             return
-        outputs = as_list(result)
-        upstream = [
-            torch.empty_like(out) if isinstance(out, torch.Tensor) and out.is_floating_point() else None
-            for out in outputs
-        ]
+        upstream = _upstream(result)
         meter.paused = False
         gradients(result, [arguments[position] for position in header["of"]], upstream)
+
+
+def _upstream(result: Any) -> list[torch.Tensor | None]:
+    """A gradient for each output; its values do not matter."""
+    return [
+        torch.empty_like(out) if isinstance(out, torch.Tensor) and out.is_floating_point() else None
+        for out in as_list(result)
+    ]

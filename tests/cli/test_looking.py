@@ -335,3 +335,18 @@ def test_the_page_is_opened_on_request_and_stays_where_nothing_can_open_it(
     with pytest.raises(TrackError, match=r"Nothing here opens day07_memory_coalescing\.html"):
         typed("show 7 --file kernel.py --open")
     assert page.is_file()
+
+
+def test_the_kernels_of_the_backward_pass_are_drawn_too(typed: Any, tmp_path: Path) -> None:
+    day = catalog.find("23")
+    (tmp_path / "kernel.py").write_text(day.solution.read_text(encoding="utf-8"), encoding="utf-8")
+    told = typed("show 23 --file kernel.py -k rows=2-")
+    assert "forward_kernel, backward_kernel, column_sum_kernel" in told
+
+
+def test_a_relation_is_drawn_under_the_name_that_a_failed_grading_gives_it(
+    typed: Any, tmp_path: Path
+) -> None:
+    day = catalog.find("24")
+    (tmp_path / "kernel.py").write_text(day.solution.read_text(encoding="utf-8"), encoding="utf-8")
+    assert "dropout_kernel" in typed("show 24 --file kernel.py -k the_same_seed")

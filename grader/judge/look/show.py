@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from grader.answers import Failed, Traced
-from grader.challenge import Case, Challenge
+from grader.challenge import Case, Challenge, Relation
 from grader.judge.case.link import RunnerLost, pack_arguments
 from grader.judge.case.oracle import gradient_positions
 from grader.judge.case.trial import draw
@@ -43,11 +43,8 @@ def _names(session: Session) -> str:
 
 def _part(session: Session, challenge: Challenge) -> dict[str, Any]:
     """Of the cases that fit into a picture, the one that shows most; empty where none is asked for."""
-    plain = [
-        case for case in challenge.cases if not case.gpu and (session.request.only or case.group == "correct")
-    ]
     inputs = {
-        case.id: draw(challenge, case, session.request.seed, "cpu") for case in plain if _asked(session, case)
+        case.id: draw(challenge, case, session.request.seed, "cpu") for case in _asked(session, challenge)
     }
     if not inputs:
         return {}
@@ -57,8 +54,14 @@ def _part(session: Session, challenge: Challenge) -> dict[str, Any]:
     return {"entry": challenge.entry, "case": best, "launches": [asdict(launch) for launch in drawn[best]]}
 
 
-def _asked(session: Session, case: Case) -> bool:
-    return session.request.only is None or session.request.only in case.id
+def _asked(session: Session, challenge: Challenge) -> list[Case]:
+    """The cases that a picture may be of: plain ones, or those that -k names as a failed grading does."""
+    only = session.request.only
+    if only is None:
+        return [case for case in challenge.cases if case.group == "correct" and not case.gpu]
+    tried: list[Case | Relation] = [*challenge.cases, *challenge.relations]
+    named = [one for one in tried if only in session.case_id((challenge, one)) and not one.gpu]
+    return [one.case if isinstance(one, Relation) else one for one in named]
 
 
 def _launches(session: Session, challenge: Challenge, arguments: tuple[Any, ...]) -> list[TracedLaunch]:
