@@ -118,7 +118,7 @@ def row(terminal: Terminal, group: str, checks: Sequence[Check], foretold: bool 
     count = f"{passed}/{len(checks)}" if tried and (len(checks) > 1 or "[" in checks[0].name) else ""
     badge = "predicted" if foretold and group == "fast" else ""
     walked = sum(check.outcome == "passed" and check.name.endswith("-walked]") for check in checks)
-    badge = f"{walked} by addresses alone" if walked else badge
+    badge = f"{walked} too large to run: addresses alone" if walked else badge
     if worst:
         said = [badge if group == "fast" else "", case(worst.name)]
         return line(terminal, worst.outcome, group, count, " ".join(filter(None, said)))

@@ -193,7 +193,7 @@ def _foretold(speed: SpeedResult) -> list[tuple[Part, Part]]:
     return [
         ("yours", f"{duration(speed.yours_us)}, predicted for one {speed.gpu}"),
         ("too slow from", f"{duration(speed.needed_us)}   {speed.bar}"),
-        ("copy", f"{duration(speed.copy_us)}   at the bandwidth of its data sheet"),
+        ("copy", f"{duration(speed.copy_us)}   predicted, of as many bytes as the task must move"),
         ("evidence", "predicted from counts, not measured"),
     ]
 

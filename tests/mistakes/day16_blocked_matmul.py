@@ -30,7 +30,7 @@ mistakes = [
         "the sums are kept in fp16",
         swap={DOT: "tl.dot(a, b, input_precision='ieee', out_dtype=tl.float16)"},
         fails="correct",
-        says="precision",
+        says="out_dtype",
     ),
     Mistake(
         "the inner block is 16 wide, whatever k is",

@@ -27,7 +27,7 @@ def unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
             "triton.cdiv in the grid",
         )
     if all(bool(hole.all()) for hole in holes):
-        return _nothing(grids(trial))
+        return _nothing(grids(trial), evidence.source)
     if largest.dim() > 1:
         # The largest launch may be the forward pass, and a gradient come from another.
         gradient = bool(finding.facts.get("label"))
@@ -53,9 +53,15 @@ def _without_programs(pairs: Pairs) -> Trial | None:
     return empty[0] if empty and len(whole) == len(empty) else None
 
 
-def _nothing(grids: list[list[int]]) -> Diagnosis:
+def _nothing(grids: list[list[int]], source: str) -> Diagnosis:
     if not grids:
         return "The result was never written: no kernel was launched.", "the launch"
+    if "tl.atomic_" in source:
+        return (
+            "The result is made from memory that nobody wrote: an atomic adds to what is there already, and "
+            "torch.empty leaves anything there. Begin with torch.zeros.",
+            "the memory that tl.atomic_add adds to",
+        )
     return (
         "The result was never written: it still holds what torch.empty left there, "
         "or is made from memory that does.",

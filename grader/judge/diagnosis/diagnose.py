@@ -19,7 +19,7 @@ from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.judge.diagnosis.groups import weights
 from grader.judge.diagnosis.overrun import overrun
 from grader.judge.diagnosis.patterns import values
-from grader.judge.diagnosis.precision import imprecise, tf32
+from grader.judge.diagnosis.precision import half_sums, imprecise, tf32
 from grader.judge.diagnosis.products import counted
 from grader.judge.diagnosis.properties import (
     always_right,
@@ -111,6 +111,7 @@ RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | Speech | None]]
     suspected,
     sign_of_scale,
     special,
+    half_sums,
     tf32,
     counted,
     weights,

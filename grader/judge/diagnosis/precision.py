@@ -10,13 +10,25 @@ from grader.judge.case.compare import Finding, errors, gate
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.judge.diagnosis.fit import wrong_output
-from grader.judge.diagnosis.source import dots_in_tf32
+from grader.judge.diagnosis.source import dots_in_half, dots_in_tf32
 
 CLOSE = 2e-2  # a larger error is no rounding
 MOST_ELEMENTS = 0.5  # that rounding moves
 NARROW = ("float16", "bfloat16", "float8", "tf32", "half")  # words of fewer bits than fp32 has
 FEW = 3  # right cases that say something
 TF32 = (5e-5, 2e-3)  # relative errors of products of fp32 numbers rounded to 11 bits
+
+
+def half_sums(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
+    """The values are close, and a tl.dot is told to add up in fp16."""
+    lines = dots_in_half(evidence.source)
+    if not lines or finding.kind != "values" or relative(finding) > CLOSE:
+        return None
+    return (
+        f"The values are close but too imprecise: tl.dot on line {lines[0]} is told by out_dtype to add its "
+        "products up in fp16. Without that it adds them up in fp32.",
+        f"out_dtype on line {lines[0]}",
+    )
 
 
 def tf32(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:

@@ -76,6 +76,12 @@ def dots_in_tf32(source: str) -> list[int]:
     return lines
 
 
+def dots_in_half(source: str) -> list[int]:
+    """Lines of the tl.dot calls that are told to add up in fp16."""
+    dots = ((call, keyword(call, "out_dtype")) for name, call in calls(source) if name == "dot")
+    return [call.lineno for call, dtype in dots if dtype is not None and "float16" in ast.unparse(dtype)]
+
+
 def adds_to_garbage(source: str) -> bool:
     """Whether tl.atomic_add is used, and nothing anywhere is filled with a first value."""
     fills = {"zeros", "zeros_like", "new_zeros", "zero_", "fill_", "full", "full_like", "copy_", "clone"}

@@ -29,7 +29,7 @@ def strides(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
             which = "Of the inputs that are not contiguous, some come out wrong"
         return (
             f"{which}: a stride is ignored, taken for granted, or taken from another tensor.",
-            "x.stride() in the launcher, and the offsets of the load",
+            "the strides that the launcher hands over, and the offsets that use them",
         )
     return None
 
