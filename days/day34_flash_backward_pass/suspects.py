@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from grader.formulas.attention import LOG2_E, Tensors, by_head
-from grader.formulas.attention_backward import Backward, delta_of, same
+from grader.formulas.attention_backward import Backward, delta_along_keys, delta_of, same
 from grader.formulas.blocks import BLOCKS, last_block, whole_blocks
 from grader.formulas.dtypes import BRAIN, HALF
 from grader.formulas.misread import first_heads
@@ -60,11 +60,6 @@ def narrow(x: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
 
 def leaking(p: torch.Tensor, dp: torch.Tensor, delta: torch.Tensor) -> torch.Tensor:
     return p * dp - delta[:, None]
-
-
-def along_keys(p: torch.Tensor, dp: torch.Tensor, delta: torch.Tensor) -> torch.Tensor:
-    """delta as a row; where the shapes do not allow it, nothing a kernel could give."""
-    return p * (dp - delta[None, :]) if p.shape[0] == p.shape[1] else p * math.nan
 
 
 def whole(axis: str, n: int) -> Callable[..., torch.Tensor]:
@@ -158,7 +153,7 @@ SUSPECTS = {
     "The factor p is missing: ds is p ∘ (dp - delta).": changed(
         formula=lambda p, dp, delta: (dp - delta[:, None]).masked_fill(p == 0, 0.0)
     ),
-    "delta lies along the keys: it is one number a query.": changed(formula=along_keys),
+    "delta lies along the keys: it is one number a query.": changed(formula=delta_along_keys),
     "delta is Σ o ∘ o: it is Σ do ∘ o.": changed(delta=lambda o, do: delta_of(o, o)),
     "delta is Σ do ∘ do: it is Σ do ∘ o.": changed(delta=lambda o, do: delta_of(do, do)),
     "delta is a mean: it is the sum over D.": changed(delta=lambda o, do: (o * do).mean(dim=-1)),
