@@ -120,7 +120,7 @@ SUSPECTS = {
         hidden_by_a_number
     ),
     f"{NONE} Yours gives NaN: -inf - (-inf), or 0 / 0.": unguarded,
-    "The scores are rounded to fp16, which has only Inf past 65504: keep them in fp32, whatever the dtype of q.": (
+    "The scores are rounded to fp16, which has only Inf past 65504: keep them in fp32, whatever q is.": (
         rounded_scores
     ),
     "Large scores overflow: exp() of them is Inf, and Inf / Inf is NaN. Subtract the row's maximum first.": (

@@ -90,9 +90,7 @@ OF_DSCORES = {
 }
 
 OF_DELTA = {
-    "delta is summed over the queries: it is one number for each of them, summed over D.": (
-        down_the_columns
-    ),
+    "delta is summed over the queries: it is one number for each of them, summed over D.": (down_the_columns),
     "delta is Σ o ∘ o: do has no part in it.": lambda o, do: (o * o).sum(dim=-1),
     "delta is Σ do ∘ do: o has no part in it.": lambda o, do: (do * do).sum(dim=-1),
     "delta has another sign.": lambda o, do: -(o * do).sum(dim=-1),

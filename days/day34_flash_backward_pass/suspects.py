@@ -133,12 +133,12 @@ START = (
 END = "The loop for dq ends with key i for query i, which sees keys up to i + Sk - Sq."
 DIAGONAL = "The blocks that the diagonal crosses are left out of dk and dv: the loop starts behind them."
 MULTIPLIED = (
-    "Rows that see no key give NaN in dq, in blocks where another row sees one: exp(s - lse) is Inf, and Inf · 0 "
-    "is NaN."
+    "Rows that see no key give NaN in dq, in blocks where another row sees one: exp(s - lse) is Inf, and "
+    "Inf · 0 is NaN."
 )
 SQUARE = (
-    "The loops end or start at the diagonal although causal is False; and where it is True, query i sees keys up "
-    "to i + Sk - Sq, not to i."
+    "The loops end or start at the diagonal although causal is False; and where it is True, query i sees keys "
+    "up to i + Sk - Sq, not to i."
 )
 LOWER = "The loops end or start at the diagonal although causal is False: there, every query sees every key."
 SUSPECTS = {
