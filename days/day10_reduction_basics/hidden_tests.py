@@ -31,6 +31,8 @@ def of_blocks(block: int) -> dict[str, Callable[[torch.Tensor], torch.Tensor]]:
         f"What follows the last whole block of {block} is left out: round the number of blocks up.": (
             lambda x: x[: whole_blocks(len(x), block)].sum()
         ),
+        f"What follows the last whole block of {block} is left out, if there is one: round the number of "
+        "blocks up.": lambda x: x[: max(whole_blocks(len(x), block), block)].sum(),
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 
 from grader.formulas.attention import Shift, attention, diagonal, softmax, visible
-from grader.formulas.blocks import BLOCKS, whole_blocks
+from grader.formulas.blocks import BLOCKS, lanes, whole_blocks
 from grader.formulas.misread import first_heads, through
 
 
@@ -58,6 +58,19 @@ def undivided(q, k, v, scale, causal) -> torch.Tensor:
     return torch.exp(scores - scores.amax(-1, keepdim=True).clamp(min=-1e30)) @ v
 
 
+def down_the_columns(scores: int) -> Callable[..., torch.Tensor]:
+    """A softmax of each key over the rows of a tile of so many scores, the rows of all heads in one list."""
+
+    def wrong(q, k, v, scale, causal) -> torch.Tensor:
+        s = q @ k.mT * scale
+        seen = seen_by(q, k, causal).expand_as(s)
+        rows = max(scores // lanes(k.shape[2]), 1)
+        tiles = zip(s.flatten(0, 2).split(rows), seen.flatten(0, 2).split(rows), strict=True)
+        return torch.cat([softmax(*tile, -2) for tile in tiles]).view_as(s) @ v
+
+    return wrong
+
+
 def of_whole_blocks(block: int) -> Callable[..., torch.Tensor]:
     """Attention whose weighted sum ends with the last whole block of keys."""
 
@@ -75,6 +88,7 @@ def first_values(block: int) -> Callable[..., torch.Tensor]:
     )
 
 
+TILES = (1024, 2048, 4096, 8192, 16384)  # scores that a program may hold
 SCALE = "Scores are q · k · scale, with the scale once."
 MASK = "The causal mask is off: query i sees keys up to i + Sk - Sq."
 NONE = "A query that sees no key must give 0."
@@ -106,7 +120,7 @@ SUSPECTS = {
         hidden_by_a_number
     ),
     f"{NONE} Yours gives NaN: -inf - (-inf), or 0 / 0.": unguarded,
-    "The scores overflow: past 65504 fp16 has only Inf. Keep them in fp32, whatever the dtype of q.": (
+    "The scores are rounded to fp16, which has only Inf past 65504: keep them in fp32, whatever q is.": (
         rounded_scores
     ),
     "Large scores overflow: exp() of them is Inf, and Inf / Inf is NaN. Subtract the row's maximum first.": (
@@ -119,6 +133,11 @@ SUSPECTS = {
     "The softmax runs over the queries: each row of scores, over the keys, must sum to 1.": (
         lambda q, k, v, scale, causal: softmax(q @ k.mT * scale, seen_by(q, k, causal), -2) @ v
     ),
+    **{
+        "The softmax runs over the queries of a tile: each row of scores, over the keys, must sum to 1. "
+        f"(Tiles of {n} scores.)": down_the_columns(n)
+        for n in TILES
+    },
     "Every head reads the keys of head 0: add the head's stride.": lambda q, k, v, scale, causal: attention(
         q, first_heads(k), v, scale, causal
     ),

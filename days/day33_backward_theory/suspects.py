@@ -7,9 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch.nn.functional import pad
 
 from grader.formulas.attention import LOG2_E, Shift, diagonal, scores, unmoved
-from grader.formulas.attention_backward import Backward, ds_of
+from grader.formulas.attention_backward import Backward, delta_along_keys, ds_of
+from grader.formulas.blocks import lanes
 
 
 def gradient(
@@ -44,9 +46,11 @@ def without_keys(q, k, v, do, lse, delta, scale, causal) -> torch.Tensor:
     return ds.masked_fill((lse == -math.inf)[..., None], math.nan)
 
 
-def along_keys(p: torch.Tensor, dp: torch.Tensor, delta: torch.Tensor) -> torch.Tensor:
-    """delta as a row; where the shapes do not allow it, nothing a kernel could give."""
-    return p * (dp - delta[..., None, :]) if p.shape[-1] == p.shape[-2] else p * math.nan
+def down_the_columns(o: torch.Tensor, do: torch.Tensor) -> torch.Tensor:
+    """Sums over the queries of a block, one a column of D: as many queries as columns, or they do not fit."""
+    size = lanes(o.shape[-1])
+    blocks = pad(o * do, (0, size - o.shape[-1])).split(size, dim=-2)
+    return torch.cat([x.sum(dim=-2)[..., : x.shape[-2]] for x in blocks], dim=-1)
 
 
 OF_DSCORES = {
@@ -61,7 +65,7 @@ OF_DSCORES = {
         lambda p, dp, delta: (dp - delta[..., None]).masked_fill(p == 0, 0.0)
     ),
     "ds has another sign.": gradient(lambda p, dp, delta: -ds_of(p, dp, delta)),
-    "delta lies along the keys: it is one number a query, delta[:, None].": gradient(along_keys),
+    "delta lies along the keys: it is one number a query, delta[:, None].": gradient(delta_along_keys),
     "dp is do kᵀ where do vᵀ belongs.": gradient(dp_from="k"),
     "Hidden entries are not 0: causal=True masks nothing.": gradient(shift=lambda last: None),
     "The causal mask is aligned at the top left: query i sees keys up to i + Sk - Sq.": gradient(
@@ -86,9 +90,7 @@ OF_DSCORES = {
 }
 
 OF_DELTA = {
-    "delta is summed over the queries: it is one number for each of them, summed over D.": lambda o, do: (
-        o * do
-    ).sum(dim=-2),
+    "delta is summed over the queries: it is one number for each of them, summed over D.": (down_the_columns),
     "delta is Σ o ∘ o: do has no part in it.": lambda o, do: (o * o).sum(dim=-1),
     "delta is Σ do ∘ do: o has no part in it.": lambda o, do: (do * do).sum(dim=-1),
     "delta has another sign.": lambda o, do: -(o * do).sum(dim=-1),

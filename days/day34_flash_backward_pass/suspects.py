@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from grader.formulas.attention import LOG2_E, Tensors, by_head
-from grader.formulas.attention_backward import Backward, delta_of, same
+from grader.formulas.attention_backward import Backward, delta_along_keys, delta_of, same
 from grader.formulas.blocks import BLOCKS, last_block, whole_blocks
 from grader.formulas.dtypes import BRAIN, HALF
 from grader.formulas.misread import first_heads
@@ -46,6 +46,18 @@ def without_keys(*outputs: str) -> Callable[..., Tensors]:
     return by_head(one)
 
 
+def multiplied(n: int) -> Callable[..., Tensors]:
+    """NaN in dq if a query sees no key and another of its block of n does: only such a block visits keys."""
+
+    def one(q, k, v, o, lse, do, scale, last):
+        dq, dk, dv = right(q, k, v, o, lse, do, scale, last)
+        none = lse == -math.inf
+        blocks = [block & ~block.all() for block in none.split(n)]
+        return dq.masked_fill(torch.cat(blocks)[:, None], math.nan), dk, dv
+
+    return by_head(one)
+
+
 def far_below(q, k, v, o, lse, do, scale, last) -> Tensors:
     """NaN in dq where exp(0 - lse) is Inf in fp32, as of a key past the end whose score is 0."""
     dq, dk, dv = right(q, k, v, o, lse, do, scale, last)
@@ -60,11 +72,6 @@ def narrow(x: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
 
 def leaking(p: torch.Tensor, dp: torch.Tensor, delta: torch.Tensor) -> torch.Tensor:
     return p * dp - delta[:, None]
-
-
-def along_keys(p: torch.Tensor, dp: torch.Tensor, delta: torch.Tensor) -> torch.Tensor:
-    """delta as a row; where the shapes do not allow it, nothing a kernel could give."""
-    return p * (dp - delta[None, :]) if p.shape[0] == p.shape[1] else p * math.nan
 
 
 def whole(axis: str, n: int) -> Callable[..., torch.Tensor]:
@@ -110,6 +117,11 @@ def triangle(n: int) -> dict[str, Callable[..., torch.Tensor | bool]]:
     }
 
 
+def square(n: int) -> dict[str, Callable[..., torch.Tensor | bool]]:
+    """The same, and keys up to the block of queries where something is causal, too."""
+    return triangle(n) | {"over_keys": lambda i, j, last: j < (i // n + 1) * n}
+
+
 TWICE = "The scale is applied twice"
 TAIL = "The last queries are left out of dk and dv: their loop visits whole blocks only."
 TAIL_K = "The last keys are left out of dq: its loop visits whole blocks only."
@@ -120,6 +132,14 @@ START = (
 )
 END = "The loop for dq ends with key i for query i, which sees keys up to i + Sk - Sq."
 DIAGONAL = "The blocks that the diagonal crosses are left out of dk and dv: the loop starts behind them."
+MULTIPLIED = (
+    "Rows that see no key give NaN in dq, in blocks where another row sees one: exp(s - lse) is Inf, and "
+    "Inf · 0 is NaN."
+)
+SQUARE = (
+    "The loops end or start at the diagonal although causal is False; and where it is True, query i sees keys "
+    "up to i + Sk - Sq, not to i."
+)
 LOWER = "The loops end or start at the diagonal although causal is False: there, every query sees every key."
 SUSPECTS = {
     "The scale is missing in p = exp(q kᵀ · scale - lse).": changed(p_scale=lambda scale: 1.0),
@@ -158,7 +178,7 @@ SUSPECTS = {
     "The factor p is missing: ds is p ∘ (dp - delta).": changed(
         formula=lambda p, dp, delta: (dp - delta[:, None]).masked_fill(p == 0, 0.0)
     ),
-    "delta lies along the keys: it is one number a query.": changed(formula=along_keys),
+    "delta lies along the keys: it is one number a query.": changed(formula=delta_along_keys),
     "delta is Σ o ∘ o: it is Σ do ∘ o.": changed(delta=lambda o, do: delta_of(o, o)),
     "delta is Σ do ∘ do: it is Σ do ∘ o.": changed(delta=lambda o, do: delta_of(do, do)),
     "delta is a mean: it is the sum over D.": changed(delta=lambda o, do: (o * do).mean(dim=-1)),
@@ -184,6 +204,7 @@ SUSPECTS = {
     "Rows that see no key give NaN in dk and dv: (-inf) - (-inf), or Inf · 0. What they add is 0.": (
         without_keys("dk", "dv")
     ),
+    **{f"{MULTIPLIED} (Blocks of {n}.)": multiplied(n) for n in BLOCKS},
     "Keys past the end count in dq: their score is 0, exp(0 - lse) may be Inf, and Inf · 0 is NaN.": by_head(
         far_below
     ),
@@ -194,5 +215,6 @@ SUSPECTS = {
     **{f"{START} (Blocks of {n}.)": changed(over_queries=after_the_block(n)) for n in BLOCKS},
     **{f"{END} (Blocks of {n}.)": changed(over_keys=up_to_the_block(n)) for n in BLOCKS},
     **{f"{DIAGONAL} (Blocks of {n}.)": changed(over_queries=behind_the_block(n)) for n in BLOCKS},
+    **{f"{SQUARE} (Blocks of {n}.)": changed(**square(n)) for n in BLOCKS},
     **{f"{LOWER} (Blocks of {n}.)": changed(**triangle(n)) for n in BLOCKS},
 }

@@ -16,6 +16,7 @@ NAMED = re.compile(r"\b([A-Za-z]\w*) = ([-+]?\d+)\b")
 PLACE = re.compile(r"\b(?:from|the first) (\d+)(?: on)?\b")
 LINE = re.compile(r"\b[Ll]ine (\d+)\b")
 DAY = re.compile(r"\bdays? \d+")
+BOUND = re.compile(r"\bup to \d\S* away from\b")  # of one formula from another, whatever the case
 SPOKEN = re.compile(r"^With (\S+): ")
 COMMON = {0, 1, 2, 3, 4, 10, 23, 1e-4, 5e-4, 65504, 65535, 1.8e19}  # what rules name by themselves
 NEARLY = 0.06  # figures are told with two digits
@@ -49,8 +50,15 @@ def _sizes(check: Check) -> dict[str, int]:
 
 
 def _names(sentence: str, cases: list[dict[str, int]], source: str) -> Iterator[str]:
-    """A size by name must be one of a case that was tried, or stand so in the source."""
+    """A size by name must be one of a case that was tried, or stand so in the source.
+
+    A constant of the kernel, such as BLOCK_K, may get its value by position: config(128, 64, 32).
+    """
+    constants = set(_constants(source))
     for name, value in NAMED.findall(sentence):
+        of_kernel = "_" in name and name.isupper() and re.search(rf"\b{name}\b", source)
+        if of_kernel and float(value) in constants:
+            continue
         if all(case.get(name) != int(value) for case in cases) and f"{name} = {value}" not in source:
             yield f"no case has {name} = {value}"
 
@@ -71,7 +79,7 @@ def _numbers(sentence: str, check: Check, source: str) -> Iterator[str]:
             yield f"{place} lies outside of {check.name}"
     in_name = map(float, NUMBER.findall(check.name))  # fill=0.25, too
     known = {*COMMON, *map(float, sizes), *in_name, *_constants(source), *_figures(check.cause)}
-    for told in NUMBER.findall(DAY.sub("", LINE.sub("", sentence))):
+    for told in NUMBER.findall(BOUND.sub("", DAY.sub("", LINE.sub("", sentence)))):
         number, whole = float(told), told.isdigit()
         if whole and (number in known or number < max(sizes, default=0)):
             continue

@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from grader.formulas.attention import hidden, weights
 
@@ -32,6 +33,12 @@ def delta_of(o: Tensor, do: Tensor) -> Tensor:
 def ds_of(p: Tensor, dp: Tensor, delta: Tensor) -> Tensor:
     """The gradient of the scores, [..., Sq, Sk]; its rows sum to 0."""
     return p * (dp - delta[..., None])
+
+
+def delta_along_keys(p: Tensor, dp: Tensor, delta: Tensor) -> Tensor:
+    """ds where delta is loaded by the key's number; 0 past the last query."""
+    more = max(p.shape[-1] - delta.shape[-1], 0)
+    return p * (dp - pad(delta, (0, more))[..., None, : p.shape[-1]])
 
 
 @dataclass(frozen=True)

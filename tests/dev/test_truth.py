@@ -7,7 +7,7 @@ import pytest
 from grader.dev.truth import untrue
 from grader.verdict import Check, Verdict
 
-SOURCE = "BLOCK = 32\n\nx = 1\n"
+SOURCE = "BLOCK = 32\n\nx = 1\ndef config(BLOCK_K): ...\n"
 CAUSE = {
     "expected": 0.205645,
     "got": 0.136306,
@@ -34,6 +34,8 @@ def verdict(sentence: str) -> Verdict:
         "With m=129-n=20-fp32: Rows from 64 on were never written.",
         "Right up to m = 4, wrong from m = 40 on.",
         "Line 3 rounds to fp16, and exp2 has 10 bits.",
+        "With BLOCK_K = 32 half is missing.",
+        "This is x · sigmoid(x), up to 2e-2 away from GELU.",
         "Close (error 3.1e-04): 0.205645 is right, of a block of 32.",
         "",
     ],
@@ -49,6 +51,9 @@ def test_a_true_sentence_has_all_it_names(sentence: str) -> None:
         ("Of k = 300 only the first 8 count.", "no case has k = 300"),
         ("With m=7-n=7-fp32: the result is transposed.", "no failed case m=7-n=7-fp32"),
         ("With m=4-n=8-fp32: the result is transposed.", "no failed case m=4-n=8-fp32"),
+        ("With BLOCK_K = 64 half is missing.", "no case has BLOCK_K = 64"),
+        ("With BLOCK_N = 32 half is missing.", "no case has BLOCK_N = 32"),
+        ("The values are up to 2e-2 too large.", "2e-2 is nowhere in correct[m=40-n=1-fp32]"),
         ("Unmasked load on line 2.", "there is no line 2"),
         ("Unmasked load on line 30.", "there is no line 30"),
         ("The result is 0.5 where 0.205645 is right.", "0.5 is nowhere in correct[m=40-n=1-fp32]"),

@@ -97,7 +97,7 @@ mistakes = [
         "lanes past the last key count in the softmax",
         swap={'mask=mask, other=-float("inf")': "mask=mask, other=0.0"},
         fails="correct",
-        says="other=",
+        says="lanes that hold no element count",
     ),
     Mistake(
         "a query that sees no key subtracts -inf from -inf",

@@ -121,7 +121,6 @@ mistakes = [
         swap={ROWS: "rows = pid_h * Sq"},
         fails="correct",
         says="B=2",
-        wish=True,
     ),
     Mistake(
         "dk is not scaled",

@@ -49,8 +49,9 @@ def _starts_beyond(reason: str, facts: dict[str, Any]) -> Diagnosis:
     tensor = facts["tensor"] or "the tensor"
     return (
         f"{reason} in program {tuple(facts['program'])}, and nothing of it lies inside: the block starts "
-        f"beyond it. Which head, row or block number does the program use, and does {tensor} have it?",
-        "the start of the block, and the grid",
+        f"beyond it. A stride of another tensor does that, or a head, row or block number that {tensor} does "
+        "not have.",
+        "the start of the block, its strides, and the grid",
     )
 
 

@@ -82,9 +82,12 @@ def imprecise(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | No
 
 
 def _spread(got: torch.Tensor, exact: torch.Tensor, dtype: torch.dtype) -> bool:
-    """Whether most elements are off, as by rounding. 16 bits round so much that they cannot tell."""
+    """Whether most elements are off, as by rounding. 16 bits round so much that they cannot tell.
+
+    What is 0, as after a ReLU, does not round.
+    """
     off = (got - exact).abs() > gate(dtype) / 10 * exact.abs()
-    return dtype.itemsize == 2 or bool(off.double().mean() >= MOST_ELEMENTS)
+    return dtype.itemsize == 2 or bool(off[exact != 0].double().mean() >= MOST_ELEMENTS)
 
 
 def relative(finding: Finding) -> float:

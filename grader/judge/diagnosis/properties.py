@@ -10,7 +10,7 @@ from grader.judge.case.naming import called as called_output
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.precision import CLOSE, FEW, relative
-from grader.judge.diagnosis.source import EXPONENTIALS, called
+from grader.judge.diagnosis.source import EXPONENTIALS, called, takes_maximum
 from grader.judge.diagnosis.suspects import KINDS
 
 
@@ -46,6 +46,11 @@ NARROW = (
     "Only 16-bit dtypes come out wrong: half precision is too low. Compute in fp32, .to(tl.float32), and "
     "round once, at the store.",
     ".to(tl.float32)",
+)
+UNSHIFTED = (
+    "Only 16-bit dtypes come out wrong, and no maximum is taken: weights exp(s) round in 16 bits, the "
+    "largest too, where exp(s - maximum) has it as an exact 1. Large scores would overflow.",
+    "the maximum",
 )
 LARGE: tuple[Callable[[Case], bool], str, str] = (
     lambda case: case.values in ("large", "heavy", "spike"),
@@ -87,7 +92,9 @@ def in_common(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
             relative(other.findings[0]) for other in evidence.failed if other.findings[0].kind == "values"
         ]
         if _just(lambda case: case.dtype.itemsize == 2, evidence) or min(errors, default=1.0) <= CLOSE:
-            return NARROW
+            shifted = takes_maximum(evidence.source) or "lse" in trial.names
+            weighs = exponential and called(evidence.source, {"dot"})
+            return UNSHIFTED if weighs and not shifted else NARROW
     return None
 
 

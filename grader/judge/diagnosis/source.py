@@ -53,6 +53,14 @@ def takes_maximum(source: str) -> bool:
     return any(named)
 
 
+def keeps_maximum(source: str) -> bool:
+    """Whether a maximum may run along a loop: tl.maximum of two variables, not of one and 0 as in a ReLU."""
+    return any(
+        name == "maximum" and not any(isinstance(given, ast.Constant) for given in call.args)
+        for name, call in calls(source)
+    )
+
+
 def has_subject(sentence: str, source: str) -> bool:
     """Whether what a sentence blames can be in this source: a maximum only where one is taken."""
     if "running maximum" in sentence.lower() and not takes_maximum(source):

@@ -14,6 +14,7 @@ from grader.judge.diagnosis.source import (
     adds_to_garbage,
     called,
     calls,
+    keeps_maximum,
     masked_lanes_hold_infinity,
     takes_maximum,
 )
@@ -33,8 +34,11 @@ def special(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
         return None
     values = trial.case.values
     expected, got = finding.facts["expected"], finding.facts["got"]
-    if values in ("minus_inf", "some_minus_inf"):
-        return _minus_inf(values, expected, got, evidence.source)
+    minus_inf = values in ("minus_inf", "some_minus_inf")
+    if minus_inf and (told := _minus_inf(values, expected, got, evidence.source)):
+        return told
+    if math.isnan(expected) and not math.isnan(got):
+        return _dropped(got, evidence.source)
     if values in ("large", "heavy", "spike") or "overflows" in trial.case:
         return _large(trial, finding, evidence)
     if values == "inf" and math.isinf(expected) and math.isnan(got):
@@ -42,8 +46,6 @@ def special(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
             "inf - inf is NaN: a row that holds +inf needs the same care as one of -inf.",
             "rows that hold +inf",
         )
-    if values == "nan" and not math.isnan(got):
-        return _dropped(got, evidence.source)
     exponential = called(evidence.source, EXPONENTIALS) and takes_maximum(evidence.source)
     if values == "negative" and math.isinf(got) and exponential:
         return (
@@ -63,7 +65,7 @@ def _dropped(got: float, source: str) -> Diagnosis | None:
         ways.append("any comparison with NaN is false, so that tl.where takes its other branch")
     if not ways:
         return None
-    return f"A NaN of the input comes out as {got:.4g}: {', and '.join(ways)}.", "what becomes of a NaN"
+    return f"Where NaN is right comes {got:.4g}: {', and '.join(ways)}.", "what becomes of a NaN"
 
 
 def _minus_inf(values: str, expected: float, got: float, source: str) -> Diagnosis | None:
@@ -153,7 +155,7 @@ def _made(trial: Trial, evidence: Evidence) -> Diagnosis:
             f"NaN comes out of numbers: the kernel makes it, by {how}, or loads it from {there}.",
             "what is subtracted and divided, and what is read before it is written",
         )
-    if not (called(evidence.source, EXPONENTIALS) and takes_maximum(evidence.source)):
+    if not (called(evidence.source, EXPONENTIALS) and keeps_maximum(evidence.source)):
         return f"The kernel makes this NaN itself: {how}.", "what is subtracted, divided and multiplied"
     return (
         f"The kernel makes this NaN itself: {how}. A running maximum that falls "

@@ -9,6 +9,7 @@ import torch
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
+from grader.judge.diagnosis.precision import CLOSE, relative
 
 KINDS = ("overrun", "unwritten", "values", "nan", "inf", "special")
 
@@ -60,7 +61,9 @@ def _both(evidence: Evidence) -> Diagnosis | None:
 
 
 def _marks(has: Callable[[Trial], bool], evidence: Evidence) -> bool:
-    """Whether all that failed has it, and not all that passed."""
+    """Whether all that failed has it, and not all that passed. A stride that is wrong is no rounding."""
+    if all(t.findings[0].kind == "values" and relative(t.findings[0]) <= CLOSE for t in evidence.failed):
+        return False
     return all(map(has, evidence.failed)) and not all(map(has, evidence.passed))
 
 

@@ -92,3 +92,31 @@ def replace_values(one: Trial) -> Trial:
     """The same with noise for its error, which no factor explains."""
     noise = 0.008 * torch.randn(8, 32, generator=torch.Generator().manual_seed(1))
     return off(lambda a: a * (1 + noise), one.case.dtype)
+
+
+def test_what_a_relu_sets_to_0_does_not_round() -> None:
+    x = torch.randn(8, 32, generator=torch.Generator().manual_seed(2)) - 1
+    trial = tried(Case(), (x,), torch.relu, lambda a: torch.relu(a).to(torch.float16))
+    assert "precision" in told(trial, source="y = x.to(tl.float16)")
+
+
+def laid(transposed: bool, by: Function) -> Trial:
+    x = torch.randn(16, 16, generator=torch.Generator().manual_seed(3)).abs() + 1
+    return tried(Case(), (x.T if transposed else x,), lambda a: a * a, lambda a: by(a * a))
+
+
+def test_rounding_in_the_one_case_that_is_not_contiguous_is_no_stride() -> None:
+    fine = laid(False, right)
+    assert "stride" in told(fine, laid(True, lambda a: a.T))
+    sentence = told(fine, laid(True, rounded))
+    assert "stride" not in sentence
+    assert "precis" in sentence
+
+
+@pytest.mark.parametrize(
+    ("weigh", "says"),
+    [("w = tl.exp(s)", "no maximum is taken"), ("w = tl.exp(s - tl.max(s, 1))", "half precision is too low")],
+)
+def test_weights_of_16_bits_are_told_by_what_the_source_takes(weigh: str, says: str) -> None:
+    trials = [*(off(right) for _ in range(3)), replace_values(off(lambda a: a * 1.01, torch.bfloat16))]
+    assert says in told(*trials, source=f"{weigh}\no = tl.dot(w, v)")

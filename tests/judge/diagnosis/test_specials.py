@@ -9,7 +9,7 @@ from grader.challenge import Case
 from grader.judge.case.trial import Trial
 from tests.judge.tried import told, tried
 
-MAX = "m = tl.max(x)\n"
+MAX, RUNNING, RELU = "m = tl.max(x)\n", "m = tl.maximum(m, tl.max(x))\n", "y = tl.maximum(x, 0.0)\n"
 LOAD, EXP, EMPTY = "x = tl.load(x_ptr)\n", "y = tl.exp(x)\n", "out = torch.empty_like(x)\n"
 
 
@@ -22,11 +22,12 @@ def not_a_number(sliced: bool = False, values: str = "normal") -> Trial:
     ("source", "sliced", "says"),
     [
         (
-            LOAD + MAX + EXP,
+            LOAD + RUNNING + EXP,
             False,
             "The kernel makes this NaN itself: Inf - Inf, Inf / Inf, 0 / 0 or 0 · Inf. A running maximum",
         ),
         (LOAD + EXP, False, "The kernel makes this NaN itself"),
+        (LOAD + MAX + RELU + EXP, False, "The kernel makes this NaN itself"),
         (LOAD, False, "The kernel makes this NaN itself: Inf - Inf, Inf / Inf, 0 / 0 or 0 · Inf."),
         (LOAD + EMPTY, False, "The kernel makes this NaN itself"),
         (LOAD + EMPTY + EMPTY, False, "or loads it from what torch.empty left there"),
@@ -38,7 +39,7 @@ def test_a_nan_is_laid_to_the_kernel_alone_where_none_can_be_loaded(
 ) -> None:
     sentence = told(not_a_number(sliced), source=source)
     assert says in sentence
-    assert ("running maximum" in sentence) == ("exp" in source and "max" in source)
+    assert ("running maximum" in sentence) == (RUNNING in source)
 
 
 @pytest.mark.parametrize(
@@ -52,3 +53,11 @@ def test_a_nan_is_laid_to_the_kernel_alone_where_none_can_be_loaded(
 )
 def test_a_maximum_is_missed_in_a_sum_of_exponentials_alone(source: str, advice: str) -> None:
     assert advice in told(not_a_number(values="large"), source=source)
+
+
+@pytest.mark.parametrize("values", ["nan", "inf", "large", "some_minus_inf"])
+def test_what_may_drop_a_nan_is_named_whatever_made_it(values: str) -> None:
+    x = torch.full((8, 12), torch.nan)
+    trial = tried(Case(values=values), (x,), lambda a: a, lambda a: a.nan_to_num(0.0))
+    sentence = told(trial, source=RELU)
+    assert sentence == "Where NaN is right comes 0: tl.maximum may drop NaN."
