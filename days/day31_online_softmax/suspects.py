@@ -186,7 +186,7 @@ SUSPECTS: dict[str, Wrong] = {
     "The result is the sum, not its logarithm.": of_scores(lambda s: torch.exp(s).sum(dim=-1)),
     "The scale is missing.": lambda q, k, scale, causal: attention_lse(q, k, 1.0, causal),
     "The scale is applied twice.": lambda q, k, scale, causal: attention_lse(q, k, scale * scale, causal),
-    "The mask comes before the scale: -inf times a negative scale is +inf.": masked_before_scale,
+    "The mask comes before the scale: times a negative scale -inf is +inf, times 0 NaN.": masked_before_scale,
     f"The causal mask is aligned top-left: {SEES}": of_mask(lambda last: 0),
     f"The causal mask hides one key too many: {SEES}": of_mask(lambda last: last - 1),
     f"The causal mask shows one key too many: {SEES}": of_mask(lambda last: last + 1),

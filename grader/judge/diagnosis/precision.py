@@ -16,7 +16,7 @@ CLOSE = 2e-2  # a larger error is no rounding
 MOST_ELEMENTS = 0.5  # that rounding moves
 NARROW = ("float16", "bfloat16", "float8", "tf32", "half")  # words of fewer bits than fp32 has
 FEW = 3  # right cases that say something
-TF32 = (5e-5, 2e-3)  # relative errors of products of fp32 numbers rounded to 11 bits
+TF32 = (1.5e-5, 2e-3)  # relative errors of what products of fp32 numbers rounded to 11 bits become
 
 
 def half_sums(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
