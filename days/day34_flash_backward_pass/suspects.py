@@ -137,8 +137,8 @@ MULTIPLIED = (
     "Inf · 0 is NaN."
 )
 SQUARE = (
-    "The loops end or start at the diagonal although causal is False; and where it is True, query i sees keys "
-    "up to i + Sk - Sq, not to i."
+    "The loops end or start at the diagonal although causal is False; and where it is True, query i sees "
+    "keys up to i + Sk - Sq, not to i."
 )
 LOWER = "The loops end or start at the diagonal although causal is False: there, every query sees every key."
 SUSPECTS = {

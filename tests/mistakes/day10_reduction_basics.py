@@ -45,6 +45,12 @@ mistakes = [
         says="left out",
     ),
     Mistake(
+        "the last, partial block of 1024 gets no program",
+        swap={"BLOCK = 16384": "BLOCK = 1024", BLOCKS: "max(n // BLOCK, 1)"},
+        fails="correct",
+        says="left out",
+    ),
+    Mistake(
         "every program sums block 0",
         swap={OFFSETS: "tl.arange(0, BLOCK)"},
         fails="correct",
