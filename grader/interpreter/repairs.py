@@ -90,7 +90,7 @@ def _repair_constants() -> None:
 
 
 def _repair_methods() -> None:
-    """`x.exp()` is tl.exp(x), as a launch has it; the interpreter leaves the methods as the compiler needs them."""
+    """`x.exp()` is tl.exp(x); the interpreter makes the one ready for a launch, and forgets the other."""
 
     def method(name: str) -> Callable[..., Any]:
         return lambda self, *args, **options: getattr(tl, name)(self, *args, **options)
@@ -98,6 +98,7 @@ def _repair_methods() -> None:
     for name, word in vars(tl.math).items():
         if tl.core.is_builtin(word) and hasattr(tl.tensor, name):
             setattr(tl.tensor, name, method(name))
+    tl.tensor.__array_ufunc__ = None  # or np.exp(x), which does not compile, would find x.exp()
 
 
 def _repair_grids() -> None:

@@ -105,7 +105,7 @@ def _praise(verdict: Verdict, only: str | None, recorded: bool) -> str:
 
 
 def _cause(terminal: Terminal, check: Check, path: Path, diagnosis: str) -> None:
-    """The facts of a failure, none twice: the reason, the worst element, the learner's line, who called it."""
+    """The facts of a failure, none twice: the reason, the worst element, the learner's line, its callers."""
     cause = check.cause
     reason = str(cause.get("reason") or "")
     said = reason.removeprefix(f"{cause.get('type')}: ").lower().rstrip(".")

@@ -37,12 +37,13 @@ OF = {
 }
 HANDED = ("size", "stride", "shape", "dim", "element_size")  # what a launcher gives as an argument
 # What tl calls alike.
-ALIKE = set(
-    "abs arange argmax argmin atomic_add cat cdiv ceil clamp cos cumprod cumsum device_print dot erf exp exp2 fdiv "
-    "flip floor fma full gather histogram load log log2 max maximum min minimum next_power_of_2 num_programs "
-    "program_id range ravel reshape rsqrt sigmoid sin softmax sort sqrt store sum trans view where xor_sum zeros "
-    "zeros_like".split()
-)
+ALIKE = {
+    "abs", "arange", "argmax", "argmin", "atomic_add", "cat", "cdiv", "ceil", "clamp", "cos", "cumprod",
+    "cumsum", "device_print", "dot", "erf", "exp", "exp2", "fdiv", "flip", "floor", "fma", "full",
+    "gather", "histogram", "load", "log", "log2", "max", "maximum", "min", "minimum", "next_power_of_2",
+    "num_programs", "program_id", "range", "ravel", "reshape", "rsqrt", "sigmoid", "sin", "softmax",
+    "sort", "sqrt", "store", "sum", "trans", "view", "where", "xor_sum", "zeros", "zeros_like",
+}  # fmt: skip
 
 
 def instead(name: str, owner: str = "x") -> str:

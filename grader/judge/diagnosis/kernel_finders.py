@@ -11,20 +11,11 @@ from grader.judge.diagnosis.site import (
     Scene,
     Site,
     assigned,
-    function,
     functions,
-    in_kernels,
-    jitted,
     last,
     parameters,
     quoted,
-    root,
-    site,
 )
-
-LIBRARIES = ("torch", "np", "numpy", "math")
-DTYPES = ("float16", "float32", "float64", "bfloat16", "int8", "int16", "int32", "int64", "uint8")
-PYTHONS = ("sum", "abs", "round", "float", "int", "list", "tuple", "sorted", "enumerate", "zip", "any", "all", "pow")
 
 
 def anything(scene: Scene, _: re.Match[str]) -> Found | None:
@@ -72,42 +63,6 @@ def walked(scene: Scene, _: re.Match[str]) -> Found | None:
     return {"text": quoted(loops[0].iter)} if loops and scene.here.in_kernel else None
 
 
-def named(scene: Scene, match: re.Match[str]) -> Found | None:
-    """The attribute that the exception names: `x.mean`, `tl.tanh`, `triton.load`."""
-    here = scene.here
-    if not here.in_kernel:  # the compiler knows the launch alone of what a kernel takes of another module
-        nodes = [n for n in in_kernels(here.tree) if isinstance(n, ast.Attribute) and n.attr == match["name"]]
-        here = site(here.tree, nodes[0].lineno) if nodes else here
-    found = [n for n in here.nodes if isinstance(n, ast.Attribute) and n.attr == match["name"]]
-    if not found or not here.in_kernel:
-        return None
-    return {"text": quoted(found[0]), "owner": root(found[0]), "name": match["name"], "line": here.line}
-
-
-def library(scene: Scene, match: re.Match[str]) -> Found | None:
-    """A function of torch, NumPy or math; the compiler's words name it, and not its line."""
-    name = match.groupdict().get("name")
-    nodes = scene.here.nodes if scene.here.in_kernel else in_kernels(scene.here.tree) if name else ()
-    calls = [n for n in nodes if isinstance(n, ast.Call) and root(n.func) in LIBRARIES]
-    found = next((c for c in calls if name in (None, last(c.func))), None)
-    if found is None:
-        return None
-    return {"text": ast.unparse(found.func), "name": last(found.func), "line": found.lineno}
-
-
-def plain_helper(scene: Scene, match: re.Match[str]) -> Found | None:
-    """A function of the file, without @triton.jit, that a kernel calls."""
-    helper = function(scene.here.tree, match["name"])
-    return {"name": helper.name, "line": helper.lineno} if helper and not jitted(helper) else None
-
-
-def of_triton(scene: Scene, _: re.Match[str]) -> Found | None:
-    """`triton.cdiv(…)`."""
-    calls = scene.here.calls() if scene.here.in_kernel else []
-    found = [c for c in calls if ast.unparse(c.func) == f"triton.{last(c.func)}"]
-    return {"name": last(found[0].func)} if found else None
-
-
 def _pointers(here: Site) -> set[str]:
     """Parameters that are called pointers."""
     named = {name for name, constant in here.parameters.items() if "ptr" in name and not constant}
@@ -151,7 +106,9 @@ def not_constant(scene: Scene, _: re.Match[str]) -> Found | None:
     for end in ends if scene.here.in_kernel else []:
         names = {n.id for n in ast.walk(end) if isinstance(n, ast.Name)}
         if isinstance(end, ast.Name) and known.get(end.id) is False:
-            advice = f"If {end.id} is a block size, declare {end.id}: tl.constexpr. If it is the length of the data, "
+            advice = (
+                f"If {end.id} is a block size, declare it tl.constexpr. If it is the length of the data, "
+            )
             return {"end": end.id, "advice": advice + "take a block size, and mask the lanes past the end."}
         if names and not all(known.get(name) for name in names):
             return {"end": quoted(end), "advice": "What differs from program to program is added: "
@@ -187,45 +144,12 @@ def stored_pointer(scene: Scene, _: re.Match[str]) -> Found | None:
     """A tl.store whose value is a pointer."""
     pointers = _pointers(scene.here)
     for made in scene.here.calls("store", "atomic_add"):
-        names = {n.id for n in ast.walk(made.args[1]) if isinstance(n, ast.Name)} if len(made.args) > 1 else set()
+        names = (
+            {n.id for n in ast.walk(made.args[1]) if isinstance(n, ast.Name)} if len(made.args) > 1 else set()
+        )
         if names & pointers and not any(isinstance(n, ast.Call) for n in ast.walk(made.args[1])):
             return {"word": last(made.func), "second": quoted(made.args[1])}
     return None
-
-
-def foreign_dtype(scene: Scene, _: re.Match[str]) -> Found | None:
-    """`torch.float32`, `"float32"`."""
-    for n in scene.here.nodes if scene.here.in_kernel else []:
-        if isinstance(n, ast.Attribute) and root(n) in LIBRARIES and n.attr in DTYPES:
-            return {"text": ast.unparse(n), "instead": f"tl.{n.attr}"}
-        if isinstance(n, ast.Constant) and n.value in DTYPES:
-            return {"text": ast.unparse(n), "instead": f"tl.{n.value}"}
-    return None
-
-
-def keyword_given(scene: Scene, match: re.Match[str]) -> Found | None:
-    """The call that is given the keyword that the exception names."""
-    calls = scene.here.calls() if scene.here.in_kernel else []
-    found = [c for c in calls if match["name"] in [keyword.arg for keyword in c.keywords]]
-    return {"text": ast.unparse(found[0].func), "name": match["name"], "owner": "="} if found else None
-
-
-def python_word(scene: Scene, match: re.Match[str]) -> Found | None:
-    """`sum(x)`, `abs(x)`: Python's own."""
-    name = match.groupdict().get("name")
-    calls = [c for c in scene.here.calls(*PYTHONS) if isinstance(c.func, ast.Name)] if scene.here.in_kernel else []
-    found = [c for c in calls if name in (None, last(c.func)) and not function(scene.here.tree, last(c.func))]
-    return {"text": f"{last(found[0].func)}()", "name": last(found[0].func), "owner": "python"} if found else None
-
-
-def not_called(scene: Scene, _: re.Match[str]) -> Found | None:
-    """`tl.program_id` without its parentheses, anywhere in the kernel."""
-    tree = scene.here.function if scene.here.in_kernel else None
-    nodes = [*ast.walk(tree)] if tree else []
-    called = {id(n.func) for n in nodes if isinstance(n, ast.Call)}
-    bare = [n for n in nodes if isinstance(n, ast.Attribute) and id(n) not in called]
-    found = [n for n in bare if n.attr in ("program_id", "num_programs")]
-    return {"text": ast.unparse(found[0]), "line": found[0].lineno} if found else None
 
 
 def bitwise_comparison(scene: Scene, _: re.Match[str]) -> Found | None:

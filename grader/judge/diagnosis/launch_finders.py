@@ -74,7 +74,9 @@ def of_meta(scene: Scene, match: re.Match[str]) -> Found | None:
     """`meta["BLOCK_SIZE"]` in a grid that is a function."""
     keys = [n for n in scene.here.nodes if isinstance(n, ast.Subscript) and isinstance(n.slice, ast.Constant)]
     inside = any(isinstance(node, ast.Lambda) for node in scene.here.nodes)
-    fits = inside and any(key.slice.value == match["name"] for key in keys if isinstance(key.slice, ast.Constant))
+    fits = inside and any(
+        key.slice.value == match["name"] for key in keys if isinstance(key.slice, ast.Constant)
+    )
     kernel = _kernel(scene.launch) if scene.launch else None
     return {"names": ", ".join(parameters(kernel)), "kernel": kernel.name} if fits and kernel else None
 
@@ -93,7 +95,7 @@ def handed(text: str) -> Finder:
         place = scene.launch
         for parameter, one in _arguments(place) if place else ():
             if place and re.fullmatch(text, one):
-                tensor, _, name = one.partition(".")
+                tensor, name = one.split(".", 1)
                 each = f"{one}[0]" if name == "shape" else f"{tensor}.{name.rstrip('()')}(0)"
                 call = f"{one}{METHODS.get(name, '()')}"
                 facts = {"text": one, "tensor": tensor, "each": each, "call": call}

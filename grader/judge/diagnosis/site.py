@@ -62,8 +62,8 @@ class Scene:
 
 
 # What must stand there for a sentence to be true. A finder takes the scene and the exception's words as they
-# matched. It answers with what the sentence names, and with `line` where another line than the one that raised
-# is to be changed; with None where it does not fit.
+# matched. It answers with what the sentence names, and with `line` where not the line that raised is to be
+# changed; with None where it does not fit.
 Found = dict[str, Any]
 Finder = Callable[[Scene, re.Match[str]], Found | None]
 

@@ -1,7 +1,7 @@
 """What Triton's exceptions mean: the slips of beginners, each in one sentence.
 
-A slip is told only where the exception's words and the learner's line both fit. The interpreter and the compiler
-mostly word it differently: both stand in one row.
+A slip is told only where the exception's words and the learner's line both fit. Where interpreter and
+compiler word it differently, the words of both stand in one row.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 from grader.judge.diagnosis import kernel_finders as kernel
 from grader.judge.diagnosis import launch_finders as launch
+from grader.judge.diagnosis import python_finders as python
 from grader.judge.diagnosis.instead import instead
 from grader.judge.diagnosis.site import Finder, Found, scene
 
@@ -28,20 +29,21 @@ TABLE: list[tuple[str, Finder, str]] = [
     ("Cannot call @triton.jit|^AttributeError: 'builtin|Did you forget to add @triton.jit", launch.of_kernels,
      "tl.{name} works in kernels alone, and this line is outside of one{alike}."),
     ("'function' object is not subscriptable", launch.plain_function,
-     "{name} is a plain Python function: with @triton.jit above its def it is a kernel, and [grid] launches it."),
+     "{name} is a plain Python function: @triton.jit above its def makes it a kernel that [grid] launches."),
     ("'function' object has no attribute 'arg_names'", launch.decorated,
-     "{name} is a plain Python function: @triton.jit belongs right above its def, below the other decorators."),
+     "{name} is a plain Python function: @triton.jit belongs right above its def, below other decorators."),
     (r"object of type '(int|float|NoneType|numpy\.\w+)' has no len\(\)", launch.launch,
      "The grid of {kernel} must be a tuple: with one axis it is (blocks,), with a comma."),
     (r"^TypeError: '(float|numpy\.float\d+)' object cannot be interpreted as an integer", launch.launch,
-     "The grid of {kernel} counts programs, and holds a float: triton.cdiv(n, BLOCK) is an integer, rounded up."),
+     "The grid of {kernel} counts programs, and holds a float: triton.cdiv(n, BLOCK) gives an integer."),
     (r"<lambda>\(\) takes 0 positional arguments but 1 was given", launch.launch,
      "A grid that is a function is called with the arguments of the launch: lambda meta: (…,)."),
     (r"^KeyError: '(?P<name>\w+)'", launch.of_meta,
      "No argument of the launch is called {name}. The parameters of {kernel} are {names}."),
     (r"(?P<function>\w+)\(\) missing \d+ required positional arguments?: (?P<lacks>.+)", launch.launch,
      "The launch does not give {kernel} its {lacks}{also}. Its parameters are {names}."),
-    (r"(?P<function>\w+)\(\) takes (?P<takes>\d+) positional arguments but (?P<given>\d+) were", launch.launch,
+    (r"(?P<function>\w+)\(\) takes (?P<takes>\d+) positional arguments? but (?P<given>\d+) ",
+     launch.launch,
      "The launch gives {kernel} {given} arguments, and it takes {takes}: {names}."),
     (r"(?P<function>\w+)\(\) got multiple values for argument '(?P<name>\w+)'", launch.launch,
      "The launch gives {kernel} its {name} twice, by place and by name. Its parameters are {names}."),
@@ -68,11 +70,12 @@ TABLE: list[tuple[str, Finder, str]] = [
     (r"__setitem__|item assignment", kernel.index,
      "{text} = …: single elements of a block cannot be set. tl.where(condition, a, b) chooses for each."),
     (r"Mask argument cannot be block type if pointer|load\(\) got multiple values for argument 'mask'",
-     kernel.two_by_place, "tl.load takes {second} for its mask: offsets are added to the pointer, {first} + {second}."),
+     kernel.two_by_place,
+     "tl.load takes {second} for its mask: offsets are added to the pointer, {first} + {second}."),
     ("Mask argument cannot be block type if pointer", kernel.call("load"),
      "tl.load reads at one address here, {first}, and its mask is a block: add the offsets to the pointer."),
     ("(Value|Mask) argument cannot be block type if pointer", kernel.call("store"),
-     "tl.store writes to one address here, {first}, and has a block to write: add the offsets to the pointer."),
+     "tl.store writes to one address here, {first}, and is given a block: add the offsets to the pointer."),
     ("Unsupported ptr type|Pointer argument of store|cannot cast", kernel.stored_pointer,
      "tl.{word} takes first where to store and then what: {second} is made of addresses, not of values."),
     (r"Unsupported ptr type (<\[.*\], )?(?P<dtype>\w+)>? in", kernel.call("load", "store"),
@@ -84,7 +87,7 @@ TABLE: list[tuple[str, Finder, str]] = [
     (r"operands of type pointer<\w+> and triton.language.float", kernel.anything,
      "A pointer meets a float here: offsets are integers. In a kernel / gives floats, and // integers."),
     (r"operands of type pointer<\w+> and|cannot add pointers together", kernel.anything,
-     "Pointers can only have integers added or subtracted. Are the launch's arguments in the kernel's order?"),
+     "Only integers can be added to a pointer. Are the launch's arguments in the order of the kernel's?"),
     (r"list index out of range|'int' object is not callable|no attribute '(size|stride|dim)'",
      kernel.pointer_attribute,
      "{pointer} is a pointer and does not know the tensor's {name}: the launcher gives it as an argument."),
@@ -110,10 +113,10 @@ TABLE: list[tuple[str, Finder, str]] = [
     (r"Shape element \d+ must be a power of 2", kernel.anything,
      "Each side of a block must be a power of two: make it the next one, and mask what lies past the end."),
     (r"incompatible dimensions at index (?P<axis>\d): (?P<a>\d+) and (?P<b>\d+)", kernel.anything,
-     "Two blocks do not fit together: along axis {axis} one has {a} elements, the other {b}. [:, None] makes a "
-     "block of one axis a column, and [None, :] a row."),
+     "Two blocks do not fit together: along axis {axis} one has {a} elements, the other {b}. Of a "
+     "block of one axis [:, None] makes a column, and [None, :] a row."),
     (r"Expected pointer argument to have shape (?P<wanted>\[.*\]) but got (?P<shape>\[.*\])", kernel.anything,
-     "The pointers here form a block of {shape}, and value and mask one of {wanted}: give all the same axes."),
+     "The pointers here form a block of {shape}, value and mask one of {wanted}: give all the same axes."),
     (r"(?:axis |invalid axis )(?P<axis>-?\d+)(?: out of bounds|\. Expected)", kernel.anything,
      "This block has no axis {axis}: axes count from 0."),
     ("must have equal ranks >= 2", kernel.call("dot"),
@@ -125,31 +128,32 @@ TABLE: list[tuple[str, Finder, str]] = [
     (rf"{ITERATED}|'Name' object has no attribute 'func'", kernel.walked,
      "A loop in a kernel counts with range(…), and cannot walk {text}: a block is computed on as a whole."),
     # Python, NumPy and torch in a kernel.
-    (r"(object|'numpy\.\w+') has no attribute '(scalar|to_ir)'", kernel.foreign_dtype,
+    (r"(object|'numpy\.\w+') has no attribute '(scalar|to_ir)'", python.foreign_dtype,
      "{text} is no dtype of Triton: write {instead}."),
-    (r"Unsupported function referenced: <(?:built-in \w+|ufunc|function) '?(?P<name>\w+)", kernel.library,
+    (r"Unsupported function referenced: <(?:built-in \w+|ufunc|function) '?(?P<name>\w+)", python.library,
      "{text} does not run in a kernel{instead}."),
-    (r"Unsupported function referenced: <function (?P<name>\w+)", kernel.plain_helper,
+    (r"Unsupported function referenced: <function (?P<name>\w+)", python.plain_helper,
      "{name} is called in a kernel: it needs @triton.jit above its def as well."),
     (r"not tensor|invalid combination of arguments|(NoneType|ndarray|or_method)' object has no attribute|"
-     r"converted to Python scalars|type <class '(torch|numpy)", kernel.library,
+     r"converted to Python scalars|not support ufuncs|type <class '(torch|numpy)", python.library,
      "{text} does not run in a kernel{instead}."),
-    ("Did you forget to add @triton.jit", kernel.of_triton,
+    ("Did you forget to add @triton.jit", python.of_triton,
      "triton.{name} is for launchers: in a kernel write tl.{name}."),
-    (r"module '(?P<module>triton(\.language)?)' has no attribute '(?P<name>\w+)'", kernel.named,
+    (r"module '(?P<module>triton(\.language)?)' has no attribute '(?P<name>\w+)'", python.named,
      "{module} has no {name}{instead}."),
-    (r"'tensor' object has no attribute '(?P<name>[a-zA-Z]\w+|t)'", kernel.named,
+    (r"'tensor' object has no attribute '(?P<name>[a-zA-Z]\w+|t)'", python.named,
      "What a kernel computes with has no .{name}{instead}."),
-    (r"got an unexpected keyword argument '(?P<name>\w+)'", kernel.keyword_given,
+    (r"got an unexpected keyword argument '(?P<name>\w+)'", python.keyword_given,
      "{text} has no argument {name}={instead}."),
     (r"unsupported operand type\(s\) for \*\*|attribute '__pow__'", kernel.node(ast.Pow),
      "A kernel has no **: a square is x * x, and tl.exp2(x) is 2 to the power of x."),
     (r"unsupported operand type\(s\) for @|'MatMult' object", kernel.node(ast.MatMult),
      "A kernel has no @: the product of two blocks is tl.dot(a, b)."),
     ("object of type 'tensor' has no len", kernel.anything,
-     "A kernel has no len(): the length of a block is its BLOCK, that of the data an argument of the launch."),
-    (NOT_DEFINED, kernel.python_word, "{text} is Python's, and does not work in a kernel{instead}."),
-    (rf"{ITERATED}|bad operand type|doesn't define __|Python scalars|\(\) argument must be", kernel.python_word,
+     "A kernel has no len(): a block's length is its BLOCK, that of the data an argument of the launch."),
+    (NOT_DEFINED, python.python_word, "{text} is Python's, and does not work in a kernel{instead}."),
+    (rf"{ITERATED}|bad operand type|doesn't define __|Python scalars|\(\) argument must be",
+     python.python_word,
      "{text} is Python's, and does not work on a block{instead}."),
     (rf"{ITERATED}|unsupported tensor index", kernel.index,
      "{text}: [] only adds axes to a block, by : and None. It picks no element and cuts out no part."),
@@ -166,7 +170,7 @@ TABLE: list[tuple[str, Finder, str]] = [
     ("For loop bounds and step must all be ints", kernel.node(ast.For),
      "A loop in a kernel counts in integers: / gives a float, and // an integer."),
     (r"unsupported AST node type: (?P<name>\w+)", kernel.anything,
-     "Triton cannot compile this piece of Python ({name}): a kernel is made of arithmetic, if, for and while."),
+     "Triton cannot compile this part of Python ({name}): a kernel is arithmetic, if, for and while."),
     (r"(?:local variable '|CompilationError: )(?P<name>\w+)(?:'| is not defined)", kernel.unset,
      "{name} has no value yet on this line. {advice}"),
     (NOT_DEFINED, kernel.elsewhere,
@@ -175,14 +179,14 @@ TABLE: list[tuple[str, Finder, str]] = [
      "&, | and ^ join integers and comparisons, and one side here is a float."),
     ("unexpected type (fp|bf)", kernel.node(ast.FloorDiv, ast.Mod),
      "// and % are for integers, and these are floats: / divides them, and tl.floor rounds down."),
-    ("'function' and '|<function (program_id|num_programs)", kernel.not_called,
+    ("'function' and '|<function (program_id|num_programs)", python.not_called,
      "{text} was not called: write {text}(0)."),
     (r"(?P<function>\w+)\(\) missing \d+ required positional arguments?: (?P<lacks>.+)", kernel.lacking,
      "{call} lacks an argument: {lacks}."),
     ("^ZeroDivisionError", launch.divided, "{by} is 0 here, and something is divided by it.{also}"),
-    (r"Loop-carried variable (?P<name>\w+) has initial type (?P<a>.+) but is re-assigned to (?P<b>.+) in loop",
+    (r"Loop-carried variable (?P<name>\w+) has initial type (?P<a>.+) but is re-assigned to (?P<b>.+) in l",
      kernel.anything,
-     "{name} is {a} before the loop and becomes {b} in it: start it as what it becomes, with tl.zeros or tl.full."),
+     "{name} is {a} before the loop and {b} after it: start it as what it becomes, by tl.zeros or tl.full."),
     # Whatever else is no tensor of a kernel.
     ("'NoneType' object has no attribute '(type|dtype|scalar|handle)'", kernel.anything,
      "None stands in this line where a tensor or a number belongs. Does the launch give it?"),
