@@ -11,6 +11,8 @@ import pytest
 
 from grader.catalog import ROOT
 from grader.judge.diagnosis.slips import slip
+from tests.judge.conftest import Judged
+from tests.judge.diagnosis.making_slips import written
 from tests.judge.diagnosis.slips import BOTH, COMPILED, INTERPRETED, VECTOR
 
 Told = dict[str, tuple[str, str]]
@@ -54,6 +56,22 @@ def test_a_slip_that_the_interpreter_meets_is_told_in_one_sentence(
 @pytest.mark.parametrize("row", [*BOTH, *COMPILED], ids=lambda row: row[1])
 def test_a_slip_that_the_compiler_meets_is_told_in_one_sentence(compiled: Told, row: tuple[str, ...]) -> None:
     held(compiled, *row)
+
+
+HIDDEN = """
+challenge = Challenge("entry", lambda case, draw: (draw(case.n),), lambda x: 2 * x, [Case(n=60)])
+"""
+
+
+def test_a_grading_shows_the_line_to_change_and_keeps_the_exceptions_words(judged: Judged) -> None:
+    source = written("kernel[grid](x, y, n, BLOCK=BLOCK)", "kernel(x, y, n, BLOCK=BLOCK)")
+    verdict = judged(HIDDEN, source)
+    cause = verdict.checks[1].cause
+    assert (
+        verdict.diagnosis == "kernel is called like a function, and a kernel needs a grid: kernel[grid](…)."
+    )
+    assert cause["reason"].startswith("AttributeError: ")
+    assert verdict.look_at == f"line {cause['line']}" != cause["traceback"][-1].partition(",")[0]
 
 
 def fault(kind: str, message: str, line: int, *frames: str) -> dict[str, object]:
