@@ -24,7 +24,7 @@ def launch(scene: Scene, match: re.Match[str]) -> Found | None:
     given = [keyword.arg for keyword in made.keywords if keyword.arg and keyword.arg not in OPTIONS]
     unknown = next((name for name in given if names and name not in names), None)
     whole = handed(TUPLE)(scene, match)
-    also = f"; it has no parameter {unknown}" if unknown else ""
+    also = f"; it has no {unknown}" if unknown else ""
     also += f", and {whole['text']} is one argument, a tuple" if whole else ""
     called = kernel.name if kernel else "the kernel"
     return {"kernel": called, "names": ", ".join(names) or "not in this file", "also": also}
