@@ -15,7 +15,6 @@ from typing import Any
 import torch
 
 from grader import datasheets
-from grader.answers import Failed
 from grader.judge.diagnosis.slips import slip
 from grader.runner import faults, loading
 from tests.judge.diagnosis.slips import BOTH, COMPILED, INTERPRETED, MATRIX, VECTOR
@@ -28,24 +27,17 @@ def written(old: str, new: str) -> str:
     return base.replace(old, new)
 
 
-def interpreted(path: str, source: str, x: torch.Tensor) -> dict[str, Any] | None:
-    """What a runner answers to a call; None where nothing raised."""
-    from grader.runner.main import LearnerFile
+def interpreted(path: str, source: str, x: torch.Tensor) -> None:
+    """A call as a runner makes it."""
+    from grader.interpreter.bounds import Bounds
+    from grader.runner.launches import observed
+    from grader.runner.world import World
 
-    file, facts = LearnerFile(), {"name": "x", "start": 0, "stop": x.nbytes, "offset": 0, "blob": 0}
-    file.load({"path": path, "provided": ""}, [bytearray(source.encode())])
-    spec = facts | {"dtype": "float32", "shape": list(x.shape), "stride": list(x.stride())}
-    header = {
-        "entry": "entry",
-        "arguments": [spec],
-        "upstream": [],
-        "of": [],
-        "probe": "",
-        "seed": 1,
-        "calls": 1,
-    }
-    report, _ = file.call(header, [bytearray(x.numpy().tobytes())])
-    return asdict(report.fault) if isinstance(report, Failed) else None
+    world = World()
+    world.add_inputs([{"name": "x", "start": 0, "stop": x.nbytes}], [x])
+    entry = loading.load(path, source.encode(), "").entry
+    with observed(world, Bounds(path)), world:
+        entry(x)
 
 
 def compiled(path: str, source: str, x: torch.Tensor) -> None:
@@ -78,10 +70,9 @@ def main() -> None:
     for number, (old, new, *_) in enumerate([*BOTH, *(INTERPRETED if how == "interpreted" else COMPILED)]):
         source, path = written(old, new), folder / f"{number}.py"
         path.write_text(source, encoding="utf-8")
+        fault = None
         try:
-            fault = make(
-                str(path), source, torch.ones(100) if source.count("row") == 0 else torch.ones(37, 50)
-            )
+            make(str(path), source, torch.ones(100) if source.count("row") == 0 else torch.ones(37, 50))
         except Exception as error:
             fault = asdict(faults.describe(error, str(path)))
         said = slip(fault, source) if fault else None
