@@ -15,6 +15,8 @@ from grader.interpreter.regions import Overrun
 from grader.meter.counts import LaunchCounts
 from grader.meter.trace import TracedLaunch
 
+LONGEST = 300  # characters of an exception's first line that are shown: some print whole tensors
+
 
 @dataclass(frozen=True)
 class Fault:
@@ -37,8 +39,9 @@ class Fault:
 
     @property
     def first_line(self) -> str:
-        """Of the message."""
-        return (self.message.splitlines() or [self.type])[0]
+        """Of the message, as far as a screen takes it."""
+        line = (self.message.splitlines() or [self.type])[0]
+        return line if len(line) <= LONGEST else line[:LONGEST] + "…"
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,10 @@ WRONG = {
     "reason": "the values differ from torch's", "max_error": 0.31, "allowed": 1e-05, "index": [0, 780],
     "expected": 0.205645, "got": 0.136306, "off": 0.069339, "over": "its row", "line": 9,
 }  # fmt: skip
+RAISED = {
+    "reason": "KeyError: 'rows'", "type": "KeyError", "message": "'rows'", "line": 9,
+    "traceback": ["line 6, in double: helper(x)", "line 9, in helper: return torch.empty_like(x)"],
+}  # fmt: skip
 
 
 class Screen(io.TextIOWrapper):
@@ -109,6 +113,18 @@ VERDICTS = {
         ),
         diagnosis="Python cannot read the file: fix this line and grade again.",
         look_at="line 6",
+    ),
+    "raised": verdict(
+        "failed",
+        checks=(Check("imports", "passed", 0.1), Check("correct[n=4-fp32]", "failed", 0.2, RAISED)),
+        diagnosis="Your code raised KeyError on line 9: 'rows'",
+        look_at="line 9",
+    ),
+    "slip": verdict(
+        "failed",
+        checks=(Check("imports", "passed", 0.1), Check("correct[n=4-fp32]", "failed", 0.2, RAISED)),
+        diagnosis="What a slip says in a sentence of its own.",
+        look_at="line 9",
     ),
     "crashed": verdict(
         "crashed",

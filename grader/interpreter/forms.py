@@ -54,14 +54,21 @@ def _alias(x_ptr, out_ptr, BLOCK: tl.constexpr):
     tl.store(out_ptr + offs, load(x_ptr + offs))
 
 
+@triton.jit
+def _methods(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offs)
+    tl.store(out_ptr + offs, (x * x).sqrt() + x.floor())
+
+
 _X = torch.linspace(-3, 4, 16)
 _AT = torch.arange(16)
 
 
-def _gives(kernel: Any, right: torch.Tensor, *arguments: Any) -> bool:
+def _gives(kernel: Any, right: torch.Tensor, *arguments: Any, grid: Any = (1,)) -> bool:
     """Whether a kernel that is handed _X, zeros and `arguments` makes `right` of the zeros."""
     out = torch.zeros(16)
-    kernel[(1,)](_X.clone(), out, *arguments, BLOCK=16)
+    kernel[grid](_X.clone(), out, *arguments, BLOCK=16)
     return torch.equal(out, right)
 
 
@@ -72,4 +79,6 @@ FORMS: dict[str, Callable[[], bool]] = {
     "loop variables": lambda: _gives(_steps, _X * (_AT % 2 == 0)),
     "comparisons of a scalar and a block": lambda: _gives(_scalar, _X * (_X > 1)),
     "words of tl under names of one's own": lambda: _gives(_alias, _X),
+    "words of tl as methods": lambda: _gives(_methods, (_X * _X).sqrt() + _X.floor()),
+    "grids that are lists": lambda: _gives(_alias, _X, grid=[1]) and _gives(_alias, _X, grid=lambda _: [1]),
 }

@@ -4,7 +4,8 @@ Triton 3.4 to 3.9 silently compute wrong bf16 in the interpreter (it works on th
 truncate fp32→bf16 instead of rounding to nearest even, let NaN through tl.maximum, tl.minimum and tl.clamp,
 cannot add bf16 atomically, cannot call libdevice, and cannot autotune without a driver. They keep a
 comparison in the dtype of what is compared, multiply blocks of any size as if there were neither TF32 nor
-fp16 sums, take no float or bool argument as a tensor, and no constant of a file to the left of a block.
+fp16 sums, take no float or bool argument as a tensor, no constant of a file to the left of a block, no list
+as a grid, and no word of tl.math as a method.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ def install() -> None:
     _repair_extrema(builder)
     _repair_arguments()
     _repair_constants()
+    _repair_methods()
+    _repair_grids()
     _repair_autotune()
     _repair_libdevice()
     rewriting.install()
@@ -84,6 +87,33 @@ def _repair_constants() -> None:
     for name in (*names, "lt", "le", "gt", "ge", "eq", "ne"):
         method = f"__{name.strip('_')}__"
         setattr(tl.constexpr, method, meeting(getattr(tl.constexpr, method), getattr(operator, name)))
+
+
+def _repair_methods() -> None:
+    """`x.exp()` is tl.exp(x); the interpreter makes the one ready for a launch, and forgets the other."""
+
+    def method(name: str) -> Callable[..., Any]:
+        return lambda self, *args, **options: getattr(tl, name)(self, *args, **options)
+
+    for name, word in vars(tl.math).items():
+        if tl.core.is_builtin(word) and hasattr(tl.tensor, name):
+            setattr(tl.tensor, name, method(name))
+    tl.tensor.__array_ufunc__ = None  # or np.exp(x), which does not compile, would find x.exp()
+
+
+def _repair_grids() -> None:
+    """A list is a grid, too: a launch on a GPU asks for its length and its numbers alone."""
+    executor: Any = interpreter.GridExecutor
+    stock = executor.__init__
+
+    def plain(grid: Any) -> Any:
+        return tuple(grid) if isinstance(grid, list) else grid
+
+    def create(self: Any, function: Any, names: Any, grid: Any, *more: Any, **options: Any) -> None:
+        asked = (lambda meta: plain(grid(meta))) if callable(grid) else plain(grid)
+        stock(self, function, names, asked, *more, **options)
+
+    executor.__init__ = create
 
 
 def _repair_extrema(builder: Any) -> None:

@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
@@ -21,6 +21,7 @@ from grader.challenge import Case, Challenge
 from grader.judge.case.link import Runner, RunnerLost, ask_to_load, pack_arguments
 from grader.judge.case.oracle import gradient_positions
 from grader.judge.case.trial import draw
+from grader.judge.diagnosis.slips import slip
 from grader.judge.session import NotMeasured, Session, weight
 from grader.judge.speed.builds import builder
 
@@ -95,8 +96,8 @@ def _answers(session: Session, questions: list[Question]) -> list[Told]:
     compiler = builder(session, datasheets.USUAL) if recipes else None
     try:
         launches = list(recipes.values())
-        found = [_told(compiler, *launch) for launch in launches[:MOST] if compiler]
-        return found + [_told(None, *launch) for launch in launches[MOST:]]
+        found = [_told(compiler, session.evidence.source, *launch) for launch in launches[:MOST] if compiler]
+        return found + [_told(None, "", *launch) for launch in launches[MOST:]]
     except RunnerLost as lost:
         raise NotMeasured(lost.reason) from None
     finally:
@@ -118,7 +119,7 @@ def _surveyed(session: Session, questions: list[Question]) -> Iterator[tuple[str
         runner.close()
 
 
-def _told(compiler: Runner | None, case: str, recipe: dict[str, Any]) -> Told:
+def _told(compiler: Runner | None, source: str, case: str, recipe: dict[str, Any]) -> Told:
     told = {"case": case, "tuned": recipe["tuned"]}
     told |= {name: recipe.get(name, default) for name, default in (("kernel", ""), ("line", 0))}
     if compiler is None or "unknown" in recipe:
@@ -126,6 +127,6 @@ def _told(compiler: Runner | None, case: str, recipe: dict[str, Any]) -> Told:
     report, _ = compiler.ask({"do": "accept", "recipe": recipe}, Accepted, timeout=TIMEOUT)
     if isinstance(report, Accepted):
         return Told(**told, shared=report.shared)
-    if report.fault.kind == "compile":
+    if report.fault.kind == "compile" or slip(asdict(report.fault), source):
         return Told(**told, fault=report.fault)
     return Told(**told, unknown=f"{report.fault.type}: {report.fault.first_line}")

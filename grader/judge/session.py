@@ -19,6 +19,7 @@ from grader.judge.case.link import Runner, RunnerLost, announce_builder, ask_to_
 from grader.judge.case.oracle import Values
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Evidence
+from grader.judge.diagnosis.slips import slip
 from grader.request import Request
 from grader.verdict import Outcome
 from grader.wire import Channel
@@ -186,7 +187,9 @@ class Session:
         finding = trial.findings[0]
         if self.device == "cuda" and finding.kind == "error":
             self.close()  # a CUDA context that saw an illegal access answers nothing any more
-        raise CheckFailed("failed", {"reason": finding.reason, **finding.facts})
+        told = slip(finding.facts, self.evidence.source) if finding.kind == "error" else None
+        line = {"line": told.line} if told else {}
+        raise CheckFailed("failed", {"reason": finding.reason, **finding.facts, **line})
 
     def trust(self, case: Case) -> None:
         """Hold the interpreter's canaries against a case.
@@ -210,8 +213,11 @@ class Session:
 
     def faulted(self, fault: Fault) -> CheckFailed:
         """The failure of a check in which the learner's code raised, at a size no case had."""
+        told = slip(asdict(fault), self.evidence.source)
         sentence = f"At full size your code raised {fault.type}: {fault.first_line}"
-        return CheckFailed("failed", {"reason": sentence, **asdict(fault)}, (sentence, f"line {fault.line}"))
+        line = told.line if told else fault.line
+        cause = {"reason": sentence, **asdict(fault), "line": line}
+        return CheckFailed("failed", cause, (told.says if told else sentence, f"line {line}"))
 
     def keep_speed(self, result: dict[str, Any]) -> None:
         """Remember a speed result; of several bars the one with the least room."""

@@ -66,7 +66,7 @@ def _facts(terminal: Terminal, verdict: Verdict, first: Check | None, path: Path
     if verdict.diagnosis:
         terminal.line()
         terminal.line(verdict.diagnosis, indent=2)
-    if verdict.look_at:
+    if verdict.look_at and not (first and verdict.look_at == f"line {first.cause.get('line')}"):
         terminal.line(("Look at: ", "bold"), verdict.look_at, indent=2)
     _printed(terminal, verdict.output)
 
@@ -105,10 +105,11 @@ def _praise(verdict: Verdict, only: str | None, recorded: bool) -> str:
 
 
 def _cause(terminal: Terminal, check: Check, path: Path, diagnosis: str) -> None:
-    """The facts of a failure: the reason, the worst element, the learner's line, the learner's frames."""
+    """The facts of a failure, none twice: the reason, the worst element, the learner's line, its callers."""
     cause = check.cause
     reason = str(cause.get("reason") or "")
-    if reason and reason.lower().rstrip(".") not in diagnosis.lower():
+    said = reason.removeprefix(f"{cause.get('type')}: ").lower().rstrip(".")
+    if said and said not in diagnosis.lower():
         terminal.line(reason, indent=2)
     facts: list[tuple[Part, Part]] = []
     if "expected" in cause or "got" in cause:
@@ -123,8 +124,9 @@ def _cause(terminal: Terminal, check: Check, path: Path, diagnosis: str) -> None
     if cause.get("line"):
         _line(terminal, path, int(cause["line"]), int(cause.get("column") or 0))
     frames = cause.get("traceback") or []
-    for frame in frames[-TRACED:] if isinstance(frames, list) and len(frames) > 1 else []:
-        terminal.line((str(frame), "dim"), indent=4)
+    others = [str(frame) for frame in frames if not str(frame).startswith(f"line {cause.get('line')}, ")]
+    for frame in others[-TRACED:]:
+        terminal.line((frame, "dim"), indent=4)
 
 
 def _error(cause: Mapping[str, Any]) -> str:

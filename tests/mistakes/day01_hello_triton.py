@@ -53,6 +53,18 @@ mistakes = [
     Mistake(
         "BLOCK is not a constexpr", swap={"BLOCK: tl.constexpr": "BLOCK"}, fails="correct", says="constexpr"
     ),
+    Mistake(
+        "x is loaded without offsets",
+        swap={"tl.load(x_ptr + offs)": "tl.load(x_ptr)"},
+        fails="correct",
+        says="tl.load(x_ptr) reads one element",
+    ),
+    Mistake(
+        "the pointer is indexed",
+        swap={"tl.load(x_ptr + offs)": "x_ptr[offs]"},
+        fails="correct",
+        says="tl.load(x_ptr + offs) reads where it points",
+    ),
     Mistake("nothing is returned", swap={RETURN: "    y"}, fails="correct", says="None"),
     Mistake("torch does the work", swap={RETURN: "    return 2 * x + 1"}, fails="honest", says="torch"),
 ]

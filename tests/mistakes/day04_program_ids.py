@@ -16,6 +16,12 @@ STRIDE = "stride = tl.num_programs(0) * BLOCK"
 
 mistakes = [
     Mistake(
+        "the kernel is called like a function",
+        swap={"axpy_kernel[(num_programs,)](alpha": "axpy_kernel(alpha"},
+        fails="correct",
+        says="axpy_kernel[grid](…)",
+    ),
+    Mistake(
         "as many programs as blocks are launched",
         swap={GRID: "(triton.cdiv(x.numel(), 1024),)"},
         fails="correct",

@@ -29,7 +29,7 @@ def find(trial: Trial) -> list[Finding]:
     if isinstance(report, Failed):
         fault = report.fault
         wild = _bounds_findings(report.overruns, []) if fault.kind == "bounds" else []
-        return wild or [Finding("error", f"{fault.type}: {fault.message}", asdict(fault))]
+        return wild or [Finding("error", f"{fault.type}: {fault.first_line}", asdict(fault))]
     found = form_findings(trial)
     if not found:
         found = [

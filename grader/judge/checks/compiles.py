@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 from grader import datasheets
 from grader.judge.acceptance import Told
+from grader.judge.diagnosis.slips import slip
 from grader.judge.session import CheckFailed, NotMeasured, Session
 
 PATIENCE = 20.0  # seconds beyond the cases
@@ -27,7 +28,7 @@ def check(session: Session) -> None:
         raise NotMeasured("the compiler was not done in time") from None
     for told in found:
         if told.fault and not (told.tuned and told.fault.type == "CompileTimeAssertionFailure"):
-            raise _rejected(told)
+            raise _rejected(told, session.evidence.source)
     for told in found:
         if _too_large(told) and not (told.tuned and _another(told, found)):
             raise _unfit(told)
@@ -46,12 +47,15 @@ def _another(told: Told, found: Iterable[Told]) -> bool:
     return any(not other.fault and not _too_large(other) for other in alike)
 
 
-def _rejected(told: Told) -> CheckFailed:
+def _rejected(told: Told, source: str) -> CheckFailed:
     assert told.fault is not None
     fault = told.fault
     where = f"line {fault.line}" if fault.line else told.kernel
     reason = f"Triton cannot compile {where}: {fault.first_line}"
     cause = {"reason": reason, "fact": "compiles", "case": told.case, "gpu": GPU.name, **asdict(fault)}
+    known = slip(asdict(fault), source)
+    if known:
+        return CheckFailed("failed", cause | {"line": known.line}, (known.says, f"line {known.line}"))
     return CheckFailed("failed", cause, (reason, where))
 
 

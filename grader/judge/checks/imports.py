@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from grader.answers import Failed, Parameter
+from grader.answers import Failed, Fault, Parameter
 from grader.challenge import Challenge
 from grader.judge.case.trial import draw
+from grader.judge.diagnosis.slips import slip
 from grader.judge.session import CheckFailed, Session
 
 Functions = dict[str, list[Parameter] | None]
@@ -22,14 +23,20 @@ def check(session: Session) -> None:
     loaded = session.load(runner)
     if isinstance(loaded, Failed):
         fault = loaded.fault
-        line = f"line {fault.line}" if fault.line else "your file"
-        sentence = f"Your file does not import: {line} raised {fault.type}: {fault.first_line}"
-        raise CheckFailed("failed", {"reason": sentence, **asdict(fault)}, (sentence, line))
+        raise _unimported(fault, session.evidence.source)
     for challenge in session.challenges:
         parameters = _entry(challenge, loaded.functions)
         wanted = draw(challenge, challenge.cases[0], session.request.seed, "cpu")
         pid = 1 if challenge.probe else 0  # a device function takes the program's number first
         session.names[challenge.entry] = _names(challenge, parameters, len(wanted) + pid)[pid:]
+
+
+def _unimported(fault: Fault, source: str) -> CheckFailed:
+    line = f"line {fault.line}" if fault.line else "your file"
+    sentence = f"Your file does not import: {line} raised {fault.type}: {fault.first_line}"
+    told = slip(asdict(fault), source)
+    cause = {"reason": sentence, **asdict(fault), "line": told.line if told else fault.line}
+    return CheckFailed("failed", cause, (told.says, f"line {told.line}") if told else (sentence, line))
 
 
 def _entry(challenge: Challenge, functions: Functions) -> list[Parameter] | None:

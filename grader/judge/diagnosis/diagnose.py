@@ -17,6 +17,7 @@ from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.coverage import unwritten
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.judge.diagnosis.groups import weights
+from grader.judge.diagnosis.lone import lone
 from grader.judge.diagnosis.overrun import overrun
 from grader.judge.diagnosis.patterns import values
 from grader.judge.diagnosis.precision import half_sums, imprecise, tf32
@@ -108,6 +109,7 @@ RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | Speech | None]]
     changed_input,
     unwritten,
     second_call,
+    lone,
     suspected,
     sign_of_scale,
     special,

@@ -7,9 +7,10 @@ import torch
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
+from grader.judge.diagnosis.slips import slip
 
 
-def raised(trial: Trial, finding: Finding, _: Evidence) -> Diagnosis | None:
+def raised(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """The rule of the diagnosis for an exception, with the learner's line."""
     if finding.kind != "error":
         return None
@@ -17,17 +18,20 @@ def raised(trial: Trial, finding: Finding, _: Evidence) -> Diagnosis | None:
     line = f"line {fault['line']}" if fault["line"] else "your launcher"
     if "[CUDA]: invalid argument" in fault["message"]:
         return "The grid is too large: axes 1 and 2 end at 65535 programs, axis 0 at 2³¹ - 1.", "the grid"
+    if told := slip(fault, evidence.source):
+        return told.says, f"line {told.line}"
+    said = finding.reason.removeprefix(f"{fault['type']}: ")
     if fault["kind"] == "compile":
-        return f"Triton cannot compile {line}: {fault['message']}", line
+        return f"Triton cannot compile {line}: {said}", line
     if fault["kind"] == "memory":
-        return f"Your code ran out of memory on {line}: {fault['message']}", line
+        return f"Your code ran out of memory on {line}: {said}", line
     if "illegal memory access" in fault["message"] or "misaligned address" in fault["message"]:
         return (
             "The GPU stopped your kernel: it touched memory outside of every tensor. Offsets need a mask, "
             "and must not overflow int32.",
             "the mask and the offsets",
         )
-    return f"Your code raised {fault['type']} on {line}: {fault['message'].splitlines()[0]}", line
+    return f"Your code raised {fault['type']} on {line}: {said}", line
 
 
 def overflow(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:

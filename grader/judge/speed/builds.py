@@ -11,6 +11,7 @@ from typing import Any
 
 from grader.answers import Built, Failed
 from grader.judge.case.link import Runner, RunnerLost, ask_to_load
+from grader.judge.diagnosis.slips import slip
 from grader.judge.session import NotMeasured, Session
 from grader.meter.counts import LaunchCounts
 from grader.predict.prediction import Compiled
@@ -71,7 +72,7 @@ def _share(session: Session, queue: deque[Recipe], wanted: Wanted) -> dict[str, 
             break
         process = process or builder(session, wanted.gpu)
         try:
-            done[_name(recipe)] = _one(process, recipe, wanted)
+            done[_name(recipe)] = _one(process, recipe, wanted, session.evidence.source)
         except RunnerLost as lost:
             process.close()
             process = None
@@ -99,13 +100,17 @@ def builder(session: Session, gpu: str) -> Runner:
     return process
 
 
-def _one(process: Runner, recipe: Recipe, wanted: Wanted) -> Compilation:
+def _one(process: Runner, recipe: Recipe, wanted: Wanted, source: str) -> Compilation:
     request = {
         "do": "build", "recipe": recipe, "gpu": wanted.gpu, "machine": wanted.machine, "code": wanted.code,
     }  # fmt: skip
     report, _ = process.ask(request, Built, timeout=TIMEOUT)
     if not isinstance(report, Failed):
         return Compiled(asdict(report.facts)), report.code
+    fault = asdict(report.fault)
+    told = slip(fault, source)
+    if told:
+        return Compiled(fault=fault | {"message": told.says, "line": told.line}), ""
     if report.fault.kind == "compile":
-        return Compiled(fault=asdict(report.fault)), ""
+        return Compiled(fault=fault), ""
     return Compiled(unknown=f"{report.fault.type}: {report.fault.first_line}"), ""

@@ -1,0 +1,161 @@
+"""Finders for kernels: each answers None outside of one. A Finder is site.py's."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from grader.judge.diagnosis.site import (
+    Finder,
+    Found,
+    Scene,
+    Site,
+    assigned,
+    functions,
+    last,
+    parameters,
+    quoted,
+)
+
+
+def anything(scene: Scene, _: re.Match[str]) -> Found | None:
+    """Whatever stands there."""
+    return {} if scene.here.in_kernel else None
+
+
+def call(*names: str) -> Finder:
+    """The one call of such a word of tl, with its first two arguments."""
+
+    def find(scene: Scene, _: re.Match[str]) -> Found | None:
+        calls = scene.here.calls(*names) if scene.here.in_kernel else []
+        if len({ast.unparse(found) for found in calls}) != 1:
+            return None
+        first, second = [*map(quoted, calls[0].args), "…", "…"][:2]
+        return {"call": quoted(calls[0]), "word": last(calls[0].func), "first": first, "second": second}
+
+    return find
+
+
+def two_by_place(scene: Scene, match: re.Match[str]) -> Found | None:
+    """tl.load with more than a pointer before its keywords."""
+    found = call("load")(scene, match)
+    return found if found and found["second"] != "…" else None
+
+
+def lacking(scene: Scene, match: re.Match[str]) -> Found | None:
+    """The one call of the function that the exception names."""
+    return call(match["function"])(scene, match)
+
+
+def node(*kinds: type[ast.AST]) -> Finder:
+    """A piece of syntax."""
+
+    def find(scene: Scene, _: re.Match[str]) -> Found | None:
+        found = [n for n in scene.here.nodes if isinstance(n, kinds)] if scene.here.in_kernel else []
+        return {"text": quoted(found[0])} if found else None
+
+    return find
+
+
+def walked(scene: Scene, _: re.Match[str]) -> Found | None:
+    """`for v in x`: over no call of range."""
+    loops = [n for n in scene.here.nodes if isinstance(n, ast.For) and not isinstance(n.iter, ast.Call)]
+    return {"text": quoted(loops[0].iter)} if loops and scene.here.in_kernel else None
+
+
+def _pointers(here: Site) -> set[str]:
+    """Parameters that are called pointers."""
+    named = {name for name, constant in here.parameters.items() if "ptr" in name and not constant}
+    return named if here.in_kernel else set()
+
+
+def pointer_index(scene: Scene, _: re.Match[str]) -> Found | None:
+    """`x_ptr[offs]`."""
+    pointers = _pointers(scene.here)
+    found = [n for n in scene.here.nodes if isinstance(n, ast.Subscript) and last(n.value) in pointers]
+    if not found:
+        return None
+    pointer, at = quoted(found[0].value), quoted(found[0].slice)
+    address = f"{pointer} + {at}" if at.isidentifier() or at.isdigit() else f"{pointer} + offsets"
+    return {"text": quoted(found[0]), "address": address, "pointer": pointer}
+
+
+def pointer_attribute(scene: Scene, _: re.Match[str]) -> Found | None:
+    """`x_ptr.shape`, `x_ptr.numel()`."""
+    pointers, words = _pointers(scene.here), ("shape", "numel", "size", "stride", "dim")
+    nodes = [n for n in scene.here.nodes if isinstance(n, ast.Attribute) and last(n.value) in pointers]
+    found = [n for n in nodes if n.attr in words]
+    return {"pointer": last(found[0].value), "name": found[0].attr} if found else None
+
+
+def index(scene: Scene, _: re.Match[str]) -> Found | None:
+    """`x[0]`, `x[0:4]`, `x[i]`: more than axes, as in [:, None], are asked for."""
+    found = [n for n in scene.here.nodes if isinstance(n, ast.Subscript) and not _axes(n.slice)]
+    return {"text": quoted(found[0])} if found and scene.here.in_kernel else None
+
+
+def _axes(index: ast.expr) -> bool:
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    return all(ast.unparse(part) in (":", "None") for part in parts)
+
+
+def not_constant(scene: Scene, _: re.Match[str]) -> Found | None:
+    """The first end of a tl.arange that is no constant integer."""
+    calls, known = scene.here.calls("arange"), scene.here.parameters
+    ends = [*calls[0].args, *(given.value for given in calls[0].keywords)] if len(calls) == 1 else []
+    for end in ends if scene.here.in_kernel else []:
+        names = {n.id for n in ast.walk(end) if isinstance(n, ast.Name)}
+        if isinstance(end, ast.Name) and known.get(end.id) is False:
+            advice = (
+                f"If {end.id} is a block size, declare it tl.constexpr. If it is the length of the data, "
+            )
+            return {"end": end.id, "advice": advice + "take a block size, and mask the lanes past the end."}
+        if names and not all(known.get(name) for name in names):
+            return {"end": quoted(end), "advice": "What differs from program to program is added: "
+                    "pid * BLOCK + tl.arange(0, BLOCK)."}  # fmt: skip
+    floats = [end for end in ends if not (isinstance(end, ast.Constant) and type(end.value) is int)]
+    advice = "In Python / gives a float, and // an integer."
+    return {"end": quoted(floats[0]), "advice": advice} if len(floats) == 1 and scene.here.in_kernel else None
+
+
+def unset(scene: Scene, match: re.Match[str]) -> Found | None:
+    """A name that the kernel gives a value, but not before this line."""
+    here, name = scene.here, match["name"]
+    if not here.function or not here.in_kernel or name not in assigned(here.function):
+        return None
+    if f"{name}_ptr" in here.parameters:
+        return {"advice": f"Is {name}_ptr meant?"}
+    if any(isinstance(n, ast.AugAssign) for n in here.nodes):
+        return {"advice": "A sum that a loop adds to starts before the loop, as a rule with tl.zeros."}
+    return {"advice": "It needs one on every way that leads here."}
+
+
+def elsewhere(scene: Scene, match: re.Match[str]) -> Found | None:
+    """A name that the kernel does not know, and that another function of the file does."""
+    here, name = scene.here, match["name"]
+    others = [o for o in functions(here.tree) if o is not here.function]
+    owner = next((o for o in others if name in assigned(o) or name in parameters(o)), None)
+    if not here.in_kernel or not here.function or owner is None or name in assigned(here.function):
+        return None
+    return {"owner": owner.name, "kernel": here.function.name}
+
+
+def stored_pointer(scene: Scene, _: re.Match[str]) -> Found | None:
+    """A tl.store whose value is a pointer."""
+    pointers = _pointers(scene.here)
+    for made in scene.here.calls("store", "atomic_add"):
+        names = (
+            {n.id for n in ast.walk(made.args[1]) if isinstance(n, ast.Name)} if len(made.args) > 1 else set()
+        )
+        if names & pointers and not any(isinstance(n, ast.Call) for n in ast.walk(made.args[1])):
+            return {"word": last(made.func), "second": quoted(made.args[1])}
+    return None
+
+
+def bitwise_comparison(scene: Scene, _: re.Match[str]) -> Found | None:
+    """`a < m & b < n`: & binds tighter than <."""
+    for n in scene.here.nodes:
+        for part in n.comparators if isinstance(n, ast.Compare) and len(n.ops) > 1 else []:
+            if isinstance(part, ast.BinOp) and isinstance(part.op, ast.BitAnd | ast.BitOr):
+                return {"sign": "&" if isinstance(part.op, ast.BitAnd) else "|"}
+    return None

@@ -1,0 +1,107 @@
+"""Every slip is made for real, interpreted and compiled, and gets its sentence and its line."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from grader.catalog import ROOT
+from grader.judge.diagnosis.slips import slip
+from tests.judge.conftest import Judged
+from tests.judge.diagnosis.making_slips import written
+from tests.judge.diagnosis.slips import BOTH, COMPILED, INTERPRETED, VECTOR
+
+Told = dict[str, tuple[str, str]]
+
+
+def made(how: str, folder: str) -> Told:
+    """What is said of each slip, and the line it is said of."""
+    environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+    environment |= {"TRITON_INTERPRET": "1"} if how == "interpreted" else {"TRITON_CACHE_DIR": folder}
+    command = [sys.executable, "-m", "tests.judge.diagnosis.making_slips", how, folder]
+    done = subprocess.run(
+        command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=200, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.fixture(scope="module")
+def interpreted(tmp_path_factory: pytest.TempPathFactory) -> Told:
+    return made("interpreted", str(tmp_path_factory.mktemp("interpreted")))
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Told:
+    return made("compiled", str(tmp_path_factory.mktemp("compiled")))
+
+
+def held(told: Told, old: str, new: str, says: str, line: str = "") -> None:
+    said, where = told[f"{old} -> {new}"]
+    assert said.startswith(says)
+    assert (line or new.strip().splitlines()[-1].strip()) in where
+
+
+@pytest.mark.parametrize("row", [*BOTH, *INTERPRETED], ids=lambda row: row[1])
+def test_a_slip_that_the_interpreter_meets_is_told_in_one_sentence(
+    interpreted: Told, row: tuple[str, ...]
+) -> None:
+    held(interpreted, *row)
+
+
+@pytest.mark.parametrize("row", [*BOTH, *COMPILED], ids=lambda row: row[1])
+def test_a_slip_that_the_compiler_meets_is_told_in_one_sentence(compiled: Told, row: tuple[str, ...]) -> None:
+    held(compiled, *row)
+
+
+HIDDEN = """
+challenge = Challenge("entry", lambda case, draw: (draw(case.n),), lambda x: 2 * x, [Case(n=60)])
+"""
+
+
+def test_a_grading_shows_the_line_to_change_and_keeps_the_exceptions_words(judged: Judged) -> None:
+    source = written("kernel[grid](x, y, n, BLOCK=BLOCK)", "kernel(x, y, n, BLOCK=BLOCK)")
+    verdict = judged(HIDDEN, source)
+    cause = verdict.checks[1].cause
+    assert (
+        verdict.diagnosis == "kernel is called like a function, and a kernel needs a grid: kernel[grid](…)."
+    )
+    assert cause["reason"].startswith("AttributeError: ")
+    assert verdict.look_at == f"line {cause['line']}" != cause["traceback"][-1].partition(",")[0]
+
+
+def fault(kind: str, message: str, line: int, *frames: str) -> dict[str, object]:
+    return {"type": kind, "message": message, "line": line, "traceback": list(frames)}
+
+
+def line_of(source: str, text: str) -> int:
+    return next(number for number, line in enumerate(source.splitlines(), 1) if text in line)
+
+
+def test_words_alone_are_not_enough_the_line_must_fit() -> None:
+    at = line_of(VECTOR, "pid =")
+    words = [
+        "'int' object is not iterable",
+        "object of type 'int' has no len()",
+        "unsupported tensor index: 3",
+    ]
+    assert [slip(fault("TypeError", said, at), VECTOR) for said in words] == [None] * len(words)
+
+
+def test_a_jitted_helper_that_a_plain_one_calls_inside_of_a_kernel_is_no_launch_without_a_grid() -> None:
+    source = VECTOR.replace("y = 2 * x", "y = plain(x)")
+    source += (
+        "\n\ndef plain(x):\n    return helper(x)\n\n\n@triton.jit\ndef helper(x):\n    return x.nothing\n"
+    )
+    lines = [line_of(source, text) for text in ("kernel[grid]", "y = plain", "return helper", "x.nothing")]
+    frames = [f"line {line}, in f: …" for line in lines]
+    told = slip(fault("KeyError", "'nothing'", lines[-1], *frames), source)
+    assert told is None
+
+
+def test_a_file_that_python_cannot_read_has_no_slip() -> None:
+    assert slip(fault("TypeError", "object of type 'int' has no len()", 1), "kernel[1](") is None
