@@ -55,7 +55,10 @@ def _rejected(told: Told, source: str) -> CheckFailed:
     cause = {"reason": reason, "fact": "compiles", "case": told.case, "gpu": GPU.name, **asdict(fault)}
     known = slip(asdict(fault), source)
     if known:
-        return CheckFailed("failed", cause | {"line": known.line}, (known.says, f"line {known.line}"))
+        where = where if known.line == fault.line else told.kernel
+        cause |= {"reason": f"{fault.type}: {fault.first_line}", "line": known.line}
+        sentence = f"Triton cannot compile {where}: {known.says}"
+        return CheckFailed("failed", cause, (sentence, f"line {known.line}"))
     return CheckFailed("failed", cause, (reason, where))
 
 
