@@ -42,9 +42,11 @@ mistakes = [
         "the same, in a tile that is not square",
         swap={SUMS: "x[None, :] + y[:, None]"},
         fails="correct",
-        says="shape",
+        says="do not fit together",
     ),
-    Mistake("the sides are added as they are", swap={SUMS: "x + y"}, fails="correct", says="shape"),
+    Mistake(
+        "the sides are added as they are", swap={SUMS: "x + y"}, fails="correct", says="do not fit together"
+    ),
     Mistake(
         "only the row of tiles is computed from the number, both ways",
         swap={"pid_n = pid % tiles_n": "pid_n = pid // tiles_n"},

@@ -20,7 +20,7 @@ mistakes = [
         "the mask is not turned over, in a tile that is not square",
         swap={"tl.trans(mask)": "mask", TILE: "BLOCK_M, BLOCK_N = 32, 64"},
         fails="correct",
-        says="shape",
+        says="do not fit together",
     ),
     Mistake(
         "rows of y are taken to be n apart",

@@ -114,7 +114,7 @@ mistakes = [
         "the sum runs down the columns",
         swap={"tl.sum(acc, axis=1)": "tl.sum(acc, axis=0)"},
         fails="correct",
-        says="shape",
+        says="do not fit together",
     ),
     Mistake("the result is always fp32", swap={"dtype=a.dtype, ": ""}, fails="correct", says="dtype"),
     Mistake(

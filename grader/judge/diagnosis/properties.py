@@ -93,7 +93,7 @@ def in_common(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
         ]
         if _just(lambda case: case.dtype.itemsize == 2, evidence) or min(errors, default=1.0) <= CLOSE:
             shifted = takes_maximum(evidence.source) or "lse" in trial.names
-            weighs = exponential and called(evidence.source, {"dot"})
+            weighs = exponential and called(evidence.source, {"dot"}) and not evidence.several
             return UNSHIFTED if weighs and not shifted else NARROW
     return None
 

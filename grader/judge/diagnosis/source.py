@@ -54,9 +54,10 @@ def takes_maximum(source: str) -> bool:
 
 
 def keeps_maximum(source: str) -> bool:
-    """Whether a maximum may run along a loop: tl.maximum of two variables, not of one and 0 as in a ReLU."""
+    """Whether a maximum may run along a loop: tl.max, or tl.maximum of two variables, not of one and 0."""
     return any(
-        name == "maximum" and not any(isinstance(given, ast.Constant) for given in call.args)
+        (name == "max" and isinstance(call.func, ast.Attribute))
+        or (name == "maximum" and not any(isinstance(given, ast.Constant) for given in call.args))
         for name, call in calls(source)
     )
 
