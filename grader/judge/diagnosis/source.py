@@ -54,10 +54,9 @@ def takes_maximum(source: str) -> bool:
 
 
 def keeps_maximum(source: str) -> bool:
-    """Whether a maximum may run along a loop: tl.max, or tl.maximum of two variables, not of one and 0."""
+    """Whether a maximum may run along a loop: tl.maximum of two variables, not of one and 0 as in a ReLU."""
     return any(
-        (name == "max" and isinstance(call.func, ast.Attribute))
-        or (name == "maximum" and not any(isinstance(given, ast.Constant) for given in call.args))
+        name == "maximum" and not any(isinstance(given, ast.Constant) for given in call.args)
         for name, call in calls(source)
     )
 
