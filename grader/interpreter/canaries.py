@@ -151,9 +151,9 @@ def _tf32_dot() -> bool:
 
 
 def _narrow_dot() -> bool:
-    a = torch.ones(8, 8)
+    a = torch.ones(4, 4)
     try:
-        _dot[(1,)](a, a, a, BLOCK=8)
+        _dot[(1,)](a, a, a, BLOCK=4)
     except Exception:
         return True
     return False

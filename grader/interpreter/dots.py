@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 import triton.language as tl
-from triton.backends.nvidia.compiler import CUDAOptions
+from triton.backends.compiler import GPUTarget
+from triton.backends.nvidia.compiler import CUDAOptions, min_dot_size
 from triton.runtime import interpreter
 
 from grader.interpreter.bf16 import is_bf16, narrow, widen
@@ -21,6 +22,7 @@ Array = Any  # numpy's generic array types say nothing useful about bit patterns
 _Handle: Any = interpreter.TensorHandle
 STEP = 16  # products of 16-bit numbers that one matrix instruction adds up
 # What the compiler takes.
+ASKED = min_dot_size(GPUTarget("cuda", 90, 32))  # 16 of K; from Triton 3.9 on 8 of fp32
 PRECISIONS = CUDAOptions.__dataclass_fields__["allowed_dot_input_precisions"].default
 
 
@@ -80,7 +82,7 @@ def _least(lhs: Any, rhs: Any) -> tuple[int, int, int]:
     Raises:
         Uncompilable: K is less.
     """
-    k, least = int(lhs.shape[-1]), 32 if lhs.scalar.primitive_bitwidth == 8 else 16
+    k, (m, n, least) = int(lhs.shape[-1]), ASKED(lhs, rhs)
     if k < least:
         raise Uncompilable(f"tl.dot needs K >= {least}, and K is {k} here: pad its blocks")
-    return 1, 1, least
+    return m, n, least

@@ -81,7 +81,7 @@ REFUSED = {
     "a noted global": "tl.store(y + o, tl.load(x + o) * NOTED)",
     "a plain global in a helper": "tl.store(y, helper(tl.load(x)))",
     "static_assert": 'tl.static_assert(BLOCK > 99, "BLOCK must be large")',
-    "a narrow dot": f"{SQUARE.format(8)} put(y, tl.sum(tl.dot(t, t)))",
+    "a narrow dot": f"{SQUARE.format(4)} put(y, tl.sum(tl.dot(t, t)))",
     "static_assert without a word": "tl.static_assert(BLOCK > 99)",
 }
 CHAINED = "tl.store(y + o, 1.0, mask=0 <= o < n)"  # what versions from 3.8 on may take
@@ -129,6 +129,6 @@ def test_a_refusal_says_what_and_what_instead(tmp_path: Path) -> None:
     advice = "Make it PLAIN = tl.constexpr(…), or an argument."
     plain = "it takes no plain global, and PLAIN = 2.0 is one."
     assert said["a plain global in a helper"] == f"{start}{plain} {advice}"
-    assert said["a narrow dot"] == start + "tl.dot needs K >= 16, and K is 8 here: pad its blocks"
+    assert said["a narrow dot"] == start + "tl.dot needs K >= 16, and K is 4 here: pad its blocks"
     assert said["static_assert"] == start + "BLOCK must be large"
     assert said["static_assert without a word"] == start + "tl.static_assert(BLOCK > 99) does not hold"
