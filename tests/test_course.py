@@ -107,7 +107,7 @@ def test_a_speed_bar_is_predicted_with_our_own_time(day: Day) -> None:
 
 
 def test_no_tree_holds_a_stem_that_is_no_day() -> None:
-    places = {day.place for day in ALL}
+    places = {day.place for day in (*ALL, catalog.WARM_UP)}
     trees = [catalog.ROOT / tree for tree in ("days", "solutions", "solutions/fast", "hints")]
     trees += [planted.TESTS / tree for tree in ("mistakes", "laggards", "honest")]
     strays = [
