@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from grader import catalog
 from grader.engine.grade import grade
@@ -14,6 +15,8 @@ from grader.engine.warm import Warm
 from grader.verdict import Verdict
 
 pytest_plugins = ["tests.learner", "tests.shown"]
+
+torch.set_num_threads(1)  # two test processes with two threads each wait for each other six times as long
 
 Grade = Callable[..., Verdict]
 
