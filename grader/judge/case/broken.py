@@ -69,7 +69,6 @@ def _rows(exact: torch.Tensor, start: int, stop: int) -> str:
 
 def element(out: torch.Tensor, exact: torch.Tensor, number: int) -> dict[str, Any]:
     """One element: its index, what is right and what came, and how far apart they are."""
-    # numpy's: torch.unravel_index imports sympy, half a second at every grading that fails.
     index = [int(i) for i in np.unravel_index(number, exact.shape)] if exact.dim() else []
     want, got = exact.reshape(-1)[number].item(), out.reshape(-1)[number].item()
     return {"index": index, "expected": want, "got": got, "off": abs(got - want)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
+import numpy
 import torch
 
 from grader.judge.case.oracle import Values
@@ -25,17 +26,22 @@ def others(values: Values, rng: random.Random) -> list[Values]:
 
 
 def _swapped(memory: torch.Tensor, one: torch.Tensor, two: torch.Tensor) -> None:
-    a, b = (tuple(torch.unravel_index(where, memory.shape)) for where in (one, two))
+    a, b = _indices(memory, one), _indices(memory, two)
     memory[a], memory[b] = memory[b].clone(), memory[a].clone()
 
 
 def _replaced(memory: torch.Tensor, one: torch.Tensor, two: torch.Tensor) -> None:
     """Integers count something, so that their sum may have to stay."""
     if memory.is_floating_point():
-        a, b = (tuple(torch.unravel_index(where, memory.shape)) for where in (one, two))
-        memory[a] = memory[b]
+        memory[_indices(memory, one)] = memory[_indices(memory, two)]
     else:
         _swapped(memory, one, two)
+
+
+def _indices(memory: torch.Tensor, where: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """The elements counted by `where`, an index for each dimension."""
+    found = numpy.unravel_index(where.cpu().numpy(), tuple(memory.shape))
+    return tuple(torch.from_numpy(index).to(memory.device) for index in found)
 
 
 def _changed(values: Values, change: Change, rng: random.Random) -> Values:
