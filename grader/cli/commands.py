@@ -16,9 +16,9 @@ from grader.cli.looking import inspect, show
 from grader.cli.python import python
 from grader.cli.shell import Words, as_json, emit, the_day
 from grader.cli.standing import chosen, note, open_hint, standing, upcoming
-from grader.cli.versions import diff, reset, restore, solution
+from grader.cli.versions import diff, reset, restore, solution, upgrade
 from grader.errors import BadSubmission
-from grader.learner import workspace
+from grader.learner import handing, workspace
 from grader.screens import Terminal, pages, progress
 from grader.screens.terminal import examples
 from grader.verdict import EXIT_CANNOT_GRADE, EXIT_PASSED
@@ -49,7 +49,8 @@ def track(ctx: click.Context) -> None:
     if ctx.invoked_subcommand is None:
         here = standing()
         root = here.workspace.root if here.workspace else None
-        progress.where(Terminal(sys.stdout), root, here.progress, here.current)
+        newer = handing.outdated(here.workspace) if here.workspace else []
+        progress.where(Terminal(sys.stdout), root, here.progress, here.current, newer)
 
 
 @track.command("tour", epilog=examples("track tour"))
@@ -76,7 +77,7 @@ def start(day: Words, as_json: bool) -> None:
     wanted = catalog.find(" ".join(day)) if day else upcoming(here)
     found = workspace.create()
     resumed = found.kernel(wanted).exists() or here.of(wanted).started
-    fates = workspace.start(found, wanted)
+    fates = handing.start(found, wanted)
     note(found, "started", wanted)
     if as_json:
         return emit(day=wanted.key, kernel=str(found.kernel(wanted)), resumed=resumed, files=fates)
@@ -181,6 +182,7 @@ def list_days(as_json: bool) -> None:
 
 track.add_command(reset)
 track.add_command(restore)
+track.add_command(upgrade)
 
 
 @track.command(epilog=examples("track doctor", "track doctor --json"))

@@ -1,4 +1,4 @@
-"""`track solution`, `diff`, `reset` and `restore`: your kernel beside the skeleton, ours, and what it was."""
+"""`track solution`, `diff`, `reset`, `restore`, `upgrade`: your kernel beside ours and beside what it was."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import sys
 
 import click
 
+from grader import catalog
 from grader.catalog import Day
 from grader.cli.shell import Words, as_json, emit, the_day
 from grader.cli.standing import chosen, note, standing
 from grader.errors import TrackError
-from grader.learner import trash, workspace
+from grader.learner import handing, trash, workspace
 from grader.screens import Terminal, pages
 from grader.screens.terminal import examples
 
@@ -85,3 +86,36 @@ def restore(day: Words, as_json: bool) -> None:
         kernel = str(found.kernel(wanted))
         return emit(day=wanted.key, kernel=kernel, trash=str(put) if put else None)
     pages.was_restored(Terminal(sys.stdout), found, wanted, put)
+
+
+@click.command(epilog=examples("track upgrade", "track upgrade --yes", "track upgrade 13"))
+@the_day
+@click.option("--yes", is_flag=True, help="Do it.")
+@as_json
+def upgrade(day: Words, yes: bool, as_json: bool) -> None:
+    """Say what a newer course would change in the days you started.
+
+    Without --yes nothing changes. Your lines are never lost: a file of yours gets the course's changes only
+    where you changed nothing, and `restore` brings back what it was.
+    """
+    found = workspace.require()
+    days = [chosen(day)] if day else catalog.course()
+    news = {one: fates for one in days if (fates := handing.foretell(found, one))}
+    if yes:
+        for one in news:
+            handing.start(found, one)
+    if as_json:
+        return emit(applied=yes, days={one.key: fates for one, fates in news.items()})
+    out = Terminal(sys.stdout)
+    if not news:
+        of = days[0].name if day else "the days you started"
+        out.line(f"The course has nothing newer for {of}.")
+        return out.next(*standing().next)
+    pages.upgrades(out, news, yes)
+    for one, fates in news.items():
+        for name in [name for name, fate in fates.items() if fate == "clashes"]:
+            file = handing.files(found, one)[name]
+            pages.changed(out, one, name, file)
+            if yes:
+                file.accept()
+    out.next(*(standing().next if yes else (" ".join(["track upgrade", *day, "--yes"]), "does that")))

@@ -19,7 +19,7 @@ from grader.cli.shell import EXIT_STOPPED
 from grader.cli.standing import note, open_hint, standing
 from grader.cli.submission import Device, Submission
 from grader.errors import CannotGrade, TrackError
-from grader.learner import workspace
+from grader.learner import handing, workspace
 from grader.learner.workspace import Workspace
 from grader.screens import Terminal, pages, watching
 
@@ -109,7 +109,7 @@ class Watch:
         later = catalog.later(day)
         if not later:
             raise TrackError("That was the last day.", "track status")
-        fates = workspace.start(self.workspace, later[0])
+        fates = handing.start(self.workspace, later[0])
         note(self.workspace, "started", later[0])
         pages.started(self.terminal, self.workspace, later[0], fates, resumed=fates["kernel.py"] == "kept")
         path = workspace.submission(self.workspace, later[0])

@@ -26,8 +26,9 @@ from grader.wire import Channel
 # No configuration, plugin or cache of the place where the learner happens to stand.
 PYTEST = ["-q", "--tb=no", "--assert=plain", "-c", os.devnull, "-p", "pytest_timeout"]
 # What no check needs costs a tenth of a second in every grading.
-UNUSED = "cacheprovider debugging doctest faulthandler junitxml legacypath logging monkeypatch pastebin recwarn"
-UNUSED += " setuponly setupplan stepwise subtests threadexception tmpdir unittest unraisableexception warnings"
+UNUSED = "cacheprovider debugging doctest faulthandler junitxml legacypath logging monkeypatch pastebin"
+UNUSED += " recwarn setuponly setupplan stepwise subtests threadexception tmpdir unittest unraisableexception"
+UNUSED += " warnings"
 PYTEST += [word for plugin in UNUSED.split() for word in ("-p", f"no:{plugin}")]
 # Nor a look into any folder above this one.
 PYTEST += ["--rootdir", str(CHECKS.parent), "--confcutdir", str(CHECKS.parent)]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from datetime import datetime
 from pathlib import Path
 
 from grader.catalog import Day
 from grader.errors import BadSubmission
-from grader.learner.workspace import Workspace, start, writing
+from grader.learner.handing import start
+from grader.learner.workspace import Workspace, writing
 
 
 def reset(workspace: Workspace, day: Day) -> Path:
@@ -65,19 +65,9 @@ def _order(stamp: str) -> tuple[str, str, int]:
 
 def _cleared(workspace: Workspace, day: Day) -> Path:
     """Moves everything in the day's folder to the trash, and says where it lies now."""
-    trash = _trash(workspace, day)
+    trash = workspace.new_trash(day)
     with writing(trash):
         trash.mkdir(parents=True)
         for entry in list(workspace.folder(day).iterdir()):
             shutil.move(entry, trash / entry.name)
     return trash
-
-
-def _trash(workspace: Workspace, day: Day) -> Path:
-    stamp = datetime.now().strftime("%Y-%m-%d_%H-%M-%S")
-    taken = 0
-    while True:
-        path = workspace.hidden / "trash" / (f"{stamp}_{taken}" if taken else stamp) / day.stem
-        if not path.exists():
-            return path
-        taken += 1

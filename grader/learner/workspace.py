@@ -1,4 +1,4 @@
-"""The learner's folder: found, created, given a day, reset. The learner's work is never overwritten."""
+"""The learner's folder: found, created, remembered."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import Literal
 
 from grader import catalog
 from grader.catalog import Day
@@ -18,8 +18,6 @@ from grader.learner import journal
 from grader.learner.journal import Record
 
 FOLDER = "my-track"
-
-Fate = Literal["copied", "upgraded", "kept"]
 
 
 class CannotWrite(TrackError):
@@ -49,9 +47,23 @@ class Workspace:
         return self.folder(day) / "kernel.py"
 
     def handed_out(self, day: Day) -> Path:
-        """The skeleton as it was when this learner got it, which a course upgrade does not change."""
-        copy = self.hidden / "handed-out" / day.stem / "kernel.py"
+        """The skeleton as it was when this learner got it, which a newer course does not change."""
+        copy = self.copies(day) / "kernel.py"
         return copy if copy.is_file() else day.skeleton
+
+    def copies(self, day: Day) -> Path:
+        """The folder with every file of a day as it was handed out."""
+        return self.hidden / "handed-out" / day.stem
+
+    def new_trash(self, day: Day) -> Path:
+        """Where work on a day may be put away: a folder that is not there yet."""
+        stamp = datetime.now().strftime("%Y-%m-%d_%H-%M-%S")
+        taken = 0
+        while True:
+            path = self.hidden / "trash" / (f"{stamp}_{taken}" if taken else stamp) / day.stem
+            if not path.exists():
+                return path
+            taken += 1
 
 
 def find() -> Workspace | None:
@@ -128,47 +140,6 @@ def create() -> Workspace:
         made.hidden.mkdir(parents=True, exist_ok=True)
     _remember(made)
     return made
-
-
-def start(workspace: Workspace, day: Day) -> dict[str, Fate]:
-    """Gives the learner a day: each file copied if missing, upgraded if untouched, else kept.
-
-    Raises:
-        CannotWrite: nothing of the learner's was changed.
-    """
-    with writing(workspace.folder(day)):
-        workspace.folder(day).mkdir(parents=True, exist_ok=True)
-        return {name: _hand_out(workspace, day, name) for name in day.handed_out}
-
-
-def _hand_out(workspace: Workspace, day: Day, name: str) -> Fate:
-    ours, theirs = day.handed_out[name], workspace.folder(day) / name
-    pristine = workspace.hidden / "handed-out" / day.stem / name
-    new = ours.read_bytes()
-    fate: Fate = "copied"
-    if os.path.lexists(theirs):
-        if (
-            not pristine.is_file()
-            or theirs.read_bytes() != pristine.read_bytes()
-            or pristine.read_bytes() == new
-        ):
-            return "kept"
-        fate = "upgraded"
-    pristine.parent.mkdir(parents=True, exist_ok=True)
-    _write(theirs, new)
-    _write(pristine, new)
-    return fate
-
-
-def _write(path: Path, content: bytes) -> None:
-    """All of it or nothing: a disk that fills up leaves no half file behind."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        partial.write_bytes(content)
-        partial.replace(path)
-    except OSError:
-        partial.unlink(missing_ok=True)
-        raise
 
 
 def submission(workspace: Workspace, day: Day) -> Path:

@@ -10,14 +10,27 @@ from typing import TYPE_CHECKING
 from grader import catalog
 from grader.catalog import Day
 from grader.errors import TrackError
+from grader.learner.handing import Fate, HandOut
 from grader.learner.hints import TIERS
-from grader.learner.workspace import Fate, Workspace
+from grader.learner.workspace import Workspace
 from grader.screens.terminal import Next, Terminal, near, spell, typed
 
 if TYPE_CHECKING:
     from grader.setup.doctor import Condition
 
 DIFF = {"+": "green", "-": "red", "@": "cyan"}
+# What `track upgrade` would make of a file, and what it made of it.
+BECOMES = {
+    "upgraded": "untouched: becomes the newer one",
+    "merged": "your lines stay, the course's changes come in",
+    "clashes": "stays yours: you and the course changed the same lines",
+    "copied": "gone: comes back",
+}
+BECAME = {
+    "upgraded": "was untouched and is now the course's newer one",
+    "merged": "has the course's changes beside your lines; as it was: `track restore {day}`",
+    "clashes": "stays as it was: you and the course changed the same lines; see `track upgrade {day}`",
+}
 
 
 def started(
@@ -36,9 +49,37 @@ def started(
     if resumed and fates["kernel.py"] == "copied":
         terminal.line("Your kernel.py was gone; this is a fresh skeleton.", indent=2)
     for name, fate in fates.items():
-        if fate == "upgraded":
-            terminal.line(f"{name} was untouched and now is the course's newer one.", indent=2)
+        if fate in BECAME:
+            terminal.line(f"{name} {_became(day, fate)}.", indent=2)
     terminal.next("track grade", f"once the TODOs in kernel.py are filled in (read: {typed('track lesson')})")
+
+
+def upgrades(terminal: Terminal, fates: Mapping[Day, Mapping[str, Fate]], applied: bool) -> None:
+    """Prints what the course has newer than the learner's files, and what becomes of those.
+
+    Args:
+        applied: it has become of them; else it would.
+    """
+    heading = "Upgraded:" if applied else "The course has newer files for days that you started:"
+    terminal.line((heading, "bold"))
+    terminal.table(
+        [
+            (day.name, name, _became(day, fate) if applied and fate != "clashes" else BECOMES[fate])
+            for day, files in fates.items()
+            for name, fate in files.items()
+        ]
+    )
+
+
+def _became(day: Day, fate: Fate) -> str:
+    return BECAME.get(fate, "is back").format(day=day.key)
+
+
+def changed(terminal: Terminal, day: Day, name: str, file: HandOut) -> None:
+    """Prints what the course changed in a file that stays the learner's."""
+    terminal.line()
+    terminal.line((f"{day.name}, {name}: the course's changes, for you to take what you like", "bold"))
+    _unified(terminal, file.before, file.ours, "handed out", "now")
 
 
 def lesson(terminal: Terminal, day: Day, following: Next) -> None:
@@ -103,14 +144,19 @@ def solution(out: Terminal, err: Terminal, day: Day, fast: bool = False) -> None
 
 def diff(out: Terminal, err: Terminal, day: Day, other: Path, mine: Path, passed: Next | None = None) -> None:
     """Prints a unified diff from `other`, a skeleton or the solution, to the learner's file."""
-    texts = [path.read_text(encoding="utf-8", errors="replace").splitlines() for path in (other, mine)]
-    names = "solution.py" if other == day.solution else "skeleton.py", "kernel.py"
-    lines = list(difflib.unified_diff(texts[0], texts[1], *names, lineterm=""))
+    name = "solution" if other == day.solution else "skeleton"
+    if not _unified(out, other, mine, f"{name}.py", "kernel.py"):
+        err.line(f"kernel.py is the same as {name}.")
+    err.next(*(passed or (f"track grade {day.key}", "")))
+
+
+def _unified(out: Terminal, before: Path, after: Path, name: str, other: str) -> bool:
+    """Prints a unified diff, and says whether there is any."""
+    old, new = (path.read_text(encoding="utf-8", errors="replace").splitlines() for path in (before, after))
+    lines = list(difflib.unified_diff(old, new, name, other, lineterm=""))
     for line in lines:
         out.line((line, DIFF.get(line[:1], "")))
-    if not lines:
-        err.line(f"kernel.py is the same as {names[0].removesuffix('.py')}.")
-    err.next(*(passed or (f"track grade {day.key}", "")))
+    return bool(lines)
 
 
 def was_reset(terminal: Terminal, workspace: Workspace, day: Day, trash: Path) -> None:

@@ -134,9 +134,17 @@ def _names(terminal: Terminal, day: Day, progress: Progress) -> list[Part]:
 
 
 def where(
-    terminal: Terminal, root: Path | None, progress: Mapping[Key, Progress], current: Day | None
+    terminal: Terminal,
+    root: Path | None,
+    progress: Mapping[Key, Progress],
+    current: Day | None,
+    newer: Sequence[Day] = (),
 ) -> None:
-    """Prints the answer of a bare `track`: the current day, its file, how it stands, what to type."""
+    """Prints the answer of a bare `track`: the current day, its file, how it stands, what to type.
+
+    Args:
+        newer: days that were started and of which the course has newer files.
+    """
     days = catalog.days()
     if root is None or current is None:
         terminal.line(
@@ -154,6 +162,9 @@ def where(
         terminal.line(_detail(made), indent=2)
     done = sum(progress.get(day.key, NEW).done for day in days)
     terminal.line(f"{done} of {len(days)} days done: ", (typed("track status"), "cyan"), indent=2)
+    if newer:
+        of = newer[0].name if len(newer) == 1 else f"{len(newer)} days that you started"
+        terminal.line(f"The course has newer files for {of}: ", (typed("track upgrade"), "cyan"), indent=2)
     terminal.next(*following(progress, current))
 
 

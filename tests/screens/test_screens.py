@@ -11,7 +11,7 @@ import pytest
 
 from grader.catalog import Key
 from grader.errors import UnknownDay
-from grader.learner import workspace
+from grader.learner import handing, workspace
 from grader.learner.journal import Progress
 from grader.screens import Terminal, pages, progress, result, watching
 from grader.setup.doctor import Condition
@@ -101,8 +101,8 @@ def test_a_screen_reads_as_kept(name: str) -> None:
 
 def started(terminal: Terminal, key: Key = 2) -> None:
     found, what = workspace.create(), day(key)
-    pages.started(terminal, found, what, workspace.start(found, what), resumed=False)
-    pages.started(terminal, found, what, workspace.start(found, what), resumed=True)
+    pages.started(terminal, found, what, handing.start(found, what), resumed=False)
+    pages.started(terminal, found, what, handing.start(found, what), resumed=True)
     pages.was_reset(terminal, found, what, found.hidden / "trash" / "2026-01-01_12-00-00" / what.stem)
 
 
