@@ -17,7 +17,8 @@ from tests.learner import DAY_1, REPO, Learner, passed
 
 COMMANDS = [
     "tour", "start", "lesson", "grade", "watch", "hint",
-    "solution", "diff", "status", "list", "reset", "restore", "upgrade", "doctor", "inspect", "show", "python",
+    "solution", "diff", "status", "list", "reset", "restore", "upgrade",
+    "doctor", "inspect", "show", "python",
 ]  # fmt: skip
 
 
