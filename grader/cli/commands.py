@@ -13,6 +13,7 @@ import click
 from grader import __version__, catalog
 from grader.cli import shell
 from grader.cli.looking import inspect, show
+from grader.cli.notebook import notebook
 from grader.cli.python import python
 from grader.cli.shell import Words, as_json, emit, the_day
 from grader.cli.standing import chosen, note, open_hint, standing, upcoming
@@ -200,7 +201,7 @@ def doctor(as_json: bool) -> None:
     raise click.exceptions.Exit(EXIT_PASSED if fine else EXIT_CANNOT_GRADE)
 
 
-for command in (inspect, show, python):
+for command in (inspect, show, python, notebook):
     track.add_command(command)
 
 

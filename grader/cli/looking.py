@@ -119,7 +119,8 @@ def show(
 
 def _waiting(words: str) -> contextlib.AbstractContextManager[object]:
     """A sign of life for the seconds that it takes; nothing where nobody watches."""
-    return Terminal(sys.stderr).console.status(words)
+    terminal = Terminal(sys.stderr)
+    return terminal.console.status(words) if terminal.live else contextlib.nullcontext()
 
 
 def _lines(source: bytes) -> list[str]:

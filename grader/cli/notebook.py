@@ -1,0 +1,55 @@
+"""`track notebook`: a day as a notebook."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from grader import catalog
+from grader.cli.shell import Words, as_json, emit, the_day
+from grader.cli.standing import chosen
+from grader.errors import TrackError
+from grader.learner.workspace import writing
+from grader.screens import Terminal
+from grader.screens import notebook as page
+from grader.screens.terminal import examples, near
+
+
+@click.command(epilog=examples("track notebook 13", "track notebook --all notebooks"))
+@the_day
+@click.option("--out", type=click.Path(path_type=Path), help="Write there.")
+@click.option("--all", "folder", type=click.Path(path_type=Path), metavar="DIR", help="Every day and extra.")
+@as_json
+def notebook(day: Words, out: Path | None, folder: Path | None, as_json: bool) -> None:
+    """Write a day as a notebook: for Jupyter, VS Code or Colab.
+
+    A notebook that stands there already stays as it is.
+    """
+    if folder and (day or out):
+        raise TrackError("--all writes every day into a folder.", f"track notebook --all {folder}")
+    written = []
+    if folder:
+        with writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        targets = {one: folder / f"{one.stem}.ipynb" for one in catalog.course()}
+        kept = [path for path in targets.values() if path.exists()]
+    else:
+        wanted = chosen(day)
+        targets, kept = {wanted: out or Path(f"{wanted.stem}.ipynb")}, []
+    for one, path in targets.items():
+        if path not in kept:
+            page.write(one, path)
+            written.append(path)
+    if as_json:
+        return emit(written=[str(path) for path in written], kept=[str(path) for path in kept])
+    screen = Terminal(sys.stdout)
+    screen.line(_count(written, "written") if folder else f"Written: {near(written[0])}")
+    if kept:
+        screen.line(f"{_count(kept, 'already there')}: left as they are.")
+    screen.next(f"jupyter lab {near(written[0] if written else kept[0])}")
+
+
+def _count(paths: list[Path], what: str) -> str:
+    return f"{len(paths)} notebook{'s' if len(paths) != 1 else ''} {what}"

@@ -1,0 +1,73 @@
+"""One `track` command run for a notebook, in a process of its own: nothing of the notebook's is changed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+PATIENCE = 10.0  # seconds in which an interrupted command puts its own processes in order
+
+
+@dataclass(frozen=True)
+class Answer:
+    code: int
+    out: str
+
+
+class Reader(Protocol):
+    """Whoever takes the lines as they come."""
+
+    def add(self, line: str) -> None: ...
+
+
+def ask(words: Sequence[str]) -> Answer:
+    """What a command prints into a pipe, errors left out, and its exit code."""
+    process = _started(words, subprocess.DEVNULL)
+    with process, _interruptible(process):
+        out, _ = process.communicate()
+    return Answer(process.returncode, out)
+
+
+def follow(words: Sequence[str], reader: Reader) -> int:
+    """Runs a command in colours, hands on each line as it comes, and returns the exit code."""
+    process = _started(words, subprocess.STDOUT, FORCE_COLOR="1", COLORTERM="")
+    with process, _interruptible(process):
+        assert process.stdout
+        for line in process.stdout:
+            reader.add(line.rstrip("\n"))
+    return process.returncode
+
+
+def _started(words: Sequence[str], errors: int, **more: str) -> subprocess.Popen[str]:
+    """In a session of its own: an interrupt reaches the notebook, and the notebook hands it on once."""
+    ours = {"TRACK_COMMAND": "%track", "PYTHONUNBUFFERED": "1", "PYTHONIOENCODING": "utf-8"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "grader", *words],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        env={**os.environ, **ours, **more},
+        encoding="utf-8",
+        errors="replace",
+        start_new_session=True,
+    )
+
+
+@contextlib.contextmanager
+def _interruptible(process: subprocess.Popen[str]) -> Iterator[None]:
+    """An interrupt ends the command as Ctrl-C in a terminal does, and goes on to the notebook."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+        raise

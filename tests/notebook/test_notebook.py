@@ -1,0 +1,57 @@
+"""A day as a notebook: made of its own files, and run by Jupyter."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader import catalog
+from tests.learner import Learner
+
+nbformat: Any = pytest.importorskip("nbformat")
+nbclient: Any = pytest.importorskip("nbclient")
+
+DAY = catalog.days()[0]
+
+
+def test_every_day_is_a_valid_notebook_with_its_lesson_and_its_skeleton(learner: Learner) -> None:
+    answer = learner.types("notebook", "--all", "book")
+    assert answer.code == 0
+    assert "35 notebooks written" in answer.out
+    for day in catalog.course():
+        made = nbformat.read(learner.folder / "book" / f"{day.stem}.ipynb", as_version=4)
+        nbformat.validate(made)
+        texts = [cell.source for cell in made.cells if cell.cell_type == "markdown"]
+        assert "\n\n".join(texts).split() == day.lesson.read_text().split(), "no word more or less"
+        graded = f"%%grade {day.key}\n{day.skeleton.read_text().strip()}"
+        assert graded in [cell.source for cell in made.cells]
+
+
+def test_what_stands_there_is_kept(learner: Learner) -> None:
+    assert "Written: day01" in learner.types("notebook", "1").out
+    path = learner.folder / f"{DAY.stem}.ipynb"
+    path.write_text("mine")
+    answer = learner.types("notebook", "1")
+    assert answer.code != 0
+    assert "it may hold your work" in answer.err
+    learner.types("notebook", "--all", ".")
+    assert path.read_text() == "mine"
+
+
+def test_jupyter_runs_it_from_the_first_cell_to_green(
+    learner: Learner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learner.types("notebook", "1")
+    made = nbformat.read(learner.folder / f"{DAY.stem}.ipynb", as_version=4)
+    solved = f"%%grade 1 --cpu\n{DAY.solution.read_text()}"
+    made.cells += [nbformat.v4.new_code_cell(source) for source in (solved, "%show 1")]
+    monkeypatch.setenv("TRACK_HOME", str(tmp_path / "my-track"))
+    nbclient.NotebookClient(made, timeout=150, kernel_name="python3").execute()
+    said = ["".join(str(out.get("data", "")) for out in cell.get("outputs", [])) for cell in made.cells]
+    by_cell = dict(zip((cell.source.partition("\n")[0] for cell in made.cells), said, strict=True))
+    assert "Nothing to grade yet." in by_cell["%%grade 1"]
+    assert "Passed. The day is done on CPU." in by_cell["%%grade 1 --cpu"]
+    assert any("hint 1 of 3" in one for one in said)
+    assert "srcdoc" in said[-1]
