@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 try:
     from torch._library import custom_ops
@@ -17,6 +18,19 @@ try:
     _known: Any = custom_ops.OPDEFS
 except (ImportError, AttributeError):  # a private name: without it such an operator is one of torch's
     _known = {}
+
+
+class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """A dispatch mode for which torch does not import its whole compiler (1 to 4 s) at the first operator, only
+    to keep that out of the mode.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False
 
 
 EMPTY = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"}

@@ -10,10 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.memory import span
-from grader.operators import EMPTY, FILLED, VIEWS, WHOLE_FILLS, body, tensors_in
+from grader.operators import EMPTY, FILLED, VIEWS, WHOLE_FILLS, Watch, body, tensors_in
 
 LARGE = 1 << 18  # elements, from which on contents do not matter
 _NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # Linux does not count it as memory before it is touched
@@ -45,7 +44,7 @@ def unfilled(plain: torch.Tensor, apart: int = 0) -> torch.Tensor:
     return torch.empty(0, dtype=plain.dtype).set_(memory, 0, plain.shape, plain.stride())
 
 
-class Hollow(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class Hollow(Watch):
     """Operations on large tensors give tensors that are never filled.
 
     Args:
@@ -54,12 +53,8 @@ class Hollow(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """
 
     def __init__(self, note: Callable[[str, int, int], None], apart: int = 0) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self.note, self.apart = note, apart
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.interpreter import whereabouts
 from grader.interpreter.launching import Launching, handed_to
@@ -21,7 +20,7 @@ from grader.meter.counts import SECTOR
 from grader.meter.remarks import Remarks
 from grader.meter.sectors import WARP, in_order, pattern, width
 from grader.meter.trace import Drawn, Program, Step, TracedLaunch
-from grader.operators import EMPTY, storages_in, tensors_in
+from grader.operators import EMPTY, Watch, storages_in, tensors_in
 
 FIRST, FINAL = 48, 16  # programs of a launch, that are drawn
 STEPS = 64  # accesses of one program
@@ -29,11 +28,11 @@ REACH = 1024  # elements beside a tensor
 ROOM = 1 << 16  # bytes around an argument
 
 
-class Blank(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class Blank(Watch):
     """Notes which memory was not filled by anybody: whose elements a kernel has to store, each of them."""
 
     def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self.made: set[int] = set()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+from torch.utils._python_dispatch import _disable_current_modes
 
 from grader.answers import Guard
 from grader.memory import GUARD, POISON, raw, span
-from grader.operators import EMPTY, FILLED, VIEWS, WHOLE_FILLS, body, tensors_in
+from grader.operators import EMPTY, FILLED, VIEWS, WHOLE_FILLS, Watch, body, tensors_in
 from grader.runner.provenance import Provenance
 
 CHECKSUM_LIMIT = 64 << 20
@@ -40,7 +40,7 @@ class Tracked:
     launched: bool = False
 
 
-class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class World(Watch):
     """Observes one call.
 
     Attributes:
@@ -52,7 +52,7 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """
 
     def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self.tracked: dict[int, Tracked] = {}
         self.computed: set[int] = set()  # addresses of what torch computed
         self.call = 0
@@ -63,13 +63,6 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.launched = False
         self.tampered: list[str] = []
         self.launching = 0
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        """torch would import its whole compiler (0.8 s) at the first operator, to keep it out of this
-        class.
-        """
-        return False
 
     def add_inputs(self, specs: list[dict[str, Any]], values: list[Any]) -> None:
         """Register the tensors among the arguments, whose elements lie in bytes [start, stop)."""

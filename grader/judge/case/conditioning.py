@@ -16,9 +16,9 @@ from functools import cached_property
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.judge.case.compare import errors
+from grader.operators import Watch
 
 Values = tuple[Any, ...]
 
@@ -68,11 +68,11 @@ class Movement:
         return largest
 
 
-class Rounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class Rounding(Watch):
     """Inside of it arithmetic in float64 rounds as fp32 may: terms of sums, and results."""
 
     def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self.generators: dict[torch.device, torch.Generator] = {}
 
     def __torch_dispatch__(
