@@ -117,7 +117,7 @@ def compare(out: torch.Tensor, want: Expected, case: Case, length: int = 1) -> F
     row_limit = (YARDSTICK_FACTOR * want.yardstick[1]).clamp(min=allowed)
     if whole <= limit and bool((per_row <= row_limit).all()):
         return None
-    if want.movement is not None:
+    if want.movement is not None and whole <= MOST:
         moved, row_moved = want.movement()
         most = WHOLE_MOST * allowed if len(per_row) > 1 else MOST
         limit = max(limit, min(most, MOVEMENT_FACTOR * moved))
