@@ -21,8 +21,9 @@ except (ImportError, AttributeError):  # a private name: without it such an oper
 
 
 class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """A dispatch mode for which torch does not import its whole compiler (1 to 4 s) at the first operator, only
-    to keep that out of the mode.
+    """A dispatch mode for which torch does not import its whole compiler (1 to 4 s) at the first operator.
+
+    torch would do so only to keep the compiler out of the mode.
     """
 
     def __init__(self) -> None:

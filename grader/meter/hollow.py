@@ -44,7 +44,7 @@ def unfilled(plain: torch.Tensor, apart: int = 0) -> torch.Tensor:
     return torch.empty(0, dtype=plain.dtype).set_(memory, 0, plain.shape, plain.stride())
 
 
-class Hollow(Watch):
+class Hollow(Watch):  # type: ignore[no-untyped-call]
     """Operations on large tensors give tensors that are never filled.
 
     Args:

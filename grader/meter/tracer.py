@@ -28,7 +28,7 @@ REACH = 1024  # elements beside a tensor
 ROOM = 1 << 16  # bytes around an argument
 
 
-class Blank(Watch):
+class Blank(Watch):  # type: ignore[no-untyped-call]
     """Notes which memory was not filled by anybody: whose elements a kernel has to store, each of them."""
 
     def __init__(self) -> None:

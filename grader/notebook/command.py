@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -28,20 +27,35 @@ class Reader(Protocol):
 
 def ask(words: Sequence[str]) -> Answer:
     """What a command prints into a pipe, errors left out, and its exit code."""
-    process = _started(words, subprocess.DEVNULL)
-    with process, _interruptible(process):
-        out, _ = process.communicate()
+    with _started(words, subprocess.DEVNULL) as process:
+        try:
+            out, _ = process.communicate()
+        except KeyboardInterrupt:
+            _interrupt(process)
+            raise
     return Answer(process.returncode, out)
 
 
 def follow(words: Sequence[str], reader: Reader) -> int:
-    """Runs a command in colours, hands on each line as it comes, and returns the exit code."""
-    process = _started(words, subprocess.STDOUT, FORCE_COLOR="1", COLORTERM="")
-    with process, _interruptible(process):
-        assert process.stdout
-        for line in process.stdout:
-            reader.add(line.rstrip("\n"))
+    """Runs a command in colours, hands on each line as it comes, and returns the exit code.
+
+    Raises:
+        KeyboardInterrupt: of the notebook; the command was ended, and had its last word.
+    """
+    with _started(words, subprocess.STDOUT, FORCE_COLOR="1", COLORTERM="") as process:
+        try:
+            _hand_on(process, reader)
+        except KeyboardInterrupt:
+            _interrupt(process)
+            _hand_on(process, reader)
+            raise
     return process.returncode
+
+
+def _hand_on(process: subprocess.Popen[str], reader: Reader) -> None:
+    assert process.stdout
+    for line in process.stdout:
+        reader.add(line.rstrip("\n"))
 
 
 def _started(words: Sequence[str], errors: int, **more: str) -> subprocess.Popen[str]:
@@ -59,15 +73,10 @@ def _started(words: Sequence[str], errors: int, **more: str) -> subprocess.Popen
     )
 
 
-@contextlib.contextmanager
-def _interruptible(process: subprocess.Popen[str]) -> Iterator[None]:
-    """An interrupt ends the command as Ctrl-C in a terminal does, and goes on to the notebook."""
+def _interrupt(process: subprocess.Popen[str]) -> None:
+    """Ends the command as Ctrl-C in a terminal does."""
+    process.send_signal(signal.SIGINT)
     try:
-        yield
-    except KeyboardInterrupt:
-        process.send_signal(signal.SIGINT)
-        try:
-            process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-        raise
+        process.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)

@@ -40,7 +40,7 @@ class Tracked:
     launched: bool = False
 
 
-class World(Watch):
+class World(Watch):  # type: ignore[no-untyped-call]
     """Observes one call.
 
     Attributes:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import _thread
 import re
+import subprocess
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -126,3 +129,21 @@ def _luminance(colour: str) -> float:
     parts = [int(two, 16) / 255 for two in re.findall("..", colour[1:])]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return sum(share * part for share, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def test_an_interrupt_ends_the_command_and_what_it_started(
+    shell: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forever = SKELETON + "\n\nwhile True:\n    pass\n"
+    timer = threading.Timer(6.0, _thread.interrupt_main)
+    timer.start()
+    with capture_output() as captured:
+        result = shell.run_cell(f"%%grade 1 --cpu\n{forever}")
+    timer.join()
+    assert isinstance(result.error_in_exec, KeyboardInterrupt)
+    assert "Stopped. Nothing was recorded" in captured.outputs[-1].data["text/html"]
+    strays = subprocess.run(
+        ["pgrep", "-f", str(tmp_path)], capture_output=True, text=True, check=False
+    ).stdout
+    assert strays == ""
+    assert threading.active_count() == 1

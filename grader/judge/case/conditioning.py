@@ -68,7 +68,7 @@ class Movement:
         return largest
 
 
-class Rounding(Watch):
+class Rounding(Watch):  # type: ignore[no-untyped-call]
     """Inside of it arithmetic in float64 rounds as fp32 may: terms of sums, and results."""
 
     def __init__(self) -> None:
