@@ -150,6 +150,7 @@ class Challenge:
         allow: torch operators that the launcher may use beyond allocation and views, e.g. ("sum",).
         speed: the speed bar or bars.
         memory: the memory bar.
+        shown: of the cases, the one that a picture shows the day's idea with; chosen by `track show` if None.
     """
 
     entry: str
@@ -169,6 +170,7 @@ class Challenge:
     allow: Sequence[str] = ()
     speed: Speed | Sequence[Speed] = ()
     memory: Memory | None = None
+    shown: Case | None = None
 
     @property
     def speeds(self) -> tuple[Speed, ...]:

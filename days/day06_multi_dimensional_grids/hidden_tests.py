@@ -28,6 +28,7 @@ challenge = Challenge(
     inputs=inputs,
     reference=lambda a, b: a + b,
     rowwise=True,
+    shown=Case(B=2, M=33, N=129, b="MN"),
     cases=[
         Case(B=2, M=3, N=5, b="BMN"),
         Case(B=1, M=1, N=1, b="BMN"),

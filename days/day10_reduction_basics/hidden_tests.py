@@ -45,6 +45,7 @@ challenge = Challenge(
     reference=lambda x: x.sum(),
     returns=torch.float32,
     reduces=lambda case: case.n,
+    shown=Case(n=73529),
     cases=[
         Case(n=8),
         Case(n=1),

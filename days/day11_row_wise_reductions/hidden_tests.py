@@ -24,6 +24,7 @@ challenge = Challenge(
     inputs=lambda case, draw: (draw(case.rows, case.cols),),
     reference=row_stats,
     reduces=lambda case: case.cols,
+    shown=Case(rows=131, cols=33),
     cases=[
         Case(rows=3, cols=8),
         Case(rows=1, cols=1),
@@ -73,9 +74,6 @@ challenge = Challenge(
         Case(rows=185_001, cols=16384, dtype=HALF, huge=True),
     ],
     suspects=SUSPECTS,
-    speed=(
-        Speed(wide, moved=moved, of_copy=0.60),
-        Speed(narrow, moved=moved, of_copy=0.60),
-    ),
+    speed=(Speed(wide, moved=moved, of_copy=0.60), Speed(narrow, moved=moved, of_copy=0.60)),
     memory=Memory(narrow),
 )

@@ -42,6 +42,7 @@ matmul = Challenge(
     suspects=OF_PRODUCTS,
     # fp16 and bf16 are summed in fp32 and rounded once, however long the sum.
     reduces=lambda case: case.k if case.dtype == torch.float32 else 1,
+    shown=Case(m=1100, n=190, k=20),
     cases=[
         Case(m=16, n=16, k=16),
         Case(m=1, n=1, k=1),
@@ -56,6 +57,7 @@ matmul = Challenge(
         Case(m=64, n=128, k=64),
         Case(m=127, n=127, k=20),
         Case(m=129, n=193, k=20),
+        Case(m=1100, n=190, k=20),
         Case(m=601, n=37, k=17),
         Case(m=37, n=301, k=17),
         Case(m=211, n=163, k=40),

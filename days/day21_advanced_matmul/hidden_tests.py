@@ -58,6 +58,7 @@ challenge = Challenge(
     inputs=inputs,
     reference=reference,
     no_host_reads=True,
+    shown=Case(groups="15+16+17", k=31, n=64),
     cases=[
         Case(groups="16+16", k=32, n=16),
         Case(groups="1", k=1, n=1),

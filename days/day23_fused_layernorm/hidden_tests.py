@@ -101,6 +101,7 @@ challenge = Challenge(
         ),
     ),
     suspects=SUSPECTS,
+    shown=Case(rows=19, cols=40),
     cases=CASES,
     speed=[
         Speed(wide, moved=lambda x, *_: 4 * x.nbytes, torch=add_layer_norm, of_copy=0.60),

@@ -27,6 +27,7 @@ challenge = Challenge(
     inputs=inputs,
     reference=attention,
     suspects=SUSPECTS,
+    shown=Case(B=1, H=1, Sq=65, Sk=63, D=64, causal=True),
     cases=[
         Case(B=1, H=1, Sq=16, Sk=16, D=16),
         Case(B=1, H=1, Sq=16, Sk=16, D=16, causal=True),

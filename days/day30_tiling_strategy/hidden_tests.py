@@ -31,6 +31,7 @@ challenge = Challenge(
     inputs=inputs,
     reference=unnormalized,
     suspects=SUSPECTS,
+    shown=Case(B=2, H=1, Sq=100, Sk=37, D=96),
     cases=[
         Case(B=1, H=1, Sq=16, Sk=16, D=16),
         Case(B=2, H=3, Sq=9, Sk=12, D=16),
@@ -70,8 +71,7 @@ challenge = Challenge(
         Case(B=2, H=2, Sq=33, Sk=47, D=20, scale=0.5, values="integers", exact=True),
         Case(B=2, H=2, Sq=33, Sk=27, D=16, scale=-1.0, values="integers", dtype=HALF, exact=True),
         Case(B=1, H=2, Sq=20, Sk=50, D=24, values="large"),
-        # Scores of up to 3e5 before they are scaled.
-        Case(B=1, H=2, Sq=40, Sk=65, D=64, gain=100.0, scale=1e-4, dtype=HALF),
+        Case(B=1, H=2, Sq=40, Sk=65, D=64, gain=100.0, scale=1e-4, dtype=HALF),  # scores of 3e5, unscaled
         Case(B=1, H=2, Sq=20, Sk=50, D=24, values="heavy"),
         Case(B=1, H=2, Sq=20, Sk=50, D=24, values="constant", q_values="negative", v_values="normal"),
         Case(B=1, H=2, Sq=20, Sk=50, D=24, values="spike"),

@@ -87,6 +87,7 @@ challenge = Challenge(
     inputs=inputs,
     reference=by_head(forward),
     suspects=SUSPECTS,
+    shown=at(300, 300, 16, True, H=1),
     cases=CASES,
     speed=Speed(
         big,

@@ -61,6 +61,7 @@ challenge = (
         inputs=delta_inputs,
         reference=delta,
         suspects=OF_DELTA,
+        shown=of_rows(65, 80),
         cases=[
             of_rows(1, 16),
             of_rows(0, 16),
@@ -92,6 +93,7 @@ challenge = (
         inputs=inputs,
         reference=dscores,
         suspects=OF_DSCORES,
+        shown=at(140, 200, 16, True, H=1),
         cases=[
             at(16, 16, 16),
             at(1, 1, 16, more_keys=True),

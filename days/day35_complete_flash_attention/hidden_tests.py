@@ -92,6 +92,7 @@ whole = Challenge(
     reference=Rules(),
     suspects=SUSPECTS,
     gradients=Gradients(of=(0, 1, 2), saved=needed),
+    shown=at(150, 70, 16, True),
     cases=CASES,
     speed=Speed(
         at(4096, 4096, 128, True, Hq=16, Hk=16, B=4, dtype=HALF),
@@ -111,7 +112,7 @@ whole = Challenge(
 def alone(case: Case) -> Challenge:
     """The same when a gradient is asked for one argument alone."""
     of = Gradients(of=("qkv".index(case.only),), saved=needed)
-    return replace(whole, gradients=of, cases=[case], speed=(), memory=None)
+    return replace(whole, gradients=of, cases=[case], shown=None, speed=(), memory=None)
 
 
 challenge = (

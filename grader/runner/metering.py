@@ -62,7 +62,7 @@ class Metering:
                 meter.launches.append(launch)
 
         with meter.installed(), tuned(meter, gpu), pretended(gpu), Hollow(note):
-            if any(isinstance(value, Autotuner) for value in vars(self.runner.module).values()):
+            if self._tunes():
                 self._tune(meter, header, blobs)
             self._call(meter, header, arguments)
         return Metered(meter.launches), []
@@ -87,6 +87,8 @@ class Metering:
         """Write down what each program of one small call touches."""
         arguments = unpack_arguments(header["arguments"], blobs, "cpu")
         arguments = [alone(value) if isinstance(value, torch.Tensor) else value for value in arguments]
+        if self._tunes():  # what an autotuner tries is not drawn
+            getattr(self.runner.module, header["entry"])(*arguments)
         tracer = Tracer(self.runner.path, storages_in(arguments))
         for position in header["of"]:
             arguments[position].requires_grad_()
@@ -95,6 +97,9 @@ class Metering:
             if header["of"]:
                 gradients(result, [arguments[position] for position in header["of"]], _upstream(result))
         return Traced(tracer.launches), []
+
+    def _tunes(self) -> bool:
+        return any(isinstance(value, Autotuner) for value in vars(self.runner.module).values())
 
     def _tune(self, meter: Meter, header: dict[str, Any], blobs: list[bytearray]) -> None:
         """Let autotuners choose for other problems first, as they do wherever a kernel is used twice."""

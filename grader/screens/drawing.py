@@ -36,13 +36,17 @@ def draw(target: Path, day: Day, source: Sequence[str], parts: list[Json]) -> No
         figsize=(1, 1)
     )  # one inch, so that places are inches; saving it takes in what lies outside
     figure.text(0, 0, day.heading, size=14, weight="bold", color=INK, parse_math=False)
+    sheets = [sheet for part in parts for launch in part["launches"] for sheet in _sheets(launch)]
+    sides = {
+        which: _side([one for one in sheets if one.alike == which]) for which in {s.alike for s in sheets}
+    }
     y = -LINE
     for part in parts:
         for launch in part["launches"]:
             for line in _caption(part, launch, source):
                 y -= LINE
                 figure.text(0, y, line, size=10, color=INK, parse_math=False)
-            y = _launch(figure, y, launch) - LINE
+            y = _launch(figure, y, launch, sides) - LINE
     figure.text(0, y, KEY, size=8, color=INK, parse_math=False)
     maker = "Software" if target.suffix.lower() == ".png" else "Creator"
     figure.savefig(target, dpi=150, bbox_inches="tight", pad_inches=0.3, metadata={maker: "track show"})
@@ -58,14 +62,24 @@ def _caption(part: Json, launch: Json, source: Sequence[str]) -> Iterator[str]:
             yield f"    line {finding['line']}: {source[finding['line'] - 1].strip()}"
 
 
-def _launch(figure: Any, y: float, launch: Json) -> float:
+def _sheets(launch: Json) -> list[Sheet]:
+    """Its tensors that somebody touches."""
+    return [sheet for sheet in (Sheet.of(launch, name) for name in launch["tensors"]) if sheet.steps]
+
+
+def _side(sheets: Sequence[Sheet]) -> float:
+    """Inches of a cell's side, one for all of these, so that equal tensors look equal."""
+    papers = [sheet.data() for sheet in sheets]
+    widest = max(paper["right"] - paper["left"] for paper in papers)
+    return min(CELL, WIDEST / float(widest), TALLEST / float(max(paper["height"] for paper in papers)))
+
+
+def _launch(figure: Any, y: float, launch: Json, sides: dict[int, float]) -> float:
     """Draws a launch's tensors below `y`, and says where they end."""
     x, lowest = 0.0, y
-    sheets = [sheet for sheet in (Sheet.of(launch, name) for name in launch["tensors"]) if sheet.steps]
-    for sheet in sheets:
-        paper = sheet.data()
+    for sheet in _sheets(launch):
+        paper, side = sheet.data(), sides[sheet.alike]
         width, height = paper["right"] - paper["left"], paper["height"]
-        side = min(CELL, WIDEST / width, TALLEST / height)
         low = y - 2 * LINE - height * side
         axes = figure.add_axes((x, low, width * side, height * side))
         axes.set(xlim=(paper["left"], paper["right"]), ylim=(height, 0))

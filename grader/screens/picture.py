@@ -18,8 +18,10 @@ TEMPLATE = Path(__file__).with_name("picture.html")
 # Viridis without its ends, which would drown on dark and on white paper: dark is first, light is last.
 RAMP = ("#414487", "#355f8d", "#2a788e", "#21918c", "#22a884", "#44bf70", "#7ad151", "#bddf26")
 KINDS = ("touched", "strays", "masked")
-WRAP = 64  # elements in a row of a vector's picture
-CELLS = 20480  # of a tensor, that are drawn
+LANES = {"strays": "stray", "masked": "left"}  # how many there are
+WRAPS = (64, 128, 256, 512)  # elements in a row of a vector's picture: the narrowest that is not tall
+ROWS = 128  # of them, from which on it is wider instead
+CELLS = 1 << 18  # of a tensor, that are drawn
 WIDE = 4096  # cells in a row, that are drawn
 MARGIN = 32  # cells beside a row, that are drawn if the row is not longer
 REACH = 1024  # elements beside a tensor, to which its runs are cut
@@ -77,6 +79,7 @@ class Sheet:
     steps: list[Json]
 
     rows = property(lambda self: -(-self.whole // self.columns))
+    alike = property(lambda self: self.columns if self.vector else 0)  # what is drawn on one scale
 
     @classmethod
     def of(cls, launch: Json, name: str) -> Sheet:
@@ -89,7 +92,8 @@ class Sheet:
         axes = sorted(side for side in sides if side[0])
         whole = sum((n - 1) * step for step, n in axes) + 1 if all(shape) else 0
         if len(axes) < 2:
-            return cls(name, WRAP, WRAP, whole, 0, True, plain, steps)
+            wrap = next((wide for wide in WRAPS if whole <= ROWS * wide), WRAPS[-1])
+            return cls(name, wrap, wrap, whole, 0, True, plain, steps)
         (inner, n), (pitch, _), *outer = axes
         groups = (step // pitch for step, _ in outer if step % pitch == 0)
         group = next((rows for rows in groups if rows >= GROUP), 0)
@@ -193,23 +197,22 @@ class Sheet:
 
     @cached_property
     def drawn(self) -> list[Json]:
-        """The accesses, with boxes for runs, places for lanes, and how many lanes are not on the paper."""
+        """The accesses, with boxes for runs, places for lanes, and whether some are not on the paper."""
         return [self._drawn(step) for step in self.steps]
 
     def _drawn(self, step: Json) -> Json:
         rows = (self._in_memory(step["touched"]), self._in_memory(step["strays"]), self._masked(step))
         places = dict(zip(KINDS, map(set, rows), strict=True))
         boxes = {kind: self._boxes(found) for kind, found in places.items()}
-        unseen = {}
-        for kind, lanes in (("strays", step["stray"]), ("masked", step["left"])):
-            placed = sum(count for *_, count in places[kind])
-            # Lanes may share an element, so they outnumber the places only where runs are cut.
-            there = max(lanes, placed) if self._is_cut(step[kind]) else placed
-            unseen[kind] = there - sum(width * height for _, _, width, height in boxes[kind])
+        unseen = {kind: self._is_cut(step, kind, places[kind], boxes[kind]) for kind in LANES}
         return {**step, **boxes, "unseen": unseen, "lanes": [self._place(lane) for lane in step["lanes"]]}
 
-    def _is_cut(self, runs: Sequence[Run]) -> bool:
-        return not runs or runs[0][0] <= -REACH or sum(runs[-1]) >= self.whole + REACH
+    def _is_cut(self, step: Json, kind: str, places: set[Row], boxes: list[Box]) -> bool:
+        """Whether lanes of that kind lie beyond the runs that were kept of them, or off the paper."""
+        runs, lanes = step[kind], int(step[LANES[kind]])
+        if runs and runs[0][0] > -REACH and sum(runs[-1]) < self.whole + REACH:
+            lanes = min(lanes, sum(count for *_, count in places))  # those that share a place count once
+        return sum(width * height for _, _, width, height in boxes) < lanes
 
     def _place(self, lane: int | None) -> tuple[int, int] | None:
         y = None if lane is None else self._ys.get(lane // self.columns)
@@ -230,18 +233,15 @@ class Sheet:
         """What has to be known to read the picture."""
         rows = sum(min(first + count, self.rows) - max(first, 0) for _, first, count in self.bands)
         cells = min(rows * min(self.columns, WIDE), self.whole)
-        notes = {
-            f"{WRAP} a row": self.vector and self.whole > WRAP,
-            "as it lies in memory": not self.plain,
-            f"{cells:,} of its {self.whole:,} elements are drawn": cells < self.whole,
-        }
-        return [note for note, holds in notes.items() if holds]
+        long = [f"{self.columns} a row"] * (self.vector and self.whole > self.columns)
+        cut = [f"{cells:,} of its {self.whole:,} elements are drawn"] * (cells < self.whole)
+        return [*long, *["as it lies in memory"] * (not self.plain), *cut]
 
     def data(self) -> Json:
         """The tensor's part of the page; between `left` and `right` are all margins."""
         boxes = [box for step in self.drawn for kind in KINDS for box in step[kind]]
         return {
-            **{key: getattr(self, key) for key in ("name", "columns", "whole", "bands")},
+            **{key: getattr(self, key) for key in ("name", "columns", "whole", "bands", "alike")},
             "notes": self.notes(), "outline": self.outline(),
             "left": min([0, *(x for x, *_ in boxes)]),
             "right": max([min(self.width, WIDE, self.whole), *(x + width for x, _, width, _ in boxes), 1]),

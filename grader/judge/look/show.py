@@ -21,18 +21,54 @@ TRIED = 10  # cases, of which the one that shows most is taken
 NAMED = 5  # cases, of which the names are said
 MANY = 9  # programs, from which on more show nothing new
 
+Tried = tuple[Challenge, Case | Relation]
+
 
 def traced(session: Session) -> list[dict[str, Any]]:
     """Every function of the day on one small case: its launches, program by program (see meter/trace.py).
 
     Raises:
-        NotMeasured: no case is called like that, or the call ends before anything is seen.
+        NotMeasured: no case that can be drawn is called like that, or the call ends before anything is seen.
     """
-    parts = [_part(session, challenge) for challenge in session.challenges if not challenge.probe]
-    found = [part for part in parts if part]
-    if not found:
+    asked = _named(session) if session.request.only is not None else _plain(session)
+    cases: dict[str, list[tuple[Challenge, Case]]] = {}
+    for challenge, one in asked:
+        case = one.case if isinstance(one, Relation) else one
+        cases.setdefault(challenge.entry, []).append((challenge, case))
+    return [_part(session, entry, found) for entry, found in cases.items()]
+
+
+def _plain(session: Session) -> list[Tried]:
+    """What a picture may be of when no case is asked for."""
+    first = {c.entry: c for c in reversed(session.challenges) if not c.probe}
+    return [
+        (challenge, case)
+        for challenge in session.challenges
+        if challenge is first.get(challenge.entry)
+        for case in challenge.cases
+        if case.group == "correct" and not case.gpu
+    ]
+
+
+def _named(session: Session) -> list[Tried]:
+    """What -k names as a failed grading does: the case that is called so, or all that are called like it.
+
+    Raises:
+        NotMeasured: nothing is, or it cannot be drawn, and why.
+    """
+    only = str(session.request.only).removesuffix("-walked")
+    tried: list[Tried] = [(c, case) for c in session.challenges for case in c.cases]
+    tried += [(c, relation) for c in session.challenges for relation in c.relations]
+    named = [pair for pair in tried if only in session.case_id(pair)]
+    named = [pair for pair in named if only == session.case_id(pair)] or named
+    if not named:
         raise NotMeasured(f'no case matches "{session.request.only}" (there are {_names(session)})')
-    return found
+    drawable = [pair for pair in named if not pair[0].probe and not pair[1].gpu]
+    if not drawable:
+        (challenge, _), name = named[0], session.case_id(named[0])
+        alone = f"{challenge.entry} is called by itself there, and touches no memory"
+        raise NotMeasured(f"{name}: {alone}" if challenge.probe else f"{name} is too large for a picture")
+    return drawable
 
 
 def _names(session: Session) -> str:
@@ -41,27 +77,15 @@ def _names(session: Session) -> str:
     return ", ".join(names[:: max(len(names) // NAMED, 1)][:NAMED]) + ", …"
 
 
-def _part(session: Session, challenge: Challenge) -> dict[str, Any]:
-    """Of the cases that fit into a picture, the one that shows most; empty where none is asked for."""
-    inputs = {
-        case.id: draw(challenge, case, session.request.seed, "cpu") for case in _asked(session, challenge)
-    }
-    if not inputs:
-        return {}
-    fitting = sorted(inputs, key=lambda name: _far(inputs[name]))[:TRIED]
-    drawn = {name: _launches(session, challenge, inputs[name]) for name in fitting}
-    best = max(fitting, key=lambda name: _worth(drawn[name], inputs[name]))
-    return {"entry": challenge.entry, "case": best, "launches": [asdict(launch) for launch in drawn[best]]}
-
-
-def _asked(session: Session, challenge: Challenge) -> list[Case]:
-    """The cases that a picture may be of: plain ones, or those that -k names as a failed grading does."""
-    only = session.request.only
-    if only is None:
-        return [case for case in challenge.cases if case.group == "correct" and not case.gpu]
-    tried: list[Case | Relation] = [*challenge.cases, *challenge.relations]
-    named = [one for one in tried if only in session.case_id((challenge, one)) and not one.gpu]
-    return [one.case if isinstance(one, Relation) else one for one in named]
+def _part(session: Session, entry: str, cases: list[tuple[Challenge, Case]]) -> dict[str, Any]:
+    """Of the cases that fit into a picture the one that shows most: what is wrong, then the day's idea."""
+    tried = [(c, case, draw(c, case, session.request.seed, "cpu")) for c, case in cases]
+    tried.sort(key=lambda one: (not _chosen(*one[:2]), _far(one[2])))
+    drawn = [(*one, _launches(session, one[0], one[2])) for one in tried[:TRIED]]
+    _, case, _, launches = max(
+        drawn, key=lambda one: (_wrong(one[3]), _chosen(*one[:2]), _worth(one[3], one[2]))
+    )
+    return {"entry": entry, "case": case.id, "launches": [asdict(launch) for launch in launches]}
 
 
 def _launches(session: Session, challenge: Challenge, arguments: tuple[Any, ...]) -> list[TracedLaunch]:
@@ -82,16 +106,25 @@ def _launches(session: Session, challenge: Challenge, arguments: tuple[Any, ...]
     return report.launches
 
 
+def _chosen(challenge: Challenge, case: Case) -> bool:
+    """Whether the day says that this case shows its idea."""
+    return challenge.shown is not None and challenge.shown.id == case.id
+
+
+def _wrong(launches: list[TracedLaunch]) -> bool:
+    return any(launch.findings for launch in launches)
+
+
 def _worth(launches: list[TracedLaunch], arguments: tuple[Any, ...]) -> float:
-    """What there is to see: something wrong, several programs, masks at work, tensors that are no threads."""
+    """What there is to see: several programs, masks at work, tensors that are no threads and not woven."""
     programs = max((launch.total for launch in launches), default=0)
     steps = [step for launch in launches for program in launch.programs for step in program.steps]
     masked = any(step.left for step in steps)
-    wrong = any(launch.findings for launch in launches)
+    woven = any(not tensor.is_contiguous() for tensor in _tensors(arguments))
     return (
-        2.0 * wrong
-        + min(programs, MANY) / MANY
+        min(programs, MANY) / MANY
         + 0.5 * masked
+        - 0.5 * woven
         - 0.1 * _narrow(arguments)
         - 0.1 * _far(arguments)
     )
