@@ -88,6 +88,7 @@ class Verdict:
         sha256: of the file as it was graded.
         diagnosis: one sentence that names the likely mistake; empty on a pass.
         look_at: one thing to look at, such as "line 14" or "the mask of the store"; may be empty.
+        beside: of a pass whose speed was predicted, how our solution differs; else empty.
     """
 
     day: int | str
@@ -99,6 +100,7 @@ class Verdict:
     speed: SpeedResult | None = None
     diagnosis: str = ""
     look_at: str = ""
+    beside: str = ""
     sha256: str = ""
     seconds: float = 0.0
     output: str = ""

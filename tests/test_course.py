@@ -106,6 +106,13 @@ def test_a_speed_bar_is_predicted_with_our_own_time(day: Day) -> None:
     assert not missing, f"`./track dev predicted --write {day.key}` keeps our time on {', '.join(missing)}"
 
 
+@each_day
+def test_what_is_shown_is_one_of_the_plain_cases(day: Day) -> None:
+    for challenge in load_challenges(day.hidden_tests):
+        plain = [case.id for case in challenge.cases if case.group == "correct" and not case.gpu]
+        assert challenge.shown is None or challenge.shown.id in plain
+
+
 def test_no_tree_holds_a_stem_that_is_no_day() -> None:
     places = {day.place for day in (*ALL, catalog.WARM_UP)}
     trees = [catalog.ROOT / tree for tree in ("days", "solutions", "solutions/fast", "hints")]
@@ -234,6 +241,8 @@ def test_the_skeleton_grades_unstarted(day: Day, graded: Grade) -> None:
 def test_the_solution_passes(day: Day, graded: Grade) -> None:
     verdict = graded(day.key, day.solution)
     assert verdict.status == "passed", told(verdict)
+    bars = any(challenge.speeds for challenge in load_challenges(day.hidden_tests))
+    assert ("and like it in bytes" in verdict.beside) == bars, "how ours differs from ours"
     assert {check.outcome for check in verdict.checks} <= {"passed", "not measured"}, told(verdict)
 
 
@@ -294,6 +303,7 @@ def test_a_laggard_is_predicted_to_be_slow(day: Day, laggard: planted.Laggard, g
     verdict = graded(day.key, laggard.source(day), cases=False)
     wanted = "passed" if laggard.unseen else "slow"
     assert verdict.status == wanted, f"it is to be {wanted}, and is {told(verdict)}"
+    assert bool(verdict.beside) == (verdict.status == "passed"), "before a pass nothing is told of ours"
 
 
 CASES = [

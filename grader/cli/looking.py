@@ -19,7 +19,7 @@ from grader.cli.standing import chosen, standing
 from grader.errors import BadSubmission, NoWorkspace, TrackError
 from grader.learner import workspace
 from grader.learner.workspace import CannotWrite
-from grader.screens import Terminal, inspection, listing
+from grader.screens import Terminal, comparison, inspection, listing
 from grader.screens.terminal import examples, near
 
 a_file = click.option("--file", type=click.Path(path_type=Path), help="Look at this file.")
@@ -35,6 +35,7 @@ SIGNED = {PAGE: b'content="track show"'} | dict.fromkeys(PICTURES, b"track show"
 @click.option("--ptx", is_flag=True, help="Print the PTX, your lines between.")
 @click.option("--sass", is_flag=True, help="Print the machine code, your lines between.")
 @click.option("--ttgir", is_flag=True, help="Print Triton's own code for the GPU, your lines between.")
+@click.option("--ours", is_flag=True, help="Our solution beside it, after a pass.")
 @a_file
 @as_json
 def inspect(day: Words, gpu: str, file: Path | None, as_json: bool, **flags: bool) -> None:
@@ -49,18 +50,21 @@ def inspect(day: Words, gpu: str, file: Path | None, as_json: bool, **flags: boo
     code = _code(wanted, flags)
     path, given = _path(wanted, file, "inspect"), _given(file)
     machine = not code and (as_json or flags["machine"])
-    source = read(path)
+    source, ours = read(path), {}
     with _waiting("counting and compiling"):
         parts = ask(wanted, path, "inspect", source=source, given=given, gpu=key, machine=machine, code=code)
+        if flags["ours"]:
+            ours = {"ours": ask(wanted, wanted.solution, "inspect", gpu=key, machine=machine, code="")}
     if as_json:
-        return emit(day=wanted.key, gpu=key, evidence="predicted", parts=parts)
-    out = Terminal(sys.stdout)
-    if code:
+        return emit(day=wanted.key, gpu=key, evidence="predicted", parts=parts, **ours)
+    out, passed = Terminal(sys.stdout), None if file else standing().passed(wanted)
+    chip = datasheets.GPUS[key]
+    if flags["ours"]:
+        comparison.table(out, wanted, chip, parts, ours["ours"], given, passed)
+    elif code:
         _compiled(wanted, parts, code, given)
         listing.code(out, Terminal(sys.stderr), wanted, _lines(source), parts, code, given)
     else:
-        passed = None if file else standing().passed(wanted)
-        chip = datasheets.GPUS[key]
         inspection.table(out, wanted, _lines(source), chip, parts, given, flags["explain"], passed)
 
 
@@ -71,10 +75,17 @@ def _compiled(day: Day, parts: list[dict[str, Any]], code: str, given: str) -> N
 
 
 def _code(day: Day, flags: dict[str, bool]) -> str:
-    """The one kind of code that was asked for, or nothing."""
-    asked = [name for name in (*listing.KINDS, "machine", "explain") if flags[name]]
+    """The one kind of code that was asked for, or nothing.
+
+    Raises:
+        TrackError: two screens are asked for at once, or our solution before a pass.
+    """
+    made = standing().of(day)
+    if flags["ours"] and not (made.done or made.solution):
+        raise TrackError(f"{day.name} has not passed yet.", f"track grade {day.key}")
+    asked = [name for name in (*listing.KINDS, "ours", "machine", "explain") if flags[name]]
     codes = [name for name in asked if name in listing.KINDS]
-    if codes and len(asked) > 1:
+    if (codes or flags["ours"]) and len(asked) > 1:
         problem = f"--{asked[0]} and --{asked[1]} are two screens: ask for one at a time."
         raise TrackError(problem, f"track inspect {day.key} --{asked[0]}")
     return codes[0] if codes else ""

@@ -43,6 +43,7 @@ class Row:
     fails: str
     unseen: str = ""
     flops: float = 0.0
+    profile: dict[str, Any] = field(default_factory=dict)
     built: list[dict[str, Any]] = field(default_factory=list)
     measured: float | None = None
 
@@ -57,7 +58,8 @@ def rows(day: Day, gpu: str, warm: Warm) -> Iterator[Row]:
             times, kept = part["us"] / ours[part["name"]], prediction.ours(part["name"])
             fails += ["time"] if times >= (kept.times if kept else prediction.SLOWER) else []
             told = ", ".join(dict.fromkeys(fails))
-            yield Row(part["name"], name, part["us"], times, told, unseen, part["flops"], list(_built(part)))
+            known = part["flops"], part["profile"], list(_built(part))
+            yield Row(part["name"], name, part["us"], times, told, unseen, *known)
 
 
 def _inspected(day: Day, source: str, gpu: str, warm: Warm) -> list[dict[str, Any]]:
@@ -158,11 +160,12 @@ def _compare(found: list[Row], record: dict[str, Any]) -> None:
 
 
 def _write(found: list[Row]) -> None:
-    """Keep our solutions' times; those of days that were not asked for stay."""
+    """Keep our solutions' times and profiles; those of days that were not asked for stay."""
     kept = json.loads(OURS.read_text(encoding="utf-8")) if OURS.exists() else {}
     for row in found:
         if row.kernel == "ours":
             kept[row.bar] = {**kept.get(row.bar, {}), "us": round(row.predicted, 1)}
+            kept[row.bar]["profile"] = row.profile
             if row.flops:
                 kept[row.bar]["flops"] = float(f"{row.flops:.4g}")
     OURS.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n", encoding="utf-8")

@@ -186,6 +186,7 @@ def _finish(base: Verdict, checks: list[Check], event: dict[str, Any]) -> Verdic
         checks=tuple(checks),
         speed=speed,
         diagnosis=event["diagnosis"],
+        beside=event["beside"],
         look_at=event["look_at"],
         output=event["output"],
     )

@@ -3,7 +3,7 @@
 {"event": "planned", "checks": ["imports", …]}
 {"event": "started", "check": "correct[rows=4-cols=8-fp32]"}
 {"event": "checked", "check": {…}}            one Check, as verdict.py has it
-{"event": "finished", "status": …, "diagnosis": …, "look_at": …, "speed": …, "mute": […]}
+{"event": "finished", "status": …, "diagnosis": …, "look_at": …, "speed": …, "beside": …, "mute": […]}
 {"event": "refused" | "broken", "text": …}    nothing to grade, or a bug of ours
 """
 
@@ -71,5 +71,6 @@ def _verdict(session: Session, checks: list[Check]) -> dict[str, Any]:
         "diagnosis": sentence,
         "look_at": look_at,
         "speed": None if untimed else session.speed,
+        "beside": "" if first else session.beside,
         "output": printed,
     }

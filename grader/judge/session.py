@@ -71,6 +71,7 @@ class Session:
             source=source, compiled=self.device == "cuda", several=len(self.challenges) > 1
         )
         self.speed: dict[str, Any] | None = None
+        self.beside = ""
         self.runner: Runner | None = None
         self.walker: Runner | None = None
         self.printed = bytearray()
@@ -219,10 +220,10 @@ class Session:
         cause = {"reason": sentence, **asdict(fault), "line": line}
         return CheckFailed("failed", cause, (told.says if told else sentence, f"line {line}"))
 
-    def keep_speed(self, result: dict[str, Any]) -> None:
-        """Remember a speed result; of several bars the one with the least room."""
+    def keep_speed(self, result: dict[str, Any], beside: str = "") -> None:
+        """Remember a speed result, and how ours differs; of several bars the one with the least room."""
         if self.speed is None or result["ratio"] < self.speed["ratio"]:
-            self.speed = result
+            self.speed, self.beside = result, beside
 
     def expect_builder(self) -> None:
         """Without a GPU, kernels will be compiled: have that process started meanwhile."""

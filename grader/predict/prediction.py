@@ -130,11 +130,13 @@ class Ours:
         us: predicted on the usual GPU.
         slack: how many times slower a kernel may be and still pass the bar, measured on that GPU.
         flops: operations of its products; 0 where the day counts none.
+        profile: what beside.py compares of it.
     """
 
     us: float
     slack: float = 1.0
     flops: float = 0.0
+    profile: dict[str, Any] = field(default_factory=dict)
 
     @property
     def times(self) -> float:

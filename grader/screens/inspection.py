@@ -78,7 +78,7 @@ def _sums(part: Found) -> list[list[Part]]:
     unknown = "unknown: a line leaves its tensor, as track show draws it"
     rows: list[list[Part]] = [
         ["time", _time(part)],
-        ["memory", f"{_bytes(moved)} from and to DRAM{ratio}" if moved else unknown],
+        ["memory", f"{counted_bytes(moved)} from and to DRAM{ratio}" if moved else unknown],
         ["launches", str(len(part["launches"]))],
     ]
     if part["at_least"]:
@@ -99,7 +99,7 @@ def _time(part: Found) -> str:
 def _launch(terminal: Terminal, launch: Found, source: Sequence[str]) -> None:
     terminal.line()
     if not launch["line"]:
-        moved = _bytes(launch["heaviest"])
+        moved = counted_bytes(launch["heaviest"])
         terminal.line((launch["kernel"], "cyan"), f"  an operation of torch, {moved}")
         return
     terminal.line((launch["kernel"], "cyan"), f"  {_grid(launch)}")
@@ -175,7 +175,7 @@ def _site(site: Found) -> list[Part]:
     return [
         f"line {site['line']}",
         f"{KINDS[site['kind']]} {site['tensor']}".rstrip(),
-        f"{_bytes(site['asked']):>8}",
+        f"{counted_bytes(site['asked']):>8}",
         (f"{share:>10.0%}", "yellow" if share < 0.8 else ""),
         f"{masked:.0%} masked" if masked >= 0.005 else "",
     ]
@@ -205,7 +205,8 @@ def _findings(terminal: Terminal, findings: Sequence[Found], source: Sequence[st
             terminal.line((label, "cyan"), (cut, "dim"), indent=indent)
 
 
-def _bytes(count: float) -> str:
+def counted_bytes(count: float) -> str:
+    """`537 MB`."""
     for unit, size in (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
         if count >= 0.9995 * size:
             return f"{count / size:.3g} {unit}"

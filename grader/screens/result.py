@@ -51,6 +51,11 @@ def show(
     terminal.line((headline, "bold"), (took, "dim"))
     _facts(terminal, verdict, first, path)
     again = f"track grade {verdict.day}" + ("" if passed else f" --file {shlex.quote(near(path))}")
+    if good and verdict.beside:
+        terminal.line()
+        terminal.line(verdict.beside, indent=2)
+        if passed:
+            terminal.line("Side by side: ", (typed(f"track inspect {verdict.day} --ours"), "cyan"), indent=2)
     if good and not only:
         terminal.next(*(passed or ("track status", "")))
     else:

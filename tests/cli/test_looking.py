@@ -18,7 +18,7 @@ from grader.engine import look
 from grader.engine.look import ask
 from grader.engine.warm import Warm
 from grader.errors import BadSubmission, TrackError
-from grader.screens import Terminal, inspection, legend, listing, picture
+from grader.screens import Terminal, comparison, inspection, legend, listing, picture
 from tests.shown import Screen, shown
 
 DAY = catalog.find("7")
@@ -152,6 +152,23 @@ def test_torch_alone_is_no_kernel(warm: Warm, tmp_path: Path) -> None:
     text = seen(warm, path)
     assert "There is no Triton kernel in it: torch.clone does the work." in text
     assert "µs" not in text
+
+
+def test_two_kernels_stand_side_by_side(warm: Warm, strided: Path) -> None:
+    mine, ours = (
+        ask(DAY, path, "inspect", warm=warm, gpu="h200", machine=False, code="")
+        for path in (strided, DAY.solution)
+    )
+    text = shown(lambda out: comparison.table(out, DAY, GPUS["h200"], mine, ours))
+    assert re.search(r"\n +yours +ours\n  time +[\d,.]+ µs +126.3 µs\n", text)
+    assert re.search(r"\n  programs +65,536 +16,384\n", text)
+    assert "(" not in text.split("BLOCK_M", 1)[1]
+
+
+def test_our_solution_stands_beside_only_after_a_pass(typed: Any) -> None:
+    with pytest.raises(TrackError, match="Day 7 has not passed yet") as error:
+        typed("inspect 7 --file kernel.py --ours")
+    assert error.value.fix == "track grade 7"
 
 
 def code(warm: Warm, kind: str) -> str:
@@ -350,3 +367,28 @@ def test_a_relation_is_drawn_under_the_name_that_a_failed_grading_gives_it(
     day = catalog.find("24")
     (tmp_path / "kernel.py").write_text(day.solution.read_text(encoding="utf-8"), encoding="utf-8")
     assert "dropout_kernel" in typed("show 24 --file kernel.py -k the_same_seed")
+
+
+@pytest.mark.parametrize(
+    ("case", "problem"),
+    [
+        ("grouped_tile-m=4-n=3", "grouped_tile is called by itself there, and touches no memory"),
+        ("matmul-m=85001-n=32768-k=64-fp16-walked", "m=85001-n=32768-k=64-fp16 is too large for a picture"),
+    ],
+)
+def test_a_case_that_no_picture_can_be_of_says_so(warm: Warm, case: str, problem: str) -> None:
+    day = catalog.find("18")
+    with pytest.raises(TrackError, match=problem):
+        ask(day, day.solution, "show", warm=warm, only=case)
+
+
+def test_the_case_that_is_called_just_so_is_drawn_alone(warm: Warm) -> None:
+    found = ask(DAY, DAY.solution, "show", warm=warm, only="m=1-n=1-fp32")
+    assert [part["case"] for part in found] == ["m=1-n=1-fp32"]
+
+
+def test_what_an_autotuner_tries_is_not_drawn_and_tiles_lie_both_ways(warm: Warm) -> None:
+    day = catalog.find("19")
+    (part,) = ask(day, day.solution, "show", warm=warm)
+    assert part["case"] == "m=140-n=272-k=72-fp16"
+    assert len(part["launches"]) == 1

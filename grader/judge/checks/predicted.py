@@ -10,6 +10,7 @@ from grader.judge.session import CheckFailed, Session
 from grader.judge.speed.builds import Wanted
 from grader.judge.speed.foresight import foresee
 from grader.predict import gates
+from grader.predict.beside import paragraph, profile
 from grader.predict.prediction import Call, Ours, bar_name, ours
 from grader.verdict import SpeedResult
 
@@ -26,7 +27,8 @@ def check(session: Session, challenge: Challenge, speed: Speed) -> None:
     call = foresee(session, challenge, speed, Wanted(datasheets.USUAL)).call
     reference = ours(bar_name(session.stem, challenge.entry, speed.case.id, speed.part))
     if reference:
-        session.keep_speed(_result(call, reference))
+        beside = paragraph(call.us, profile(call), reference, _where(session, challenge, speed))
+        session.keep_speed(_result(call, reference), beside)
     found = gates.facts(call, reference)
     failed = [fact for fact in found if not fact.passed]
     if not failed:
@@ -42,6 +44,13 @@ def check(session: Session, challenge: Challenge, speed: Speed) -> None:
     }
     look_at = f"line {first.line}" if first.line else first.name
     raise CheckFailed("failed" if first.name in CANNOT_RUN else "slow", cause, (first.says, look_at))
+
+
+def _where(session: Session, challenge: Challenge, speed: Speed) -> str:
+    """On which bar, where the day has several."""
+    if sum(len(one.speeds) for one in session.challenges) == 1:
+        return ""
+    return f" in {challenge.entry}() {speed.case.id}" + f" {speed.part}" * (speed.part != "forward")
 
 
 def _result(call: Call, reference: Ours) -> dict[str, object]:

@@ -17,6 +17,7 @@ from grader.judge.session import CheckFailed, NotMeasured, Session
 from grader.judge.speed.builds import Wanted
 from grader.judge.speed.foresight import Seen, foresee
 from grader.predict import gates
+from grader.predict.beside import profile
 from grader.predict.prediction import Ours, bar_name, ours
 from grader.request import Request
 from grader.wire import Channel
@@ -78,6 +79,7 @@ def _told(seen: Seen, reference: Ours | None) -> dict[str, Any]:
         "flops": call.products if call.flops else 0.0,
         "at_least": call.at_least,
         "facts": [asdict(fact) for fact in gates.facts(call, reference)],
+        "profile": profile(call),
         "launches": launches,
     }
 
