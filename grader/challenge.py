@@ -18,6 +18,7 @@ __all__ = [
     "Gradients",
     "Memory",
     "Own",
+    "Piece",
     "Relation",
     "Speed",
 ]
@@ -124,6 +125,27 @@ class Relation:
 
 
 @dataclass(frozen=True)
+class Piece:
+    """A part of the day's work that is judged alone when a grading fails, with ours for the rest of the file.
+
+    Args:
+        name: what the screen calls it.
+        of: the function of kernel.py that holds it, or `Class.method`.
+        by: what it is judged by: `all` of it; `loads`, that every element of `reads` is read; `stores`, that
+            every element of the results is written; `bounds`, that no access lies beside its tensor; or the
+            `values` of the results, which must be there first.
+        results: positions among the outputs, and the gradients behind them; all when empty.
+        reads: parameters of the kernel `of` that are read whole.
+    """
+
+    name: str
+    of: str
+    by: Literal["all", "loads", "stores", "bounds", "values"] = "all"
+    results: Sequence[int] = ()
+    reads: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
 class Challenge:
     """One function that a day asks for, and how it is judged.
 
@@ -151,6 +173,7 @@ class Challenge:
         speed: the speed bar or bars.
         memory: the memory bar.
         shown: of the cases, the one that a picture shows the day's idea with; chosen by `track show` if None.
+        pieces: what a learner who is not done yet is told of, in the order in which one fills them in.
     """
 
     entry: str
@@ -171,6 +194,7 @@ class Challenge:
     speed: Speed | Sequence[Speed] = ()
     memory: Memory | None = None
     shown: Case | None = None
+    pieces: Sequence[Piece] = ()
 
     @property
     def speeds(self) -> tuple[Speed, ...]:

@@ -27,6 +27,8 @@ class Request:
         device: `cpu` interprets kernels, `gpu` compiles them.
         seed: of all that is drawn.
         seeds: of `seeds`, how many are tried, from `seed` on.
+        skeleton, solution: the day's own files as text, for a judge that tells how far a file is; empty where
+            nobody asks.
         call_timeout: seconds that one call of the learner's function may take.
         only: a substring of the ids of the cases to try; all when None.
         cases, speed: whether cases are tried, and bars.
@@ -52,6 +54,8 @@ class Request:
     machine: bool = False
     code: str = ""
     seeds: int = 1
+    skeleton: str = ""
+    solution: str = ""
 
     def rng(self, *purpose: str) -> random.Random:
         """The generator for one purpose."""

@@ -77,6 +77,24 @@ class SpeedResult:
     gpu: str = ""
 
 
+State = Literal["right", "wrong", "not started", "not judged"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """How far one piece of the day is: the learner's, tried on some cases with our code around it.
+
+    Attributes:
+        name: what the day calls it.
+        state: `right` in all of those cases; `not judged` where nothing is known of it yet.
+        line: of the learner's file, where trying it raised an exception; else 0.
+    """
+
+    name: str
+    state: State
+    line: int = 0
+
+
 @dataclass(frozen=True)
 class Verdict:
     """How one file did on one day.
@@ -89,6 +107,7 @@ class Verdict:
         diagnosis: one sentence that names the likely mistake; empty on a pass.
         look_at: one thing to look at, such as "line 14" or "the mask of the store"; may be empty.
         beside: of a pass whose speed was predicted, how our solution differs; else empty.
+        pieces: of a file that is not right yet, how far each part of it is; empty where that is not known.
     """
 
     day: int | str
@@ -104,6 +123,7 @@ class Verdict:
     sha256: str = ""
     seconds: float = 0.0
     output: str = ""
+    pieces: tuple[Part, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -126,6 +146,7 @@ class Verdict:
         """
         fields = {name: value for name, value in document.items() if name in cls.__dataclass_fields__}
         fields["checks"] = tuple(Check(**check) for check in fields.get("checks", ()))
+        fields["pieces"] = tuple(Part(**part) for part in fields.get("pieces", ()))
         if fields.get("speed"):
             fields["speed"] = SpeedResult(
                 **{**fields["speed"], "interval": tuple(fields["speed"]["interval"])}

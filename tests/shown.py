@@ -12,7 +12,7 @@ import pytest
 
 from grader.screens import Terminal, result
 from grader.screens.grading import Grading
-from grader.verdict import Check, SpeedResult, Verdict
+from grader.verdict import Check, Part, SpeedResult, Verdict
 from tests.learner import SKELETON, day
 
 CPU, GPU = "cpu (interpreter)", "NVIDIA H200"
@@ -78,6 +78,13 @@ def verdict(status: str, device: str = CPU, **more: Any) -> Verdict:
     return Verdict(2, status, 4021, device, {"track": "0.1.0"}, seconds=2.4, **more)  # type: ignore[arg-type]
 
 
+PIECES = (
+    Part("reads of x", "right"),
+    Part("launcher", "not started"),
+    Part("stores of y", "wrong"),
+    Part("bounds", "not judged"),
+    Part("sums", "wrong", 9),
+)
 UNTRIED = dict.fromkeys(("honest", "memory", "fast"), "not reached")
 LATER = dict.fromkeys(("edges", *UNTRIED), "not reached")
 UNMEASURED = {"memory": "not measured", "fast": "not measured"}
@@ -93,6 +100,12 @@ VERDICTS = {
         diagnosis="Only sizes that are no multiple of BLOCK fail: the last block needs a mask.",
         look_at="the mask on line 9",
         output="a = 3\n" * 12,
+    ),
+    "half-done": verdict(
+        "failed",
+        checks=checks(correct="failed", **LATER),
+        diagnosis="The result was never written: no kernel was launched.",
+        pieces=PIECES,
     ),
     "slow": verdict(
         "slow",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.challenge import Case, Challenge, Memory, Speed
+from grader.challenge import Case, Challenge, Memory, Piece, Speed
 from grader.formulas.dtypes import HALF
 
 big = Case(m=16384, n=8192, gpu=True)
@@ -47,4 +47,11 @@ challenge = Challenge(
     ],
     speed=Speed(big, moved=lambda x, y: x.nbytes + y.nbytes + len(x) * y.nbytes, of_copy=0.60),
     memory=Memory(big),
+    pieces=(
+        Piece("reads of x and y", "outer_add_kernel", by="loads", reads=("x_ptr", "y_ptr")),
+        Piece("stores of out", "outer_add_kernel", by="stores"),
+        Piece("bounds", "outer_add_kernel", by="bounds"),
+        Piece("sums", "outer_add_kernel", by="values"),
+        Piece("launcher", "outer_add"),
+    ),
 )

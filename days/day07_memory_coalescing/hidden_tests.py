@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.challenge import Case, Challenge, Memory, Speed
+from grader.challenge import Case, Challenge, Memory, Piece, Speed
 from grader.formulas.dtypes import HALF, INT
 
 big = Case(m=8192, n=8192, gpu=True)
@@ -56,6 +56,13 @@ challenge = Challenge(
         Case(m=85_001, n=32_768, dtype=HALF, huge=True),
         Case(m=85_001, n=32_768, dtype=HALF, layout="transposed", huge=True),
     ],
+    pieces=(
+        Piece("reads of x", "transpose_kernel", by="loads", reads=("x_ptr",)),
+        Piece("stores of y", "transpose_kernel", by="stores"),
+        Piece("bounds", "transpose_kernel", by="bounds"),
+        Piece("values", "transpose_kernel", by="values"),
+        Piece("launcher", "transpose"),
+    ),
     speed=Speed(big, moved=lambda x: 2 * x.nbytes, of_copy=0.60),
     memory=Memory(big),
 )

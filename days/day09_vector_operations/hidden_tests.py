@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch.nn.functional import gelu
 
-from grader.challenge import Case, Challenge, Speed
+from grader.challenge import Case, Challenge, Piece, Speed
 from grader.formulas.drawing import vector
 from grader.formulas.dtypes import BRAIN, HALF
 from grader.formulas.misread import along_rows
@@ -96,5 +96,13 @@ challenge = Challenge(
         ),
         "The bias is subtracted.": lambda x, bias: gelu(x - bias, approximate="tanh"),
     },
+    pieces=(
+        Piece("gelu", "gelu"),
+        Piece("reads of x and bias", "bias_gelu_kernel", by="loads", reads=("x_ptr", "bias_ptr")),
+        Piece("stores of y", "bias_gelu_kernel", by="stores"),
+        Piece("bounds", "bias_gelu_kernel", by="bounds"),
+        Piece("values", "bias_gelu_kernel", by="values"),
+        Piece("launcher", "bias_gelu"),
+    ),
     speed=Speed(big, moved=lambda x, bias: 2 * x.nbytes + bias.nbytes, of_copy=0.70),
 )

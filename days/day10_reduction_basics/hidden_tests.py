@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import torch
 
-from grader.challenge import Case, Challenge, Speed
+from grader.challenge import Case, Challenge, Piece, Speed
 from grader.formulas.blocks import whole_blocks
 from grader.formulas.dtypes import HALF
 
@@ -90,5 +90,11 @@ challenge = Challenge(
     ],
     suspects={told: wrong for block in BLOCKS for told, wrong in of_blocks(block).items()},
     # Only reading counts: the partial sums are next to nothing.
+    pieces=(
+        Piece("reads of x", "sum_blocks_kernel", by="loads", reads=("x_ptr",)),
+        Piece("sums of blocks", "sum_blocks_kernel", results=(0,)),
+        Piece("bounds", "sum_blocks_kernel", by="bounds"),
+        Piece("launcher and stages", "total"),
+    ),
     speed=Speed(big, moved=lambda x: x.nbytes, of_copy=0.70),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from grader.challenge import Case, Challenge, Memory, Speed
+from grader.challenge import Case, Challenge, Memory, Piece, Speed
 from grader.formulas.dtypes import HALF
 from grader.formulas.reductions import row_stats
 
@@ -74,6 +74,14 @@ challenge = Challenge(
         Case(rows=185_001, cols=16384, dtype=HALF, huge=True),
     ],
     suspects=SUSPECTS,
+    pieces=(
+        Piece("reads of x", "row_stats_kernel", by="loads", reads=("x_ptr",)),
+        Piece("mean", "row_stats_kernel", results=(0,)),
+        Piece("max", "row_stats_kernel", results=(1,)),
+        Piece("argmax", "row_stats_kernel", results=(2,)),
+        Piece("bounds", "row_stats_kernel", by="bounds"),
+        Piece("launcher", "row_stats"),
+    ),
     speed=(Speed(wide, moved=moved, of_copy=0.60), Speed(narrow, moved=moved, of_copy=0.60)),
     memory=Memory(narrow),
 )

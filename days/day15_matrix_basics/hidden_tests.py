@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from grader.challenge import Case, Challenge, Memory, Speed
+from grader.challenge import Case, Challenge, Memory, Piece, Speed
 from grader.formulas.drawing import tensor
 from grader.formulas.dtypes import HALF
 from grader.formulas.matmul import overflow
@@ -76,6 +76,13 @@ challenge = Challenge(
         Case(m=185_001, n=16384, dtype=HALF, huge=True),
         Case(m=185_001, n=16384, dtype=HALF, layout="transposed", huge=True),
     ],
+    pieces=(
+        Piece("reads of a and x", "matvec_kernel", by="loads", reads=("a_ptr", "x_ptr")),
+        Piece("stores of y", "matvec_kernel", by="stores"),
+        Piece("bounds", "matvec_kernel", by="bounds"),
+        Piece("sums", "matvec_kernel", by="values"),
+        Piece("launcher", "matvec"),
+    ),
     speed=Speed(big, moved=lambda a, x: a.nbytes, of_copy=0.65),
     memory=Memory(big),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from grader.challenge import Case, Challenge, Memory, Speed
+from grader.challenge import Case, Challenge, Memory, Piece, Speed
 from grader.formulas.dtypes import BRAIN, HALF
 from grader.formulas.matmul import flops, grouped_order, moved, operands
 
@@ -19,6 +19,7 @@ grouped_tile = Challenge(
     probe="tile_map",
     suspects=OF_TILES,
     inputs=lambda case, draw: (case.m, case.n, case.rows),
+    pieces=(Piece("grouped_tile", "grouped_tile"),),
     reference=grouped_order,
     cases=[
         Case(m=4, n=3, rows=2),
@@ -40,6 +41,12 @@ matmul = Challenge(
     inputs=operands,
     reference=lambda a, b: a @ b,
     suspects=OF_PRODUCTS,
+    pieces=(
+        Piece("stores of c", "matmul_kernel", by="stores"),
+        Piece("bounds", "matmul_kernel", by="bounds"),
+        Piece("products", "matmul_kernel", by="values"),
+        Piece("launcher", "matmul"),
+    ),
     # fp16 and bf16 are summed in fp32 and rounded once, however long the sum.
     reduces=lambda case: case.k if case.dtype == torch.float32 else 1,
     shown=Case(m=1100, n=190, k=20),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from grader.challenge import Case, Challenge, Gradients, Memory, Speed
+from grader.challenge import Case, Challenge, Gradients, Memory, Piece, Speed
 from grader.formulas.drawing import tensor
 from grader.formulas.dtypes import BRAIN, HALF
 from grader.formulas.layer_norm import add_layer_norm, layer_norm
@@ -102,6 +102,15 @@ challenge = Challenge(
     ),
     suspects=SUSPECTS,
     shown=Case(rows=19, cols=40),
+    pieces=(  # the results are y, s and the gradients of x, residual, weight and bias
+        Piece("reads of x and residual", "forward_kernel", by="loads", reads=("x_ptr", "residual_ptr")),
+        Piece("s", "forward_kernel", results=(1,)),
+        Piece("y", "forward_kernel", results=(0,)),
+        Piece("what backward reads", "forward_kernel", results=(2, 3, 4, 5)),
+        Piece("dx", "backward_kernel", results=(2, 3)),
+        Piece("partial sums", "backward_kernel", results=(4, 5)),
+        Piece("column sums", "column_sum_kernel", results=(4, 5)),
+    ),
     cases=CASES,
     speed=[
         Speed(wide, moved=lambda x, *_: 4 * x.nbytes, torch=add_layer_norm, of_copy=0.60),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from grader.challenge import Case, Challenge
+from grader.challenge import Case, Challenge, Piece
 from grader.formulas.attention import attention
 from grader.formulas.dtypes import BRAIN, HALF
 from grader.formulas.exact_scores import qkv
@@ -22,12 +22,20 @@ def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, 
 DICTIONARY = {"values": "large", "v_values": "integers", "lookup": True, "exact": True}
 FAR_BELOW = {"values": "negative", "k_values": "constant", "v_values": "normal"}
 
+PIECES = (
+    Piece("scores", "scores_kernel"),
+    Piece("softmax", "softmax_kernel"),
+    Piece("weighted sum", "weighted_sum_kernel"),
+    Piece("launcher", "attention"),
+)
+
 challenge = Challenge(
     entry="attention",
     inputs=inputs,
     reference=attention,
     suspects=SUSPECTS,
     shown=Case(B=1, H=1, Sq=65, Sk=63, D=64, causal=True),
+    pieces=PIECES,
     cases=[
         Case(B=1, H=1, Sq=16, Sk=16, D=16),
         Case(B=1, H=1, Sq=16, Sk=16, D=16, causal=True),

@@ -6,7 +6,7 @@ import math
 
 import torch
 
-from grader.challenge import Case, Challenge, Memory, Speed
+from grader.challenge import Case, Challenge, Memory, Piece, Speed
 from grader.formulas.attention import by_head, scores, weigh
 from grader.formulas.attention_backward import Backward
 from grader.formulas.drawing import holding
@@ -111,6 +111,13 @@ challenge = Challenge(
     inputs=inputs,
     reference=by_head(Backward()),
     suspects=SUSPECTS,
+    pieces=(  # the results are dq, dk and dv
+        Piece("dscores", "dscores"),
+        Piece("dv", "dkdv_kernel", results=(2,)),
+        Piece("dk", "dkdv_kernel", results=(1,)),
+        Piece("dq", "dq_kernel", results=(0,)),
+        Piece("launches", "flash_backward"),
+    ),
     cases=CASES,
     speed=Speed(
         big,

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from torch import Tensor
 
-from grader.challenge import Case, Challenge, Gradients, Memory, Speed
+from grader.challenge import Case, Challenge, Gradients, Memory, Piece, Speed
 from grader.formulas.dtypes import BRAIN, HALF
 from grader.formulas.grouped_attention import Rules
 from grader.formulas.heads import heads
@@ -91,6 +91,16 @@ whole = Challenge(
     inputs=inputs,
     reference=Rules(),
     suspects=SUSPECTS,
+    pieces=(  # the results are o, dq, dk and dv
+        Piece("key head", "key_head"),
+        Piece("dv", "dkdv_kernel", results=(3,)),
+        Piece("dk", "dkdv_kernel", results=(2,)),
+        Piece("launch", "launch"),
+        Piece("flash_backward", "flash_backward"),
+        Piece("forward", "FlashAttention.forward", results=(0,)),
+        Piece("backward", "FlashAttention.backward", results=(1, 2, 3)),
+        Piece("flash_attention", "flash_attention"),
+    ),
     gradients=Gradients(of=(0, 1, 2), saved=needed),
     shown=at(150, 70, 16, True),
     cases=CASES,
@@ -112,7 +122,7 @@ whole = Challenge(
 def alone(case: Case) -> Challenge:
     """The same when a gradient is asked for one argument alone."""
     of = Gradients(of=("qkv".index(case.only),), saved=needed)
-    return replace(whole, gradients=of, cases=[case], shown=None, speed=(), memory=None)
+    return replace(whole, gradients=of, cases=[case], shown=None, speed=(), memory=None, pieces=())
 
 
 challenge = (

@@ -109,7 +109,8 @@ def grade(
 ) -> None:
     """Grade your kernel, and say what is wrong with it.
 
-    Without DAY it grades the day you stand in, or last worked on.
+    Without DAY it grades the day you stand in, or last worked on. Of a day with many TODOs that is not right
+    yet it says how far each piece is: that one is tried with our code around it, in a few cases.
     """
     wanted = chosen(day)
     found = None if file else workspace.require()

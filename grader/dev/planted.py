@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import ast
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,35 @@ def swapped(day: Day, swap: Mapping[str, str]) -> str:
     return source
 
 
+def undone(day: Day, source: str, names: Sequence[str]) -> str:
+    """The source with these functions as the skeleton has them.
+
+    Raises:
+        TrackError: there is none of that name.
+    """
+    skeleton = day.skeleton.read_text(encoding="utf-8")
+    for name in names:
+        (begin, end), (first, last) = _lines(source, name), _lines(skeleton, name)
+        lines = source.splitlines(keepends=True)
+        lines[begin:end] = skeleton.splitlines(keepends=True)[first:last]
+        source = "".join(lines)
+    return source
+
+
+def _lines(source: str, name: str) -> tuple[int, int]:
+    """From the `def` of a function, or of `Class.method`, to whatever follows it; lines from 0."""
+    body, begin, end = ast.parse(source).body, 0, source.count("\n")
+    for part in name.split("."):
+        place = next((i for i, node in enumerate(body) if getattr(node, "name", "") == part), None)
+        if place is None:
+            raise TrackError(f"there is no {name} to leave undone", "Name a function of the day.")
+        node, following = body[place], body[place + 1 : place + 2]
+        starts = [at.lineno for n in following for at in (n, *getattr(n, "decorator_list", ()))]
+        begin, end = node.lineno - 1, min([end, *(start - 1 for start in starts)])
+        body = getattr(node, "body", [])
+    return begin, end
+
+
 @dataclass(frozen=True)
 class Mistake:
     """A learner's plausible edit of the solution.
@@ -42,6 +72,8 @@ class Mistake:
         says: what the diagnosis must contain.
         gpu: only shows on a GPU.
         wish: it fails, but the grader does not say this of it yet; once it does, the test says so.
+        undone: functions, or `Class.method`, that are still the skeleton's: a day that is half done.
+        so_far: what the line on the pieces must be without a GPU; any when empty.
     """
 
     name: str
@@ -50,9 +82,11 @@ class Mistake:
     says: str
     gpu: bool = False
     wish: bool = False
+    undone: Sequence[str] = ()
+    so_far: str = ""
 
     def source(self, day: Day) -> str:
-        return swapped(day, self.swap)
+        return undone(day, swapped(day, self.swap), self.undone)
 
     def group(self, on_gpu: bool) -> str:
         """The group that it fails there."""

@@ -21,6 +21,7 @@ from grader.dev.truth import untrue
 from grader.engine.grade import grade
 from grader.engine.warm import Warm
 from grader.errors import TrackError
+from grader.screens.pieces import spoken
 from grader.verdict import Verdict
 
 
@@ -63,6 +64,9 @@ def prove(day: Day, warm: Warm, quick: bool = False) -> Row:
         row.planted += 1
         verdict = _grade(day, mistake, warm, row)
         row.wrong += [f"mistake {mistake.name}: untrue: {what}" for what in _untrue(verdict, mistake, day)]
+        so_far = spoken(verdict.pieces) if verdict and warm.device == "cpu" else ""
+        if so_far and so_far != (mistake.so_far or so_far):
+            row.wrong.append(f"mistake {mistake.name}: so far {so_far}")
         if verdict and _caught(verdict, mistake):
             row.caught += 1
         elif verdict:

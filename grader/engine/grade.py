@@ -22,7 +22,7 @@ from grader.errors import BadSubmission, CannotGrade, TrackError
 from grader.request import Device, Request
 from grader.setup.doctor import unfit
 from grader.setup.nvidia import has_nvidia_gpu
-from grader.verdict import Check, SpeedResult, Verdict
+from grader.verdict import Check, Part, SpeedResult, Verdict
 from grader.wire import Closed, Malformed, TimedOut
 
 CALL_TIMEOUT = {"cpu": 20.0, "gpu": 60.0}  # seconds one call of the learner's function may take
@@ -77,13 +77,29 @@ def grade(
     on_event({"event": "note", "text": "loading torch and triton"})
     timeout = call_timeout or CALL_TIMEOUT[where]
     files = day.hidden_tests, path.resolve(), day.provided
-    request = Request("grade", *files, source, where, seed, timeout, only=only, cases=cases, speed=speed)
+    request = Request(
+        "grade",
+        *files,
+        source,
+        where,
+        seed,
+        timeout,
+        only=only,
+        cases=cases,
+        speed=speed,
+        skeleton=_text(day.skeleton),
+        solution=_text(day.solution),
+    )
     with contextlib.ExitStack() as stack:
         if where == "gpu":
             stack.enter_context(_only_one())
         parent = warm or stack.enter_context(Warm(where))
         verdict = _follow(parent, request, base, on_event)
     return replace(verdict, seconds=round(time.monotonic() - begin, 3))
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
 
 
 def _nothing_yet(day: Day, source: bytes, device: Device, seed: int) -> Verdict:
@@ -189,6 +205,7 @@ def _finish(base: Verdict, checks: list[Check], event: dict[str, Any]) -> Verdic
         beside=event["beside"],
         look_at=event["look_at"],
         output=event["output"],
+        pieces=tuple(Part(**part) for part in event["pieces"]),
     )
 
 

@@ -3,7 +3,7 @@
 {"event": "planned", "checks": ["imports", …]}
 {"event": "started", "check": "correct[rows=4-cols=8-fp32]"}
 {"event": "checked", "check": {…}}            one Check, as verdict.py has it
-{"event": "finished", "status": …, "diagnosis": …, "look_at": …, "speed": …, "beside": …, "mute": […]}
+{"event": "finished", "status": …, "diagnosis": …, "look_at": …, "speed": …, "beside": …, "pieces": […], …}
 {"event": "refused" | "broken", "text": …}    nothing to grade, or a bug of ours
 """
 
@@ -17,6 +17,7 @@ import pytest
 import torch
 
 from grader.judge.diagnosis.diagnose import diagnose
+from grader.judge.pieces.alone import pieces
 from grader.judge.plugin import CHECKS, Reporter
 from grader.judge.session import Session
 from grader.request import Request
@@ -49,10 +50,12 @@ def judge(request: Request, events: Channel, parent: Channel) -> None:
         )
         session.close()
         session.drop_walker()
+        parts = pieces(session)
         if reporter.broken or not reporter.outcomes:
             events.send({"event": "broken", "text": reporter.broken or "no check ran"})
             return
-        events.send({"event": "finished", "mute": session.mute, **_verdict(session, reporter.outcomes)})
+        told = _verdict(session, reporter.outcomes)
+        events.send({"event": "finished", "mute": session.mute, **told, "pieces": parts})
     except Exception:
         events.send({"event": "broken", "text": traceback.format_exc()})
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.screens.grading import UNTRIED, case
+from grader.screens.pieces import so_far, to_do
 from grader.screens.terminal import Next, Part, Terminal, near, typed
 from grader.verdict import Check, SpeedResult, Verdict
 
@@ -63,7 +64,7 @@ def show(
 
 
 def _facts(terminal: Terminal, verdict: Verdict, first: Check | None, path: Path) -> None:
-    """What happened, how fast it was, why, and where to look."""
+    """What happened, how fast it was, why, where to look, and how far the rest of it is."""
     if first and verdict.status != "unstarted":
         _cause(terminal, first, path, verdict.diagnosis)
     if verdict.speed:
@@ -73,6 +74,9 @@ def _facts(terminal: Terminal, verdict: Verdict, first: Check | None, path: Path
         terminal.line(verdict.diagnosis, indent=2)
     if verdict.look_at and not (first and verdict.look_at == f"line {first.cause.get('line')}"):
         terminal.line(("Look at: ", "bold"), verdict.look_at, indent=2)
+    if verdict.status == "unstarted":
+        to_do(terminal, path)
+    so_far(terminal, verdict.pieces)
     _printed(terminal, verdict.output)
 
 

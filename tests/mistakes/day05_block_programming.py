@@ -94,4 +94,20 @@ mistakes = [
         fails="honest",
         says="torch",
     ),
+    Mistake(
+        "half done: x and y are read, and nothing is stored",
+        swap={WHOLE_STORE: "pass"},
+        fails="correct",
+        says="",
+        undone=("outer_add",),
+        so_far="reads of x and y ✓ · not started: stores of out, sums, launcher · not judged: bounds",
+    ),
+    Mistake(
+        "half done: a mask that has rows only, and no launch",
+        swap={MASK: "mask=mask_m[:, None]"},
+        fails="correct",
+        says="",
+        undone=("outer_add",),
+        so_far="reads of x and y ✓ · stores of out ✓ · bounds ✗ · sums ✗ · not started: launcher",
+    ),
 ]

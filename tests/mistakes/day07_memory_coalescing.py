@@ -125,4 +125,20 @@ mistakes = [
         says="65535",
         gpu=True,
     ),
+    Mistake(
+        "half done: x is read, and nothing is stored",
+        swap={"tl.store(y_ptrs, tl.trans(x), mask=tl.trans(mask))": "pass"},
+        fails="correct",
+        says="",
+        undone=("transpose",),
+        so_far="reads of x ✓ · not started: stores of y, values, launcher · not judged: bounds",
+    ),
+    Mistake(
+        "half done: the launch alone",
+        swap={},
+        fails="correct",
+        says="",
+        undone=("transpose_kernel",),
+        so_far="launcher ✓ · not started: reads of x, stores of y, bounds, values",
+    ),
 ]

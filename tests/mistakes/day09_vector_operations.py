@@ -142,4 +142,20 @@ mistakes = [
         fails="edges",
         says="exponents that are never positive",
     ),
+    Mistake(
+        "half done: gelu alone",
+        swap={},
+        fails="correct",
+        says="",
+        undone=("bias_gelu_kernel", "bias_gelu"),
+        so_far="gelu ✓ · not started: reads of x and bias, stores of y, bounds, values, launcher",
+    ),
+    Mistake(
+        "half done: gelu is wrong, the kernel right, and no launch",
+        swap={"- 0.10294324": "+ 0.10294324"},
+        fails="correct",
+        says="",
+        undone=("bias_gelu",),
+        so_far="gelu ✗ · reads of x and bias ✓ · stores of y ✓ · bounds ✓ · values ✓ · not started: launcher",
+    ),
 ]

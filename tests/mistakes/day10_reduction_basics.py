@@ -137,4 +137,20 @@ mistakes = [
         fails="correct",
         says=".to(tl.float32)",
     ),
+    Mistake(
+        "half done: the kernel alone",
+        swap={},
+        fails="correct",
+        says="",
+        undone=("total",),
+        so_far="reads of x ✓ · sums of blocks ✓ · bounds ✓ · not started: launcher and stages",
+    ),
+    Mistake(
+        "half done: masked lanes hold -inf, and no launch",
+        swap={"other=0.0": "other=-float('inf')"},
+        fails="correct",
+        says="",
+        undone=("total",),
+        so_far="reads of x ✓ · sums of blocks ✗ · bounds ✓ · not started: launcher and stages",
+    ),
 ]

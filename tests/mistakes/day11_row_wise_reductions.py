@@ -154,4 +154,23 @@ mistakes = [
         fails="compiles",
         says="row_sum",
     ),
+    Mistake(
+        "half done: the mean alone",
+        swap={
+            "    tl.store(max_ptr + offs_m, row_max, mask=rows)\n": "",
+            "    tl.store(argmax_ptr + offs_m, row_argmax, mask=rows)\n": "",
+        },
+        fails="correct",
+        says="",
+        undone=("row_stats",),
+        so_far="reads of x ✓ · mean ✓ · not started: max, argmax, launcher · not judged: bounds",
+    ),
+    Mistake(
+        "half done: the lanes past a row count in its sum, and no launch",
+        swap={"tl.where(mask, x, 0.0)": "x"},
+        fails="correct",
+        says="",
+        undone=("row_stats",),
+        so_far="reads of x ✓ · mean ✗ · max ✓ · argmax ✓ · bounds ✓ · not started: launcher",
+    ),
 ]

@@ -130,4 +130,20 @@ mistakes = [
         fails="edges",
         says="taken for granted",
     ),
+    Mistake(
+        "half done: the sums are never written, and no launch",
+        swap={"tl.store(y_ptr + offs_m, tl.sum(acc, axis=1), mask=rows)": "pass"},
+        fails="correct",
+        says="",
+        undone=("matvec",),
+        so_far="reads of a and x ✓ · not started: stores of y, sums, launcher · not judged: bounds",
+    ),
+    Mistake(
+        "half done: whole tiles only, and no launch",
+        swap={"range(0, n, BLOCK_N)": "range(0, n // BLOCK_N * BLOCK_N, BLOCK_N)"},
+        fails="correct",
+        says="",
+        undone=("matvec",),
+        so_far="reads of a and x ✗ · stores of y ✓ · bounds ✓ · sums ✗ · not started: launcher",
+    ),
 ]

@@ -131,4 +131,20 @@ mistakes = [
         fails="edges",
         says="taken for granted",
     ),
+    Mistake(
+        "half done: grouped_tile alone",
+        swap={},
+        fails="correct",
+        says="",
+        undone=("matmul_kernel", "matmul"),
+        so_far="grouped_tile ✓ · not started: stores of c, bounds, products, launcher",
+    ),
+    Mistake(
+        "half done: the loop forgets what it has, and nothing else is there",
+        swap={"tl.dot(a, b, acc, ": "tl.dot(a, b, "},
+        fails="correct",
+        says="",
+        undone=("grouped_tile", "matmul"),
+        so_far="stores of c ✓ · bounds ✓ · products ✗ · not started: grouped_tile, launcher",
+    ),
 ]

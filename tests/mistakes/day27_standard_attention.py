@@ -226,4 +226,20 @@ mistakes = [
         says="strides",
     ),
     Mistake("torch adds up the values", swap={RETURN: "    return p @ v"}, fails="honest", says="torch"),
+    Mistake(
+        "half done: scores and softmax",
+        swap={},
+        fails="correct",
+        says="",
+        undone=("weighted_sum_kernel", "attention"),
+        so_far="scores ✓ · softmax ✓ · not started: weighted sum, launcher",
+    ),
+    Mistake(
+        "half done: no scale in the scores, and no softmax",
+        swap={'tl.trans(k), input_precision="ieee") * scale': 'tl.trans(k), input_precision="ieee")'},
+        fails="correct",
+        says="",
+        undone=("softmax_kernel",),
+        so_far="scores ✗ · weighted sum ✓ · launcher ✓ · not started: softmax",
+    ),
 ]

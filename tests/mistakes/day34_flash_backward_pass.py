@@ -317,4 +317,20 @@ mistakes = [
         fails="correct",
         says="The loop for dq ends with key i",
     ),
+    Mistake(
+        "half done: dv alone",
+        swap={"    store_rows(dk_ptr + pid_bh * Sk * D, dk * scale, start_n, Sk, D, BLOCK_N, BLOCK_D)\n": ""},
+        fails="correct",
+        says="",
+        undone=("dq_kernel", "flash_backward"),
+        so_far="dscores ✓ · dv ✓ · not started: dk, dq, launches",
+    ),
+    Mistake(
+        "half done: dq without the scale, and no dk and dv",
+        swap={"dq * scale": "dq"},
+        fails="correct",
+        says="",
+        undone=("dkdv_kernel", "flash_backward"),
+        so_far="dscores ✓ · dq ✗ · not started: dv, dk, launches",
+    ),
 ]

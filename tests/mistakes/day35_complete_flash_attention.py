@@ -300,4 +300,22 @@ mistakes = [
         fails="correct",
         says="gradient of q: right in every case",
     ),
+    Mistake(
+        "half done: the forward pass alone",
+        swap={},
+        fails="correct",
+        says="",
+        undone=("dkdv_kernel", "launch", "flash_backward", "FlashAttention.backward"),
+        so_far="key head ✓ · forward ✓ · flash_attention ✓ · "
+        "not started: dv, dk, launch, flash_backward, backward",
+    ),
+    Mistake(
+        "half done: dk without the scale, and no launch",
+        swap={"dk * scale": "dk"},
+        fails="correct",
+        says="",
+        undone=("launch", "FlashAttention.forward", "FlashAttention.backward"),
+        so_far="key head ✓ · dv ✓ · dk ✗ · flash_backward ✓ · flash_attention ✓ · "
+        "not started: launch, forward, backward",
+    ),
 ]

@@ -29,6 +29,7 @@ def test_a_grading_reads_as_kept(name: str) -> None:
 
 def test_a_grading_on_an_ascii_terminal_reads_as_kept() -> None:
     snapshot("graded-failed-ascii", shown(grading("failed"), encoding="ascii"))
+    snapshot("graded-half-done-ascii", shown(grading("half-done"), encoding="ascii"))
     snapshot("graded-slow-ascii", shown(grading("slow"), encoding="ascii"))
 
 

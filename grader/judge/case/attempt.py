@@ -55,6 +55,34 @@ def attempt(
     return trial
 
 
+def again(runner: Runner, trial: Trial, request: Request, forward: bool = False) -> Trial:
+    """The same case on another file: its inputs, and what is right, are known already.
+
+    Args:
+        forward: look at the outputs alone, and ask for no gradient.
+
+    Raises:
+        RunnerLost: the runner crashed or hung.
+    """
+    if forward:
+        outputs = tuple(want for want in trial.expected if not getattr(want, "label", ""))
+        challenge = replace(trial.challenge, gradients=None)
+        trial = replace(trial, challenge=challenge, upstream=(), expected=outputs)
+    answer = _ask(runner, trial, None, request)
+    trial = replace(trial, answer=answer, findings=[])
+    trial.findings = find(trial)
+    return trial
+
+
+def untried(challenge: Challenge, case: Case, names: list[str], request: Request) -> Trial:
+    """A small case with its inputs and what is right for them, for `again`."""
+    device = "cuda" if request.device == "gpu" else "cpu"
+    arguments = draw(challenge, case, request.seed, device)
+    trial = Trial(challenge, case, arguments, names[: len(arguments)], oracle_arguments=arguments)
+    _expect(trial, request.seed, device)
+    return trial
+
+
 def _ask(runner: Runner, trial: Trial, slices: list[list[int]] | None, request: Request) -> Answer:
     challenge, case = trial.challenge, trial.case
     values, names = trial.runner_arguments()

@@ -1,0 +1,179 @@
+"""How far a file is that is not right yet: each piece of the day, tried with our own code around it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
+from dataclasses import asdict, replace
+from typing import Any
+
+import torch
+
+from grader.answers import Failed, Traced
+from grader.challenge import Case, Challenge, Piece
+from grader.judge.case.attempt import again, untried
+from grader.judge.case.compare import Expected
+from grader.judge.case.link import Runner, RunnerLost, ask_to_load, pack_arguments
+from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.launched import programs
+from grader.judge.pieces.spliced import Files
+from grader.judge.pieces.states import STATES, read
+from grader.judge.session import NotMeasured, Session, weight
+from grader.meter.trace import TracedLaunch
+from grader.meter.tracer import FINAL, FIRST, STEPS
+from grader.verdict import Part
+
+FAILED = 2  # at most so many cases of those that failed
+FEW, FAR = 5, 3  # others where something is left to do; the largest among them
+DRAWN = FIRST + FINAL  # programs of a launch of which a trace knows all
+
+
+def pieces(session: Session) -> list[dict[str, Any]]:
+    """The pieces of the day once a case failed, as `Part`s; nothing for a file that is built otherwise.
+
+    Only without a GPU: each function becomes a file of its own, which a GPU would have to compile.
+    """
+    request = session.request
+    challenges = [challenge for challenge in session.challenges if challenge.pieces]
+    if session.device != "cpu" or not session.evidence.failed or not challenges or not request.solution:
+        return []
+    files = Files(request.source.decode("utf-8-sig"), request.skeleton, request.solution)
+    if not files.fit():
+        return []
+    parts = [part for challenge in challenges for part in _of_one(session, challenge, files)]
+    return [asdict(part) for part in parts]
+
+
+def _of_one(session: Session, challenge: Challenge, files: Files) -> list[Part]:
+    started = {piece.of for c in session.challenges for piece in c.pieces if files.started(piece.of)}
+    whole = all(piece.of in started for c in session.challenges for piece in c.pieces)
+    trials = _chosen(session, challenge, whole) if started else []
+    known: dict[str, Alone] = {}
+    parts = []
+    with ExitStack() as stack:
+        for piece in challenge.pieces:
+            if piece.of not in started:
+                parts.append(Part(piece.name, "not started"))
+                continue
+            if piece.of not in known:
+                alone = Alone(session, files.alone(piece.of), trials)
+                known[piece.of] = stack.enter_context(closing(alone))
+            parts.append(known[piece.of].judge(piece))
+    return parts
+
+
+class Alone:
+    """A file in which one function is the learner's, and what it does in a few cases.
+
+    Args:
+        source: the file; what lies behind the learner's lines is ours.
+        trials: the cases, of one challenge.
+    """
+
+    def __init__(self, session: Session, source: str, trials: Sequence[Trial]) -> None:
+        self.trials, self.lines = trials, session.request.source.count(b"\n") + 1
+        self.request = replace(session.request, source=source.encode())
+        self.tried: dict[bool, list[Trial]] = {}
+        self.runner = Runner(session.parent)
+        try:
+            self.lost = isinstance(ask_to_load(self.runner, self.request), Failed)
+        except RunnerLost:
+            self.lost = True
+
+    def close(self) -> None:
+        """End its runner."""
+        self.runner.close()
+
+    def judge(self, piece: Piece) -> Part:
+        """What the cases show of a piece."""
+        trials = self._try(_forward(piece, self.trials))
+        if not trials:
+            return Part(piece.name, "not judged")
+        if piece.by == "loads":
+            return Part(piece.name, read(self._launches(trials, piece.of), piece))
+        answers = [trial.answer.report for trial in trials if trial.answer]
+        faults = [answer.fault for answer in answers if isinstance(answer, Failed)]
+        raised = next((fault for fault in faults if fault.kind != "bounds"), None)
+        if raised and piece.by in ("all", "values"):
+            return Part(piece.name, "wrong", raised.line if raised.line <= self.lines else 0)
+        return Part(piece.name, STATES[piece.by](trials, piece))
+
+    def _try(self, forward: bool) -> list[Trial]:
+        """The cases with this file, once each; none where its runner was lost.
+
+        Args:
+            forward: the forward pass alone.
+        """
+        try:
+            if forward not in self.tried and not self.lost:
+                self.tried[forward] = [again(self.runner, t, self.request, forward) for t in self.trials]
+        except RunnerLost:
+            self.lost = True
+        return [] if self.lost else self.tried[forward]
+
+    def _launches(self, trials: Sequence[Trial], kernel: str) -> list[TracedLaunch]:
+        """The launches of a kernel in the largest of the cases of which a trace knows every access."""
+        small = [trial for trial in trials if trial.case.group == "correct" and programs(trial) <= DRAWN]
+        if not small:
+            return []
+        trial = max(small, key=_size)
+        specs, blobs = pack_arguments(trial.arguments, trial.names)
+        ask = {"do": "trace", "entry": trial.challenge.entry, "arguments": specs, "of": []}
+        try:
+            report, _ = self.runner.ask(ask, Traced, blobs, timeout=self.request.call_timeout)
+        except RunnerLost:
+            self.lost = True
+            return []
+        found = [] if isinstance(report, Failed) else [one for one in report.launches if one.kernel == kernel]
+        known = all(len(program.steps) < STEPS for launch in found for program in launch.programs)
+        return found if known else []
+
+
+def _chosen(session: Session, challenge: Challenge, whole: bool) -> list[Trial]:
+    """A few cases with something to compute.
+
+    Args:
+        whole: nothing is left to do. Then the cases that failed show whose fault it is; while something is,
+            all of them fail, and others show more.
+    """
+    failed = [trial for trial in session.evidence.failed if trial.challenge is challenge]
+    failed = failed[:: -(-len(failed) // FAILED) or 1] if whole else failed[:1]
+    done = [trial.case for trial in failed]
+    cases = [] if whole and failed else [case for case in _telling(challenge) if case not in done]
+    cases = [case for case in cases if _trusted(session, case)]
+    far = [untried(challenge, case, session.names[challenge.entry], session.request) for case in cases]
+    return [trial for trial in failed + far if any(want.exact.numel() for want in _tensors(trial))]
+
+
+def _trusted(session: Session, case: Case) -> bool:
+    try:
+        session.trust(case)
+    except NotMeasured:
+        return False
+    return True
+
+
+def _telling(challenge: Challenge) -> list[Case]:
+    """For each size the case that has most of it, one whose inputs lie apart, one of each dtype, others."""
+    cases = [case for case in challenge.cases if not case.gpu and case.calls == 1]
+    sizes = dict.fromkeys(name for case in cases for name, size in case.sizes.items() if type(size) is int)
+    most = [max(cases, key=lambda case, name=name: case.get(name, 0)) for name in sizes]  # type: ignore[misc]
+    apart = [case for case in cases if case.layout not in ("contiguous", "offset")]
+    dtypes = {case.dtype: case for case in cases if case.group == "correct"}.values()
+    others = cases[:: max(len(cases) // FEW, 1)]
+    return list(dict.fromkeys([*sorted(most, key=weight)[:FAR], *apart[:1], *dtypes, *others]))[:FEW]
+
+
+def _forward(piece: Piece, trials: Sequence[Trial]) -> bool:
+    """Whether the forward pass alone shows a piece, and there is another."""
+    outputs = sum(not want.label for trial in trials[:1] for want in _tensors(trial))
+    alone = piece.by == "loads" or (bool(piece.results) and max(piece.results) < outputs)
+    return alone and any(trial.challenge.gradients for trial in trials)
+
+
+def _tensors(trial: Trial) -> list[Expected]:
+    return [want for want in trial.expected if isinstance(want, Expected)]
+
+
+def _size(trial: Trial) -> int:
+    return sum(value.numel() for value in trial.arguments if isinstance(value, torch.Tensor))
