@@ -19,6 +19,15 @@ def moved(x: torch.Tensor) -> int:
 wide = Case(rows=8192, cols=8192)
 narrow = Case(rows=2**22, cols=16, gpu=True)
 
+PIECES = (
+    Piece("reads of x", "row_stats_kernel", by="loads", reads=("x_ptr",)),
+    Piece("mean", "row_stats_kernel", results=(0,)),
+    Piece("max", "row_stats_kernel", results=(1,)),
+    Piece("argmax", "row_stats_kernel", results=(2,)),
+    Piece("bounds", "row_stats_kernel", by="bounds"),
+    Piece("launcher", "row_stats"),
+)
+
 challenge = Challenge(
     entry="row_stats",
     inputs=lambda case, draw: (draw(case.rows, case.cols),),
@@ -74,14 +83,7 @@ challenge = Challenge(
         Case(rows=185_001, cols=16384, dtype=HALF, huge=True),
     ],
     suspects=SUSPECTS,
-    pieces=(
-        Piece("reads of x", "row_stats_kernel", by="loads", reads=("x_ptr",)),
-        Piece("mean", "row_stats_kernel", results=(0,)),
-        Piece("max", "row_stats_kernel", results=(1,)),
-        Piece("argmax", "row_stats_kernel", results=(2,)),
-        Piece("bounds", "row_stats_kernel", by="bounds"),
-        Piece("launcher", "row_stats"),
-    ),
+    pieces=PIECES,
     speed=(Speed(wide, moved=moved, of_copy=0.60), Speed(narrow, moved=moved, of_copy=0.60)),
     memory=Memory(narrow),
 )

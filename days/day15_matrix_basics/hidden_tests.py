@@ -20,6 +20,14 @@ def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor]:
 
 big = Case(m=8192, n=8192, gpu=True)
 
+PIECES = (
+    Piece("reads of a and x", "matvec_kernel", by="loads", reads=("a_ptr", "x_ptr")),
+    Piece("stores of y", "matvec_kernel", by="stores"),
+    Piece("bounds", "matvec_kernel", by="bounds"),
+    Piece("sums", "matvec_kernel", by="values"),
+    Piece("launcher", "matvec"),
+)
+
 challenge = Challenge(
     entry="matvec",
     inputs=inputs,
@@ -76,13 +84,7 @@ challenge = Challenge(
         Case(m=185_001, n=16384, dtype=HALF, huge=True),
         Case(m=185_001, n=16384, dtype=HALF, layout="transposed", huge=True),
     ],
-    pieces=(
-        Piece("reads of a and x", "matvec_kernel", by="loads", reads=("a_ptr", "x_ptr")),
-        Piece("stores of y", "matvec_kernel", by="stores"),
-        Piece("bounds", "matvec_kernel", by="bounds"),
-        Piece("sums", "matvec_kernel", by="values"),
-        Piece("launcher", "matvec"),
-    ),
+    pieces=PIECES,
     speed=Speed(big, moved=lambda a, x: a.nbytes, of_copy=0.65),
     memory=Memory(big),
 )

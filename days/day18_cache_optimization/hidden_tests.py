@@ -36,17 +36,19 @@ grouped_tile = Challenge(
     ],
 )
 
+PIECES = (
+    Piece("stores of c", "matmul_kernel", by="stores"),
+    Piece("bounds", "matmul_kernel", by="bounds"),
+    Piece("products", "matmul_kernel", by="values"),
+    Piece("launcher", "matmul"),
+)
+
 matmul = Challenge(
     entry="matmul",
     inputs=operands,
     reference=lambda a, b: a @ b,
     suspects=OF_PRODUCTS,
-    pieces=(
-        Piece("stores of c", "matmul_kernel", by="stores"),
-        Piece("bounds", "matmul_kernel", by="bounds"),
-        Piece("products", "matmul_kernel", by="values"),
-        Piece("launcher", "matmul"),
-    ),
+    pieces=PIECES,
     # fp16 and bf16 are summed in fp32 and rounded once, however long the sum.
     reduces=lambda case: case.k if case.dtype == torch.float32 else 1,
     shown=Case(m=1100, n=190, k=20),
