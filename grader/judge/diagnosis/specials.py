@@ -9,6 +9,7 @@ import torch
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
+from grader.judge.diagnosis.flow import subtracts_maximum
 from grader.judge.diagnosis.source import (
     EXPONENTIALS,
     adds_to_garbage,
@@ -16,7 +17,6 @@ from grader.judge.diagnosis.source import (
     calls,
     keeps_maximum,
     masked_lanes_hold_infinity,
-    takes_maximum,
 )
 
 EMPTY = {"empty", "empty_like", "new_empty"}
@@ -46,7 +46,7 @@ def special(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
             "inf - inf is NaN: a row that holds +inf needs the same care as one of -inf.",
             "rows that hold +inf",
         )
-    exponential = called(evidence.source, EXPONENTIALS) and takes_maximum(evidence.source)
+    exponential = called(evidence.source, EXPONENTIALS) and subtracts_maximum(evidence.source)
     if values == "negative" and math.isinf(got) and exponential:
         return (
             "All-negative rows underflow to log(0): the maximum saw a 0, from a masked lane or its start.",
@@ -93,7 +93,7 @@ def _large(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
         return None  # a number, where Inf or NaN is right
     if called(evidence.source, EXPONENTIALS):
         overflow = "Large values overflow: exp() of them is Inf, and Inf / Inf or Inf - Inf is NaN. "
-        if takes_maximum(evidence.source) and called(evidence.source, {"sum", "dot"}):
+        if subtracts_maximum(evidence.source) and called(evidence.source, {"sum", "dot"}):
             asked = "Is the maximum of the very numbers that exp() is given subtracted from them first?"
             return overflow + asked, "the argument of exp"
         if called(evidence.source, {"sum", "dot"}):
@@ -116,6 +116,13 @@ def _plain(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
             "tl.atomic_add adds to what is there, and nobody has zeroed it: torch.empty leaves anything. "
             "Allocate with torch.zeros.",
             "torch.empty",
+        )
+    if not evidence.compiled and "lse" not in trial.names and _unshifted(evidence.source):
+        return (
+            f"{'NaN' if finding.kind == 'nan' else 'Inf'} comes out of plain numbers, and no maximum is "
+            "subtracted before exp(), which overflows for large ones: in fp16 past 65504. In a sum of "
+            "exponentials subtract the maximum first.",
+            "the argument of exp",
         )
     idle = masked_lanes_hold_infinity(evidence.source)
     exponential = called(evidence.source, EXPONENTIALS)
@@ -142,6 +149,11 @@ def _plain(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
         "counts it. `other=` must be neutral.",
         "other= of the masked load",
     )
+
+
+def _unshifted(source: str) -> bool:
+    """Whether exponentials that no maximum keeps small are added up."""
+    return called(source, EXPONENTIALS) and called(source, {"sum", "dot"}) and not subtracts_maximum(source)
 
 
 def _made(trial: Trial, evidence: Evidence) -> Diagnosis:
