@@ -30,8 +30,7 @@ def told(*seen: tuple[Case, Tuning]) -> str:
     try:
         tuned.check(session, challenge)
     except CheckFailed as failed:
-        assert failed.outcome == "failed"
-        return str(failed)
+        return f"{failed.outcome}: {failed}"
     return ""
 
 
