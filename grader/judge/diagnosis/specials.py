@@ -17,6 +17,7 @@ from grader.judge.diagnosis.source import (
     calls,
     keeps_maximum,
     masked_lanes_hold_infinity,
+    takes_maximum,
 )
 
 EMPTY = {"empty", "empty_like", "new_empty"}
@@ -77,7 +78,11 @@ def _minus_inf(values: str, expected: float, got: float, source: str) -> Diagnos
                 "finite, hides it.",
                 "rows that are all -inf",
             )
-        return f"{gives}masked lanes hold more than -inf. `other=` must be -inf.", "other= of the masked load"
+        return (
+            f"{gives}a finite number took part. Masked lanes must hold -inf (`other=`), and a maximum must "
+            "start from it.",
+            "other= of the masked load, and what the maximum starts from",
+        )
     if not math.isnan(got):
         return None
     return (
@@ -93,7 +98,7 @@ def _large(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
         return None  # a number, where Inf or NaN is right
     if called(evidence.source, EXPONENTIALS):
         overflow = "Large values overflow: exp() of them is Inf, and Inf / Inf or Inf - Inf is NaN. "
-        if subtracts_maximum(evidence.source) and called(evidence.source, {"sum", "dot"}):
+        if takes_maximum(evidence.source) and called(evidence.source, {"sum", "dot"}):
             asked = "Is the maximum of the very numbers that exp() is given subtracted from them first?"
             return overflow + asked, "the argument of exp"
         if called(evidence.source, {"sum", "dot"}):
@@ -132,6 +137,8 @@ def _plain(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
             "`other=` is Inf, and 0 · Inf or Inf - Inf is NaN. In a sum `other=` must be 0.",
             "other= of the masked load",
         )
+    if finding.kind == "nan" and finding.facts["expected"] == -math.inf:
+        return _nothing_seen(evidence.source) or _nan(trial, evidence)
     if finding.kind == "nan":
         return _nan(trial, evidence)
     if not math.isfinite(finding.facts["expected"]):
@@ -173,6 +180,17 @@ def _made(trial: Trial, evidence: Evidence) -> Diagnosis:
         f"The kernel makes this NaN itself: {how}. A running maximum that falls "
         "does that, and so does a rescale by the inverse of exp(m_old - m_new).",
         "what is subtracted, divided and rescaled",
+    )
+
+
+def _nothing_seen(source: str) -> Diagnosis | None:
+    """NaN where -inf belongs: the logarithm of an empty sum, beside a maximum of nothing."""
+    if not (called(source, EXPONENTIALS) and takes_maximum(source)):
+        return None
+    return (
+        "Where nothing counts, -inf is right, and NaN comes out: there the maximum is -inf, and "
+        "(-inf) - (-inf) is NaN. Subtract a finite number in such rows.",
+        "the argument of exp in rows of which nothing counts",
     )
 
 
