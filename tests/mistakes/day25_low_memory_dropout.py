@@ -20,7 +20,7 @@ mistakes = [
         "backward() is not written",
         swap={"        return Dropout.apply(dy, ctx.p, ctx.seed), None, None\n": "        pass\n"},
         fails="correct",
-        says="backward() returns nothing, and forward() has 3 arguments",
+        says="backward() returns nothing where 3 gradients are asked for",
     ),
     Mistake(
         "y is written without its batch",

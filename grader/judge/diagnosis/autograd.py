@@ -16,15 +16,14 @@ NUMBER = re.compile(RETURNED + r"gradient different than None at position (\d+)"
 def of_autograd(message: str, source: str) -> Diagnosis | None:
     """The sentence, and the line of the class's backward(); None for other exceptions."""
     if found := COUNT.search(message):
-        wanted, got = int(found[2]), int(found[3])
-        says = f"backward() returns {got} gradient{'s' * (got != 1)} where forward() has {wanted} arguments"
         backward = _backward(source, found[1])
-        if backward and not any(isinstance(node, ast.Return) for node in ast.walk(backward)):
-            says = f"backward() returns nothing, and forward() has {wanted} arguments"
-        advice = "one for each is asked for, in their order, and None for what is no tensor."
+        empty = backward and not any(isinstance(node, ast.Return) for node in ast.walk(backward))
+        got = "nothing" if empty else f"{found[3]} value{'s' * (found[3] != '1')}"
+        says = f"backward() returns {got} where {found[2]} gradients are asked for"
+        advice = "one for each argument of forward(), in their order, and None for what is no tensor."
     elif found := NUMBER.search(message):
-        says = f"backward() returns a gradient at position {found[2]}, counted from 1"
-        advice = "that argument of forward() is no tensor, and has None."
+        says = f"backward() returns a gradient at place {found[2]} of its values"
+        advice = "that argument of forward() is no tensor, and None belongs there."
     elif found := SHAPE.search(message):
         says = f"backward() returns at index {found[2]} a gradient {found[3]}, and the argument is {found[4]}"
         advice = "the gradient of a tensor has its shape."

@@ -59,10 +59,14 @@ SHAPE = (
 @pytest.mark.parametrize(
     ("message", "body", "says"),
     [
-        (COUNT, "pass", "backward() returns nothing, and forward() has 2 arguments"),
-        (COUNT, "return dy", "backward() returns 1 gradient where forward() has 2 arguments"),
-        (NUMBER, "return dy, dy", "backward() returns a gradient at position 2"),
-        (SHAPE, "return dy[:3], None", "backward() returns at index 0 a gradient [3], and the argument is [4]"),
+        (COUNT, "pass", "backward() returns nothing where 2 gradients are asked for"),
+        (COUNT, "return dy", "backward() returns 1 value where 2 gradients are asked for"),
+        (NUMBER, "return dy, dy", "backward() returns a gradient at place 2"),
+        (
+            SHAPE,
+            "return dy[:3], None",
+            "backward() returns at index 0 a gradient [3], and the argument is [4]",
+        ),
     ],
 )
 def test_what_autograd_asks_for_is_told_with_the_line_of_backward(message: str, body: str, says: str) -> None:
