@@ -30,14 +30,24 @@ def left_out(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | 
     others = f" and {missing - 1} more of {count} were" if missing > 1 else " was"
     sentence = f"{_named(finding, first.nonzero()[0].tolist())}{others} never written, as a whole"
     programs = min((math.prod(grid) for grid in grids(trial)), default=0)
+    why, look_at = _why(first, programs)
+    return f"{sentence}{why}", look_at
+
+
+def _why(missing: torch.Tensor, programs: int) -> Diagnosis:
+    """What follows on the sentence, from the programs of the smallest launch, and what to look at."""
+    count = missing.numel()
+    enough = f", though every launch has {count} programs or more"
     if programs < count:
         return (
-            f"{sentence}: the offset of the store does not tell them apart, or no program takes them.",
+            ": the offset of the store does not tell them apart, or no program takes them.",
             "the start of each part in the result, and the grid",
         )
+    if missing.dim() == 1 and not missing[0] and bool(missing[1:].all()):
+        return f"{enough}: all seem to store to the same matrix.", "the batch stride of the store"
     return (
-        f"{sentence}, though every launch has {count} programs or more: the offset of the store does not "
-        "lead to a place of its own for each. It counts in the sizes of what is stored, all of them.",
+        f"{enough}: the offset of the store does not lead to a place of its own for each. It counts in the "
+        "sizes of what is stored, all of them.",
         "the start of each part in the result",
     )
 
