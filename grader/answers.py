@@ -76,6 +76,23 @@ class Launch:
 
 
 @dataclass(frozen=True)
+class Tuning:
+    """One call of an autotuner: its kernel's name, how many configs it has, and its key.
+
+    Attributes:
+        strangers: names in the key that are no argument of the kernel; Triton ignores them.
+        key: what it went by, as text: the values of the arguments that the key names.
+        left: configs that pruning left to be timed; None where nothing was timed.
+    """
+
+    kernel: str
+    configs: int
+    strangers: list[str]
+    key: list[str]
+    left: int | None = None
+
+
+@dataclass(frozen=True)
 class TensorOutput:
     """A tensor that was returned.
 
@@ -139,6 +156,7 @@ class Called:
         saved: what the forward pass keeps for the backward pass.
         allocated: bytes asked of torch in all.
         races, guards, overruns: what programs did to memory that they should not.
+        tunings: of the calls of autotuners.
     """
 
     structure: str
@@ -155,6 +173,7 @@ class Called:
     overruns: list[Overrun]
     late: list[str] = field(default_factory=list)
     carried: list[str] = field(default_factory=list)
+    tunings: list[Tuning] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

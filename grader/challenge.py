@@ -64,6 +64,21 @@ class Memory:
 
 
 @dataclass(frozen=True)
+class Tuner:
+    """The kernel's configs are chosen by Triton's autotuner, which is looked at once all else is right.
+
+    Args:
+        key: sizes of the cases that can change the choice: the autotuner must tell them apart.
+        configs: the fewest to choose among.
+        pruned: among so many or more, some must be dropped for some problem.
+    """
+
+    key: Sequence[str]
+    configs: int = 2
+    pruned: int = 4
+
+
+@dataclass(frozen=True)
 class Gradients:
     """The entry is differentiable: its backward pass is judged too.
 
@@ -174,6 +189,7 @@ class Challenge:
         memory: the memory bar.
         shown: of the cases, the one that a picture shows the day's idea with; chosen by `track show` if None.
         pieces: what a learner who is not done yet is told of, in the order in which one fills them in.
+        tuner: what is asked of the kernel's autotuner.
     """
 
     entry: str
@@ -195,6 +211,7 @@ class Challenge:
     memory: Memory | None = None
     shown: Case | None = None
     pieces: Sequence[Piece] = ()
+    tuner: Tuner | None = None
 
     @property
     def speeds(self) -> tuple[Speed, ...]:

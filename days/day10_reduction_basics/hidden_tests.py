@@ -22,7 +22,7 @@ def inputs(case: Case, draw) -> tuple[torch.Tensor]:
 def of_blocks(block: int) -> dict[str, Callable[[torch.Tensor], torch.Tensor]]:
     """What goes wrong from the second block on, for a kernel with blocks of this length."""
     return {
-        f"Only the first {block} elements count: that is right for one block, not for more.": (
+        f"Only the first {block} elements count: what follows them is in no sum that is read.": (
             lambda x: x[:block].sum()
         ),
         f"Each program adds up the same {block} elements: its number must move its block.": (

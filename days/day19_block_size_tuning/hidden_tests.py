@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from grader.challenge import Case, Challenge, Memory, Speed
+from grader.challenge import Case, Challenge, Memory, Speed, Tuner
 from grader.formulas.drawing import tensor
 from grader.formulas.dtypes import BRAIN, HALF
 from grader.formulas.matmul import overflow
@@ -58,7 +58,8 @@ CASES = [
     Case(m=129, n=65, k=20, dtype=HALF),
     Case(m=139, n=20, k=20),
     Case(m=20, n=139, k=20),
-    Case(m=20, n=30, k=515),
+    Case(m=20, n=20, k=20),
+    Case(m=20, n=20, k=515),
     Case(m=40, n=70, k=50),
     Case(m=40, n=70, k=50, dtype=HALF),
     Case(m=40, n=70, k=50, dtype=BRAIN),
@@ -114,4 +115,5 @@ challenge = Challenge(
         of_torch=0.55,
     ),
     memory=Memory(layer),
+    tuner=Tuner(key=("m", "n", "k")),
 )

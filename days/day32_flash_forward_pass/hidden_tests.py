@@ -52,6 +52,7 @@ CASES = [
     at(64, 128, 64, dtype=HALF),
     at(70, 150, 128, True, H=1, dtype=HALF),
     at(150, 70, 80, True, H=1, dtype=HALF),
+    at(40, 60, 64, scale=0.5, dtype=HALF),
     at(40, 90, 96, dtype=BRAIN),
     at(129, 129, 32, True, H=1, dtype=BRAIN),
     at(20, 60, 32, scale=1.0),

@@ -6,9 +6,11 @@ import sys
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import click
+
 from grader import catalog
 from grader.catalog import Day, Key
-from grader.errors import TrackError
+from grader.errors import TrackError, UnknownDay
 from grader.learner import hints, journal, workspace
 from grader.learner.journal import Journal, Progress
 from grader.learner.workspace import CannotWrite, Workspace
@@ -68,9 +70,17 @@ def standing() -> Standing:
 
 
 def chosen(words: tuple[str, ...]) -> Day:
-    """The day that was typed, else the current one."""
+    """The day that was typed, else the current one.
+
+    Raises:
+        UnknownDay: no day is called so; the fix is the command that was typed, with a day that there is.
+    """
     if words:
-        return catalog.find(" ".join(words))
+        try:
+            return catalog.find(" ".join(words))
+        except UnknownDay as unknown:
+            typed = click.get_current_context().command_path
+            raise UnknownDay(unknown.problem, unknown.fix.replace("track start", typed)) from None
     workspace.require()
     current = standing().current
     if current is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,6 +16,7 @@ from grader.learner.workspace import Workspace
 from grader.screens import Terminal, result
 from grader.screens.grading import Grading
 from grader.screens.progress import following
+from grader.screens.terminal import near
 from grader.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -56,6 +58,7 @@ def grade(submission: Submission, terminal: Terminal, warm: Warm | None = None) 
             only=submission.only,
             on_event=live,
             warm=warm,
+            given="" if submission.workspace else f" --file {shlex.quote(near(submission.path))}",
         )
         live.finish(verdict)
     if submission.workspace:

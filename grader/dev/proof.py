@@ -91,7 +91,7 @@ def _caught(verdict: Verdict, mistake: planted.Mistake) -> bool:
         (check for check in verdict.checks if check.outcome not in ("passed", "not measured")), None
     )
     told = (mistake.says in verdict.diagnosis) != mistake.wish
-    return failed is not None and failed.group == mistake.group(verdict.on_gpu) and told
+    return failed is not None and failed.group in mistake.groups(verdict.on_gpu) and told
 
 
 def _untrue(verdict: Verdict | None, mistake: planted.Mistake, day: Day) -> list[str]:

@@ -46,6 +46,7 @@ def grade(
     call_timeout: float | None = None,
     cases: bool = True,
     speed: bool = True,
+    given: str = "",
 ) -> Verdict:
     """Grade `path` on `day`.
 
@@ -58,6 +59,7 @@ def grade(
         call_timeout: seconds that one call of the learner's function may take.
         cases: try the cases of correct and edges.
         speed: measure it, or predict it.
+        given: ` --file PATH` where the file lies in no workspace, for the command that an error names.
 
     Raises:
         BadSubmission: the file cannot be read.
@@ -94,7 +96,7 @@ def grade(
         if where == "gpu":
             stack.enter_context(_only_one())
         parent = warm or stack.enter_context(Warm(where))
-        verdict = _follow(parent, request, base, on_event)
+        verdict = _follow(parent, request, base, on_event, f"track grade {day.key}{given}")
     return replace(verdict, seconds=round(time.monotonic() - begin, 3))
 
 
@@ -158,8 +160,8 @@ def versions() -> dict[str, str]:
     return found
 
 
-def _follow(parent: Warm, request: Request, base: Verdict, on_event: OnEvent) -> Verdict:
-    """Read the judge's events to their end."""
+def _follow(parent: Warm, request: Request, base: Verdict, on_event: OnEvent, again: str) -> Verdict:
+    """Read the judge's events to their end; `again` is the command that grades all of it."""
     checks: list[Check] = []
     running = ""
     try:
@@ -170,7 +172,7 @@ def _follow(parent: Warm, request: Request, base: Verdict, on_event: OnEvent) ->
                 parent.mute = event["mute"]
                 return _finish(base, checks, event)
             if event["event"] in ("refused", "broken"):
-                _give_up(event)
+                _give_up(event, again)
             if event["event"] == "checked":
                 checks.append(Check(**event["check"]))
             running = event["check"] if event["event"] == "started" else ""
@@ -209,9 +211,9 @@ def _finish(base: Verdict, checks: list[Check], event: dict[str, Any]) -> Verdic
     )
 
 
-def _give_up(event: dict[str, Any]) -> None:
+def _give_up(event: dict[str, Any], again: str) -> None:
     if event["event"] == "refused":
-        raise TrackError(event["text"], "track grade")
+        raise TrackError(event["text"], again)
     log = new_log("track-crash-")
     log.write_text(event["text"])
     last = event["text"].strip().splitlines()[-1]

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import os
 import traceback
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
 
+from grader.judge.case.naming import a_few
 from grader.judge.diagnosis.diagnose import diagnose
 from grader.judge.pieces.alone import pieces
 from grader.judge.plugin import CHECKS, Reporter
@@ -42,7 +44,7 @@ def judge(request: Request, events: Channel, parent: Channel) -> None:
         session = Session(request, parent)
         matches = session.cases("correct") or session.cases("edges") or session.relations() or session.walks()
         if request.only and not matches:
-            events.send({"event": "refused", "text": f'No case matches "{request.only}".'})
+            events.send({"event": "refused", "text": _no_such_case(request, session)})
             return
         reporter = Reporter(session, events)
         pytest.main(
@@ -58,6 +60,13 @@ def judge(request: Request, events: Channel, parent: Channel) -> None:
         events.send({"event": "finished", "mute": session.mute, **told, "pieces": parts})
     except Exception:
         events.send({"event": "broken", "text": traceback.format_exc()})
+
+
+def _no_such_case(request: Request, session: Session) -> str:
+    session.request = replace(request, only=None)
+    tried = session.cases("correct") + session.cases("edges")
+    names = [*map(session.case_id, tried), *map(session.case_id, session.relations())]
+    return f'No case matches "{request.only}". There are {a_few(names, request.only or "")}'
 
 
 def _verdict(session: Session, checks: list[Check]) -> dict[str, Any]:

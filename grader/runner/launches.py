@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from unittest import mock
@@ -11,7 +12,7 @@ from unittest import mock
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 
-from grader.answers import Launch
+from grader.answers import Launch, Tuning
 from grader.interpreter import whereabouts
 from grader.interpreter.bounds import Bounds
 from grader.interpreter.launching import Launching, handed_to
@@ -29,7 +30,8 @@ def observed(world: World, limits: Bounds | None) -> Iterator[list[Launch]]:
     """
     seen: list[Launch] = []
     launches = _interpreted(world, limits, seen) if limits else _compiled(world, seen)
-    with launches, _wrapped(Autotuner, "run", partial(_enclosed, world)):
+    tuning = _wrapped(Autotuner, "run", partial(_enclosed, world))
+    with launches, tuning, _wrapped(Autotuner, "prune_configs", partial(_pruned, world)):
         yield seen
 
 
@@ -72,13 +74,23 @@ def _compiled(world: World, seen: list[Launch]) -> AbstractContextManager[Any]:
     return _wrapped(JITFunction, "run", run)
 
 
-def _enclosed(world: World, stock: Any, *args: Any, **kwargs: Any) -> Any:
+def _enclosed(world: World, stock: Any, tuner: Any, *args: Any, **kwargs: Any) -> Any:
     """An autotuner's own torch work (it times configs) is no work of the learner's."""
+    given = {**dict(zip(tuner.arg_names, args, strict=False)), **kwargs}
+    strangers = [name for name in tuner.keys if name not in tuner.arg_names]
+    key = [str(given[name]) for name in tuner.keys if name in given and name not in strangers]
+    world.tunings.append(Tuning(tuner.base_fn.__name__, len(tuner.configs), strangers, key))
     world.launching += 1
     try:
-        return stock(*args, **kwargs)
+        return stock(tuner, *args, **kwargs)
     finally:
         world.launching -= 1
+
+
+def _pruned(world: World, stock: Any, *args: Any, **kwargs: Any) -> Any:
+    left = stock(*args, **kwargs)
+    world.tunings[-1] = replace(world.tunings[-1], left=len(left))
+    return left
 
 
 def _wrapped(owner: Any, name: str, wrapper: Any) -> AbstractContextManager[Any]:

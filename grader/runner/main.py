@@ -101,6 +101,7 @@ class LearnerFile:
             races=limits.races.report() if limits else [],
             guards=world.broken_guards(),
             overruns=limits.report() if limits else [],
+            tunings=world.tunings,
         )
         return report, [*data, *(raw(storage).cpu().numpy().data for storage in inputs)]
 

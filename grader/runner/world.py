@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
-from grader.answers import Guard
+from grader.answers import Guard, Tuning
 from grader.memory import GUARD, POISON, raw, span
 from grader.operators import EMPTY, FILLED, VIEWS, WHOLE_FILLS, Watch, body, tensors_in
 from grader.runner.provenance import Provenance
@@ -49,6 +49,7 @@ class World(Watch):  # type: ignore[no-untyped-call]
         late: those that ran after the last one.
         tampered: names of tensors whose bytes changed outside of kernels.
         call: the number of the call that is running.
+        tunings: what autotuners were called with.
     """
 
     def __init__(self) -> None:
@@ -63,6 +64,7 @@ class World(Watch):  # type: ignore[no-untyped-call]
         self.launched = False
         self.tampered: list[str] = []
         self.launching = 0
+        self.tunings: list[Tuning] = []
 
     def add_inputs(self, specs: list[dict[str, Any]], values: list[Any]) -> None:
         """Register the tensors among the arguments, whose elements lie in bytes [start, stop)."""

@@ -15,6 +15,7 @@ from grader.screens.terminal import Next, Part, Terminal, near
 Found = dict[str, Any]
 
 PRINTED = 5  # findings under a picture
+ALIKE = 1.0001  # times the mean of its programs that the busiest asks for, where all ask for the same
 READABLE = 16  # columns of source text, below which it is left out
 
 
@@ -104,7 +105,7 @@ def _launch(terminal: Terminal, launch: Found, source: Sequence[str]) -> None:
         return
     terminal.line((launch["kernel"], "cyan"), f"  {_grid(launch)}")
     terminal.table(_compiled(launch), indent=4)
-    _sites(terminal, launch["sites"], source)
+    _sites(terminal, launch["sites"], source, _about(launch))
 
 
 def _grid(launch: Found) -> str:
@@ -155,11 +156,21 @@ def _widths(counts: dict[str, int]) -> str:
     return ", ".join(first + [f"{count} of {width}" for width, count in widest[1:]])
 
 
-def _sites(terminal: Terminal, sites: Sequence[Found], source: Sequence[str]) -> None:
+def _about(launch: Found) -> str:
+    """`~` before figures that stand for programs of which some do more than others, and not all were run."""
+    asked = sum(site["asked"] for site in launch["sites"])
+    unlike = launch["heaviest"] * launch["programs"] > ALIKE * asked
+    return "~" if launch["sampled"] < launch["programs"] and unlike else ""
+
+
+def _sites(terminal: Terminal, sites: Sequence[Found], source: Sequence[str], about: str) -> None:
     """One row a line of the kernel and tensor; the source text is cut to what the screen has left."""
     if not sites:
         return
-    rows: list[list[Part]] = [["", "", ("asks for", "dim"), ("bytes used", "dim"), ""], *map(_site, sites)]
+    rows: list[list[Part]] = [
+        ["", "", ("asks for", "dim"), ("bytes used", "dim"), ""],
+        *(_site(site, about) for site in sites),
+    ]
     left = terminal.console.width - 4
     left -= terminal.text(*terminal.aligned([[*row, "x"] for row in rows])[0][:-1]).cell_len
     texts = [""] + [_text(source, site["line"]) for site in sites]
@@ -168,14 +179,14 @@ def _sites(terminal: Terminal, sites: Sequence[Found], source: Sequence[str]) ->
     )
 
 
-def _site(site: Found) -> list[Part]:
+def _site(site: Found, about: str) -> list[Part]:
     moved = 32 * site["sectors"]
     share = min(site["useful"] / moved, 1.0) if moved else 1.0
     masked = site["masked"] / site["lanes"] if site["lanes"] else 0.0
     return [
         f"line {site['line']}",
         f"{KINDS[site['kind']]} {site['tensor']}".rstrip(),
-        f"{counted_bytes(site['asked']):>8}",
+        f"{about + counted_bytes(site['asked']):>8}",
         (f"{share:>10.0%}", "yellow" if share < 0.8 else ""),
         f"{masked:.0%} masked" if masked >= 0.005 else "",
     ]

@@ -30,7 +30,11 @@ ROOMY = 96  # columns, in which a word and its text fit side by side
 WORDS = (
     ("predicted", "from counts and the GPU's data sheet; a measurement differs"),
     ("memory", "what has to come from or go to DRAM (HBM, in the lessons) at least, once each"),
-    ("asks for", "what all lanes of all programs load or store; caches serve what comes again"),
+    (
+        "asks for",
+        "what all lanes of all programs load or store; caches serve what comes again. "
+        "~: a few programs stand for all, and some do more than others",
+    ),
     ("bytes used", "memory moves in sectors of 32 bytes: the share of them that lanes ask for"),
     ("masked", "lanes that the mask holds back; their warp runs all the same"),
     ("limit", "what takes longest; all else hides behind it"),

@@ -101,6 +101,13 @@ def test_a_lesson_needs_no_workspace_and_pipes_as_markdown(learner: Learner) -> 
     assert answer.out.splitlines()[-1] == "Next: track start 13"
 
 
+@pytest.mark.parametrize("command", ["grade", "lesson", "hint"])
+def test_a_day_that_does_not_exist_keeps_the_command_that_was_typed(started: Learner, command: str) -> None:
+    answer = started.types(command, "sofmax")
+    assert "Did you mean fused_softmax?" in answer.err
+    assert f"{command} 13" in answer.err
+
+
 def test_a_lesson_ends_in_what_is_true_for_its_day(started: Learner) -> None:
     assert started.types("lesson", "1").out.splitlines()[-1].startswith("Next: track grade 1")
     assert passed(started).types("lesson", "1").out.splitlines()[-1].startswith("Next: track start 2")

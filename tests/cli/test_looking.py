@@ -254,6 +254,13 @@ def test_where_nothing_is_started_the_day_that_was_asked_for_is_named(typed: Any
     assert "track start" not in error.value.fix
 
 
+def test_show_tells_a_slip_as_a_grading_does(warm: Warm, tmp_path: Path) -> None:
+    path = tmp_path / "kernel.py"
+    path.write_text(DAY.solution.read_text(encoding="utf-8").replace("tl.program_id(0)", "tl.program_id(3)"))
+    with pytest.raises(TrackError, match=r"line \d+ does not run\. A grid has the axes 0, 1 and 2"):
+        ask(DAY, path, "show", warm=warm)
+
+
 def test_show_draws_who_touches_what_on_one_page(warm: Warm) -> None:
     parts = ask(DAY, DAY.solution, "show", warm=warm)
     launch = parts[0]["launches"][0]

@@ -13,6 +13,12 @@ WHOLE_STORE = f"tl.store(out_ptrs, {SUMS}, {MASK})"
 
 mistakes = [
     Mistake(
+        "rows are held against the number of columns",
+        swap={"mask_m = offs_m < m": "mask_m = offs_m < n"},
+        fails="correct",
+        says="each with its own limit",
+    ),
+    Mistake(
         "rows of out are taken to be m apart",
         swap={"to(tl.int64) * n": "to(tl.int64) * m"},
         fails="correct",

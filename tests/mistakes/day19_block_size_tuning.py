@@ -8,9 +8,17 @@ BIAS = "tl.load(b_ptr + (offs_n % n) * stride_b)[None, :]"
 DOT = 'acc = tl.dot(x, w, acc, input_precision="ieee")'
 FIRST = "    config(128, 256, 64, num_warps=8, num_stages=3),\n"
 GRID = '(triton.cdiv(m, meta["BLOCK_M"]) * triton.cdiv(n, meta["BLOCK_N"]),)'
+KEY = 'key=["m", "n", "k"]'
 RELU = "y = tl.where(y < 0, 0.0, y)"
 SUM = f"y = acc + {BIAS}"
 TO_KERNEL = "*w.stride(), b.stride(0)"
+TUNER = """@triton.autotune(
+    configs=CONFIGS,
+    # Another problem is tuned anew. dtypes count by themselves; strides and GPUs do not.
+    key=["m", "n", "k"],
+    prune_configs_by={"early_config_prune": worth_timing},
+)
+"""
 W_PTRS = "offs_k[:, None] * stride_wk + (offs_n % n)[None, :] * stride_wn"
 
 mistakes = [
@@ -109,6 +117,40 @@ mistakes = [
         fails="fast",
         says="needed",
         gpu=True,
+    ),
+    Mistake(
+        "the key names m and n alone",
+        swap={KEY: 'key=["m", "n"]'},
+        fails="fast",
+        says="does not tell k = 20 from k = 515",
+    ),
+    Mistake(
+        "the key names the rows that a tile begins with",
+        swap={KEY: 'key=["n", "k", "pid_m"]'},
+        fails="fast",
+        says="names 'pid_m', which is no argument of linear_relu_kernel",
+    ),
+    Mistake(
+        "there is one config to choose among",
+        swap={"configs=CONFIGS": "configs=CONFIGS[-1:]"},
+        fails="fast",
+        says="nothing to choose among",
+    ),
+    Mistake(
+        "nothing is pruned",
+        swap={"return kept or configs[-1:]": "return configs"},
+        fails="fast",
+        says="Pruning drops no config",
+    ),
+    Mistake(
+        "no autotuner stands above the kernel",
+        swap={
+            TUNER: "",
+            "linear_relu_kernel[grid](": "best = CONFIGS[-1].kwargs\n    linear_relu_kernel[grid](",
+            "*x.stride(), *w.stride(), b.stride(0))": "*x.stride(), *w.stride(), b.stride(0), **best)",
+        },
+        fails="fast",
+        says="No autotuner chose a config",
     ),
     Mistake(
         "no config fits shared memory",

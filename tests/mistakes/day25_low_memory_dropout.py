@@ -17,6 +17,18 @@ WOVEN = "u = tl.interleave(tl.interleave(u0, u2), tl.interleave(u1, u3))"
 
 mistakes = [
     Mistake(
+        "backward() is not written",
+        swap={"        return Dropout.apply(dy, ctx.p, ctx.seed), None, None\n": "        pass\n"},
+        fails="correct",
+        says="backward() returns nothing where 3 gradients are asked for",
+    ),
+    Mistake(
+        "y is written without its batch",
+        swap={"y_ptr + offs, tl.where": "y_ptr + row % M * N + offs_n, tl.where"},
+        fails="edges",
+        says="[1] of the result was never written, as a whole",
+    ),
+    Mistake(
         "x is kept for the backward pass",
         swap={FORWARD: f"        ctx.save_for_backward(x)\n{FORWARD}"},
         fails="correct",

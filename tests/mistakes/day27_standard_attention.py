@@ -197,7 +197,7 @@ mistakes = [
     Mistake(
         "the scores are kept in q's dtype",
         swap={"dtype=torch.float32, device": "dtype=q.dtype, device"},
-        fails="edges",
+        fails="correct or edges",
         says="65504",
     ),
     Mistake(

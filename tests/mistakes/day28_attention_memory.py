@@ -25,6 +25,12 @@ SUM = "l_i += tl.sum(p, axis=1)"
 
 mistakes = [
     Mistake(
+        "the count of bytes is not returned",
+        swap={"    return itemsize * (4 * S": "    itemsize * (4 * S"},
+        fails="correct",
+        says="attention_bytes() returns None where 8 is right",
+    ),
+    Mistake(
         "the scale is forgotten",
         swap={SCORES: SCORES.replace(" * scale", "")},
         fails="correct",

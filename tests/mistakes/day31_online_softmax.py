@@ -44,7 +44,7 @@ mistakes = [
         "a row that saw nothing yet gives NaN",
         swap={SHIFT: "m_new"},
         fails="correct",
-        says="Inf - Inf",
+        says="Where nothing counts, -inf is right",
     ),
     Mistake(
         "only the last tile of keys counts",

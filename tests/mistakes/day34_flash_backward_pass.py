@@ -44,6 +44,18 @@ TORCH_DELTA = "    delta = (o.float() * do.float()).sum(dim=-1)"
 
 mistakes = [
     Mistake(
+        "a head of dk begins where one of dq would",
+        swap={"store_rows(dk_ptr + pid_bh * Sk * D": "store_rows(dk_ptr + pid_bh * Sq * D"},
+        fails="correct",
+        says="dk[0, 1] was never written, as a whole",
+    ),
+    Mistake(
+        "dk knows no heads",
+        swap={"store_rows(dk_ptr + pid_bh * Sk * D": "store_rows(dk_ptr + pid_b * Sk * D"},
+        fails="correct",
+        says="the offset of the store does not lead to a place of its own",
+    ),
+    Mistake(
         "the scale is missing in p",
         swap={P: P.replace(" * scale", "")},
         fails="correct",

@@ -162,7 +162,7 @@ mistakes = [
         "scale and causal get no None",
         swap={RETURN: "return dq, dk, dv"},
         fails="correct",
-        says="incorrect number of gradients",
+        says="returns 3 values where 5 gradients are asked for",
     ),
     Mistake(
         "autograd is told nothing",

@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 import ast
+import difflib
 from collections.abc import Sequence
 from functools import lru_cache
+
+NAMED = 5  # cases that a message names
+
+
+def a_few(names: Sequence[str], like: str) -> str:
+    """Names of cases that come near what was typed, or some of all of them."""
+    close = difflib.get_close_matches(like, names, n=NAMED, cutoff=0.5)
+    return ", ".join(close or [*names[:: max(len(names) // NAMED, 1)][:NAMED], "…"])
 
 
 @lru_cache

@@ -19,6 +19,7 @@ from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.judge.diagnosis.groups import weights
 from grader.judge.diagnosis.lone import lone
 from grader.judge.diagnosis.overrun import overrun
+from grader.judge.diagnosis.parts import left_out
 from grader.judge.diagnosis.patterns import values
 from grader.judge.diagnosis.precision import half_sums, imprecise, tf32
 from grader.judge.diagnosis.products import counted
@@ -30,7 +31,7 @@ from grader.judge.diagnosis.properties import (
     sign_of_scale,
 )
 from grader.judge.diagnosis.raised import overflow, raised
-from grader.judge.diagnosis.returned import changed_input, returned_input, wrong_form
+from grader.judge.diagnosis.returned import changed_input, number, returned_input, wrong_form
 from grader.judge.diagnosis.specials import special
 from grader.judge.diagnosis.strides import strides, upstream
 from grader.judge.diagnosis.suspects import suspected
@@ -101,6 +102,7 @@ def place(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | Non
 RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | Speech | None]] = (
     overflow,
     raised,
+    left_out,
     upstream,
     strides,
     overrun,
@@ -122,5 +124,6 @@ RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | Speech | None]]
     right_up_to,
     in_common,
     imprecise,
+    number,
     place,
 )

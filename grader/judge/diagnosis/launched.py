@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 
-from grader.answers import Called
+from grader.answers import Called, Launch
 from grader.judge.case.trial import Trial
 
 
-def grids(trial: Trial) -> list[list[int]]:
+def launches(trial: Trial) -> list[Launch]:
     report = trial.answer.report if trial.answer else None
-    return [launch.grid for launch in report.launches] if isinstance(report, Called) else []
+    return report.launches if isinstance(report, Called) else []
+
+
+def grids(trial: Trial) -> list[list[int]]:
+    return [launch.grid for launch in launches(trial)]
 
 
 def programs(trial: Trial) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
-from grader.judge.diagnosis.source import accesses, masked_at
+from grader.judge.diagnosis.source import accesses, made, masked_at
 
 
 def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
@@ -19,7 +19,7 @@ def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
     finding = min(others, key=lambda found: bool(found.facts["masked"]))
     facts, look_at = finding.facts, "the mask of the store"
     if facts["line"]:
-        look_at = f"the mask on line {facts['line']}"
+        look_at = f"the mask on line {facts['line']}{made(evidence.source, facts['line'])}"
     reason = finding.reason[0].upper() + finding.reason[1:]
     elsewhere = facts["line"] and not accesses(evidence.source, facts["line"])
     if facts.get("beyond") and facts.get("tile") and (facts["masked"] or elsewhere):

@@ -9,8 +9,10 @@ from grader.judge.case.compare import Expected, Finding
 from grader.judge.case.naming import called as called_output
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
+from grader.judge.diagnosis.flow import subtracts_maximum
+from grader.judge.diagnosis.kept import kept_low
 from grader.judge.diagnosis.precision import CLOSE, FEW, relative
-from grader.judge.diagnosis.source import EXPONENTIALS, called, takes_maximum
+from grader.judge.diagnosis.source import EXPONENTIALS, called
 from grader.judge.diagnosis.suspects import KINDS
 
 
@@ -48,8 +50,8 @@ NARROW = (
     ".to(tl.float32)",
 )
 UNSHIFTED = (
-    "Only 16-bit dtypes come out wrong, and no maximum is taken: weights exp(s) round in 16 bits, the "
-    "largest too, where exp(s - maximum) has it as an exact 1. Large scores would overflow.",
+    "Only 16-bit dtypes come out wrong, and no maximum is subtracted before exp(): weights exp(s) round in "
+    "16 bits, the largest too, where exp(s - maximum) has it as an exact 1. Large scores would overflow.",
     "the maximum",
 )
 LARGE: tuple[Callable[[Case], bool], str, str] = (
@@ -92,10 +94,23 @@ def in_common(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
             relative(other.findings[0]) for other in evidence.failed if other.findings[0].kind == "values"
         ]
         if _just(lambda case: case.dtype.itemsize == 2, evidence) or min(errors, default=1.0) <= CLOSE:
-            shifted = takes_maximum(evidence.source) or "lse" in trial.names
+            shifted = subtracts_maximum(evidence.source) or "lse" in trial.names
             weighs = exponential and called(evidence.source, {"dot"}) and not evidence.several
-            return UNSHIFTED if weighs and not shifted else NARROW
+            return UNSHIFTED if weighs and not shifted else _narrow(evidence.source)
     return None
+
+
+def _narrow(source: str) -> Diagnosis:
+    """Half precision is too low; and what the source keeps in the inputs' dtype, or in 16 bits."""
+    kept = kept_low(source)
+    if not kept:
+        return NARROW
+    listed = " and ".join(f"{name} ({dtype})" for name, dtype in kept.items())
+    return (
+        "Only 16-bit dtypes come out wrong: half precision is too low, and fp16 ends at 65504. Kept in the "
+        f"inputs' dtype: {listed}. Compute in fp32, and round once, at the store.",
+        f"the dtype of {' and of '.join(kept)}",
+    )
 
 
 def shared(evidence: Evidence) -> str:

@@ -6,6 +6,7 @@ import torch
 
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.autograd import of_autograd
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.slips import slip
 
@@ -15,22 +16,27 @@ def raised(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
     if finding.kind != "error":
         return None
     fault = finding.facts
-    line = f"line {fault['line']}" if fault["line"] else "your launcher"
+    line = f"line {fault['line']}" if fault["line"] else ""
     if "[CUDA]: invalid argument" in fault["message"]:
         return "The grid is too large: axes 1 and 2 end at 65535 programs, axis 0 at 2³¹ - 1.", "the grid"
+    if of_backward := of_autograd(fault["message"], evidence.source):
+        return of_backward
     if told := slip(fault, evidence.source):
         return told.says, f"line {told.line}"
     said = finding.reason.removeprefix(f"{fault['type']}: ")
     if fault["kind"] == "compile":
-        return f"Triton cannot compile {line}: {said}", line
+        return f"Triton cannot compile {line or 'a kernel'}: {said}", line or "the kernel"
     if fault["kind"] == "memory":
-        return f"Your code ran out of memory on {line}: {said}", line
+        where = f" on {line}" if line else ""
+        return f"Your code ran out of memory{where}: {said}", line or "what is allocated"
     if "illegal memory access" in fault["message"] or "misaligned address" in fault["message"]:
         return (
             "The GPU stopped your kernel: it touched memory outside of every tensor. Offsets need a mask, "
             "and must not overflow int32.",
             "the mask and the offsets",
         )
+    if not line:
+        return f"Your code raised {fault['type']}: {said}", "what runs outside of your file's lines"
     return f"Your code raised {fault['type']} on {line}: {said}", line
 
 

@@ -29,6 +29,15 @@ def wrong_form(trial: Trial, finding: Finding, _: Evidence) -> Diagnosis | None:
     return f"{text}. {ADVICE[finding.kind]}", "the launcher"
 
 
+def number(trial: Trial, finding: Finding, _: Evidence) -> Diagnosis | None:
+    """The rule of the diagnosis for a function that is to return a number, when no suspect gives its own."""
+    if finding.kind != "scalar":
+        return None
+    entry = f"{trial.challenge.entry}()"
+    missing = " Is the return missing?" if "is None" in finding.reason else ""
+    return f"{entry} {finding.reason.replace('the result is', 'returns')}.{missing}", f"what {entry} returns"
+
+
 def returned_input(trial: Trial, _: Finding, __: Evidence) -> Diagnosis | None:
     """The rule of the diagnosis for a result that is one of the arguments, memory and all."""
     assert trial.answer is not None

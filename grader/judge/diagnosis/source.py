@@ -39,10 +39,33 @@ def masked_at(source: str, line: int) -> bool:
     )
 
 
+def made(source: str, line: int) -> str:
+    """`, made on lines 18 and 19`: where the variables of a mask on this line are given their comparisons."""
+    masks = [keyword(call, "mask") for _, call in accesses(source, line)]
+    names = {n.id for mask in masks if mask for n in ast.walk(mask) if isinstance(n, ast.Name)}
+    functions = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef))
+    around = (f for f in functions if f.lineno <= line <= (f.end_lineno or 0))
+    lines = {
+        node.lineno
+        for function in around
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign)
+        and any(isinstance(each, ast.Compare) for each in ast.walk(node.value))
+        if names & {target.id for target in node.targets if isinstance(target, ast.Name)}
+    }
+    if not lines:
+        return ""
+    return f", made on line{'s' * (len(lines) > 1)} {' and '.join(map(str, sorted(lines)))}"
+
+
 def masked_lanes_hold_infinity(source: str) -> bool:
-    """Whether some load gives Inf of either sign to the lanes that its mask leaves out."""
-    others = (keyword(call, "other") for name, call in calls(source) if name == "load")
-    return any(other is not None and "inf" in ast.unparse(other) for other in others)
+    """Whether some load or tl.where gives Inf of either sign to the lanes that its mask leaves out.
+
+    It may have a name: NEG_INF.
+    """
+    others = [keyword(call, "other") for name, call in calls(source) if name == "load"]
+    others += [arg for name, call in calls(source) if name == "where" for arg in call.args[1:]]
+    return any(other is not None and "inf" in ast.unparse(other).lower() for other in others)
 
 
 def takes_maximum(source: str) -> bool:

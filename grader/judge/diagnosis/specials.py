@@ -9,6 +9,7 @@ import torch
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
+from grader.judge.diagnosis.flow import subtracts_maximum
 from grader.judge.diagnosis.source import (
     EXPONENTIALS,
     adds_to_garbage,
@@ -46,7 +47,7 @@ def special(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
             "inf - inf is NaN: a row that holds +inf needs the same care as one of -inf.",
             "rows that hold +inf",
         )
-    exponential = called(evidence.source, EXPONENTIALS) and takes_maximum(evidence.source)
+    exponential = called(evidence.source, EXPONENTIALS) and subtracts_maximum(evidence.source)
     if values == "negative" and math.isinf(got) and exponential:
         return (
             "All-negative rows underflow to log(0): the maximum saw a 0, from a masked lane or its start.",
@@ -77,7 +78,11 @@ def _minus_inf(values: str, expected: float, got: float, source: str) -> Diagnos
                 "finite, hides it.",
                 "rows that are all -inf",
             )
-        return f"{gives}masked lanes hold more than -inf. `other=` must be -inf.", "other= of the masked load"
+        return (
+            f"{gives}a finite number took part. Masked lanes must hold -inf (`other=`), and a maximum must "
+            "start from it.",
+            "other= of the masked load, and what the maximum starts from",
+        )
     if not math.isnan(got):
         return None
     return (
@@ -117,6 +122,13 @@ def _plain(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
             "Allocate with torch.zeros.",
             "torch.empty",
         )
+    if not evidence.compiled and "lse" not in trial.names and _unshifted(evidence.source):
+        return (
+            f"{'NaN' if finding.kind == 'nan' else 'Inf'} comes out of plain numbers, and no maximum is "
+            "subtracted before exp(), which overflows for large ones: in fp16 past 65504. In a sum of "
+            "exponentials subtract the maximum first.",
+            "the argument of exp",
+        )
     idle = masked_lanes_hold_infinity(evidence.source)
     exponential = called(evidence.source, EXPONENTIALS)
     if idle and not exponential and not called(evidence.source, EXTREMA):
@@ -125,6 +137,8 @@ def _plain(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
             "`other=` is Inf, and 0 · Inf or Inf - Inf is NaN. In a sum `other=` must be 0.",
             "other= of the masked load",
         )
+    if finding.kind == "nan" and finding.facts["expected"] == -math.inf:
+        return _nothing_seen(evidence.source) or _nan(trial, evidence)
     if finding.kind == "nan":
         return _nan(trial, evidence)
     if not math.isfinite(finding.facts["expected"]):
@@ -144,6 +158,11 @@ def _plain(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
     )
 
 
+def _unshifted(source: str) -> bool:
+    """Whether exponentials that no maximum keeps small are added up."""
+    return called(source, EXPONENTIALS) and called(source, {"sum", "dot"}) and not subtracts_maximum(source)
+
+
 def _made(trial: Trial, evidence: Evidence) -> Diagnosis:
     """In the interpreter a load beside its tensor would have been seen, though none of what nobody wrote."""
     scratch = sum(name in EMPTY for name, _ in calls(evidence.source)) > len(trial.expected)
@@ -161,6 +180,17 @@ def _made(trial: Trial, evidence: Evidence) -> Diagnosis:
         f"The kernel makes this NaN itself: {how}. A running maximum that falls "
         "does that, and so does a rescale by the inverse of exp(m_old - m_new).",
         "what is subtracted, divided and rescaled",
+    )
+
+
+def _nothing_seen(source: str) -> Diagnosis | None:
+    """NaN where -inf belongs: the logarithm of an empty sum, beside a maximum of nothing."""
+    if not (called(source, EXPONENTIALS) and takes_maximum(source)):
+        return None
+    return (
+        "Where nothing counts, -inf is right, and NaN comes out: there the maximum is -inf, and "
+        "(-inf) - (-inf) is NaN. Subtract a finite number in such rows.",
+        "the argument of exp in rows of which nothing counts",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,6 +17,9 @@ from grader.judge.case.oracle import suspect
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Evidence, Speech
 from grader.judge.diagnosis.fit import FIT
+from grader.judge.diagnosis.launched import launches
+from grader.judge.diagnosis.site import function as function_of
+from grader.judge.diagnosis.site import last
 from grader.judge.diagnosis.source import has_subject
 
 KINDS = ("values", "nan", "inf", "special", "scalar")
@@ -83,8 +87,22 @@ def _best(
     for *_, sentence in ranked:
         explained = found[sentence]
         if not _refuted(explained[0].trial.challenge.suspects[sentence], explained, evidence):
-            return _placed(sentence, explained[0]), "the formula", explained[0].trial
+            owner = explained[0].trial
+            return _placed(sentence, explained[0]), _formula(owner, evidence.source), owner
     return None
+
+
+def _formula(trial: Trial, source: str) -> str:
+    """The formula, and where it stands: the one kernel that was launched and its launch, or the function."""
+    tree = ast.parse(source)
+    launched = {launch.kernel for launch in launches(trial)} or {trial.challenge.entry}
+    found = function_of(tree, *launched) if len(launched) == 1 else None
+    if found is None:
+        return "the formula"
+    called = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    at = [f.lineno for f in called if isinstance(f, ast.Subscript) and last(f.value) in launched]
+    launch = f", and its launch on line {min(at)}" if at else ""
+    return f"the formula in {found.name}, from line {found.lineno} on{launch}"
 
 
 def _names_an_output(sentence: str, trial: Trial) -> bool:

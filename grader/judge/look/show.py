@@ -8,17 +8,18 @@ from typing import Any
 
 import torch
 
-from grader.answers import Failed, Traced
+from grader.answers import Failed, Fault, Traced
 from grader.challenge import Case, Challenge, Relation
 from grader.judge.case.link import RunnerLost, pack_arguments
+from grader.judge.case.naming import a_few
 from grader.judge.case.oracle import gradient_positions
 from grader.judge.case.trial import draw
+from grader.judge.diagnosis.slips import slip
 from grader.judge.session import NotMeasured, Session
 from grader.meter.trace import TracedLaunch
 
 CELLS = 4000  # of the largest tensor, that make the best picture
 TRIED = 10  # cases, of which the one that shows most is taken
-NAMED = 5  # cases, of which the names are said
 MANY = 9  # programs, from which on more show nothing new
 
 Tried = tuple[Challenge, Case | Relation]
@@ -72,9 +73,14 @@ def _named(session: Session) -> list[Tried]:
 
 
 def _names(session: Session) -> str:
-    """A few of the day's cases, spread over all of them."""
-    names = [case.id for challenge in session.challenges if not challenge.probe for case in challenge.cases]
-    return ", ".join(names[:: max(len(names) // NAMED, 1)][:NAMED]) + ", …"
+    """A few of the day's cases: like what was asked for, or spread over all of them."""
+    names = [
+        session.case_id((challenge, case))
+        for challenge in session.challenges
+        if not challenge.probe
+        for case in challenge.cases
+    ]
+    return a_few(names, session.request.only or "")
 
 
 def _part(session: Session, entry: str, cases: list[tuple[Challenge, Case]]) -> dict[str, Any]:
@@ -101,8 +107,7 @@ def _launches(session: Session, challenge: Challenge, arguments: tuple[Any, ...]
     except RunnerLost as lost:
         raise NotMeasured(lost.reason) from None
     if isinstance(report, Failed):
-        fault = report.fault
-        raise NotMeasured(f"line {fault.line} raised {fault.type}: {fault.first_line}")
+        raise NotMeasured(_slipped(report.fault, session.evidence.source))
     return report.launches
 
 
@@ -113,6 +118,16 @@ def _chosen(challenge: Challenge, case: Case) -> bool:
 
 def _wrong(launches: list[TracedLaunch]) -> bool:
     return any(launch.findings for launch in launches)
+
+
+def _slipped(fault: Fault, source: str) -> str:
+    """What the exception means, where that is known, as a grading words it."""
+    told = slip(asdict(fault), source)
+    line = told.line if told else fault.line
+    where = f"line {line}" if line else "your code"
+    if told:
+        return f"{where} does not run. {told.says.rstrip('.')}"
+    return f"{where} raised {fault.type}: {fault.first_line}"
 
 
 def _worth(launches: list[TracedLaunch], arguments: tuple[Any, ...]) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.judge.case.naming import called, element, returned
+from grader.judge.case.naming import a_few, called, element, returned
 from tests.judge.conftest import Judged
 
 
@@ -28,6 +28,12 @@ def test_results_are_called_as_the_function_returns_them() -> None:
 )
 def test_an_element_is_told_with_its_result(name: str, index: list[int], told: str) -> None:
     assert element(name, index) == told
+
+
+def test_cases_that_come_near_are_named_or_some_of_all() -> None:
+    names = [f"rows={rows}-cols=8-fp32" for rows in range(20)]
+    assert a_few(names, "rows=3-cols=8-fp16").startswith("rows=3-cols=8-fp32")
+    assert a_few(names, "nosuch").endswith("rows=16-cols=8-fp32, …")
 
 
 HIDDEN = """

@@ -183,6 +183,14 @@ BOTH: list[tuple[str, ...]] = [
      "Two blocks do not fit together: along axis 0 one has 16 elements, the other"),
     (MASKS, "mask = rows[:, None] < m & cols[None, :] < n",
      "& binds tighter than a comparison: put both sides in parentheses, (a < m) &"),
+    (Y, "y = tl.reshape(2 * x, (32,))", "tl.reshape(2 * x, (32,)): a block keeps its number of elements"),
+    (Y, "y = x.reshape(BLOCK * 2)", "x.reshape(BLOCK * 2): a block keeps its number of elements"),
+    (Y, "y = tl.broadcast_to(x, (32, 2))", "tl.broadcast_to(x, (32, 2)): the block has another number"),
+    (Y, "y = x.item()", "x.item(): a kernel computes on whole blocks"),
+    ("tl.program_id(0)\n    offs", "tl.program_id(3)\n    offs",
+     "A grid has the axes 0, 1 and 2, and this line asks for axis 3.", "pid = tl.program_id(3)"),
+    ("tl.program_id(0)\n    offs", "tl.num_programs(axis=-1)\n    offs",
+     "A grid has the axes 0, 1 and 2, and this line asks for axis -1.", "pid = tl.num_programs(axis=-1)"),
     (SUM, "z = x.reshape(BLOCK_N, BLOCK_M + 1)",
      "Each side of a block must be a power of 2: make it the next one, and mask"),
     (SUM, "z = x[0:4]", "x[0:4]: [] only adds axes to a block, by : and None. It picks no element and"),
@@ -243,6 +251,7 @@ BOTH: list[tuple[str, ...]] = [
      "tl.dot(x.to(tl.float16), tl.trans(x)) multiplies fp16 by fp32, and both must"),
 ]  # fmt: skip
 COMPILED: list[tuple[str, ...]] = [
+    (LAUNCH, LAUNCH[:-1] + ", num_warps=3)", "The launch asks for a num_warps that no GPU has"),
     (MASK, "blocks = triton.cdiv(n, BLOCK)", "triton.cdiv is for launchers: in a kernel write tl.cdiv."),
     (OFFS, "offs = range(BLOCK)", "A range only drives a loop. A block of offsets is tl.arange(0, BLOCK)."),
     (OFFS, "offs = [i for i in range(BLOCK)]",

@@ -115,7 +115,10 @@ def test_rounding_in_the_one_case_that_is_not_contiguous_is_no_stride() -> None:
 
 @pytest.mark.parametrize(
     ("weigh", "says"),
-    [("w = tl.exp(s)", "no maximum is taken"), ("w = tl.exp(s - tl.max(s, 1))", "half precision is too low")],
+    [
+        ("w = tl.exp(s)", "no maximum is subtracted"),
+        ("w = tl.exp(s - tl.max(s, 1))", "half precision is too low"),
+    ],
 )
 def test_weights_of_16_bits_are_told_by_what_the_source_takes(weigh: str, says: str) -> None:
     trials = [*(off(right) for _ in range(3)), replace_values(off(lambda a: a * 1.01, torch.bfloat16))]

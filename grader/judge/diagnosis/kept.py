@@ -1,0 +1,69 @@
+"""Sums and intermediate results that a source keeps in the inputs' dtype, or in 16 bits by name."""
+
+from __future__ import annotations
+
+import ast
+
+from grader.judge.diagnosis.site import functions, jitted, last, parameters
+from grader.judge.diagnosis.source import keyword
+
+ALLOCATED = {"empty", "zeros", "full", "empty_like", "zeros_like", "full_like", "new_empty", "new_zeros"}
+SUMS = {"zeros", "full"}
+
+
+def kept_low(source: str) -> dict[str, str]:
+    """Variables that are kept low, each with its dtype as it is written.
+
+    In a kernel that is a block that more is added to, outside of one a tensor that is not returned.
+    """
+    found: dict[str, str] = {}
+    for function in functions(ast.parse(source)):
+        kernel = jitted(function)
+        left = _added_to(function) if kernel else _own(function)
+        given = parameters(function)
+        for node in ast.walk(function):
+            if not (isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)):
+                continue
+            target, dtype = node.targets[0], _low(node.value, SUMS if kernel else ALLOCATED)
+            whose = dtype.partition(".")[0]
+            if isinstance(target, ast.Name) and target.id in left and whose in (*given, "torch", "tl"):
+                found.setdefault(target.id, dtype)
+    return found
+
+
+def _added_to(kernel: ast.FunctionDef) -> set[str]:
+    """Names that are given a value more than once: `acc += …`, `acc = acc * alpha + …`."""
+    names = [n.id for n in ast.walk(kernel) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    return {name for name in names if names.count(name) > 1}
+
+
+def _own(function: ast.FunctionDef) -> set[str]:
+    """Names that no return mentions."""
+    nodes = list(ast.walk(function))
+    returned = {
+        n.id for r in nodes if isinstance(r, ast.Return) for n in ast.walk(r) if isinstance(n, ast.Name)
+    }
+    return {n.id for n in nodes if isinstance(n, ast.Name)} - returned
+
+
+def _low(call: ast.Call, names: set[str]) -> str:
+    """The dtype that a tensor is made with, as it is written, where it may be of 16 bits."""
+    made = last(call.func)
+    if made not in names:
+        return ""
+    given = keyword(call, "dtype") or next((a for a in call.args if "float" in ast.unparse(a)), None)
+    if given is None:
+        like = made.endswith("_like") and call.args
+        given = next((a for a in call.args[1:] if _of_another(a)), None)
+        return f"{ast.unparse(call.args[0])}.dtype" if like and given is None else _spelled(given)
+    return _spelled(given)
+
+
+def _of_another(node: ast.expr) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr in ("dtype", "element_ty")
+
+
+def _spelled(node: ast.expr | None) -> str:
+    if node is None:
+        return ""
+    return ast.unparse(node) if _of_another(node) or last(node) in ("float16", "bfloat16") else ""

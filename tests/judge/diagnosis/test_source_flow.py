@@ -1,0 +1,59 @@
+"""What the source says of maxima before exponentials, and of what is kept in 16 bits."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader import catalog
+from grader.dev import planted
+from grader.judge.diagnosis.flow import subtracts_maximum
+from grader.judge.diagnosis.kept import kept_low
+
+KERNEL = "@triton.jit\ndef kernel(q_ptr, m_ptr, N):\n    s = tl.load(q_ptr)\n    {}\n"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "p = tl.exp(s - tl.max(s, 0))",
+        "m = tl.max(s, 0)\n    safe = tl.where(m > 0, m, 0)\n    s -= safe\n    p = tl.exp(s)",
+        "p = (s - s.max(0)).exp()",
+        "p = tl.exp(s - tl.load(m_ptr))\n    tl.store(m_ptr, tl.max(s, 0))",
+        "p = tl.exp(s - tl.load(lse_ptr))",
+        "m = tl.max(s, 0)\n    p = weigh(s, m)\n\ndef weigh(s, shift):\n    return tl.exp(s - shift)",
+    ],
+)
+def test_a_maximum_is_followed_into_the_exponent(body: str) -> None:
+    assert subtracts_maximum(KERNEL.format(body))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "p = tl.exp(s)",
+        "m = 0.0\n    p = tl.exp(s - m)\n    for i in range(0, tl.max(s, 0)):\n        pass",
+        "p = tl.exp(s - max(N, 1))",
+    ],
+)
+def test_a_maximum_beside_the_exponent_is_none(body: str) -> None:
+    assert not subtracts_maximum(KERNEL.format(body))
+
+
+def test_sums_and_scratch_in_the_inputs_dtype_are_listed() -> None:
+    kernel = KERNEL.format("acc = tl.zeros((8,), q_ptr.dtype.element_ty)\n    acc += s")
+    launcher = """
+def f(q):
+    s = torch.empty(4, dtype=q.dtype)
+    m = torch.empty(4, dtype=torch.float32)
+    o = torch.empty_like(q)
+    return o
+"""
+    assert kept_low(kernel + launcher) == {"acc": "q_ptr.dtype.element_ty", "s": "q.dtype"}
+
+
+@pytest.mark.parametrize("number", ["15", "18", "20", "22", "30", "32", "34"])
+def test_right_kernels_keep_their_sums_in_fp32(number: str) -> None:
+    day = catalog.find(number)
+    assert [kept_low(path.read_text()) for path in (day.solution, *planted.honest(day))] == [
+        {} for _ in (day.solution, *planted.honest(day))
+    ]
