@@ -22,8 +22,8 @@ def pieces(day: Day) -> list[Piece]:
 
 
 DAYS = [day for day in catalog.course() if pieces(day)]
-# Every other function is undone, then the others are: what a day with one function alone never has left.
-HALVES = [(day, half) for day in DAYS for half in (0, 1) if len({piece.of for piece in pieces(day)}) > half]
+# Every other function is undone; of days with one function alone it is that one.
+HALVES = [(day, day.anchor % min(2, len({piece.of for piece in pieces(day)}))) for day in DAYS]
 # One a day; `track dev proof` grades all.
 HALF_DONE = [(day, [m for m in planted.mistakes(day) if m.so_far][day.anchor % 2]) for day in DAYS]
 
