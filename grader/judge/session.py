@@ -14,6 +14,7 @@ import torch
 
 from grader.answers import Failed, Fault, Loaded
 from grader.challenge import Case, Challenge, Relation
+from grader.judge.case.again import again
 from grader.judge.case.attempt import attempt
 from grader.judge.case.link import Runner, RunnerLost, announce_builder, ask_to_load
 from grader.judge.case.oracle import Values
@@ -172,7 +173,9 @@ class Session:
         self.trust(case)
         runner, names = self.ready_runner(), self.names[challenge.entry]
         try:
-            return attempt(runner, challenge, case, names, self.request, arguments)
+            trial = attempt(runner, challenge, case, names, self.request, arguments)
+            trial.again = again(runner, trial, self.request) if arguments is None else None
+            return trial
         except RunnerLost as lost:
             raise self.lost(case, lost) from None
 

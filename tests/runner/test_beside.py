@@ -1,0 +1,38 @@
+"""While a kernel runs, threads of the file and arguments that are no tensors are told of, nothing else."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+
+import torch
+
+from grader.runner.beside import beside
+
+
+def test_numbers_tensors_and_idle_threads_of_libraries_are_nothing() -> None:
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(int).result()
+        assert beside([torch.ones(1), 3, 0.5, None, (torch.ones(1),), torch.float32]) == set()
+
+
+def test_a_thread_in_a_function_of_the_file_is_told_of() -> None:
+    done = threading.Event()
+
+    def work() -> None:
+        done.wait()
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    try:
+        assert beside([]) == {"another thread of your file"}
+    finally:
+        done.set()
+        worker.join()
+
+
+def test_an_object_with_an_address_is_told_of() -> None:
+    assert beside([SimpleNamespace(data_ptr=lambda: 0)]) == {
+        "an argument of type SimpleNamespace, which is no tensor"
+    }
