@@ -79,7 +79,7 @@ def untried(challenge: Challenge, case: Case, names: list[str], request: Request
     device = "cuda" if request.device == "gpu" else "cpu"
     arguments = draw(challenge, case, request.seed, device)
     trial = Trial(challenge, case, arguments, names[: len(arguments)], oracle_arguments=arguments)
-    _expect(trial, request.seed, device)
+    ask_oracle(trial, request.seed, device)
     return trial
 
 
