@@ -8,8 +8,7 @@ from types import FrameType
 from typing import Any
 
 from grader.operators import tensors_in
-
-INSTALLED = (sys.prefix, sys.base_prefix)  # torch and its like may have threads of their own
+from grader.runner.held import INSTALLED
 
 
 def beside(arguments: list[Any]) -> set[str]:
@@ -26,7 +25,7 @@ def beside(arguments: list[Any]) -> set[str]:
 
 
 def _theirs(frame: FrameType | None) -> bool:
-    """Whether a function of the file's is among the callers."""
+    """Whether a function of the file's is among the callers: torch and its like may have threads, too."""
     while frame is not None:
         if not frame.f_code.co_filename.startswith((*INSTALLED, "<")):
             return True

@@ -12,6 +12,7 @@ import struct
 import sys
 import time
 import zlib
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -25,6 +26,7 @@ from triton.runtime.jit import JITFunction
 OWNERS: tuple[Any, ...] = (builtins, json, json.encoder, json.JSONEncoder, os, struct, time, zlib)
 OWNERS += (torch, torch.Tensor, triton, tl, Autotuner, JITFunction)
 OWNERS += (interpreter, interpreter.GridExecutor, interpreter.InterpretedFunction)
+INSTALLED = (str(Path(os.__file__).parent), str(Path(torch.__file__).parents[1]))  # Python's own, and torch's
 HIDDEN = object()
 
 
@@ -43,11 +45,17 @@ class Held:
                 found.append(owner.__name__)
             for name, value in list(vars(owner).items()):
                 stood = before.get(name, _inherited(owner, name))
-                if stood is HIDDEN or stood is value:
+                if stood is HIDDEN or stood is value or _installed(value):
                     continue
                 setattr(owner, name, stood)
                 found.append(f"{owner.__name__}.{name}")
         return found
+
+
+def _installed(value: Any) -> bool:
+    """Whether it is a function of a library: parts of torch that are imported late wrap others."""
+    code = getattr(value, "__code__", None)
+    return code is not None and code.co_filename.startswith(INSTALLED)
 
 
 def _inherited(owner: Any, name: str) -> Any:

@@ -36,6 +36,12 @@ def test_a_class_that_got_a_method_of_its_own_has_its_bases_again(
     assert torch.ones(1).data_ptr() != 0
 
 
+def test_what_a_library_wraps_when_it_is_imported_is_let_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = Held()
+    monkeypatch.setattr(torch, "manual_seed", torch.random.seed)
+    assert held.mend() == []
+
+
 def test_a_new_name_is_let_be(monkeypatch: pytest.MonkeyPatch) -> None:
     held = Held()
     monkeypatch.setattr(torch, "a_helper_of_mine", 1, raising=False)
