@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import torch
 import triton
 import triton.language as tl
@@ -24,10 +25,9 @@ from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 
 OWNERS: tuple[Any, ...] = (builtins, json, json.encoder, json.JSONEncoder, os, struct, time, zlib)
-OWNERS += (torch, torch.Tensor, triton, tl, Autotuner, JITFunction)
-OWNERS += (interpreter, interpreter.GridExecutor, interpreter.InterpretedFunction)
+OWNERS += (np, torch, torch.Tensor, triton, tl, tl.tensor, Autotuner, JITFunction, interpreter)
+OWNERS += tuple(kind for kind in vars(interpreter).values() if isinstance(kind, type))
 INSTALLED = (str(Path(os.__file__).parent), str(Path(torch.__file__).parents[1]))  # Python's own, and torch's
-HIDDEN = object()
 
 
 class Held:
@@ -45,7 +45,7 @@ class Held:
                 found.append(owner.__name__)
             for name, value in list(vars(owner).items()):
                 stood = before.get(name, _inherited(owner, name))
-                if stood is HIDDEN or stood is value or _installed(value):
+                if stood is value or not callable(stood) or _installed(value):
                     continue
                 setattr(owner, name, stood)
                 found.append(f"{owner.__name__}.{name}")
@@ -61,4 +61,4 @@ def _installed(value: Any) -> bool:
 def _inherited(owner: Any, name: str) -> Any:
     """What a class had by this name before it got one of its own."""
     bases = owner.__mro__[1:] if isinstance(owner, type) else ()
-    return next((vars(base)[name] for base in bases if name in vars(base)), HIDDEN)
+    return next((vars(base)[name] for base in bases if name in vars(base)), None)

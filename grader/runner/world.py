@@ -210,6 +210,11 @@ class World(Watch):  # type: ignore[no-untyped-call]
 
         return called
 
+    def close(self) -> None:
+        """The call is over: nothing of it may go on, nor have changed what no kernel changed."""
+        self.beside |= beside([])
+        self.look_for_tampering()
+
     def look_for_tampering(self) -> None:
         """Note every storage that differs from the last look."""
         for tracked in self.tracked.values():
