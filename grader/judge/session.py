@@ -14,10 +14,10 @@ import torch
 
 from grader.answers import Failed, Fault, Loaded
 from grader.challenge import Case, Challenge, Relation
-from grader.judge.case.again import again
 from grader.judge.case.attempt import attempt
 from grader.judge.case.link import Runner, RunnerLost, announce_builder, ask_to_load
 from grader.judge.case.oracle import Values
+from grader.judge.case.repeating import repeated
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Evidence
 from grader.judge.diagnosis.slips import slip
@@ -174,7 +174,7 @@ class Session:
         runner, names = self.ready_runner(), self.names[challenge.entry]
         try:
             trial = attempt(runner, challenge, case, names, self.request, arguments)
-            trial.again = again(runner, trial, self.request) if arguments is None else None
+            trial.repeated = repeated(runner, trial, self.request) if arguments is None else None
             return trial
         except RunnerLost as lost:
             raise self.lost(case, lost) from None

@@ -31,7 +31,7 @@ class Trial:
         oracle_arguments: the arguments that it was asked with: those rows of them.
         answer: the runner's, None when it was lost.
         findings: what is wrong, the most telling first; empty when the case passes.
-        again: the same launches on other contents, where that was tried.
+        repeated: the same launches on other contents, where that was tried.
     """
 
     challenge: Challenge
@@ -47,7 +47,7 @@ class Trial:
     oracle_arguments: Values = ()
     answer: Answer | None = None
     findings: list[Finding] = field(default_factory=list)
-    again: Trial | None = None
+    repeated: Trial | None = None
 
     @property
     def passed(self) -> bool:

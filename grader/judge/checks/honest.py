@@ -63,7 +63,7 @@ def _unfair(trial: Trial) -> tuple[str, str]:
         )
     if not all(entry.launched for entry in computed):
         return "The result is a tensor that no kernel was given.", "which tensor is returned"
-    return BY_LAUNCHER if trial.again and not trial.again.passed else ("", "")
+    return BY_LAUNCHER if trial.repeated and not trial.repeated.passed else ("", "")
 
 
 def _by_torch(worked: list[str], report: Called) -> tuple[str, str]:

@@ -28,7 +28,7 @@ def _chosen(trial: Trial, request: Request) -> bool:
     sizes = [value.numel() for value in trial.arguments if isinstance(value, torch.Tensor)]
     if not trial.passed or not 0 < max(sizes, default=0) <= LARGEST:
         return False
-    lots = request.rng(challenge.entry, "again")
+    lots = request.rng(challenge.entry, "repeated")
     kinds: dict[frozenset[str], list[Case]] = {}
     for other in challenge.cases:
         if not other.gpu:
@@ -41,7 +41,7 @@ def _layouts(case: Case) -> frozenset[str]:
     return frozenset({case.layout, *(str(v) for name, v in case.sizes.items() if name.endswith("layout"))})
 
 
-def again(runner: Runner, trial: Trial, request: Request) -> Trial | None:
+def repeated(runner: Runner, trial: Trial, request: Request) -> Trial | None:
     """The trial of the same launches on another draw, with a finding if they do not give its result.
 
     Returns:

@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 
 from grader.challenge import Case, Challenge
-from grader.judge.case import again
+from grader.judge.case import repeating
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.request import Request
@@ -20,14 +20,14 @@ def chosen(seed: int, size: int = 10, findings: tuple[Finding, ...] = ()) -> lis
     challenge = Challenge("f", lambda case, draw: (), torch.clone, CASES)
     request = Request("grade", Path(), Path(), Path(), b"", "cpu", seed, 20.0)
     trials = [Trial(challenge, case, (torch.empty(size),), ["x"], findings=list(findings)) for case in CASES]
-    return [trial.case for trial in trials if again._chosen(trial, request)]
+    return [trial.case for trial in trials if repeating._chosen(trial, request)]
 
 
 def test_a_few_and_always_that_of_several_calls() -> None:
     for seed in range(20):
         found = chosen(seed)
         assert CASES[-1] in found
-        assert again.KINDS <= len(found) <= again.KINDS + 1
+        assert repeating.KINDS <= len(found) <= repeating.KINDS + 1
         assert chosen(seed) == found
 
 
@@ -37,4 +37,4 @@ def test_every_case_may_be_drawn() -> None:
 
 def test_none_that_failed_is_empty_or_takes_its_time() -> None:
     assert chosen(1, findings=(Finding("values", "wrong"),)) == []
-    assert chosen(1, size=0) == chosen(1, size=again.LARGEST + 1) == []
+    assert chosen(1, size=0) == chosen(1, size=repeating.LARGEST + 1) == []
