@@ -62,9 +62,14 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Loaded:
-    """To `load`: the file's functions by name; None for one that takes any number of arguments."""
+    """To `load`: the file's functions by name; None for one that takes any number of arguments.
+
+    Attributes:
+        replaced: names in modules of others that the file gave another meaning; they are put back.
+    """
 
     functions: dict[str, list[Parameter] | None]
+    replaced: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -149,8 +154,8 @@ class Called:
         foreign: torch operators that computed something.
         late: those of them that ran after the last launch, and not before the first.
         tampered: tensors whose bytes changed outside of kernels.
-        carried: what kernels were handed that follows from the inputs' values, and neither torch nor a kernel
-            computed.
+        beside: what else could run while a kernel did.
+        replaced: names in modules of others that the file gave another meaning; they are put back.
         reads: methods by which the launcher looked at values.
         backward: whether there are gradients.
         saved: what the forward pass keeps for the backward pass.
@@ -172,8 +177,16 @@ class Called:
     guards: list[Guard]
     overruns: list[Overrun]
     late: list[str] = field(default_factory=list)
-    carried: list[str] = field(default_factory=list)
     tunings: list[Tuning] = field(default_factory=list)
+    beside: list[str] = field(default_factory=list)
+    replaced: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """To `repeat`: whether it was possible. The bytes follow of what then stood where the outputs lay."""
+
+    possible: bool
 
 
 @dataclass(frozen=True)

@@ -75,6 +75,7 @@ VIEWS = {
     "lift_fresh",
     "broadcast_tensors",
 }
+WRAPPERS = ("TensorDescriptor", "TensorWrapper")  # Triton's, around a tensor
 WHOLE_FILLS = {"fill_", "zero_"}
 
 
@@ -92,9 +93,7 @@ def tensors_in(arguments: Any) -> list[torch.Tensor]:
     """The tensors among launch arguments, those inside tuples and tensor descriptors too."""
     found = []
     for argument in arguments:
-        base = (
-            getattr(argument, "base", argument) if type(argument).__name__ == "TensorDescriptor" else argument
-        )
+        base = getattr(argument, "base", argument) if type(argument).__name__ in WRAPPERS else argument
         if isinstance(base, torch.Tensor):
             found.append(base)
         elif isinstance(base, tuple | list):

@@ -1,8 +1,9 @@
-"""Files that the grader must judge in a known way: mistakes, laggards and honest alternatives of a day."""
+"""Files that the grader must judge in a known way: mistakes, laggards, honest alternatives and exploits."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -112,6 +113,48 @@ class Laggard:
         return (
             (TESTS / "laggards" / day.place / self.file).read_text() if self.file else swapped(day, self.swap)
         )
+
+
+@dataclass(frozen=True)
+class Exploit:
+    """A file of tests/exploits/<place>/ that must earn no pass. Its docstring says how it would get one, and
+    ends in `fails GROUP: WORDS`; in `fails GROUP with CASE: WORDS` where a part of a case's name is enough to
+    show it; ` on a GPU` stands before the colon where only a GPU does.
+
+    Args:
+        mechanism: the first line of the docstring.
+        fails: the group of the first check that must not pass.
+        says: what the diagnosis must contain.
+        only: the part of a case's name.
+        gpu: only shows on a GPU.
+    """
+
+    path: Path
+    mechanism: str
+    fails: str
+    says: str
+    only: str | None = None
+    gpu: bool = False
+
+    @property
+    def stem(self) -> str:
+        return self.path.stem
+
+
+HEADER = re.compile(r"fails (?P<fails>\w+)(?: with (?P<only>\S+))?(?P<gpu> on a GPU)?: (?P<says>.+)")
+
+
+def exploits(day: Day) -> list[Exploit]:
+    return [_exploit(path) for path in sorted((TESTS / "exploits" / day.place).glob("*.py"))]
+
+
+def _exploit(path: Path) -> Exploit:
+    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    told = HEADER.fullmatch(text.splitlines()[-1] if text else "")
+    if told is None:
+        raise TrackError(f"{path} does not say what it fails.", "The docstring ends in `fails GROUP: WORDS`.")
+    first, gpu = text.splitlines()[0], told["gpu"] is not None
+    return Exploit(path, first, told["fails"], told["says"], told["only"], gpu)
 
 
 def mistakes(day: Day) -> list[Mistake]:

@@ -1,4 +1,4 @@
-"""The course's proof: `track dev proof [--gpu] [--quick] [--json FILE] [DAY …]` prints a table.
+"""The course's proof: `track dev proof [--gpu] [--quick] [--exploits] [--json FILE] [DAY …]` prints a table.
 
 A row a day: time of the solution, of its laggards and of torch, the time of a plain copy of the same
 bytes, and how many of the planted files got the verdict they must get. What did not is named below its row.
@@ -35,6 +35,8 @@ class Row:
     caught: int = 0
     planted: int = 0
     honest: int = 0
+    exploits: int = 0
+    held: int = 0
     wrong: list[str] = field(default_factory=list)
 
 
@@ -71,7 +73,25 @@ def prove(day: Day, warm: Warm, quick: bool = False) -> Row:
             row.caught += 1
         elif verdict:
             row.wrong.append(f"mistake {mistake.name} ({mistake.fails}, {mistake.says!r}): {_said(verdict)}")
+    try_exploits(day, warm, row)
     return row
+
+
+def try_exploits(day: Day, warm: Warm, row: Row) -> None:
+    """Grade the day's exploits, each whole, and where a case is enough for its message that alone."""
+    for exploit in planted.exploits(day):
+        if exploit.gpu and warm.device == "cpu":
+            continue
+        row.exploits += 1
+        whole = grade(day, exploit.path, warm=warm)
+        told = grade(day, exploit.path, warm=warm, only=exploit.only) if exploit.only else whole
+        row.held += whole.status != "passed"
+        if whole.status == "passed" or not _as_it_says(told, exploit):
+            row.wrong.append(f"exploit {exploit.path.stem}: {_said(whole)}; {_said(told)}")
+
+
+def _as_it_says(verdict: Verdict, exploit: planted.Exploit) -> bool:
+    return _failed_group(verdict) == exploit.fails and exploit.says in verdict.diagnosis
 
 
 def _grade(day: Day, file: Path | planted.Mistake | planted.Laggard, warm: Warm, row: Row) -> Verdict | None:
@@ -87,11 +107,13 @@ def _grade(day: Day, file: Path | planted.Mistake | planted.Laggard, warm: Warm,
 
 
 def _caught(verdict: Verdict, mistake: planted.Mistake) -> bool:
-    failed = next(
-        (check for check in verdict.checks if check.outcome not in ("passed", "not measured")), None
-    )
     told = (mistake.says in verdict.diagnosis) != mistake.wish
-    return failed is not None and failed.group in mistake.groups(verdict.on_gpu) and told
+    return _failed_group(verdict) in mistake.groups(verdict.on_gpu) and told
+
+
+def _failed_group(verdict: Verdict) -> str:
+    """Of the first check that did not pass."""
+    return next((c.group for c in verdict.checks if c.outcome not in ("passed", "not measured")), "")
 
 
 def _untrue(verdict: Verdict | None, mistake: planted.Mistake, day: Day) -> list[str]:
@@ -121,13 +143,13 @@ def lines(row: Row) -> Iterator[str]:
     else:
         cells += ["–"] * 9
     seconds = row.solution.seconds if row.solution else 0
-    cells += [f"{row.caught}/{row.planted}", str(row.honest), f"{seconds:.1f}"]
+    cells += [f"{row.caught}/{row.planted}", str(row.honest), f"{row.held}/{row.exploits}", f"{seconds:.1f}"]
     yield "| " + " | ".join(cells) + " |"
     yield from (f"    {line[:400]}" for line in row.wrong)
 
 
 HEAD = ("day", "ours ms", "laggards ms", "torch ms", "copy ms", "of copy", "of torch", "bar", "ours/bar",
-        "laggards/bar", "caught", "honest", "grading s")  # fmt: skip
+        "laggards/bar", "caught", "honest", "exploits", "grading s")  # fmt: skip
 
 
 def main() -> None:
@@ -137,13 +159,16 @@ def main() -> None:
     parser.add_argument("days", nargs="*")
     parser.add_argument("--gpu", action="store_true")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--exploits", action="store_true", help="grade these alone")
     parser.add_argument("--json", type=Path)
     chosen = parser.parse_args()
     record: list[dict[str, Any]] = []
     print("| " + " | ".join(HEAD) + " |")
     with Warm("gpu" if chosen.gpu else "cpu") as warm:
         for day in [catalog.find(text) for text in chosen.days] or catalog.course():
-            row = prove(day, warm, chosen.quick)
+            row = Row(day) if chosen.exploits else prove(day, warm, chosen.quick)
+            if chosen.exploits:
+                try_exploits(day, warm, row)
             print("\n".join(lines(row)), flush=True)
             verdicts = [v.to_json() for v in (row.solution, *row.laggards) if v]
             record.append({"day": day.key, "wrong": row.wrong, "verdicts": verdicts})

@@ -22,7 +22,7 @@ import subprocess
 import sys
 import time
 
-from grader.engine.forking import become, fork_runner, hand_over, run
+from grader.engine.forking import adopt, become, fork_runner, hand_over, run, sweep
 from grader.request import Request
 from grader.setup.doctor import PAIRS
 from grader.wire import Channel, Closed
@@ -61,6 +61,7 @@ class Parent:
 
     def serve(self) -> None:
         """Fork on request until the command line is gone."""
+        adopt()
         self.control.send({"ready": True})
         while True:
             readable, _, _ = select.select(
@@ -75,7 +76,7 @@ class Parent:
                 try:
                     request = Request.from_wire(*self.control.receive())
                 except Closed:
-                    return
+                    return sweep(set())
                 self._fork_judge(request)
 
     def _fork_judge(self, request: Request) -> None:
@@ -102,6 +103,8 @@ class Parent:
                 os.kill(pid, signal.SIGKILL)
                 os.waitpid(pid, 0)
         judge.close()
+        builders = {self.builders.process.pid} if self.builders else set()
+        sweep(builders.union(*self.judges.values()))
 
     def _answer(self, judge: Channel) -> None:
         """A judge asks for a runner, or how one ended."""
@@ -196,6 +199,7 @@ def main() -> None:
         repairs.install()
     gc.freeze()  # the children share these pages as long as no collection touches them
     Parent(socket.socket(fileno=int(sys.argv[1]))).serve()
+    os._exit(0)  # torch's own teardown takes a while
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from grader.errors import CannotGrade
 from grader.request import Device, Request
 from grader.wire import Channel, Closed
 
+PATIENCE = 2.0  # seconds that a parent may take to end
 PACKAGE = Path(__file__).resolve().parents[2]
 
 
@@ -87,11 +88,13 @@ class Warm:
         return next((line.strip() for line in reversed(lines) if line.strip()), "it printed nothing.")
 
     def stop(self) -> None:
-        """End the parent and whatever it forked."""
+        """End the parent and whatever it forked: by itself it also ends what a learner's code left behind."""
+        self.control.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(PATIENCE)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
-        self.control.close()
 
     def __enter__(self) -> Warm:
         return self

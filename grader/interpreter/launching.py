@@ -55,14 +55,20 @@ class Launching:
         return inspect.getcallargs(self.kernel, *self.args, **options)
 
     def asking(self, through: Callable[[Any], Any]) -> contextlib.AbstractContextManager[Any]:
-        """While the block runs, a grid that is a function of the launcher's is asked by way of `through`."""
-        grid = self._executor.grid
-        return mock.patch.object(self._executor, "grid", through(grid) if callable(grid) else grid)
+        """While the block runs, functions of the launcher's are called by way of `through`: a grid, hooks."""
+        grid, hooks = self._executor.grid, [through(hook) for hook in self._executor.pre_run_hooks]
+        grid = through(grid) if callable(grid) else grid
+        return mock.patch.multiple(self._executor, grid=grid, pre_run_hooks=hooks)
 
     def run(self, watcher: Watcher) -> None:
         """Carry it out; `watcher` is asked about every access."""
         with watching(watcher):
             self._carry_out(self._executor, *self.args, **self.options)
+
+    def again(self, grid: Place, watcher: Watcher) -> None:
+        """Carry it out once more; no function of the launcher's is called."""
+        with mock.patch.multiple(self._executor, grid=grid, pre_run_hooks=[]):
+            self.run(watcher)
 
     def sample(self, watcher: Watcher, choose: Choose) -> None:
         """Prepare it as ever, but run those programs only that `choose` asks for, and copy no tensor.

@@ -17,6 +17,7 @@ from grader.challenge import Case, Challenge, Relation
 from grader.judge.case.attempt import attempt
 from grader.judge.case.link import Runner, RunnerLost, announce_builder, ask_to_load
 from grader.judge.case.oracle import Values
+from grader.judge.case.repeating import repeated
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Evidence
 from grader.judge.diagnosis.slips import slip
@@ -172,7 +173,9 @@ class Session:
         self.trust(case)
         runner, names = self.ready_runner(), self.names[challenge.entry]
         try:
-            return attempt(runner, challenge, case, names, self.request, arguments)
+            trial = attempt(runner, challenge, case, names, self.request, arguments)
+            trial.repeated = repeated(runner, trial, self.request) if arguments is None else None
+            return trial
         except RunnerLost as lost:
             raise self.lost(case, lost) from None
 

@@ -9,8 +9,10 @@ It is forked from a parent without TRITON_INTERPRET: where that is set, Triton c
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
+import triton
 from triton.runtime import driver
 from triton.runtime.jit import JITFunction
 
@@ -36,6 +38,9 @@ class Builder:
         """Import the file for its kernels."""
         self.path = header["path"]
         driver.set_active(Driver(datasheets.GPUS[header["gpu"]]))
+        # A file that asks is to make the kernels that it makes where they are interpreted: those are graded.
+        triton.knobs.runtime.interpret = False
+        os.environ["TRITON_INTERPRET"] = "1"
         module = loading.load(self.path, bytes(blobs[0]), header["provided"])
         for value in vars(module).values():
             jitted = _jitted(value)

@@ -44,10 +44,10 @@ class Rehearsal:
         """Make the earlier calls; the arguments are then as they were drawn."""
         drawn = [bytearray(blob) for blob in self.blobs]
         for contents in self.others:
-            self._write(arguments, contents, world)
+            write(self.specs, arguments, contents, world)
             _spoil(entry(*arguments), world)
             world.next_call()
-        self._write(arguments, drawn, world)
+        write(self.specs, arguments, drawn, world)
         device = next((a.device.type for a in arguments if isinstance(a, torch.Tensor)), "cpu")
         _spoil(entry(*self._twins(drawn, device, world)), world)
         world.next_call()
@@ -61,13 +61,15 @@ class Rehearsal:
         world.add_inputs(self.specs, twins)
         return twins
 
-    def _write(self, arguments: list[Any], contents: list[bytearray], world: World) -> None:
-        for spec, value in zip(self.specs, arguments, strict=True):
-            if isinstance(value, torch.Tensor) and contents[spec["blob"]]:
-                given = torch.frombuffer(contents[spec["blob"]], dtype=torch.uint8)
-                with _disable_current_modes():
-                    raw(value.untyped_storage()).copy_(given)
-                world.account_for(value)
+
+def write(specs: Specs, values: list[Any], contents: list[bytearray], world: World) -> None:
+    """Give the tensors among these values other contents, where they lie."""
+    for spec, value in zip(specs, values, strict=True):
+        if isinstance(value, torch.Tensor) and contents[spec["blob"]]:
+            given = torch.frombuffer(contents[spec["blob"]], dtype=torch.uint8)
+            with _disable_current_modes():
+                raw(value.untyped_storage()).copy_(given)
+            world.account_for(value)
 
 
 def _spoil(result: Any, world: World) -> None:

@@ -30,28 +30,36 @@ def observed(world: World, limits: Bounds | None) -> Iterator[list[Launch]]:
     """
     seen: list[Launch] = []
     launches = _interpreted(world, limits, seen) if limits else _compiled(world, seen)
-    tuning = _wrapped(Autotuner, "run", partial(_enclosed, world))
-    with launches, tuning, _wrapped(Autotuner, "prune_configs", partial(_pruned, world)):
+    tuning = _wrapped(Autotuner, "run", partial(_tuned, world))
+    pruning = _wrapped(Autotuner, "prune_configs", partial(_pruned, world))
+    with launches, tuning, pruning, _wrapped(Autotuner, "_bench", partial(_enclosed, world)):
         yield seen
 
 
 def _interpreted(world: World, limits: Bounds, seen: list[Launch]) -> AbstractContextManager[Any]:
     def carry_out(launch: Launching) -> None:
         world.before_launch([*launch.args, *launch.options.values()])
-        limits.launch(
-            [
-                Region(t.name, base, base + t.start, base + t.stop, base + t.storage.nbytes(), t.allocated)
-                for base, t in world.tracked.items()
-            ]
-        )
         try:
             with launch.asking(world.outside):
-                launch.run(limits)
+                launch.run(_limited(world, limits))
         finally:
-            seen.append(Launch(launch.kernel.__name__, list(whereabouts.grid())))
+            grid = whereabouts.grid()
+            seen.append(Launch(launch.kernel.__name__, list(grid)))
             world.after_launch()
+        world.note(lambda: launch.again(grid, _limited(world, Bounds(limits.path))))
 
     return handed_to(carry_out)
+
+
+def _limited(world: World, limits: Bounds) -> Bounds:
+    """These, about to watch a launch on the tensors that the world knows by now."""
+    limits.launch(
+        [
+            Region(t.name, base, base + t.start, base + t.stop, base + t.storage.nbytes(), t.allocated)
+            for base, t in world.tracked.items()
+        ]
+    )
+    return limits
 
 
 def _compiled(world: World, seen: list[Launch]) -> AbstractContextManager[Any]:
@@ -65,26 +73,41 @@ def _compiled(world: World, seen: list[Launch]) -> AbstractContextManager[Any]:
             return resolved[0]
 
         world.before_launch([*args, *kwargs.values()])
+        hooks = mock.patch.object(self, "pre_run_hooks", [world.outside(hook) for hook in self.pre_run_hooks])
         try:
-            return stock(self, *args, grid=remember if callable(grid) else grid, warmup=warmup, **kwargs)
+            with hooks:
+                built = stock(self, *args, grid=remember if callable(grid) else grid, warmup=warmup, **kwargs)
         finally:
             seen.append(Launch(self.__name__, [] if callable(resolved[0]) else list(resolved[0])))
             world.after_launch()
+        world.note(partial(_again, stock, self, *args, grid=resolved[0], warmup=False, **kwargs))
+        return built
 
     return _wrapped(JITFunction, "run", run)
 
 
-def _enclosed(world: World, stock: Any, tuner: Any, *args: Any, **kwargs: Any) -> Any:
+def _again(stock: Any, kernel: Any, *args: Any, **kwargs: Any) -> None:
+    """A launch made once more; no function of the launcher's is called."""
+    with mock.patch.object(kernel, "pre_run_hooks", []):
+        stock(kernel, *args, **kwargs)
+
+
+def _enclosed(world: World, stock: Any, *args: Any, **kwargs: Any) -> Any:
     """An autotuner's own torch work (it times configs) is no work of the learner's."""
+    world.tuning += 1
+    try:
+        return stock(*args, **kwargs)
+    finally:
+        world.tuning -= 1
+
+
+def _tuned(world: World, stock: Any, tuner: Any, *args: Any, **kwargs: Any) -> Any:
+    """Notes what an autotuner is called with."""
     given = {**dict(zip(tuner.arg_names, args, strict=False)), **kwargs}
     strangers = [name for name in tuner.keys if name not in tuner.arg_names]
     key = [str(given[name]) for name in tuner.keys if name in given and name not in strangers]
     world.tunings.append(Tuning(tuner.base_fn.__name__, len(tuner.configs), strangers, key))
-    world.launching += 1
-    try:
-        return stock(tuner, *args, **kwargs)
-    finally:
-        world.launching -= 1
+    return stock(tuner, *args, **kwargs)
 
 
 def _pruned(world: World, stock: Any, *args: Any, **kwargs: Any) -> Any:

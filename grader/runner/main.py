@@ -2,6 +2,7 @@
 
     load  {path, provided}, and the file's bytes         → Loaded
     call  {entry, arguments, upstream, of, seed, others}  → Called
+    repeat {}, and other contents for the last call's inputs → Repeated
     peak  {entry, arguments}                             → Peak
 
 The answers are answers.py's, or Failed where the learner's code raised.
@@ -21,13 +22,14 @@ from typing import Any
 
 import torch
 
-from grader.answers import Called, Failed, Loaded, Parameter, Peak
+from grader.answers import Called, Failed, Loaded, Parameter, Peak, Repeated
 from grader.interpreter import order, proxy
 from grader.interpreter.bounds import Bounds
 from grader.memory import raw
 from grader.runner import backward, faults, loading
 from grader.runner.answering import Reply, answering
-from grader.runner.calling import Rehearsal, in_calls
+from grader.runner.calling import Rehearsal, in_calls, write
+from grader.runner.held import Held
 from grader.runner.launches import observed
 from grader.runner.probes import PROBES
 from grader.runner.reads import noticed
@@ -38,6 +40,7 @@ from grader.wire import Channel
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 HEADROOM = 8 << 30  # bytes of address space the learner's code may take on a CPU before it gets a MemoryError
+LARGEST_FILE = 64 << 20  # bytes that it may write there into one file
 
 
 class LearnerFile:
@@ -47,16 +50,21 @@ class LearnerFile:
         self.path = ""
         self.module: Any = None
         self.device = "cpu" if INTERPRETED else "cuda"
+        self.held, self.replaced = Held(), list[str]()
+        self.last: Any = None  # what the last call did, where that can be repeated
 
     def load(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Import the file and say what functions it has."""
         self.path = header["path"]
-        self.module = loading.load(self.path, bytes(blobs[0]), header["provided"])
+        try:
+            self.module = loading.load(self.path, bytes(blobs[0]), header["provided"])
+        finally:
+            self._mend()
         functions = {}
         for name, value in vars(self.module).items():
             if callable(value) and not isinstance(value, type) and not name.startswith("__"):
                 functions[name] = _parameters(value)
-        return Loaded(functions), []
+        return Loaded(functions, self.replaced), []
 
     def call(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Run the entry inside a closed world and report all that can be observed."""
@@ -67,25 +75,33 @@ class LearnerFile:
         blobs, *others = in_calls(blobs, header["others"])
         handed = unpack_arguments(specs, blobs, self.device)
         arguments, upstream = handed[: len(header["arguments"])], handed[len(header["arguments"]) :]
-        world, limits = World(), Bounds(self.path) if INTERPRETED else None
+        self.last, world, limits = None, World(), Bounds(self.path) if INTERPRETED else None
         world.add_inputs(specs, handed)
         leaves = [arguments[position].requires_grad_() for position in header["of"]]
         order.shuffle(header["seed"])
         launches: Any = []
         try:
-            with observed(world, limits) as launches, noticed(lambda: world.launching) as reads, world:
+            with (
+                observed(world, limits) as launches,
+                noticed(world.busy) as reads,
+                world,
+            ):
                 if others:
                     Rehearsal(header["arguments"], blobs, others, header["of"]).run(entry, arguments, world)
                     launches.clear()
+                recording = world.record()
                 result = entry(*arguments)
                 saved = backward.kept(result, world)
                 grads = backward.gradients(result, leaves, upstream, 1 + bool(others))
                 self._synchronise()
-            world.look_for_tampering()
+            world.close()
+            self._mend()
         except Exception as error:
             return Failed(faults.describe(error, self.path), limits.report() if limits else []), []
-        outputs, data = pack_outputs([*as_list(result), *grads], world, header.get("slices"))
+        outputs, data = pack_outputs(world.keep([*as_list(result), *grads]), world, header.get("slices"))
         inputs = [value.untyped_storage() for value in handed if isinstance(value, torch.Tensor)]
+        if recording.small and not world.foreign:
+            self.last = recording, world, specs, handed
         report = Called(
             structure=type(result).__name__,
             outputs=outputs,
@@ -93,7 +109,8 @@ class LearnerFile:
             foreign=world.foreign,
             late=sorted(world.late - world.early),
             tampered=world.tampered,
-            carried=world.provenance.carried(),
+            beside=sorted(world.beside),
+            replaced=self.replaced,
             reads=reads,
             backward=bool(grads),
             saved=saved,
@@ -105,6 +122,16 @@ class LearnerFile:
         )
         return report, [*data, *(raw(storage).cpu().numpy().data for storage in inputs)]
 
+    def repeat(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
+        """What the last call launched, launched again where its inputs hold these contents."""
+        if self.last is None:
+            return Repeated(False), []
+        recording, world, specs, handed = self.last
+        write(specs, handed, blobs, world)
+        recording.repeat()
+        self._synchronise()
+        return Repeated(True), pack_outputs(recording.results, world, None)[1]
+
     def allocated(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """What one call asks torch for in all, and what of it the outputs are; bytes."""
         arguments = unpack_arguments(header["arguments"], blobs, self.device)
@@ -113,6 +140,9 @@ class LearnerFile:
             result = getattr(self.module, header["entry"])(*arguments)
         size = sum(out.nbytes for out in as_list(result) if isinstance(out, torch.Tensor))
         return Peak(world.allocated(), size), []
+
+    def _mend(self) -> None:
+        self.replaced += [name for name in self.held.mend() if name not in self.replaced]
 
     def _synchronise(self) -> None:
         if not INTERPRETED:
@@ -129,6 +159,7 @@ def serve(channel: Channel) -> None:
         warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"(triton|grader|numpy)\b")
     runner = LearnerFile()
     commands: dict[str, Any] = {"load": runner.load, "call": runner.call, "peak": runner.allocated}
+    commands["repeat"] = runner.repeat
     if INTERPRETED:
         from grader.runner.metering import Metering
         from grader.runner.surveying import Survey
@@ -168,3 +199,4 @@ def _limit_memory() -> None:
         limit = pages * resource.getpagesize() + HEADROOM
         most = resource.getrlimit(resource.RLIMIT_AS)[1]
         resource.setrlimit(resource.RLIMIT_AS, (limit, most))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))

@@ -46,10 +46,14 @@ def pack_outputs(
     entries: list[TensorOutput | PlainOutput] = []
     data = []
     for value in values:
-        if not isinstance(value, torch.Tensor):
-            plain = isinstance(value, int | float | bool) and not isinstance(value, complex)
+        if type(value) not in (
+            torch.Tensor,
+            torch.nn.Parameter,
+        ):  # a subclass may compute when it is looked at
+            plain = isinstance(value, int | float | bool)
             entries.append(PlainOutput(type(value).__name__, value if plain else None))
             continue
+        value = torch.Tensor.detach(value)  # and so may what is set on a single tensor
         known = world.find(value)
         entries.append(
             TensorOutput(
@@ -62,7 +66,7 @@ def pack_outputs(
                 older=bool(known and known.born is not None and known.born < world.call),
             )
         )
-        data.append(_bytes(value.detach(), slices))
+        data.append(_bytes(value, slices))
     return entries, data
 
 

@@ -8,20 +8,19 @@ reported; the judge decides.
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
 from grader.answers import Guard, Tuning
-from grader.memory import GUARD, POISON, raw, span
+from grader.memory import GUARD, POISON, checksum, raw, span
 from grader.operators import EMPTY, FILLED, VIEWS, WHOLE_FILLS, Watch, body, tensors_in
-from grader.runner.provenance import Provenance
-
-CHECKSUM_LIMIT = 64 << 20
+from grader.runner.beside import beside
+from grader.runner.replay import Recording
 
 
 @dataclass
@@ -50,14 +49,15 @@ class World(Watch):  # type: ignore[no-untyped-call]
         tampered: names of tensors whose bytes changed outside of kernels.
         call: the number of the call that is running.
         tunings: what autotuners were called with.
+        beside: what else could run while a kernel does.
+        launching, tuning: above 0 while a kernel is launched, while an autotuner tries one.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.tracked: dict[int, Tracked] = {}
-        self.computed: set[int] = set()  # addresses of what torch computed
         self.call = 0
-        self.provenance = Provenance()
+        self.recording: Recording | None = None
         self.foreign: list[str] = []
         self.early: set[str] = set()
         self.late: set[str] = set()
@@ -65,6 +65,8 @@ class World(Watch):  # type: ignore[no-untyped-call]
         self.tampered: list[str] = []
         self.launching = 0
         self.tunings: list[Tuning] = []
+        self.tuning = 0
+        self.beside: set[str] = set()
 
     def add_inputs(self, specs: list[dict[str, Any]], values: list[Any]) -> None:
         """Register the tensors among the arguments, whose elements lie in bytes [start, stop)."""
@@ -75,7 +77,10 @@ class World(Watch):  # type: ignore[no-untyped-call]
     def next_call(self) -> None:
         """Another call begins, of the same function in the same world."""
         self.call += 1
-        self.provenance.next_call()
+
+    def busy(self) -> bool:
+        """Whether it is not the learner's launcher that runs."""
+        return self.launching > 0 or self.tuning > 0
 
     def find(self, tensor: torch.Tensor) -> Tracked | None:
         """What is known of a tensor's storage."""
@@ -89,11 +94,15 @@ class World(Watch):  # type: ignore[no-untyped-call]
         result = func(*args, **(kwargs or {}))
         if self.launching:
             return result
+        if self.tuning:  # torch's work, not the learner's
+            self._account_for_all([*args, result])
+            return result
         name = func._schema.name.split("::")[-1]
         if name in EMPTY or name in FILLED:
             return self._allocate(result, name)
         if name in WHOLE_FILLS and self._is_whole(args[0]):
             self.account_for(args[0])
+            self.note(partial(func, *args, **(kwargs or {})))
         elif name not in VIEWS and (tensors_in([result]) or func._schema.is_mutable):
             self._note(name, [*args, result])
         return result
@@ -105,8 +114,10 @@ class World(Watch):  # type: ignore[no-untyped-call]
         if name not in self.foreign:
             self.foreign.append(name)
         (self.late if self.launched else self.early).add(name)
+        self._account_for_all(touched)
+
+    def _account_for_all(self, touched: list[Any]) -> None:
         for tensor in tensors_in(touched):
-            self.computed.add(tensor.untyped_storage().data_ptr())
             self.account_for(tensor)
 
     def _allocate(self, plain: torch.Tensor, op: str) -> torch.Tensor:
@@ -144,23 +155,43 @@ class World(Watch):  # type: ignore[no-untyped-call]
         changed.
         """
         self.look_for_tampering()
+        self.beside |= beside(arguments)
         self.launching += 1
         self.launched = True
         self.late.clear()
-        for number in arguments:
-            if isinstance(number, int | float):
-                self.provenance.note(f"the number {number}", number)
         for tensor in tensors_in(arguments):
-            known = self.find(tensor) or self._met(tensor.untyped_storage())
+            known = self.find(tensor)
+            if known is None:
+                storage = tensor.untyped_storage()
+                known = Tracked("a tensor that torch computed", storage, 0, storage.nbytes(), born=self.call)
+                self._track(known)
             known.launched = True
+        if self.recording:
+            self.recording.meets(self._own(arguments))
 
-    def _met(self, storage: torch.UntypedStorage) -> Tracked:
-        """A storage of which nothing is known until a kernel is handed it."""
-        known = Tracked("a tensor that torch computed", storage, 0, storage.nbytes(), born=self.call)
-        self._track(known)
-        if storage.data_ptr() not in self.computed:
-            self.provenance.note("a tensor", known.checksum)
-        return known
+    def _own(self, values: list[Any]) -> Iterator[torch.UntypedStorage]:
+        """The memory behind tensors that is no argument's."""
+        for tensor in tensors_in(values):
+            known = self.find(tensor)
+            if known is None or known.born is not None:
+                yield tensor.untyped_storage()
+
+    def record(self) -> Recording:
+        """From here on, until `keep`, what kernels do is recorded."""
+        self.recording = Recording()
+        return self.recording
+
+    def note(self, step: Callable[[], Any]) -> None:
+        """What a kernel, or the fill of a whole tensor, did to memory can be repeated by this."""
+        if self.recording and not self.tuning:
+            self.recording.steps.append(step)
+
+    def keep(self, results: list[Any]) -> list[Any]:
+        """The call that is recorded returned these."""
+        assert self.recording is not None
+        self.recording.meets(self._own(results))
+        self.recording.results, self.recording = results, None
+        return results
 
     def after_launch(self) -> None:
         """The kernel is done; what it changed is its own."""
@@ -171,15 +202,20 @@ class World(Watch):  # type: ignore[no-untyped-call]
     def outside(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """A function of the launcher's that is called in the middle of a launch, such as its grid."""
 
-        def called(*args: Any) -> Any:
+        def called(*args: Any, **kwargs: Any) -> Any:
             self.launching -= 1
             try:
-                return function(*args)
+                return function(*args, **kwargs)
             finally:
                 self.look_for_tampering()
                 self.launching += 1
 
         return called
+
+    def close(self) -> None:
+        """The call is over: nothing of it may go on, nor have changed what no kernel changed."""
+        self.beside |= beside([])
+        self.look_for_tampering()
 
     def look_for_tampering(self) -> None:
         """Note every storage that differs from the last look."""
@@ -207,15 +243,3 @@ class World(Watch):  # type: ignore[no-untyped-call]
                         nearest = len(words) - int(changed[-1]) if side == "before" else int(changed[0]) + 1
                         broken.append(Guard(tracked.name, side, len(changed), nearest))
         return broken
-
-
-def checksum(storage: torch.UntypedStorage) -> int:
-    """A number that changes with the bytes; 0 for storages too large to look at before every launch."""
-    if storage.nbytes() > CHECKSUM_LIMIT:
-        return 0
-    with _disable_current_modes():
-        whole = raw(storage)
-        if storage.device.type == "cpu":
-            return zlib.crc32(whole.numpy().data)
-        words = whole[: whole.numel() // 4 * 4].view(torch.int32).to(torch.int64)
-        return int((words * torch.arange(1, words.numel() + 1, device=words.device)).sum())

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from grader import catalog
+from grader.catalog import Day
 from grader.dev import planted
 from grader.engine.grade import grade
 from grader.engine.warm import Warm
@@ -160,13 +161,45 @@ def test_a_lost_parent_is_no_verdict_on_the_learner() -> None:
     assert caught.value.exit_code == 3
 
 
-@pytest.mark.parametrize(
-    "path", sorted((planted.TESTS / "exploits").glob("*/*.py")), ids=lambda path: path.stem
-)
-def test_an_exploit_earns_no_pass(path, graded: Grade) -> None:
-    verdict = graded(path.parent.name, path, call_timeout=5)
+EXPLOITS = [(day, one) for day in catalog.course() for one in planted.exploits(day) if not one.gpu]
+
+
+# One in three; `track dev proof --exploits` grades them all, and whole.
+@pytest.mark.parametrize(("day", "exploit"), EXPLOITS[::3], ids=lambda value: getattr(value, "stem", ""))
+def test_an_exploit_earns_no_pass(day: Day, exploit: planted.Exploit, graded: Grade) -> None:
+    speed = exploit.fails == "fast"
+    verdict = graded(day.key, exploit.path, only=exploit.only, speed=speed, cases=not speed, call_timeout=5)
     assert verdict.status != "passed"
-    assert verdict.diagnosis
+    assert first_failure(verdict).partition("[")[0] == exploit.fails, verdict.diagnosis
+    assert exploit.says in verdict.diagnosis
+
+
+def test_exploits_are_many_and_each_says_what_it_does() -> None:
+    assert len(EXPLOITS) >= 60
+    assert len({one.mechanism for _, one in EXPLOITS}) == len(EXPLOITS)
+
+
+def test_what_a_file_leaves_behind_ends_with_its_grading(warm: Warm, tmp_path: Path) -> None:
+    left = tmp_path / "pids"
+    leaves = (
+        "    import os, time\n    for _ in range(3):\n        if os.fork() == 0:\n            os.setsid()\n"
+        f"            open({str(left)!r}, 'a').write(f'{{os.getpid()}}\\n')\n            time.sleep(600)\n"
+        f"    while not os.path.exists({str(left)!r}) or len(open({str(left)!r}).readlines()) < 3:\n"
+        "        time.sleep(0.01)\n    return x\n"
+    )
+    path = tmp_path / "kernel.py"
+    path.write_text(HEAD + leaves, encoding="utf-8")
+    assert grade(DAY, path, warm=warm, only="n=8-").status == "failed"
+    pids = [int(line) for line in left.read_text().split()]
+    assert len(pids) >= 3
+    until = time.monotonic() + 20
+    while alive(pids) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not alive(pids)
+
+
+def alive(pids: list[int]) -> list[int]:
+    return [pid for pid in pids if Path(f"/proc/{pid}").exists()]
 
 
 def test_a_save_in_mid_grading_is_not_graded(warm: Warm, tmp_path: Path) -> None:

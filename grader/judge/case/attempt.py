@@ -45,12 +45,12 @@ def attempt(
     if challenge.chance:  # until the answer says what was kept: all
         first = next(value for value in trial.oracle_arguments if isinstance(value, torch.Tensor))
         trial.kept = (torch.ones_like(first, dtype=torch.bool),)
-    _expect(trial, request.seed, device)
+    ask_oracle(trial, request.seed, device)
     trial.answer = _ask(runner, trial, slices, request)
     if challenge.chance and not form_findings(trial):
         outputs = [out.to(device) for out in trial.answer.outputs]
         trial.kept = (challenge.chance.keep(*trial.oracle_arguments, *outputs),)
-        _expect(trial, request.seed, device)
+        ask_oracle(trial, request.seed, device)
     trial.findings = find(trial)
     return trial
 
@@ -79,7 +79,7 @@ def untried(challenge: Challenge, case: Case, names: list[str], request: Request
     device = "cuda" if request.device == "gpu" else "cpu"
     arguments = draw(challenge, case, request.seed, device)
     trial = Trial(challenge, case, arguments, names[: len(arguments)], oracle_arguments=arguments)
-    _expect(trial, request.seed, device)
+    ask_oracle(trial, request.seed, device)
     return trial
 
 
@@ -130,8 +130,8 @@ def _pick(trial: Trial, values: Values) -> Values:
     )
 
 
-def _expect(trial: Trial, seed: int, device: str) -> None:
-    """Ask the oracle."""
+def ask_oracle(trial: Trial, seed: int, device: str) -> None:
+    """What is expected of a trial, gradients of upstream ones that are drawn by this seed included."""
     challenge = trial.challenge
     trial.expected = expect(challenge, trial.oracle_arguments, trial.kept)
     if not challenge.gradients:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 import torch
@@ -12,11 +12,12 @@ import torch
 from grader.answers import Called, Failed, Guard, Kept, Launch, PlainOutput, TensorOutput
 from grader.interpreter.races import Race
 from grader.interpreter.regions import Overrun
-from grader.judge.case.chances import chances, other_choice
-from grader.judge.case.compare import Expected, Finding, compare, name
-from grader.judge.case.link import is_poison, storage_bytes
-from grader.judge.case.naming import called, element
+from grader.judge.case.chances import chances
+from grader.judge.case.compare import Expected, Finding, name
+from grader.judge.case.link import storage_bytes
+from grader.judge.case.naming import called
 from grader.judge.case.trial import Trial
+from grader.judge.case.values import value_findings
 
 LISTED = 6  # tensors kept for the backward pass that a message names
 FORGIVEN = 1 << 10  # bytes kept for the backward pass: scalars, and seeds in tensors
@@ -36,7 +37,7 @@ def find(trial: Trial) -> list[Finding]:
             *_memory_findings(trial, report),
             *_bounds_findings(report.overruns, report.guards),
             *_input_findings(trial),
-            *_value_findings(trial),
+            *value_findings(trial),
         ]
         found += [] if found or not trial.challenge.chance else chances(trial)
     return [
@@ -54,7 +55,7 @@ def form_findings(trial: Trial) -> list[Finding]:
     report = trial.answer.report
     if isinstance(report, Failed):
         return [Finding("error", "it raised")]
-    entries, asked_for = report.outputs, _outputs(trial)
+    entries, asked_for = report.outputs, trial.asked_for
     returned = len(entries) - len(trial.expected) + asked_for if report.backward else len(entries)
     if returned != asked_for:
         got = report.structure if returned == 1 else f"{returned} values"
@@ -68,11 +69,6 @@ def form_findings(trial: Trial) -> list[Finding]:
             told = _no_gradient(label) if label and problem[0] == "type" else None
             return [Finding(problem[0], f"{which} {problem[1]}", told=told)]
     return [] if len(entries) == len(trial.expected) else [_unconnected(trial)]
-
-
-def _outputs(trial: Trial) -> int:
-    """How many outputs the entry returns; what is expected beyond them are gradients."""
-    return sum(not getattr(want, "label", "") for want in trial.expected)
 
 
 def _no_gradient(label: str) -> tuple[str, str]:
@@ -150,40 +146,6 @@ def _bounds_findings(overruns: Sequence[Overrun], guards: Sequence[Guard]) -> li
             facts = {**asdict(guard), "kind": "store", "line": 0, "masked": False}
             found.append(Finding("overrun", reason, facts))
     return sorted(found, key=lambda finding: finding.facts["kind"] != "store")
-
-
-def _value_findings(trial: Trial) -> list[Finding]:
-    assert trial.answer is not None
-    wanted = [want for want in trial.expected if isinstance(want, Expected)]
-    length = trial.challenge.reduces(trial.case) if trial.challenge.reduces else 1
-    found = []
-    for number, (out, want) in enumerate(zip(trial.answer.outputs, wanted, strict=True)):
-        wrong = _unwritten(out.view(want.shape), want)
-        finding = compare(out.view(want.shape), want, trial.case, length)
-        wrong += [finding] if finding else []
-        written = not any(each.kind == "unwritten" for each in wrong)
-        told = other_choice(trial, out) if want.label and written else None
-        if trial.challenge.chance:  # torch drops others
-            wrong = [replace(f, reason=f.reason.replace("torch's", "what is expected")) for f in wrong]
-        facts = {"result": number, "label": "" if told else want.label}
-        name = want.label or called(number, _outputs(trial), trial.results)
-        at = [{"at": element(name, f.facts["index"])} if "index" in f.facts else {} for f in wrong]
-        found += [replace(f, facts=f.facts | facts | e, told=told) for f, e in zip(wrong, at, strict=True)]
-    return found
-
-
-def _unwritten(out: torch.Tensor, want: Expected) -> list[Finding]:
-    """Elements that still hold poison, and should not."""
-    untouched = is_poison(out)
-    if want.dtype.is_floating_point:
-        untouched &= ~want.exact.isnan()
-    else:
-        untouched &= out != want.exact.to(want.dtype)
-    count = int(untouched.sum())
-    if not count:
-        return []
-    reason = f"{count} of {out.numel()} elements were never written"
-    return [Finding("unwritten", reason, {"index": untouched.nonzero()[0].tolist()}, untouched)]
 
 
 def _input_findings(trial: Trial) -> list[Finding]:

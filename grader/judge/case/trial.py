@@ -31,6 +31,7 @@ class Trial:
         oracle_arguments: the arguments that it was asked with: those rows of them.
         answer: the runner's, None when it was lost.
         findings: what is wrong, the most telling first; empty when the case passes.
+        repeated: the same launches on other contents, where that was tried.
     """
 
     challenge: Challenge
@@ -46,10 +47,16 @@ class Trial:
     oracle_arguments: Values = ()
     answer: Answer | None = None
     findings: list[Finding] = field(default_factory=list)
+    repeated: Trial | None = None
 
     @property
     def passed(self) -> bool:
         return not self.findings
+
+    @property
+    def asked_for(self) -> int:
+        """How many outputs the entry returns; what is expected beyond them are gradients."""
+        return sum(not getattr(want, "label", "") for want in self.expected)
 
     def runner_arguments(self) -> tuple[Values, list[str]]:
         """All that the runner is handed, with names: the arguments, then the upstream gradients."""

@@ -15,8 +15,15 @@ from grader.answers import Called, Failed, PlainOutput, TensorOutput
 from grader.judge.case.compare import Expected
 from grader.judge.case.oracle import Values, expect, expect_gradients
 from grader.judge.case.trial import Trial
+from grader.judge.checks import imports
 from grader.judge.session import CheckFailed, Session
 
+BY_LAUNCHER = (
+    "Your kernels alone do not give the result: launched once more after the inputs changed, with all else "
+    "as it was, they give a wrong one. What depends on the inputs' values is for kernels to compute, not for "
+    "the launcher to work out or to remember.",
+    "what the launcher hands to kernels",
+)
 COPIES = ("clone", "copy_", "_to_copy")
 
 
@@ -37,25 +44,26 @@ def _unfair(trial: Trial) -> tuple[str, str]:
     report = trial.answer.report
     assert not isinstance(report, Failed)
     computed = _computed(trial, report.outputs)
+    if report.replaced:
+        return imports.replaced(report.replaced[0])
     worked = [op for op in report.foreign if op not in trial.challenge.allow]
     if worked:
         return _by_torch(worked, report)
     if computed and not report.launches:
         return "No kernel was launched: the result was computed by something else.", "the launch"
+    if report.beside:
+        return (
+            f"A kernel was launched beside {report.beside[0]}: while it runs, nothing else may work.",
+            "threads, and what kernels are handed",
+        )
     if report.tampered:
         return (
             f"The bytes of {report.tampered[0]} changed, and no kernel wrote them.",
             "writes outside of kernels",
         )
-    if report.carried:
-        return (
-            f"A kernel was handed {report.carried[0]} that follows from the inputs' values, and that neither "
-            "torch nor a kernel computed: the launcher did.",
-            "what is worked out outside of kernels",
-        )
     if not all(entry.launched for entry in computed):
         return "The result is a tensor that no kernel was given.", "which tensor is returned"
-    return "", ""
+    return BY_LAUNCHER if trial.repeated and not trial.repeated.passed else ("", "")
 
 
 def _by_torch(worked: list[str], report: Called) -> tuple[str, str]:

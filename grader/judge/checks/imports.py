@@ -24,11 +24,20 @@ def check(session: Session) -> None:
     if isinstance(loaded, Failed):
         fault = loaded.fault
         raise _unimported(fault, session.evidence.source)
+    if loaded.replaced:
+        told = replaced(loaded.replaced[0])
+        raise CheckFailed("failed", {"reason": told[0]}, told)
     for challenge in session.challenges:
         parameters = _entry(challenge, loaded.functions)
         wanted = draw(challenge, challenge.cases[0], session.request.seed, "cpu")
         pid = 1 if challenge.probe else 0  # a device function takes the program's number first
         session.names[challenge.entry] = _names(challenge, parameters, len(wanted) + pid)[pid:]
+
+
+def replaced(name: str) -> tuple[str, str]:
+    """What is said of a file that gives another meaning to a name that is not its own."""
+    sentence = f"Your file replaces {name}: that is not its own, and the grader needs it as it is."
+    return sentence, f"what your file does to {name}"
 
 
 def _unimported(fault: Fault, source: str) -> CheckFailed:

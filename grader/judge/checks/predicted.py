@@ -9,11 +9,13 @@ from grader.challenge import Challenge, Speed
 from grader.judge.session import CheckFailed, Session
 from grader.judge.speed.builds import Wanted
 from grader.judge.speed.foresight import foresee
+from grader.operators import FILLED, WHOLE_FILLS
 from grader.predict import gates
 from grader.predict.beside import paragraph, profile
 from grader.predict.prediction import Call, Ours, bar_name, ours
 from grader.verdict import SpeedResult
 
+LEFT_OUT = 0.9  # of the bytes that the task must move; kernels that do it touch all of them
 CANNOT_RUN = ("compiles", "shared memory")  # what is no question of speed
 
 
@@ -25,6 +27,7 @@ def check(session: Session, challenge: Challenge, speed: Speed) -> None:
         NotMeasured: nothing can be foretold here.
     """
     call = foresee(session, challenge, speed, Wanted(datasheets.USUAL)).call
+    _does_the_work(call, challenge)
     reference = ours(bar_name(session.stem, challenge.entry, speed.case.id, speed.part))
     if reference:
         beside = paragraph(call.us, profile(call), reference, _where(session, challenge, speed))
@@ -44,6 +47,26 @@ def check(session: Session, challenge: Challenge, speed: Speed) -> None:
     }
     look_at = f"line {first.line}" if first.line else first.name
     raise CheckFailed("failed" if first.name in CANNOT_RUN else "slow", cause, (first.says, look_at))
+
+
+def _does_the_work(call: Call, challenge: Challenge) -> None:
+    """That what is right at the sizes of cases is done at full size by kernels, too.
+
+    Raises:
+        CheckFailed: torch does it, or nobody.
+    """
+    names = [launch.kernel.removeprefix("torch.") for launch in call.launches if not launch.line]
+    worked = [name for name in names if name not in {*FILLED, *WHOLE_FILLS, *challenge.allow}]
+    if worked:
+        said = f"At full size torch did part of the work: {worked[0]} ran outside of your kernel."
+        raise CheckFailed("failed", {"reason": said}, (said, f"the torch call behind {worked[0]}"))
+    touched = sum(launch.asked for launch in call.launches)
+    if touched < LEFT_OUT * call.ideal and not call.at_least:
+        said = (
+            f"At full size your kernels touch {touched / 1e6:,.1f} MB where the task cannot do with less "
+            f"than {call.ideal / 1e6:,.1f} MB: part of it is left out."
+        )
+        raise CheckFailed("failed", {"reason": said}, (said, "the grid at full size"))
 
 
 def _where(session: Session, challenge: Challenge, speed: Speed) -> str:

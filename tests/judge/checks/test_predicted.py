@@ -6,6 +6,12 @@ import re
 
 import pytest
 
+from grader.challenge import Case, Challenge
+from grader.datasheets import GPUS, USUAL
+from grader.judge.checks import predicted
+from grader.judge.session import CheckFailed
+from grader.meter.counts import LaunchCounts, Site
+from grader.predict.prediction import Call, Compiled
 from tests.judge.conftest import Judged
 
 HIDDEN = """
@@ -80,3 +86,31 @@ def test_what_does_not_compile_at_full_size_alone_is_not_called_slow(judged: Jud
     assert (verdict.status, fast.name, fast.cause["fact"]) == ("failed", "fast", "compiles")
     assert re.match(r"The compiler rejects line \d+: .*acc", verdict.diagnosis), verdict.diagnosis
     assert verdict.speed is None
+
+
+def of_launches(*launches: LaunchCounts) -> str:
+    """What is said of a call that must move 1 MB and makes these."""
+    call = Call(GPUS[USUAL], launches, [Compiled()] * len(launches), ideal=1e6)
+    try:
+        predicted._does_the_work(call, Challenge("f", lambda case, draw: (), None, [Case(n=1)]))
+    except CheckFailed as failed:
+        return str(failed.cause["reason"])
+    return ""
+
+
+def launch(kernel: str, line: int = 1, asked: float = 0.0, cut: bool = False) -> LaunchCounts:
+    return LaunchCounts(kernel, line, (1, 1, 1), 1, cut=cut, sites=[Site("store", 1, "y", 4, asked=asked)])
+
+
+def test_at_full_size_torch_may_fill_but_not_compute() -> None:
+    kernel = launch("k", asked=1e6)
+    assert of_launches(launch("torch.zeros", line=0), launch("torch.fill_", line=0), kernel) == ""
+    assert "torch did part of the work: add ran" in of_launches(launch("torch.add", line=0), kernel)
+
+
+def test_at_full_size_kernels_touch_what_the_task_must_move() -> None:
+    assert of_launches(launch("k", asked=4e5), launch("k", asked=6e5)) == ""
+    assert of_launches(launch("k", asked=4e5, cut=True)) == "", "what was cut short is counted at least"
+    assert "touch 0.4 MB where the task cannot do with less than 1.0 MB" in of_launches(
+        launch("k", asked=4e5)
+    )

@@ -8,10 +8,10 @@ import torch
 
 from grader.challenge import Case, Challenge
 from grader.judge.case.compare import Expected
-from grader.judge.case.findings import _value_findings
 from grader.judge.case.link import Answer
 from grader.judge.case.oracle import expect
 from grader.judge.case.trial import Trial
+from grader.judge.case.values import value_findings
 from grader.judge.diagnosis.diagnose import diagnose
 from grader.judge.diagnosis.evidence import Evidence
 from tests.judge.tried import REPORT
@@ -42,7 +42,7 @@ def trial(given: Two, n: int, sentence: str = SQUARES, values: str = "normal", s
     assert all(isinstance(want, Expected) for want in one.expected)
     one.answer = Answer(REPORT, list(given(x)))
     one.answer.report.outputs[:] = [None, None]  # type: ignore[list-item]
-    one.findings = _value_findings(one)
+    one.findings = value_findings(one)
     return one
 
 

@@ -1,0 +1,60 @@
+"""The values of results, held against what is expected, output by output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import torch
+
+from grader.judge.case.chances import other_choice
+from grader.judge.case.compare import Expected, Finding, compare
+from grader.judge.case.link import is_poison
+from grader.judge.case.naming import called, element
+from grader.judge.case.trial import Trial
+
+
+def value_findings(trial: Trial) -> list[Finding]:
+    """What is wrong with the values of an answer of the right form."""
+    assert trial.answer is not None
+    found = []
+    for number, (out, want, wrong) in enumerate(_held_against(trial, trial.answer.outputs)):
+        written = not any(each.kind == "unwritten" for each in wrong)
+        told = other_choice(trial, out) if want.label and written else None
+        if trial.challenge.chance:  # torch drops others
+            wrong = [replace(f, reason=f.reason.replace("torch's", "what is expected")) for f in wrong]
+        facts = {"result": number, "label": "" if told else want.label}
+        name = want.label or called(number, trial.asked_for, trial.results)
+        at = [{"at": element(name, f.facts["index"])} if "index" in f.facts else {} for f in wrong]
+        found += [replace(f, facts=f.facts | facts | e, told=told) for f, e in zip(wrong, at, strict=True)]
+    return found
+
+
+def all_right(trial: Trial, outputs: list[torch.Tensor]) -> bool:
+    """Whether these, of the form that is asked for, are the results of a trial as well."""
+    return not any(wrong for _, _, wrong in _held_against(trial, outputs))
+
+
+def _held_against(
+    trial: Trial, outputs: list[torch.Tensor]
+) -> Iterator[tuple[torch.Tensor, Expected, list[Finding]]]:
+    wanted = [want for want in trial.expected if isinstance(want, Expected)]
+    length = trial.challenge.reduces(trial.case) if trial.challenge.reduces else 1
+    for out, want in zip(outputs, wanted, strict=True):
+        wrong = _unwritten(out.view(want.shape), want)
+        finding = compare(out.view(want.shape), want, trial.case, length)
+        yield out, want, wrong + ([finding] if finding else [])
+
+
+def _unwritten(out: torch.Tensor, want: Expected) -> list[Finding]:
+    """Elements that still hold poison, and should not."""
+    untouched = is_poison(out)
+    if want.dtype.is_floating_point:
+        untouched &= ~want.exact.isnan()
+    else:
+        untouched &= out != want.exact.to(want.dtype)
+    count = int(untouched.sum())
+    if not count:
+        return []
+    reason = f"{count} of {out.numel()} elements were never written"
+    return [Finding("unwritten", reason, {"index": untouched.nonzero()[0].tolist()}, untouched)]

@@ -1,0 +1,64 @@
+"""What the grader itself uses in other modules, held against what stood there before the learner's file came.
+
+A file that puts something of its own there, by accident or not, would change what is observed of it.
+"""
+
+from __future__ import annotations
+
+import builtins
+import json
+import os
+import struct
+import sys
+import time
+import zlib
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import torch
+import triton
+import triton.language as tl
+from triton.runtime import interpreter
+from triton.runtime.autotuner import Autotuner
+from triton.runtime.jit import JITFunction
+
+OWNERS: tuple[Any, ...] = (builtins, json, json.encoder, json.JSONEncoder, os, struct, time, zlib)
+OWNERS += (np, torch, torch.Tensor, triton, tl, tl.tensor, Autotuner, JITFunction, interpreter)
+OWNERS += tuple(kind for kind in vars(interpreter).values() if isinstance(kind, type))
+INSTALLED = (str(Path(os.__file__).parent), str(Path(torch.__file__).parents[1]))  # Python's own, and torch's
+
+
+class Held:
+    """The owners' names, as they are now."""
+
+    def __init__(self) -> None:
+        self.before = [(owner, dict(vars(owner))) for owner in OWNERS]
+
+    def mend(self) -> list[str]:
+        """Put back what is another by now; the names of it."""
+        found = []
+        for owner, before in self.before:
+            if isinstance(owner, ModuleType) and sys.modules.get(owner.__name__) is not owner:
+                sys.modules[owner.__name__] = owner
+                found.append(owner.__name__)
+            for name, value in list(vars(owner).items()):
+                stood = before.get(name, _inherited(owner, name))
+                if stood is value or not callable(stood) or _installed(value):
+                    continue
+                setattr(owner, name, stood)
+                found.append(f"{owner.__name__}.{name}")
+        return found
+
+
+def _installed(value: Any) -> bool:
+    """Whether it is a function of a library: parts of torch that are imported late wrap others."""
+    code = getattr(value, "__code__", None)
+    return code is not None and code.co_filename.startswith(INSTALLED)
+
+
+def _inherited(owner: Any, name: str) -> Any:
+    """What a class had by this name before it got one of its own."""
+    bases = owner.__mro__[1:] if isinstance(owner, type) else ()
+    return next((vars(base)[name] for base in bases if name in vars(base)), None)

@@ -1,0 +1,42 @@
+"""While a kernel runs, threads of the file and arguments that are no tensors are told of, nothing else."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from types import SimpleNamespace
+
+import torch
+
+from grader.runner.beside import beside
+
+
+def test_numbers_and_tensors_are_nothing() -> None:
+    assert beside([torch.ones(1), 3, 0.5, None, (torch.ones(1),), torch.float32]) == set()
+
+
+def test_a_timer_does_not_go_off_in_a_kernel() -> None:
+    signal.setitimer(signal.ITIMER_PROF, 1000)
+    beside([])
+    assert signal.getitimer(signal.ITIMER_PROF)[0] == 0
+
+
+def test_a_thread_in_a_function_of_the_file_is_told_of() -> None:
+    done = threading.Event()
+
+    def work() -> None:
+        done.wait()
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    try:
+        assert beside([]) == {"another thread of your file"}
+    finally:
+        done.set()
+        worker.join()
+
+
+def test_an_object_with_an_address_is_told_of() -> None:
+    assert beside([SimpleNamespace(data_ptr=lambda: 0)]) == {
+        "an argument of type SimpleNamespace, which is no tensor"
+    }
