@@ -19,7 +19,7 @@ from grader.dev.truth import untrue
 from grader.judge.case.compare import Expected, compare, errors
 from grader.judge.case.oracle import expect
 from grader.judge.case.trial import draw
-from grader.judge.session import load_challenges
+from grader.judge.challenges import load_challenges
 from grader.predict import prediction
 from grader.verdict import Check, Verdict
 from tests.conftest import Grade

@@ -20,7 +20,7 @@ from grader.challenge import Challenge
 from grader.formulas.attention import LOG2_E, diagonal, scores
 from grader.judge.case.compare import gate
 from grader.judge.case.trial import draw
-from grader.judge.session import load_challenges
+from grader.judge.challenges import load_challenges
 
 DAYS = (27, 28, 32, 33, 34, 35)  # 31 answers with the shift itself, 30 has no weights
 LSE = {33: 4, 34: 4}  # the argument that is lse, on days that are handed one

@@ -41,7 +41,7 @@ def measure(day: Day, source: str) -> dict[str, float]:
 
     from grader.judge.case.oracle import gradient_positions
     from grader.judge.case.trial import draw, draw_upstream
-    from grader.judge.session import load_challenges
+    from grader.judge.challenges import load_challenges
     from grader.predict.prediction import bar_name
     from grader.timing.passes import as_list, timed
 

@@ -21,8 +21,9 @@ from grader.challenge import Case, Challenge
 from grader.judge.case.link import Runner, RunnerLost, ask_to_load, pack_arguments
 from grader.judge.case.oracle import gradient_positions
 from grader.judge.case.trial import draw
+from grader.judge.challenges import weight
 from grader.judge.diagnosis.slips import slip
-from grader.judge.session import NotMeasured, Session, weight
+from grader.judge.session import NotMeasured, Session
 from grader.judge.speed.builds import builder
 
 MOST = 24  # launches; a tenth of a second each, a third on the last days

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from grader.answers import Called, Tuning
 from grader.challenge import Challenge, Tuner
 from grader.judge.case.trial import Trial
-from grader.judge.session import CheckFailed, Session, weight
+from grader.judge.challenges import weight
+from grader.judge.session import CheckFailed, Session
 
 APART = 4  # times as large a size may ask for another config
 Seen = tuple[Trial, Tuning]

@@ -15,10 +15,11 @@ from grader.judge.case.attempt import again, untried
 from grader.judge.case.compare import Expected
 from grader.judge.case.link import Runner, RunnerLost, ask_to_load, pack_arguments
 from grader.judge.case.trial import Trial
+from grader.judge.challenges import weight
 from grader.judge.diagnosis.launched import programs
 from grader.judge.pieces.spliced import Files
 from grader.judge.pieces.states import STATES, read
-from grader.judge.session import NotMeasured, Session, weight
+from grader.judge.session import NotMeasured, Session
 from grader.meter.trace import TracedLaunch
 from grader.meter.tracer import FINAL, FIRST, STEPS
 from grader.verdict import Part

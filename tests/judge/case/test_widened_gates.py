@@ -16,7 +16,7 @@ from grader.challenge import Challenge
 from grader.judge.case import oracle
 from grader.judge.case.compare import Expected, compare
 from grader.judge.case.trial import draw, draw_upstream
-from grader.judge.session import load_challenges
+from grader.judge.challenges import load_challenges
 
 SMALL = 1024  # elements of the inputs: larger cases take long, and differ in nothing that matters here
 LOWER = {

@@ -11,7 +11,7 @@ from grader.catalog import Day
 from grader.challenge import Piece
 from grader.dev import planted
 from grader.dev.planted import Mistake
-from grader.judge.session import load_challenges
+from grader.judge.challenges import load_challenges
 from grader.screens.pieces import spoken
 from grader.verdict import Verdict
 from tests.conftest import Grade

@@ -10,8 +10,8 @@ import pytest
 from grader import catalog
 from grader.catalog import Day
 from grader.dev import planted
+from grader.judge.challenges import load_challenges
 from grader.judge.pieces.spliced import Files
-from grader.judge.session import load_challenges
 
 PLANNED = [day for day in catalog.course() if any(c.pieces for c in load_challenges(day.hidden_tests))]
 

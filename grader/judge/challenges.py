@@ -1,0 +1,36 @@
+"""The challenges of a day, loaded from its hidden tests, and the order of their cases."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import math
+import sys
+from pathlib import Path
+
+from grader.challenge import Case, Challenge
+
+_LOADS = itertools.count(1)
+
+
+def load_challenges(path: Path) -> tuple[Challenge, ...]:
+    """The challenge, or challenges, of a hidden_tests.py; its folder is a package, so `from .suspects` works.
+
+    Every load makes modules of its own, under a name of its own: days and courses do not mix.
+    """
+    name = f"hidden_tests_{next(_LOADS)}"
+    spec = importlib.util.spec_from_file_location(name, path, submodule_search_locations=[str(path.parent)])
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    importlib.invalidate_caches()  # a file may have come into the folder since it was last looked at
+    spec.loader.exec_module(module)
+    challenge = module.challenge
+    return (challenge,) if isinstance(challenge, Challenge) else tuple(challenge)
+
+
+def weight(case: Case) -> float:
+    """Smallest first, but empty cases last: they say least about what is wrong."""
+    sizes = [abs(s) for s in case.sizes.values() if isinstance(s, int) and not isinstance(s, bool)]
+    empty = any(case.sizes.get(name) == 0 for name in ("n", "m", "rows", "cols", "M", "N", "B", "t"))
+    return math.inf if empty else math.prod(max(size, 1) for size in sizes)
