@@ -14,6 +14,7 @@ from grader.interpreter.regions import OutOfBounds, Overrun, Region
 from grader.interpreter.watcher import Access
 
 FAR = 1 << 40  # elements; an address this far off comes from no tensor, an empty one's (0) for example
+NEAR = 1 << 20  # elements; one further off than that may have been meant for another tensor
 TURN = 1 << 32  # what an int32 lost when it passed 2³¹
 
 
@@ -127,4 +128,5 @@ def _where(home: Region, address: int, size: int) -> str:
     if not home.name or abs(past) > FAR:
         return "where no tensor is"
     elements = "1 element" if abs(past) == 1 else f"{abs(past)} elements"
-    return f"{elements} {'past the end' if past > 0 else 'before the start'} of {home.name}"
+    which = ", the nearest tensor" if abs(past) > NEAR else ""
+    return f"{elements} {'past the end' if past > 0 else 'before the start'} of {home.name}{which}"
