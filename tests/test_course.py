@@ -267,7 +267,7 @@ def test_a_fast_solution_belongs_to_a_day_and_passes_too(path: Path, graded: Gra
 
 @pytest.mark.parametrize(
     ("day", "path"),
-    [(day, path) for day in ALL for path in some(day, planted.honest(day), 2, 3)],
+    [(day, path) for day in ALL for path in some(day, planted.honest(day), 3, 5)],
     ids=called,
 )
 def test_an_honest_alternative_passes(day: Day, path: Path, graded: Grade) -> None:
@@ -280,7 +280,7 @@ def test_an_honest_alternative_passes(day: Day, path: Path, graded: Grade) -> No
     [
         (day, mistake)
         for day in ALL
-        for mistake in some(day, planted.mistakes(day), 3, 10)
+        for mistake in some(day, planted.mistakes(day), 4, 20)
         if not mistake.gpu and not mistake.so_far  # what is half done tests/judge/pieces/ grades, on one case
     ],
     ids=called,
@@ -300,7 +300,7 @@ def test_a_mistake_fails_and_is_told_why(day: Day, mistake: planted.Mistake, gra
 
 @pytest.mark.parametrize(
     ("day", "laggard"),
-    [(day, laggard) for day in ALL for laggard in some(day, planted.laggards(day), 2, 3)],
+    [(day, laggard) for day in ALL for laggard in some(day, planted.laggards(day), 3, 5)],
     ids=called,
 )
 def test_a_laggard_is_predicted_to_be_slow(day: Day, laggard: planted.Laggard, graded: Grade) -> None:
