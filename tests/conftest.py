@@ -46,3 +46,8 @@ def graded(warm: Warm, tmp_path: Path) -> Grade:
         return grade(catalog.find(str(key)), path, warm=warm, **{"seed": 4021, **options})
 
     return run
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest first: what is begun last is waited for by one core alone."""
+    items.sort(key=lambda item: "test_tritons" not in item.nodeid)

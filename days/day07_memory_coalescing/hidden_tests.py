@@ -53,6 +53,8 @@ challenge = Challenge(
         Case(m=50, n=30, calls=2),
         Case(m=2**23 + 5, n=1, gpu=True),
         Case(m=1, n=2**23 + 5, gpu=True),
+        Case(m=2**23 + 7, n=1, huge=True),
+        Case(m=1, n=2**23 + 7, huge=True),
         Case(m=85_001, n=32_768, dtype=HALF, huge=True),
         Case(m=85_001, n=32_768, dtype=HALF, layout="transposed", huge=True),
     ],

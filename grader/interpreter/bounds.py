@@ -108,7 +108,7 @@ class Bounds:
             home.name,
             line,
             whereabouts.program(),
-            _where(home, worst, access.size),
+            _where(home, worst, access.size, known=wrapped),
             outside,
             masked=lanes.size < access.addresses.size,
             tile=access.addresses.ndim > 1,
@@ -123,10 +123,11 @@ class Bounds:
         return noted
 
 
-def _where(home: Region, address: int, size: int) -> str:
+def _where(home: Region, address: int, size: int, known: bool = False) -> str:
+    """The place of an access; `known` if it was meant for this tensor, which else is the nearest."""
     past = (address - home.stop) // size + 1 if address >= home.start else (address - home.start) // size
     if not home.name or abs(past) > FAR:
         return "where no tensor is"
-    elements = "1 element" if abs(past) == 1 else f"{abs(past)} elements"
-    which = ", the nearest tensor" if abs(past) > NEAR else ""
+    elements = "1 element" if abs(past) == 1 else f"up to {abs(past)} elements"
+    which = ", the nearest tensor" if abs(past) > NEAR and not known else ""
     return f"{elements} {'past the end' if past > 0 else 'before the start'} of {home.name}{which}"

@@ -34,7 +34,7 @@ class Overrun:
 
     Attributes:
         kind: load, store or atomic.
-        where: in words, "31 elements past the end of x".
+        where: in words, "up to 31 elements past the end of x".
         lanes: how many of the access lie outside.
         masked: the access had a mask that let some lanes through and held others back.
         tile: the access has two or more dimensions.

@@ -13,7 +13,7 @@ from grader.interpreter.regions import Region
     [
         (1032, "1 element past the end of y"),
         (996, "1 element before the start of y"),
-        (1032 + (4 << 22), "4194305 elements past the end of y, the nearest tensor"),
+        (1032 + (4 << 22), "up to 4194305 elements past the end of y, the nearest tensor"),
         (8 << 40, "where no tensor is"),
     ],
 )

@@ -149,8 +149,8 @@ def test_an_access_beside_a_tensor_is_noted_and_a_wild_one_stops_the_kernel() ->
     inside, beside, wild = interpreted(BOUNDS).splitlines()
     assert inside == "[]"
     assert "line=8" in beside
-    assert "where='2 elements past the end of x', lanes=2" in beside
-    assert wild.startswith("line 8 stores 825 elements past the end of x")
+    assert "where='up to 2 elements past the end of x', lanes=2" in beside
+    assert wild.startswith("line 8 stores up to 825 elements past the end of x")
 
 
 TUNED = """

@@ -127,9 +127,8 @@ mistakes = [
             "pid_n = tl.program_id(1)": "pid_n = tl.program_id(0)",
             "pid_m = tl.program_id(2)": "pid_m = tl.program_id(1)",
         },
-        fails="correct",
+        fails="correct or edges",
         says="65535",
-        gpu=True,
     ),
     Mistake(
         "offsets are counted in 32 bits",

@@ -36,12 +36,19 @@ def unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
         if not gradient and (not told or "grid" in told[1]):
             told = misnumbered(trial, pairs, evidence) or told
     else:
-        told = _run(holes, programs(its_trial))
+        told = _run(holes, programs(its_trial), evidence.source)
+    return told or _somewhere(finding, grids(its_trial))
+
+
+def _somewhere(finding: Finding, grids: list[list[int]]) -> Diagnosis:
+    """Elements without a pattern: what can leave them out."""
     where = finding.facts.get("at", finding.facts["index"])
-    return told or (
-        f"{finding.reason[0].upper()}{finding.reason[1:]}, the first at {where}: "
-        "the grid or a block is too small (round up), its axes are swapped, or the mask leaves them out.",
-        "the grid and the mask of the store",
+    axes = "swapped axes of the grid, " if any(sum(n > 1 for n in grid) > 1 for grid in grids) else ""
+    return (
+        f"{finding.reason[0].upper()}{finding.reason[1:]}, the first at {where}: no store reached them. "
+        f"A grid or block that is too small does that, {axes}a mask that leaves elements out, or a wrong "
+        "offset.",
+        "the grid, and the offsets and the mask of the store",
     )
 
 
@@ -69,7 +76,7 @@ def _nothing(grids: list[list[int]], source: str) -> Diagnosis:
     )
 
 
-def _run(holes: list[torch.Tensor], programs: int) -> Diagnosis | None:
+def _run(holes: list[torch.Tensor], programs: int, source: str) -> Diagnosis | None:
     """The end of a vector left out; several sizes together tell which end."""
     flat = [hole.reshape(-1) for hole in holes]
     starts = [int(hole.nonzero()[0]) for hole in flat]
@@ -77,13 +84,17 @@ def _run(holes: list[torch.Tensor], programs: int) -> Diagnosis | None:
         return None
     left = [len(hole) - start for hole, start in zip(flat, starts, strict=True)]
     if len(left) > 1 and set(left) == {1}:
-        return "The last element was never written, at every size: the mask ends one early.", "the mask"
+        return (
+            "The last element was never written, in each case that fails: the mask ends one early.",
+            "the mask",
+        )
     partial = all(start % _power(count) == 0 for start, count in zip(starts, left, strict=True))
     if len(set(starts)) > 1 and partial:
+        loops = "num_programs" in source
         return (
-            f"The last {left[0]} of {len(flat[0])} elements were never written: "
-            "the last, partial block is left out. Round up.",
-            "triton.cdiv in the grid",
+            f"The last {left[0]} of {len(flat[0])} elements were never written: the last, partial block is "
+            + ("left out: the loop ends before it." if loops else "left out. Round up."),
+            "where the loop over blocks ends" if loops else "triton.cdiv in the grid",
         )
     return _first_block(starts, left, programs)
 
@@ -94,7 +105,7 @@ def _first_block(starts: list[int], left: list[int], programs: int) -> Diagnosis
     if programs == 1 and block:
         return (
             f"Elements from {block} on were never written: one program ran, and its block ends there.",
-            "the block size",
+            "the block size, and what a program does after its first block",
         )
     if len(set(starts)) == 1 and block and any(count > block for count in left):
         return (

@@ -73,9 +73,9 @@ def _lost(case: Case | None, lost: RunnerLost) -> Diagnosis:
     where = f"with {case.id}" if case else "while your file was imported"
     if lost.outcome == "timeout":
         return (
-            f"Your code did not finish {where}: {lost.reason}. A loop that never ends, or far too many "
-            "programs.",
-            "loop conditions and the grid",
+            f"Your code did not finish {where}: {lost.reason}. A loop that never ends or takes "
+            "far too many steps, or far too many programs.",
+            "loops, their steps, and the grid",
         )
     if lost.code is not None and lost.code >= 0:
         return (

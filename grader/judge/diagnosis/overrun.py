@@ -39,6 +39,8 @@ def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
         )
     if elsewhere:
         return f"{reason}: the function that is called there goes past what it was given.", look_at
+    if facts["line"] and "mask" not in evidence.source:
+        look_at = f"the offsets on line {facts['line']}, and whether some lanes have no element"
     if facts["kind"] == "load":
         return f"Unmasked load: {finding.reason}. What lies there is not yours, and may be NaN.", look_at
     return f"Unmasked store: {finding.reason}, over whatever lies there.", look_at
@@ -58,8 +60,8 @@ def _starts_beyond(reason: str, facts: dict[str, Any]) -> Diagnosis:
 def _let_through(reason: str, facts: dict[str, object], look_at: str) -> Diagnosis:
     if facts["tile"] and facts["crowded"]:
         return (
-            f"{reason}, though it has a mask: a tile's mask needs both sides, "
-            "rows and columns, each with its own limit.",
+            f"{reason}, though it has a mask: a tile's mask needs both sides, rows and columns, each with "
+            "its own limit; with both, a stride is another tensor's.",
             look_at,
         )
     if facts["tile"]:

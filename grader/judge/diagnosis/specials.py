@@ -85,10 +85,10 @@ def _minus_inf(values: str, expected: float, got: float, source: str) -> Diagnos
         )
     if not math.isnan(got):
         return None
+    row = "that are all -inf" if values == "minus_inf" else "that hold -inf"
     return (
-        "A row with -inf in it comes out wrong: (-inf) - (-inf) is NaN, so -inf needs care before it "
-        "is subtracted.",
-        "rows that hold -inf",
+        f"Rows {row} come out wrong: (-inf) - (-inf) is NaN, so -inf needs care before it is subtracted.",
+        f"rows {row}",
     )
 
 
@@ -103,7 +103,8 @@ def _large(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
             return overflow + asked, "the argument of exp"
         if called(evidence.source, {"sum", "dot"}):
             return f"{overflow}In a sum of exponentials subtract the maximum first.", "the maximum"
-        return f"{overflow}Write it with exponents that are never positive.", "the argument of exp"
+        cure = "Write it so that no exp() overflows, with exponents that are never positive for example."
+        return overflow + cure, "the argument of exp"
     if trial.case.dtype == torch.float16:
         return FP16_ENDS
     return (
@@ -153,8 +154,9 @@ def _plain(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
         )
     return (
         f"{finding.facts['got']} comes out of finite numbers: a masked lane holds it, and the reduction "
-        "counts it. `other=` must be neutral.",
-        "other= of the masked load",
+        "counts it. What it holds must be neutral: by `other=`, or by tl.where before a reduction that needs "
+        "another number than `other=`.",
+        "other= of the masked load, and what the reduction is given",
     )
 
 

@@ -29,8 +29,9 @@ def strides(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
         if any(map(_scattered, evidence.passed)):
             which = "Of the inputs that are not contiguous, some come out wrong"
         return (
-            f"{which}: a stride is ignored, taken for granted, or taken from another tensor.",
-            "the strides that the launcher hands over, and the offsets that use them",
+            f"{which}: a stride is ignored, taken for granted or another tensor's, or a mask compares "
+            "offsets with a stride in them.",
+            "the strides that the launcher hands over, the offsets that use them, and the masks",
         )
     return None
 

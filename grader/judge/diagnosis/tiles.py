@@ -96,8 +96,9 @@ def _boxes(holes: list[torch.Tensor], programs: int) -> Diagnosis | None:
                 "the grid",
             )
         return (
-            "Only the first tile was written: every program takes the same tile.",
-            "tl.program_id in the offsets",
+            f"Only the first tile was written, by {programs} programs: all take the same tile, or tiles "
+            "beside the result.",
+            "tl.program_id in the offsets, and the axes of the grid",
         )
     return None
 

@@ -24,8 +24,9 @@ from grader.meter.trace import TracedLaunch
 from grader.meter.tracer import FINAL, FIRST, STEPS
 from grader.verdict import Part
 
-FAILED = 2  # at most so many cases of those that failed
+FAILED = 3  # at most so many cases of those that failed
 FEW, FAR = 5, 3  # others where something is left to do; the largest among them
+TRACED = 3  # cases whose loads are looked at: tall, wide, with a mask that is another side's
 DRAWN = FIRST + FINAL  # programs of a launch of which a trace knows all
 
 
@@ -48,7 +49,7 @@ def pieces(session: Session) -> list[dict[str, Any]]:
 def _of_one(session: Session, challenge: Challenge, files: Files) -> list[Part]:
     started = {piece.of for c in session.challenges for piece in c.pieces if files.started(piece.of)}
     whole = all(piece.of in started for c in session.challenges for piece in c.pieces)
-    trials = _chosen(session, challenge, whole) if started else []
+    trials = _chosen(session, challenge, whole and not session.request.only) if started else []
     known: dict[str, Alone] = {}
     parts = []
     with ExitStack() as stack:
@@ -115,9 +116,11 @@ class Alone:
     def _launches(self, trials: Sequence[Trial], kernel: str) -> list[TracedLaunch]:
         """The launches of a kernel in the largest of the cases of which a trace knows every access."""
         small = [trial for trial in trials if trial.case.group == "correct" and programs(trial) <= DRAWN]
-        if not small:
-            return []
-        trial = max(small, key=_size)
+        return [
+            launch for trial in sorted(small, key=_size)[-TRACED:] for launch in self._traced(trial, kernel)
+        ]
+
+    def _traced(self, trial: Trial, kernel: str) -> list[TracedLaunch]:
         specs, blobs = pack_arguments(trial.arguments, trial.names)
         ask = {"do": "trace", "entry": trial.challenge.entry, "arguments": specs, "of": []}
         try:
@@ -138,12 +141,18 @@ def _chosen(session: Session, challenge: Challenge, whole: bool) -> list[Trial]:
             all of them fail, and others show more.
     """
     failed = [trial for trial in session.evidence.failed if trial.challenge is challenge]
-    failed = failed[:: -(-len(failed) // FAILED) or 1] if whole else failed[:1]
+    unlike = {trial.findings[0].kind: trial for trial in reversed(failed)}
+    spread = failed[:: -(-len(failed) // FAILED) or 1]
+    failed = _distinct([*unlike.values(), *spread])[:FAILED] if whole else failed[:1]
     done = [trial.case for trial in failed]
     cases = [] if whole and failed else [case for case in _telling(challenge) if case not in done]
     cases = [case for case in cases if _trusted(session, case)]
     far = [untried(challenge, case, session.names[challenge.entry], session.request) for case in cases]
     return [trial for trial in failed + far if any(want.exact.numel() for want in _tensors(trial))]
+
+
+def _distinct(trials: list[Trial]) -> list[Trial]:
+    return list({id(trial): trial for trial in trials}.values())
 
 
 def _trusted(session: Session, case: Case) -> bool:

@@ -27,8 +27,8 @@ def f(x):
 @pytest.mark.parametrize(
     ("mask", "says"),
     [
-        ("", "Unmasked store: line 11 stores 4 elements"),
-        (", mask=offs < BLOCK", "Line 11 stores 4 elements"),
+        ("", "Unmasked store: line 11 stores up to 4 elements"),
+        (", mask=offs < BLOCK", "Line 11 stores up to 4 elements"),
         (", offs >= 0", "here that lets every lane through"),
         (", mask=offs < n + 2", "though it has a mask: its limits are wrong"),
     ],

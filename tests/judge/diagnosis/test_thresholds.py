@@ -81,7 +81,7 @@ def first_tile(programs: int) -> Trial:
 
 def test_one_tile_is_laid_to_the_grid_when_there_was_one_program() -> None:
     assert "the grid has one program" in told(first_tile(1))
-    assert "every program takes the same tile" in told(first_tile(6))
+    assert "by 6 programs: all take the same tile" in told(first_tile(6))
 
 
 def test_nan_on_a_gpu_may_come_from_a_buffer_of_the_launcher() -> None:
