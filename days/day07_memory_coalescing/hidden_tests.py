@@ -7,6 +7,14 @@ from grader.formulas.dtypes import HALF, INT
 
 big = Case(m=8192, n=8192, gpu=True)
 
+PIECES = (
+    Piece("reads of x", "transpose_kernel", by="loads", reads=("x_ptr",)),
+    Piece("stores of y", "transpose_kernel", by="stores"),
+    Piece("bounds", "transpose_kernel", by="bounds"),
+    Piece("values", "transpose_kernel", by="values"),
+    Piece("launcher", "transpose"),
+)
+
 challenge = Challenge(
     entry="transpose",
     inputs=lambda case, draw: (draw(case.m, case.n),),
@@ -58,13 +66,7 @@ challenge = Challenge(
         Case(m=85_001, n=32_768, dtype=HALF, huge=True),
         Case(m=85_001, n=32_768, dtype=HALF, layout="transposed", huge=True),
     ],
-    pieces=(
-        Piece("reads of x", "transpose_kernel", by="loads", reads=("x_ptr",)),
-        Piece("stores of y", "transpose_kernel", by="stores"),
-        Piece("bounds", "transpose_kernel", by="bounds"),
-        Piece("values", "transpose_kernel", by="values"),
-        Piece("launcher", "transpose"),
-    ),
+    pieces=PIECES,
     speed=Speed(big, moved=lambda x: 2 * x.nbytes, of_copy=0.60),
     memory=Memory(big),
 )
