@@ -13,8 +13,6 @@ from grader.errors import BadSubmission
 from grader.screens import Terminal
 from grader.screens.terminal import examples
 
-PACKAGE = Path(__file__).resolve().parents[2]
-
 
 @click.command(
     "python",
@@ -30,6 +28,7 @@ def python(file: Path, arguments: tuple[str, ...], cpu: bool) -> None:
     Without a GPU its kernels run in Triton's interpreter, mended as for a grading. What is not found
     here is looked for in the course.
     """
+    from grader.engine.warm import import_path
     from grader.setup.nvidia import has_nvidia_gpu
 
     path = next((place for place in (file, catalog.ROOT / file) if place.is_file()), None)
@@ -39,7 +38,6 @@ def python(file: Path, arguments: tuple[str, ...], cpu: bool) -> None:
         os.execv(sys.executable, [sys.executable, str(path), *arguments])
     if not cpu:
         Terminal(sys.stderr).line(("no NVIDIA GPU: kernels run in Triton's interpreter", "dim"))
-    way = os.pathsep.join(filter(None, [str(PACKAGE), os.environ.get("PYTHONPATH", "")]))
-    surroundings = {**os.environ, "TRITON_INTERPRET": "1", "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": way}
+    ours = {"TRITON_INTERPRET": "1", "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": import_path()}
     command = [sys.executable, "-m", "grader.interpreter.script", str(path.resolve()), *arguments]
-    os.execve(sys.executable, command, surroundings)
+    os.execve(sys.executable, command, {**os.environ, **ours})

@@ -37,7 +37,7 @@ class Warm:
         self.mute: list[str] | None = None
         ours, theirs = socket.socketpair()
         self.log = new_log("track-")
-        environment = dict(os.environ, PYTHONPATH=_import_path(), PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
+        environment = dict(os.environ, PYTHONPATH=import_path(), PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
         environment.pop("TRITON_INTERPRET", None)
         if device == "cpu":
             environment |= {"TRITON_INTERPRET": "1", "CUDA_VISIBLE_DEVICES": ""}
@@ -111,5 +111,6 @@ def new_log(prefix: str) -> Path:
     return Path(name)
 
 
-def _import_path() -> str:
+def import_path() -> str:
+    """PYTHONPATH for a process that imports this package."""
     return os.pathsep.join(filter(None, [str(PACKAGE), os.environ.get("PYTHONPATH", "")]))

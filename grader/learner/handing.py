@@ -58,14 +58,14 @@ class HandOut:
     def become(self, fate: Fate, content: bytes) -> None:
         """Writes the learner's file where it changes, and keeps a copy of what was handed out."""
         if fate not in ("kept", "clashes"):
-            _write(self.mine, content)
+            write(self.mine, content)
         if fate == "copied" or (self.news and fate != "clashes"):
             self.accept()
 
     def accept(self) -> None:
         """What was handed out is from now on what the course has."""
         self.before.parent.mkdir(parents=True, exist_ok=True)
-        _write(self.before, self.ours.read_bytes())
+        write(self.before, self.ours.read_bytes())
 
 
 def files(workspace: Workspace, day: Day) -> dict[str, HandOut]:
@@ -114,7 +114,7 @@ def _parses(source: bytes) -> bool:
     return True
 
 
-def _write(path: Path, content: bytes) -> None:
+def write(path: Path, content: bytes) -> None:
     """All of it or nothing: a disk that fills up leaves no half file behind."""
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from grader.catalog import Day
 from grader.errors import TrackError
+from grader.learner.handing import write
 from grader.learner.workspace import Workspace, writing
 
 parts: dict[str, str] = {}  # the source of every cell that was named, as long as the notebook's Python lives
@@ -41,7 +42,7 @@ def save(workspace: Workspace, day: Day, source: str) -> None:
         known = [_digest(workspace.handed_out(day)), mark.read_text() if mark.is_file() else ""]
         if kernel.is_file() and _digest(kernel) not in known:
             shutil.copytree(workspace.folder(day), workspace.new_trash(day))
-        kernel.write_text(source, encoding="utf-8")
+        write(kernel, source.encode())
         mark.write_text(_digest(kernel))
 
 

@@ -31,6 +31,14 @@ def gradients(result: Any, leaves: list[torch.Tensor], upstream: list[Any], time
     return list(found)
 
 
+def any_upstream(result: Any) -> list[torch.Tensor | None]:
+    """A gradient for each output, where its values do not matter."""
+    return [
+        torch.empty_like(out) if isinstance(out, torch.Tensor) and out.is_floating_point() else None
+        for out in passes.as_list(result)
+    ]
+
+
 def kept(result: Any, world: World) -> list[Kept]:
     """The tensors that the graph behind a result holds on to: name and bytes, one entry a storage."""
     found = {}

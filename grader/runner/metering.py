@@ -33,8 +33,9 @@ from grader.operators import storages_in
 from grader.predict.tuning import tuned
 from grader.runner import faults
 from grader.runner.answering import Reply
+from grader.runner.backward import any_upstream
 from grader.runner.tensors import unpack_arguments
-from grader.timing.passes import as_list, gradients
+from grader.timing.passes import gradients
 
 
 class Metering:
@@ -95,7 +96,7 @@ class Metering:
         with traced(tracer):
             result = getattr(self.runner.module, header["entry"])(*arguments)
             if header["of"]:
-                gradients(result, [arguments[position] for position in header["of"]], _upstream(result))
+                gradients(result, [arguments[position] for position in header["of"]], any_upstream(result))
         return Traced(tracer.launches), []
 
     def _tunes(self) -> bool:
@@ -119,14 +120,6 @@ class Metering:
         meter.paused = True
         if part == "forward":
             return
-        upstream = _upstream(result)
+        upstream = any_upstream(result)
         meter.paused = False
         gradients(result, [arguments[position] for position in header["of"]], upstream)
-
-
-def _upstream(result: Any) -> list[torch.Tensor | None]:
-    """A gradient for each output; its values do not matter."""
-    return [
-        torch.empty_like(out) if isinstance(out, torch.Tensor) and out.is_floating_point() else None
-        for out in as_list(result)
-    ]

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from typing import Any
 from unittest import mock
 
-import torch
 from triton.runtime.autotuner import Autotuner
 
 from grader import datasheets
@@ -22,8 +21,9 @@ from grader.interpreter.launching import Launching, handed_to
 from grader.meter.hollow import Hollow
 from grader.meter.stage import pretended
 from grader.runner.answering import Reply
+from grader.runner.backward import any_upstream
 from grader.runner.tensors import unpack_arguments
-from grader.timing.passes import as_list, gradients
+from grader.timing.passes import gradients
 
 
 class Survey:
@@ -44,7 +44,7 @@ class Survey:
             try:
                 result = getattr(self.runner.module, header["entry"])(*arguments)
                 if leaves:
-                    gradients(result, leaves, list(map(_upstream, as_list(result))))
+                    gradients(result, leaves, any_upstream(result))
             except Exception:  # nothing was computed, and the launcher may have looked
                 pass
         return Surveyed(self.recipes), []
@@ -67,8 +67,3 @@ class Survey:
 
         with mock.patch.object(Autotuner, "run", run):
             yield
-
-
-def _upstream(output: Any) -> torch.Tensor | None:
-    floating = isinstance(output, torch.Tensor) and output.is_floating_point()
-    return torch.ones_like(output) if floating else None

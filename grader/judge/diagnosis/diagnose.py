@@ -71,6 +71,8 @@ def _spoken(told: Diagnosis | Speech, first: Trial, several: bool) -> Diagnosis:
 
 def _lost(case: Case | None, lost: RunnerLost) -> Diagnosis:
     where = f"with {case.id}" if case else "while your file was imported"
+    if lost.outcome == "timeout" and not case:
+        return f"Your code did not finish {where}: {lost.reason}.", "what runs at the top of your file"
     if lost.outcome == "timeout":
         return (
             f"Your code did not finish {where}: {lost.reason}. A loop that never ends or takes "
