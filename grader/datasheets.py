@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from grader.errors import TrackError
 
@@ -67,6 +68,32 @@ GPUS = {
 }
 # fmt: on
 USUAL = "h200"  # what a grading without a GPU predicts for
+
+
+def sheet(key: str) -> dict[str, Any]:
+    """One of these as a message has it."""
+    return asdict(GPUS[key])
+
+
+def present(said: Any) -> Gpu:
+    """The GPU that has these properties; rates, which torch does not say, are those of the nearest known.
+
+    Args:
+        said: what torch.cuda.get_device_properties returns.
+    """
+    capability = 10 * said.major + said.minor
+    nearest = min(GPUS.values(), key=lambda gpu: abs(gpu.capability - capability))
+    return replace(
+        nearest,
+        name=said.name.removeprefix("NVIDIA "),
+        capability=capability,
+        sms=said.multi_processor_count,
+        l2_size=said.L2_cache_size / (1 << 20),
+        shared=said.shared_memory_per_block_optin,
+        shared_sm=said.shared_memory_per_multiprocessor,
+        warps=said.max_threads_per_multi_processor // 32,
+        memory=said.total_memory >> 30,
+    )
 
 
 def key(name: str) -> str:

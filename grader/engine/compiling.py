@@ -31,7 +31,7 @@ def main() -> None:
     """Import what every builder needs, then serve."""
     for module in (*MODULES, BUILDER):
         importlib.import_module(module)
-    _name_triton_quickly()
+    name_triton_quickly()
     gc.freeze()
     control = Channel(socket.socket(fileno=int(sys.argv[1])))
     while True:
@@ -44,7 +44,7 @@ def main() -> None:
         hand_over(control, *fork_runner(BUILDER))
 
 
-def _name_triton_quickly() -> None:
+def name_triton_quickly() -> None:
     """Triton's cache names its version by a hash over 300 MB of itself, 1 s: size and date will do."""
     from triton import __file__ as home
     from triton import __version__

@@ -22,12 +22,20 @@ import subprocess
 import sys
 import time
 
+from grader.engine.compiling import name_triton_quickly
 from grader.engine.forking import adopt, become, fork_runner, hand_over, run, sweep
 from grader.request import Request
 from grader.setup.doctor import PAIRS
+from grader.spans import span, watch_compiler
 from grader.wire import Channel, Closed
 
-RUNNER = "grader.runner.main"
+# What a judge may ask for; a builder, where this process cannot compile, of its sibling.
+UNTRUSTED = {
+    "runner": "grader.runner.main",
+    "scout": "grader.runner.scout",
+    "builder": "grader.runner.building",
+}
+INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 # What every child needs, imported once.
 MODULES = (
     "torch",
@@ -43,8 +51,9 @@ MODULES = (
     "grader.judge.checks.predicted",
     "grader.runner.main",
     "grader.runner.metering",
-    "grader.runner.surveying",
+    "grader.runner.scout",
 )
+COMPILING = ("triton.backends.nvidia.compiler", "grader.runner.building")  # where kernels are compiled here
 
 
 class Parent:
@@ -117,11 +126,14 @@ class Parent:
             judge.send({"code": code})
             return
         kind = header["runner"]
-        if kind != "runner":
+        if INTERPRETED and kind.startswith("builder"):
             self.builders = self.builders or Builders()
         if kind == "builder soon":
             return
-        pid, descriptors = self.builders.ask() if self.builders and kind == "builder" else fork_runner(RUNNER)
+        if self.builders and kind == "builder":
+            pid, descriptors = self.builders.ask()
+        else:
+            pid, descriptors = fork_runner(UNTRUSTED[kind])
         self.judges[judge].append(pid)
         hand_over(judge, pid, descriptors)
 
@@ -188,15 +200,19 @@ def main() -> None:
 
     from _pytest.config import default_plugins
 
-    interpreted = os.environ.get("TRITON_INTERPRET") == "1"
-    if interpreted:
-        _has_what_we_hang_on()
-    for module in (*MODULES, *(f"_pytest.{plugin}" for plugin in default_plugins)):
-        importlib.import_module(module)
-    if interpreted:
+    with span("import"):
+        if INTERPRETED:
+            _has_what_we_hang_on()
+        modules = MODULES if INTERPRETED else MODULES + COMPILING
+        for module in (*modules, *(f"_pytest.{plugin}" for plugin in default_plugins)):
+            importlib.import_module(module)
+    watch_compiler()
+    if INTERPRETED:
         from grader.interpreter import repairs
 
         repairs.install()
+    else:
+        name_triton_quickly()
     gc.freeze()  # the children share these pages as long as no collection touches them
     Parent(socket.socket(fileno=int(sys.argv[1]))).serve()
     os._exit(0)  # torch's own teardown takes a while

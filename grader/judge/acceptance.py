@@ -28,6 +28,7 @@ from grader.judge.speed.builds import builder
 
 MOST = 24  # launches; a tenth of a second each, a third on the last days
 TIMEOUT = 10.0  # seconds for one call, or one kernel
+SHEET = datasheets.sheet(datasheets.USUAL)
 
 Question = tuple[str, dict[str, Any], list[memoryview]]  # a case's name, and what its runner is asked
 
@@ -83,7 +84,14 @@ def _question(session: Session, challenge: Challenge, case: Case) -> Question:
     arguments = draw(challenge, case, session.request.seed, "cpu")
     specs, blobs = pack_arguments(arguments, session.names[challenge.entry][: len(arguments)])
     of = gradient_positions(challenge, arguments)
-    asked = {"do": "survey", "entry": challenge.entry, "arguments": specs, "of": of, "gpu": datasheets.USUAL}
+    asked: dict[str, Any] = {
+        "do": "survey",
+        "entry": challenge.entry,
+        "arguments": specs,
+        "upstream": [],
+        "of": of,
+    }
+    asked |= {"gpu": SHEET}
     return session.case_id((challenge, case)), asked, blobs
 
 
@@ -94,7 +102,7 @@ def _answers(session: Session, questions: list[Question]) -> list[Told]:
         # What an autotuner tries is judged beside what else it tried for that call.
         name = json.dumps([recipe, case if recipe["tuned"] else ""], sort_keys=True)
         recipes.setdefault(name, (case, recipe))
-    compiler = builder(session, datasheets.USUAL) if recipes else None
+    compiler = builder(session, SHEET) if recipes else None
     try:
         launches = list(recipes.values())
         found = [_told(compiler, session.evidence.source, *launch) for launch in launches[:MOST] if compiler]
@@ -107,9 +115,9 @@ def _answers(session: Session, questions: list[Question]) -> list[Told]:
 
 
 def _surveyed(session: Session, questions: list[Question]) -> Iterator[tuple[str, dict[str, Any]]]:
-    runner = Runner(session.parent)
+    runner = Runner(session.parent, "scout")
     try:
-        ask_to_load(runner, session.request)
+        ask_to_load(runner, session.request, gpu=SHEET)
         for case, asked, blobs in questions:
             report, _ = runner.ask(asked, Surveyed, blobs, timeout=TIMEOUT)
             if not isinstance(report, Failed):

@@ -42,6 +42,7 @@ def judge(request: Request, events: Channel, parent: Channel) -> None:
     """Grade once: the body of a forked judge."""
     try:
         session = Session(request, parent)
+        session.wake()
         matches = session.cases("correct") or session.cases("edges") or session.relations() or session.walks()
         if request.only and not matches:
             events.send({"event": "refused", "text": _no_such_case(request, session)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict
 from typing import Any, TypeVar
 
@@ -10,7 +11,7 @@ import torch
 from grader.answers import Failed, Fault, Loaded
 from grader.challenge import Case, Challenge, Relation
 from grader.judge.case.attempt import attempt
-from grader.judge.case.link import Runner, RunnerLost, announce_builder, ask_to_load
+from grader.judge.case.link import Runner, RunnerLost, Specs, announce_builder, ask_to_load, pack_arguments
 from grader.judge.case.oracle import Values
 from grader.judge.case.repeating import repeated
 from grader.judge.case.trial import Trial
@@ -18,6 +19,7 @@ from grader.judge.challenges import load_challenges, weight
 from grader.judge.diagnosis.evidence import Evidence
 from grader.judge.diagnosis.slips import slip
 from grader.request import Request
+from grader.spans import span
 from grader.verdict import Outcome
 from grader.wire import Channel
 
@@ -70,15 +72,35 @@ class Session:
         self.beside = ""
         self.runner: Runner | None = None
         self.walker: Runner | None = None
+        self.holds: Any = None  # which runner has the arguments of which case from the command before
         self.printed = bytearray()
         self.mute: list[str] = []
         self.announced = False
         self.acceptance: Any = None  # of the compiler, in the background: a Future of judge/acceptance.py
+        self.ahead: Any = None  # on a GPU: what judge/ahead.py compiles in the background
+        self.gpu: Future[Any] = Future()  # what torch says of it, once it is awake
         self.stem = request.hidden_tests.parent.name
         if self.device == "cpu":
             from grader.interpreter import canaries
 
             self.mute = canaries.failures(canaries.OF_CASES) if request.mute is None else list(request.mute)
+
+    def wake(self) -> None:
+        """On a GPU: make it ready here and for a runner, before either is asked for anything."""
+        if self.device == "cuda":
+            self.fresh_runner()
+            self.gpu = ThreadPoolExecutor(1).submit(_awake)
+
+    def handing(self, case: Case, values: Values, names: list[str]) -> tuple[Specs | None, list[memoryview]]:
+        """The arguments of a case as a command to the runner has them; None where it has them already."""
+        runner = self.ready_runner()
+        held, self.holds = self.holds, (runner, case)
+        return (None, []) if held == self.holds and self.device == "cuda" else pack_arguments(values, names)
+
+    def all_compiled(self) -> None:
+        """What comes now is measured: let nothing be compiled beside it."""
+        if self.ahead is not None:
+            self.ahead.finish()
 
     def cases(self, group: str) -> list[tuple[Challenge, Case]]:
         """The cases of a group, smallest first, as asked for by -k."""
@@ -166,6 +188,8 @@ class Session:
             CheckFailed: its runner was lost.
         """
         self.trust(case)
+        if self.ahead is not None:
+            self.ahead.wait(challenge, case)
         runner, names = self.ready_runner(), self.names[challenge.entry]
         try:
             trial = attempt(runner, challenge, case, names, self.request, arguments)
@@ -228,3 +252,12 @@ class Session:
         if self.device == "cpu" and not self.announced:
             self.announced = True
             announce_builder(self.parent)
+
+
+def _awake() -> Any:
+    """The first things that a CUDA context takes time for, done; torch's properties of the GPU."""
+    with span("cuda"):
+        one = torch.ones(1, 1, device="cuda", dtype=torch.float64)
+        torch.randn(1, device="cuda", generator=torch.Generator("cuda"))
+        (one @ one).cpu()
+        return torch.cuda.get_device_properties(0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from grader.challenge import Case, Challenge, Relation
-from grader.judge import acceptance
+from grader.judge import acceptance, ahead
 from grader.judge.checks import compiles, correct, edges, honest, imports, memory, tuned, walked
 from grader.judge.session import Session
 
@@ -18,6 +18,7 @@ def test_imports(session: Session) -> None:
     """The file imports, and defines the entry with the signature that the cases call."""
     imports.check(session)
     session.acceptance = acceptance.begin(session)
+    session.ahead = ahead.begin(session)
 
 
 def test_correct(session: Session, case: tuple[Challenge, Case]) -> None:

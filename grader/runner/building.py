@@ -1,27 +1,31 @@
-"""The process that compiles the learner's kernels for a GPU that is not there: never interpreted, never run.
+"""The process that compiles the learner's kernels for a GPU that it does not see: never interpreted nor run.
 
-load   {path, provided, gpu}, and the file's bytes → Loaded, of no functions
-build  {recipe, gpu, machine, code}                → Built
-accept {recipe}                                    → Accepted
+load    {path, provided, gpu, interpreted}, and the file's bytes → Loaded, of no functions
+build   {recipe, gpu, machine, code}                → Built
+accept  {recipe}                                    → Accepted
+compile {recipe, order}                             → Accepted, and Triton's cache holds it
 
 It is forked from a parent without TRITON_INTERPRET: where that is set, Triton cannot compile.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import Any
 
 import triton
+from triton.backends.nvidia.driver import CudaLauncher
 from triton.runtime import driver
 from triton.runtime.jit import JITFunction
 
-from grader import datasheets
 from grader.answers import Accepted, Built, Loaded
 from grader.compiler.acceptance import shared_memory
 from grader.compiler.assembly import disassembled, facts
 from grader.compiler.driver import Driver
 from grader.compiler.recipe import read
+from grader.datasheets import Gpu
+from grader.meter.stage import pretended
 from grader.runner import loading
 from grader.runner.answering import Reply, answering
 from grader.wire import Channel
@@ -37,11 +41,14 @@ class Builder:
     def load(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Import the file for its kernels."""
         self.path = header["path"]
-        driver.set_active(Driver(datasheets.GPUS[header["gpu"]]))
-        # A file that asks is to make the kernels that it makes where they are interpreted: those are graded.
-        triton.knobs.runtime.interpret = False
-        os.environ["TRITON_INTERPRET"] = "1"
-        module = loading.load(self.path, bytes(blobs[0]), header["provided"])
+        gpu = Gpu(**header["gpu"])
+        driver.set_active(Driver(gpu))
+        if header["interpreted"]:
+            # A file that asks makes the kernels that it makes where they are interpreted: those are graded.
+            triton.knobs.runtime.interpret = False
+            os.environ["TRITON_INTERPRET"] = "1"
+        with contextlib.nullcontext() if header["interpreted"] else pretended(gpu):
+            module = loading.load(self.path, bytes(blobs[0]), header["provided"])
         for value in vars(module).values():
             jitted = _jitted(value)
             if jitted is not None:
@@ -50,7 +57,7 @@ class Builder:
 
     def build(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Compile one launch."""
-        gpu = datasheets.GPUS[header["gpu"]]
+        gpu = Gpu(**header["gpu"])
         driver.set_active(Driver(gpu))
         built = self._compiled(header["recipe"])
         return Built(facts(built, gpu, header["machine"]), _code(built, header["code"])), []
@@ -58,6 +65,19 @@ class Builder:
     def accept(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Compile one launch as far as it takes to know that it compiles."""
         return Accepted(shared_memory(lambda: self._compiled(header["recipe"]))), []
+
+    def compile(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
+        """Compile one launch for whoever looks into Triton's cache, and what launches it.
+
+        What the cache calls a kernel depends on those that were compiled before it (JITCallable.cache_key
+        takes the globals of functions it calls as far as they are known by then): `order` names them.
+        """
+        for name in header["order"]:
+            self._function(name).cache_key  # noqa: B018
+        built = self._compiled(header["recipe"])
+        with contextlib.suppress(Exception):  # only some versions of Triton build a launcher by signature
+            CudaLauncher(built.src, built.metadata)
+        return Accepted(built.metadata.shared), []
 
     def _function(self, name: str) -> Any:
         """The learner's jitted function of a name.
@@ -96,6 +116,8 @@ def _jitted(value: Any) -> Any:
 
 def serve(channel: Channel) -> None:
     """Answer the judge until it hangs up."""
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""  # there may be many: none takes memory of a GPU
     builder = Builder()
     commands: dict[str, Any] = {"load": builder.load, "build": builder.build, "accept": builder.accept}
+    commands["compile"] = builder.compile
     answering(channel, commands, lambda: builder.path)

@@ -28,6 +28,7 @@ OWNERS: tuple[Any, ...] = (builtins, json, json.encoder, json.JSONEncoder, os, s
 OWNERS += (np, torch, torch.Tensor, triton, tl, tl.tensor, Autotuner, JITFunction, interpreter)
 OWNERS += tuple(kind for kind in vars(interpreter).values() if isinstance(kind, type))
 INSTALLED = (str(Path(os.__file__).parent), str(Path(torch.__file__).parents[1]))  # Python's own, and torch's
+OWN = str(Path(__file__).parents[1])  # the grader's
 
 
 class Held:

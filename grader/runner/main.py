@@ -13,6 +13,7 @@ seed.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import os
 import resource
@@ -35,6 +36,7 @@ from grader.runner.probes import PROBES
 from grader.runner.reads import noticed
 from grader.runner.tensors import pack_outputs, unpack_arguments
 from grader.runner.world import World
+from grader.spans import span
 from grader.timing.passes import as_list
 from grader.wire import Channel
 
@@ -162,17 +164,26 @@ def serve(channel: Channel) -> None:
     commands["repeat"] = runner.repeat
     if INTERPRETED:
         from grader.runner.metering import Metering
-        from grader.runner.surveying import Survey
 
         metering = Metering(runner)
         commands |= {name: getattr(metering, name) for name in ("meter", "walk", "trace")}
-        commands |= {"survey": Survey(runner).survey}
     else:
         from grader.runner.clock import Clock
+
+        _wake()
 
         clock = Clock(runner)
         commands |= {name: getattr(clock, name) for name in ("prepare", "round", "burst", "verify", "peak")}
     answering(channel, commands, lambda: runner.path)
+
+
+def _wake() -> None:
+    """Make ready what the first call on a GPU needs, while the judge is still busy; it says what fails."""
+    from triton.runtime import driver
+
+    with span("cuda"), contextlib.suppress(Exception):
+        torch.empty(1, device="cuda")
+        driver.active.utils  # noqa: B018  # Triton builds its own extension
 
 
 def _parameters(function: Any) -> list[Parameter] | None:

@@ -17,9 +17,9 @@ from typing import Any
 import torch
 from triton.runtime.autotuner import Autotuner
 
-from grader import datasheets
 from grader.answers import Failed, Metered, Traced, Walked
 from grader.compiler import recipe
+from grader.datasheets import Gpu
 from grader.meter import sentinel
 from grader.meter.counter import Counter
 from grader.meter.counts import LaunchCounts
@@ -49,7 +49,7 @@ class Metering:
         wrong = sentinel.wrong()
         if wrong:
             raise RuntimeError(f"the counters do not fit this version of Triton: {wrong}")
-        gpu = datasheets.GPUS[header["gpu"]]
+        gpu = Gpu(**header["gpu"])
         loops = Loops()
         self.runner.module.range = loops.shorter
         counter = Counter(self.runner.path, loops)
@@ -76,7 +76,7 @@ class Metering:
         self.runner.module.range = loops.shorter
         arguments = unpack_arguments(header["arguments"], blobs, "cpu", APART)
         walk = Walk(self.runner.path, loops, storages_in(arguments))
-        gpu = datasheets.GPUS[header["gpu"]]
+        gpu = Gpu(**header["gpu"])
         try:
             with walk.installed(), pretended(gpu), Hollow(lambda *_: None, APART):
                 self._call(walk, header, arguments)

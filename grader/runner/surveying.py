@@ -1,60 +1,63 @@
-"""The runner's answer about a call on a GPU that is not there: the launches that it would make; none is made.
-
-survey {entry, arguments, of, gpu} → Surveyed
+"""What a call would launch on a GPU; nothing is launched.
 
 Launchers choose their tiles by the GPU: what they launch in the interpreter may never be compiled.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import contextlib
+import inspect
+import os
+from collections.abc import Callable, Iterator
 from typing import Any
 from unittest import mock
 
 from triton.runtime.autotuner import Autotuner
+from triton.runtime.jit import JITFunction
 
-from grader import datasheets
 from grader.answers import Surveyed
 from grader.compiler import recipe
-from grader.interpreter.launching import Launching, handed_to
+from grader.datasheets import Gpu
+from grader.interpreter.launching import handed_to
 from grader.meter.hollow import Hollow
 from grader.meter.stage import pretended
-from grader.runner.answering import Reply
 from grader.runner.backward import any_upstream
 from grader.runner.tensors import unpack_arguments
 from grader.timing.passes import gradients
 
+Take = Callable[[Any, dict[str, Any], dict[str, Any]], None]  # kernel, its arguments by name, options
 
-class Survey:
-    """Looks at the launches of a loaded runner's calls."""
 
-    def __init__(self, runner: Any) -> None:
-        self.runner = runner
+def survey(module: Any, header: dict[str, Any], blobs: list[bytearray]) -> Surveyed:
+    """Make one call, forward and backward, without its kernels; what it launches until it stumbles."""
+    seen = Launches()
+    arguments = unpack_arguments(header["arguments"], blobs, "cpu")
+    upstream = unpack_arguments(header["upstream"], blobs, "cpu")
+    leaves = [arguments[position].requires_grad_() for position in header["of"]]
+    with _handed_to(seen.note), seen.tuned(), pretended(Gpu(**header["gpu"])), Hollow(lambda *_: None):
+        try:
+            result = getattr(module, header["entry"])(*arguments)
+            if leaves:
+                gradients(result, leaves, upstream or any_upstream(result))
+        except Exception:  # nothing was computed, and the launcher may have looked
+            pass
+    return Surveyed(seen.recipes)
+
+
+class Launches:
+    """The launches of a call, as what a compiler has to know of them."""
+
+    def __init__(self) -> None:
         self.tuning = 0
         self.recipes: list[dict[str, Any]] = []
 
-    def survey(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
-        """Make one call, forward and backward, without its kernels; what it launches until it stumbles."""
-        self.recipes = []
-        arguments = unpack_arguments(header["arguments"], blobs, "cpu")
-        leaves = [arguments[position].requires_grad_() for position in header["of"]]
-        stage = pretended(datasheets.GPUS[header["gpu"]])
-        with handed_to(self._note), self._tuned(), stage, Hollow(lambda *_: None):
-            try:
-                result = getattr(self.runner.module, header["entry"])(*arguments)
-                if leaves:
-                    gradients(result, leaves, any_upstream(result))
-            except Exception:  # nothing was computed, and the launcher may have looked
-                pass
-        return Surveyed(self.recipes), []
+    def note(self, kernel: Any, named: dict[str, Any], options: dict[str, Any]) -> None:
+        """Write one down."""
+        made = recipe.written(kernel, named, options)
+        self.recipes.append({**recipe.specialised(kernel, made), "tuned": self.tuning > 0})
 
-    def _note(self, launch: Launching) -> None:
-        made = recipe.written(launch.kernel, launch.named(), launch.options)
-        self.recipes.append({**recipe.specialised(launch.kernel, made), "tuned": self.tuning > 0})
-
-    @contextmanager
-    def _tuned(self) -> Iterator[None]:
+    @contextlib.contextmanager
+    def tuned(self) -> Iterator[None]:
         """While the block runs, the configs of an autotuner are told from a launcher's own choices."""
         stock = Autotuner.run
 
@@ -65,5 +68,27 @@ class Survey:
             finally:
                 self.tuning -= 1
 
-        with mock.patch.object(Autotuner, "run", run):
+        with mock.patch.object(Autotuner, "run", run), mock.patch.object(Autotuner, "_bench", _tried):
             yield
+
+
+def _tried(tuner: Any, *args: Any, config: Any, **meta: Any) -> list[float]:
+    """A config of an autotuner, launched once and as quick as any other."""
+    given = {**meta, **config.all_kwargs()}
+    if config.pre_hook:
+        config.pre_hook({**tuner.nargs, **given})
+    tuner.fn.run(*args, **given)
+    return [1.0, 1.0, 1.0]
+
+
+def _handed_to(take: Take) -> contextlib.AbstractContextManager[Any]:
+    """While the block runs, launches are handed to `take` and not carried out."""
+    if os.environ.get("TRITON_INTERPRET") == "1":
+        return handed_to(lambda launch: take(launch.kernel, launch.named(), launch.options))
+
+    def run(kernel: Any, *args: Any, grid: Any, warmup: bool = False, **options: Any) -> None:
+        known = inspect.signature(kernel.fn).parameters
+        given = {name: value for name, value in options.items() if name in known}
+        take(kernel.fn, inspect.getcallargs(kernel.fn, *args, **given), options)
+
+    return mock.patch.object(JITFunction, "run", run)

@@ -3,9 +3,9 @@ the judge).
 
 Above 50 µs: one event pair a call, the L2 cache flushed before it by a large write, no synchronisation in
     between.
-Below: R calls captured in a CUDA graph over rotating inputs of at least 3× the L2 cache, and the replay
-    timed, because
-launching from Python would take longer than the kernel. Before every timed call the inputs change: they are
+Below, and where Python takes most of a call's time: R calls captured in a CUDA graph over rotating inputs of
+    at least 3× the L2 cache, and the replay timed, because launching from Python would take longer than the
+    kernels. Before every timed call the inputs change: they are
 rolled by a distance that the judge draws anew, so that no earlier result is of use; outputs are poisoned
 when they are let go.
 """
@@ -22,6 +22,7 @@ WARM_UP = 0.3  # seconds
 GRAPH_SPAN = 1000.0  # µs of work in one graph, so that event resolution (0.5 µs) does not matter
 MAX_GRAPH_CALLS = 256
 FLUSH = 256 << 20
+KEPT = 0.25  # of the free memory: a graph holds the outputs of all its calls
 
 
 class Stopwatch:
@@ -41,15 +42,16 @@ class Stopwatch:
         self.graph: torch.cuda.CUDAGraph | None = None
         self.outputs: list[Any] = []
         self.nonces: list[int] = []
+        self.host_us = 0.0  # that Python takes for a call
 
-    def warm_up(self) -> float:
+    def warm_up(self, seconds: float = WARM_UP) -> float:
         """Compile, autotune and warm up; not counted. Returns the median time of a call in µs."""
         for _ in range(2):
             self.function(*self.sets[0])
         torch.cuda.synchronize()
         begin = time.perf_counter()
         times: list[float] = []
-        while time.perf_counter() - begin < WARM_UP or len(times) < 3:
+        while time.perf_counter() - begin < seconds or len(times) < 3:
             times += self._timed(3, [1, 2, 3])
         return sorted(times)[len(times) // 2]
 
@@ -60,6 +62,8 @@ class Stopwatch:
         size = sum(base.nbytes for base in self.bases if isinstance(base, torch.Tensor))
         rotating = min(MAX_GRAPH_CALLS, -(-3 * l2_bytes() // max(size, 1)))
         calls = min(MAX_GRAPH_CALLS, max(rotating, int(GRAPH_SPAN / max(call_us, 1.0)) + 1))
+        room = int(KEPT * torch.cuda.mem_get_info()[0] / max(_size(self.outputs), 1))
+        calls = max(1, min(calls, room))
         try:
             self.sets = [self._copies() for _ in range(rotating)]
             graph = torch.cuda.CUDAGraph()
@@ -99,7 +103,9 @@ class Stopwatch:
             start, end = _events()
             self._poison()
             start.record()
+            begin = time.perf_counter()
             self.outputs = [self.function(*self.sets[0])]
+            self.host_us = (time.perf_counter() - begin) * 1e6
             end.record()
             pairs.append((start, end))
         torch.cuda.synchronize()
@@ -132,6 +138,12 @@ class Stopwatch:
     def _roll(self, arguments: Sequence[Any], nonce: int) -> None:
         for position in self.rolled:
             roll_into(arguments[position], self.bases[position], nonce)
+
+
+def _size(values: Sequence[Any]) -> int:
+    """Bytes of the tensors among a call's results."""
+    flat = [out for value in values for out in (value if isinstance(value, tuple | list) else (value,))]
+    return sum(out.nbytes for out in flat if isinstance(out, torch.Tensor))
 
 
 def _events() -> tuple[Any, Any]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -52,6 +52,16 @@ class Expected:
     @property
     def shape(self) -> torch.Size:
         return self.exact.shape
+
+    def forgotten(self) -> Expected:
+        """The same without its memory, where gigabytes were right and nobody asks again."""
+        whole, rows = self.yardstick
+        return replace(self, exact=self.exact.to("meta"), yardstick=(whole, rows.to("meta")))
+
+    def on_cpu(self) -> Expected:
+        """The same, where findings are looked at more closely."""
+        whole, rows = self.yardstick
+        return replace(self, exact=self.exact.cpu(), yardstick=(whole, rows.cpu()))
 
 
 @dataclass(frozen=True)
@@ -121,6 +131,7 @@ def compare(out: torch.Tensor, want: Expected, case: Case, length: int = 1) -> F
         moved, row_moved = want.movement()
         most = WHOLE_MOST * allowed if len(per_row) > 1 else MOST
         limit = max(limit, min(most, MOVEMENT_FACTOR * moved))
+        row_moved = row_moved.to(row_limit.device)
         row_limit = row_limit.maximum((MOVEMENT_FACTOR * row_moved).clamp(max=MOST))
         if whole <= limit and bool((per_row <= row_limit).all()):
             return None

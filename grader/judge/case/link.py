@@ -20,6 +20,8 @@ from grader.request import Request
 from grader.wire import Channel, Closed, Malformed, TimedOut
 
 OUTPUT_KEPT = 4096  # bytes of what the learner prints; the rest is read and dropped
+Specs = list[dict[str, Any]]  # of the arguments of a call, their bytes apart
+
 MAX_ANSWER = 6 << 30  # bytes; the largest result of the course has 2**31 elements of 16 bits
 LARGE = 256 << 20  # storages from here on are not fetched whole
 
@@ -31,7 +33,7 @@ def _ask_for_runner(parent: Channel, kind: str = "runner") -> tuple[int, Channel
     """Ask the parent for a fresh runner: its pid, the channel to it, and the pipe of what it prints.
 
     Args:
-        kind: `runner`, or `builder` for one that compiles.
+        kind: `runner`; `scout` for one that launches nothing, `builder` for one that compiles.
     """
     parent.send({"runner": kind})
     header, _ = parent.receive()
@@ -73,7 +75,7 @@ class Runner:
 
     Args:
         parent: the judge's channel to the warm parent.
-        kind: `runner`, or `builder` for a process that compiles.
+        kind: `runner`; `scout` for a process that launches nothing, `builder` for one that compiles.
     """
 
     def __init__(self, parent: Channel, kind: str = "runner") -> None:
@@ -156,11 +158,9 @@ def ask_to_load(runner: Runner, request: Request, **more: Any) -> Loaded | Faile
     return runner.ask(command, Loaded, [request.source], timeout=request.call_timeout)[0]
 
 
-def pack_arguments(
-    values: tuple[Any, ...], names: list[str]
-) -> tuple[list[dict[str, Any]], list[memoryview]]:
+def pack_arguments(values: tuple[Any, ...], names: list[str]) -> tuple[Specs, list[memoryview]]:
     """The arguments of a call as specs and whole storages; tensors that share a storage share a blob."""
-    specs: list[dict[str, Any]] = []
+    specs: Specs = []
     blobs: dict[int, memoryview] = {}
     for value, name in zip(values, names, strict=True):
         if not isinstance(value, torch.Tensor):

@@ -64,8 +64,9 @@ def repeated(runner: Runner, trial: Trial, request: Request) -> Trial | None:
         return None
     outputs = [] if isinstance(answer, Failed) else read_outputs(trial.answer.report, data, None)[0]
     if trial.challenge.chance and outputs:
-        second.kept = (trial.challenge.chance.keep(*second.arguments, *outputs),)
-        ask_oracle(second, 0, "cpu")
+        device = "cuda" if request.device == "gpu" else "cpu"
+        second.kept = (trial.challenge.chance.keep(*second.arguments, *(out.to(device) for out in outputs)),)
+        ask_oracle(second, 0, device)
     if len(outputs) != len(trial.answer.outputs) or not all_right(second, outputs):
         second.findings = [Finding("launcher", "the launches alone do not give the result")]
     return second

@@ -10,6 +10,7 @@ from grader.challenge import Challenge, Speed
 from grader.judge.session import CheckFailed, Session
 from grader.judge.speed.benchmark import Benchmark
 from grader.judge.speed.ratio import Ratio
+from grader.spans import span
 from grader.verdict import SpeedResult
 
 MORE, MOST = 10, 60  # rounds
@@ -24,11 +25,15 @@ def check(session: Session, challenge: Challenge, speed: Speed) -> None:
     Raises:
         CheckFailed: too slow, inconclusive, or not to be believed.
     """
-    benchmark = Benchmark(session, challenge, speed)
-    benchmark.prepare()
-    _run(benchmark)
-    benchmark.verify()
-    benchmark.audit()
+    session.all_compiled()
+    with span("prepare"):
+        benchmark = Benchmark(session, challenge, speed)
+        benchmark.prepare()
+    with span("rounds"):
+        _run(benchmark)
+    with span("audit"):
+        benchmark.verify()
+        benchmark.audit()
     ratio = benchmark.ratio()
     result = _result(benchmark, ratio)
     session.keep_speed(asdict(result))

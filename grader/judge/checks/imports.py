@@ -19,7 +19,7 @@ def check(session: Session) -> None:
     Raises:
         CheckFailed: with the learner's line, or what is missing.
     """
-    runner = session.fresh_runner()
+    runner = session.runner or session.fresh_runner()
     loaded = session.load(runner)
     if isinstance(loaded, Failed):
         fault = loaded.fault

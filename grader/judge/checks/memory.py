@@ -6,7 +6,7 @@ from typing import Any
 
 from grader.answers import Failed, Peak
 from grader.challenge import Challenge
-from grader.judge.case.link import RunnerLost, pack_arguments
+from grader.judge.case.link import RunnerLost
 from grader.judge.case.trial import draw
 from grader.judge.session import CheckFailed, NotMeasured, Session
 
@@ -42,9 +42,11 @@ def check(session: Session, challenge: Challenge) -> None:
 
 def _report(session: Session, challenge: Challenge, arguments: tuple[Any, ...]) -> Peak:
     assert challenge.memory is not None
-    specs, blobs = pack_arguments(arguments, session.names[challenge.entry][: len(arguments)])
-    request = {"do": "peak", "entry": challenge.entry, "arguments": specs}
+    session.all_compiled()
+    names = session.names[challenge.entry][: len(arguments)]
     try:
+        specs, blobs = session.handing(challenge.memory.case, arguments, names)
+        request = {"do": "peak", "entry": challenge.entry, "arguments": specs}
         report, _ = session.ready_runner().ask(request, Peak, blobs, timeout=session.request.call_timeout)
     except RunnerLost as lost:
         raise session.lost(challenge.memory.case, lost) from None

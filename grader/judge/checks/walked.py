@@ -28,8 +28,14 @@ def check(session: Session, challenge: Challenge, case: Case) -> None:
         arguments, specs = hollow_inputs(challenge, case, session.request.seed, blobs)
         of = gradient_positions(challenge, arguments)
         part = "both" if of else "forward"
-        request = {"do": "walk", "entry": challenge.entry, "arguments": specs, "of": of, "part": part}
-        request["gpu"] = datasheets.USUAL
+        request: dict[str, Any] = {
+            "do": "walk",
+            "entry": challenge.entry,
+            "arguments": specs,
+            "of": of,
+            "part": part,
+        }
+        request |= {"gpu": datasheets.sheet(datasheets.USUAL)}
         walker = session.ready_walker()
         report, _ = walker.ask(request, Walked, blobs, timeout=session.request.call_timeout)
     except (RunnerLost, CheckFailed, OSError, MemoryError) as lost:

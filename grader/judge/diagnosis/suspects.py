@@ -141,6 +141,7 @@ def _refuted(function: Callable[..., Any], explained: list[Explained], evidence:
     first, given = explained[0].trial, explained[0].given
     passed = [t for t in evidence.passed if t.challenge is first.challenge and t.answer and not t.rows]
     passed = [t for t in passed if t.case.dtype == first.case.dtype and not _empty(t)]
+    passed = [t for t in passed if not any(want.exact.is_meta for want in _wanted(t))]
     against = [other for other in passed if _differs(function, other, given)]
     if any(o.case.values == first.case.values and _elements(o) >= _elements(first) for o in against):
         return True

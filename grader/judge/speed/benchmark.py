@@ -16,7 +16,7 @@ from grader.challenge import Challenge, Speed
 from grader.judge.case.attempt import SLICE
 from grader.judge.case.forms import Form
 from grader.judge.case.link import Runner, RunnerLost, pack_arguments, read_outputs
-from grader.judge.case.oracle import Values, as_tuple, gradient_positions
+from grader.judge.case.oracle import Values, as_tuple, gradient_positions, values_of
 from grader.judge.case.trial import draw, draw_upstream
 from grader.judge.session import CheckFailed, Session
 from grader.judge.speed.ratio import Ratio, bar_ratio
@@ -27,6 +27,7 @@ from grader.timing.stopwatch import Stopwatch, roll_into, rollable
 GRAPH_BELOW = 50.0  # µs
 ROUND_US = 5000.0  # of work in a round
 FIRST = 15  # rounds
+BRIEFLY = 0.1  # seconds: the learner's kernel has brought the GPU to its clocks by then
 HOPELESS, FEW = 4.0, 3  # so many times too slow while warming up: as many rounds are enough to say so
 IMPOSSIBLE = 0.8  # of the time of a copy: a copy reaches about 0.88 of the data sheet, so nothing is faster
 
@@ -50,15 +51,11 @@ class Benchmark:
         self.times: dict[str, list[float]] = {"yours": [], "torch": [], "copy": [], "again": []}
         self.runner: Runner = session.ready_runner()
 
-    def _reference(self, *arguments: Any) -> Any:
-        """The reference; of a random function, with all kept, for where only shapes matter."""
-        if self.challenge.chance is None:
-            return self.challenge.reference(*arguments)
-        first = next(value for value in arguments if isinstance(value, torch.Tensor))
-        return self.challenge.reference(*arguments, torch.ones_like(first, dtype=torch.bool))
+    def _reference(self, *arguments: Any) -> Values:
+        return values_of(self.challenge, arguments)
 
     def _upstream(self) -> Values:
-        outputs = as_tuple(self._reference(*self.arguments))
+        outputs = values_of(self.challenge, self.arguments)
         return draw_upstream(self.speed.case, outputs, self.session.request.seed, "cuda")
 
     def _timed(self, function: Callable[..., Any]) -> Timed:
@@ -83,7 +80,7 @@ class Benchmark:
         }
         needed = 0.0
         for who, watch in self.watches.items():
-            us = watch.warm_up()
+            us = watch.warm_up(BRIEFLY)
             share = {"copy": self.speed.of_copy, "torch": self.speed.of_torch}.get(who)
             needed = max(needed, us / share if share else 0.0)
             if self.graph_calls:
@@ -93,19 +90,22 @@ class Benchmark:
 
     def _prepare_runner(self) -> Prepared:
         names = self.session.names[self.challenge.entry][: len(self.arguments)]
-        names += ["an upstream gradient"] * len(self.upstream)
-        specs, blobs = pack_arguments((*self.arguments, *self.upstream), names)
+        specs, blobs = self.session.handing(self.speed.case, self.arguments, names)
+        upstream, more = pack_arguments(self.upstream, ["an upstream gradient"] * len(self.upstream))
+        for spec in upstream:
+            if "blob" in spec:
+                spec["blob"] += len(blobs)
         request = {
             "do": "prepare",
             "entry": self.challenge.entry,
-            "arguments": specs[: len(self.arguments)],
-            "upstream": specs[len(self.arguments) :],
+            "arguments": specs,
+            "upstream": upstream,
             "of": self.of,
             "part": self.speed.part,
             "rolled": self.rolled,
             "graph_below": GRAPH_BELOW if self.speed.part == "forward" else 0.0,
         }
-        return self.ask(request, Prepared, blobs)[0]
+        return self.ask(request, Prepared, [*blobs, *more])[0]
 
     def ask(self, command: dict[str, Any], form: type[Form], blobs: Any = ()) -> tuple[Form, list[bytearray]]:
         """One command to the runner; a fault of the learner's code fails the check."""

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from grader import datasheets
 from grader.answers import Built, Failed
 from grader.judge.case.link import Runner, RunnerLost, ask_to_load
 from grader.judge.diagnosis.slips import slip
@@ -70,7 +71,7 @@ def _share(session: Session, queue: deque[Recipe], wanted: Wanted) -> dict[str, 
             recipe = queue.popleft()
         except IndexError:  # the other was quicker
             break
-        process = process or builder(session, wanted.gpu)
+        process = process or builder(session, datasheets.sheet(wanted.gpu))
         try:
             done[_name(recipe)] = _one(process, recipe, wanted, session.evidence.source)
         except RunnerLost as lost:
@@ -83,7 +84,7 @@ def _share(session: Session, queue: deque[Recipe], wanted: Wanted) -> dict[str, 
     return done
 
 
-def builder(session: Session, gpu: str) -> Runner:
+def builder(session: Session, gpu: dict[str, Any]) -> Runner:
     """A process that has loaded the learner's file to compile it.
 
     Raises:
@@ -91,7 +92,7 @@ def builder(session: Session, gpu: str) -> Runner:
     """
     process = Runner(session.parent, "builder")
     try:
-        report = ask_to_load(process, session.request, gpu=gpu)
+        report = ask_to_load(process, session.request, gpu=gpu, interpreted=session.device == "cpu")
     except RunnerLost as lost:
         raise NotMeasured(f"no prediction: {lost.reason}") from None
     if isinstance(report, Failed):
@@ -102,7 +103,8 @@ def builder(session: Session, gpu: str) -> Runner:
 
 def _one(process: Runner, recipe: Recipe, wanted: Wanted, source: str) -> Compilation:
     request = {
-        "do": "build", "recipe": recipe, "gpu": wanted.gpu, "machine": wanted.machine, "code": wanted.code,
+        "do": "build", "recipe": recipe, "gpu": datasheets.sheet(wanted.gpu), "machine": wanted.machine,
+        "code": wanted.code,
     }  # fmt: skip
     report, _ = process.ask(request, Built, timeout=TIMEOUT)
     if not isinstance(report, Failed):

@@ -55,8 +55,13 @@ def hollow_inputs(
     draw = HollowDraw(case, rng(seed, case.id).getrandbits(48))
     with Hollow(lambda *_: None):
         arguments = tuple(challenge.inputs(case, draw))
+    return arguments, hollow_specs(arguments, blobs)
+
+
+def hollow_specs(values: tuple[Any, ...], blobs: list[memoryview]) -> list[dict[str, Any]]:
+    """How a runner is told of these; the bytes of those that have contents are added to `blobs`."""
     specs: list[dict[str, Any]] = []
-    for value in arguments:
+    for value in values:
         if not isinstance(value, torch.Tensor):
             specs.append({"value": value})
             continue
@@ -74,4 +79,4 @@ def hollow_inputs(
         )
         if not hollow:
             blobs.append(raw(storage).numpy().data)
-    return arguments, specs
+    return specs

@@ -1,0 +1,173 @@
+"""On a GPU: what the cases will launch, compiled by other processes while the first cases run.
+
+A scout makes each call where nothing is launched and says what it would launch. Builders compile that into
+Triton's cache, where the runner finds it. What a scout cannot know the runner compiles for itself, as ever:
+nothing but time depends on this.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as TooLate
+from dataclasses import asdict
+from queue import Empty, SimpleQueue
+from typing import Any
+
+import torch
+
+from grader import datasheets
+from grader.answers import Accepted, Failed, Surveyed
+from grader.challenge import Case, Challenge
+from grader.judge.case.link import Runner, RunnerLost, ask_to_load
+from grader.judge.case.oracle import gradient_positions, result_dtypes, values_of
+from grader.judge.case.trial import draw_upstream
+from grader.judge.session import NotMeasured, Session
+from grader.judge.speed.builds import builder
+from grader.judge.speed.fullsize import hollow_inputs, hollow_specs
+from grader.meter.hollow import LARGE, Hollow
+from grader.spans import note, span
+
+MOST = 16  # builders; each takes some 100 MB beside what all share
+PATIENCE = 60.0  # seconds for a call, for a kernel, and for both together
+
+Call = tuple[Challenge, Case, str]  # and the part of it that is timed
+Compilations = list[Future[None]]
+
+
+class Ahead:
+    """The kernels of one grading, compiled ahead of their cases.
+
+    Args:
+        session: with the learner's names known, and its GPU awake.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.gpu: dict[str, Any] = {}
+        self.compiling = ThreadPoolExecutor(min(MOST, len(os.sched_getaffinity(0))))
+        self.builders: SimpleQueue[Runner] = SimpleQueue()
+        self.compiled: dict[str, Future[None]] = {}  # by recipe
+        self.order: list[str] = []  # in which kernels are launched for the first time
+        self.calls = list(_calls(session))
+        self.surveyed: dict[str, Future[Compilations]] = {_name(*call[:2]): Future() for call in self.calls}
+        threading.Thread(target=self._scout, daemon=True).start()
+
+    def wait(self, challenge: Challenge, case: Case) -> None:
+        """Until what this case launches is compiled, as far as that is known."""
+        surveyed = self.surveyed.get(_name(challenge, case))
+        if surveyed is None:
+            return
+        with span("wait"), contextlib.suppress(TooLate):
+            for compiled in surveyed.result(PATIENCE):
+                compiled.result(PATIENCE)
+
+    def finish(self) -> None:
+        """Wait for all that is begun, and end the builders: what comes now is timed."""
+        for challenge, case, _ in self.calls:
+            self.wait(challenge, case)
+        self.compiling.shutdown()
+        with contextlib.suppress(Empty):
+            while True:
+                self.builders.get_nowait().close()
+
+    def _scout(self) -> None:
+        """Ask for one call after the other what it launches, and have that compiled."""
+        torch.set_num_threads(1)  # of this thread, too
+        scout = Runner(self.session.parent, "scout")
+        try:
+            self.gpu = asdict(datasheets.present(self.session.gpu.result()))
+            ask_to_load(scout, self.session.request, gpu=self.gpu)
+            for challenge, case, part in self.calls:
+                blobs: list[memoryview] = []
+                asked = _question(challenge, case, part, self.session.request.seed, blobs)
+                with span("survey"):
+                    report, _ = scout.ask({**asked, "gpu": self.gpu}, Surveyed, blobs, timeout=PATIENCE)
+                recipes = [] if isinstance(report, Failed) else report.recipes
+                self._answer(_name(challenge, case), [self._begun(recipe) for recipe in recipes])
+        except Exception:  # of a learner's file that a runner tells of, or a lost scout
+            return
+        finally:
+            scout.close()
+            for name in self.surveyed:
+                self._answer(name, [])
+
+    def _answer(self, name: str, compilations: Compilations) -> None:
+        if not self.surveyed[name].done():
+            self.surveyed[name].set_result(compilations)
+
+    def _begun(self, recipe: dict[str, Any]) -> Future[None]:
+        """The compilation of this recipe; equal ones are compiled once."""
+        name = json.dumps({**recipe, "tuned": None}, sort_keys=True)
+        if "kernel" in recipe and recipe["kernel"] not in self.order:
+            self.order.append(recipe["kernel"])
+        if name not in self.compiled:
+            asked = {"do": "compile", "recipe": recipe, "order": list(self.order)}
+            self.compiled[name] = self.compiling.submit(self._compile, asked)
+        return self.compiled[name]
+
+    def _compile(self, asked: dict[str, Any]) -> None:
+        if "unknown" in asked["recipe"]:
+            return
+        try:
+            process = self.builders.get_nowait()
+        except Empty:
+            try:
+                process = builder(self.session, self.gpu)
+            except NotMeasured:
+                return
+        try:
+            report, _ = process.ask(asked, Accepted, timeout=PATIENCE)
+            if isinstance(report, Failed):
+                note("not built", report.fault.first_line)
+        except RunnerLost:
+            return process.close()
+        self.builders.put(process)
+
+
+def begin(session: Session) -> Ahead | None:
+    """Start, where kernels are compiled to run."""
+    return Ahead(session) if session.device == "cuda" else None
+
+
+def _calls(session: Session) -> Iterator[Call]:
+    """All that the checks will call, in their order."""
+    for challenge, case in session.cases("correct") + session.cases("edges"):
+        if not challenge.probe:  # which is launched by a kernel of ours
+            yield challenge, case, "both"
+    for challenge, relation in session.relations():
+        yield challenge, relation.case, "both"
+    for challenge in session.challenges if session.timed else []:
+        if challenge.memory:
+            yield challenge, challenge.memory.case, "forward"
+        for speed in challenge.speeds:
+            yield challenge, speed.case, speed.part
+
+
+def _name(challenge: Challenge, case: Case) -> str:
+    return f"{challenge.entry} {case.id}"
+
+
+def _question(
+    challenge: Challenge, case: Case, part: str, seed: int, blobs: list[memoryview]
+) -> dict[str, Any]:
+    arguments, specs = hollow_inputs(challenge, case, seed, blobs)
+    of = gradient_positions(challenge, arguments) if part != "forward" else []
+    upstream = _upstream(challenge, case, arguments, seed) if of else ()
+    question = {"do": "survey", "entry": challenge.entry, "arguments": specs, "of": of}
+    return {**question, "upstream": hollow_specs(upstream, blobs)}
+
+
+def _upstream(challenge: Challenge, case: Case, arguments: tuple[Any, ...], seed: int) -> tuple[Any, ...]:
+    """Gradients as the case lays them out; none for large ones, which are contiguous."""
+    if any(isinstance(value, torch.Tensor) and value.numel() >= LARGE for value in arguments):
+        return ()
+    with Hollow(lambda *_: None):
+        outputs = values_of(challenge, arguments)
+    dtypes = result_dtypes(challenge.returns, outputs)
+    shaped = [out.to(dtype) if dtype else out for out, dtype in zip(outputs, dtypes, strict=True)]
+    return draw_upstream(case, tuple(shaped), seed, "cpu")

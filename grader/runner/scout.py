@@ -1,0 +1,50 @@
+"""A scout: another process of the untrusted side that calls the learner's function where no kernel runs.
+
+load   {path, provided, gpu}, and the file's bytes         → Loaded, of no functions
+survey {entry, arguments, upstream, of, gpu}  → Surveyed   (see surveying.py)
+
+It holds no CUDA context: a GPU is pretended, with tensors that take no memory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from types import ModuleType
+from typing import Any
+
+from grader.answers import Loaded
+from grader.datasheets import Gpu
+from grader.meter.stage import pretended
+from grader.runner import loading
+from grader.runner.answering import Reply, answering
+from grader.runner.surveying import survey
+from grader.wire import Channel
+
+INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
+
+
+class Scout:
+    """One learner's file, loaded to see what it would launch."""
+
+    def __init__(self) -> None:
+        self.path = ""
+        self.module = ModuleType("kernel")
+
+    def load(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
+        """Import the file, as it is imported where its kernels run."""
+        self.path = header["path"]
+        with contextlib.nullcontext() if INTERPRETED else pretended(Gpu(**header["gpu"])):
+            self.module = loading.load(self.path, bytes(blobs[0]), header["provided"])
+        return Loaded({}), []
+
+    def survey(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
+        """Make one call without its kernels."""
+        return survey(self.module, header, blobs), []
+
+
+def serve(channel: Channel) -> None:
+    """Answer the judge until it hangs up."""
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""
+    scout = Scout()
+    answering(channel, {"load": scout.load, "survey": scout.survey}, lambda: scout.path)

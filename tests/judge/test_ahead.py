@@ -1,0 +1,116 @@
+"""What a runner on a GPU would compile is compiled before it asks: under the very names it looks for."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader import catalog
+from tests import environments
+
+HIDDEN = """
+import torch
+from grader.challenge import *
+challenge = Challenge("f", lambda case, draw: (draw(case.n),), lambda x: x, [
+    Case(n=16), Case(n=17), Case(n=16, dtype=torch.float16), Case(n=16, layout="offset"),
+])
+"""
+TILES = """
+import triton
+import triton.language as tl
+FACTOR = tl.constexpr(2.0)
+
+@triton.jit
+def scaled(x):
+    return x * FACTOR
+"""
+HEAD = """
+import torch
+import triton
+import triton.language as tl
+from tiles import scaled
+
+ONE = tl.constexpr(1.0)
+
+"""
+PLAIN = """
+@triton.jit
+def kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)
+    tl.store(y_ptr + offs, scaled(tl.load(x_ptr + offs, mask=offs < n)) + ONE, mask=offs < n)
+
+
+@triton.jit
+def other_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)
+    tl.store(y_ptr + offs, ONE + scaled(tl.load(x_ptr + offs, mask=offs < n)), mask=offs < n)
+
+
+def f(x):
+    y = torch.empty_like(x)
+    kernel[(1,)](x, y, len(x), BLOCK=32, num_warps=2)
+    other_kernel[(1,)](x, y, len(x), BLOCK=64 if x.is_cuda else 16)
+    return y
+"""
+TUNED = """
+@triton.autotune([triton.Config({"BLOCK": 32}), triton.Config({"BLOCK": 64}, num_warps=2)], key=["n"])
+@triton.jit
+def kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)
+    tl.store(y_ptr + offs, tl.load(x_ptr + offs, mask=offs < n) + ONE, mask=offs < n)
+
+
+def f(x):
+    y = torch.empty_like(x)
+    kernel[(1,)](x, y, len(x))
+    return y
+"""
+STUMBLES = """
+@triton.jit
+def kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)
+    tl.store(y_ptr + offs, tl.load(x_ptr + offs, mask=offs < n) + ONE, mask=offs < n)
+
+
+def f(x):
+    y = torch.empty_like(x)
+    kernel[(1,)](x, y, len(x), BLOCK=32)
+    name = kernel[(1,)](x, y, len(x), BLOCK=64).hash
+    kernel[(1,)](x, y, len(x), BLOCK=128)
+    return y, name
+"""
+
+
+def compiled(tmp_path: Path, kernel: str) -> list[int]:
+    """Recipes, kernels compiled ahead, and kernels in the cache after all launches of all cases."""
+    (tmp_path / "day").mkdir()
+    (tmp_path / "provided").mkdir()
+    (tmp_path / "provided" / "tiles.py").write_text(TILES)
+    hidden, path, cache = tmp_path / "day" / "hidden_tests.py", tmp_path / "kernel.py", tmp_path / "cache"
+    hidden.write_text(HIDDEN)
+    path.write_text(HEAD + kernel)
+    around = environments.plain(PYTHONPATH=str(catalog.ROOT), TRITON_CACHE_DIR=str(cache))
+    around.pop("TRITON_INTERPRET", None)
+    command = [sys.executable, "-m", "tests.judge.ahead", hidden, path, tmp_path / "provided", cache]
+    ran = subprocess.run(command, env=around, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    found: list[int] = json.loads(ran.stdout.splitlines()[-1])
+    return found
+
+
+def test_all_that_is_launched_is_compiled_ahead(tmp_path: Path) -> None:
+    assert compiled(tmp_path, PLAIN) == [8, 8, 8], "two kernels, four ways to specialise each"
+
+
+def test_so_are_the_configs_of_an_autotuner(tmp_path: Path) -> None:
+    assert compiled(tmp_path, TUNED) == [7, 7, 7], "two configs; the last case has the key of the first"
+
+
+def test_where_a_launcher_stumbles_over_what_is_not_there_the_rest_is_left_to_the_runner(
+    tmp_path: Path,
+) -> None:
+    assert compiled(tmp_path, STUMBLES) == [8, 8, 12], "nothing was compiled that could have a hash"
