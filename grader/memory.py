@@ -7,7 +7,9 @@ import zlib
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
-POISON = 0xFF  # every byte that nobody has written: NaN in every float dtype, -1 in every signed integer
+# What nobody has written, two bytes at a time: a quiet NaN in fp16, bf16, fp32 and fp64, with other bits than
+# any computation gives; 32762 or more in integers of two bytes and above, and neither 0 nor 1 in a bool.
+POISON = 0x7FFA
 CHECKSUM_LIMIT = 64 << 20  # bytes
 GUARD = 64 << 10  # bytes on either side of a tensor, a multiple of every alignment that matters
 
@@ -23,6 +25,38 @@ def span(tensor: torch.Tensor) -> int:
 def raw(storage: torch.UntypedStorage) -> torch.Tensor:
     """All bytes of a storage, where they lie; uint8."""
     return torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage)
+
+
+def poison(memory: torch.Tensor) -> None:
+    """Mark these bytes, uint8 [n] from an even address on, as written by nobody."""
+    even = len(memory) // 2 * 2
+    memory[:even].view(torch.int16).fill_(POISON)
+    memory[even:].fill_(POISON & 0xFF)
+
+
+def overwritten(memory: torch.Tensor, start: int) -> torch.Tensor:
+    """Which of these bytes, uint8 [n] from the `start`-th of their storage on, hold no poison; bool [n]."""
+    odd = 1 - start % 2
+    differs = memory != POISON & 0xFF
+    differs[odd::2] = memory[odd::2] != POISON >> 8
+    return differs
+
+
+def unwritten(tensor: torch.Tensor) -> torch.Tensor:
+    """Which elements hold the poison that they were allocated with; bool, of the tensor's shape.
+
+    One byte of poison may be a number of eight bits as well (-6, 127): such elements count in pairs.
+    """
+    size = tensor.element_size()
+    whole = tensor.contiguous().reshape(-1)
+    even = whole.numel() * size // 2 * 2
+    words = whole.view(torch.uint8)[:even].view(torch.int16) == POISON
+    each = torch.zeros(whole.numel(), dtype=torch.bool, device=tensor.device)
+    if size == 1:
+        each[:even] = words.repeat_interleave(2)
+    else:
+        each[:] = words.view(-1, size // 2).all(dim=1)
+    return each.view(tensor.shape)
 
 
 def checksum(storage: torch.UntypedStorage) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from grader.memory import raw, span
+from grader.memory import overwritten, poison, raw, span, unwritten
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,32 @@ def test_the_bytes_of_a_storage_are_those_of_its_tensors() -> None:
     assert everything.tolist() == [0, 0, 1, 0, 2, 0, 3, 0]
     everything[1] = 1
     assert x[0] == 256
+
+
+DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.int16, torch.int32, torch.int64]
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, torch.int8, torch.uint8, torch.bool])
+def test_what_nobody_has_written_is_told_from_every_number(dtype: torch.dtype) -> None:
+    memory = torch.empty(64, dtype=torch.uint8)
+    poison(memory)
+    x = memory.view(dtype)
+    assert bool(unwritten(x).all())
+    for value in (-1, 0, 1, 127, -6):
+        x.copy_(torch.tensor(value))
+        assert not bool(unwritten(x).any())
+
+
+@pytest.mark.parametrize("dtype", DTYPES[:4])
+def test_poison_is_nan(dtype: torch.dtype) -> None:
+    memory = torch.empty(64, dtype=torch.uint8)
+    poison(memory)
+    assert bool(memory.view(dtype).isnan().all())
+
+
+@pytest.mark.parametrize("start", [0, 1, 6, 7])
+def test_bytes_that_were_written_over_are_found_from_any_address_on(start: int) -> None:
+    memory = torch.empty(21, dtype=torch.uint8)
+    poison(memory)
+    memory[12] = 0
+    assert overwritten(memory[start:], start).nonzero().tolist() == [[12 - start]]

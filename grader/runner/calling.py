@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
-from grader.memory import POISON, raw
+from grader.memory import poison, raw
 from grader.runner.tensors import Specs, unpack_arguments
 from grader.runner.world import World
 from grader.timing.passes import as_list
@@ -81,5 +81,5 @@ def _spoil(result: Any, world: World) -> None:
         if known is None or known.born is None:  # an argument, or what the honest check will tell of
             continue
         with _disable_current_modes():
-            raw(known.storage)[known.start : known.stop].fill_(POISON)
+            poison(raw(known.storage)[known.start : known.stop])
         world.account_for(tensor)

@@ -17,7 +17,7 @@ import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
 from grader.answers import Guard, Tuning
-from grader.memory import GUARD, POISON, checksum, raw, span
+from grader.memory import GUARD, checksum, overwritten, poison, raw, span
 from grader.operators import EMPTY, FILLED, VIEWS, WHOLE_FILLS, Watch, body, tensors_in
 from grader.runner.beside import beside
 from grader.runner.replay import Recording
@@ -126,8 +126,9 @@ class World(Watch):  # type: ignore[no-untyped-call]
             return plain
         with _disable_current_modes():
             size = span(plain)
-            poisoned = torch.empty(size + 2 * GUARD, dtype=torch.uint8, device=plain.device).fill_(POISON)
-            storage = poisoned.untyped_storage()
+            memory = torch.empty(size + 2 * GUARD, dtype=torch.uint8, device=plain.device)
+            poison(memory)
+            storage = memory.untyped_storage()
             guarded = torch.empty(0, dtype=plain.dtype, device=plain.device)
             guarded.set_(storage, GUARD // plain.element_size(), plain.shape, plain.stride())
             if op in FILLED:
@@ -236,9 +237,9 @@ class World(Watch):  # type: ignore[no-untyped-call]
         broken = []
         with _disable_current_modes():
             for tracked in (tracked for tracked in self.tracked.values() if tracked.allocated):
-                whole = raw(tracked.storage)
-                for side, words in (("before", whole[: tracked.start]), ("after", whole[tracked.stop :])):
-                    changed = (words != POISON).nonzero()
+                whole, start, stop = raw(tracked.storage), tracked.start, tracked.stop
+                for side, words, at in (("before", whole[:start], 0), ("after", whole[stop:], stop)):
+                    changed = overwritten(words, at).nonzero()
                     if len(changed):
                         nearest = len(words) - int(changed[-1]) if side == "before" else int(changed[0]) + 1
                         broken.append(Guard(tracked.name, side, len(changed), nearest))

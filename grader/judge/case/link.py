@@ -15,7 +15,7 @@ import torch
 from grader.answers import Called, Failed, Loaded, TensorOutput, Verified
 from grader.judge.case import forms
 from grader.judge.case.forms import Form, Misfit
-from grader.memory import POISON, raw, span
+from grader.memory import raw, span
 from grader.request import Request
 from grader.wire import Channel, Closed, Malformed, TimedOut
 
@@ -213,9 +213,3 @@ def read_outputs(
         return outputs, [torch.frombuffer(blob, dtype=torch.uint8) for blob in blobs[len(tensors) :]]
     except (TypeError, ValueError, RuntimeError, AttributeError) as error:
         raise RunnerLost("crashed", f"the process sent an answer that does not fit ({error})") from error
-
-
-def is_poison(tensor: torch.Tensor) -> torch.Tensor:
-    """Which elements still hold the poison they were allocated with; bool, of the tensor's shape."""
-    each = tensor.contiguous().reshape(-1, 1).view(torch.uint8)
-    return (each == POISON).all(dim=1).view(tensor.shape)

@@ -9,9 +9,9 @@ import torch
 
 from grader.judge.case.chances import other_choice
 from grader.judge.case.compare import Expected, Finding, compare
-from grader.judge.case.link import is_poison
 from grader.judge.case.naming import called, element
 from grader.judge.case.trial import Trial
+from grader.memory import unwritten
 
 
 def value_findings(trial: Trial) -> list[Finding]:
@@ -64,7 +64,7 @@ def _held_against(
 
 def _unwritten(out: torch.Tensor, want: Expected) -> list[Finding]:
     """Elements that still hold poison, and should not."""
-    untouched = is_poison(out)
+    untouched = unwritten(out)
     if want.dtype.is_floating_point:
         untouched &= ~want.exact.isnan()
     else:

@@ -8,8 +8,8 @@ import torch
 from grader import case as words
 from grader.challenge import Case
 from grader.judge.case.draw import LAYOUTS, VALUES, Draw
-from grader.judge.case.link import is_poison, storage_bytes
-from grader.memory import GUARD
+from grader.judge.case.link import storage_bytes
+from grader.memory import GUARD, unwritten
 
 STRIDES = {
     "contiguous": (6, 1), "offset": (6, 1), "sliced": (11, 1), "transposed": (1, 4), "strided": (12, 2),
@@ -41,7 +41,7 @@ def test_everything_around_an_input_is_nan_and_no_poison(layout: str, dtype: tor
     around = storage_bytes(x)[: 2 * GUARD].view(dtype)
     assert int((around == 0).sum()) == memory.numel()
     assert bool(around[around != 0].isnan().all())
-    assert not bool(is_poison(everything).any())
+    assert not bool(unwritten(everything).any())
 
 
 @pytest.mark.parametrize("kind", VALUES)
