@@ -11,6 +11,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "ASTTransformer",
         *(
             "FunctionRewriter._transform_ast",
+            "FunctionRewriter._find_def",
             "FunctionRewriter.ast_transformer",
             "InterpretedFunction.rewritten_fn",
         ),

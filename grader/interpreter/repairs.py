@@ -2,10 +2,10 @@
 
 Triton 3.4 to 3.9 silently compute wrong bf16 in the interpreter (it works on the uint16 bit patterns),
 truncate fp32→bf16 instead of rounding to nearest even, let NaN through tl.maximum, tl.minimum and tl.clamp,
-cannot add bf16 atomically, cannot call libdevice, and cannot autotune without a driver. They keep a
-comparison in the dtype of what is compared, multiply blocks of any size as if there were neither TF32 nor
-fp16 sums, take no float or bool argument as a tensor, no constant of a file to the left of a block, no list
-as a grid, and no word of tl.math as a method.
+cannot add bf16 or exchange floats atomically, cannot call libdevice, and cannot autotune without a driver.
+They keep a comparison in the dtype of what is compared, multiply blocks of any size as if there were neither
+TF32 nor fp16 sums, take no float or bool argument as a tensor, no constant of a file to the left of a block,
+no list as a grid, and no word of tl.math as a method.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ def install() -> None:
     dots.repair(interpreter.interpreter_builder)
     _repair_comparisons(builder)
     _repair_extrema(builder)
+    _repair_exchange(builder)
     _repair_arguments()
     _repair_constants()
     _repair_methods()
@@ -93,7 +94,12 @@ def _repair_methods() -> None:
     """`x.exp()` is tl.exp(x); the interpreter makes the one ready for a launch, and forgets the other."""
 
     def method(name: str) -> Callable[..., Any]:
-        return lambda self, *args, **options: getattr(tl, name)(self, *args, **options)
+        def call(self: Any, *args: Any, **options: Any) -> Any:
+            if self.dtype in (tl.float16, tl.bfloat16):  # a method takes these; the word itself would not
+                return getattr(tl, name)(self.to(tl.float32), *args, **options).to(self.dtype)
+            return getattr(tl, name)(self, *args, **options)
+
+        return call
 
     for name, word in vars(tl.math).items():
         if tl.core.is_builtin(word) and hasattr(tl.tensor, name):
@@ -128,6 +134,20 @@ def _repair_extrema(builder: Any) -> None:
     builder.create_maxnumf = lambda self, lhs, rhs: self.binary_op(lhs, rhs, np.fmax)
     builder.create_minnumf = lambda self, lhs, rhs: self.binary_op(lhs, rhs, np.fmin)
     builder.create_clampf = create_clampf
+
+
+def _repair_exchange(builder: Any) -> None:
+    """tl.atomic_xchg of floats exchanges their bits: the stock one knows integers alone."""
+    stock = builder.create_atomic_rmw
+
+    def create_atomic_rmw(self: Any, op: Any, ptr: Any, val: Any, *more: Any) -> Any:
+        dtype = val.data.dtype
+        if "XCHG" not in str(op) or dtype.kind != "f":
+            return stock(self, op, ptr, val, *more)
+        old = stock(self, op, ptr, _Handle(val.data.view(f"u{dtype.itemsize}"), val.dtype), *more)
+        return _Handle(old.data.view(dtype), val.dtype)
+
+    builder.create_atomic_rmw = create_atomic_rmw
 
 
 def _repair_autotune() -> None:

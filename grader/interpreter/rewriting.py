@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import triton
+from triton.compiler.code_generator import CodeGenerator
 from triton.runtime import interpreter
 
 from grader.interpreter import meanings
@@ -19,6 +20,7 @@ from grader.interpreter import meanings
 MEANINGS = "__meanings__"  # what the module is called among the names of a kernel's file
 PLAIN = (bool, int, float, str, tuple, list, dict, type(None))  # types of globals that no kernel may use
 LOOPS = (ast.For, ast.While)
+PARTS = (ast.Starred, ast.FormattedValue)  # the compiler takes them with the call, or the text, around them
 
 
 def install() -> None:
@@ -38,7 +40,11 @@ def install() -> None:
             self.ast_transformer = Both(self.fn)
         return stock_tree(self, source)
 
-    rewriter._transform_ast = transform
+    def find_def(self: Any, lines: list[str]) -> int:
+        """The kernel's own `def`, the first; the stock one takes the last, one in its docstring too."""
+        return next(number for number, line in enumerate(lines, 1) if line.strip().startswith("def "))
+
+    rewriter._transform_ast, rewriter._find_def = transform, find_def
     interpreter.InterpretedFunction.rewritten_fn.clear()  # by kernels that have run already
 
 
@@ -72,12 +78,25 @@ class Visitor(ast.NodeTransformer):
         self.loops: list[ast.AST] = []
 
     def visit(self, node: ast.AST) -> Any:
+        if self._unknown(node):
+            words = ast.Constant(f"unsupported AST node type: {type(node).__name__}")
+            refused = _call(node, "refused", words)
+            return ast.copy_location(ast.Expr(refused), node) if isinstance(node, ast.stmt) else refused
         if not isinstance(node, LOOPS):
             return super().visit(node)
         self.loops.append(node)
         new = super().visit(node)
         self.loops.pop()
         return new
+
+    def _unknown(self, node: ast.AST) -> bool:
+        """Whether it is Python that the compiler has no meaning for, and we have no advice."""
+        visit = f"visit_{type(node).__name__}"
+        known = isinstance(node, PARTS) or hasattr(CodeGenerator, visit) or hasattr(self, visit)
+        return isinstance(node, ast.stmt | ast.expr) and not known
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        return ast.Expr(_refused(node, f"no def in a kernel. Give {node.name} a @triton.jit of its own."))
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
         self.generic_visit(node)
@@ -90,6 +109,8 @@ class Visitor(ast.NodeTransformer):
 
     def visit_Compare(self, node: ast.Compare) -> Any:
         self.generic_visit(node)
+        if any(isinstance(op, ast.In | ast.NotIn) for op in node.ops):
+            return _refused(node, "no `in`. Compare with each, and join the comparisons by |.")
         if len(node.ops) == 1 or hasattr(interpreter.ASTTransformer, "visit_Compare"):
             return node
         return _refused(node, "no chained comparison. Write (a <= b) & (b < c).")

@@ -69,6 +69,11 @@ TAKEN = {
     "a plain global that constants leave out": "if BLOCK > 99:\n        tl.store(y, PLAIN)",
     "a local variable named like a global": "PLAIN = 3.0\n    tl.store(y, PLAIN)",
     "a dot": f"{SQUARE.format(16)} put(y, tl.sum(tl.dot(t, t, input_precision='tf32x3')))",
+    "a method of fp16": "put(y + o, (o % 2).to(tl.float16).exp() + (o % 2).to(tl.bfloat16).sqrt())",
+    "a docstring that speaks of def": "'''As in\n\n    def reference(x):\n        …\n    '''\n    put(y, n)",
+    "an exchange of floats": "tl.atomic_xchg(y + o, tl.load(x + o))",
+    "an f-string of constants": "tl.static_assert(BLOCK > 3, f'{BLOCK}')",
+    "arguments handed on": "tl.store(*(y + o, 1.0))",
     "an early return": "if n > 3:\n        return\n    tl.store(y, 1.0)",
 }
 REFUSED = {
@@ -83,6 +88,15 @@ REFUSED = {
     "static_assert": 'tl.static_assert(BLOCK > 99, "BLOCK must be large")',
     "a narrow dot": f"{SQUARE.format(4)} put(y, tl.sum(tl.dot(t, t)))",
     "static_assert without a word": "tl.static_assert(BLOCK > 99)",
+    "del": "del o",
+    "global": "global PLAIN",
+    "an import": "import math",
+    "a walrus": "put(y, (m := n))",
+    "a dict": "put(y, {0: n}[0])",
+    "a generator": "put(y, sum(t for t in (n, n)))",
+    "a lambda": "put(y + o, tl.associative_scan(o, 0, lambda a, b: a + b))",
+    "a def": "def inner(a):\n        return a\n    put(y, inner(n))",
+    "in": "put(y, n in (1, 2))",
 }
 CHAINED = "tl.store(y + o, 1.0, mask=0 <= o < n)"  # what versions from 3.8 on may take
 
@@ -130,5 +144,6 @@ def test_a_refusal_says_what_and_what_instead(tmp_path: Path) -> None:
     plain = "it takes no plain global, and PLAIN = 2.0 is one."
     assert said["a plain global in a helper"] == f"{start}{plain} {advice}"
     assert said["a narrow dot"] == start + "tl.dot needs K >= 16, and K is 4 here: pad its blocks"
+    assert said["a dict"] == start + "unsupported AST node type: Dict"
     assert said["static_assert"] == start + "BLOCK must be large"
     assert said["static_assert without a word"] == start + "tl.static_assert(BLOCK > 99) does not hold"

@@ -16,6 +16,7 @@ from grader.judge.diagnosis import kernel_finders as kernel
 from grader.judge.diagnosis import launch_finders as launch
 from grader.judge.diagnosis import python_finders as python
 from grader.judge.diagnosis.instead import instead
+from grader.judge.diagnosis.refusals import REFUSALS
 from grader.judge.diagnosis.site import Finder, Found, scene
 
 NOT_DEFINED = r"(?:name '|CompilationError: )(?P<name>\w+)'? is not defined"
@@ -149,7 +150,7 @@ TABLE: list[tuple[str, Finder, str]] = [
      "{text} does not run in a kernel{instead}."),
     ("Did you forget to add @triton.jit", python.of_triton,
      "triton.{name} is for launchers: in a kernel write tl.{name}."),
-    (r"module '(?P<module>triton(\.language)?)' has no attribute '(?P<name>\w+)'", python.named,
+    (r"module '(?P<module>triton(\.language(\.math)?)?)' has no attribute '(?P<name>\w+)'", python.named,
      "{module} has no {name}{instead}."),
     (r"'tensor' object has no attribute '(?P<name>[a-zA-Z]\w+|t)'", python.named,
      "What a kernel computes with has no .{name}{instead}."),
@@ -162,7 +163,7 @@ TABLE: list[tuple[str, Finder, str]] = [
     ("object of type 'tensor' has no len", kernel.anything,
      "A kernel has no len(): a block's length is its BLOCK, that of the data an argument of the launch."),
     (NOT_DEFINED, python.python_word, "{text} is Python's, and does not work in a kernel{instead}."),
-    (rf"{ITERATED}|bad operand type|doesn't define __|Python scalars|\(\) argument must be",
+    (rf"{ITERATED}|bad operand type|or pow\(\)|doesn't define __|Python scalars|\(\) argument must be",
      python.python_word,
      "{text} is Python's, and does not work on a block{instead}."),
     (rf"{ITERATED}|unsupported tensor index", kernel.index,
@@ -227,7 +228,7 @@ def slip(fault: Mapping[str, Any], source: str) -> Slip | None:
     except (SyntaxError, ValueError):
         return None
     words = f"{fault['type']}: " + " ".join(str(fault["message"]).split())
-    for pattern, finder, says in TABLE:
+    for pattern, finder, says in [*REFUSALS, *TABLE]:
         match = re.search(pattern, words)
         found = finder(where, match) if match else None
         if match and found is not None:
