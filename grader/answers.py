@@ -14,6 +14,7 @@ from grader.interpreter.races import Race
 from grader.interpreter.regions import Overrun
 from grader.meter.counts import LaunchCounts
 from grader.meter.trace import TracedLaunch
+from grader.meter.unread import Unread
 
 LONGEST = 300  # characters of an exception's first line that are shown: some print whole tensors
 
@@ -256,9 +257,14 @@ class Built:
 
 @dataclass(frozen=True)
 class Walked:
-    """To `walk`: no address lay outside of its tensor, in so many launches."""
+    """To `walk`: no address lay outside of its tensor, in so many launches.
+
+    Attributes:
+        unread: what one launch left for another, and that one did not read.
+    """
 
     launches: int
+    unread: Unread | None = None
 
 
 @dataclass(frozen=True)

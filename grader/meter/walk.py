@@ -26,6 +26,7 @@ from grader.meter.counter import LANES, Cut
 from grader.meter.hollow import LARGE
 from grader.meter.loops import Loops
 from grader.meter.sample import place, programs
+from grader.meter.unread import Handing
 from grader.operators import tensors_in
 
 _builder: Any = interpreter.interpreter_builder
@@ -78,7 +79,8 @@ class Walk:
     """
 
     def __init__(self, path: str, loops: Loops, given: set[int]) -> None:
-        self.bounds, self.loops, self.given = Bounds(path), loops, given
+        self.bounds, self.handing = Bounds(path), Handing()
+        self.loops, self.given = loops, given
         self.launches = 0
         self.paused = False  # by whoever makes the call; what is not to be counted is walked all the same
         self.spent = self.left = 0.0
@@ -105,6 +107,8 @@ class Walk:
             raise Cut
         home = self.bounds.home(access)
         values = access.dtype.kind == "f" or access.dtype == np.uint16  # which are the bits of a bf16
+        if home is not None:
+            self.handing.access(home, access)
         return home is not None and home.stop - home.start < LARGE and not values
 
     def _walk(self, launching: Launching, grid: Place, program: Callable[[Place], None]) -> None:
@@ -112,9 +116,12 @@ class Walk:
         named = launching.named()
         self.bounds.launch(regions_of(named, self.given))
         lengths = {span(tensor) // tensor.element_size() for tensor in tensors_in([*named.values()])}
+        count = math.prod(grid)
+        self.handing.launch(launching.kernel.__name__, count, whole=count <= LEAST)
         for number, at in enumerate(telling(grid, lengths)):
             if number < LEAST or self.spent < CALL:
                 self.left = PROGRAM
+                self.handing.program(last=not number)
                 self._follow(program, at)
                 self.spent += PROGRAM - self.left
 
@@ -136,6 +143,7 @@ class Walk:
                 return
             raise error
         finally:
+            self.handing.ended(whole=self.left >= 0 and not self.loops.shortened)
             self.loops.running = False
 
 

@@ -8,6 +8,9 @@ ALLOCATION = "partial = torch.empty(n_blocks, dtype=torch.float32, device=x.devi
 BLOCKS = "max(triton.cdiv(n, BLOCK), 1)"
 OFFSETS = "pid.to(tl.int64) * BLOCK + tl.arange(0, BLOCK)"
 RETURN = "return total(partial) if n_blocks > 1 else partial.view(())"
+TWO_STAGES = """result = torch.empty((), dtype=torch.float32, device=x.device)
+    sum_blocks_kernel[(1,)](partial, result, n_blocks, BLOCK=BLOCK)
+    return result"""
 STORE = "tl.store(partial_ptr + pid, block_sum)"
 
 # All programs add to one number: right, as long as it starts at 0 and is new at every call.
@@ -73,6 +76,21 @@ mistakes = [
         swap={RETURN: "return total(partial[:64]) if n_blocks > 1 else partial.view(())"},
         fails="edges",
         says="Only the first",
+    ),
+    Mistake(
+        "there are exactly two stages, and the second is one block",
+        swap={RETURN: TWO_STAGES},
+        fails="edges",
+        says="and the launch of sum_blocks_kernel that reads it ends at element 16383",
+    ),
+    Mistake(
+        "there are exactly two stages, and the second is one block of any size",
+        swap={
+            "BLOCK = 16384": "BLOCK = 1024",
+            RETURN: TWO_STAGES.replace("=BLOCK", "=triton.next_power_of_2(n_blocks)"),
+        },
+        fails="edges",
+        says="A block on this line has 4194304 elements, and no block in Triton more than 1048576",
     ),
     Mistake(
         "an atomic adds to memory that holds anything",

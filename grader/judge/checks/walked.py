@@ -10,10 +10,13 @@ from grader.answers import Failed, Walked
 from grader.challenge import Case, Challenge
 from grader.judge.case.link import RunnerLost
 from grader.judge.case.oracle import gradient_positions
+from grader.judge.diagnosis.slips import slip
 from grader.judge.session import CheckFailed, NotMeasured, Session
 from grader.judge.speed.fullsize import hollow_inputs
+from grader.meter.unread import Unread
 
 CERTAIN = "bounds", "grid"  # kinds of faults that are the kernel's own; others may be for want of memory
+TOO_LARGE = "exceeds triton maximum tensor numel"  # of a block, to the compiler as well
 
 
 def check(session: Session, challenge: Challenge, case: Case) -> None:
@@ -42,17 +45,32 @@ def check(session: Session, challenge: Challenge, case: Case) -> None:
         session.drop_walker()
         raise NotMeasured(f"not walked: {lost}") from None
     if isinstance(report, Failed):
-        if report.fault.kind not in CERTAIN:
+        if report.fault.kind not in CERTAIN and TOO_LARGE not in report.fault.message:
             raise NotMeasured(f"not walked: {report.fault.type}: {report.fault.first_line}")
-        sentence, look_at = _told(report)
+        sentence, look_at = _told(report, session.evidence.source)
         cause: dict[str, Any] = {"reason": report.fault.first_line, **asdict(report.fault)}
         raise CheckFailed("failed", cause, (sentence[0].upper() + sentence[1:], look_at))
+    if report.unread:
+        sentence, look_at = _left_out(report.unread)
+        raise CheckFailed("failed", {"reason": sentence, **asdict(report.unread)}, (sentence, look_at))
 
 
-def _told(failed: Failed) -> tuple[str, str]:
+def _left_out(unread: Unread) -> tuple[str, str]:
+    """The sentence on a launch that does not read all that another left for it."""
+    return (
+        f"The last of {unread.programs} programs of {unread.kernel} stores "
+        f"{unread.tensor}[{unread.element}], and the launch of {unread.reader} that reads it ends at element "
+        f"{unread.ends}: the rest is left out.",
+        f"how many blocks the launch of {unread.reader} reads: it needs a loop, or one stage more",
+    )
+
+
+def _told(failed: Failed, source: str) -> tuple[str, str]:
     """The sentence, and what to look at."""
     fault = failed.fault
     line = f"line {fault.line}"
+    if told := slip(asdict(fault), source):
+        return told.says, f"line {told.line}"
     if fault.kind == "grid":
         return f"{fault.first_line}, and CUDA refuses to launch it.", f"the grid, {line}"
     wild = next((overrun for overrun in failed.overruns if overrun.wrapped), None)

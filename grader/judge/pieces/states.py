@@ -108,4 +108,4 @@ def _share(launch: TracedLaunch, name: str) -> float:
     read = {element for first, count in runs for element in range(first, first + count)}
     last = sum((size - 1) * stride for size, stride in zip(drawn.shape, drawn.stride, strict=True))
     whole = torch.arange(last + 1).as_strided(drawn.shape, drawn.stride).reshape(-1).tolist()
-    return sum(element in read for element in whole) / len(whole)
+    return sum(element in read for element in whole) / len(whole) if whole else 1.0

@@ -264,6 +264,8 @@ BOTH: list[tuple[str, ...]] = [
      "tl.atomic_max has no form for fp16: give it memory of fp32 or of integers."),
     (OFFS, OFFS + "\n    far = offs * 2**31",
      "2147483648 does not fit int32, which the other side is: convert that first, by .to(tl.int64)."),
+    (OFFS, OFFS + "\n    wide = offs[:, None] + tl.arange(0, 65536)[None, :]",
+     "A block on this line has 4194304 elements, and no block in Triton more than"),
     (Y, "y = x.to(int)", "int is no dtype of Triton: write tl.int32."),
     (Y, "y = x.to('fp16')", "'fp16' is no dtype of Triton: write tl.float16."),
     (Y, "y = tl.float32(x)", "tl.float32 is a dtype: x.to(tl.float32) converts."),
