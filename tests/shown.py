@@ -104,7 +104,7 @@ VERDICTS = {
     "half-done": verdict(
         "failed",
         checks=checks(correct="failed", **LATER),
-        diagnosis="The result was never written: no kernel was launched.",
+        diagnosis="The result was never written: total launches no kernel yet.",
         pieces=PIECES,
     ),
     "slow": verdict(

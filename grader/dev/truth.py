@@ -40,6 +40,7 @@ def untrue(verdict: Verdict, source: str) -> list[str]:
     return [
         *_names(sentence, cases, source),
         *_lines(sentence, source),
+        *_look_at(verdict.look_at, source),
         *_numbers(sentence, failed[0], source),
     ]
 
@@ -61,6 +62,13 @@ def _names(sentence: str, cases: list[dict[str, int]], source: str) -> Iterator[
             continue
         if all(case.get(name) != int(value) for case in cases) and f"{name} = {value}" not in source:
             yield f"no case has {name} = {value}"
+
+
+def _look_at(look_at: str, source: str) -> Iterator[str]:
+    """What to look at must have a place in the file."""
+    if look_at and not re.search(r"\blines? \d", look_at):
+        yield f"no line has {look_at!r}"
+    yield from _lines(look_at, source)
 
 
 def _lines(sentence: str, source: str) -> Iterator[str]:

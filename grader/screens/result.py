@@ -30,6 +30,8 @@ FACTS = {
     "in flight": "correct, but too few bytes are on their way at a time",
     "bytes": "correct, but it moves more bytes than it must",
 }
+# Sentences that leave nothing to be said of what was seen.
+ENOUGH = ("The result was never written", "returns nothing yet", "is still to be written")
 PRINTED = 8  # lines shown of what the kernel printed
 TRACED = 12  # lines shown of the learner's traceback
 
@@ -118,7 +120,7 @@ def _cause(terminal: Terminal, check: Check, path: Path, diagnosis: str) -> None
     cause = check.cause
     reason = str(cause.get("reason") or "")
     said = reason.removeprefix(f"{cause.get('type')}: ").lower().rstrip(".")
-    if said and said not in diagnosis.lower():
+    if said and said not in diagnosis.lower() and not any(words in diagnosis for words in ENOUGH):
         terminal.line(reason, indent=2)
     facts: list[tuple[Part, Part]] = []
     if "expected" in cause or "got" in cause:

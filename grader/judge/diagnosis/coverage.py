@@ -27,7 +27,7 @@ def unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
             "triton.cdiv in the grid",
         )
     if all(bool(hole.all()) for hole in holes):
-        return _nothing(grids(trial), evidence.source)
+        return _nothing(trial, evidence.source)
     if largest.dim() > 1:
         # The largest launch may be the forward pass, and a gradient come from another.
         gradient = bool(finding.facts.get("label"))
@@ -60,9 +60,9 @@ def _without_programs(pairs: Pairs) -> Trial | None:
     return empty[0] if empty and len(whole) == len(empty) else None
 
 
-def _nothing(grids: list[list[int]], source: str) -> Diagnosis:
-    if not grids:
-        return "The result was never written: no kernel was launched.", "the launch"
+def _nothing(trial: Trial, source: str) -> Diagnosis:
+    if not grids(trial):
+        return f"The result was never written: {trial.challenge.entry} launches no kernel yet.", "the launch"
     if "tl.atomic_" in source:
         return (
             "The result is made from memory that nobody wrote: an atomic adds to what is there already, and "

@@ -21,6 +21,7 @@ from grader.judge.diagnosis.lone import lone
 from grader.judge.diagnosis.overrun import overrun
 from grader.judge.diagnosis.parts import left_out
 from grader.judge.diagnosis.patterns import values
+from grader.judge.diagnosis.pointing import pointed
 from grader.judge.diagnosis.precision import half_sums, imprecise, tf32
 from grader.judge.diagnosis.products import counted
 from grader.judge.diagnosis.properties import (
@@ -39,7 +40,12 @@ from grader.judge.diagnosis.thresholds import partial_block, right_up_to
 
 
 def diagnose(evidence: Evidence) -> Diagnosis:
-    """One sentence, and one thing to look at; both empty when nothing failed."""
+    """One sentence, and one thing to look at, with its lines; both empty when nothing failed."""
+    sentence, look_at = _told(evidence)
+    return sentence, pointed(look_at, evidence.source)
+
+
+def _told(evidence: Evidence) -> Diagnosis:
     if not evidence.failed:
         if evidence.lost:
             return _lost(*evidence.lost)
@@ -53,7 +59,7 @@ def diagnose(evidence: Evidence) -> Diagnosis:
     )
     told = told or next((told for rule in RULES if (told := rule(trial, finding, evidence))), None)
     plain = finding.reason[0].upper() + finding.reason[1:] + "."
-    return _spoken(told or (plain, "the first wrong element"), trial, evidence.several)
+    return _spoken(told or (plain, "what is stored"), trial, evidence.several)
 
 
 def _spoken(told: Diagnosis | Speech, first: Trial, several: bool) -> Diagnosis:
@@ -97,7 +103,7 @@ def place(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | Non
     return (
         f"{where} is {facts['got']:.6g} where {facts['expected']:.6g} is right."
         f"{always_right(trial, evidence)}{shared(evidence)}",
-        "that element",
+        "what is stored there",
     )
 
 

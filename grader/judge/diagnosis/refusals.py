@@ -55,7 +55,14 @@ def accumulator(scene: Scene, _: re.Match[str]) -> Found | None:
     return {"call": quoted(given[0])} if given else None
 
 
+def unwritten(scene: Scene, _: re.Match[str]) -> Found | None:
+    """`raise NotImplementedError`."""
+    around, raises = scene.here.function, [n for n in scene.here.nodes if isinstance(n, ast.Raise)]
+    return {"function": around.name} if around and raises else None
+
+
 REFUSALS: list[tuple[str, Finder, str]] = [
+    ("^NotImplementedError: NotImplementedError$", unwritten, "{function} is still to be written."),
     (r"Expected dtype \[(?P<wanted>.*)\] but got (?P<dtype>\w+)", given_another_dtype,
      "{text} takes no {dtype}: convert it first, {cure}."),
     (r"unexpected type (?P<dtype>fp|bf)", kernel.call("cdiv"),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+
 from grader.answers import Called, TensorOutput
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
+from grader.judge.diagnosis.site import function
 
 # What to do about it, by the kind of finding.
 ADVICE = {
@@ -21,10 +24,17 @@ ADVICE = {
 }
 
 
-def wrong_form(trial: Trial, finding: Finding, _: Evidence) -> Diagnosis | None:
+def _gives(entry: ast.FunctionDef) -> bool:
+    return any(isinstance(node, ast.Return) and node.value is not None for node in ast.walk(entry))
+
+
+def wrong_form(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """The rule of the diagnosis for a result of the wrong form."""
     if finding.kind not in ADVICE:
         return None
+    entry = function(ast.parse(evidence.source), trial.challenge.entry)
+    if "None where a tensor" in finding.reason and entry and not _gives(entry):
+        return f"{entry.name} returns nothing yet.", f"{entry.name}, from line {entry.lineno} on"
     text = finding.reason[0].upper() + finding.reason[1:]
     return f"{text}. {ADVICE[finding.kind]}", "the launcher"
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 KEPT = "_the_learners"  # class, under another name than ours
+IDLE = ("pass", "return", "return None", "raise NotImplementedError", "raise NotImplementedError()")
 AXES = ("program_id", "num_programs")
 Definition = ast.FunctionDef | ast.ClassDef
 
@@ -27,9 +28,13 @@ class Files:
         return ast.parse(self.learner), ast.parse(self.skeleton), ast.parse(self.ours)
 
     def started(self, name: str) -> bool:
-        """Whether the learner's code of a function, or of `Class.method`, is another than the skeleton's."""
+        """Whether the learner's code of a function, or of `Class.method`, is another than the skeleton's.
+
+        What does nothing (`pass`, `return None`, `raise NotImplementedError`) is no code.
+        """
         learner, skeleton, _ = self._trees
-        return _body(_find(learner, name)) != _body(_find(skeleton, name))
+        body = _body(_find(learner, name))
+        return bool(body) and body != _body(_find(skeleton, name))
 
     def fit(self) -> bool:
         """Whether ours can stand in for the learner's functions: both were built to the skeleton's plan.
@@ -67,10 +72,14 @@ def _find(tree: ast.Module, name: str) -> ast.AST | None:
 
 
 def _body(node: ast.AST | None) -> str:
-    """The code of a definition without its docstring, to compare."""
+    """The code of a definition without its docstring and what does nothing, to compare."""
     if not isinstance(node, Definition):
         return ""
-    return "\n".join(ast.dump(statement) for statement in node.body if not _is_text(statement))
+    return "\n".join(ast.dump(statement) for statement in node.body if not _is_idle(statement))
+
+
+def _is_idle(statement: ast.stmt) -> bool:
+    return _is_text(statement) or ast.unparse(statement) in IDLE
 
 
 def _definitions(tree: ast.Module) -> dict[str, Definition]:

@@ -75,3 +75,9 @@ def test_a_docstring_is_no_start() -> None:
     skeleton = "def f():\n    # TODO\n    '''Returns.'''\n"
     assert not Files("def f():\n    '''Mine.'''\n    # begun?\n", skeleton, skeleton).started("f")
     assert Files("def f():\n    return 1\n", skeleton, skeleton).started("f")
+
+
+@pytest.mark.parametrize("body", ["pass", "...", "return None", "raise NotImplementedError", '"""Soon."""'])
+def test_a_function_that_does_nothing_is_not_started(body: str) -> None:
+    ours = "def f(x):\n    return x\n"
+    assert not Files(f"def f(x):\n    {body}\n", "def f(x):\n    y = x\n    return y\n", ours).started("f")

@@ -1,0 +1,49 @@
+"""What there is to look at has its lines."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.judge.diagnosis.pointing import pointed
+
+SOURCE = """@triton.jit
+def kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    pid = tl.program_id(0)
+    offs = pid * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    x = tl.load(x_ptr + offs, mask=mask, other=0.0)
+    e = tl.exp(x.to(tl.float32) - tl.max(x, axis=0))
+    tl.store(y_ptr + offs, e / tl.sum(e, axis=0), mask=mask)
+
+
+def entry(x):
+    y = torch.empty_like(x)
+    kernel[(1,)](x, y, len(x), BLOCK=64)
+    return y
+"""
+
+
+@pytest.mark.parametrize(
+    ("look_at", "where"),
+    [
+        ("other= of the masked load", "line 6"),
+        ("the mask of the store", "lines 5 and 8"),
+        ("triton.cdiv in the grid", "line 13"),
+        ("tl.program_id in the offsets", "lines 3 and 4"),
+        ("the argument of exp", "line 7"),
+        ("torch.empty", "line 12"),
+        (".to(tl.float32)", "line 7"),
+        ("what is subtracted, divided and multiplied", "line 8"),
+        ("what is stored there", "line 8"),
+        ("what entry() returns", "line 14"),
+        ("a thing without a word", "in kernel, from line 2 on"),
+        ("the mask on line 5", ""),
+        ("", ""),
+    ],
+)
+def test_the_lines_behind_the_words_are_named(look_at: str, where: str) -> None:
+    assert pointed(look_at, SOURCE) == (f"{look_at}: {where}" if where else look_at)
+
+
+def test_a_file_without_such_a_thing_has_no_line() -> None:
+    assert pointed("the mask", "x = 1\n") == "the mask"
