@@ -37,6 +37,8 @@ def inputs(case: Case, draw) -> tuple:
     if "lift" in case or "rise" in case:
         k += case.get("lift", 0.0) - case.get("rise", 0.0) * torch.arange(case.Sk, device=k.device)[:, None]
     scale = case.get("scale", case.D**-0.5)
+    if case.huge:  # where no value is looked at
+        return q, k, v, o, draw(case.B, case.H, case.Sq, dtype=torch.float32), do, scale, case.causal
     known = forward(q, k, v, scale, case.causal)
     lse = holding(draw, known[1])
     if "more_keys" in case:
@@ -104,6 +106,9 @@ CASES = [
     at(30, 50, 32, q_values="large", k_values="large", scale=1e-8, dtype=BRAIN),
     at(20, 50, 32, do_values="nan"),
     at(50, 60, 32, True, calls=2),
+    at(1, 20, 16, B=256, H=300, huge=True),
+    at(2**20 + 5, 2**20 + 5, 128, True, H=20, dtype=HALF, huge=True),
+    at(2**20 + 5, 2**20 + 5, 128, H=20, order="bshd", dtype=HALF, huge=True),
 ]
 
 challenge = Challenge(

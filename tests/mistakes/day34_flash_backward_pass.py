@@ -42,6 +42,10 @@ ADD_DQ = f"""{DK}
         tl.store(dq_ptrs, dq.to(q.dtype), mask=there)"""
 TORCH_DELTA = "    delta = (o.float() * do.float()).sum(dim=-1)"
 
+PASS_BY = 'as in the forward pass."""\n    pid_b, pid_h = '
+HEAD_OF_DELTA = """behind the first one.
+    pid_b, pid_h = tl.program_id(2).to(tl.int64), tl.program_id(1).to(tl.int64)"""
+
 mistakes = [
     Mistake(
         "a head of dk begins where one of dq would",
@@ -344,5 +348,37 @@ mistakes = [
         says="",
         undone=("dkdv_kernel", "flash_backward"),
         so_far="dscores ✓ · dq ✗ · not started: dv, dk, launches",
+    ),
+    Mistake(
+        "a row's offset is counted in 32 bits",
+        swap={"tl.cast(start, tl.int64) * stride_xm": "start * stride_xm"},
+        fails="edges",
+        says="its offset passed 2³¹ in int32",
+    ),
+    Mistake(
+        "a head's offset is counted in 32 bits in dq",
+        swap={
+            PASS_BY + "tl.program_id(2).to(tl.int64), tl.program_id(1).to(tl.int64)": (
+                PASS_BY + "tl.program_id(2), tl.program_id(1)"
+            )
+        },
+        fails="edges",
+        says="its offset passed 2³¹ in int32",
+    ),
+    Mistake(
+        "all blocks of queries of all heads stand along axis 1",
+        swap={
+            "delta_kernel[triton.cdiv(Sq, narrow), H, B]": "delta_kernel[H, triton.cdiv(Sq, narrow), B]",
+            HEAD_OF_DELTA: HEAD_OF_DELTA.replace("id(1)", "id(0)"),
+            "start_m = tl.program_id(0) * BLOCK_M\n    # The only read of o": (
+                "start_m = tl.program_id(1) * BLOCK_M\n    # The only read of o"
+            ),
+            "(pid_b * tl.num_programs(1) + pid_h) * Sq + offs_m": (
+                "(pid_b * tl.num_programs(0) + pid_h) * Sq + offs_m"
+            ),
+            "tall, narrow = 64, 32": "tall, narrow = 16, 16",
+        },
+        fails="edges",
+        says="CUDA refuses to launch it",
     ),
 ]

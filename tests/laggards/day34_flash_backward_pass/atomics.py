@@ -7,8 +7,8 @@ import triton.language as tl
 
 @triton.jit
 def dots(Out, G, E, H, S, ob, oh, os, gb, gh, gs, gd, D: tl.constexpr, BM: tl.constexpr, BD: tl.constexpr):
-    bh = tl.program_id(1).to(tl.int64)
-    m = tl.program_id(0) * BM + tl.arange(0, BM)
+    bh = (tl.program_id(0) // tl.cdiv(S, BM)).to(tl.int64)
+    m = tl.program_id(0) % tl.cdiv(S, BM) * BM + tl.arange(0, BM)
     d = tl.arange(0, BD)
     mask = (m < S)[:, None] & (d < D)[None, :]
     at_o = bh // H * ob + bh % H * oh + m[:, None].to(tl.int64) * os + d[None, :]
@@ -24,9 +24,10 @@ def all_gradients(
     qb, qh, qs, kb, kh, ks, vb, vh, vs, gb, gh, gs, gd,
     CAUSAL: tl.constexpr, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BD: tl.constexpr,
 ):  # fmt: skip
-    bh = tl.program_id(1).to(tl.int64)
+    bh = (tl.program_id(0) // tl.cdiv(Sk, BN)).to(tl.int64)
     b, h = bh // H, bh % H
-    n = tl.program_id(0) * BN + tl.arange(0, BN)
+    first = tl.program_id(0) % tl.cdiv(Sk, BN) * BN
+    n = first + tl.arange(0, BN)
     d = tl.arange(0, BD)
     keys = (n < Sk)[:, None] & (d < D)[None, :]
     k = tl.load(K + b * kb + h * kh + n[:, None].to(tl.int64) * ks + d[None, :], mask=keys, other=0.0)
@@ -35,7 +36,7 @@ def all_gradients(
     dv = tl.zeros((BN, BD), tl.float32)
     start = 0
     if CAUSAL:
-        start = tl.maximum(tl.program_id(0) * BN + Sq - Sk, 0) // BM * BM
+        start = tl.maximum(first + Sq - Sk, 0) // BM * BM
     for start_m in range(start, Sq, BM):
         m = start_m + tl.arange(0, BM)
         there = (m < Sq)[:, None] & (d < D)[None, :]
@@ -74,11 +75,11 @@ def flash_backward(q, k, v, o, lse, do, scale, causal):
     added = torch.zeros((B, H, Sq, D), dtype=torch.float32, device=q.device)
     delta = torch.empty((B, H, Sq), dtype=torch.float32, device=q.device)
     BD = max(16, triton.next_power_of_2(D))
-    dots[triton.cdiv(Sq, 64), B * H](
+    dots[(triton.cdiv(Sq, 64) * B * H,)](
         o, do, delta, H, Sq, *o.stride()[:3], *do.stride(), D=D, BM=64, BD=BD
     )  # fmt: skip
     BM, BN = (32, 16) if q.is_cuda else (64, 128)
-    all_gradients[triton.cdiv(Sk, BN), B * H](
+    all_gradients[(triton.cdiv(Sk, BN) * B * H,)](
         q, k, v, do, lse, delta, added, dk, dv, H, Sq, Sk, scale,
         *q.stride()[:3], *k.stride()[:3], *v.stride()[:3], *do.stride(),
         CAUSAL=causal, D=D, BM=BM, BN=BN, BD=BD, num_warps=4, num_stages=1,
