@@ -143,6 +143,18 @@ mistakes = [
         says="Pruning drops no config",
     ),
     Mistake(
+        "pruning does not look at shared memory",
+        swap={"fits = stage * candidate.num_stages <= shared and block_m * block_n <= area": "fits = True"},
+        fails="fast",
+        says="pruning leaves a config of linear_relu_kernel that needs",
+    ),
+    Mistake(
+        "pruning takes every element for two bytes",
+        swap={"block_k * x.element_size()": "block_k * 2", " and block_m * block_n <= area": ""},
+        fails="fast",
+        says="pruning leaves a config of linear_relu_kernel that needs",
+    ),
+    Mistake(
         "no autotuner stands above the kernel",
         swap={
             TUNER: "",

@@ -30,21 +30,22 @@ def check(session: Session) -> None:
         if told.fault and not (told.tuned and told.fault.type == "CompileTimeAssertionFailure"):
             raise _rejected(told, session.evidence.source)
     for told in found:
-        if _too_large(told) and not (told.tuned and _another(told, found)):
+        if too_large(told) and not (told.tuned and _another(told, found)):
             raise _unfit(told)
     unknown = sorted({told.unknown for told in found if told.unknown})
     if unknown and all(told.unknown for told in found):
         raise NotMeasured(f"whether it compiles is not known ({unknown[0]})")
 
 
-def _too_large(told: Told) -> bool:
+def too_large(told: Told) -> bool:
+    """Whether a program of it needs more shared memory than the usual GPU has."""
     return told.shared is not None and told.shared > GPU.shared
 
 
 def _another(told: Told, found: Iterable[Told]) -> bool:
     """Whether the autotuner has a config for that call that fits, or may."""
     alike = (other for other in found if (other.case, other.kernel) == (told.case, told.kernel))
-    return any(not other.fault and not _too_large(other) for other in alike)
+    return any(not other.fault and not too_large(other) for other in alike)
 
 
 def _rejected(told: Told, source: str) -> CheckFailed:

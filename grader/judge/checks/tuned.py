@@ -7,8 +7,10 @@ from collections.abc import Sequence
 
 from grader.answers import Called, Tuning
 from grader.challenge import Challenge, Tuner
+from grader.judge.acceptance import Told as Compiled
 from grader.judge.case.trial import Trial
 from grader.judge.challenges import weight
+from grader.judge.checks import compiles
 from grader.judge.session import CheckFailed, Session
 
 APART = 4  # times as large a size may ask for another config
@@ -20,7 +22,7 @@ def check(session: Session, challenge: Challenge) -> None:
     """Hold the autotuner of the cases against what is asked.
 
     Raises:
-        CheckFailed: it does not choose, its key misses something, or nothing is pruned.
+        CheckFailed: it does not choose, its key misses something, nothing is pruned, or not enough.
     """
     trials = [trial for trial in session.evidence.trials if trial.challenge is challenge]
     if challenge.tuner is None or not trials:
@@ -29,6 +31,7 @@ def check(session: Session, challenge: Challenge) -> None:
     told = _few(seen, challenge.tuner) or _strangers(seen)
     told = told or next((told for size in challenge.tuner.key if (told := _mistaken(seen, size))), None)
     told = told or _unpruned(seen, challenge.tuner)
+    told = told or (_unfit(session.acceptance.result()) if session.acceptance else None)
     if told:
         raise CheckFailed("failed", {"reason": told[0], "fact": "autotuner"}, told)
 
@@ -86,5 +89,19 @@ def _unpruned(seen: Sequence[Seen], wanted: Tuner) -> Told | None:
     return (
         f"Pruning drops no config in any case: with {smallest.case.id} all {tuning.configs} are timed, whose "
         "tiles are far larger than the result, too.",
+        "prune_configs_by",
+    )
+
+
+def _unfit(compiled: Sequence[Compiled]) -> Told | None:
+    """Without a GPU: what pruning left, and a GPU has no shared memory for."""
+    found = [one for one in compiled if one.tuned and compiles.too_large(one)]
+    if not found:
+        return None
+    most = max(found, key=lambda one: one.shared or 0)
+    needs, has = (most.shared or 0) >> 10, compiles.GPU.shared >> 10
+    return (
+        f"With {most.case}, pruning leaves a config of {most.kernel} that needs {needs} KB of shared memory "
+        f"where an {compiles.GPU.name} has {has}: it would be compiled, and skipped.",
         "prune_configs_by",
     )

@@ -65,6 +65,9 @@ OUTSIDE: tuple[tuple[str, Is], ...] = (
     (r"\bgrid\b|launch\b|hands over", _launch),
     ("torch.empty|allocation|memory", _call("empty", "empty_like", "new_empty")),
     ("launcher", _launch),
+    ("prune_configs_by", _given("prune_configs_by")),
+    ("key=", _given("key")),
+    ("autotuner|configs$", _call("autotune")),
     ("returns?", lambda node: isinstance(node, ast.Return)),
 )
 

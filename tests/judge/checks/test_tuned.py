@@ -26,7 +26,7 @@ def told(*seen: tuple[Case, Tuning]) -> str:
         assert trial.answer is not None
         trial.challenge = challenge
         trial.answer = replace(trial.answer, report=replace(trial.answer.report, tunings=[tuning]))  # type: ignore[type-var]
-    session: Any = SimpleNamespace(evidence=SimpleNamespace(trials=trials))
+    session: Any = SimpleNamespace(evidence=SimpleNamespace(trials=trials), acceptance=None)
     try:
         tuned.check(session, challenge)
     except CheckFailed as failed:
