@@ -102,6 +102,13 @@ def seeds(arguments: tuple[str, ...]) -> None:
 
 @dev.command(context_settings=passing_on, add_help_option=False)
 @rest
+def mutants(arguments: tuple[str, ...]) -> None:
+    """Edit right files systematically, and grade each: which wrong ones pass?"""
+    raise click.exceptions.Exit(_python("grader.dev.mutants", *arguments))
+
+
+@dev.command(context_settings=passing_on, add_help_option=False)
+@rest
 def measured(arguments: tuple[str, ...]) -> None:
     """Time every planted kernel on this machine's GPU, into a file."""
     raise click.exceptions.Exit(_python("grader.dev.measured", *arguments))

@@ -141,6 +141,28 @@ class Exploit:
         return self.path.stem
 
 
+@dataclass(frozen=True)
+class Equivalent:
+    """A mutant that lives, and rightly so: an entry of tests/equivalents/<place>.py.
+
+    Args:
+        where: the file and the function, `solution:softmax_kernel`.
+        line, becomes: the edited line, stripped, before and after.
+        why: it computes the same; or how a GPU alone tells it.
+        gpu: a GPU tells it.
+    """
+
+    where: str
+    line: str
+    becomes: str
+    why: str
+    gpu: bool = False
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return self.where, self.line, self.becomes
+
+
 HEADER = re.compile(r"fails (?P<fails>\w+)(?: with (?P<only>\S+))?(?P<gpu> on a GPU)?: (?P<says>.+)")
 
 
@@ -163,6 +185,12 @@ def mistakes(day: Day) -> list[Mistake]:
 
 def laggards(day: Day) -> list[Laggard]:
     return _named(day, "laggards")
+
+
+def equivalents(day: Day) -> list[Equivalent]:
+    """Most days have some; a day without a list has none."""
+    listed = (TESTS / "equivalents" / f"{day.place}.py").is_file()
+    return _named(day, "equivalents") if listed else []
 
 
 def honest(day: Day) -> Iterator[Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from pathlib import Path
@@ -13,7 +14,7 @@ from grader.challenge import Challenge, Speed
 from grader.judge import acceptance
 from grader.judge.session import CheckFailed, NotMeasured, Session
 from grader.verdict import Check, Outcome
-from grader.wire import Channel
+from grader.wire import Channel, Closed
 
 CHECKS = Path(__file__).with_name("suite.py")
 # Once so many cases of a group have failed, only a few of the rest are tried, evenly spread: together they
@@ -79,7 +80,7 @@ class Reporter:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         names = [self._name(item) for item in session.items]
         self.left = dict(Counter(_group(name) for name in names))
-        self.events.send({"event": "planned", "checks": names})
+        self._tell({"event": "planned", "checks": names})
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
@@ -90,7 +91,7 @@ class Reporter:
             if _group(name) != self.failed_group:
                 self._end(item)
             pytest.skip("not reached")
-        self.events.send({"event": "started", "check": name})
+        self._tell({"event": "started", "check": name})
         self.begin = time.perf_counter()
 
     def _end(self, item: pytest.Item) -> None:
@@ -148,9 +149,15 @@ class Reporter:
         self.broken = str(raised.getrepr())
         return "failed", {"reason": "the grader failed here"}
 
+    def _tell(self, event: dict[str, Any]) -> None:
+        try:
+            self.events.send(event)
+        except Closed:
+            os._exit(0)  # whoever asked is gone, and has heard enough: the rest would be for nobody
+
     def _record(self, check: Check) -> None:
         self.outcomes.append(check)
-        self.events.send({"event": "checked", "check": vars(check)})
+        self._tell({"event": "checked", "check": vars(check)})
 
 
 def _group(name: str) -> str:

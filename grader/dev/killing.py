@@ -1,0 +1,79 @@
+"""Is a mutant killed? Graded on a CPU, values alone, until the first check that does not pass."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from queue import SimpleQueue
+
+from grader.dev.mutating import Mutant, files
+from grader.engine.warm import Warm
+from grader.errors import CannotGrade
+from grader.request import Request
+from grader.wire import Closed, TimedOut
+
+PATIENCE = 10.0  # seconds that one call may take: a mutant that takes longer is killed
+SILENCE = 100.0  # seconds without any event
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A mutant, and the first check that it did not pass; empty where it passed all."""
+
+    mutant: Mutant
+    killed_by: str
+
+
+def try_all(mutants: Sequence[Mutant], jobs: int, seed: int) -> Iterator[Tried]:
+    """Each mutant, in their order, so many at once, each in a warm parent of its own."""
+    with contextlib.ExitStack() as stack:
+        free: SimpleQueue[Warm] = SimpleQueue()
+        for _ in range(jobs):
+            free.put(stack.enter_context(Warm("cpu")))
+        pool = stack.enter_context(ThreadPoolExecutor(jobs))
+        yield from pool.map(lambda mutant: _try(mutant, free, seed), mutants)
+
+
+def _try(mutant: Mutant, free: SimpleQueue[Warm], seed: int) -> Tried:
+    warm = free.get()
+    try:
+        return Tried(mutant, killed_by(mutant, warm, seed))
+    finally:
+        free.put(warm)
+
+
+def killed_by(mutant: Mutant, warm: Warm, seed: int = 1) -> str:
+    """The first check that does not pass; empty where there is none.
+
+    Raises:
+        CannotGrade: the grader itself failed.
+    """
+    day = mutant.day
+    where = files(day)[mutant.file].resolve()
+    request = Request(
+        "grade",
+        *(day.hidden_tests, where, day.provided),
+        mutant.source.encode(),
+        warm.device,
+        seed,
+        PATIENCE,
+        speed=False,
+        mute=warm.mute,
+    )
+    running = ""
+    with contextlib.closing(warm.judge(request)) as events:
+        while True:
+            try:
+                event, _ = events.receive(SILENCE)
+            except (Closed, TimedOut):
+                return running or "the judge"
+            if event["event"] == "finished":
+                warm.mute = event["mute"]
+                return ""
+            if event["event"] in ("broken", "refused"):
+                raise CannotGrade(f"{mutant.name}: {event['text'].splitlines()[-1]}", "track doctor")
+            running = event.get("check", running) if event["event"] == "started" else running
+            if event["event"] == "checked" and event["check"]["outcome"] not in ("passed", "not measured"):
+                return str(event["check"]["name"])
