@@ -21,6 +21,8 @@ many = [
     Case(B=2**16 + 1, M=2, N=3, b="MN", gpu=True),
     Case(B=2**17 + 1, M=128, N=128, b="MN", dtype=HALF, layout="expanded", gpu=True),
     Case(B=185_001, M=128, N=128, b="MN", dtype=HALF, huge=True),
+    Case(B=1, M=50_001, N=50_003, b="MN", dtype=HALF, huge=True),
+    Case(B=1, M=50_001, N=50_003, b="MN", dtype=HALF, layout="transposed", huge=True),
 ]
 
 challenge = Challenge(

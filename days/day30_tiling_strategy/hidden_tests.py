@@ -82,6 +82,8 @@ challenge = Challenge(
         Case(B=2, H=16, Sq=2000, Sk=3001, D=128, dtype=HALF, gpu=True),
         Case(B=256, H=300, Sq=1, Sk=20, D=16, huge=True),
         Case(B=1, H=20, Sq=2**20 + 5, Sk=2**20 + 5, D=128, dtype=HALF, huge=True),
+        Case(B=20, H=1, Sq=2**20 + 5, Sk=2**20 + 5, D=128, dtype=HALF, huge=True),
+        Case(B=1, H=20, Sq=2**20 + 5, Sk=2**20 + 5, D=128, layout=BSHD, dtype=HALF, huge=True),
     ],
     # 2.5 MiB of scores; as much as q again, 0.07 MiB, is forgiven.
     memory=Memory(Case(B=1, H=1, Sq=1152, Sk=1152, D=32, dtype=HALF), extra=lambda q, k, v, scale: q.nbytes),

@@ -101,6 +101,8 @@ CASES = [
     Case(B=2, H=16, Sq=2000, Sk=3001, D=128, causal=True, dtype=HALF, gpu=True),
     Case(B=256, H=300, Sq=1, Sk=20, D=16, causal=False, huge=True),
     Case(B=1, H=20, Sq=2**20 + 5, Sk=2**20 + 5, D=128, causal=True, dtype=HALF, huge=True),
+    Case(B=20, H=1, Sq=2**20 + 5, Sk=2**20 + 5, D=128, causal=False, dtype=HALF, huge=True),
+    Case(B=1, H=20, Sq=2**20 + 5, Sk=2**20 + 5, D=128, causal=False, layout=BSHD, dtype=HALF, huge=True),
 ]
 
 challenge = Challenge(

@@ -80,6 +80,7 @@ CASES = [
     at(20, 50, 32, values="nan", k_values="normal", v_values="normal"),
     at(50, 60, 32, True, calls=2),
     at(2**20 + 5, 2**20 + 5, 128, True, H=20, dtype=HALF, huge=True),
+    at(2**20 + 5, 2**20 + 5, 128, B=20, H=1, dtype=HALF, huge=True),
     at(2**20 + 5, 2**20 + 5, 128, H=20, order="bshd", dtype=HALF, huge=True),
 ]
 

@@ -86,6 +86,8 @@ challenge = (
             of_rows(40, 64, values="nan", do_values="normal"),
             of_rows(40, 64, calls=2),
             of_rows(2**20 + 5, 128, H=20, dtype=HALF, huge=True),
+            of_rows(2**20 + 5, 128, B=20, H=1, dtype=HALF, huge=True),
+            of_rows(2**20 + 5, 128, H=20, order="bshd", dtype=HALF, huge=True),
         ],
     ),
     Challenge(
@@ -134,6 +136,9 @@ challenge = (
             at(20, 50, 32, do_values="nan", values="negative", more_keys=True),
             at(50, 60, 32, True, calls=2),
             at(9200, 9200, 16, H=32, dtype=HALF, huge=True),
+            at(2**18 + 5, 2**14, 16, H=1, dtype=HALF, huge=True),
+            at(2**20 + 5, 16, 128, B=20, H=1, dtype=HALF, huge=True),
+            at(2**20 + 5, 16, 128, H=20, order="bshd", dtype=HALF, huge=True),
         ],
     ),
 )

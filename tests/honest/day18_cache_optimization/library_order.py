@@ -18,7 +18,7 @@ def kernel(A, B, C, M, N, K, sam, sak, sbk, sbn, BM: tl.constexpr, BN: tl.conste
     step = tl.arange(0, BK)
     out = tl.zeros((BM, BN), tl.float32)
     for start in range(0, K, BK):
-        ks = start + step
+        ks = (start + step).to(tl.int64)
         a = tl.load(A + rows * sam + ks[None, :] * sak, mask=(rows < M) & (ks[None, :] < K), other=0.0)
         b = tl.load(B + ks[:, None] * sbk + cols * sbn, mask=(ks[:, None] < K) & (cols < N), other=0.0)
         out += tl.dot(a, b, input_precision="ieee")

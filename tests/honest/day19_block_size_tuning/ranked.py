@@ -50,7 +50,7 @@ def linear_relu_kernel(
     w_ptr += offs_n.to(tl.int64)[None, :] * stride_wn
     acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
     for start in range(0, k, BLOCK_K):
-        now = start + offs_k
+        now = (start + offs_k).to(tl.int64)
         x = tl.load(x_ptr + now[None, :] * stride_xk, mask=in_m & (now[None, :] < k), other=0.0)
         w = tl.load(w_ptr + now[:, None] * stride_wk, mask=in_n & (now[:, None] < k), other=0.0)
         acc += tl.dot(x, w, input_precision="ieee")

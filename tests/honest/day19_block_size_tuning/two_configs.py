@@ -23,7 +23,7 @@ def fused(
     bias = tl.load(Bias + cols * sb, mask=cols < N, other=0.0).to(tl.float32)
     acc = tl.zeros((BM, BN), tl.float32) + bias[None, :]
     for start in range(0, K, BK):
-        ks = start + tl.arange(0, BK)
+        ks = (start + tl.arange(0, BK)).to(tl.int64)
         x_mask = (rows < M)[:, None] & (ks < K)[None, :]
         w_mask = (cols < N)[:, None] & (ks < K)[None, :]
         x = tl.load(X + rows[:, None] * sxm + ks[None, :] * sxk, mask=x_mask, other=0.0)

@@ -26,7 +26,7 @@ def lse_kernel(
     BLOCK_N: tl.constexpr,
     BLOCK_D: tl.constexpr,
 ):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     c = tl.arange(0, BLOCK_D)
     q_ptr += tl.program_id(1).to(tl.int64) * q_head
     k_ptr += tl.program_id(1).to(tl.int64) * k_head
@@ -37,7 +37,7 @@ def lse_kernel(
     )
     top = tl.full((BLOCK,), float("-inf"), tl.float32)
     for first in range(0, n_keys, BLOCK_N):
-        j = first + tl.arange(0, BLOCK_N)
+        j = (first + tl.arange(0, BLOCK_N)).to(tl.int64)
         k = tl.load(
             k_ptr + j[None, :] * k_row + c[:, None] * k_col,
             mask=(j < n_keys)[None, :] & (c < d)[:, None],
@@ -47,7 +47,7 @@ def lse_kernel(
         top = tl.maximum(top, tl.max(s, axis=1))
     total = tl.zeros((BLOCK,), tl.float32)
     for first in range(0, n_keys, BLOCK_N):
-        j = first + tl.arange(0, BLOCK_N)
+        j = (first + tl.arange(0, BLOCK_N)).to(tl.int64)
         k = tl.load(
             k_ptr + j[None, :] * k_row + c[:, None] * k_col,
             mask=(j < n_keys)[None, :] & (c < d)[:, None],
@@ -85,7 +85,7 @@ def mix_kernel(
     BLOCK_N: tl.constexpr,
     BLOCK_D: tl.constexpr,
 ):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     c = tl.arange(0, BLOCK_D)
     head = tl.program_id(1).to(tl.int64)
     q_at = q_ptr + head * q_head + i[:, None] * q_row + c[None, :] * q_col
@@ -94,7 +94,7 @@ def mix_kernel(
     total = tl.load(lse_ptr + head * 2 * n_queries + 2 * i + 1, mask=i < n_queries, other=1.0)
     acc = tl.zeros((BLOCK, BLOCK_D), tl.float32)
     for first in range(0, n_keys, BLOCK_N):
-        j = first + tl.arange(0, BLOCK_N)
+        j = (first + tl.arange(0, BLOCK_N)).to(tl.int64)
         mask = (j < n_keys)[:, None] & (c < d)[None, :]
         k = tl.load(k_ptr + head * k_head + j[:, None] * k_row + c[None, :] * k_col, mask=mask, other=0)
         v = tl.load(v_ptr + head * v_head + j[:, None] * v_row + c[None, :] * v_col, mask=mask, other=0)

@@ -16,14 +16,14 @@ def turned(
     for item in range(tl.program_id(0), B * H * tiles, tl.num_programs(0)):
         tile, head = item // (B * H), item % (B * H)
         b, h = (head // H).to(tl.int64), (head % H).to(tl.int64)
-        m = tile * TM + tl.arange(0, TM)
+        m = tile.to(tl.int64) * TM + tl.arange(0, TM)
         has_m = m < M
         qt = tl.load(
             Q + b * q0 + h * q1 + d[:, None] * q3 + m[None, :] * q2, has_d[:, None] & has_m[None, :], 0.0
         )
         total = tl.zeros([TD, TM], dtype=tl.float32)
         for start in tl.range(0, tl.cdiv(N, TN) * TN, TN):
-            n = start + tl.arange(0, TN)
+            n = (start + tl.arange(0, TN)).to(tl.int64)
             has_n = n < N
             rows = tl.load(
                 K + b * k0 + h * k1 + n[:, None] * k2 + d[None, :] * k3, has_n[:, None] & has_d[None, :], 0.0

@@ -23,7 +23,7 @@ def part_of_keys(
     top = tl.full((TM,), float("-inf"), tl.float32)
     total = tl.full((TM,), 0.0, tl.float32)
     for start in range(part * TN, N, PARTS * TN):
-        n = start + tl.arange(0, TN)
+        n = (start + tl.arange(0, TN)).to(tl.int64)
         k_at = k_ptr + head // H * kb + head % H * kh + n[None, :] * kn + d[:, None] * kd
         k = tl.load(k_at, mask=(d < D)[:, None] & (n < N)[None, :], other=0.0)
         s = tl.dot(q, k, input_precision="ieee") * (scale * LOG2_E)

@@ -7,7 +7,7 @@ import triton.language as tl
 
 @triton.jit
 def score_tile(q, K, first, Sk, D, ks, kd, scale, rows, last, TN: tl.constexpr, TD: tl.constexpr):
-    n = first + tl.arange(0, TN)
+    n = (first + tl.arange(0, TN)).to(tl.int64)
     d = tl.arange(0, TD)
     k = tl.load(K + n[:, None] * ks + d[None, :] * kd, mask=(n < Sk)[:, None] & (d < D)[None, :], other=0.0)
     s = tl.dot(q, tl.trans(k), input_precision="ieee") * scale
@@ -20,7 +20,7 @@ def walk_twice(
     TM: tl.constexpr, TN: tl.constexpr, TD: tl.constexpr,
 ):  # fmt: skip
     h, b = tl.program_id(1).to(tl.int64), tl.program_id(2).to(tl.int64)
-    m = tl.program_id(0) * TM + tl.arange(0, TM)
+    m = (tl.program_id(0) * TM + tl.arange(0, TM)).to(tl.int64)
     d = tl.arange(0, TD)
     Q += b * q0 + h * q1
     K += b * k0 + h * k1

@@ -7,7 +7,7 @@ import triton.language as tl
 
 @triton.jit
 def dot_rows(o, do, out, H, S, ob, oh, os, gb, gh, gs, D: tl.constexpr, W: tl.constexpr, PER: tl.constexpr):
-    first = tl.program_id(0) * PER
+    first = tl.program_id(0).to(tl.int64) * PER
     h = (tl.program_id(1) % H).to(tl.int64)
     b = (tl.program_id(1) // H).to(tl.int64)
     c = tl.arange(0, W)
