@@ -43,6 +43,7 @@ challenge = Challenge(
         Case(m=33, n=17, k=700),
         Case(m=129, n=20, k=300),
         Case(m=20, n=131, k=300),
+        Case(m=300, n=290, k=40),
         Case(m=5, n=70, k=1023, dtype=HALF),
         Case(m=70, n=5, k=577, dtype=BRAIN),
         Case(m=12, n=8, k=1088, dtype=HALF),

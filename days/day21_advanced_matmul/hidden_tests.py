@@ -70,6 +70,7 @@ challenge = Challenge(
         Case(groups="63+65", k=64, n=65),
         Case(groups="0+4+0+0+21+3+0", k=40, n=36),
         Case(groups="13x1", k=24, n=20),
+        Case(groups="13x1", k=24, n=150),
         Case(groups="4x0+90+3x0", k=50, n=24),
         Case(groups="1+200+2", k=20, n=40),
         Case(groups="11+2+29", k=130, n=67),
@@ -97,6 +98,8 @@ challenge = Challenge(
         Case(groups="6+8", k=35, n=31, calls=2),
         Case(groups="256x3+0+1000", k=256, n=1024, dtype=BRAIN, gpu=True),
         Case(groups="2x42_500", k=64, n=32_768, dtype=HALF, huge=True),
+        Case(groups="2x42_500", k=64, n=32_768, dtype=HALF, layout="transposed", huge=True),
+        Case(groups="300x1", k=2048, n=4096, dtype=HALF, huge=True),
     ],
     speed=Speed(
         Case(groups="16x512", k=4096, n=4096, dtype=BRAIN),
