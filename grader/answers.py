@@ -53,6 +53,27 @@ class Failed:
     overruns: list[Overrun] = field(default_factory=list)
 
 
+# What `track grade --strict` asks of the kernel for a process of the learner's code; grader/README.md.
+CONFINEMENTS = (
+    "no new privileges",
+    "limited memory",
+    "limited files",
+    "limited processes",
+    "no network",
+    "read-only files",
+    "hidden answers",
+    "hidden processes",
+)
+
+
+@dataclass(frozen=True)
+class Confined:
+    """To `confine`: which of CONFINEMENTS are in force, and which this machine does not grant."""
+
+    confined: list[str]
+    not_confined: list[str]
+
+
 @dataclass(frozen=True)
 class Parameter:
     """A positional parameter of a learner's function."""

@@ -29,6 +29,8 @@ class Request:
         seeds: of `seeds`, how many are tried, from `seed` on.
         skeleton, solution: the day's own files as text, for a judge that tells how far a file is; empty where
             nobody asks.
+        scratch: the only folder that the learner's code may write to; empty where it is not confined.
+        hidden: folders that it may not read then.
         call_timeout: seconds that one call of the learner's function may take.
         only: a substring of the ids of the cases to try; all when None.
         cases, speed: whether cases are tried, and bars.
@@ -56,6 +58,8 @@ class Request:
     seeds: int = 1
     skeleton: str = ""
     solution: str = ""
+    scratch: str = ""
+    hidden: Sequence[str] | None = None
 
     def rng(self, *purpose: str) -> random.Random:
         """The generator for one purpose."""

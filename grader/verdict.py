@@ -108,6 +108,8 @@ class Verdict:
         look_at: one thing to look at, such as "line 14" or "the mask of the store"; may be empty.
         beside: of a pass whose speed was predicted, how our solution differs; else empty.
         pieces: of a file that is not right yet, how far each part of it is; empty where that is not known.
+        confined, not_confined: of a strict grading that loaded the file, what was put in force before, and
+            what this machine does not grant; by the names of answers.CONFINEMENTS.
     """
 
     day: int | str
@@ -124,6 +126,8 @@ class Verdict:
     seconds: float = 0.0
     output: str = ""
     pieces: tuple[Part, ...] = ()
+    confined: tuple[str, ...] = ()
+    not_confined: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -147,6 +151,7 @@ class Verdict:
         fields = {name: value for name, value in document.items() if name in cls.__dataclass_fields__}
         fields["checks"] = tuple(Check(**check) for check in fields.get("checks", ()))
         fields["pieces"] = tuple(Part(**part) for part in fields.get("pieces", ()))
+        fields |= {name: tuple(fields.get(name, ())) for name in ("confined", "not_confined")}
         if fields.get("speed"):
             fields["speed"] = SpeedResult(
                 **{**fields["speed"], "interval": tuple(fields["speed"]["interval"])}

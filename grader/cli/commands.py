@@ -103,9 +103,16 @@ def lesson(day: Words, words: bool) -> None:
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), metavar="N", help="Draw the same inputs again.")
 @click.option("-k", "only", metavar="CASE", help="Try one case, as a failed grading names it.")
 @click.option("--file", type=click.Path(path_type=Path), help="Grade this file; nothing is recorded.")
+@click.option("--strict", is_flag=True, help="Confine your code as far as this machine allows.")
 @as_json
 def grade(
-    day: Words, device: Device, seed: int | None, only: str | None, file: Path | None, as_json: bool
+    day: Words,
+    device: Device,
+    seed: int | None,
+    only: str | None,
+    file: Path | None,
+    strict: bool,
+    as_json: bool,
 ) -> None:
     """Grade your kernel, and say what is wrong with it.
 
@@ -123,7 +130,7 @@ def grade(
     watcher = sys.stderr if sys.stderr.isatty() else io.StringIO()
     screen = Terminal(watcher if as_json else sys.stdout)
     verdict = submission.grade(
-        submission.Submission(wanted, path, found, device or "auto", seed, only), screen
+        submission.Submission(wanted, path, found, device or "auto", seed, only, strict), screen
     )
     if as_json:
         emit(**verdict.to_json())

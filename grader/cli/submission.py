@@ -32,6 +32,7 @@ class Submission:
     Attributes:
         workspace: where it is written down; None for a file that is nobody's day.
         only: the one case to try; such a grading never counts as a pass.
+        strict: confine the learner's code.
     """
 
     day: Day
@@ -40,6 +41,7 @@ class Submission:
     device: Device = "auto"
     seed: int | None = None
     only: str | None = None
+    strict: bool = False
 
 
 def grade(submission: Submission, terminal: Terminal, warm: Warm | None = None) -> Verdict:
@@ -58,6 +60,7 @@ def grade(submission: Submission, terminal: Terminal, warm: Warm | None = None) 
             only=submission.only,
             on_event=live,
             warm=warm,
+            strict=submission.strict,
             given="" if submission.workspace else f" --file {shlex.quote(near(submission.path))}",
         )
         live.finish(verdict)

@@ -119,7 +119,8 @@ class Laggard:
 class Exploit:
     """A file of tests/exploits/<place>/ that must earn no pass. Its docstring says how it would get one, and
     ends in `fails GROUP: WORDS`; in `fails GROUP with CASE: WORDS` where a part of a case's name is enough to
-    show it; ` on a GPU` stands before the colon where only a GPU does.
+    show it. Before the colon stands ` on a GPU` where only a GPU shows it, ` under --strict` where it passes
+    without that.
 
     Args:
         mechanism: the first line of the docstring.
@@ -127,6 +128,7 @@ class Exploit:
         says: what the diagnosis must contain.
         only: the part of a case's name.
         gpu: only shows on a GPU.
+        strict: it is confinement that stops it.
     """
 
     path: Path
@@ -135,6 +137,7 @@ class Exploit:
     says: str
     only: str | None = None
     gpu: bool = False
+    strict: bool = False
 
     @property
     def stem(self) -> str:
@@ -163,7 +166,8 @@ class Equivalent:
         return self.where, self.line, self.becomes
 
 
-HEADER = re.compile(r"fails (?P<fails>\w+)(?: with (?P<only>\S+))?(?P<gpu> on a GPU)?: (?P<says>.+)")
+WHERE = r"(?: with (?P<only>\S+))?(?P<gpu> on a GPU)?(?P<strict> under --strict)?"
+HEADER = re.compile(rf"fails (?P<fails>\w+){WHERE}: (?P<says>.+)")
 
 
 def exploits(day: Day) -> list[Exploit]:
@@ -175,8 +179,8 @@ def _exploit(path: Path) -> Exploit:
     told = HEADER.fullmatch(text.splitlines()[-1] if text else "")
     if told is None:
         raise TrackError(f"{path} does not say what it fails.", "The docstring ends in `fails GROUP: WORDS`.")
-    first, gpu = text.splitlines()[0], told["gpu"] is not None
-    return Exploit(path, first, told["fails"], told["says"], told["only"], gpu)
+    first, gpu, strict = text.splitlines()[0], told["gpu"] is not None, told["strict"] is not None
+    return Exploit(path, first, told["fails"], told["says"], told["only"], gpu, strict)
 
 
 def mistakes(day: Day) -> list[Mistake]:

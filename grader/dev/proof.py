@@ -1,4 +1,4 @@
-"""The course's proof: `track dev proof [--gpu] [--quick] [--exploits] [--json FILE] [DAY …]` prints a table.
+"""The course's proof: `track dev proof [--gpu] [--strict] [--quick] [--exploits] [--json FILE] [DAY …]`.
 
 A row a day: time of the solution, of its laggards and of torch, the time of a plain copy of the same
 bytes, and how many of the planted files got the verdict they must get. What did not is named below its row.
@@ -27,9 +27,10 @@ from grader.verdict import Verdict
 
 @dataclass
 class Row:
-    """What one day's files got."""
+    """What one day's files got; graded strictly, if `strict`."""
 
     day: Day
+    strict: bool = False
     solution: Verdict | None = None
     laggards: list[Verdict] = field(default_factory=list)
     caught: int = 0
@@ -40,9 +41,9 @@ class Row:
     wrong: list[str] = field(default_factory=list)
 
 
-def prove(day: Day, warm: Warm, quick: bool = False) -> Row:
+def prove(day: Day, warm: Warm, quick: bool = False, strict: bool = False) -> Row:
     """Grade all that is planted for a day; `quick` leaves out the mistakes that a CPU shows as well."""
-    row = Row(day)
+    row = Row(day, strict)
     row.solution = _grade(day, day.solution, warm, row)
     if row.solution and row.solution.status != "passed":
         row.wrong.append(f"solution: {_said(row.solution)}")
@@ -83,8 +84,9 @@ def try_exploits(day: Day, warm: Warm, row: Row) -> None:
         if exploit.gpu and warm.device == "cpu":
             continue
         row.exploits += 1
-        whole = grade(day, exploit.path, warm=warm)
-        told = grade(day, exploit.path, warm=warm, only=exploit.only) if exploit.only else whole
+        how: dict[str, Any] = {"warm": warm, "strict": row.strict or exploit.strict}
+        whole = grade(day, exploit.path, **how)
+        told = grade(day, exploit.path, only=exploit.only, **how) if exploit.only else whole
         row.held += whole.status != "passed"
         if whole.status == "passed" or not _as_it_says(told, exploit):
             row.wrong.append(f"exploit {exploit.path.stem}: {_said(whole)}; {_said(told)}")
@@ -100,7 +102,7 @@ def _grade(day: Day, file: Path | planted.Mistake | planted.Laggard, warm: Warm,
         try:
             if not isinstance(file, Path):
                 path.write_text(file.source(day), encoding="utf-8")
-            return grade(day, path, warm=warm)
+            return grade(day, path, warm=warm, strict=row.strict)
         except TrackError as error:
             row.wrong.append(f"{file.stem if isinstance(file, Path) else file.name}: {error}")
             return None
@@ -160,13 +162,15 @@ def main() -> None:
     parser.add_argument("--gpu", action="store_true")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--exploits", action="store_true", help="grade these alone")
+    parser.add_argument("--strict", action="store_true", help="confine them; nothing is to change")
     parser.add_argument("--json", type=Path)
     chosen = parser.parse_args()
     record: list[dict[str, Any]] = []
     print("| " + " | ".join(HEAD) + " |")
     with Warm("gpu" if chosen.gpu else "cpu") as warm:
         for day in [catalog.find(text) for text in chosen.days] or catalog.course():
-            row = Row(day) if chosen.exploits else prove(day, warm, chosen.quick)
+            strict = chosen.strict
+            row = Row(day, strict) if chosen.exploits else prove(day, warm, chosen.quick, strict)
             if chosen.exploits:
                 try_exploits(day, warm, row)
             print("\n".join(lines(row)), flush=True)

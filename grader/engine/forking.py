@@ -8,11 +8,13 @@ import os
 import signal
 import socket
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 from grader.wire import Channel
 
+PATIENCE = 1.0  # seconds that the killed ones of a round may take to end
 ROUNDS = 100  # in which what a learner's code left behind is ended; each ends what the one before set free
 
 
@@ -51,12 +53,22 @@ def sweep(keep: set[int]) -> None:
     """End all children but these, and whatever they leave behind."""
     for _ in range(ROUNDS):
         strays = children() - keep
-        for pid in strays:
-            with contextlib.suppress(ProcessLookupError, ChildProcessError):
-                os.kill(pid, signal.SIGKILL)
-                os.waitpid(pid, 0)
         if not strays:
             return
+        for pid in strays:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        # Not one after another: the first of a PID namespace ends when all others in it were collected.
+        until = time.monotonic() + PATIENCE
+        while (strays := {pid for pid in strays if not _collected(pid)}) and time.monotonic() < until:
+            time.sleep(0.001)
+
+
+def _collected(pid: int) -> bool:
+    try:
+        return os.waitpid(pid, os.WNOHANG)[0] == pid
+    except ChildProcessError:
+        return True
 
 
 def children() -> set[int]:

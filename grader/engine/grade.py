@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from grader.catalog import Day
 from grader.engine.precheck import LARGEST, Refusal, precheck
+from grader.engine.strict import confinement
 from grader.engine.warm import Warm, new_log
 from grader.errors import BadSubmission, CannotGrade, TrackError
 from grader.request import Device, Request
@@ -47,6 +48,7 @@ def grade(
     cases: bool = True,
     speed: bool = True,
     given: str = "",
+    strict: bool = False,
 ) -> Verdict:
     """Grade `path` on `day`.
 
@@ -59,6 +61,7 @@ def grade(
         call_timeout: seconds that one call of the learner's function may take.
         cases: try the cases of correct and edges.
         speed: measure it, or predict it.
+        strict: confine the learner's code as far as the machine allows; the verdict says how far.
         given: ` --file PATH` where the file lies in no workspace, for the command that an error names.
 
     Raises:
@@ -95,6 +98,8 @@ def grade(
     with contextlib.ExitStack() as stack:
         if where == "gpu":
             stack.enter_context(_only_one())
+        if strict:
+            request = replace(request, **stack.enter_context(confinement(path.resolve())))
         parent = warm or stack.enter_context(Warm(where))
         verdict = _follow(parent, request, base, on_event, f"track grade {day.key}{given}")
     return replace(verdict, seconds=round(time.monotonic() - begin, 3))
@@ -208,6 +213,8 @@ def _finish(base: Verdict, checks: list[Check], event: dict[str, Any]) -> Verdic
         look_at=event["look_at"],
         output=event["output"],
         pieces=tuple(Part(**part) for part in event["pieces"]),
+        confined=tuple(event.get("confined", ())),
+        not_confined=tuple(event.get("not_confined", ())),
     )
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import traceback
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -86,4 +86,5 @@ def _verdict(session: Session, checks: list[Check]) -> dict[str, Any]:
         "speed": None if untimed else session.speed,
         "beside": "" if first else session.beside,
         "output": printed,
+        **(asdict(session.confined) if session.confined else {}),
     }

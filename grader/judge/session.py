@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import torch
 
-from grader.answers import Failed, Fault, Loaded
+from grader.answers import Confined, Failed, Fault, Loaded
 from grader.challenge import Case, Challenge, Relation
 from grader.judge.case.attempt import attempt
 from grader.judge.case.link import Runner, RunnerLost, Specs, announce_builder, ask_to_load, pack_arguments
@@ -55,6 +55,7 @@ class Session:
         device: where tensors lie: `cpu` or `cuda`.
         names: of each entry, what the learner calls its parameters.
         mute: the interpreter's canaries that are silent here.
+        confined: what was put in force before the file was loaded, of a strict grading.
     """
 
     def __init__(self, request: Request, parent: Channel) -> None:
@@ -75,6 +76,7 @@ class Session:
         self.holds: Any = None  # which runner has the arguments of which case from the command before
         self.printed = bytearray()
         self.mute: list[str] = []
+        self.confined: Confined | None = None
         self.announced = False
         self.acceptance: Any = None  # of the compiler, in the background: a Future of judge/acceptance.py
         self.ahead: Any = None  # on a GPU: what judge/ahead.py compiles in the background
@@ -169,6 +171,8 @@ class Session:
             return ask_to_load(runner, self.request)
         except RunnerLost as lost:
             raise self.lost(None, lost) from None
+        finally:
+            self.confined = self.confined or runner.confined
 
     def ready_runner(self) -> Runner:
         """The runner, with the file loaded; a fresh one after a loss."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from grader.answers import Failed
 from grader.runner import faults
+from grader.runner.confined.confine import confine
 from grader.wire import Channel, Closed
 
 Reply = tuple[Any, list[Any]]  # an answer of answers.py, and the bytes that follow it
@@ -20,6 +21,7 @@ def answering(channel: Channel, commands: Mapping[str, Command], path: Callable[
     Args:
         path: of the learner's file, known once it is loaded.
     """
+    commands = {"confine": confine, **commands}
     while True:
         try:
             header, blobs = channel.receive()

@@ -16,9 +16,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import os
-import resource
 import warnings
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -27,7 +25,7 @@ from grader.answers import Called, Failed, Loaded, Parameter, Peak, Repeated
 from grader.interpreter import order, proxy
 from grader.interpreter.bounds import Bounds
 from grader.memory import raw
-from grader.runner import backward, faults, loading
+from grader.runner import backward, faults, limits, loading
 from grader.runner.answering import Reply, answering
 from grader.runner.calling import Rehearsal, in_calls, write
 from grader.runner.held import Held
@@ -41,8 +39,6 @@ from grader.timing.passes import as_list
 from grader.wire import Channel
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
-HEADROOM = 8 << 30  # bytes of address space the learner's code may take on a CPU before it gets a MemoryError
-LARGEST_FILE = 64 << 20  # bytes that it may write there into one file
 
 
 class LearnerFile:
@@ -153,7 +149,7 @@ class LearnerFile:
 
 def serve(channel: Channel) -> None:
     """Answer the judge until it hangs up."""
-    _limit_memory()
+    limits.usual(INTERPRETED)
     if INTERPRETED:
         order.install()
         proxy.install()
@@ -201,13 +197,3 @@ def _parameters(function: Any) -> list[Parameter] | None:
         for p in signature.parameters.values()
         if p.kind in positional
     ]
-
-
-def _limit_memory() -> None:
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if INTERPRETED:
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
-        limit = pages * resource.getpagesize() + HEADROOM
-        most = resource.getrlimit(resource.RLIMIT_AS)[1]
-        resource.setrlimit(resource.RLIMIT_AS, (limit, most))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))

@@ -54,6 +54,7 @@ def show(
     terminal.line((headline, "bold"), (took, "dim"))
     _facts(terminal, verdict, first, path)
     again = f"track grade {verdict.day}" + ("" if passed else f" --file {shlex.quote(near(path))}")
+    again += " --strict" if verdict.confined or verdict.not_confined else ""
     if good and verdict.beside:
         terminal.line()
         terminal.line(verdict.beside, indent=2)
@@ -79,6 +80,7 @@ def _facts(terminal: Terminal, verdict: Verdict, first: Check | None, path: Path
     if verdict.status == "unstarted":
         to_do(terminal, path)
     so_far(terminal, verdict.pieces)
+    _confined(terminal, verdict)
     _printed(terminal, verdict.output)
 
 
@@ -159,6 +161,15 @@ def _line(terminal: Terminal, path: Path, line: int, column: int) -> None:
     terminal.line((f"{path.name}:{line}", "cyan"), f"   {text.strip()}", indent=2)
     if column > indent:
         terminal.line(" " * (len(f"{path.name}:{line}   ") + column - 1 - indent) + "^", indent=2)
+
+
+def _confined(terminal: Terminal, verdict: Verdict) -> None:
+    """Of a strict grading: what of the confinement was in force, and what was not."""
+    held = ", ".join(verdict.confined) or "nothing"
+    lacking = f"; not granted here: {', '.join(verdict.not_confined)}" if verdict.not_confined else ""
+    if verdict.confined or verdict.not_confined:
+        terminal.line()
+        terminal.line(("Confined: ", "bold"), f"{held}{lacking}.", indent=2)
 
 
 def _printed(terminal: Terminal, output: str) -> None:

@@ -169,6 +169,7 @@ EXPLOITS = [(day, one) for day in catalog.course() for one in planted.exploits(d
 def test_an_exploit_earns_no_pass(day: Day, exploit: planted.Exploit, graded: Grade) -> None:
     speed = exploit.fails == "fast"
     some = {"only": exploit.only, "speed": speed, "cases": not speed}
+    some |= {"strict": exploit.strict}
     verdict = graded(day.key, exploit.path, call_timeout=None if speed else 5, **some)
     assert verdict.status != "passed"
     assert first_failure(verdict).partition("[")[0] == exploit.fails, verdict.diagnosis

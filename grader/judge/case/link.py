@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import torch
 
-from grader.answers import Called, Failed, Loaded, TensorOutput, Verified
+from grader.answers import Called, Confined, Failed, Loaded, TensorOutput, Verified
 from grader.judge.case import forms
 from grader.judge.case.forms import Form, Misfit
 from grader.memory import raw, span
@@ -82,6 +82,7 @@ class Runner:
         self.parent = parent
         with _one_question:
             self.pid, self.channel, pipe = _ask_for_runner(parent, kind)
+        self.confined: Confined | None = None
         self.printed = bytearray()
         self._reader = threading.Thread(target=self._drain, args=(pipe,), daemon=True)
         self._reader.start()
@@ -136,6 +137,21 @@ class Runner:
             return RunnerLost("crashed", f"the process died of signal {signal.Signals(-code).name}", code)
         return RunnerLost("crashed", f"the process left by itself with exit code {code}", code)
 
+    def confine(self, request: Request) -> None:
+        """Have it give up what the learner's code has no need of.
+
+        Raises:
+            RunnerLost: it did not survive that.
+            RuntimeError: it failed, which is no fault of the learner's.
+        """
+        shown = [str(folder) for folder in (request.path.parent, request.provided) if folder.is_dir()]
+        asked = {"do": "confine", "hidden": request.hidden or [], "shown": shown, "scratch": request.scratch}
+        command = {**asked, "on_cpu": request.device == "cpu"}
+        told, _ = self.ask(command, Confined, timeout=request.call_timeout)
+        if isinstance(told, Failed):
+            raise RuntimeError(f"a process could not be confined: {told.fault.message}")
+        self.confined = told
+
     def kill(self) -> None:
         """End the runner."""
         with contextlib.suppress(ProcessLookupError):
@@ -149,11 +165,13 @@ class Runner:
 
 
 def ask_to_load(runner: Runner, request: Request, **more: Any) -> Loaded | Failed:
-    """Have a runner, or a builder, import the learner's file.
+    """Have a runner, or a builder, import the learner's file, confined where that was asked for.
 
     Raises:
         RunnerLost: it did not survive that.
     """
+    if request.scratch:
+        runner.confine(request)
     command = {"do": "load", "path": str(request.path), "provided": str(request.provided), **more}
     return runner.ask(command, Loaded, [request.source], timeout=request.call_timeout)[0]
 

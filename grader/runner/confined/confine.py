@@ -1,0 +1,66 @@
+"""Everything that is given up, in its order, and what of it the kernel granted.
+
+    confine {hidden, shown, scratch, on_cpu}  → Confined
+
+Two layers hold the files and the processes: namespaces, where the kernel lets users have them, and Landlock.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import suppress
+from typing import Any
+
+from grader.answers import CONFINEMENTS, Confined
+from grader.runner import limits
+from grader.runner.confined import landlock, namespaces, sockets
+from grader.runner.confined.system import PR_SET_NO_NEW_PRIVS, prctl
+
+Folders = tuple[list[str], list[str], str]  # hidden, shown even inside of these, and the scratch folder
+
+
+def confine(header: dict[str, Any], blobs: list[bytearray]) -> tuple[Confined, list[Any]]:
+    """Give up what the kernel lets this process give up, and go on in a child where that takes one."""
+    folders = header["hidden"], header["shown"], header["scratch"]
+    held = limits.strict(header["on_cpu"]) | _by_namespaces(folders)
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+    held |= {"no new privileges"} | _by_landlock(folders, strangers="hidden processes" not in held)
+    with suppress(OSError):
+        sockets.refuse()
+        held |= {"no network"}
+    # Where Python puts files that nobody named, and Triton what it compiled.
+    os.environ |= {"TMPDIR": header["scratch"], "TRITON_CACHE_DIR": header["scratch"]}
+    tempfile.tempdir = None
+    granted = [name for name in CONFINEMENTS if name in held]
+    return Confined(granted, [name for name in CONFINEMENTS if name not in held]), []
+
+
+def _by_namespaces(folders: Folders) -> set[str]:
+    """What namespaces put in force."""
+    try:
+        namespaces.enter()
+    except OSError:
+        return set()
+    held = {"no network"}
+    with suppress(OSError):
+        namespaces.hide_processes()
+        held |= {"hidden processes"}
+    with suppress(OSError):
+        namespaces.narrow_files(*folders)
+        held |= {"read-only files", "hidden answers"}
+    namespaces.drop_capabilities()
+    return held
+
+
+def _by_landlock(folders: Folders, strangers: bool) -> set[str]:
+    """What Landlock puts in force; `strangers` are the other processes that are still to be hidden."""
+    hidden, shown, scratch = folders
+    others = [pid for pid in os.listdir("/proc") if pid.isdecimal() and int(pid) != os.getpid()]
+    try:
+        abi = landlock.restrict([*hidden, *(f"/proc/{pid}" for pid in others if strangers)], shown, scratch)
+    except OSError:
+        return set()
+    held = {"hidden answers"}
+    held |= {"read-only files"} if abi >= landlock.TRUNCATES else set()
+    return held | ({"hidden processes"} if abi >= landlock.SCOPES else set())
