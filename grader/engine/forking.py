@@ -71,13 +71,14 @@ def _collected(pid: int) -> bool:
         return True
 
 
-def children() -> set[int]:
-    """The pids of this process's children, those included that it adopted."""
+def children(parent: int | None = None) -> set[int]:
+    """The pids of this process's children, or of another's, those included that it adopted."""
+    parent = os.getpid() if parent is None else parent
     found = set()
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
             after_name = stat.read_text(errors="replace").rpartition(")")[2]
-            if int(after_name.split()[1]) == os.getpid():
+            if int(after_name.split()[1]) == parent:
                 found.add(int(stat.parent.name))
     return found
 

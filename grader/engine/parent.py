@@ -16,6 +16,7 @@ import contextlib
 import importlib
 import os
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -67,6 +68,7 @@ class Parent:
         self.control = Channel(control)
         self.judges: dict[Channel, list[int]] = {}  # and the processes forked for each
         self.builders: Builders | None = None
+        self.scratch: set[str] = set()  # folders that the command line removes, unless it was killed
 
     def serve(self) -> None:
         """Fork on request until the command line is gone."""
@@ -85,7 +87,7 @@ class Parent:
                 try:
                     request = Request.from_wire(*self.control.receive())
                 except Closed:
-                    return sweep(set())
+                    return self._leave()
                 self._fork_judge(request)
 
     def _fork_judge(self, request: Request) -> None:
@@ -104,6 +106,13 @@ class Parent:
         for end in (events, events_theirs, parent_theirs):
             end.close()
         self.judges[Channel(parent)] = [pid]
+        self.scratch |= {request.scratch} - {""}
+
+    def _leave(self) -> None:
+        """The command line is gone: end everything."""
+        sweep(set())
+        for folder in self.scratch:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def _bury(self, judge: Channel) -> None:
         """A judge is done: end what it left running and collect all of it."""
@@ -126,16 +135,23 @@ class Parent:
             judge.send({"code": code})
             return
         kind = header["runner"]
-        if INTERPRETED and kind.startswith("builder"):
-            self.builders = self.builders or Builders()
         if kind == "builder soon":
+            self.builders = self.builders or Builders()
             return
-        if self.builders and kind == "builder":
-            pid, descriptors = self.builders.ask()
-        else:
-            pid, descriptors = fork_runner(UNTRUSTED[kind])
+        elsewhere = INTERPRETED and kind == "builder"
+        pid, descriptors = self._fresh_builder() if elsewhere else fork_runner(UNTRUSTED[kind])
         self.judges[judge].append(pid)
         hand_over(judge, pid, descriptors)
+
+
+    def _fresh_builder(self) -> tuple[int, list[int]]:
+        """From the parent of builders, or from another where somebody killed it."""
+        try:
+            self.builders = self.builders or Builders()
+            return self.builders.ask()
+        except Closed:
+            self.builders = Builders()
+            return self.builders.ask()
 
 
 class Builders:

@@ -36,24 +36,23 @@ class Warm:
         self.device = device
         self.mute: list[str] | None = None
         ours, theirs = socket.socketpair()
-        self.log = new_log("track-")
+        self.log = tempfile.TemporaryFile()  # noqa: SIM115  # no name: however this process ends, none stays
         environment = dict(os.environ, PYTHONPATH=import_path(), PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
         environment.pop("TRITON_INTERPRET", None)
         if device == "cpu":
             environment |= {"TRITON_INTERPRET": "1", "CUDA_VISIBLE_DEVICES": ""}
             # Blocks are small: on two cores more threads cost a third of a product's time.
             environment |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-        with self.log.open("wb") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "grader.engine.parent", str(theirs.fileno())],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                env=environment,
-                cwd=PACKAGE,  # what lies in the learner's folder must not shadow a module
-                pass_fds=[theirs.fileno()],
-                start_new_session=True,
-            )
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "grader.engine.parent", str(theirs.fileno())],
+            stdin=subprocess.DEVNULL,
+            stdout=self.log,
+            stderr=self.log,
+            env=environment,
+            cwd=PACKAGE,  # what lies in the learner's folder must not shadow a module
+            pass_fds=[theirs.fileno()],
+            start_new_session=True,
+        )
         theirs.close()
         self.control = Channel(ours)
         self.ready = False
@@ -83,9 +82,11 @@ class Warm:
         return Channel(socket.socket(fileno=descriptors[0]))
 
     def last_words(self) -> str:
-        """The last line in the parent's log."""
-        lines = self.log.read_text(errors="replace").split("\n") if self.log.exists() else []
-        return next((line.strip() for line in reversed(lines) if line.strip()), "it printed nothing.")
+        """The last line that the parent printed."""
+        handle = self.log.fileno()
+        printed = os.pread(handle, os.fstat(handle).st_size, 0).decode(errors="replace")
+        lines = [line.strip() for line in printed.split("\n") if line.strip()]
+        return lines[-1] if lines else "it printed nothing."
 
     def stop(self) -> None:
         """End the parent and whatever it forked: by itself it also ends what a learner's code left behind."""
@@ -101,7 +102,7 @@ class Warm:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
-        self.log.unlink(missing_ok=True)
+        self.log.close()
 
 
 def new_log(prefix: str) -> Path:

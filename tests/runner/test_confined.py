@@ -1,0 +1,83 @@
+"""Each layer of confinement by itself: what the kernel grants of it is enough for what is said of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader.answers import CONFINEMENTS
+
+# One layer alone, then everything that can be tried from inside.
+INSIDE = """
+import json, os, socket, sys, tempfile
+from contextlib import suppress
+from grader.runner.confined import confine, landlock, namespaces, sockets
+
+def refuse(*_):
+    raise OSError("not here")
+
+without, folders = json.loads(sys.argv[1]), json.loads(sys.argv[2])
+for module, name in (("namespaces", "enter"), ("landlock", "restrict"), ("sockets", "refuse")):
+    if module in without:
+        setattr(globals()[module], name, refuse)
+told, _ = confine.confine({**folders, "on_cpu": True}, [])
+
+def reached(reach):
+    try:
+        reach()
+        return True
+    except OSError:
+        return False
+
+(secret,), (shown,), scratch = folders["hidden"], folders["shown"], folders["scratch"]
+print(json.dumps({
+    "told": told.confined,
+    "hidden answers": reached(lambda: open(f"{secret}/answer").read()),
+    "read-only files": reached(lambda: open(f"{shown}/left", "w")) or reached(lambda: os.truncate(f"{shown}/kernel.py", 0)),
+    "no network": reached(lambda: socket.create_connection(("127.0.0.1", folders["port"]), timeout=1)),
+    "hidden processes": reached(lambda: os.kill(folders["parent"], 0)) or reached(lambda: open(f"/proc/{folders['parent']}/environ")),
+    "limited files": reached(lambda: open(f"{scratch}/large", "wb").truncate(1 << 30)),
+    "shown": reached(lambda: open(f"{shown}/kernel.py").read()) and reached(lambda: os.listdir(shown)),
+    "scratch": reached(lambda: tempfile.NamedTemporaryFile().write(b"x")),
+    "python": reached(lambda: __import__("sqlite3")) and reached(lambda: os.popen("true").read()),
+    "null": reached(lambda: open("/dev/null", "w").write("x")),
+}))
+"""  # noqa: E501
+LAYERS = {
+    "all": (),
+    "without namespaces": ("namespaces",),
+    "without Landlock": ("landlock",),
+    "the filter alone": ("namespaces", "landlock"),
+    "nothing": ("namespaces", "landlock", "sockets"),
+}
+NEEDED = ("shown", "scratch", "python", "null")
+TRIED = ("hidden answers", "read-only files", "no network", "hidden processes", "limited files")
+
+
+@pytest.mark.parametrize("without", LAYERS.values(), ids=LAYERS)
+def test_what_is_said_to_be_in_force_is(without: tuple[str, ...], tmp_path: Path) -> None:
+    secret, shown, scratch = tmp_path / "course", tmp_path / "course" / "provided", tmp_path / "scratch"
+    for folder in (secret, shown, scratch):
+        folder.mkdir()
+    (secret / "answer").write_text("42")
+    (shown / "kernel.py").write_text("x = 1\n")
+    (tmp_path / "link").symlink_to(secret)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        folders = {"hidden": [str(secret)], "shown": [str(shown)], "scratch": str(scratch)}
+        given = json.dumps({**folders, "port": port, "parent": os.getpid()})
+        command = [sys.executable, "-c", INSIDE, json.dumps(without), given]
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert ran.returncode == 0, ran.stderr
+    found = json.loads(ran.stdout)
+    assert [name for name in NEEDED if not found[name]] == []
+    assert [name for name in TRIED if name in found["told"] and found[name]] == []
+    assert set(found["told"]) <= set(CONFINEMENTS)
+    if without == LAYERS["nothing"]:
+        assert [name for name in TRIED if not found[name]] == ["limited files"]
