@@ -46,7 +46,6 @@ class Place:
 
     Attributes:
         mark: stands in the environment of every process that belongs to this run.
-        warm: the warm parent; another one once it was killed.
     """
 
     root: Path
@@ -63,12 +62,6 @@ class Place:
         path = self.workspace.kernel(DAY)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(DAY.solution.read_text() if right else planted.mistakes(DAY)[0].source(DAY))
-
-    def renew(self) -> None:
-        """Another warm parent, if the one at hand was killed."""
-        if self.warm.process.poll() is not None:
-            self.warm.stop()
-            self.warm = Warm("cpu")
 
     def left(self) -> Iterator[str]:
         """What should not be there, in words."""
@@ -132,7 +125,6 @@ def strike(place: Place, role: str, rng: random.Random) -> list[str] | None:
         problems.append(f"the journal says {told} of {given}")
     problems += place.left()
     for good, only in ((True, None), (False, "n=8-")):
-        place.renew()
         place.write(good)
         verdict = grade(DAY, place.workspace.kernel(DAY), warm=place.warm, only=only)
         if (verdict.status == "passed") != good or _unknown(verdict):

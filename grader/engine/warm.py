@@ -35,14 +35,17 @@ class Warm:
     def __init__(self, device: Device) -> None:
         self.device = device
         self.mute: list[str] | None = None
-        ours, theirs = socket.socketpair()
         self.log = tempfile.TemporaryFile()  # noqa: SIM115  # no name: however this process ends, none stays
+        self._start()
+
+    def _start(self) -> None:
         environment = dict(os.environ, PYTHONPATH=import_path(), PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
         environment.pop("TRITON_INTERPRET", None)
-        if device == "cpu":
+        if self.device == "cpu":
             environment |= {"TRITON_INTERPRET": "1", "CUDA_VISIBLE_DEVICES": ""}
             # Blocks are small: on two cores more threads cost a third of a product's time.
             environment |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+        ours, theirs = socket.socketpair()
         self.process = subprocess.Popen(
             [sys.executable, "-m", "grader.engine.parent", str(theirs.fileno())],
             stdin=subprocess.DEVNULL,
@@ -58,16 +61,19 @@ class Warm:
         self.ready = False
 
     def wait(self) -> None:
-        """Block until the imports are done.
+        """Block until the imports are done; of another process where somebody ended the one that was there.
 
         Raises:
             CannotGrade: they failed; the message is the last line the parent printed.
         """
+        if self.process.returncode is not None or (self.ready and self.process.poll() is not None):
+            self._start()
         if self.ready:
             return
         try:
             self.control.receive(timeout=120)
         except Exception as error:
+            self.stop()
             raise CannotGrade(f"The grader could not start: {self.last_words()}", "track doctor") from error
         self.ready = True
 
