@@ -79,6 +79,21 @@ class Channel:
             raise Malformed(f"{sum(sizes)} bytes where at most {max_bytes} were asked for")
         return header, [self._exactly(size, deadline) for size in sizes]
 
+    def descriptors(self, count: int) -> list[int]:
+        """Wait for so many open files, sent by `socket.send_fds` with one byte.
+
+        Raises:
+            Closed: the other end is gone.
+        """
+        try:
+            self.sock.settimeout(None)
+            _, found, _, _ = socket.recv_fds(self.sock, 1, count)
+        except OSError as error:
+            raise Closed(str(error)) from error
+        if len(found) < count:
+            raise Closed("end of stream")
+        return list(found)
+
     def _exactly(self, count: int, deadline: float | None) -> bytearray:
         buffer = bytearray(count)
         view, filled = memoryview(buffer), 0

@@ -46,3 +46,9 @@ def test_more_bytes_than_asked_for_are_not_read(ends: tuple[Channel, Channel]) -
     ends[0].sock.sendall(struct.pack("<I", 20) + b'{"blobs": [10000000]}'[:20])
     with pytest.raises((Malformed, TimedOut)):
         ends[1].receive(timeout=0.2, max_bytes=100)
+
+
+def test_descriptors_of_one_who_left_are_a_close(ends: tuple[Channel, Channel]) -> None:
+    ends[0].close()
+    with pytest.raises(Closed):
+        ends[1].descriptors(2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import errno
 import importlib
 import json
 import math
@@ -21,12 +22,21 @@ import click
 from click.shell_completion import CompletionItem
 
 from grader import catalog
-from grader.errors import TrackError
+from grader.errors import CannotGrade, TrackError
 from grader.learner import workspace
 from grader.screens import Terminal, pages
 from grader.verdict import EXIT_CANNOT_GRADE, EXIT_USAGE, SCHEMA
 
 EXIT_STOPPED = 130
+# What a machine has run out of, where no command knows better what to say.
+SPENT = {
+    errno.EMFILE: ("Too many files are open at once for this shell's limit.", "ulimit -n 1024"),
+    errno.ENFILE: ("Too many files are open on this machine.", "End what opens so many."),
+    errno.ENOSPC: ("The disk is full.", "Free some space and repeat the command."),
+    errno.EDQUOT: ("Your quota of the disk is used up.", "Free some space and repeat the command."),
+    errno.ENOMEM: ("There is not enough memory.", "Close other programs and repeat the command."),
+    errno.EAGAIN: ("No more processes can be started.", "Close other programs and repeat the command."),
+}
 
 
 class Commands(click.Group):
@@ -117,6 +127,10 @@ def _as_track_error(error: Exception) -> TrackError:
     if isinstance(error, click.ClickException):
         context = getattr(error, "ctx", None)
         return TrackError(error.format_message(), f"{context.command_path if context else 'track'} --help")
+    if isinstance(error, FileNotFoundError) and "temporary directory" in str(error):  # tempfile's own words
+        return CannotGrade("No temporary file can be written anywhere.", "Free some space, or set TMPDIR.")
+    if isinstance(error, OSError) and error.errno in SPENT:
+        return CannotGrade(*SPENT[error.errno])
     return Crash(error)
 
 
@@ -127,11 +141,13 @@ class Crash(TrackError):
 
     def __init__(self, error: Exception) -> None:
         kind = re.sub(r"\s+", " ", f"{type(error).__name__}: {error}")[:200]
-        super().__init__(f"Triton Track itself failed: {kind}", f"Please report it with {_log(error)}")
+        details = _log(error)
+        fix = f"Please report it with {details}" if details else "Free some space and repeat the command."
+        super().__init__(f"Triton Track itself failed: {kind}", fix)
 
 
-def _log(error: Exception) -> Path:
-    """Writes the traceback beside the journal, or where temporary files go."""
+def _log(error: Exception) -> Path | None:
+    """Writes the traceback beside the journal, or where temporary files go; None where no disk takes it."""
     name = f"crash-{datetime.now().strftime('%Y-%m-%d_%H-%M-%S')}-{os.getpid()}.log"
     text = " ".join(sys.argv) + "\n\n" + "".join(traceback.format_exception(error))
     with contextlib.suppress(Exception):
@@ -141,10 +157,11 @@ def _log(error: Exception) -> Path:
             path.parent.mkdir(exist_ok=True)
             path.write_text(text, encoding="utf-8", errors="replace")
             return path
-    path = Path(tempfile.gettempdir()) / name
     with contextlib.suppress(OSError):
+        path = Path(tempfile.gettempdir()) / name
         path.write_text(text, encoding="utf-8", errors="replace")
-    return path
+        return path
+    return None
 
 
 def _problem(error: TrackError, args: list[str]) -> int:

@@ -173,8 +173,7 @@ class Builders:
         """A fresh builder: its pid, and its descriptors."""
         self.control.send({})
         header, _ = self.control.receive()
-        _, descriptors, _, _ = socket.recv_fds(self.control.sock, 1, 2)
-        return int(header["pid"]), list(descriptors)
+        return int(header["pid"]), self.control.descriptors(2)
 
 
 def _import_autograd(request: Request) -> None:

@@ -82,10 +82,10 @@ class Warm:
         self.wait()
         try:
             self.control.send(*request.to_wire())
-            _, descriptors, _, _ = socket.recv_fds(self.control.sock, 1, 1)
-        except (Closed, OSError) as error:
+            (events,) = self.control.descriptors(1)
+        except Closed as error:
             raise CannotGrade(f"The grader stopped: {self.last_words()}", "track doctor") from error
-        return Channel(socket.socket(fileno=descriptors[0]))
+        return Channel(socket.socket(fileno=events))
 
     def last_words(self) -> str:
         """The last line that the parent printed."""

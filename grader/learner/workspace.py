@@ -18,6 +18,7 @@ from grader.learner import journal
 from grader.learner.journal import Record
 
 FOLDER = "my-track"
+STAMP = "%Y-%m-%d_%H-%M-%S"  # of a folder of the trash
 
 
 class CannotWrite(TrackError):
@@ -56,8 +57,11 @@ class Workspace:
         return self.hidden / "handed-out" / day.stem
 
     def new_trash(self, day: Day) -> Path:
-        """Where work on a day may be put away: a folder that is not there yet."""
-        stamp = datetime.now().strftime("%Y-%m-%d_%H-%M-%S")
+        """Where work on a day may be put away: a folder that is not there yet, and sorts behind all that are,
+        also where the clock was set back, as it is each autumn.
+        """
+        now = datetime.now().strftime(STAMP)
+        stamp = max([now, *(path.name[: len(now)] for path in self.hidden.glob("trash/[0-9]*-[0-9]*"))])
         taken = 0
         while True:
             path = self.hidden / "trash" / (f"{stamp}_{taken}" if taken else stamp) / day.stem

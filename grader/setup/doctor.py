@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+import resource
 import shutil
 import sys
 import sysconfig
@@ -23,6 +24,7 @@ PAIRS = {"3.6": ("2.10", "2.11"), "3.7": ("2.12", "2.13"), "3.8": ("2.14",), "3.
 
 PIP = f"{sys.executable} -m pip install"
 
+OPEN_FILES = 64  # that a grading may have open at once, in the process that has most
 # Enough for compiled kernels, the journal and the inputs of a grading.
 FREE_GB = 1.0
 
@@ -47,6 +49,7 @@ def doctor() -> list[Condition]:
     torch = fresh.torch() if _installed("torch") else {}
     findings = [Condition(True, f"Python {platform.python_version()}"), _platform(), _torch(torch), _triton()]
     findings += [*_pair(), *_numpy(), *_packages(), _gpu(torch), *_compiler(), _writable(), _disk()]
+    findings += _files()
     return findings if any(finding.ok is False for finding in findings) else [*findings, *_interpreter()]
 
 
@@ -55,7 +58,8 @@ def unfit(device: str) -> Condition | None:
     torch = _installed("torch")
     absent = [] if torch else [Condition(False, "torch is not installed", _reinstall())]
     interpreter = _numpy() if device == "cpu" else []  # compiled kernels never meet numpy
-    return next((finding for finding in [*absent, _triton(), *interpreter] if finding.ok is False), None)
+    found = [*absent, _triton(), *interpreter, *_files()]
+    return next((finding for finding in found if finding.ok is False), None)
 
 
 def _platform() -> Condition:
@@ -164,6 +168,13 @@ def _writable() -> Condition:
             return Condition(True, name)
     except OSError as error:
         return Condition(False, f"{name} cannot be written: {error.strerror}", "Go to a folder of your own.")
+
+
+def _files() -> list[Condition]:
+    """Nothing, where a program may open as many files as a grading needs."""
+    allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    what = f"this shell lets a program open only {allowed} files at once"
+    return [] if allowed >= OPEN_FILES else [Condition(False, what, "ulimit -n 1024")]
 
 
 def _disk() -> Condition:

@@ -145,3 +145,24 @@ def test_a_reader_who_leaves_early_is_no_crash(started: Learner) -> None:
     shown = subprocess.run(line, shell=True, capture_output=True, text=True, check=True, **surroundings)
     assert shown.stdout.startswith("# Day 13")
     assert shown.stderr == ""
+
+
+def test_a_disk_with_no_room_at_all_is_one_line(started: Learner) -> None:
+    started.kernel(DAY_1).write_text(SOLUTION_1)
+    answer = on_a_disk_with(started, 0, "grade", "1", "--cpu")
+    assert answer.code == 3
+    assert answer.err.splitlines() == [
+        "error: No temporary file can be written anywhere.",
+        "fix: Free some space, or set TMPDIR.",
+    ]
+
+
+@pytest.mark.parametrize("allowed", [7, 10, 16])
+def test_too_few_descriptors_are_one_line(started: Learner, allowed: int) -> None:
+    started.kernel(DAY_1).write_text(SOLUTION_1)
+    limit = f"import resource; resource.setrlimit(resource.RLIMIT_NOFILE, ({allowed}, {allowed}));"
+    answer = started.runs(limit + "from grader.cli.commands import main; main()", "grade", "1", "--cpu")
+    assert answer.code == 3
+    told, fix = answer.err.splitlines()
+    assert told.endswith(f"this shell lets a program open only {allowed} files at once.")
+    assert fix == "fix: ulimit -n 1024"

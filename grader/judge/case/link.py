@@ -37,8 +37,8 @@ def _ask_for_runner(parent: Channel, kind: str = "runner") -> tuple[int, Channel
     """
     parent.send({"runner": kind})
     header, _ = parent.receive()
-    _, descriptors, _, _ = socket.recv_fds(parent.sock, 1, 2)
-    return int(header["pid"]), Channel(socket.socket(fileno=descriptors[0])), descriptors[1]
+    link, output = parent.descriptors(2)
+    return int(header["pid"]), Channel(socket.socket(fileno=link)), output
 
 
 def announce_builder(parent: Channel) -> None:
