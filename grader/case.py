@@ -61,7 +61,7 @@ class Case:
             output alone.
 
     Raises:
-        ValueError: there is no such layout, kind of values or upstream.
+        ValueError: there is no such dtype, layout, kind of values or upstream.
         TypeError: a size is called nearly, or just, as something that every case has.
     """
 
@@ -78,6 +78,8 @@ class Case:
         upstream: str = "contiguous",
         **sizes: Any,
     ) -> None:
+        if dtype not in SHORT:
+            raise ValueError(f"a case: no dtype {dtype!r}. There are {', '.join(map(str, SHORT))}.")
         self.dtype, self.layout, self.values = dtype, layout, values
         self.exact, self.calls, self.upstream = exact, calls, upstream
         self.gpu, self.huge = gpu or huge, huge

@@ -79,8 +79,19 @@ class Channel:
             raise Malformed(f"{sum(sizes)} bytes where at most {max_bytes} were asked for")
         return header, [self._exactly(size, deadline) for size in sizes]
 
+    def hand_over(self, descriptors: Sequence[int]) -> None:
+        """Give open files to the other end; they stay open here.
+
+        Raises:
+            Closed: the other end is gone.
+        """
+        try:
+            socket.send_fds(self.sock, [b"f"], descriptors)
+        except OSError as error:
+            raise Closed(str(error)) from error
+
     def descriptors(self, count: int) -> list[int]:
-        """Wait for so many open files, sent by `socket.send_fds` with one byte.
+        """Wait for so many open files, handed over at once.
 
         Raises:
             Closed: the other end is gone.

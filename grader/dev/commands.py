@@ -109,6 +109,13 @@ def mutants(arguments: tuple[str, ...]) -> None:
 
 @dev.command(context_settings=passing_on, add_help_option=False)
 @rest
+def faults(arguments: tuple[str, ...]) -> None:
+    """Kill who takes part in a grading, at random; nothing may come of it."""
+    raise click.exceptions.Exit(_python("grader.dev.faults", *arguments))
+
+
+@dev.command(context_settings=passing_on, add_help_option=False)
+@rest
 def measured(arguments: tuple[str, ...]) -> None:
     """Time every planted kernel on this machine's GPU, into a file."""
     raise click.exceptions.Exit(_python("grader.dev.measured", *arguments))

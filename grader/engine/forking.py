@@ -36,10 +36,12 @@ def fork_runner(module: str) -> tuple[int, list[int]]:
 
 def hand_over(channel: Channel, pid: int, descriptors: list[int]) -> None:
     """Give a process to whoever asked for it."""
-    channel.send({"pid": pid})
-    socket.send_fds(channel.sock, [b"r"], descriptors)
-    for descriptor in descriptors:
-        os.close(descriptor)
+    try:
+        channel.send({"pid": pid})
+        channel.hand_over(descriptors)
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
 
 
 def adopt() -> None:

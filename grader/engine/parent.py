@@ -85,10 +85,9 @@ class Parent:
                     self._bury(judge)
             if self.control.sock in readable:
                 try:
-                    request = Request.from_wire(*self.control.receive())
+                    self._fork_judge(Request.from_wire(*self.control.receive()))
                 except Closed:
                     return self._leave()
-                self._fork_judge(request)
 
     def _fork_judge(self, request: Request) -> None:
         _import_autograd(request)
@@ -102,11 +101,11 @@ class Parent:
 
             body = main.judge if request.do == "grade" else inspect.answer
             run(lambda: body(request, Channel(events_theirs), Channel(parent_theirs)))
-        socket.send_fds(self.control.sock, [b"j"], [events.fileno()])
-        for end in (events, events_theirs, parent_theirs):
-            end.close()
         self.judges[Channel(parent)] = [pid]
         self.scratch |= {request.scratch} - {""}
+        self.control.hand_over([events.fileno()])
+        for end in (events, events_theirs, parent_theirs):
+            end.close()
 
     def _leave(self) -> None:
         """The command line is gone: end everything."""

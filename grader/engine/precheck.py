@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import io
+import tokenize
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -61,6 +63,9 @@ def precheck(day: Day, source: bytes) -> Refusal | None:
         text = source.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         return _not_utf8(source, error)
+    cookie = _other_encoding(source)
+    if cookie is not None:
+        return cookie
     if not text.strip():
         undo = f"`track reset {day.key}` brings the skeleton back."
         return Refusal("failed", "The file is empty.", diagnosis=f"There is nothing to grade; {undo}")
@@ -82,6 +87,17 @@ def _not_utf8(source: bytes, error: UnicodeDecodeError) -> Refusal:
     line = source.count(b"\n", 0, error.start) + 1
     reason = f"Line {line} is not UTF-8 text (byte 0x{source[error.start]:02x})."
     return Refusal("failed", reason, line, "Save the file as UTF-8 in your editor and grade again.")
+
+
+def _other_encoding(source: bytes) -> Refusal | None:
+    """Where the file names an encoding, Python reads it by that: another text than is looked at here."""
+    try:
+        if tokenize.detect_encoding(io.BytesIO(source).readline)[0].startswith("utf-8"):
+            return None
+    except SyntaxError:  # there is no such encoding
+        pass
+    advice = "Remove the comment `coding: ...` from its first two lines."
+    return Refusal("failed", "The file names another encoding than UTF-8.", 0, advice)
 
 
 def _parse(text: str) -> ast.Module | Refusal:

@@ -1,0 +1,35 @@
+"""`track dev faults` kills whom it says, and notices what is left."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from grader.dev import processes
+from grader.dev.processes import left
+from tests.learner import REPO
+
+
+def test_a_runner_and_a_command_line_that_are_killed_leave_nothing() -> None:
+    command = [sys.executable, "-m", "grader.dev.faults", "--times", "2"]
+    command += ["--role", "runner", "--role", "command line"]
+    ran = subprocess.run(command, cwd=REPO, capture_output=True, text=True, timeout=170)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert sum(int(line.rpartition("/")[2]) for line in ran.stdout.splitlines()) == 2
+
+
+def test_a_process_that_stays_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "SETTLE", 0.2)
+    mark = f"TRACK_FAULTS=test-{os.getpid()}"
+    name, _, value = mark.partition("=")
+    stays = subprocess.Popen(["sleep", "60"], env={**os.environ, name: value})
+    try:
+        assert left(mark, set()) == [stays.pid]
+        assert left(mark, {stays.pid}) == []
+    finally:
+        stays.kill()
+        stays.wait()
+    assert left(mark, set()) == []
