@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import codecs
 import io
 import tokenize
 import warnings
@@ -92,7 +93,8 @@ def _not_utf8(source: bytes, error: UnicodeDecodeError) -> Refusal:
 def _other_encoding(source: bytes) -> Refusal | None:
     """Where the file names an encoding, Python reads it by that: another text than is looked at here."""
     try:
-        if tokenize.detect_encoding(io.BytesIO(source).readline)[0].startswith("utf-8"):
+        named, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
+        if codecs.lookup(named).name.startswith("utf-8"):
             return None
     except SyntaxError:  # there is no such encoding
         pass
