@@ -97,6 +97,16 @@ def _said(entry: dict[str, Any]) -> str:
     return f"{label}{entry['reason']}{figures}"
 
 
+def rate(tried: int, failed: int) -> str:
+    """How often a right case failed, in words; of none that did, how often it may: the 95 % bound of the
+    binomial distribution, which is 3 in as many as were tried (the rule of three).
+    """
+    told = f"{failed} of {tried:,} cases of right kernels failed"
+    if failed or not tried:
+        return f"{told}."
+    return f"{told}: with 95 % confidence fewer than {1 - 0.05 ** (1 / tried):.1e} of them do."
+
+
 HEAD = ("day", "file", "cases × seeds", "failed", "ill-conditioned")
 
 
@@ -120,7 +130,7 @@ def main() -> None:
     parser.add_argument("--gpu", action="store_true")
     chosen = parser.parse_args()
     seeds = range(chosen.first, chosen.first + chosen.seeds)
-    failed = 0
+    tried, failed = 0, 0
     print("| " + " | ".join(HEAD) + " |")
     with Warm("gpu" if chosen.gpu else "cpu") as warm:
         for day in [catalog.find(text) for text in chosen.days] or catalog.course():
@@ -128,7 +138,8 @@ def main() -> None:
                 row = Row(day, path)
                 scan(row, warm, seeds, chosen.only)
                 print("\n".join(lines(row, warm.device)), flush=True)
-                failed += len(row.failed)
+                tried, failed = tried + row.tried, failed + len(row.failed)
+    print(rate(tried, failed))
     sys.exit(1 if failed else 0)
 
 

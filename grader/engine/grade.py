@@ -98,9 +98,10 @@ def grade(
     with contextlib.ExitStack() as stack:
         if where == "gpu":
             stack.enter_context(_only_one())
-        if strict:
-            request = replace(request, **stack.enter_context(confinement(path.resolve())))
         parent = warm or stack.enter_context(Warm(where))
+        if strict:
+            parent.wait()  # whom the folder is told to at once, and who removes it should we be killed
+            request = replace(request, **stack.enter_context(confinement(path.resolve())))
         verdict = _follow(parent, request, base, on_event, f"track grade {day.key}{given}")
     return replace(verdict, seconds=round(time.monotonic() - begin, 3))
 

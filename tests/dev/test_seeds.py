@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from grader import catalog
-from grader.dev.seeds import Row, lines, right, scan
+from grader.dev.seeds import Row, lines, rate, right, scan
 from grader.engine.warm import Warm
 
 ADDING = catalog.find("8")
@@ -27,3 +27,9 @@ def test_a_day_is_tried_with_its_solution_and_its_honest_files() -> None:
     files = list(right(ADDING))
     assert files[0] == ADDING.solution
     assert {path.parent.name for path in files[1:]} == {ADDING.place}
+
+
+def test_the_error_rate_is_said_with_what_it_rests_on() -> None:
+    assert rate(3000, 0).endswith("with 95 % confidence fewer than 1.0e-03 of them do.")
+    assert rate(3000, 2) == "2 of 3,000 cases of right kernels failed."
+    assert rate(0, 0) == "0 of 0 cases of right kernels failed."

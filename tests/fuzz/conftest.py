@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import os
+import tempfile
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.configuration import set_hypothesis_home_dir
 
 from grader.cli import shell
 from grader.cli.commands import track
@@ -17,7 +19,8 @@ from grader.learner.workspace import Workspace
 
 # A workspace is made once, and every example puts into it what it needs.
 CALM = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-settings.register_profile("any", deadline=None, suppress_health_check=CALM)
+set_hypothesis_home_dir(Path(tempfile.gettempdir(), f"hypothesis-{os.getuid()}"))  # not into the clone
+settings.register_profile("any", deadline=None, database=None, suppress_health_check=CALM)
 settings.register_profile("brief", settings.get_profile("any"), max_examples=40, derandomize=True)
 settings.register_profile("deep", settings.get_profile("any"), max_examples=300)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "brief"))
