@@ -103,6 +103,18 @@ class Day:
         return {path.name: path for path in (self.lesson, self.skeleton, *helpers)}
 
     @property
+    def to_fill_in(self) -> bool:
+        """Whether its file has TODOs; that of a bug hunt is whole."""
+        return "TODO" in self.skeleton.read_text(encoding="utf-8")
+
+    @property
+    def begin(self) -> str:
+        """What a first grading waits for, or is for, in words behind its command."""
+        if self.to_fill_in:
+            return "once the TODOs in kernel.py are filled in"
+        return "as it is: that says what fails first"
+
+    @property
     def hidden_tests(self) -> Path:
         return self.folder / "hidden_tests.py"
 

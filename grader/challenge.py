@@ -8,10 +8,12 @@ from typing import Any, Literal
 
 import torch
 
+from grader.bug import Bug
 from grader.case import SHORT, Case, Own
 
 __all__ = [
     "SHORT",
+    "Bug",
     "Case",
     "Challenge",
     "Chance",
@@ -190,6 +192,7 @@ class Challenge:
         shown: of the cases, the one that a picture shows the day's idea with; chosen by `track show` if None.
         pieces: what a learner who is not done yet is told of, in the order in which one fills them in.
         tuner: what is asked of the kernel's autotuner.
+        bugs: of a bug hunt, what is wrong with the whole file that it hands out.
     """
 
     entry: str
@@ -212,6 +215,7 @@ class Challenge:
     shown: Case | None = None
     pieces: Sequence[Piece] = ()
     tuner: Tuner | None = None
+    bugs: Sequence[Bug] = ()
 
     @property
     def speeds(self) -> tuple[Speed, ...]:

@@ -96,6 +96,43 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Hunted:
+    """What became of one bug of a hunt.
+
+    Attributes:
+        state: `standing` while its own case fails; `hidden` while a bug stands with which that case fails
+            anyway; `not judged` where its case did not get that far.
+        name, kind: what it was and of which class; empty until it is `fixed`.
+    """
+
+    state: Literal["fixed", "standing", "hidden", "not judged"]
+    name: str = ""
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Hunt:
+    """How far a bug hunt is.
+
+    Attributes:
+        bugs: in the order in which the challenge has them.
+        changed: lines of code in which the file differs from what was handed out.
+        ours: the same of our solution.
+    """
+
+    bugs: tuple[Hunted, ...]
+    changed: int
+    ours: int
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any] | None) -> Hunt | None:
+        """The hunt as it was written, or None."""
+        if document is None:
+            return None
+        return cls(**{**document, "bugs": tuple(Hunted(**bug) for bug in document["bugs"])})
+
+
+@dataclass(frozen=True)
 class Verdict:
     """How one file did on one day.
 
@@ -110,6 +147,7 @@ class Verdict:
         pieces: of a file that is not right yet, how far each part of it is; empty where that is not known.
         confined, not_confined: of a strict grading that loaded the file, what was put in force before, and
             what this machine does not grant; by the names of answers.CONFINEMENTS.
+        hunt: of a bug hunt, how far it is; None of all else, and where nothing was tried.
     """
 
     day: int | str
@@ -128,6 +166,7 @@ class Verdict:
     pieces: tuple[Part, ...] = ()
     confined: tuple[str, ...] = ()
     not_confined: tuple[str, ...] = ()
+    hunt: Hunt | None = None
 
     @property
     def exit_code(self) -> int:
@@ -136,6 +175,22 @@ class Verdict:
     @property
     def on_gpu(self) -> bool:
         return not self.device.startswith("cpu")
+
+    @property
+    def failed(self) -> Check | None:
+        """The first check that did not pass, though it was reached and could be measured."""
+        untried = ("passed", "not reached", "not measured")
+        return next((check for check in self.checks if check.outcome not in untried), None)
+
+    @property
+    def for_the_hint(self) -> bool:
+        """Whether the diagnosis may name a bug that is still to be found: `track hint` tells it then.
+
+        Not what the file does wrong otherwise: where it raises, or does not do its own work.
+        """
+        failed, bugs = self.failed, self.hunt.bugs if self.hunt else ()
+        wrong = failed is not None and failed.group in ("correct", "edges") and "type" not in failed.cause
+        return wrong and any(bug.state in ("standing", "hidden") for bug in bugs)
 
     def to_json(self) -> dict[str, Any]:
         """The document that `--json` prints; `schema` changes when a field changes its meaning."""
@@ -152,6 +207,7 @@ class Verdict:
         fields["checks"] = tuple(Check(**check) for check in fields.get("checks", ()))
         fields["pieces"] = tuple(Part(**part) for part in fields.get("pieces", ()))
         fields |= {name: tuple(fields.get(name, ())) for name in ("confined", "not_confined")}
+        fields["hunt"] = Hunt.from_json(fields.get("hunt"))
         if fields.get("speed"):
             fields["speed"] = SpeedResult(
                 **{**fields["speed"], "interval": tuple(fields["speed"]["interval"])}

@@ -12,7 +12,7 @@ import pytest
 
 from grader.screens import Terminal, result
 from grader.screens.grading import Grading
-from grader.verdict import Check, Part, SpeedResult, Verdict
+from grader.verdict import Check, Hunt, Hunted, Part, SpeedResult, Verdict
 from tests.learner import SKELETON, day
 
 CPU, GPU = "cpu (interpreter)", "NVIDIA H200"
@@ -85,6 +85,16 @@ PIECES = (
     Part("bounds", "not judged"),
     Part("sums", "wrong", 9),
 )
+HUNT = Hunt(
+    (
+        Hunted("fixed", "masked lanes count in the variance", "masked lanes that are not neutral"),
+        Hunted("standing"),
+        Hunted("hidden"),
+        Hunted("standing"),
+    ),
+    changed=3,
+    ours=5,
+)
 UNTRIED = dict.fromkeys(("honest", "memory", "fast"), "not reached")
 LATER = dict.fromkeys(("edges", *UNTRIED), "not reached")
 UNMEASURED = {"memory": "not measured", "fast": "not measured"}
@@ -106,6 +116,13 @@ VERDICTS = {
         checks=checks(correct="failed", **LATER),
         diagnosis="The result was never written: total launches no kernel yet.",
         pieces=PIECES,
+    ),
+    "hunt": verdict(
+        "failed",
+        checks=checks(correct="failed", **LATER),
+        diagnosis="What would give a bug away.",
+        look_at="the line of the bug",
+        hunt=HUNT,
     ),
     "slow": verdict(
         "slow",

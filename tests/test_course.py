@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,15 +15,17 @@ import torch
 
 from grader import catalog
 from grader.catalog import Day
-from grader.challenge import Case, Challenge
+from grader.challenge import Bug, Case, Challenge
 from grader.dev import planted
 from grader.dev.truth import untrue
+from grader.judge.bugs import states
 from grader.judge.case.compare import Expected, compare, errors
 from grader.judge.case.oracle import expect
 from grader.judge.case.trial import draw
 from grader.judge.challenges import load_challenges
 from grader.predict import prediction
 from grader.verdict import Check, Verdict
+from tests import environments
 from tests.conftest import Grade
 
 Planted = TypeVar("Planted")
@@ -126,7 +130,47 @@ def test_no_tree_holds_a_stem_that_is_no_day() -> None:
     assert not strays, f"of no day or extra that has a lesson: {', '.join(strays)}"
 
 
-@each_day
+HUNTS = [day for day in ALL if not day.to_fill_in]
+
+
+@pytest.mark.parametrize("day", HUNTS, ids=called)
+def test_what_a_bug_hunt_hands_out_is_the_solution_with_all_of_its_bugs(day: Day) -> None:
+    bugs = hunted(day)
+    assert list(planted.bugs(day)) == [bug.name for bug in bugs]
+    assert planted.with_bugs(day, planted.bugs(day)) == day.skeleton.read_text(encoding="utf-8")
+    cases = {case.id for challenge in load_challenges(day.hidden_tests) for case in challenge.cases}
+    assert {bug.witness.id for bug in bugs} <= cases, "a witness is one of the cases"
+    assert {name for bug in bugs for name in bug.hides} <= {bug.name for bug in bugs}
+
+
+def hunted(day: Day) -> list[Bug]:
+    return [bug for challenge in load_challenges(day.hidden_tests) for bug in challenge.bugs]
+
+
+@pytest.mark.parametrize("day", HUNTS, ids=called)
+def test_a_bug_hunt_begins_with_all_bugs_and_its_demonstration_passes(day: Day, graded: Grade) -> None:
+    around = environments.plain(TRACK_COMMAND="./nobody")
+    command = [sys.executable, "-m", "grader", "python", "--cpu", str(day.skeleton)]
+    shown = subprocess.run(command, cwd=catalog.ROOT, env=around, capture_output=True, text=True, check=False)
+    assert shown.returncode == 0, shown.stderr
+    verdict = graded(day.key, day.skeleton)
+    assert verdict.status == "failed"
+    assert verdict.hunt
+    assert {bug.state for bug in verdict.hunt.bugs} <= {"standing", "hidden"}
+
+
+@pytest.mark.parametrize("day", HUNTS, ids=called)
+def test_a_bug_that_is_left_stands_and_the_others_are_gone(day: Day, graded: Grade) -> None:
+    # One of them; `track dev proof` tries every set.
+    names = list(planted.bugs(day))
+    left = day.anchor % len(names)
+    verdict = graded(day.key, planted.with_bugs(day, names[left : left + 1]), speed=False)
+    assert verdict.hunt
+    wanted = states(hunted(day), {name: name != names[left] for name in names})
+    assert [bug.state for bug in verdict.hunt.bugs] == wanted
+
+
+@pytest.mark.parametrize("day", [day for day in ALL if day.to_fill_in], ids=called)
 def test_the_skeleton_is_the_solution_less_lines(day: Day) -> None:
     solution = iter(day.solution.read_text(encoding="utf-8").splitlines())
     for line in day.skeleton.read_text(encoding="utf-8").splitlines():
@@ -231,7 +275,7 @@ def test_a_size_that_nothing_looks_at_is_found(tmp_path: Path, monkeypatch: pyte
     assert unread(path, monkeypatch) == {"sclae", "scal"}
 
 
-@each_day
+@pytest.mark.parametrize("day", [day for day in ALL if day.to_fill_in], ids=called)
 def test_the_skeleton_grades_unstarted(day: Day, graded: Grade) -> None:
     verdict = graded(day.key, day.skeleton)
     assert verdict.status == "unstarted", "the skeleton is known to be one by its code, without comments"

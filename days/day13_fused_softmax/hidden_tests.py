@@ -9,9 +9,18 @@ from grader.formulas.dtypes import BRAIN, HALF
 
 big = Case(rows=16384, cols=8192, dtype=HALF, gpu=True)
 
+
+def inputs(case: Case, draw) -> tuple[torch.Tensor]:
+    """x, moved by `shift`."""
+    x = draw(case.rows, case.cols)
+    if "shift" in case:
+        x += case.shift
+    return (x,)
+
+
 challenge = Challenge(
     entry="softmax",
-    inputs=lambda case, draw: (draw(case.rows, case.cols),),
+    inputs=inputs,
     reference=lambda x: torch.softmax(x, dim=-1),
     rowwise=True,
     cases=[
@@ -41,6 +50,7 @@ challenge = Challenge(
         Case(rows=5, cols=70, values="large", dtype=HALF),
         Case(rows=5, cols=300, values="heavy"),
         Case(rows=5, cols=300, values="negative"),
+        Case(rows=5, cols=300, values="negative", shift=-1e4),
         Case(rows=5, cols=300, values="integers"),
         Case(rows=5, cols=256, values="constant"),
         Case(rows=5, cols=77, values="ties"),

@@ -156,12 +156,15 @@ def watch(day: Words, device: Device) -> None:
 @click.option("--again", is_flag=True, help="Show the hints you already opened, and no new one.")
 @as_json
 def hint(day: Words, again: bool, as_json: bool) -> None:
-    """Open one more hint: a nudge, an approach, then code."""
+    """Open one more hint: a nudge, an approach, then code.
+
+    In a bug hunt it also tells the diagnosis of the last grading, which that screen keeps to itself.
+    """
     found, wanted = workspace.require(), chosen(day)
-    opened = open_hint(found, wanted, again)
+    opened, here = open_hint(found, wanted, again), standing()
     if as_json:
         return emit(day=wanted.key, hints=[{"tier": tier, "text": text} for tier, text in opened.items()])
-    pages.hint(Terminal(sys.stdout), wanted, opened, standing().passed(wanted))
+    pages.hint(Terminal(sys.stdout), wanted, opened, here.passed(wanted), here.untold(wanted))
 
 
 track.add_command(solution)

@@ -38,11 +38,15 @@ class Standing:
         """What follows a day that is done; None while it is not."""
         return progress.following(self.progress, day) if self.of(day).done else None
 
+    def untold(self, day: Day) -> str:
+        """The diagnosis that the last grading of a bug hunt left to the hint; else empty."""
+        return journal.untold(self.journal.records, day.key)
+
     def after_reading(self, day: Day) -> Next:
         """What follows its lesson: start it, grade it, or go on."""
         if self.of(day).state == "new":
             return f"track start {day.key}", ""
-        return self.passed(day) or (f"track grade {day.key}", "once the TODOs in kernel.py are filled in")
+        return self.passed(day) or (f"track grade {day.key}", day.begin)
 
     def report(self) -> dict[str, Any]:
         """The document that `status --json` prints."""

@@ -99,7 +99,8 @@ class Watch:
 
     def hint(self) -> None:
         day = self.submission.day
-        pages.hint(self.terminal, day, open_hint(self.workspace, day), standing().passed(day))
+        opened, here = open_hint(self.workspace, day), standing()
+        pages.hint(self.terminal, day, opened, here.passed(day), here.untold(day))
 
     def next(self) -> None:
         """Goes on to the next day once this one has passed."""

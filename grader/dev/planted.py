@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -187,6 +187,18 @@ def mistakes(day: Day) -> list[Mistake]:
     return _named(day, "mistakes")
 
 
+def bugs(day: Day) -> dict[str, Mapping[str, str]]:
+    """Of a bug hunt, the edits of the solution that plant its bugs, by name; all together: the skeleton."""
+    found: dict[str, Mapping[str, str]] = _scope(day, "mistakes").get("bugs", {})
+    return found
+
+
+def with_bugs(day: Day, names: Iterable[str]) -> str:
+    """The solution with these of its bugs."""
+    edits = bugs(day)
+    return swapped(day, {old: new for name in names for old, new in edits[name].items()})
+
+
 def laggards(day: Day) -> list[Laggard]:
     return _named(day, "laggards")
 
@@ -204,7 +216,11 @@ def honest(day: Day) -> Iterator[Path]:
 
 def _named(day: Day, tree: str) -> list[Any]:
     """The list `mistakes` or `laggards` of tests/<tree>/<place>.py."""
+    return list(_scope(day, tree)[tree])
+
+
+def _scope(day: Day, tree: str) -> dict[str, Any]:
     path = TESTS / tree / f"{day.place}.py"
     scope: dict[str, Any] = {}
     exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), scope)
-    return list(scope[tree])
+    return scope

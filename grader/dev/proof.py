@@ -11,6 +11,7 @@ import json
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain, combinations
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from grader.dev.truth import untrue
 from grader.engine.grade import grade
 from grader.engine.warm import Warm
 from grader.errors import TrackError
+from grader.judge.bugs import states
+from grader.judge.challenges import load_challenges
 from grader.screens.pieces import spoken
 from grader.verdict import Verdict
 
@@ -39,6 +42,23 @@ class Row:
     exploits: int = 0
     held: int = 0
     wrong: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Bugged:
+    """The solution with some of the bugs of a hunt."""
+
+    bugs: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return " and ".join(self.bugs)
+
+    def source(self, day: Day) -> str:
+        return planted.with_bugs(day, self.bugs)
+
+
+File = Path | planted.Mistake | planted.Laggard | Bugged
 
 
 def prove(day: Day, warm: Warm, quick: bool = False, strict: bool = False) -> Row:
@@ -74,8 +94,23 @@ def prove(day: Day, warm: Warm, quick: bool = False, strict: bool = False) -> Ro
             row.caught += 1
         elif verdict:
             row.wrong.append(f"mistake {mistake.name} ({mistake.fails}, {mistake.says!r}): {_said(verdict)}")
+    try_bugs(day, warm, row)
     try_exploits(day, warm, row)
     return row
+
+
+def try_bugs(day: Day, warm: Warm, row: Row) -> None:
+    """Of a bug hunt, every set of its bugs: what nothing hides stands, and what is absent is gone."""
+    bugs = [bug for challenge in load_challenges(day.hidden_tests) for bug in challenge.bugs]
+    every = [bug.name for bug in bugs]
+    for names in chain.from_iterable(combinations(every, size + 1) for size in range(len(every))):
+        row.planted += 1
+        verdict = _grade(day, Bugged(names), warm, row)
+        found = [bug.state for bug in verdict.hunt.bugs] if verdict and verdict.hunt else []
+        wanted = states(bugs, {name: name not in names for name in every})
+        row.caught += found == wanted
+        if verdict and (found != wanted or verdict.status != "failed"):
+            row.wrong.append(f"bugs {Bugged(names).name}: {', '.join(found)}; {_said(verdict)}")
 
 
 def try_exploits(day: Day, warm: Warm, row: Row) -> None:
@@ -96,7 +131,7 @@ def _as_it_says(verdict: Verdict, exploit: planted.Exploit) -> bool:
     return _failed_group(verdict) == exploit.fails and exploit.says in verdict.diagnosis
 
 
-def _grade(day: Day, file: Path | planted.Mistake | planted.Laggard, warm: Warm, row: Row) -> Verdict | None:
+def _grade(day: Day, file: File, warm: Warm, row: Row) -> Verdict | None:
     with tempfile.TemporaryDirectory() as folder:
         path = file if isinstance(file, Path) else Path(folder) / "kernel.py"
         try:

@@ -23,7 +23,7 @@ from grader.errors import BadSubmission, CannotGrade, TrackError
 from grader.request import Device, Request
 from grader.setup.doctor import unfit
 from grader.setup.nvidia import has_nvidia_gpu
-from grader.verdict import Check, Part, SpeedResult, Verdict
+from grader.verdict import Check, Hunt, Part, SpeedResult, Verdict
 from grader.wire import Closed, Malformed, TimedOut
 
 CALL_TIMEOUT = {"cpu": 20.0, "gpu": 60.0}  # seconds one call of the learner's function may take
@@ -216,6 +216,7 @@ def _finish(base: Verdict, checks: list[Check], event: dict[str, Any]) -> Verdic
         pieces=tuple(Part(**part) for part in event["pieces"]),
         confined=tuple(event.get("confined", ())),
         not_confined=tuple(event.get("not_confined", ())),
+        hunt=Hunt.from_json(event["hunt"]),
     )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from grader.bare import bare, is_text
 from grader.catalog import Day
 
 LARGEST = 1_000_000  # bytes; the longest kernel file of the course has under 20,000
@@ -73,12 +74,12 @@ def precheck(day: Day, source: bytes) -> Refusal | None:
     parsed = _parse(text)
     if isinstance(parsed, Refusal):
         return parsed
-    if not any(not _is_text(statement) for statement in parsed.body):
+    if not any(not is_text(statement) for statement in parsed.body):
         undo = f"`track reset {day.key}` brings the skeleton back."
         return Refusal(
             "failed", "The file holds no code, only comments.", diagnosis=f"There is nothing to grade; {undo}"
         )
-    if _same_as_skeleton(day, parsed):
+    if day.to_fill_in and _same_as_skeleton(day, parsed):
         todo = "Every TODO is still as it was: fill one in and grade again."
         return Refusal("unstarted", "The file is still the skeleton.", diagnosis=todo)
     return _forbidden(day, parsed)
@@ -130,26 +131,13 @@ def _parse(text: str) -> ast.Module | Refusal:
         )
 
 
-def _is_text(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-
-
 def _same_as_skeleton(day: Day, parsed: ast.Module) -> bool:
     """Whether the code is the skeleton's, whatever became of comments, blank lines and docstrings."""
     try:
         skeleton = ast.parse(day.skeleton.read_text(encoding="utf-8"))
-        return ast.dump(_bare(parsed)) == ast.dump(_bare(skeleton))
+        return ast.dump(bare(parsed)) == ast.dump(bare(skeleton))
     except (RecursionError, OSError):
         return False
-
-
-def _bare(tree: ast.Module) -> ast.Module:
-    """A copy without docstrings: writing one is no attempt at the day."""
-    copy = ast.parse(ast.unparse(tree))
-    for node in ast.walk(copy):
-        if isinstance(node, (ast.Module, ast.FunctionDef, ast.ClassDef)):
-            node.body = [s for s in node.body if not _is_text(s)] or [ast.Pass()]
-    return copy
 
 
 def _forbidden(day: Day, parsed: ast.Module) -> Refusal | None:

@@ -3,7 +3,7 @@
 {"event": "planned", "checks": ["imports", …]}
 {"event": "started", "check": "correct[rows=4-cols=8-fp32]"}
 {"event": "checked", "check": {…}}            one Check, as verdict.py has it
-{"event": "finished", "status": …, "diagnosis": …, "look_at": …, "speed": …, "beside": …, "pieces": […], …}
+{"event": "finished", "status": …, "diagnosis": …, "look_at": …, "speed": …, "pieces": […], "hunt": …, …}
 {"event": "refused" | "broken", "text": …}    nothing to grade, or a bug of ours
 """
 
@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import torch
 
+from grader.judge.bugs import hunted
 from grader.judge.case.naming import a_few
 from grader.judge.diagnosis.diagnose import diagnose
 from grader.judge.pieces.alone import pieces
@@ -53,12 +54,12 @@ def judge(request: Request, events: Channel, parent: Channel) -> None:
         )
         session.close()
         session.drop_walker()
-        parts = pieces(session)
+        parts, hunt = pieces(session), hunted(session)
         if reporter.broken or not reporter.outcomes:
             events.send({"event": "broken", "text": reporter.broken or "no check ran"})
             return
         told = _verdict(session, reporter.outcomes)
-        events.send({"event": "finished", "mute": session.mute, **told, "pieces": parts})
+        events.send({"event": "finished", "mute": session.mute, **told, "pieces": parts, "hunt": hunt})
     except Exception:
         events.send({"event": "broken", "text": traceback.format_exc()})
 

@@ -148,9 +148,7 @@ def _is_key(day: Any) -> bool:
 
 def summary(verdict: Verdict, only: str | None = None) -> Record:
     """What the journal keeps of a verdict. `only` names the case graded alone; that is never a pass."""
-    failed = next(
-        (c.name for c in verdict.checks if c.outcome not in ("passed", "not reached", "not measured")), ""
-    )
+    failed = verdict.failed.name if verdict.failed else ""
     speed = verdict.to_json()["speed"]
     facts = {"status": verdict.status, "device": verdict.device, "on_gpu": verdict.on_gpu, "failed": failed}
     facts |= {
@@ -159,6 +157,7 @@ def summary(verdict: Verdict, only: str | None = None) -> Record:
         "seconds": round(verdict.seconds, 3),
         "speed": speed,
     }
+    facts |= {"untold": verdict.diagnosis} if verdict.for_the_hint else {}
     return facts | ({"only": only} if only else {})
 
 
@@ -204,6 +203,12 @@ def _graded(day: Progress, record: Record) -> Progress:
         failed=str(record.get("failed", "")),
         speed=speed,
     )
+
+
+def untold(records: Sequence[Record], day: Key) -> str:
+    """The diagnosis of the last grading of a day, where that screen left it to the hint; else empty."""
+    own = (r for r in reversed(records) if r["day"] == day and r["event"] in ("graded", "reset"))
+    return str(next(own, {}).get("untold", ""))
 
 
 def current(records: Sequence[Record]) -> Key | None:

@@ -51,7 +51,7 @@ def started(
     for name, fate in fates.items():
         if fate in BECAME:
             terminal.line(f"{name} {_became(day, fate)}.", indent=2)
-    terminal.next("track grade", f"once the TODOs in kernel.py are filled in (read: {typed('track lesson')})")
+    terminal.next("track grade", f"{day.begin} (read: {typed('track lesson')})")
 
 
 def upgrades(terminal: Terminal, fates: Mapping[Day, Mapping[str, Fate]], applied: bool) -> None:
@@ -99,8 +99,18 @@ def _page(terminal: Terminal, path: Path, following: Next) -> None:
     terminal.next(*following)
 
 
-def hint(terminal: Terminal, day: Day, tiers: Mapping[int, str], passed: Next | None = None) -> None:
-    """Prints tiers by number, 1 to 3: usually one. `passed`: what follows, once the day is done."""
+def hint(
+    terminal: Terminal, day: Day, tiers: Mapping[int, str], passed: Next | None = None, untold: str = ""
+) -> None:
+    """Prints tiers by number, 1 to 3: usually one.
+
+    Args:
+        passed: what follows, once the day is done.
+        untold: the diagnosis of the last grading, where its screen left that to the hint.
+    """
+    if untold:
+        terminal.line(("Your last grading: ", "bold"), untold)
+        terminal.line()
     for place, (tier, text) in enumerate(tiers.items()):
         if place:
             terminal.line()
@@ -164,7 +174,7 @@ def was_reset(terminal: Terminal, workspace: Workspace, day: Day, trash: Path) -
     terminal.line((f"{day.heading} is fresh again.", "bold"))
     terminal.table([("your work", near(trash)), ("kernel", near(workspace.kernel(day)))])
     terminal.line("It comes back with ", (typed(f"track restore {day.key}"), "cyan"), indent=2)
-    terminal.next(f"track grade {day.key}", "once the TODOs in kernel.py are filled in")
+    terminal.next(f"track grade {day.key}", day.begin)
 
 
 def was_restored(terminal: Terminal, workspace: Workspace, day: Day, trash: Path | None) -> None:

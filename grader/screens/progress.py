@@ -172,10 +172,7 @@ def following(progress: Mapping[Key, Progress], current: Day | None) -> tuple[st
     """The next command and a word on it: grade the day at hand, or start the first one not done after it."""
     if current and not progress.get(current.key, NEW).done:
         graded = progress.get(current.key, NEW).state == "not yet"
-        return (
-            "track grade",
-            "once kernel.py is changed" if graded else "once the TODOs in kernel.py are filled in",
-        )
+        return "track grade", "once kernel.py is changed" if graded else current.begin
     ahead = [d for d in (*catalog.later(current), *catalog.days()) if not progress.get(d.key, NEW).done]
     if ahead:
         return f"track start {ahead[0].key}", ahead[0].title

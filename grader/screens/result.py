@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from grader.screens.grading import UNTRIED, case
+from grader.screens.grading import case
+from grader.screens.hunt import bugs, left_to_the_hint
 from grader.screens.pieces import so_far, to_do
 from grader.screens.terminal import Next, Part, Terminal, near, typed
 from grader.verdict import Check, SpeedResult, Verdict
@@ -46,13 +48,13 @@ def show(
         only: the one case that was graded, when it was one.
         passed: the command that follows a pass, and a word on it; None for a file outside of the workspace.
     """
-    first = next((c for c in verdict.checks if c.outcome != "passed" and c.outcome not in UNTRIED), None)
+    first = verdict.failed
     good = verdict.status == "passed"
     took = f"   {verdict.device}, {verdict.seconds:.1f} s" if verdict.seconds else ""
     headline = _praise(verdict, only, passed is not None) if good else _headline(verdict, first)
     terminal.line()
     terminal.line((headline, "bold"), (took, "dim"))
-    _facts(terminal, verdict, first, path)
+    _facts(terminal, verdict, first, path, recorded=passed is not None)
     again = f"track grade {verdict.day}" + ("" if passed else f" --file {shlex.quote(near(path))}")
     again += " --strict" if verdict.confined or verdict.not_confined else ""
     if good and verdict.beside:
@@ -66,22 +68,39 @@ def show(
         _repeat(terminal, verdict, first, again)
 
 
-def _facts(terminal: Terminal, verdict: Verdict, first: Check | None, path: Path) -> None:
+def _facts(terminal: Terminal, verdict: Verdict, first: Check | None, path: Path, *, recorded: bool) -> None:
     """What happened, how fast it was, why, where to look, and how far the rest of it is."""
+    untold = recorded and verdict.for_the_hint
     if first and verdict.status != "unstarted":
-        _cause(terminal, first, path, verdict.diagnosis)
+        _cause(terminal, _symptoms(first) if untold else first, path, verdict.diagnosis)
     if verdict.speed:
         terminal.table(speed_rows(verdict.speed))
+    if untold:
+        left_to_the_hint(terminal, verdict)
+    else:
+        _diagnosis(terminal, verdict, first)
+    if verdict.status == "unstarted":
+        to_do(terminal, path)
+    so_far(terminal, verdict.pieces)
+    if verdict.hunt:
+        bugs(terminal, verdict.hunt)
+    _confined(terminal, verdict)
+    _printed(terminal, verdict.output)
+
+
+def _symptoms(check: Check) -> Check:
+    """What is wrong, without the learner's line that does it."""
+    at_a_line = check.cause.get("line")
+    told = {name: fact for name, fact in check.cause.items() if name not in ("line", "reason")}
+    return replace(check, cause=told) if at_a_line else check
+
+
+def _diagnosis(terminal: Terminal, verdict: Verdict, first: Check | None) -> None:
     if verdict.diagnosis:
         terminal.line()
         terminal.line(verdict.diagnosis, indent=2)
     if verdict.look_at and not (first and verdict.look_at == f"line {first.cause.get('line')}"):
         terminal.line(("Look at: ", "bold"), verdict.look_at, indent=2)
-    if verdict.status == "unstarted":
-        to_do(terminal, path)
-    so_far(terminal, verdict.pieces)
-    _confined(terminal, verdict)
-    _printed(terminal, verdict.output)
 
 
 def _headline(verdict: Verdict, first: Check | None) -> str:

@@ -21,6 +21,15 @@ mistakes = [
         "a masked lane holds a merely small number", swap={OTHER: "other=-1e9"}, fails="edges", says="other="
     ),
     Mistake(
+        "the exponentials of masked lanes are dropped, and 0 may still be the maximum",
+        swap={
+            OTHER: "other=0.0",
+            "tl.sum(numerator, axis=0)": "tl.sum(tl.where(mask, numerator, 0.0), axis=0)",
+        },
+        fails="edges",
+        says="a maximum sees a 0",
+    ),
+    Mistake(
         "the load has no mask", swap={f", mask=mask, {OTHER})": ")"}, fails="correct", says="Unmasked load"
     ),
     Mistake(

@@ -57,6 +57,14 @@ def test_an_error_says_of_what_it_is_a_share(cause: dict[str, object], line: str
     assert result._error(cause) == line
 
 
+def test_a_hunt_gives_its_bugs_away_where_no_hint_could_tell_of_it() -> None:
+    kept, loose = shown(grading("hunt")), shown(grading("hunt", own=False))
+    assert "What would give a bug away." not in kept
+    assert "kernel.py:9" not in kept
+    assert "What would give a bug away." in loose
+    assert "kernel.py:9" in loose
+
+
 def test_one_case_that_passed_is_no_day_done() -> None:
     text = shown(grading("passed-cpu", only="n=4"))
     assert "The day is done" not in text
@@ -72,6 +80,7 @@ DRAWN: dict[str, Callable[[Terminal], object]] = {
     "where-new": lambda t: progress.where(t, None, {}, None),
     "where": lambda t: progress.where(t, Path.cwd() / "my-track", STANDING, day(8)),
     "hint": lambda t: pages.hint(t, day(2), {1: "What is 2x?"}),
+    "hint-of-a-hunt": lambda t: pages.hint(t, day(2), {1: "What is 2x?"}, untold="It is 3x."),
     "hint-last": lambda t: pages.hint(t, day(2), {3: "```python\nx + x\n```"}),
     "lesson": lambda t: pages.lesson(t, day(2), ("track start 2", "")),
     "doctor": lambda t: pages.doctor(t, FINDINGS),

@@ -9,6 +9,8 @@ import ast
 from dataclasses import dataclass
 from functools import cached_property
 
+from grader.bare import is_text
+
 KEPT = "_the_learners"  # class, under another name than ours
 IDLE = ("pass", "return", "return None", "raise NotImplementedError", "raise NotImplementedError()")
 AXES = ("program_id", "num_programs")
@@ -79,7 +81,7 @@ def _body(node: ast.AST | None) -> str:
 
 
 def _is_idle(statement: ast.stmt) -> bool:
-    return _is_text(statement) or ast.unparse(statement) in IDLE
+    return is_text(statement) or ast.unparse(statement) in IDLE
 
 
 def _definitions(tree: ast.Module) -> dict[str, Definition]:
@@ -118,11 +120,7 @@ def _launched_by(node: Definition) -> set[str]:
 
 
 def _only_at_the_top(node: ast.stmt) -> bool:
-    return _is_text(node) or (isinstance(node, ast.ImportFrom) and node.module == "__future__")
-
-
-def _is_text(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    return is_text(node) or (isinstance(node, ast.ImportFrom) and node.module == "__future__")
 
 
 def _begin(node: ast.stmt) -> int:
