@@ -6,11 +6,10 @@ import torch
 
 from grader.challenge import Case, Challenge, Memory, Speed
 from grader.formulas.attention import by_head, forward
+from grader.formulas.attention_suspects import SUSPECTS
 from grader.formulas.dtypes import BRAIN, HALF
 from grader.formulas.heads import at, heads
 from grader.formulas.sdpa import flash
-
-from .suspects import SUSPECTS
 
 
 def inputs(case: Case, draw) -> tuple:

@@ -7,7 +7,7 @@ from grader.verdict import Hunt, Verdict
 
 COUNTED = {  # what the count of each state is followed by
     "fixed": "fixed",
-    "standing": "standing",
+    "standing": "standing (own case fails)",
     "hidden": "hidden behind another",
     "not judged": "not judged: its case did not get that far",
 }

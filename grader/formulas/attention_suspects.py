@@ -1,4 +1,4 @@
-"""What a learner may have computed on day 32 in the place of attention and its log-sum-exp."""
+"""What a learner may have computed in the place of attention and its log-sum-exp."""
 
 from __future__ import annotations
 
