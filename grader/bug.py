@@ -18,7 +18,8 @@ class Bug:
         kind: of which class it is, in the words of the trade.
         witness: one of the cases; it fails while the bug stands, and passes without it, whatever else stands
             but what hides it.
-        shows: what of the witness tells: its `values`, its `inputs` after the call, or the `races` in it.
+        shows: what of the witness tells: its `values`, its `inputs` after the call, or the `races` in it,
+            which show on a GPU by its values.
         hides: names of other bugs whose witnesses fail beside this one in any case.
     """
 

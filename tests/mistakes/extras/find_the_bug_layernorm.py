@@ -1,0 +1,84 @@
+"""Extra find_the_bug_layernorm: its bugs, and what goes wrong while they are mended."""
+
+from __future__ import annotations
+
+from grader.dev.planted import Mistake
+
+ADDED = "    tl.atomic_add(part_ptrs, dweight, mask=mask)\n"
+CENTRED = "centred = tl.where(mask, x - mean, 0.0)"
+DX = "(dx_hat - along_mean - x_hat * along_x_hat) * rstd"
+PART = "part = torch.zeros(SLOTS"
+RSTD = "rstd = 1.0 / tl.sqrt(var + eps)"
+
+# What is swapped for what plants each; all of them together are the file that is handed out.
+bugs = {
+    "masked lanes become -mean and count in the variance": {CENTRED: "centred = x - mean"},
+    "eps is added outside of the root": {RSTD: "rstd = 1.0 / tl.sqrt(var) + eps"},
+    "rows of dy are read at the stride of x": {"row * stride_dym": "row * stride_xm"},
+    "programs that share partial sums of dweight load, add and store, and lose updates": {
+        ADDED: "    tl.store(part_ptrs, tl.load(part_ptrs, mask=mask) + dweight, mask=mask)\n",
+    },
+}
+
+mistakes = [
+    Mistake(
+        "eps goes into the root of each row's sum, before the division",
+        swap={"/ n_cols\n        rstd": "\n        rstd", RSTD: "rstd = 1.0 / tl.sqrt((var + eps) / n_cols)"},
+        fails="correct",
+        says="too large by a factor of its own",
+    ),
+    Mistake(
+        "the variance is divided by the block",
+        swap={"tl.sum(centred * centred, axis=0) / n_cols": "tl.sum(centred * centred, axis=0) / BLOCK_N"},
+        fails="correct",
+        says="a factor is missing",
+    ),
+    Mistake(
+        "x_hat is masked, and the variance is not",
+        swap={"tl.sum(centred * centred, axis=0)": "tl.sum((x - mean) * (x - mean), axis=0)"},
+        fails="correct",
+        says="the sum over the row is too large",
+    ),
+    Mistake(
+        "a program stores its partial sums, and the last one wins",
+        swap={ADDED: "    tl.store(part_ptrs, dweight, mask=mask)\n"},
+        fails="correct",
+        says="Right up to rows",
+    ),
+    Mistake(
+        "each program adds to a row of its own, where there are no more rows",
+        swap={"tl.program_id(0) % SLOTS * n_cols": "tl.program_id(0) * n_cols"},
+        fails="correct",
+        says="past the end",
+    ),
+    Mistake(
+        "partial sums begin with what was in memory",
+        swap={PART: "part = torch.empty(SLOTS"},
+        fails="correct",
+        says="memory that nobody wrote",
+    ),
+    Mistake(
+        "partial sums have x's dtype",
+        swap={"n_cols, dtype=torch.float32": "n_cols, dtype=x.dtype"},
+        fails="correct",
+        says="Compute in fp32",
+    ),
+    Mistake(
+        "dx lacks the part along x_hat",
+        swap={DX: "(dx_hat - along_mean) * rstd"},
+        fails="correct",
+        says="dx[",
+    ),
+    Mistake(
+        "dx lacks the mean",
+        swap={DX: "(dx_hat - x_hat * along_x_hat) * rstd"},
+        fails="correct",
+        says="dx[",
+    ),
+    Mistake(
+        "rows of x are read at the stride of dy",
+        swap={"row * stride_xm": "row * stride_dym"},
+        fails="correct",
+        says="stride",
+    ),
+]
