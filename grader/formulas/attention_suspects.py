@@ -7,23 +7,21 @@ from collections.abc import Callable
 from functools import partial
 
 import torch
+from torch import Tensor
 
-from grader.formulas.attention import LOG2_E, by_head, forward, scores, weigh
+from grader.formulas.attention import LOG2_E, Tensors, by_head, forward, scores, weigh
 from grader.formulas.blocks import BLOCKS, whole_blocks
 from grader.formulas.dtypes import BRAIN, HALF
 from grader.formulas.misread import first_heads
 
-Outputs = tuple[torch.Tensor, torch.Tensor]
 attention = by_head(forward)
 limited = partial(by_head, forward)  # with another causal limit than Sk - Sq
 
 
-def units(
-    o_scale: float, lse: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
-) -> Callable[..., Outputs]:
+def units(o_scale: float, lse: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Tensors]:
     """Attention with its scale multiplied for o, and with lse from the true scores and their maximum."""
 
-    def one(q, k, v, scale, last):
+    def one(q: Tensor, k: Tensor, v: Tensor, scale: float, last: int | None) -> Tensors:
         s = scores(q, k, scale, last)
         m = s.amax(dim=-1) if len(k) else s.sum(dim=-1)
         return forward(q, k, v, scale * o_scale, last)[0], lse(s, m)
@@ -33,10 +31,10 @@ def units(
 
 def in_blocks(
     size: int, keep_acc: bool = False, keep_l: bool = False, whole: bool = False
-) -> Callable[..., Outputs]:
+) -> Callable[..., Tensors]:
     """The online softmax in blocks of `size` keys: acc or l not rescaled, or only whole blocks visited."""
 
-    def one(q, k, v, scale, last):
+    def one(q: Tensor, k: Tensor, v: Tensor, scale: float, last: int | None) -> Tensors:
         s = scores(q, k, scale, last)
         m = q.new_full((len(q), 1), torch.finfo(torch.float32).min)
         total, acc = torch.zeros_like(m), torch.zeros_like(q)
@@ -53,10 +51,10 @@ def in_blocks(
     return by_head(one)
 
 
-def ending_early(block: int) -> Callable[..., Outputs]:
+def ending_early(block: int) -> Callable[..., Tensors]:
     """Where causal, the loop ends with the queries' block, as if Sk - Sq were 0."""
 
-    def one(q, k, v, scale, last):
+    def one(q: Tensor, k: Tensor, v: Tensor, scale: float, last: int | None) -> Tensors:
         s = scores(q, k, scale, last)
         query, key = torch.arange(len(q), device=q.device)[:, None], torch.arange(len(k), device=q.device)
         end = (query // block + 1) * block if last is not None else len(k)
@@ -65,27 +63,27 @@ def ending_early(block: int) -> Callable[..., Outputs]:
     return by_head(one)
 
 
-def every_other(size: int) -> Callable[..., Outputs]:
+def every_other(size: int) -> Callable[..., Tensors]:
     """Blocks 0, 2, 4, … of keys alone."""
 
-    def one(q, k, v, scale, last):
+    def one(q: Tensor, k: Tensor, v: Tensor, scale: float, last: int | None) -> Tensors:
         skipped = torch.arange(len(k), device=k.device) // size % 2 == 1
         return weigh(scores(q, k, scale, last).masked_fill(skipped, -math.inf), v)
 
     return by_head(one)
 
 
-def rounded(q, k, v, scale, last) -> Outputs:
+def rounded(q: Tensor, k: Tensor, v: Tensor, scale: float, last: int | None) -> Tensors:
     """One head whose products of q and k are rounded to q's 16 bits before they are scaled."""
     dtype = BRAIN if torch.equal(q, q.to(BRAIN).to(q.dtype)) else HALF
     s = scores(q * math.copysign(1.0, scale), k, 1.0, last)
     return weigh(s.to(dtype).to(s.dtype) * abs(scale), v)
 
 
-def from_zero(empty: float) -> Callable[..., Outputs]:
+def from_zero(empty: float) -> Callable[..., Tensors]:
     """A running maximum that starts at 0, where fp32 underflows; o is `empty` where the sum is 0."""
 
-    def one(q, k, v, scale, last):
+    def one(q: Tensor, k: Tensor, v: Tensor, scale: float, last: int | None) -> Tensors:
         s = scores(q, k, scale, last)
         m = s.amax(dim=-1).clamp(min=0) if len(k) else s.sum(dim=-1)
         p = torch.exp((s - m[:, None]).float()).to(s.dtype)
@@ -96,10 +94,10 @@ def from_zero(empty: float) -> Callable[..., Outputs]:
     return by_head(one)
 
 
-def without_keys(o: float, lse: float) -> Callable[..., Outputs]:
+def without_keys(o: float, lse: float) -> Callable[..., Tensors]:
     """Attention with these in rows that see no key."""
 
-    def one(q, k, v, scale, last):
+    def one(q: Tensor, k: Tensor, v: Tensor, scale: float, last: int | None) -> Tensors:
         right_o, right_lse = forward(q, k, v, scale, last)
         none = right_lse == -math.inf
         return right_o.masked_fill(none[:, None], o), right_lse.masked_fill(none, lse)
@@ -107,7 +105,7 @@ def without_keys(o: float, lse: float) -> Callable[..., Outputs]:
     return by_head(one)
 
 
-def first_head(q, k, v, scale, causal) -> Outputs:
+def first_head(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool) -> Tensors:
     return attention(q, first_heads(k), first_heads(v), scale, causal)
 
 
