@@ -28,12 +28,6 @@ mistakes = [
         says="too large by a factor of its own",
     ),
     Mistake(
-        "the variance is divided by the block",
-        swap={"tl.sum(centred * centred, axis=0) / n_cols": "tl.sum(centred * centred, axis=0) / BLOCK_N"},
-        fails="correct",
-        says="a factor is missing",
-    ),
-    Mistake(
         "x_hat is masked, and the variance is not",
         swap={"tl.sum(centred * centred, axis=0)": "tl.sum((x - mean) * (x - mean), axis=0)"},
         fails="correct",
