@@ -9,15 +9,18 @@ from typing import Any, Literal
 import torch
 
 from grader.bug import Bug
+from grader.candidate import Candidate, Judges
 from grader.case import SHORT, Case, Own
 
 __all__ = [
     "SHORT",
     "Bug",
+    "Candidate",
     "Case",
     "Challenge",
     "Chance",
     "Gradients",
+    "Judges",
     "Memory",
     "Own",
     "Piece",
@@ -192,6 +195,7 @@ class Challenge:
         shown: of the cases, the one that a picture shows the day's idea with; chosen by `track show` if None.
         pieces: what a learner who is not done yet is told of, in the order in which one fills them in.
         tuner: what is asked of the kernel's autotuner.
+        judges: the entry is a test, and its argument a candidate for it.
         bugs: of a bug hunt, what is wrong with the whole file that it hands out.
     """
 
@@ -215,6 +219,7 @@ class Challenge:
     shown: Case | None = None
     pieces: Sequence[Piece] = ()
     tuner: Tuner | None = None
+    judges: Judges | None = None
     bugs: Sequence[Bug] = ()
 
     @property

@@ -75,7 +75,7 @@ def _chosen(session: Session) -> list[tuple[Challenge, Case]]:
     pairs = session.cases("correct") + session.cases("edges")
     for challenge, case in sorted(pairs, key=lambda pair: weight(pair[1])):
         flags = {name: v for name, v in case.sizes.items() if isinstance(v, bool | None)}
-        if not challenge.probe and weight(case) < math.inf:
+        if not challenge.probe and not challenge.judges and weight(case) < math.inf:
             kinds.setdefault((challenge.entry, case.dtype, str(flags)), []).append((challenge, case))
     return [pairs[0] for pairs in kinds.values()] + [pairs[-1] for pairs in kinds.values() if pairs[1:]]
 

@@ -71,6 +71,7 @@ class Session:
         )
         self.speed: dict[str, Any] | None = None
         self.beside = ""
+        self.missed = 0  # wrong candidates that the learner's test took for right ones
         self.runner: Runner | None = None
         self.walker: Runner | None = None
         self.holds: Any = None  # which runner has the arguments of which case from the command before
@@ -217,6 +218,14 @@ class Session:
         told = slip(finding.facts, self.evidence.source) if finding.kind == "error" else None
         line = {"line": told.line} if told else {}
         raise CheckFailed("failed", {"reason": finding.reason, **finding.facts, **line})
+
+    def forgives(self, trial: Trial) -> bool:
+        """Whether a test that missed a wrong candidate is let off: so often as its challenge says."""
+        judges = trial.challenge.judges
+        if judges is None or trial.passed or trial.findings[0].kind != "missed":
+            return False
+        self.missed += 1
+        return self.missed <= judges.missed
 
     def trust(self, case: Case) -> None:
         """Hold the interpreter's canaries against a case.

@@ -8,6 +8,7 @@ import torch
 
 from grader.answers import PlainOutput, TensorOutput
 from grader.meter.hollow import reserved
+from grader.runner.loading import handed
 from grader.runner.world import World
 
 Specs = list[dict[str, Any]]
@@ -15,7 +16,8 @@ Specs = list[dict[str, Any]]
 
 def unpack_arguments(specs: Specs, blobs: list[bytearray], device: str, apart: int = 0) -> list[Any]:
     """The call's arguments. A tensor's spec has dtype, shape, stride, offset (elements) and the index of its
-    blob; one without a blob has `bytes` that nobody has written, and costs no memory until somebody does.
+    blob; one without a blob has `bytes` that nobody has written, and costs no memory until somebody does. A
+    function's spec has its source and its name there.
 
     Args:
         apart: bytes that one without a blob lies away from all others.
@@ -24,6 +26,8 @@ def unpack_arguments(specs: Specs, blobs: list[bytearray], device: str, apart: i
 
 
 def _argument(spec: dict[str, Any], blobs: list[bytearray], device: str, apart: int) -> Any:
+    if "source" in spec:
+        return handed(spec["source"], spec["entry"])
     if "dtype" not in spec:
         return spec["value"]
     dtype = getattr(torch, spec["dtype"])

@@ -42,7 +42,7 @@ def mean_of_all(logits: torch.Tensor, target: torch.Tensor, ignore_index: int) -
 
 
 def ignored_too(logits: torch.Tensor, target: torch.Tensor, ignore_index: int) -> torch.Tensor:
-    """Ignored rows in the sum, though not in the count; one whose target is no class has no logit to subtract."""
+    """Ignored rows in the sum, though not in the count; a target that is no class has no logit."""
     picked = logits.gather(1, target.clamp(min=0)[:, None])[:, 0]
     losses = logits.logsumexp(1) - torch.where(target < 0, 0.0, picked)
     return losses.sum() / (target != ignore_index).sum()

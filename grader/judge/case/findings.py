@@ -14,6 +14,7 @@ from grader.interpreter.races import Race
 from grader.interpreter.regions import Overrun
 from grader.judge.case.chances import chances
 from grader.judge.case.compare import Expected, Finding, name
+from grader.judge.case.judged import judged
 from grader.judge.case.link import storage_bytes
 from grader.judge.case.naming import called
 from grader.judge.case.trial import Trial
@@ -27,6 +28,8 @@ def find(trial: Trial) -> list[Finding]:
     """What is wrong with a trial's answer, the most telling first; nothing when it passes."""
     assert trial.answer is not None
     report = trial.answer.report
+    if trial.challenge.judges:
+        return judged(trial)
     if isinstance(report, Failed):
         fault = report.fault
         wild = _bounds_findings(report.overruns, []) if fault.kind == "bounds" else []

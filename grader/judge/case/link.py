@@ -13,6 +13,7 @@ from typing import Any, Literal
 import torch
 
 from grader.answers import Called, Confined, Failed, Loaded, TensorOutput, Verified
+from grader.candidate import Candidate
 from grader.judge.case import forms
 from grader.judge.case.forms import Form, Misfit
 from grader.memory import raw, span
@@ -181,6 +182,9 @@ def pack_arguments(values: tuple[Any, ...], names: list[str]) -> tuple[Specs, li
     specs: Specs = []
     blobs: dict[int, memoryview] = {}
     for value, name in zip(values, names, strict=True):
+        if isinstance(value, Candidate):
+            specs.append({"name": name, "source": value.source, "entry": value.entry})
+            continue
         if not isinstance(value, torch.Tensor):
             specs.append({"name": name, "value": value})
             continue

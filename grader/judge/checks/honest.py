@@ -34,6 +34,8 @@ def check(session: Session) -> None:
         CheckFailed: the first thing that no kernel did.
     """
     for trial in session.evidence.trials:
+        if trial.challenge.judges:
+            continue
         sentence, look_at = _unfair(trial)
         if sentence:
             raise CheckFailed("failed", {"reason": sentence, "case": trial.case.id}, (sentence, look_at))

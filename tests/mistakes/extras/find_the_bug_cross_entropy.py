@@ -39,7 +39,12 @@ mistakes = [
         fails="correct",
         says="all rows",
     ),
-    Mistake("an ignored row counts in the sum", swap={STORED: "loss"}, fails="correct", says="An ignored row counts in the sum"),
+    Mistake(
+        "an ignored row counts in the sum",
+        swap={STORED: "loss"},
+        fails="correct",
+        says="An ignored row counts in the sum",
+    ),
     Mistake(
         "an ignored row is multiplied by 0, which a NaN survives",
         swap={STORED: "loss * (target != ignore_index).to(tl.float32)"},

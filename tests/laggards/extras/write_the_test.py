@@ -1,0 +1,7 @@
+"""Extra write_the_test: a test has no speed bar."""
+
+from __future__ import annotations
+
+from grader.dev.planted import Laggard
+
+laggards: list[Laggard] = []

@@ -1,0 +1,62 @@
+"""Extra write_the_test: what a test forgets or asks for in vain, and what the grader must say about it."""
+
+from __future__ import annotations
+
+from grader.dev.planted import Mistake
+
+NAN = "(near | (y.isnan() & wanted.isnan()))"
+SHAPES = "((0, 8), (1, 1), (5, 1), (3, 127), (3, 129), (2, 4099), (1, 16384), (1500, 3))"
+REFUSED = "A right candidate is refused"
+
+mistakes = [
+    Mistake(
+        "few shapes are tried",
+        swap={SHAPES: "((3, 127), (3, 128), (3, 129))"},
+        fails="correct",
+        says="rows of one element",
+    ),
+    Mistake(
+        "equal bits are asked for",
+        swap={"off <= relative * wanted + smallest": "off == 0"},
+        fails="correct",
+        says=REFUSED,
+    ),
+    Mistake(
+        "half of a rounding is allowed", swap={"0.52 * step": "0.25 * step"}, fails="correct", says=REFUSED
+    ),
+    Mistake(
+        "half of each number is forgiven",
+        swap={"relative * wanted + smallest": "0.5 * wanted + smallest"},
+        fails="correct",
+        says="precision in 16 bits",
+    ),
+    Mistake("NaN is right nowhere", swap={NAN: "near"}, fails="correct", says=REFUSED),
+    Mistake(
+        "neither layouts nor the input nor what was returned earlier are looked at",
+        swap={
+            " or not y.is_contiguous()": "",
+            "not torch.equal(x.nan_to_num(7.0), before.nan_to_num(7.0)) or ": "",
+            "return all(close(y, x) for y, x in earlier)": "return True",
+        },
+        fails="correct",
+        says="earlier calls",
+    ),
+    Mistake(
+        "the result is a tensor",
+        swap={"return all(close(y, x) for y, x in earlier)": "return torch.tensor(True)"},
+        fails="correct",
+        says="a bool",
+    ),
+    Mistake(
+        "the test itself raises",
+        swap={"before = x.clone()": "before = x.klone()"},
+        fails="correct",
+        says="klone",
+    ),
+    Mistake(
+        "whatever comes is right",
+        swap={"    earlier = []": "    return True\n    earlier = []"},
+        fails="correct",
+        says="taken for",
+    ),
+]
