@@ -163,7 +163,9 @@ def hint(day: Words, again: bool, as_json: bool) -> None:
     found, wanted = workspace.require(), chosen(day)
     opened, here = open_hint(found, wanted, again), standing()
     if as_json:
-        return emit(day=wanted.key, hints=[{"tier": tier, "text": text} for tier, text in opened.items()])
+        untold = {"diagnosis": here.untold(wanted)} if here.untold(wanted) else {}
+        hints = [{"tier": tier, "text": text} for tier, text in opened.items()]
+        return emit(day=wanted.key, hints=hints, **untold)
     pages.hint(Terminal(sys.stdout), wanted, opened, here.passed(wanted), here.untold(wanted))
 
 

@@ -27,6 +27,19 @@ def test_hints_can_be_read_again_without_opening_one_more(started: Learner) -> N
     assert [hint["tier"] for hint in started.types("hint", "1", "--json").json["hints"]] == [2]
 
 
+def test_a_bug_hunt_is_graded_as_it_is_and_its_diagnosis_waits_for_the_hint(learner: Learner) -> None:
+    assert "Next: track grade   as it is: that says what fails first" in (
+        learner.types("start", "find_the_bug_softmax").out
+    )
+    shown = learner.types("grade", "--cpu").out
+    assert "Bugs: 3 standing (own case fails) · 1 hidden behind another" in shown
+    assert "What the grader makes of it: track hint find_the_bug_softmax" in shown
+    diagnosis = learner.records()[-1]["untold"]
+    assert diagnosis not in shown
+    assert learner.types("hint").out.startswith(f"Your last grading: {diagnosis}\n")
+    assert learner.types("hint", "--json").json["diagnosis"] == diagnosis
+
+
 def test_the_solution_opens_after_a_pass_as_a_file_that_can_be_saved(started: Learner) -> None:
     answer = passed(started).types("solution")
     assert answer.code == 0

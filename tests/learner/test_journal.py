@@ -11,7 +11,7 @@ import pytest
 
 from grader.errors import TrackError
 from grader.learner import journal
-from grader.verdict import Check, Verdict
+from grader.verdict import Check, Hunt, Hunted, Verdict
 from tests.learner import REPO
 
 WRITER = """
@@ -167,6 +167,19 @@ def test_one_case_alone_never_counts_as_a_pass(path: Path) -> None:
 def test_a_reset_closes_the_hints_again(path: Path) -> None:
     assert folded(path, ("hint", {"tier": 1}), ("hint", {"tier": 2})).hints == 2
     assert folded(path, ("reset", {})).hints == 0
+
+
+def test_the_diagnosis_that_was_left_to_the_hint_is_that_of_the_last_grading(path: Path) -> None:
+    standing = Hunt((Hunted("standing"),), changed=1, ours=2)
+    failed = verdict("failed", checks=(Check("correct[n=4]", "failed"),), diagnosis="3x.", hunt=standing)
+    assert journal.summary(failed)["untold"] == "3x."
+    assert "untold" not in journal.summary(verdict("failed", diagnosis="3x."))
+    told = []
+    for event, facts in (("graded", journal.summary(failed)), ("hint", {"tier": 1}), ("reset", {})):
+        journal.append(path, event, 13, **facts)  # type: ignore[arg-type]
+        told.append(journal.untold(journal.read(path).records, 13))
+    assert told == ["3x.", "3x.", ""]
+    assert journal.untold(journal.read(path).records, 14) == ""
 
 
 def test_the_current_day_is_the_one_started_last_whichever_is_graded(path: Path) -> None:

@@ -32,6 +32,7 @@ def answer(request: Request, events: Channel, parent: Channel) -> None:
     try:
         session = Session(request, parent)
         imports.check(session)
+        _has_kernels(session)
         parts = {"inspect": inspected, "show": traced, "seeds": seeded}[request.do](session)
         events.send({"event": "answered", "parts": parts})
     except CheckFailed as failed:
@@ -46,6 +47,17 @@ def answer(request: Request, events: Channel, parent: Channel) -> None:
     finally:
         if session is not None:
             session.close()
+
+
+def _has_kernels(session: Session) -> None:
+    """There is something to look at.
+
+    Raises:
+        NotMeasured: the learner's function is a test, and kernels are handed to it.
+    """
+    tests = [challenge.entry for challenge in session.challenges if challenge.judges]
+    if tests and session.request.do != "seeds":
+        raise NotMeasured(f"{tests[0]}() is a test, and has no kernel of its own")
 
 
 def inspected(session: Session) -> list[dict[str, Any]]:
