@@ -25,10 +25,10 @@ mistakes = [
         "half of a rounding is allowed", swap={"0.52 * step": "0.25 * step"}, fails="correct", says=REFUSED
     ),
     Mistake(
-        "half of each number is forgiven",
-        swap={"relative * wanted + smallest": "0.5 * wanted + smallest"},
+        "fp32 alone is tried, and never many rows",
+        swap={"(torch.float32, torch.float16, torch.bfloat16)": "(torch.float32,)", ", (1500, 3))": ")"},
         fails="correct",
-        says="precision in 16 bits",
+        says="the number of rows",
     ),
     Mistake("NaN is right nowhere", swap={NAN: "near"}, fails="correct", says=REFUSED),
     Mistake(
