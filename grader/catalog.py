@@ -170,6 +170,22 @@ def weeks() -> dict[int, str]:
     return {int(number): title.strip() for number, title in headings}
 
 
+@cache
+def packs() -> dict[str, tuple[Day, ...]]:
+    """The extras by the pack that they stand in, as the syllabus has it: `### LLM training` over their rows;
+    behind them, by "", those without a row.
+    """
+    syllabus = (ROOT / "days" / "README.md").read_text(encoding="utf-8")
+    found: dict[str, tuple[Day, ...]] = {}
+    for section in re.split(r"^### ", syllabus.partition("\n## Extras\n")[2], flags=re.MULTILINE)[1:]:
+        title, _, rows = section.partition("\n")
+        slugs = re.findall(r"\]\(extras/(\w+)/README\.md\)", rows)
+        found[title.strip()] = tuple(one for one in extras() if one.slug in slugs)
+    shelved = {one for members in found.values() for one in members}
+    found[""] = tuple(one for one in extras() if one not in shelved)
+    return {title: members for title, members in found.items() if members}
+
+
 def later(day: Day | None) -> tuple[Day, ...]:
     """The days that follow this one, or the one that this extra hangs on; all of them for None."""
     return tuple(other for other in days() if day is None or other.anchor > day.anchor)

@@ -38,7 +38,20 @@ TINY = {
     "day02_doubling": "# Day 2 · Doubling\n\nDouble it.\n",
     "day08_adding": "# Day 8 · Adding\n\nAdd it.\n",
 }
-SYLLABUS = "# The 3 days\n\n## Week 1 · Foundations\n\n## Week 2 · Basic operations\n"
+SYLLABUS = """# The 3 days
+
+## Week 1 · Foundations
+
+## Week 2 · Basic operations
+
+## Extras
+
+### Multiples
+
+| topic | after day | you write | you learn |
+|---|---|---|---|
+| [Tripling](extras/tripling/README.md) | 2 | `triple(x)` | 3x |
+"""
 # What a later course has more: an extra, and a day of a week that nobody has thought of yet.
 MORE = {
     "extras/tripling": "# Extra · Tripling\n\n*After day 2.*\n\nTriple it.\n",
@@ -63,7 +76,7 @@ def tiny_course(root: Path, lessons: Mapping[str, str]) -> None:
 
 def forget() -> None:
     """Has the catalog look anew."""
-    for kept in (catalog.days, catalog.extras, catalog.weeks):
+    for kept in (catalog.days, catalog.extras, catalog.packs, catalog.weeks):
         kept.cache_clear()
 
 

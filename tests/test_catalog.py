@@ -70,3 +70,18 @@ def test_what_follows_an_extra_is_what_follows_its_day() -> None:
 def test_weeks_are_called_as_the_syllabus_calls_them() -> None:
     assert catalog.weeks() == {1: "Foundations", 2: "Basic operations"}
     assert day(36).week == 6
+
+
+def test_extras_stand_in_the_packs_of_the_syllabus_and_those_without_a_row_behind_them(grown: Path) -> None:
+    more = ("extras/zeroing", "extras/halving")
+    tiny_course(grown, dict.fromkeys(more, "# Extra · More\n\n*After day 1.*\n"))
+    forget()
+    packs = {title: [extra.slug for extra in extras] for title, extras in catalog.packs().items()}
+    assert packs == {"Multiples": ["tripling"], "": ["halving", "zeroing"]}
+
+
+def test_a_pack_of_which_nothing_is_built_is_none(course: Path) -> None:
+    for path in course.glob("days/extras/*/README.md"):
+        path.unlink()
+    forget()
+    assert catalog.packs() == {}

@@ -44,6 +44,11 @@ def test_a_day_or_extra_has_its_row(day: Day) -> None:
     assert f"def {entry[1]}(" in skeleton, f"there is no {entry[1]}() in days/{day.place}/kernel.py"
 
 
+def test_an_extra_stands_in_a_pack() -> None:
+    loose = [extra.slug for extra in catalog.packs().get("", ())]
+    assert not loose, f"in days/README.md these stand below no ### pack of ## Extras: {', '.join(loose)}"
+
+
 def test_nothing_else_is_linked() -> None:
     linked = set(re.findall(r"\]\((.+?)/README\.md\)", SYLLABUS))
     amiss = sorted(linked ^ {day.place for day in catalog.course()})

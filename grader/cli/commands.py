@@ -184,14 +184,15 @@ def status(every: bool, as_json: bool) -> None:
     progress.status(Terminal(sys.stdout), here.progress, here.current, here.journal.skipped, every)
 
 
-@track.command("list", epilog=examples("track list", "track list --json"))
+@track.command("list", epilog=examples("track list", "track list --extras", "track list --json"))
+@click.option("--extras", "extras_alone", is_flag=True, help="List the extras alone, pack by pack.")
 @as_json
-def list_days(as_json: bool) -> None:
-    """List the days and the names they answer to."""
+def list_days(extras_alone: bool, as_json: bool) -> None:
+    """List the days and the extras, and the names they answer to."""
     here = standing()
     if as_json:
         return emit(**here.report())
-    progress.listing(Terminal(sys.stdout), here.progress, here.current)
+    progress.listing(Terminal(sys.stdout), here.progress, here.current, extras_alone)
 
 
 track.add_command(reset)

@@ -50,7 +50,8 @@ class Standing:
 
     def report(self) -> dict[str, Any]:
         """The document that `status --json` prints."""
-        extras = [self._told(extra) for extra in catalog.extras()]
+        packs = catalog.packs().items()
+        extras = [self._told(extra) | {"pack": pack} for pack, members in packs for extra in members]
         return {
             "schema": journal.SCHEMA,
             "workspace": str(self.workspace.root) if self.workspace else None,

@@ -34,7 +34,7 @@ def status(
         skipped: journal lines that could not be read.
         every: print the days of all weeks, and the extras.
     """
-    days, extras = catalog.days(), catalog.extras()
+    days = catalog.days()
     done = [progress[day.key] for day in days if day.key in progress and progress[day.key].done]
     terminal.line(
         ("Triton Track", "bold"),
@@ -42,14 +42,15 @@ def status(
     )
     week = (current or days[0]).week
     sections = [(_week(number), [d for d in days if d.week == number], number == week) for number in _weeks()]
-    if extras:
-        sections.append(("Extras", list(extras), current in extras))
+    sections += [(_pack(title), list(extras), current in extras) for title, extras in catalog.packs().items()]
     if not every:
         terminal.line()
     for title, of_section, at_hand in sections:
         if every:
             terminal.line()
         _section(terminal, title, of_section, progress, at_hand or every)
+        if at_hand and not every:
+            _opened(terminal, of_section, progress)
     if not every:
         terminal.line()
         terminal.line("Every day: ", (typed("track status --all"), "cyan"))
@@ -68,6 +69,10 @@ def _week(number: int) -> str:
     return " · ".join(filter(None, (f"Week {number}", catalog.weeks().get(number))))
 
 
+def _pack(title: str) -> str:
+    return " · ".join(filter(None, ("Extras", title)))
+
+
 def _section(
     terminal: Terminal, title: str, days: Sequence[Day], progress: Mapping[Key, Progress], whole: bool
 ) -> None:
@@ -78,6 +83,15 @@ def _section(
     terminal.line((title, "bold" if whole else ""), f"   {passed}/{len(days)}", (more, "dim"))
     if whole:
         terminal.table([_row(terminal, day, progress.get(day.key, NEW)) for day in days])
+
+
+def _opened(terminal: Terminal, days: Sequence[Day], progress: Mapping[Key, Progress]) -> None:
+    """Points at the extras that these days open, less those that are done."""
+    numbers = [day.number for day in days]
+    extras = [one for one in catalog.extras() if one.anchor in numbers]
+    left = [f"{one.slug} after {one.anchor}" for one in extras if not progress.get(one.key, NEW).done]
+    if left:
+        terminal.line("Extras to these days: ", (", ".join(left), "cyan"), indent=2)
 
 
 def _where(done: list[Progress]) -> str:
@@ -116,14 +130,21 @@ def _detail(progress: Progress) -> str:
     return ", ".join(words)
 
 
-def listing(terminal: Terminal, progress: Mapping[Key, Progress], current: Day | None) -> None:
-    """Prints every day with the names it can be started by."""
-    terminal.table([_names(terminal, day, progress.get(day.key, NEW)) for day in catalog.days()], indent=0)
-    if catalog.extras():
-        terminal.line()
-        terminal.line(("Extras", "bold"))
-        extras = catalog.extras()
-        terminal.table([_names(terminal, day, progress.get(day.key, NEW)) for day in extras], indent=0)
+def listing(
+    terminal: Terminal, progress: Mapping[Key, Progress], current: Day | None, extras_alone: bool = False
+) -> None:
+    """Prints every day, and every extra by its pack, with the names they can be started by."""
+
+    def table(of: Sequence[Day]) -> None:
+        terminal.table([_names(terminal, one, progress.get(one.key, NEW)) for one in of], indent=0)
+
+    if not extras_alone:
+        table(catalog.days())
+    for place, (title, extras) in enumerate(catalog.packs().items()):
+        if place or not extras_alone:
+            terminal.line()
+        terminal.line((_pack(title), "bold"))
+        table(extras)
     terminal.next(*following(progress, current))
 
 

@@ -131,7 +131,9 @@ GROWN = {
     ("name", "draw"),
     [
         ("status", lambda t: progress.status(t, GROWN, day("tripling"))),
+        ("status-of-its-week", lambda t: progress.status(t, GROWN, day(2))),
         ("list", lambda t: progress.listing(t, GROWN, day(8))),
+        ("list-extras", lambda t: progress.listing(t, GROWN, day(8), extras_alone=True)),
         ("where", lambda t: progress.where(t, Path.cwd() / "my-track", GROWN, day("tripling"))),
         ("hint", lambda t: pages.hint(t, day("tripling"), {1: "What is 3x?"})),
         ("start-resume-reset", lambda t: started(t, "tripling")),
