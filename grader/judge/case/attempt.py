@@ -13,7 +13,7 @@ from grader.judge.case.contents import others
 from grader.judge.case.findings import find, form_findings
 from grader.judge.case.link import LARGE, Answer, Runner, pack_arguments, read_outputs
 from grader.judge.case.naming import returned
-from grader.judge.case.oracle import Values, expect, expect_gradients, gradient_positions
+from grader.judge.case.oracle import Values, expect, expect_gradients, reached
 from grader.judge.case.trial import Trial, draw, draw_upstream
 from grader.request import Request
 
@@ -67,7 +67,7 @@ def again(runner: Runner, trial: Trial, request: Request, forward: bool = False)
     if forward:
         outputs = tuple(want for want in trial.expected if not getattr(want, "label", ""))
         challenge = replace(trial.challenge, gradients=None)
-        trial = replace(trial, challenge=challenge, upstream=(), expected=outputs)
+        trial = replace(trial, challenge=challenge, upstream=(), of=[], expected=outputs)
     answer = _ask(runner, trial, None, request)
     trial = replace(trial, answer=answer, findings=[])
     trial.findings = find(trial)
@@ -95,7 +95,7 @@ def _ask(runner: Runner, trial: Trial, slices: list[list[int]] | None, request: 
         "probe": challenge.probe,
         "arguments": specs[: len(trial.arguments)],
         "upstream": specs[len(trial.arguments) :],
-        "of": gradient_positions(challenge, trial.arguments),
+        "of": trial.of,
         "others": len(earlier),
         "slices": slices,
         "seed": request.rng(case.id, "order").getrandbits(32),
@@ -142,7 +142,10 @@ def ask_oracle(trial: Trial, seed: int, device: str) -> None:
             outputs = tuple(replace(out, exact=_tall(out.exact, trial.rows)) for out in outputs)
         trial.upstream = draw_upstream(trial.case, outputs, seed, device)
     upstream = _pick(trial, trial.upstream) if trial.rows else trial.upstream
-    trial.expected += expect_gradients(challenge, trial.oracle_arguments, upstream, trial.kept, trial.names)
+    trial.of = reached(challenge, trial.oracle_arguments, upstream, trial.kept)
+    trial.expected += expect_gradients(
+        challenge, trial.oracle_arguments, upstream, trial.kept, trial.names, trial.of
+    )
 
 
 def _tall(some: torch.Tensor, rows: int) -> torch.Tensor:

@@ -58,6 +58,19 @@ class Draw:
         normal = torch.randn(shape, generator=self.generator, device=self.device)
         return VALUES[kind](normal, self.generator)
 
+    def integers(
+        self, *shape: int, low: int, high: int, dtype: torch.dtype = torch.int64, layout: str = "contiguous"
+    ) -> torch.Tensor:
+        """A tensor of integers in [low, high), each as likely as any other: positions, targets, codes.
+
+        Raises:
+            KeyError: there is no such layout.
+        """
+        view = LAYOUTS[layout](shape, dtype, self.device)
+        if view.numel():
+            view.copy_(torch.randint(low, high, shape, generator=self.generator, device=self.device))
+        return view
+
     def integer(self, low: int, high: int) -> int:
         """An integer in [low, high), for scalar arguments."""
         return int(torch.randint(low, high, (1,), generator=self.generator, device=self.device))

@@ -44,14 +44,18 @@ def expect(challenge: Challenge, arguments: Values, kept: Values = ()) -> Values
 
 
 def expect_gradients(
-    challenge: Challenge, arguments: Values, upstream: Values, kept: Values, names: Sequence[str]
+    challenge: Challenge,
+    arguments: Values,
+    upstream: Values,
+    kept: Values,
+    names: Sequence[str],
+    of: Sequence[int],
 ) -> tuple[Expected, ...]:
-    """The gradients of the arguments that the challenge asks for, labelled by `names`.
+    """The gradients of the arguments at positions `of`, labelled by `names`.
 
     Args:
         upstream: a gradient for each output, None where the output is not used.
     """
-    of = gradient_positions(challenge, arguments)
     inputs = (*arguments, *kept)
     plain = gradients(challenge.reference, inputs, of, upstream)
     exact = gradients(challenge.reference, _cast(inputs, torch.float64), of, _cast(upstream, torch.float64))
@@ -74,11 +78,19 @@ def gradient_positions(challenge: Challenge, arguments: Values) -> list[int]:
     return [position for position in of if isinstance(arguments[position], torch.Tensor)]
 
 
+def reached(challenge: Challenge, arguments: Values, upstream: Values, kept: Values) -> list[int]:
+    """Of `gradient_positions` those that a gradient reaches: where an output is not used, some get none."""
+    of = gradient_positions(challenge, arguments)
+    if None not in upstream:
+        return of
+    leaves = _leaves((*arguments, *kept), of)
+    found = passes.gradients(challenge.reference(*leaves), [leaves[position] for position in of], upstream)
+    return [position for position, grad in zip(of, found, strict=False) if grad is not None]
+
+
 def gradients(function: Callable[..., Any], arguments: Values, of: Sequence[int], upstream: Values) -> Values:
     """torch's gradients of the arguments at positions `of`; zeros where none arrives."""
-    leaves = list(arguments)
-    for position in of:
-        leaves[position] = arguments[position].detach().clone().requires_grad_()
+    leaves = _leaves(arguments, of)
     wanted = [leaves[position] for position in of]
     found = passes.gradients(function(*leaves), wanted, upstream) or (None,) * len(wanted)
     return tuple(
@@ -86,14 +98,28 @@ def gradients(function: Callable[..., Any], arguments: Values, of: Sequence[int]
     )
 
 
+def _leaves(arguments: Values, of: Sequence[int]) -> list[Any]:
+    leaves = list(arguments)
+    for position in of:
+        leaves[position] = arguments[position].detach().clone().requires_grad_()
+    return leaves
+
+
 def suspect(
-    wrong: Callable[..., Any], challenge: Challenge, arguments: Values, kept: Values, upstream: Values
+    wrong: Callable[..., Any], arguments: Values, kept: Values, upstream: Values, of: Sequence[int]
 ) -> tuple[torch.Tensor, ...]:
-    """What a suspect function gives for these inputs, and its gradients, in float64 on the CPU."""
+    """What a suspect function gives for these inputs, and its gradients of those at positions `of`, in
+    float64 on the CPU.
+    """
     inputs = _cast((*arguments, *kept), torch.float64)
-    results = [result for result in as_tuple(wrong(*inputs)) if isinstance(result, torch.Tensor)]
-    if upstream:
-        of = gradient_positions(challenge, arguments)
+    outputs = as_tuple(wrong(*inputs))
+    results = [output for output in outputs if isinstance(output, torch.Tensor)]
+    # A suspect whose outputs have other shapes is none, and can be handed no gradient.
+    fits = len(outputs) == len(upstream) and all(
+        grad is None or grad.shape == getattr(out, "shape", None)
+        for grad, out in zip(upstream, outputs, strict=True)
+    )
+    if fits:
         results += gradients(wrong, inputs, of, _cast(upstream, torch.float64))
     return tuple(result.detach().double().cpu() for result in results)
 

@@ -24,6 +24,7 @@ class Trial:
         names: what the learner calls them, for messages.
         results: what the learner calls the outputs, where there are several and they have names.
         upstream: for a differentiable challenge, the gradient that each output is handed, or None.
+        of: positions of the arguments whose gradients are asked for: those that the upstream ones reach.
         kept: of a random function, the mask that the reference gets behind the arguments; else empty.
         expected: an `Expected` for each output tensor, plain values for others, then the gradients.
         rows: length of the first dimension when the oracle was asked only for some of it, else 0.
@@ -40,6 +41,7 @@ class Trial:
     names: list[str]
     results: tuple[str, ...] = ()
     upstream: Values = ()
+    of: list[int] = field(default_factory=list)
     kept: Values = ()
     expected: Values = ()
     rows: int = 0

@@ -105,7 +105,7 @@ def _independent(trial: Trial) -> list[bool]:
     others, upstream = _other(trial.arguments), _other(trial.upstream)
     expected = expect(trial.challenge, others, trial.kept)
     if trial.challenge.gradients:
-        expected += expect_gradients(trial.challenge, others, upstream, trial.kept, trial.names)
+        expected += expect_gradients(trial.challenge, others, upstream, trial.kept, trial.names, trial.of)
     return [_same(a, b) for a, b in zip(trial.expected, expected, strict=True)]
 
 

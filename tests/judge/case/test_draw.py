@@ -56,3 +56,13 @@ def test_values_are_seeded(kind: str) -> None:
 def test_an_expanded_vector_of_gigabytes_takes_no_memory() -> None:
     x = Draw(Case(layout="expanded", dtype=torch.float16), seed=1)(2**33)
     assert x.untyped_storage().nbytes() < 1 << 20
+
+
+def test_integers_are_seeded_lie_in_their_range_and_fill_it() -> None:
+    first, again, other = (Draw(Case(), seed).integers(40, 50, low=-3, high=4) for seed in (1, 1, 2))
+    assert first.dtype == torch.int64
+    assert first.is_contiguous()
+    assert first.unique().tolist() == list(range(-3, 4))
+    assert torch.equal(first, again)
+    assert not torch.equal(first, other)
+    assert Draw(Case(), 1).integers(0, 5, low=0, high=0, dtype=torch.int32).shape == (0, 5)

@@ -110,3 +110,59 @@ def test_what_is_kept_is_listed_with_its_bytes(judged: Judged) -> None:
     assert judged(HIDDEN, kernel).diagnosis.endswith(
         "It keeps x (10800), the tensor from torch.empty_like (10800), w (1200)."
     )
+
+
+HIDDEN_PAIR = """
+challenge = Challenge(
+    entry="doubled",
+    inputs=lambda case, draw: (draw(case.n), draw(2 * case.n)),
+    reference=lambda x, w: (2 * x, 2 * w),
+    gradients=Gradients(of=(0, 1), saved=lambda x, w: 0),
+    suspects={"The results have changed places.": lambda x, w: (2 * w, 2 * x)},
+    cases=[Case(n=5), Case(n=7, upstream="first")],
+)
+"""
+PAIR = """@triton.jit
+def double_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)
+    tl.store(y_ptr + offs, 2 * tl.load(x_ptr + offs, mask=offs < n), mask=offs < n)
+
+
+def double(x):
+    if x is None:
+        return None
+    y = torch.empty_like(x)
+    double_kernel[(1,)](x, y, x.numel(), BLOCK=16)
+    return y
+
+
+class Doubled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w):
+        ctx.set_materialize_grads(False)
+        return double(x), double(w)
+
+    @staticmethod
+    def backward(ctx, dy, dv):
+        return double(dy), double(dv)
+
+
+def doubled(x, w):
+    return Doubled.apply(x, w)
+"""
+
+
+def test_an_input_of_no_output_that_is_used_needs_no_gradient(judged: Judged) -> None:
+    verdict = judged(HIDDEN_PAIR, PAIR)
+    assert verdict.status == "passed", verdict.diagnosis
+
+
+def test_an_input_of_an_output_that_is_used_needs_one(judged: Judged) -> None:
+    verdict = judged(HIDDEN_PAIR, PAIR.replace("double(dy), double(dv)", "double(dy), None"))
+    assert "The gradient of w is None" in verdict.diagnosis
+
+
+def test_a_suspect_whose_results_have_other_shapes_is_none(judged: Judged) -> None:
+    verdict = judged(HIDDEN_PAIR, PAIR.replace("2 * tl.load", "3 * tl.load"))
+    assert verdict.status == "failed"
+    assert "Every element is 1.5 times" in verdict.diagnosis

@@ -58,7 +58,9 @@ def expected(challenge: Challenge, case: Case) -> list[Expected]:
     if challenge.gradients:
         upstream = draw_upstream(case, wanted, 1, "cpu")
         names = [str(number) for number in range(len(arguments))]
-        wanted += oracle.expect_gradients(challenge, arguments, upstream, kept, names)
+        wanted += oracle.expect_gradients(
+            challenge, arguments, upstream, kept, names, oracle.reached(challenge, arguments, upstream, kept)
+        )
     return [want for want in wanted if isinstance(want, Expected) and want.dtype.is_floating_point]
 
 
