@@ -1,0 +1,141 @@
+"""Extra: what a rotary embedding gets wrong, and what the grader must say about it."""
+
+from __future__ import annotations
+
+from grader.dev.planted import Mistake
+
+BACK = "rotate(dy, *angles, backward=True)"
+FIRST = "first = 2 * offs_p if INTERLEAVED else offs_p"
+POSITION = "position = tl.load(positions_ptr + token)"
+SAVE = "ctx.save_for_backward(cos, sin, positions)"
+SECOND = "second = first + 1 if INTERLEAVED else first + n_pairs"
+STORE_1 = "tl.store(y_ptrs + first[None, :], x1 * cos - x2 * sin, mask=mask)"
+STORE_2 = "tl.store(y_ptrs + second[None, :], x2 * cos + x1 * sin, mask=mask)"
+CALL = "        cos,\n        sin,\n        positions,\n        seq_len"
+GATHERED = (
+    "\n    cos, sin = cos[positions], sin[positions]\n"
+    "    positions = torch.arange(batch * seq_len, device=x.device)"
+)
+MASK = "mask = (offs_h < n_heads)[:, None] & pairs[None, :]"
+SHAPE = "batch, seq_len, n_heads, width = x.shape"
+TOKEN = "(token // seq_len) * stride_xb + (token % seq_len) * stride_xs"
+TURN_K = "rotate(k, *angles, backward=False)"
+X1 = "x1 = tl.load(x_ptrs + first[None, :] * stride_xd, mask=mask, other=0.0).to(tl.float32)"
+X2 = "x2 = tl.load(x_ptrs + second[None, :] * stride_xd, mask=mask, other=0.0).to(tl.float32)"
+Y = "y = torch.empty(batch, seq_len, n_heads, width, dtype=x.dtype, device=x.device)"
+
+mistakes = [
+    Mistake(
+        "halves and neighbours have changed places",
+        swap={
+            FIRST: FIRST.replace(
+                "2 * offs_p if INTERLEAVED else offs_p", "offs_p if INTERLEAVED else 2 * offs_p"
+            ),
+            SECOND: SECOND.replace(
+                "first + 1 if INTERLEAVED else first + n_pairs",
+                "first + n_pairs if INTERLEAVED else first + 1",
+            ),
+        },
+        fails="correct",
+        says="taken for neighbours",
+    ),
+    Mistake(
+        "the second element is computed from the first one, already turned",
+        swap={
+            STORE_1: f"x1 = x1 * cos - x2 * sin\n    {STORE_1.replace('x1 * cos - x2 * sin', 'x1')}",
+        },
+        fails="correct",
+        says="already turned",
+    ),
+    Mistake(
+        "the angle has the wrong sign",
+        swap={"if BACKWARD:": "if not BACKWARD:"},
+        fails="correct",
+        says="wrong sign",
+    ),
+    Mistake(
+        "the gradient is turned forwards once more",
+        swap={"        sin = -sin": "        sin = sin"},
+        fails="correct",
+        says="sign turned",
+    ),
+    Mistake(
+        "cos and sin are passed the wrong way round",
+        swap={CALL: CALL.replace("cos", "x").replace("sin", "cos").replace("x,", "sin,", 1)},
+        fails="correct",
+        says="changed places",
+    ),
+    Mistake(
+        "positions are ignored",
+        swap={POSITION: "position = token % seq_len + 0 * tl.load(positions_ptr + token)"},
+        fails="correct",
+        says="osition",
+    ),
+    Mistake(
+        "every sequence takes the positions of the first",
+        swap={POSITION: POSITION.replace("token)", "token % seq_len)")},
+        fails="correct",
+        says="positions of the first one",
+    ),
+    Mistake(
+        "k stands at position 0",
+        swap={TURN_K: "rotate(k, cos, sin, positions * 0, interleaved, backward=False)"},
+        fails="correct",
+        says="of output 1",
+    ),
+    Mistake(
+        "the heads are taken to lie side by side",
+        swap={"offs_h[:, None] * stride_xh": "offs_h[:, None] * (2 * n_pairs)"},
+        fails="edges",
+        says="stride",
+    ),
+    Mistake(
+        "the tokens are taken to lie side by side",
+        swap={TOKEN: "token * n_heads * 2 * n_pairs"},
+        fails="edges",
+        says="stride",
+    ),
+    Mistake(
+        "the elements of a head are taken to lie side by side",
+        swap={X1: X1.replace(" * stride_xd", ""), X2: X2.replace(" * stride_xd", "")},
+        fails="edges",
+        says="stride",
+    ),
+    Mistake(
+        "lanes past the last pair are read and written",
+        swap={MASK: MASK.replace("pairs[None, :]", "(offs_p >= 0)[None, :]")},
+        fails="correct",
+        says="past",
+    ),
+    Mistake(
+        "q and k are kept for the backward pass",
+        swap={
+            SAVE: SAVE.replace("positions)", "positions, q, k)"),
+            "angles = (*ctx.saved_tensors, ctx": "angles = (*ctx.saved_tensors[:3], ctx",
+        },
+        fails="correct",
+        says="keeps",
+    ),
+    Mistake(
+        "the rotation is in the dtype of x",
+        swap={
+            X1: f"{X1[: -len('.to(tl.float32)')]}\n    cos, sin = cos.to(x1.dtype), sin.to(x1.dtype)",
+            X2: X2[: -len(".to(tl.float32)")],
+        },
+        fails="correct or edges",
+        says="precision",
+    ),
+    Mistake("the result overwrites x", swap={Y: "y = x"}, fails="correct", says="input"),
+    Mistake(
+        "the gradient of an output that nobody used is turned as well",
+        swap={f"None if dy is None else {BACK}": BACK},
+        fails="edges",
+        says="",
+    ),
+    Mistake(
+        "torch gathers the tables",
+        swap={SHAPE: SHAPE + GATHERED},
+        fails="honest",
+        says="torch",
+    ),
+]
