@@ -45,11 +45,12 @@ each_day = pytest.mark.parametrize("day", ALL, ids=called)
 
 
 def some(day: Day, planted: Iterable[Planted], early: int, later: int) -> list[Planted]:
-    """One in so many of what is planted, of weeks 1 and 2 and of the later ones, where each takes seconds.
+    """One in so many of what is planted, of weeks 1 and 2 and of all others, where each takes seconds.
 
     `track dev proof` grades everything.
     """
-    found, one_in = list(planted), early if day.anchor <= 14 else later
+    first_weeks = day.number is not None and day.number <= 14
+    found, one_in = list(planted), early if first_weeks else later
     return found[day.anchor % min(one_in, len(found) or 1) :: one_in]
 
 

@@ -19,7 +19,7 @@ DAY = catalog.days()[0]
 def test_every_day_is_a_valid_notebook_with_its_lesson_and_its_skeleton(learner: Learner) -> None:
     answer = learner.types("notebook", "--all", "book")
     assert answer.code == 0
-    assert "35 notebooks written" in answer.out
+    assert f"{len(catalog.course())} notebooks written" in answer.out
     for day in catalog.course():
         made = nbformat.read(learner.folder / "book" / f"{day.stem}.ipynb", as_version=4)
         nbformat.validate(made)
