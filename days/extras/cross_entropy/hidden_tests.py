@@ -1,0 +1,93 @@
+"""Extra: cross-entropy with ignored rows and label smoothing, both passes at 0.55 of a plain copy."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from grader.challenge import Case, Challenge, Gradients, Speed
+from grader.formulas.dtypes import BRAIN, HALF
+
+from .suspects import SUSPECTS
+
+
+def inputs(case: Case, draw) -> tuple[Tensor, Tensor, int, float]:
+    """logits, target, ignore_index, label_smoothing.
+
+    About `ignored` of the rows are; with `lost` their logits are NaN. The first target is the last class.
+    """
+    logits = draw(case.m, case.v)
+    target = draw.integers(case.m, low=0, high=case.v)
+    target[:1] = case.v - 1
+    ignore_index = case.get("ignore_index", -100)
+    chosen = draw.integers(case.m, low=0, high=1000) < 1000 * case.get("ignored", 0.0)
+    target[chosen] = ignore_index
+    if "lost" in case:
+        logits[target == ignore_index] = float("nan")
+    return logits, target, ignore_index, case.get("smoothing", 0.0)
+
+
+def reference(logits: Tensor, target: Tensor, ignore_index: int, label_smoothing: float) -> Tensor:
+    """torch's, in fp32 or wider; what stands in ignored rows is kept out of it."""
+    wide = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    wide = torch.where((target == ignore_index)[:, None], 0.0, wide)
+    return cross_entropy(wide, target, ignore_index=ignore_index, label_smoothing=label_smoothing)
+
+
+def kept(logits: Tensor, target: Tensor, *_) -> int:
+    return logits.numel() * logits.element_size() + 2 * target.nbytes
+
+
+wide = Case(m=4096, v=128256, dtype=BRAIN, gpu=True)
+
+CASES = [
+    Case(m=3, v=8),
+    Case(m=40, v=1),
+    Case(m=0, v=8),
+    Case(m=1, v=50),
+    Case(m=5, v=7, ignored=0.4),
+    Case(m=20, v=33, ignored=0.3),
+    Case(m=7, v=40, ignored=1.0),
+    Case(m=40, v=6, ignore_index=2),
+    Case(m=20, v=33, smoothing=0.1),
+    Case(m=20, v=33, smoothing=0.3, ignored=0.3),
+    Case(m=5, v=127),
+    Case(m=5, v=128, smoothing=0.2),
+    Case(m=5, v=129),
+    Case(m=4, v=1025, ignored=0.3),
+    Case(m=3, v=4099, smoothing=0.1),
+    Case(m=2, v=20011),
+    Case(m=2, v=40000, smoothing=0.1),
+    Case(m=260, v=9, ignored=0.2),
+    Case(m=16, v=500, dtype=HALF, ignored=0.2),
+    Case(m=16, v=500, dtype=BRAIN, ignored=0.2),
+    Case(m=16, v=500, dtype=BRAIN, smoothing=0.1),
+    Case(m=9, v=70, layout="sliced", ignored=0.2),
+    Case(m=9, v=70, layout="sliced", dtype=HALF),
+    Case(m=9, v=70, layout="offset", dtype=BRAIN),
+    Case(m=9, v=70, layout="expanded"),
+    Case(m=9, v=70, ignored=0.4, lost=True, values="negative"),
+    Case(m=3, v=20011, values="rising"),
+    Case(m=9, v=781, values="negative"),
+    Case(m=9, v=300, values="heavy"),
+    Case(m=9, v=300, values="constant"),
+    Case(m=9, v=300, values="large", dtype=BRAIN),
+    Case(m=9, v=300, values="some_minus_inf"),
+    Case(m=9, v=300, values="inf"),
+    Case(m=9, v=300, values="nan"),
+    Case(m=9, v=70, ignored=0.2, calls=2),
+    Case(m=17_001, v=131_072, dtype=BRAIN, huge=True),
+]
+
+challenge = Challenge(
+    entry="cross_entropy",
+    inputs=inputs,
+    reference=reference,
+    no_host_reads=True,
+    gradients=Gradients(of=(0,), saved=kept),
+    suspects=SUSPECTS,
+    shown=Case(m=20, v=33, ignored=0.3),
+    cases=CASES,
+    speed=Speed(wide, moved=lambda logits, *_: 3 * logits.nbytes, of_copy=0.55, part="both"),
+)
