@@ -54,7 +54,7 @@ CASES = [
     Case(m=100, n=1, k=40, values="integers", exact=True),
     Case(m=31, n=33, k=65),
     Case(m=64, n=128, k=32),
-    Case(m=65, n=129, k=33),
+    Case(m=129, n=130, k=31),
     Case(m=129, n=65, k=20, dtype=HALF),
     Case(m=139, n=20, k=20),
     Case(m=20, n=139, k=20),

@@ -23,8 +23,8 @@ PARTIAL = 4.0  # a sector that is stored in part costs so many whole ones
 ATOMIC = 6.5  # an atomic addition to a sector costs so many
 SINGLE = 0.4  # of what tl.dot reaches on Hopper, where single warps multiply; fitted to laggards of week 5
 SPILLED = 0.5  # of L2's bandwidth, that registers in memory are stored and loaded at
-# Element operations a clock and SM: fp32, and exp, log, sin, … in fp32.
-ALU, SPECIAL, SPECIAL64 = 128, 16, 40
+# Element operations a clock and SM: fp32; Philox, fitted to tl.rand on day 24; exp, log, sin, … in fp32.
+ALU, INTEGER, SPECIAL, SPECIAL64 = 128, 76, 16, 40
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,7 @@ def roofs(launch: LaunchCounts, gpu: Gpu, built: Built) -> dict[str, float]:
     steps = max(launch.mean_rounds, 1.0)
     arithmetic = (
         launch.ops.get("fp32", 0) / (ALU * gpu.sms * gpu.clock * 1e9 * 0.7 * busy)
+        + launch.ops.get("int", 0) / (INTEGER * gpu.sms * gpu.clock * 1e9 * 0.7 * busy)
         + launch.ops.get("special", 0) / (SPECIAL * gpu.sms * gpu.clock * 1e9 * busy)
         + 2 * fp64 / (gpu.fp64 * 1e12 * busy)
     )

@@ -50,6 +50,7 @@ IN_KERNELS: tuple[tuple[str, Is], ...] = (
     ("rescale", _operator(ast.Mult)),
     (r"\bexp\b|-inf|\+inf", _call(*EXPONENTIALS)),
     ("maximum", _call("max", "maximum")),
+    ("NaN", _call("max", "min", "maximum", "minimum", "where")),
     (r"\bsums?\b|reduction|accumulator", _call("sum", "dot", "reduce")),
     ("divi", _operator(ast.Div)),
     (r"\bscale\b", _named("scale")),
@@ -92,7 +93,8 @@ def pointed(look_at: str, source: str) -> str:
         return f"{look_at}: {_spelled(lines)}"
     launcher = any(re.search(pattern, look_at) for pattern, _ in OUTSIDE)
     only = [function for function in functions(tree) if jitted(function) != launcher]
-    return f"{look_at}: in {only[0].name}, from line {only[0].lineno} on" if len(only) == 1 else look_at
+    places = [f"{each.name}, from line {each.lineno} on" for each in only[:MOST]]
+    return f"{look_at}: in {' and in '.join(places)}" if places else look_at
 
 
 def _behind(look_at: str, words: tuple[tuple[str, Is], ...], nodes: list[ast.AST]) -> Iterator[set[int]]:
