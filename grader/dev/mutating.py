@@ -66,10 +66,9 @@ def mutants(day: Day, file: str, source: str) -> list[Mutant]:
     found = []
     for function in _mutated(ast.parse(source)):
         for operator, node, other in _edits(function):
-            text = _edited(source, node, other)
-            made = ast.dump(ast.parse(text))
-            if made not in seen:
-                seen.add(made)
+            text, meaning = _edited(source, node, other)
+            if meaning not in seen:
+                seen.add(meaning)
                 at = node.lineno - 1
                 lines = source.splitlines()[at].strip(), text.splitlines()[at].strip()
                 found.append(Mutant(day, file, function.name, at + 1, operator, *lines, text))
@@ -119,14 +118,18 @@ def _walk(node: ast.AST) -> Iterator[ast.AST]:
                 yield from _walk(child)
 
 
-def _edited(source: str, node: ast.expr | ast.stmt, other: ast.AST) -> str:
-    """The source with another node in the place of one, in brackets where it would be read otherwise."""
+def _edited(source: str, node: ast.expr | ast.stmt, other: ast.AST) -> tuple[str, str]:
+    """The source with another node in the place of one, and what Python reads there.
+
+    It stands in brackets where it would be read otherwise without.
+    """
     raw = source.encode()
     lines = raw.splitlines(keepends=True)
     begin = sum(map(len, lines[: node.lineno - 1])) + node.col_offset
     end = sum(map(len, lines[: (node.end_lineno or 1) - 1])) + (node.end_col_offset or 0)
     text = ast.unparse(ast.fix_missing_locations(other))
-    bare, bracketed = ((raw[:begin] + each.encode() + raw[end:]).decode() for each in (text, f"({text})"))
-    if isinstance(other, ATOMS) or ast.dump(ast.parse(bare)) == ast.dump(ast.parse(bracketed)):
-        return bare
-    return bracketed
+    spellings = (text,) if isinstance(other, ATOMS) else (text, f"({text})")
+    sources = [(raw[:begin] + each.encode() + raw[end:]).decode() for each in spellings]
+    meanings = [ast.dump(ast.parse(each)) for each in sources]
+    chosen = 0 if meanings[0] == meanings[-1] else -1
+    return sources[chosen], meanings[chosen]
