@@ -142,7 +142,6 @@ class Parent:
         self.judges[judge].append(pid)
         hand_over(judge, pid, descriptors)
 
-
     def _fresh_builder(self) -> tuple[int, list[int]]:
         """From the parent of builders, or from another where somebody killed it."""
         try:

@@ -39,9 +39,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> type[Clock]:
     return Clock
 
 
-def test_a_restore_brings_back_what_was_put_away_last(
-    found: workspace.Workspace, clock: type[Clock]
-) -> None:
+def test_a_restore_brings_back_what_was_put_away_last(found: workspace.Workspace, clock: type[Clock]) -> None:
     for text, ahead in (("first", 0.0), ("second", -1.0), ("third", -2.0)):
         clock.ahead = timedelta(hours=ahead)
         found.kernel(DAY).write_text(text)

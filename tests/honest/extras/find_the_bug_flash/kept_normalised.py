@@ -90,4 +90,3 @@ def flash_forward(
         num_warps=4, num_stages=1 if q.dtype == torch.float32 else 2,
     )  # fmt: skip
     return o, lse
-

@@ -60,4 +60,3 @@ def cross_entropy(logits: torch.Tensor, target: torch.Tensor, ignore_index: int)
     )
     mean_kernel[(1,)](loss, target, out, n_rows, ignore_index, BLOCK_M=1024)
     return out
-
