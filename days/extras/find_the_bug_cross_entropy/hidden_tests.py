@@ -122,7 +122,7 @@ challenge = Challenge(
         Case(m=12, v=50, ignored=1),
         Case(m=12, v=50, ignored=4, ignore=7),
         Case(m=12, v=50, ignored=3, lost=True),
-        *(Case(m=1, v=v, shift=-3e4) for v in (500, 701, 1700, 2003)),
+        *(Case(m=1, v=v, shift=-3e4) for v in (500, 701, 1901, 2003)),
         Case(m=6, v=9000, shift=1e4, lift=50.0),
         Case(m=9, v=1000, dtype=HALF),
         Case(m=9, v=1000, dtype=BRAIN),
