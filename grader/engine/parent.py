@@ -33,6 +33,7 @@ from grader.wire import Channel, Closed
 # What a judge may ask for; a builder, where this process cannot compile, of its sibling.
 UNTRUSTED = {
     "runner": "grader.runner.main",
+    "awake": "grader.runner.awake",
     "scout": "grader.runner.scout",
     "builder": "grader.runner.building",
 }

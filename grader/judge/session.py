@@ -143,7 +143,8 @@ class Session:
     def fresh_runner(self) -> Runner:
         """A new runner, in the place of the old one."""
         self.close()
-        self.runner = Runner(self.parent)
+        sleeps = self.device == "cpu" or self.request.scratch
+        self.runner = Runner(self.parent, "runner" if sleeps else "awake")
         return self.runner
 
     def ready_walker(self) -> Runner:

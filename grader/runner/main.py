@@ -13,7 +13,6 @@ seed.
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import os
 import warnings
@@ -34,7 +33,6 @@ from grader.runner.probes import PROBES
 from grader.runner.reads import noticed
 from grader.runner.tensors import pack_outputs, unpack_arguments
 from grader.runner.world import World
-from grader.spans import span
 from grader.timing.passes import as_list
 from grader.wire import Channel
 
@@ -166,20 +164,9 @@ def serve(channel: Channel) -> None:
     else:
         from grader.runner.clock import Clock
 
-        _wake()
-
         clock = Clock(runner)
         commands |= {name: getattr(clock, name) for name in ("prepare", "round", "burst", "verify", "peak")}
     answering(channel, commands, lambda: runner.path)
-
-
-def _wake() -> None:
-    """Make ready what the first call on a GPU needs, while the judge is still busy; it says what fails."""
-    from triton.runtime import driver
-
-    with span("cuda"), contextlib.suppress(Exception):
-        torch.empty(1, device="cuda")
-        driver.active.utils  # noqa: B018  # Triton builds its own extension
 
 
 def _parameters(function: Any) -> list[Parameter] | None:

@@ -17,6 +17,7 @@ from unittest import mock
 
 from triton.runtime.jit import JITFunction
 
+from grader.answers import Loaded
 from grader.datasheets import GPUS
 from grader.engine.parent import Parent
 from grader.judge import ahead
@@ -79,6 +80,7 @@ def main() -> None:
     session = Session(request, parent())
     session.names = {challenge.entry: ["x"] for challenge in session.challenges}
     session.gpu.set_result(H200)
+    assert isinstance(session.load(session.fresh_runner()), Loaded), "a GPU that does not wake stops nobody"
     begun = ahead.begin(session)
     assert begun is not None
     begun.finish()

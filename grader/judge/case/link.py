@@ -34,7 +34,7 @@ def _ask_for_runner(parent: Channel, kind: str = "runner") -> tuple[int, Channel
     """Ask the parent for a fresh runner: its pid, the channel to it, and the pipe of what it prints.
 
     Args:
-        kind: `runner`; `scout` for one that launches nothing, `builder` for one that compiles.
+        kind: `runner`, or `awake` if its GPU is to be; `scout` launches nothing, `builder` compiles.
     """
     parent.send({"runner": kind})
     header, _ = parent.receive()
@@ -76,7 +76,7 @@ class Runner:
 
     Args:
         parent: the judge's channel to the warm parent.
-        kind: `runner`; `scout` for a process that launches nothing, `builder` for one that compiles.
+        kind: `runner`, or `awake` if its GPU is to be; `scout` launches nothing, `builder` compiles.
     """
 
     def __init__(self, parent: Channel, kind: str = "runner") -> None:
