@@ -36,6 +36,6 @@ def judged(trial: Trial) -> list[Finding]:
     if answer.value is not bool(candidate.wrong):
         return []
     if not candidate.wrong:
-        return [Finding("refused", "a right candidate is refused", told=(REFUSED, "tolerances"))]
+        return [Finding("refused", "a right candidate is refused", told=(REFUSED, ""))]
     said = f"A wrong candidate is taken for a right one; what it does wrong has to do with {candidate.wrong}."
-    return [Finding("missed", "a wrong candidate is taken for a right one", told=(said, "what is tried"))]
+    return [Finding("missed", "a wrong candidate is taken for a right one", told=(said, ""))]
