@@ -43,6 +43,15 @@ PIECES = (
     Piece("launcher", "matmul"),
 )
 
+# Walked: more than 2**31 elements, along every axis.
+HUGE = [
+    Case(m=85_001, n=32_768, k=64, dtype=HALF, huge=True),
+    Case(m=2**20 + 5, n=9, k=4096, dtype=HALF, huge=True),
+    Case(m=2**20 + 5, n=9, k=4096, dtype=HALF, layout="transposed", huge=True),
+    Case(m=9, n=2**20 + 5, k=4096, dtype=HALF, huge=True),
+    Case(m=9, n=2**20 + 5, k=4096, dtype=HALF, layout="transposed", huge=True),
+]
+
 matmul = Challenge(
     entry="matmul",
     inputs=operands,
@@ -92,11 +101,7 @@ matmul = Challenge(
         Case(m=50, n=60, k=40, values="inf"),
         Case(m=50, n=60, k=40, values="nan"),
         Case(m=90, n=80, k=40, calls=2),
-        Case(m=85_001, n=32_768, k=64, dtype=HALF, huge=True),
-        Case(m=2**20 + 5, n=9, k=4096, dtype=HALF, huge=True),
-        Case(m=2**20 + 5, n=9, k=4096, dtype=HALF, layout="transposed", huge=True),
-        Case(m=9, n=2**20 + 5, k=4096, dtype=HALF, huge=True),
-        Case(m=9, n=2**20 + 5, k=4096, dtype=HALF, layout="transposed", huge=True),
+        *HUGE,
     ],
     speed=(
         Speed(square, moved=moved, flops=flops, of_torch=0.50),

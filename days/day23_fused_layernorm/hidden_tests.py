@@ -64,7 +64,7 @@ CASES = [
     Case(rows=7, cols=60, eps=0.25),
     Case(rows=7, cols=60, eps=1e-3, thin=True),
     Case(rows=6, cols=200, mean=50),
-    Case(rows=3, cols=2003, mean=50, dtype=HALF),
+    Case(rows=3, cols=10007, mean=7, dtype=HALF),
     Case(rows=4, cols=50, layout="sliced"),
     Case(rows=4, cols=50, layout="sliced", residual_layout="contiguous", dtype=HALF),
     Case(rows=4, cols=50, layout="contiguous", residual_layout="sliced"),

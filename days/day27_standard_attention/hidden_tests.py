@@ -29,6 +29,15 @@ PIECES = (
     Piece("launcher", "attention"),
 )
 
+# Walked: more than 2**31 elements, along every axis.
+HUGE = [
+    Case(B=4, H=8, Sq=9200, Sk=9200, D=16, dtype=HALF, huge=True),
+    Case(B=1, H=1, Sq=185_001, Sk=16_384, D=16, dtype=HALF, huge=True),
+    Case(B=1, H=20, Sq=2**20 + 5, Sk=64, D=128, dtype=HALF, huge=True),
+    Case(B=20, H=1, Sq=2**20 + 5, Sk=64, D=128, dtype=HALF, huge=True),
+    Case(B=1, H=20, Sq=2**20 + 5, Sk=64, D=128, bshd=True, dtype=HALF, huge=True),
+]
+
 challenge = Challenge(
     entry="attention",
     inputs=inputs,
@@ -84,10 +93,6 @@ challenge = Challenge(
         Case(B=1, H=2, Sq=20, Sk=33, D=32, values="normal", q_values="nan"),
         Case(B=1, H=2, Sq=20, Sk=33, D=32, values="normal", v_values="nan"),
         Case(B=1, H=2, Sq=20, Sk=30, D=32, calls=2, causal=True),
-        Case(B=4, H=8, Sq=9200, Sk=9200, D=16, dtype=HALF, huge=True),
-        Case(B=1, H=1, Sq=185_001, Sk=16_384, D=16, dtype=HALF, huge=True),
-        Case(B=1, H=20, Sq=2**20 + 5, Sk=64, D=128, dtype=HALF, huge=True),
-        Case(B=20, H=1, Sq=2**20 + 5, Sk=64, D=128, dtype=HALF, huge=True),
-        Case(B=1, H=20, Sq=2**20 + 5, Sk=64, D=128, bshd=True, dtype=HALF, huge=True),
+        *HUGE,
     ],
 )

@@ -26,6 +26,14 @@ def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, 
     return q, k, v, case.get("scale", case.D**-0.5)
 
 
+# Walked: more than 2**31 elements, along every axis.
+HUGE = [
+    Case(B=256, H=300, Sq=1, Sk=20, D=16, huge=True),
+    Case(B=1, H=20, Sq=2**20 + 5, Sk=2**20 + 5, D=128, dtype=HALF, huge=True),
+    Case(B=20, H=1, Sq=2**20 + 5, Sk=2**20 + 5, D=128, dtype=HALF, huge=True),
+    Case(B=1, H=20, Sq=2**20 + 5, Sk=2**20 + 5, D=128, layout=BSHD, dtype=HALF, huge=True),
+]
+
 challenge = Challenge(
     entry="tiled_attention_scores",
     inputs=inputs,
@@ -80,10 +88,7 @@ challenge = Challenge(
         Case(B=2, H=2, Sq=20, Sk=33, D=24, calls=2),
         Case(B=300, H=256, Sq=1, Sk=20, D=16, gpu=True),
         Case(B=2, H=16, Sq=2000, Sk=3001, D=128, dtype=HALF, gpu=True),
-        Case(B=256, H=300, Sq=1, Sk=20, D=16, huge=True),
-        Case(B=1, H=20, Sq=2**20 + 5, Sk=2**20 + 5, D=128, dtype=HALF, huge=True),
-        Case(B=20, H=1, Sq=2**20 + 5, Sk=2**20 + 5, D=128, dtype=HALF, huge=True),
-        Case(B=1, H=20, Sq=2**20 + 5, Sk=2**20 + 5, D=128, layout=BSHD, dtype=HALF, huge=True),
+        *HUGE,
     ],
     # 2.5 MiB of scores; as much as q again, 0.07 MiB, is forgiven.
     memory=Memory(Case(B=1, H=1, Sq=1152, Sk=1152, D=32, dtype=HALF), extra=lambda q, k, v, scale: q.nbytes),

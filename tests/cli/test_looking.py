@@ -138,12 +138,20 @@ def test_every_limit_has_its_words() -> None:
 
 def test_a_kernel_that_does_not_compile_gets_no_time(warm: Warm, tmp_path: Path) -> None:
     path = tmp_path / "kernel.py"
-    path.write_text(SOLUTION.replace(LOAD, f"{LOAD}\n    import math"), encoding="utf-8")
+    changing = "    once = 0.0\n    for _ in range(2):\n        once = x"
+    path.write_text(SOLUTION.replace(LOAD, f"{LOAD}\n{changing}"), encoding="utf-8")
     text = seen(warm, path)
     assert "no prediction: transpose_kernel was not compiled" in text
     assert "µs" not in text
     assert "limit" not in text
-    assert re.search(r"line \d+: import math\n", text)
+    assert re.search(r"line \d+: ", text)
+
+
+def test_what_the_compiler_has_no_word_for_is_told_with_its_line(warm: Warm, tmp_path: Path) -> None:
+    path = tmp_path / "kernel.py"
+    path.write_text(SOLUTION.replace(LOAD, f"{LOAD}\n    import math"), encoding="utf-8")
+    with pytest.raises(TrackError, match=r"Triton cannot compile line \d+: .*Import"):
+        seen(warm, path)
 
 
 def test_torch_alone_is_no_kernel(warm: Warm, tmp_path: Path) -> None:

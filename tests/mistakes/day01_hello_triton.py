@@ -65,6 +65,6 @@ mistakes = [
         fails="correct",
         says="tl.load(x_ptr + offs) reads where it points",
     ),
-    Mistake("nothing is returned", swap={RETURN: "    y"}, fails="correct", says="None"),
+    Mistake("nothing is returned", swap={RETURN: "    y"}, fails="correct", says="returns nothing"),
     Mistake("torch does the work", swap={RETURN: "    return 2 * x + 1"}, fails="honest", says="torch"),
 ]

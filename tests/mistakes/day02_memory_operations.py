@@ -67,7 +67,7 @@ mistakes = [
         says="precision",
     ),
     Mistake("a view of x is returned", swap={RETURN: "    return x[:count]"}, fails="correct", says="input"),
-    Mistake("nothing is returned", swap={RETURN: "    y"}, fails="correct", says="None"),
+    Mistake("nothing is returned", swap={RETURN: "    y"}, fails="correct", says="returns nothing"),
     Mistake(
         "torch does the work",
         swap={RETURN: "    return x[start + step * torch.arange(count, device=x.device)]"},

@@ -95,7 +95,7 @@ mistakes = [
         says="dtype",
     ),
     Mistake("y is x", swap={ALLOCATION: "y = x"}, fails="correct", says="input"),
-    Mistake("nothing is returned", swap={RETURN: "    y"}, fails="correct", says="None"),
+    Mistake("nothing is returned", swap={RETURN: "    y"}, fails="correct", says="returns nothing"),
     Mistake(
         "torch rolls, the kernel fills",
         swap={"shift_kernel[(1,)](x, y,": "shift_kernel[(1,)](torch.roll(x, 0), y,"},

@@ -130,7 +130,7 @@ mistakes = [
     Mistake(
         "y is updated in place, as BLAS would", swap={ALLOCATION: "out = y"}, fails="correct", says="input"
     ),
-    Mistake("nothing is returned", swap={RETURN: "    out"}, fails="correct", says="None"),
+    Mistake("nothing is returned", swap={RETURN: "    out"}, fails="correct", says="returns nothing"),
     Mistake(
         "torch scales x, the kernel adds",
         swap={"axpy_kernel[(num_programs,)](alpha, x,": "axpy_kernel[(num_programs,)](1.0, alpha * x,"},

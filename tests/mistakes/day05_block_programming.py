@@ -93,7 +93,7 @@ mistakes = [
         fails="correct",
         says="shape",
     ),
-    Mistake("nothing is returned", swap={RETURN: "    out"}, fails="correct", says="None"),
+    Mistake("nothing is returned", swap={RETURN: "    out"}, fails="correct", says="returns nothing"),
     Mistake(
         "torch does the work",
         swap={RETURN: "    return x[:, None] + y[None, :]"},

@@ -57,7 +57,7 @@ mistakes = [
         says="precision",
     ),
     Mistake("the sum is written into x", swap={ALLOCATION: "out = x"}, fails="correct", says="input"),
-    Mistake("nothing is returned", swap={RETURN: "    out"}, fails="correct", says="None"),
+    Mistake("nothing is returned", swap={RETURN: "    out"}, fails="correct", says="returns nothing"),
     Mistake("torch does the work", swap={RETURN: "    return x + y"}, fails="honest", says="torch"),
     Mistake(
         "torch copies strided vectors first",

@@ -126,7 +126,7 @@ mistakes = [
         says="dtype",
     ),
     Mistake("the result overwrites x", swap={ALLOCATION: "y = x"}, fails="correct", says="input"),
-    Mistake("nothing is returned", swap={RETURN: "    y"}, fails="correct", says="None"),
+    Mistake("nothing is returned", swap={RETURN: "    y"}, fails="correct", says="returns nothing"),
     Mistake(
         "torch adds the bias",
         swap={

@@ -140,7 +140,7 @@ mistakes = [
         fails="correct",
         says="never written",
     ),
-    Mistake("nothing is returned", swap={RETURN: "    y"}, fails="correct", says="None"),
+    Mistake("nothing is returned", swap={RETURN: "    y"}, fails="correct", says="returns nothing"),
     Mistake(
         "torch finds the maxima",
         swap={"n_rows, n_cols = x.shape": "(n_rows, n_cols), _ = x.shape, x.amax(dim=1)"},

@@ -94,7 +94,7 @@ mistakes = [
         says="earlier call",
     ),
     Mistake("the result overwrites x", swap={ALLOCATION: "y = x"}, fails="correct", says="input"),
-    Mistake("nothing is returned", swap={RETURN: "    y"}, fails="correct", says="None"),
+    Mistake("nothing is returned", swap={RETURN: "    y"}, fails="correct", says="returns nothing"),
     Mistake(
         "torch does the work",
         swap={RETURN: "    return torch.softmax(x, dim=-1)"},

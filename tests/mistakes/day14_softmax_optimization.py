@@ -124,7 +124,7 @@ mistakes = [
         says="stride",
     ),
     Mistake("the result is always fp32", swap={"dtype=x.dtype, ": ""}, fails="correct", says="dtype"),
-    Mistake("nothing is returned", swap={RETURN: "    y"}, fails="correct", says="None"),
+    Mistake("nothing is returned", swap={RETURN: "    y"}, fails="correct", says="returns nothing"),
     Mistake(
         "torch finds the maxima",
         swap={"n_rows, n_cols = x.shape": "(n_rows, n_cols), _ = x.shape, x.amax(dim=1)"},

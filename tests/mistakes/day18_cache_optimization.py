@@ -111,7 +111,7 @@ mistakes = [
         says="precision",
     ),
     Mistake("the result is always fp32", swap={"dtype=a.dtype, ": ""}, fails="correct", says="dtype"),
-    Mistake("nothing is returned", swap={"    return c": "    c"}, fails="correct", says="None"),
+    Mistake("nothing is returned", swap={"    return c": "    c"}, fails="correct", says="returns nothing"),
     Mistake("torch does the work", swap={"    return c": "    return a @ b"}, fails="honest", says="torch"),
     Mistake(
         "torch copies strided operands first",

@@ -169,7 +169,7 @@ mistakes = [
     ),
     Mistake("the result is always fp32", swap={"dtype=x.dtype, ": ""}, fails="correct", says="dtype"),
     Mistake("the result overwrites x", swap={ALLOCATION: "y = x"}, fails="correct", says="input"),
-    Mistake("nothing is returned", swap={RETURN: "    y"}, fails="correct", says="None"),
+    Mistake("nothing is returned", swap={RETURN: "    y"}, fails="correct", says="returns nothing"),
     Mistake(
         "torch does the work",
         swap={RETURN: "    return torch.nn.functional.layer_norm(x, x.shape[-1:], weight, bias, eps)"},

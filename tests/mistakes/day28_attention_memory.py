@@ -203,7 +203,7 @@ mistakes = [
         fails="correct",
         says="pass through memory",
     ),
-    Mistake("nothing is returned", swap={RETURN: "    o.shape"}, fails="correct", says="None"),
+    Mistake("nothing is returned", swap={RETURN: "    o.shape"}, fails="correct", says="returns nothing"),
     Mistake(
         "lanes past the last key get a score of 0 by tl.where",
         swap={SCORES: SCORES.replace('-float("inf")', "0.0")},

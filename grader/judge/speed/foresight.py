@@ -73,5 +73,7 @@ def _counted(session: Session, request: dict[str, Any], blobs: Any) -> list[Laun
     if isinstance(report, Failed):
         if report.fault.kind in ("bounds", "grid"):
             raise session.faulted(report.fault)
-        raise NotMeasured(f"no prediction: {report.fault.type}: {report.fault.first_line}")
+        fault = report.fault
+        what = f"Triton cannot compile line {fault.line}" if fault.kind == "compile" else fault.type
+        raise NotMeasured(f"no prediction: {what}: {fault.first_line}")
     return report.launches
