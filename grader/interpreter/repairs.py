@@ -10,6 +10,7 @@ no list as a grid, and no word of tl.math as a method.
 
 from __future__ import annotations
 
+import inspect
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -93,9 +94,9 @@ def _repair_constants() -> None:
 def _repair_methods() -> None:
     """`x.exp()` is tl.exp(x); the interpreter makes the one ready for a launch, and forgets the other."""
 
-    def method(name: str) -> Callable[..., Any]:
+    def method(name: str, checked: bool) -> Callable[..., Any]:
         def call(self: Any, *args: Any, **options: Any) -> Any:
-            if self.dtype in (tl.float16, tl.bfloat16):  # a method takes these; the word itself would not
+            if not checked and self.dtype in (tl.float16, tl.bfloat16):  # the word takes none
                 return getattr(tl, name)(self.to(tl.float32), *args, **options).to(self.dtype)
             return getattr(tl, name)(self, *args, **options)
 
@@ -103,7 +104,9 @@ def _repair_methods() -> None:
 
     for name, word in vars(tl.math).items():
         if tl.core.is_builtin(word) and hasattr(tl.tensor, name):
-            setattr(tl.tensor, name, method(name))
+            # Newer versions make a method of the word with its check of dtypes, older ones of what it checks.
+            behind = inspect.getclosurevars(getattr(tl.tensor, name)).nonlocals
+            setattr(tl.tensor, name, method(name, checked=behind.get("fn") is word))
     tl.tensor.__array_ufunc__ = None  # or np.exp(x), which does not compile, would find x.exp()
 
 

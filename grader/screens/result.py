@@ -211,7 +211,8 @@ def _repeat(terminal: Terminal, verdict: Verdict, first: Check | None, again: st
         replay = f"{again} --seed {verdict.seed} -k {case(first.name)}"
         terminal.line()
         terminal.line("The same inputs again: ", (typed(replay), "cyan"), indent=2)
-    terminal.next(again, f"once kernel.py is changed (stuck? {typed(f'track hint {verdict.day}')})")
+    file = "the file" if " --file " in again else "kernel.py"
+    terminal.next(again, f"once {file} is changed (stuck? {typed(f'track hint {verdict.day}')})")
 
 
 def speed_rows(speed: SpeedResult) -> list[tuple[Part, Part]]:

@@ -137,9 +137,7 @@ def test_an_interrupt_ends_the_command_and_what_it_started(
     forever = SKELETON + "\n\nwhile True:\n    pass\n"
     # To this thread: another could take the signal, and a read that waits here would go on.
     timer = threading.Timer(6.0, signal.pthread_kill, (threading.get_ident(), signal.SIGINT))
-    before = signal.signal(
-        signal.SIGINT, signal.default_int_handler
-    )  # ignored where tests run behind a shell
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored behind a shell
     timer.start()
     with capture_output() as captured:
         result = shell.run_cell(f"%%grade 1 --cpu\n{forever}")
