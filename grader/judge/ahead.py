@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooLate
@@ -33,7 +34,8 @@ from grader.meter.hollow import LARGE, Hollow
 from grader.spans import note, span
 
 MOST = 16  # builders; each takes some 100 MB beside what all share
-PATIENCE = 60.0  # seconds for a call, for a kernel, and for both together
+PATIENCE = 60.0  # seconds for a call, and for a kernel
+WAITED = 30.0  # seconds that a case waits in all: what its runner may take comes on top, within main.BUSY
 
 Call = tuple[Challenge, Case, str]  # and the part of it that is timed
 Compilations = list[Future[None]]
@@ -62,15 +64,16 @@ class Ahead:
         surveyed = self.surveyed.get(_name(challenge, case))
         if surveyed is None:
             return
+        until = time.monotonic() + WAITED
         with span("wait"), contextlib.suppress(TooLate):
-            for compiled in surveyed.result(PATIENCE):
-                compiled.result(PATIENCE)
+            for compiled in surveyed.result(WAITED):
+                compiled.result(max(0.0, until - time.monotonic()))
 
     def finish(self) -> None:
         """Wait for all that is begun, and end the builders: what comes now is timed."""
         for challenge, case, _ in self.calls:
             self.wait(challenge, case)
-        self.compiling.shutdown()
+        self.compiling.shutdown(wait=False, cancel_futures=True)
         with contextlib.suppress(Empty):
             while True:
                 self.builders.get_nowait().close()
@@ -78,8 +81,9 @@ class Ahead:
     def _scout(self) -> None:
         """Ask for one call after the other what it launches, and have that compiled."""
         torch.set_num_threads(1)  # of this thread, too
-        scout = Runner(self.session.parent, "scout")
+        scout: Runner | None = None
         try:
+            scout = Runner(self.session.parent, "scout")
             self.gpu = asdict(datasheets.present(self.session.gpu.result()))
             ask_to_load(scout, self.session.request, gpu=self.gpu)
             for challenge, case, part in self.calls:
@@ -92,7 +96,8 @@ class Ahead:
         except Exception:  # of a learner's file that a runner tells of, or a lost scout
             return
         finally:
-            scout.close()
+            if scout is not None:
+                scout.close()
             for name in self.surveyed:
                 self._answer(name, [])
 
