@@ -55,7 +55,7 @@ class Case:
         calls: 2 has the entry called on other contents first, and looks at its last result: that finds stale
             accumulators, and what is remembered.
         gpu: only tried on a GPU (too large for the interpreter).
-        huge: too large for a GPU as well: without one, the addresses of a few programs are looked at, and no
+        huge: too large for a GPU as well: the addresses of a few programs are looked at, interpreted, and no
             value.
         upstream: layout of the gradients that a differentiable day is handed; "first" gives one to the first
             output alone.

@@ -34,6 +34,7 @@ class Request:
         call_timeout: seconds that one call of the learner's function may take.
         only: a substring of the ids of the cases to try; all when None.
         cases, speed: whether cases are tried, and bars.
+        interprets: on a GPU, whether kernels can be interpreted here as well.
         mute: the interpreter's canaries that were silent at an earlier grading, None at the first.
         gpu: of `inspect`, whose data sheet a prediction is for.
         machine: of `inspect`, count machine instructions.
@@ -51,6 +52,7 @@ class Request:
     only: str | None = None
     cases: bool = True
     speed: bool = True
+    interprets: bool = False
     mute: Sequence[str] | None = None
     gpu: str = ""
     machine: bool = False

@@ -148,6 +148,7 @@ class Verdict:
         confined, not_confined: of a strict grading that loaded the file, what was put in force before, and
             what this machine does not grant; by the names of answers.CONFINEMENTS.
         hunt: of a bug hunt, how far it is; None of all else, and where nothing was tried.
+        interpreted: the case that failed on a GPU does so in the interpreter, and what that saw is told.
     """
 
     day: int | str
@@ -167,6 +168,7 @@ class Verdict:
     confined: tuple[str, ...] = ()
     not_confined: tuple[str, ...] = ()
     hunt: Hunt | None = None
+    interpreted: bool = False
 
     @property
     def exit_code(self) -> int:

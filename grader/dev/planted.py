@@ -73,6 +73,8 @@ class Mistake:
             "correct or edges" where rounding may show in a plain case, by luck of the seed.
         says: what the diagnosis must contain.
         gpu: only shows on a GPU.
+        cpu: only shows without one: lanes that a GPU loads for nothing, a config that its autotuner skips.
+        on_gpu: what the diagnosis must contain there, where a GPU has other words; None where it is the same.
         wish: it fails, but the grader does not say this of it yet; once it does, the test says so.
         undone: functions, or `Class.method`, that are still the skeleton's: a day that is half done.
         so_far: what the line on the pieces must be without a GPU; any when empty.
@@ -83,12 +85,22 @@ class Mistake:
     fails: str
     says: str
     gpu: bool = False
+    cpu: bool = False
+    on_gpu: str | None = None
     wish: bool = False
     undone: Sequence[str] = ()
     so_far: str = ""
 
     def source(self, day: Day) -> str:
         return undone(day, swapped(day, self.swap), self.undone)
+
+    def shows(self, on_gpu: bool) -> bool:
+        """Whether it does there."""
+        return not (self.cpu if on_gpu else self.gpu)
+
+    def words(self, on_gpu: bool) -> str:
+        """What the diagnosis must contain there."""
+        return self.says if self.on_gpu is None or not on_gpu else self.on_gpu
 
     def groups(self, on_gpu: bool) -> list[str]:
         """The group that it fails there, or one of those."""

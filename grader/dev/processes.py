@@ -10,7 +10,7 @@ from pathlib import Path
 from grader.engine.forking import children
 
 ROLES = ("runner", "judge", "parent", "builder", "parent of builders", "command line")
-COMPILING = "grader.engine.compiling"
+SIBLING = "grader.engine.sibling"
 SETTLE = 30.0  # seconds in which whatever was orphaned is gone: one that imports torch notices late
 
 
@@ -24,7 +24,7 @@ def of_role(role: str, parent: int) -> list[int]:
     if role == "parent":
         return [parent]
     forked = sorted(children(parent), key=_born)
-    compiling = [pid for pid in forked if COMPILING in _told(pid, "cmdline")]
+    compiling = [pid for pid in forked if SIBLING in _told(pid, "cmdline")]
     if role == "parent of builders":
         return compiling
     if role == "builder":

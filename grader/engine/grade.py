@@ -94,6 +94,7 @@ def grade(
         speed=speed,
         skeleton=_text(day.skeleton),
         solution=_text(day.solution),
+        interprets=where == "gpu" and unfit("cpu") is None,
     )
     with contextlib.ExitStack() as stack:
         if where == "gpu":
@@ -203,6 +204,9 @@ def _finish(base: Verdict, checks: list[Check], event: dict[str, Any]) -> Verdic
         if event["speed"]
         else None
     )
+    if event["seen"]:
+        failed = replace(base, checks=tuple(checks)).failed
+        checks = [replace(check, cause=event["seen"]) if check is failed else check for check in checks]
     return replace(
         base,
         status=event["status"],
@@ -217,6 +221,7 @@ def _finish(base: Verdict, checks: list[Check], event: dict[str, Any]) -> Verdic
         confined=tuple(event.get("confined", ())),
         not_confined=tuple(event.get("not_confined", ())),
         hunt=Hunt.from_json(event["hunt"]),
+        interpreted=bool(event["seen"]),
     )
 
 

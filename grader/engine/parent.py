@@ -6,8 +6,9 @@
 A runner is forked from the parent and never from a judge, so no expected value was ever in its memory. The
 parent runs no torch operation and touches no CUDA: a forked child could not use either afterwards.
 
-Where kernels are interpreted they cannot be compiled. For what a compiler knows of them a judge is given a
-*builder*: a child of a second warm parent (compiling.py), started when a judge says that it will want one.
+Where kernels are interpreted they cannot be compiled, nor the other way round. For what a compiler knows of
+them a judge is given a *builder*, and on a GPU, for what only an interpreter sees, one that *interprets*:
+children of a second warm parent (sibling.py), started when a judge says that it will want one.
 """
 
 from __future__ import annotations
@@ -23,21 +24,24 @@ import subprocess
 import sys
 import time
 
-from grader.engine.compiling import name_triton_quickly
 from grader.engine.forking import adopt, become, fork_runner, hand_over, run, sweep
+from grader.engine.sibling import name_triton_quickly
+from grader.engine.warm import environment
 from grader.request import Request
 from grader.setup.doctor import PAIRS
 from grader.spans import span, watch_compiler
 from grader.wire import Channel, Closed
 
-# What a judge may ask for; a builder, where this process cannot compile, of its sibling.
+# What a judge may ask for; what it cannot be here, compiling or interpreting, its sibling forks.
 UNTRUSTED = {
     "runner": "grader.runner.main",
+    "interpreter": "grader.runner.main",
     "awake": "grader.runner.awake",
     "scout": "grader.runner.scout",
     "builder": "grader.runner.building",
 }
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
+ELSEWHERE = "builder" if INTERPRETED else "interpreter"
 # What every child needs, imported once.
 MODULES = (
     "torch",
@@ -68,7 +72,7 @@ class Parent:
     def __init__(self, control: socket.socket) -> None:
         self.control = Channel(control)
         self.judges: dict[Channel, list[int]] = {}  # and the processes forked for each
-        self.builders: Builders | None = None
+        self.sibling: Sibling | None = None
         self.scratch: set[str] = set()  # folders that the command line removes, unless it was killed
 
     def serve(self) -> None:
@@ -121,8 +125,8 @@ class Parent:
                 os.kill(pid, signal.SIGKILL)
                 os.waitpid(pid, 0)
         judge.close()
-        builders = {self.builders.process.pid} if self.builders else set()
-        sweep(builders.union(*self.judges.values()))
+        sibling = {self.sibling.process.pid} if self.sibling else set()
+        sweep(sibling.union(*self.judges.values()))
 
     def _answer(self, judge: Channel) -> None:
         """A judge asks for a runner, or how one ended."""
@@ -135,41 +139,39 @@ class Parent:
             judge.send({"code": code})
             return
         kind = header["runner"]
-        if kind == "builder soon":
-            self.builders = self.builders or Builders()
+        if kind == "sibling soon":
+            self.sibling = self.sibling or Sibling()
             return
-        elsewhere = INTERPRETED and kind == "builder"
-        pid, descriptors = self._fresh_builder() if elsewhere else fork_runner(UNTRUSTED[kind])
+        pid, descriptors = self._from_sibling() if kind == ELSEWHERE else fork_runner(UNTRUSTED[kind])
         self.judges[judge].append(pid)
         hand_over(judge, pid, descriptors)
 
-    def _fresh_builder(self) -> tuple[int, list[int]]:
-        """From the parent of builders, or from another where somebody killed it."""
+    def _from_sibling(self) -> tuple[int, list[int]]:
+        """From the sibling, or from another where somebody killed it."""
         try:
-            self.builders = self.builders or Builders()
-            return self.builders.ask()
+            self.sibling = self.sibling or Sibling()
+            return self.sibling.ask()
         except Closed:
-            self.builders = Builders()
-            return self.builders.ask()
+            self.sibling = Sibling()
+            return self.sibling.ask()
 
 
-class Builders:
-    """The parent of those who compile, seen from the parent of those who interpret."""
+class Sibling:
+    """The parent of those who compile, seen from that of those who interpret, or the other way round."""
 
     def __init__(self) -> None:
         ours, theirs = socket.socketpair()
-        environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "grader.engine.compiling", str(theirs.fileno())],
+            [sys.executable, "-m", "grader.engine.sibling", str(theirs.fileno())],
             stdin=subprocess.DEVNULL,
-            env=environment,
+            env=environment("gpu" if INTERPRETED else "cpu"),
             pass_fds=[theirs.fileno()],
         )
         theirs.close()
         self.control = Channel(ours)
 
     def ask(self) -> tuple[int, list[int]]:
-        """A fresh builder: its pid, and its descriptors."""
+        """A fresh child of it: its pid, and its descriptors."""
         self.control.send({})
         header, _ = self.control.receive()
         return int(header["pid"]), self.control.descriptors(2)

@@ -39,19 +39,13 @@ class Warm:
         self._start()
 
     def _start(self) -> None:
-        environment = dict(os.environ, PYTHONPATH=import_path(), PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
-        environment.pop("TRITON_INTERPRET", None)
-        if self.device == "cpu":
-            environment |= {"TRITON_INTERPRET": "1", "CUDA_VISIBLE_DEVICES": ""}
-            # Blocks are small: on two cores more threads cost a third of a product's time.
-            environment |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
         ours, theirs = socket.socketpair()
         self.process = subprocess.Popen(
             [sys.executable, "-m", "grader.engine.parent", str(theirs.fileno())],
             stdin=subprocess.DEVNULL,
             stdout=self.log,
             stderr=self.log,
-            env=environment,
+            env=environment(self.device),
             cwd=PACKAGE,  # what lies in the learner's folder must not shadow a module
             pass_fds=[theirs.fileno()],
             start_new_session=True,
@@ -116,6 +110,17 @@ def new_log(prefix: str) -> Path:
     handle, name = tempfile.mkstemp(prefix=prefix, suffix=".log")
     os.close(handle)
     return Path(name)
+
+
+def environment(device: Device) -> dict[str, str]:
+    """For a process that interprets kernels (`cpu`) or compiles them (`gpu`), and all that it forks."""
+    found = dict(os.environ, PYTHONPATH=import_path(), PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
+    found.pop("TRITON_INTERPRET", None)
+    if device == "cpu":
+        found |= {"TRITON_INTERPRET": "1", "CUDA_VISIBLE_DEVICES": ""}
+        # Blocks are small: on two cores more threads cost a third of a product's time.
+        found |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    return found
 
 
 def import_path() -> str:

@@ -65,7 +65,8 @@ def _told(bugs: Sequence[Bug], heard: Mapping[str, bool | None]) -> Iterator[Hun
 
 def _heard(session: Session) -> Iterator[tuple[str, bool | None]]:
     """What the witnesses say, in a process of their own, until that is lost."""
-    with closing(Runner(session.parent)) as runner, suppress(RunnerLost):
+    fresh = session.interpreter() if session.interprets else Runner(session.parent)
+    with closing(fresh) as runner, suppress(RunnerLost):
         if isinstance(ask_to_load(runner, session.request), Failed):
             return
         for challenge in session.challenges:
@@ -79,10 +80,11 @@ def _passes(session: Session, runner: Runner, challenge: Challenge, bug: Bug) ->
         session.trust(bug.witness)
     except NotMeasured:
         return None
-    trial = attempt(runner, challenge, bug.witness, session.names[challenge.entry], session.request)
+    request = session.interpreted if session.interprets else session.request
+    trial = attempt(runner, challenge, bug.witness, session.names[challenge.entry], request)
     kinds = {finding.kind for finding in trial.findings}
     # A GPU shows a race by its values, or not at all.
-    shows = "values" if bug.shows == "races" and session.device == "cuda" else bug.shows
+    shows = "values" if bug.shows == "races" and not session.interprets else bug.shows
     if kinds & SHOWN[shows] or (_ran_off(trial) and shows == "values"):
         return False
     return None if kinds & {"error", *FORM} else True

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import torch
 
+from grader.judge import closer
 from grader.judge.bugs import hunted
 from grader.judge.case.naming import a_few
 from grader.judge.diagnosis.diagnose import diagnose
@@ -54,12 +55,14 @@ def judge(request: Request, events: Channel, parent: Channel) -> None:
         )
         session.close()
         session.drop_walker()
+        seen = closer.look(session, _first(reporter.outcomes))
         parts, hunt = pieces(session), hunted(session)
         if reporter.broken or not reporter.outcomes:
             events.send({"event": "broken", "text": reporter.broken or "no check ran"})
             return
         told = _verdict(session, reporter.outcomes)
-        events.send({"event": "finished", "mute": session.mute, **told, "pieces": parts, "hunt": hunt})
+        told |= {"pieces": parts, "hunt": hunt, "seen": seen}
+        events.send({"event": "finished", "mute": session.mute, **told})
     except Exception:
         events.send({"event": "broken", "text": traceback.format_exc()})
 
@@ -71,8 +74,13 @@ def _no_such_case(request: Request, session: Session) -> str:
     return f'No case matches "{request.only}". There are {a_few(names, request.only or "")}'
 
 
+def _first(checks: list[Check]) -> Check | None:
+    """The first that did not pass."""
+    return next((c for c in checks if c.outcome not in ("passed", "not measured", "not reached")), None)
+
+
 def _verdict(session: Session, checks: list[Check]) -> dict[str, Any]:
-    first = next((c for c in checks if c.outcome not in ("passed", "not measured", "not reached")), None)
+    first = _first(checks)
     sentence, look_at = diagnose(session.evidence) if first else ("", "")
     printed = session.printed.decode(errors="replace")
     status = first.outcome if first else "passed"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
 import torch
@@ -11,7 +11,7 @@ import torch
 from grader.answers import Confined, Failed, Fault, Loaded
 from grader.challenge import Case, Challenge, Relation
 from grader.judge.case.attempt import attempt
-from grader.judge.case.link import Runner, RunnerLost, Specs, announce_builder, ask_to_load, pack_arguments
+from grader.judge.case.link import Runner, RunnerLost, Specs, announce_sibling, ask_to_load, pack_arguments
 from grader.judge.case.oracle import Values
 from grader.judge.case.repeating import repeated
 from grader.judge.case.trial import Trial
@@ -24,6 +24,7 @@ from grader.verdict import Outcome
 from grader.wire import Channel
 
 Item = TypeVar("Item", Case, Relation)
+PATIENCE = 20.0  # seconds for one call where it is interpreted beside a GPU
 
 
 class CheckFailed(Exception):
@@ -92,6 +93,8 @@ class Session:
         """On a GPU: make it ready here and for a runner, before either is asked for anything."""
         if self.device == "cuda":
             self.fresh_runner()
+            if self.walks():
+                self.expect_sibling()
             self.gpu = ThreadPoolExecutor(1).submit(_awake)
 
     def handing(self, case: Case, values: Values, names: list[str]) -> tuple[Specs | None, list[memoryview]]:
@@ -111,9 +114,9 @@ class Session:
         return sorted(self._asked_for(cases), key=lambda pair: weight(pair[1]))
 
     def walks(self) -> list[tuple[Challenge, Case]]:
-        """Without a GPU, the huge cases, of which a few programs are followed."""
+        """The huge cases, of which a few programs are followed."""
         cases = [(c, case) for c in self.challenges for case in c.cases if case.huge]
-        return [pair for pair in cases if self.device == "cpu" and self._is_asked_for(self.walk_id(pair))]
+        return [pair for pair in cases if self.interprets and self._is_asked_for(self.walk_id(pair))]
 
     def relations(self) -> list[tuple[Challenge, Relation]]:
         """The relations between two calls, as asked for by -k."""
@@ -147,10 +150,24 @@ class Session:
         self.runner = Runner(self.parent, "runner" if sleeps else "awake")
         return self.runner
 
+    @property
+    def interprets(self) -> bool:
+        """Whether kernels can be interpreted here: on a GPU, beside what is compiled."""
+        return self.device == "cpu" or self.request.interprets
+
+    @property
+    def interpreted(self) -> Request:
+        """The request as whoever asks an interpreter has it."""
+        return replace(self.request, device="cpu", call_timeout=min(self.request.call_timeout, PATIENCE))
+
+    def interpreter(self) -> Runner:
+        """A new runner that interprets kernels, on a GPU too: it sees what no GPU tells."""
+        return Runner(self.parent, "interpreter")
+
     def ready_walker(self) -> Runner:
         """A runner with the file loaded that believes in a GPU; a fresh one after a loss."""
         if self.walker is None:
-            self.walker = Runner(self.parent)
+            self.walker = self.interpreter()
             self.load(self.walker)
         return self.walker
 
@@ -213,12 +230,16 @@ class Session:
         self.evidence.trials.append(trial)
         if trial.passed:
             return
-        finding = trial.findings[0]
-        if self.device == "cuda" and finding.kind == "error":
+        if self.device == "cuda" and trial.findings[0].kind == "error":
             self.close()  # a CUDA context that saw an illegal access answers nothing any more
+        self.expect_sibling()
+        raise CheckFailed("failed", self.cause(trial))
+
+    def cause(self, trial: Trial) -> dict[str, Any]:
+        """The facts of its check that failed."""
+        finding = trial.findings[0]
         told = slip(finding.facts, self.evidence.source) if finding.kind == "error" else None
-        line = {"line": told.line} if told else {}
-        raise CheckFailed("failed", {"reason": finding.reason, **finding.facts, **line})
+        return {"reason": finding.reason, **finding.facts, **({"line": told.line} if told else {})}
 
     def forgives(self, trial: Trial) -> bool:
         """Whether a test that missed a wrong candidate is let off: so often as its challenge says."""
@@ -245,6 +266,7 @@ class Session:
     def lost(self, case: Case | None, lost: RunnerLost) -> CheckFailed:
         """The failure of a check whose runner was lost."""
         self.close()
+        self.expect_sibling()
         self.evidence.lost = (case, lost)
         return CheckFailed(lost.outcome, {"reason": lost.reason})
 
@@ -261,11 +283,11 @@ class Session:
         if self.speed is None or result["ratio"] < self.speed["ratio"]:
             self.speed, self.beside = result, beside
 
-    def expect_builder(self) -> None:
-        """Without a GPU, kernels will be compiled: have that process started meanwhile."""
-        if self.device == "cpu" and not self.announced:
+    def expect_sibling(self) -> None:
+        """Without a GPU kernels will be compiled, on one interpreted: have that process started meanwhile."""
+        if self.interprets and not self.announced:
             self.announced = True
-            announce_builder(self.parent)
+            announce_sibling(self.parent)
 
 
 def _awake() -> Any:

@@ -37,7 +37,7 @@ def test_related(session: Session, relation: tuple[Challenge, Relation]) -> None
 
 
 def test_walked(session: Session, walk: tuple[Challenge, Case]) -> None:
-    """Without a GPU, the addresses of huge cases; shown as edges."""
+    """The addresses of huge cases; shown as edges."""
     walked.check(session, *walk)
 
 

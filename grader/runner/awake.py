@@ -1,6 +1,8 @@
 """A runner on a GPU that makes ready what its first call needs while the judge is still busy.
 
-One that is to be confined cannot: a process that it goes on in would have no use of a CUDA context.
+One that is to be confined does so between namespaces and Landlock (confined/confine.py): a process that it
+goes on in would have no use of an earlier CUDA context, and no later one can be had, since cuInit opens a
+socket and writes to /proc.
 """
 
 from __future__ import annotations
@@ -16,8 +18,13 @@ from grader.wire import Channel
 
 
 def serve(channel: Channel) -> None:
-    """Wake the GPU, then answer the judge until it hangs up; what fails here the first call says."""
+    """Wake the GPU, then answer the judge until it hangs up."""
+    wake()
+    main.serve(channel)
+
+
+def wake() -> None:
+    """Make the GPU ready for this process; what fails here the first call says."""
     with span("cuda"), contextlib.suppress(Exception):
         torch.empty(1, device="cuda")
         driver.active.utils  # noqa: B018  # Triton builds its own extension
-    main.serve(channel)

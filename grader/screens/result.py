@@ -34,6 +34,7 @@ FACTS = {
 }
 # Sentences that leave nothing to be said of what was seen.
 ENOUGH = ("The result was never written", "returns nothing yet", "is still to be written")
+INTERPRETED = "This case was tried once more in Triton's interpreter, which sees every address:"
 PRINTED = 8  # lines shown of what the kernel printed
 TRACED = 12  # lines shown of the learner's traceback
 
@@ -98,6 +99,8 @@ def _symptoms(check: Check) -> Check:
 def _diagnosis(terminal: Terminal, verdict: Verdict, first: Check | None) -> None:
     if verdict.diagnosis:
         terminal.line()
+        if verdict.interpreted:
+            terminal.line((INTERPRETED, "dim"), indent=2)
         terminal.line(verdict.diagnosis, indent=2)
     if verdict.look_at and not (first and verdict.look_at == f"line {first.cause.get('line')}"):
         terminal.line(("Look at: ", "bold"), verdict.look_at, indent=2)

@@ -22,7 +22,7 @@ mistakes = [
         "the batch is not in the grid",
         swap={GRID: GRID.replace("(B,", "(1,")},
         fails="correct",
-        says="batch",
+        says="no program takes them",
     ),
     Mistake(
         "the grid rounds down",

@@ -19,7 +19,7 @@ mistakes = [
             LOOP: "for start in range(0, 9999999, BLOCK_N):\n        if start >= n_cols:\n            break"
         },
         fails="correct",
-        says="it takes no `break`",
+        says="takes no `break`",
     ),
     Mistake(
         "masked lanes hold 0, and the maximum of a negative row is 0",

@@ -147,6 +147,7 @@ mistakes = [
         swap={"fits = stage * candidate.num_stages <= shared and block_m * block_n <= area": "fits = True"},
         fails="fast",
         says="pruning leaves a config of linear_relu_kernel that needs",
+        cpu=True,
     ),
     Mistake(
         "pruning takes every element for two bytes",

@@ -122,6 +122,7 @@ mistakes = [
         swap={RETURN: "return dx, dx, dweight, dbias"},
         fails="correct",
         says="number of gradients",
+        on_gpu="gradients",
     ),
     Mistake(
         "the gradients of weight and bias are swapped",

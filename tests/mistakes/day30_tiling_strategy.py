@@ -188,6 +188,7 @@ mistakes = [
                 "        s_ptrs = s_ptr + (pid_bh * Sq + offs_m)[:, None] * Sk\n"
                 "        s_ptrs += Sk - left + offs_n[None, :]\n"
                 "        tl.store(s_ptrs, s, mask=rows[:, None] & keys[None, :])\n"
+                "        tl.debug_barrier()\n"
                 "        s = tl.load(s_ptrs, mask=rows[:, None] & keys[None, :], other=0.0)"
             ),
             ALLOCATION: (

@@ -34,7 +34,8 @@ def _ask_for_runner(parent: Channel, kind: str = "runner") -> tuple[int, Channel
     """Ask the parent for a fresh runner: its pid, the channel to it, and the pipe of what it prints.
 
     Args:
-        kind: `runner`, or `awake` if its GPU is to be; `scout` launches nothing, `builder` compiles.
+        kind: `runner`, or `awake` if its GPU is to be; `scout` launches nothing, `builder` compiles;
+            `interpreter` launches nothing on a GPU.
     """
     parent.send({"runner": kind})
     header, _ = parent.receive()
@@ -42,10 +43,10 @@ def _ask_for_runner(parent: Channel, kind: str = "runner") -> tuple[int, Channel
     return int(header["pid"]), Channel(socket.socket(fileno=link)), output
 
 
-def announce_builder(parent: Channel) -> None:
-    """A judge will want a builder: its parent may start, which takes a second or two."""
+def announce_sibling(parent: Channel) -> None:
+    """A judge will want what its parent cannot fork: who can may start, which takes a second or two."""
     with _one_question:
-        parent.send({"runner": "builder soon"})
+        parent.send({"runner": "sibling soon"})
 
 
 class RunnerLost(Exception):
@@ -76,11 +77,12 @@ class Runner:
 
     Args:
         parent: the judge's channel to the warm parent.
-        kind: `runner`, or `awake` if its GPU is to be; `scout` launches nothing, `builder` compiles.
+        kind: `runner`, or `awake` if its GPU is to be; `scout` launches nothing, `builder` compiles;
+            `interpreter` launches nothing on a GPU.
     """
 
     def __init__(self, parent: Channel, kind: str = "runner") -> None:
-        self.parent = parent
+        self.parent, self.kind = parent, kind
         with _one_question:
             self.pid, self.channel, pipe = _ask_for_runner(parent, kind)
         self.confined: Confined | None = None
@@ -147,7 +149,8 @@ class Runner:
         """
         shown = [str(folder) for folder in (request.path.parent, request.provided) if folder.is_dir()]
         asked = {"do": "confine", "hidden": request.hidden or [], "shown": shown, "scratch": request.scratch}
-        command = {**asked, "on_cpu": request.device == "cpu"}
+        on_cpu = request.device == "cpu"
+        command = {**asked, "on_cpu": on_cpu, "wakes": self.kind == "runner" and not on_cpu}
         told, _ = self.ask(command, Confined, timeout=request.call_timeout)
         if isinstance(told, Failed):
             raise RuntimeError(f"a process could not be confined: {told.fault.message}")

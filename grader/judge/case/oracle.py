@@ -109,7 +109,7 @@ def suspect(
     wrong: Callable[..., Any], arguments: Values, kept: Values, upstream: Values, of: Sequence[int]
 ) -> tuple[torch.Tensor, ...]:
     """What a suspect function gives for these inputs, and its gradients of those at positions `of`, in
-    float64 on the CPU.
+    float64 where the inputs are.
     """
     inputs = _cast((*arguments, *kept), torch.float64)
     outputs = as_tuple(wrong(*inputs))
@@ -121,7 +121,7 @@ def suspect(
     )
     if fits:
         results += gradients(wrong, inputs, of, _cast(upstream, torch.float64))
-    return tuple(result.detach().double().cpu() for result in results)
+    return tuple(result.detach().double() for result in results)
 
 
 def _cast(values: Values, dtype: torch.dtype) -> Values:

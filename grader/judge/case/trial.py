@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import torch
 
@@ -12,6 +13,7 @@ from grader.judge.case.compare import Expected, Finding
 from grader.judge.case.draw import Draw
 from grader.judge.case.link import Answer
 from grader.judge.case.oracle import Values
+from grader.memory import raw
 from grader.randomness import rng
 
 
@@ -60,9 +62,34 @@ class Trial:
         """How many outputs the entry returns; what is expected beyond them are gradients."""
         return sum(not getattr(want, "label", "") for want in self.expected)
 
+    def on_cpu(self) -> Trial:
+        """The same where an interpreter is to answer: equal tensors on the CPU, laid out alike."""
+        storages: dict[int, torch.Tensor] = {}
+        moved = [_on_cpu(value, storages) for value in (*self.arguments, *self.upstream, *self.kept)]
+        arguments, rest = tuple(moved[: len(self.arguments)]), moved[len(self.arguments) :]
+        expected = [want.on_cpu() if isinstance(want, Expected) else want for want in self.expected]
+        return replace(
+            self,
+            arguments=arguments,
+            oracle_arguments=arguments,
+            upstream=tuple(rest[: len(self.upstream)]),
+            kept=tuple(rest[len(self.upstream) :]),
+            expected=tuple(expected),
+        )
+
     def runner_arguments(self) -> tuple[Values, list[str]]:
         """All that the runner is handed, with names: the arguments, then the upstream gradients."""
         return (*self.arguments, *self.upstream), self.names + ["an upstream gradient"] * len(self.upstream)
+
+
+def _on_cpu(value: Any, storages: dict[int, torch.Tensor]) -> Any:
+    """A tensor, over a storage on the CPU that it shares with whom it shared the one before."""
+    if not isinstance(value, torch.Tensor):
+        return value
+    storage = value.untyped_storage()
+    whole = storages.setdefault(storage.data_ptr(), raw(storage).cpu()).untyped_storage()
+    view = torch.empty(0, dtype=value.dtype)
+    return view.set_(whole, value.storage_offset(), value.shape, value.stride())
 
 
 def draw(challenge: Challenge, case: Case, seed: int, device: str) -> Values:

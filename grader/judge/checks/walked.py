@@ -1,4 +1,4 @@
-"""The check of a huge case, without a GPU: where some of its programs load and store, and no value."""
+"""The check of a huge case, interpreted: where some of its programs load and store, and no value."""
 
 from __future__ import annotations
 

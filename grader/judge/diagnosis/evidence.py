@@ -20,7 +20,7 @@ class Evidence:
         trials: those that were answered, in order.
         lost: the case whose runner was lost, and how; the case is None for the import.
         source: of the learner's file.
-        compiled: kernels ran on a GPU.
+        compiled: what failed first is known from a GPU alone.
         several: the day asks for several functions, and a case is told with its function in front.
         own: a failure outside of cases: its group and what a check says of it (`honest`, `memory`, `fast`).
     """
@@ -31,6 +31,13 @@ class Evidence:
     source: str = ""
     compiled: bool = False
     several: bool = False
+
+    def see(self, trial: Trial, closer: Trial) -> None:
+        """Put what the interpreter saw of a case in the place of what a GPU showed."""
+        self.trials = [closer if one is trial else one for one in self.trials]
+        if all(one is not closer for one in self.trials):
+            self.trials.append(closer)
+        self.compiled = False
 
     @property
     def failed(self) -> list[Trial]:

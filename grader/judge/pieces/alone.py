@@ -13,7 +13,7 @@ from grader.answers import Failed, Traced
 from grader.challenge import Case, Challenge, Piece
 from grader.judge.case.attempt import again, untried
 from grader.judge.case.compare import Expected
-from grader.judge.case.link import Runner, RunnerLost, ask_to_load, pack_arguments
+from grader.judge.case.link import RunnerLost, ask_to_load, pack_arguments
 from grader.judge.case.trial import Trial
 from grader.judge.challenges import weight
 from grader.judge.diagnosis.launched import programs
@@ -33,11 +33,11 @@ DRAWN = FIRST + FINAL  # programs of a launch of which a trace knows all
 def pieces(session: Session) -> list[dict[str, Any]]:
     """The pieces of the day once a case failed, as `Part`s; nothing for a file that is built otherwise.
 
-    Only without a GPU: each function becomes a file of its own, which a GPU would have to compile.
+    Only interpreted: each function becomes a file of its own, which a GPU would have to compile.
     """
     request = session.request
     challenges = [challenge for challenge in session.challenges if challenge.pieces]
-    if session.device != "cpu" or not session.evidence.failed or not challenges or not request.solution:
+    if session.evidence.compiled or not session.evidence.failed or not challenges or not request.solution:
         return []
     files = Files(request.source.decode("utf-8-sig"), request.skeleton, request.solution)
     if not files.fit():
@@ -74,9 +74,9 @@ class Alone:
 
     def __init__(self, session: Session, source: str, trials: Sequence[Trial]) -> None:
         self.trials, self.lines = trials, session.request.source.count(b"\n") + 1
-        self.request = replace(session.request, source=source.encode())
+        self.request = replace(session.interpreted, source=source.encode())
         self.tried: dict[bool, list[Trial]] = {}
-        self.runner = Runner(session.parent)
+        self.runner = session.interpreter()
         try:
             self.lost = isinstance(ask_to_load(self.runner, self.request), Failed)
         except RunnerLost:
@@ -140,15 +140,18 @@ def _chosen(session: Session, challenge: Challenge, whole: bool) -> list[Trial]:
         whole: nothing is left to do. Then the cases that failed show whose fault it is; while something is,
             all of them fail, and others show more.
     """
-    failed = [trial for trial in session.evidence.failed if trial.challenge is challenge]
+    failed = [
+        trial for trial in session.evidence.failed if trial.challenge is challenge and not trial.case.gpu
+    ]
     unlike = {trial.findings[0].kind: trial for trial in reversed(failed)}
     spread = failed[:: -(-len(failed) // FAILED) or 1]
     failed = _distinct([*unlike.values(), *spread])[:FAILED] if whole else failed[:1]
     done = [trial.case for trial in failed]
     cases = [] if whole and failed else [case for case in _telling(challenge) if case not in done]
     cases = [case for case in cases if _trusted(session, case)]
-    far = [untried(challenge, case, session.names[challenge.entry], session.request) for case in cases]
-    return [trial for trial in failed + far if any(want.exact.numel() for want in _tensors(trial))]
+    far = [untried(challenge, case, session.names[challenge.entry], session.interpreted) for case in cases]
+    trials = [trial.on_cpu() for trial in failed] + far
+    return [trial for trial in trials if any(want.exact.numel() for want in _tensors(trial))]
 
 
 def _distinct(trials: list[Trial]) -> list[Trial]:

@@ -1,6 +1,6 @@
 """Everything that is given up, in its order, and what of it the kernel granted.
 
-    confine {hidden, shown, scratch, on_cpu}  → Confined
+    confine {hidden, shown, scratch, on_cpu, wakes}  → Confined      wakes: it will launch kernels on a GPU
 
 Two layers hold the files and the processes: namespaces, where the kernel lets users have them, and Landlock.
 """
@@ -23,21 +23,32 @@ Folders = tuple[list[str], list[str], str]  # hidden, shown even inside of these
 def confine(header: dict[str, Any], blobs: list[bytearray]) -> tuple[Confined, list[Any]]:
     """Give up what the kernel lets this process give up, and go on in a child where that takes one."""
     folders = header["hidden"], header["shown"], header["scratch"]
-    held = limits.strict(header["on_cpu"]) | _by_namespaces(folders)
+    held = limits.strict(header["on_cpu"])
+    # Where Python puts files that nobody named, and Triton what it compiled.
+    os.environ |= {"TMPDIR": header["scratch"], "TRITON_CACHE_DIR": header["scratch"]}
+    tempfile.tempdir = None
+    if not header["wakes"] or namespaces.hides_processes():  # cuInit fails where /proc does not fit its pid
+        held |= _by_namespaces(folders, header["wakes"])
+    else:
+        _wake()
     prctl(PR_SET_NO_NEW_PRIVS, 1)
     held |= {"no new privileges"} | _by_landlock(folders, strangers="hidden processes" not in held)
     with suppress(OSError):
         sockets.refuse()
         held |= {"no network"}
-    # Where Python puts files that nobody named, and Triton what it compiled.
-    os.environ |= {"TMPDIR": header["scratch"], "TRITON_CACHE_DIR": header["scratch"]}
-    tempfile.tempdir = None
     granted = [name for name in CONFINEMENTS if name in held]
     return Confined(granted, [name for name in CONFINEMENTS if name not in held]), []
 
 
-def _by_namespaces(folders: Folders) -> set[str]:
-    """What namespaces put in force."""
+def _wake() -> None:
+    """Before /proc is read-only and no socket can be had: cuInit fails without either."""
+    from grader.runner import awake
+
+    awake.wake()
+
+
+def _by_namespaces(folders: Folders, wakes: bool) -> set[str]:
+    """What namespaces put in force; on a GPU, that it is awake before."""
     try:
         namespaces.enter()
     except OSError:
@@ -46,6 +57,8 @@ def _by_namespaces(folders: Folders) -> set[str]:
     with suppress(OSError):
         namespaces.hide_processes()
         held |= {"hidden processes"}
+    if wakes:
+        _wake()
     with suppress(OSError):
         namespaces.narrow_files(*folders)
         held |= {"read-only files", "hidden answers"}

@@ -40,6 +40,19 @@ def enter() -> None:
     os.setsid()  # else a signal to its process group would reach the grader's
 
 
+def hides_processes() -> bool:
+    """Whether the kernel grants namespaces, and a /proc that belongs to them."""
+    child = os.fork()
+    if child == 0:
+        try:
+            enter()
+            hide_processes()
+        except OSError:
+            os._exit(1)
+        os._exit(0)
+    return os.waitpid(child, 0)[1] == 0
+
+
 def _hold_open() -> NoReturn:
     """The first process of a namespace: with it ends every other. Signals that it sends itself do nothing, so
     that the learner's code is not to be it.

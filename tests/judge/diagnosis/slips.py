@@ -310,7 +310,7 @@ COMPILED: list[tuple[str, ...]] = [
     ("for start in range(0, n, BLOCK_N):", "for start in range(0, n / BLOCK_N):",
      "A loop in a kernel counts in integers: / gives a float, and // an integer."),
     (MASK, "mask = 0 <= offs < n",
-     "A kernel has no chained comparison such as 0 <= offs < n: write (a <= b) & (b"),
+     "A kernel takes no chained comparison such as 0 <= offs < n: write (a <= b) & (b"),
     (Y, "try:\n        y = 2 * x\n    except Exception:\n        y = x",
      "Triton cannot compile this part of Python (Try): a kernel is", "try:"),
     (GRID, "grid = (tl.cdiv(n, BLOCK),)",

@@ -1,6 +1,8 @@
-"""The warm parent of builders: torch and Triton imported once, without TRITON_INTERPRET.
+"""The second warm parent: of builders beside one that interprets, of interpreters beside one that compiles.
 
-It forks a builder for every message on its socket, and ends when that closes.
+Triton reads TRITON_INTERPRET as it is imported, so that no process does both. This one is started when a
+judge says that it will want the other kind. It forks a child for every message on its socket, and ends when
+that closes.
 """
 
 from __future__ import annotations
@@ -15,23 +17,39 @@ from pathlib import Path
 from grader.engine.forking import fork_runner, hand_over
 from grader.wire import Channel, Closed
 
-# What the first compilation would import.
-MODULES = (
+BUILDER, INTERPRETER = "grader.runner.building", "grader.runner.main"
+# What the first compilation would import, and what a learner's file and a walk would.
+COMPILING = (
     "torch",
     "triton.language.extra.cuda",
     "triton.compiler.code_generator",
     "triton.backends.nvidia.compiler",
     "triton.runtime.cache",
     "triton.tools.tensor_descriptor",
+    BUILDER,
 )
-BUILDER = "grader.runner.building"
+INTERPRETING = (
+    "torch",
+    "torch._subclasses.schema_check_mode",
+    "torch.fx.experimental.symbolic_shapes",  # torch.autograd.grad would, 0.4 s at each first call
+    "triton.language",
+    "triton.compiler.code_generator",
+    "grader.runner.metering",
+    INTERPRETER,
+)
 
 
 def main() -> None:
-    """Import what every builder needs, then serve."""
-    for module in (*MODULES, BUILDER):
+    """Import what every child needs, then serve."""
+    interprets = os.environ.get("TRITON_INTERPRET") == "1"
+    for module in INTERPRETING if interprets else COMPILING:
         importlib.import_module(module)
-    name_triton_quickly()
+    if interprets:
+        from grader.interpreter import repairs
+
+        repairs.install()
+    else:
+        name_triton_quickly()
     gc.freeze()
     control = Channel(socket.socket(fileno=int(sys.argv[1])))
     while True:
@@ -41,7 +59,7 @@ def main() -> None:
             return
         while _reap():
             pass
-        hand_over(control, *fork_runner(BUILDER))
+        hand_over(control, *fork_runner(INTERPRETER if interprets else BUILDER))
 
 
 def name_triton_quickly() -> None:
@@ -56,7 +74,7 @@ def name_triton_quickly() -> None:
 
 
 def _reap() -> bool:
-    """Collect one builder that is done."""
+    """Collect one child that is done."""
     try:
         return os.waitpid(-1, os.WNOHANG)[0] != 0
     except ChildProcessError:

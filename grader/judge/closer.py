@@ -1,0 +1,63 @@
+"""On a GPU, cases that failed are looked at once more in the interpreter, which sees every address and race.
+
+Their inputs are the same to the bit. Where the first of them fails there as well, what was seen there is
+told; where it does not, only the GPU shows what is wrong, and what the GPU showed is told.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing, suppress
+from typing import Any
+
+from grader.answers import Failed
+from grader.judge.case.attempt import again, untried
+from grader.judge.case.link import RunnerLost, ask_to_load
+from grader.judge.case.trial import Trial
+from grader.judge.session import Session
+from grader.verdict import Check
+
+FEW = 12  # cases, the first that failed among them: as many as are tried once some have failed
+SECONDS = 5.0  # after which no other one is begun
+STOPPED = "illegal memory access", "misaligned address"  # the GPU did, and tells no more than that
+
+
+def look(session: Session, check: Check | None) -> dict[str, Any]:
+    """Put what the interpreter sees in the place of what the GPU showed.
+
+    Args:
+        check: the first that failed.
+
+    Returns:
+        the cause of that check as it was seen there; empty where nothing was.
+    """
+    first = _trial(session, check) if session.device == "cuda" and session.interprets and check else None
+    if first is None or first.case.gpu:
+        return {}
+    with closing(session.interpreter()) as runner, suppress(RunnerLost):
+        begin, request = time.monotonic(), session.interpreted
+        if isinstance(ask_to_load(runner, request), Failed):
+            return {}
+        seen = again(runner, first.on_cpu(), request)
+        if seen.passed:
+            return {}
+        session.evidence.see(first, seen)
+        for trial in session.evidence.failed[1:FEW]:
+            if time.monotonic() - begin < SECONDS and not trial.case.gpu:
+                other = again(runner, trial.on_cpu(), request)
+                session.evidence.see(trial, trial if other.passed else other)
+    return {} if session.evidence.compiled else session.cause(session.evidence.failed[0])
+
+
+def _trial(session: Session, check: Check) -> Trial | None:
+    """The trial behind a check, if addresses may say more of it than it says itself."""
+    case = check.name.partition("[")[2][:-1]
+    trial = next(iter(session.evidence.failed), None)
+    if trial is None and session.evidence.lost:
+        pairs = ((c, one) for c in session.challenges for one in c.cases if one is session.evidence.lost[0])
+        trial = next((untried(*pair, session.names[pair[0].entry], session.request) for pair in pairs), None)
+    if trial is None or session.case_id((trial.challenge, trial.case)) != case:
+        return None
+    told = [finding for finding in trial.findings[:1] if finding.kind == "error"]
+    stopped = any(word in finding.facts["message"] for finding in told for word in STOPPED)
+    return trial if stopped or not told else None

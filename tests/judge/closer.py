@@ -1,0 +1,68 @@
+"""A process of its own for test_closer.py: has a judge without a GPU look closer at a case as a GPU shows it,
+by values alone, and prints what the diagnosis says before and after, and the cause.
+
+    python -m tests.judge.closer DAY KERNEL [right]     with `right` the GPU shows what the file does not do
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from grader import catalog
+from grader.answers import Called, Loaded
+from grader.judge import closer
+from grader.judge.case.attempt import attempt
+from grader.judge.case.findings import find
+from grader.judge.case.link import Runner
+from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.diagnose import diagnose
+from grader.judge.session import Session
+from grader.request import Request
+from grader.verdict import Check
+from tests.judge.ahead import parent
+
+
+def shown(session: Session, runner: Runner, spoil: bool) -> Trial:
+    """The first case that fails by its values, as a GPU shows it: no address, no race."""
+    as_cpu = replace(session.request, device="cpu")
+    for challenge, case in session.cases("correct"):
+        trial = attempt(runner, challenge, case, session.names[challenge.entry], as_cpu)
+        assert trial.answer is not None
+        if isinstance(trial.answer.report, Called):
+            trial.answer.report = replace(trial.answer.report, overruns=[], races=[])
+        if spoil:
+            trial.answer.outputs[0].fill_(7)
+        trial.findings = find(trial)
+        session.evidence.trials.append(trial)
+        if not trial.passed:
+            return trial
+    raise AssertionError("no case fails by its values")
+
+
+def main() -> None:
+    """Prints sentence before, sentence after, cause, and how many huge cases are walked."""
+    day, path, spoil = catalog.find(sys.argv[1]), Path(sys.argv[2]), "right" in sys.argv
+    request = Request(
+        "grade", day.hidden_tests, path, day.provided, path.read_bytes(), "gpu", 7, 60.0, interprets=True
+    )
+    session = Session(request, parent())
+    runner = session.interpreter()
+    loaded = session.load(runner)
+    assert isinstance(loaded, Loaded)
+    for challenge in session.challenges:
+        session.names[challenge.entry] = [one.name for one in loaded.functions[challenge.entry] or []]
+    trial = shown(session, runner, spoil)
+    check = Check(f"correct[{session.case_id((trial.challenge, trial.case))}]", "failed")
+    before = diagnose(session.evidence)[0]
+    cause = closer.look(session, check)
+    print(json.dumps([before, diagnose(session.evidence)[0], cause, len(session.walks())], default=str))
+    sys.stdout.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()
