@@ -17,10 +17,10 @@ from grader.memory import unwritten
 def value_findings(trial: Trial) -> list[Finding]:
     """What is wrong with the values of an answer of the right form."""
     assert trial.answer is not None
-    if _right_on_the_gpu(trial, trial.answer.outputs):
-        return []
+    outputs = trial.answer.outputs
+    suspicious = _wrong_on_the_gpu(trial, outputs)
     found = []
-    for number, (out, want, wrong) in enumerate(_held_against(trial, trial.answer.outputs)):
+    for number, out, want, wrong in _held_against(trial, outputs, suspicious):
         written = not any(each.kind == "unwritten" for each in wrong)
         told = other_choice(trial, out) if want.label and written else None
         if trial.challenge.chance:  # torch drops others
@@ -32,34 +32,39 @@ def value_findings(trial: Trial) -> list[Finding]:
     return found
 
 
-def _right_on_the_gpu(trial: Trial, outputs: list[torch.Tensor]) -> bool:
-    """Whether large results, which a CPU compares in seconds, are right; if not, all lies on the CPU then."""
+def _wrong_on_the_gpu(trial: Trial, outputs: list[torch.Tensor]) -> list[int] | None:
+    """The numbers of the results that are wrong, where a GPU can say so: of large ones a CPU compares each in
+    seconds. Where any is, all that is expected lies on the CPU then.
+    """
     wanted = [want for want in trial.expected if isinstance(want, Expected)]
     if not any(want.exact.is_cuda for want in wanted):
-        return False
+        return None
     there = [out.to(want.exact.device) for out, want in zip(outputs, wanted, strict=True)]
-    right = all_right(trial, there)
+    numbers = [number for number, _, _, wrong in _held_against(trial, there) if wrong]
     trial.expected = tuple(
-        want if not isinstance(want, Expected) else want.forgotten() if right else want.on_cpu()
+        want if not isinstance(want, Expected) else want.on_cpu() if numbers else want.forgotten()
         for want in trial.expected
     )
-    return right
+    return numbers
 
 
 def all_right(trial: Trial, outputs: list[torch.Tensor]) -> bool:
     """Whether these, of the form that is asked for, are the results of a trial as well."""
-    return not any(wrong for _, _, wrong in _held_against(trial, outputs))
+    return not any(wrong for *_, wrong in _held_against(trial, outputs))
 
 
 def _held_against(
-    trial: Trial, outputs: list[torch.Tensor]
-) -> Iterator[tuple[torch.Tensor, Expected, list[Finding]]]:
+    trial: Trial, outputs: list[torch.Tensor], numbers: list[int] | None = None
+) -> Iterator[tuple[int, torch.Tensor, Expected, list[Finding]]]:
+    """Each result with its number and what is wrong with it; of some of them, where `numbers` says so."""
     wanted = [want for want in trial.expected if isinstance(want, Expected)]
     length = trial.challenge.reduces(trial.case) if trial.challenge.reduces else 1
-    for out, want in zip(outputs, wanted, strict=True):
+    for number, (out, want) in enumerate(zip(outputs, wanted, strict=True)):
+        if numbers is not None and number not in numbers:
+            continue
         wrong = _unwritten(out.view(want.shape), want)
         finding = compare(out.view(want.shape), want, trial.case, length)
-        yield out, want, wrong + ([finding] if finding else [])
+        yield number, out, want, wrong + ([finding] if finding else [])
 
 
 def _unwritten(out: torch.Tensor, want: Expected) -> list[Finding]:
