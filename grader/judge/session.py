@@ -17,6 +17,7 @@ from grader.judge.case.repeating import repeated
 from grader.judge.case.trial import Trial
 from grader.judge.challenges import load_challenges, weight
 from grader.judge.diagnosis.evidence import Evidence
+from grader.judge.diagnosis.handed import handed_out
 from grader.judge.diagnosis.slips import slip
 from grader.request import Request
 from grader.spans import span
@@ -67,8 +68,12 @@ class Session:
         self.challenges = load_challenges(request.hidden_tests)
         self.names: dict[str, list[str]] = {}
         source = request.source.decode("utf-8-sig", "replace")
+        hunt = any(challenge.bugs for challenge in self.challenges)
         self.evidence = Evidence(
-            source=source, compiled=self.device == "cuda", several=len(self.challenges) > 1
+            source=source,
+            compiled=self.device == "cuda",
+            several=len(self.challenges) > 1,
+            given=handed_out(source, "" if hunt else request.skeleton),
         )
         self.speed: dict[str, Any] | None = None
         self.beside = ""

@@ -21,7 +21,7 @@ def cause(call: Call, index: int) -> str:
     launch, limit = call.launches[index], call.limits()[index]
     facts = call.compiled[index].facts
     if launch.kept:
-        return "its autotuner kept what it had chosen for another problem, so its key misses an argument"
+        return "its autotuner kept what it chose for another problem: its key does not tell the two apart"
     if limit == "L2" and sum(site.useful for site in launch.sites) < UNUSED * launch.moved:
         return "most of what it moves are unused parts of sectors"
     if limit == "products" and facts and not facts["matrix"]:

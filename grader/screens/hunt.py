@@ -27,5 +27,4 @@ def bugs(terminal: Terminal, hunt: Hunt) -> None:
 
 def left_to_the_hint(terminal: Terminal, verdict: Verdict) -> None:
     """Where the diagnosis is that this screen does not give away."""
-    terminal.line()
     terminal.line("What the grader makes of it: ", (typed(f"track hint {verdict.day}"), "cyan"), indent=2)

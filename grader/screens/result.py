@@ -31,9 +31,10 @@ FACTS = {
     "programs": "correct, but most of the GPU has nothing to do",
     "in flight": "correct, but too few bytes are on their way at a time",
     "bytes": "correct, but it moves more bytes than it must",
+    "autotuner": "correct, but its autotuner does not choose as it should",
 }
 # Sentences that leave nothing to be said of what was seen.
-ENOUGH = ("The result was never written", "returns nothing yet", "is still to be written")
+ENOUGH = ("was never written: it still holds", "returns nothing yet", "is still to be written")
 INTERPRETED = "This case was tried once more in Triton's interpreter, which sees every address:"
 PRINTED = 8  # lines shown of what the kernel printed
 TRACED = 12  # lines shown of the learner's traceback
@@ -72,10 +73,13 @@ def show(
 def _facts(terminal: Terminal, verdict: Verdict, first: Check | None, path: Path, *, recorded: bool) -> None:
     """What happened, how fast it was, why, where to look, and how far the rest of it is."""
     untold = recorded and verdict.for_the_hint
+    seen = False
     if first and verdict.status != "unstarted":
-        _cause(terminal, _symptoms(first) if untold else first, path, verdict.diagnosis)
+        seen = _cause(terminal, _symptoms(first) if untold else first, path, verdict.diagnosis)
     if verdict.speed:
         terminal.table(speed_rows(verdict.speed))
+    if (seen or verdict.speed) and (untold or verdict.diagnosis):
+        terminal.line()  # what it means stands apart from what was seen; without that, below the headline
     if untold:
         left_to_the_hint(terminal, verdict)
     else:
@@ -98,7 +102,6 @@ def _symptoms(check: Check) -> Check:
 
 def _diagnosis(terminal: Terminal, verdict: Verdict, first: Check | None) -> None:
     if verdict.diagnosis:
-        terminal.line()
         if verdict.interpreted:
             terminal.line((INTERPRETED, "dim"), indent=2)
         terminal.line(verdict.diagnosis, indent=2)
@@ -139,9 +142,13 @@ def _praise(verdict: Verdict, only: str | None, recorded: bool) -> str:
     return praise + (f" The {what} is done on {'GPU' if verdict.on_gpu else 'CPU'}." if recorded else "")
 
 
-def _cause(terminal: Terminal, check: Check, path: Path, diagnosis: str) -> None:
-    """The facts of a failure, none twice: the reason, the worst element, the learner's line, its callers."""
-    cause = check.cause
+def _cause(terminal: Terminal, check: Check, path: Path, diagnosis: str) -> bool:
+    """The facts of a failure, none twice: the reason, the worst element, the learner's line, its callers.
+
+    Returns:
+        whether there was one.
+    """
+    cause, before = check.cause, terminal.lines
     reason = str(cause.get("reason") or "")
     said = reason.removeprefix(f"{cause.get('type')}: ").lower().rstrip(".")
     if said and said not in diagnosis.lower() and not any(words in diagnosis for words in ENOUGH):
@@ -162,6 +169,7 @@ def _cause(terminal: Terminal, check: Check, path: Path, diagnosis: str) -> None
     others = [str(frame) for frame in frames if not str(frame).startswith(f"line {cause.get('line')}, ")]
     for frame in others[-TRACED:]:
         terminal.line((frame, "dim"), indent=4)
+    return terminal.lines > before
 
 
 def _error(cause: Mapping[str, Any]) -> str:

@@ -55,10 +55,12 @@ class Terminal:
     Attributes:
         live: someone watches it, so lines may be redrawn.
         unicode: it can show more than ASCII.
+        lines: printed so far by `line`.
     """
 
     def __init__(self, stream: TextIO, width: int | None = None) -> None:
         self.stream = stream
+        self.lines = 0
         self.live = stream.isatty() and os.environ.get("TERM") != "dumb"
         self.unicode = (stream.encoding or "").lower().replace("-", "") == "utf8" and os.environ.get(
             "TERM"
@@ -68,7 +70,7 @@ class Terminal:
 
     def line(self, *parts: Part, indent: int = 0) -> None:
         """Prints one line; on a narrow terminal it wraps and keeps its indent."""
-        text = self.text(*parts)
+        text, self.lines = self.text(*parts), self.lines + 1
         if self.console.width >= WIDE or not text:
             self.console.print(" " * indent if text else "", text, sep="", soft_wrap=True)
         else:

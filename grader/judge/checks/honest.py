@@ -24,7 +24,11 @@ BY_LAUNCHER = (
     "the launcher to work out or to remember.",
     "what the launcher hands to kernels",
 )
-COPIES = ("clone", "copy_", "_to_copy")
+COPIES = (
+    "clone", "copy_", "_to_copy", "cat", "stack", "constant_pad_nd", "repeat", "repeat_interleave", "flip",
+    "roll", "index", "index_select", "gather", "slice_scatter", "select_scatter", "as_strided_scatter",
+)  # fmt: skip
+TWICE = "that reads and writes every element of it once more, beside what your kernel moves"
 
 
 def check(session: Session) -> None:
@@ -50,7 +54,7 @@ def _unfair(trial: Trial) -> tuple[str, str]:
         return imports.replaced(report.replaced[0])
     worked = [op for op in report.foreign if op not in trial.challenge.allow]
     if worked:
-        return _by_torch(worked, report)
+        return _by_torch(worked, report, trial.arguments + trial.upstream)
     if computed and not report.launches:
         return "No kernel was launched: the result was computed by something else.", "the launch"
     if report.beside:
@@ -68,22 +72,32 @@ def _unfair(trial: Trial) -> tuple[str, str]:
     return BY_LAUNCHER if trial.repeated and not trial.repeated.passed else ("", "")
 
 
-def _by_torch(worked: list[str], report: Called) -> tuple[str, str]:
+def _by_torch(worked: list[str], report: Called, given: Values) -> tuple[str, str]:
     """What torch did, and whether before the kernels, after them or instead of them."""
     ops = ", ".join(worked[:3])
     if worked[0] in COPIES and worked[0] in report.late:
         return (
-            f"torch converted or copied the result after your kernel ({ops}): let the kernel store it as "
-            "it is to be returned.",
+            f"torch converted or copied the result after your kernel ({ops}): {TWICE}. Let the kernel "
+            "store it as it is to be returned.",
             ".to(), .contiguous(), .clone() after the launch",
         )
     if worked[0] in COPIES:
-        return (
-            f"torch copied a tensor first ({ops}): pass its strides to the kernel instead.",
-            ".contiguous(), .clone()",
-        )
+        return _copied(worked[0], ops, given)
     share = "part of the work" if report.launches else "the work"
     return f"torch did {share}: {ops} ran outside of your kernel.", f"the torch call behind {worked[0]}"
+
+
+def _copied(worked: str, ops: str, given: Values) -> tuple[str, str]:
+    """What a copy costs, and what makes it needless; strides only where a layout may be why."""
+    if worked == "_to_copy":
+        cure = "Let the kernel convert what it loads, by .to()."
+        return f"torch converted a tensor first ({ops}): {TWICE}. {cure}", ".to(), .float()"
+    scattered = any(isinstance(value, torch.Tensor) and not value.is_contiguous() for value in given)
+    if worked == "clone" and scattered:
+        cure = "A kernel that goes by its strides needs no copy that is contiguous."
+        return f"torch copied a tensor first ({ops}): {TWICE}. {cure}", ".contiguous(), .clone(), .reshape()"
+    cure = "Let the kernel load from the tensor itself, and store to what torch.empty allocates."
+    return f"torch copied a tensor first ({ops}): {TWICE}. {cure}", f"the torch call behind {worked}"
 
 
 def _computed(trial: Trial, outputs: Sequence[TensorOutput | PlainOutput]) -> list[TensorOutput]:

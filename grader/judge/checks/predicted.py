@@ -45,7 +45,7 @@ def check(session: Session, challenge: Challenge, speed: Speed) -> None:
         "line": first.line,
         "facts": [asdict(fact) for fact in found],
     }
-    look_at = f"line {first.line}" if first.line else first.name
+    look_at = f"line {first.line}" if first.line else first.look_at or first.name
     raise CheckFailed("failed" if first.name in CANNOT_RUN else "slow", cause, (first.says, look_at))
 
 

@@ -18,20 +18,37 @@ Seen = tuple[Trial, Tuning]
 Told = tuple[str, str]  # a sentence, and what to look at
 
 
+def named(session: Session, challenge: Challenge) -> None:
+    """Hold the names in the autotuner's key against the kernel's arguments, before anything is timed.
+
+    Raises:
+        CheckFailed: one is no argument, which says more than what it costs.
+    """
+    if challenge.tuner is not None:
+        _raise(_strangers(_seen(session, challenge)))
+
+
 def check(session: Session, challenge: Challenge) -> None:
     """Hold the autotuner of the cases against what is asked.
 
     Raises:
         CheckFailed: it does not choose, its key misses something, nothing is pruned, or not enough.
     """
-    trials = [trial for trial in session.evidence.trials if trial.challenge is challenge]
-    if challenge.tuner is None or not trials:
+    if challenge.tuner is None or not any(t.challenge is challenge for t in session.evidence.trials):
         return
-    seen = [(trial, tuning) for trial in trials for tuning in _tunings(trial)]
-    told = _few(seen, challenge.tuner) or _strangers(seen)
+    seen = _seen(session, challenge)
+    told = _few(seen, challenge.tuner)
     told = told or next((told for size in challenge.tuner.key if (told := _mistaken(seen, size))), None)
     told = told or _unpruned(seen, challenge.tuner)
-    told = told or (_unfit(session.acceptance.result()) if session.acceptance else None)
+    _raise(told or (_unfit(session.acceptance.result()) if session.acceptance else None))
+
+
+def _seen(session: Session, challenge: Challenge) -> list[Seen]:
+    trials = [trial for trial in session.evidence.trials if trial.challenge is challenge]
+    return [(trial, tuning) for trial in trials for tuning in _tunings(trial)]
+
+
+def _raise(told: Told | None) -> None:
     if told:
         raise CheckFailed("failed", {"reason": told[0], "fact": "autotuner"}, told)
 

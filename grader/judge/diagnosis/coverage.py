@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+import ast
+import re
+
 import torch
 
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
+from grader.judge.diagnosis.handed import to_do
 from grader.judge.diagnosis.launched import grids, programs
 from grader.judge.diagnosis.numbering import misnumbered
+from grader.judge.diagnosis.site import functions
 from grader.judge.diagnosis.tiles import Pairs, tiles
 
 
 def unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | Speech | None:
-    """The rule of the diagnosis for elements that still hold poison."""
+    """The rule of the diagnosis for elements that still hold poison; a TODO to store them comes first."""
+    told, lines = _unwritten(trial, finding, evidence), evidence.source.splitlines()
+    left = [] if told is None else to_do(evidence.source, *functions(ast.parse(evidence.source)))
+    left = [n for n in left if n in evidence.given and re.search(r"\b(write|store)s?\b", lines[n - 1])]
+    if told is None or not left:
+        return told
+    says = lines[left[0] - 1].split("#", 1)[1].strip()
+    return (f"{told[0]} Still in the file is “{says}”", f"line {left[0]}", *told[2:])
+
+
+def _unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | Speech | None:
     if finding.kind != "unwritten" or finding.where is None or trial.answer is None:
         return None
     pairs = [(found.where, t) for t in evidence.failed for found in t.findings[:1] if found.where is not None]
@@ -27,7 +42,7 @@ def unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
             "triton.cdiv in the grid",
         )
     if all(bool(hole.all()) for hole in holes):
-        return _nothing(trial, evidence.source)
+        return _nothing(trial, finding, evidence.source)
     if largest.dim() > 1:
         # The largest launch may be the forward pass, and a gradient come from another.
         gradient = bool(finding.facts.get("label"))
@@ -60,7 +75,7 @@ def _without_programs(pairs: Pairs) -> Trial | None:
     return empty[0] if empty and len(whole) == len(empty) else None
 
 
-def _nothing(trial: Trial, source: str) -> Diagnosis:
+def _nothing(trial: Trial, finding: Finding, source: str) -> Diagnosis:
     if not grids(trial):
         return f"The result was never written: {trial.challenge.entry} launches no kernel yet.", "the launch"
     if "tl.atomic_" in source:
@@ -69,8 +84,9 @@ def _nothing(trial: Trial, source: str) -> Diagnosis:
             "torch.empty leaves anything there. Begin with torch.zeros.",
             "the memory that tl.atomic_add adds to",
         )
+    name = str(finding.facts.get("at", "")).partition("[")[0]
     return (
-        "The result was never written: it still holds what torch.empty left there, "
+        f"The result {name + ' ' * bool(name)}was never written: it still holds what torch.empty left there, "
         "or is made from memory that does.",
         "tl.store and its pointer, and what is read before it is written",
     )

@@ -17,6 +17,7 @@ from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.coverage import unwritten
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.judge.diagnosis.groups import weights
+from grader.judge.diagnosis.launched import elsewhere
 from grader.judge.diagnosis.lone import lone
 from grader.judge.diagnosis.overrun import overrun
 from grader.judge.diagnosis.parts import left_out
@@ -34,6 +35,7 @@ from grader.judge.diagnosis.properties import (
 from grader.judge.diagnosis.raised import overflow, raised
 from grader.judge.diagnosis.returned import changed_input, number, returned_input, wrong_form
 from grader.judge.diagnosis.specials import special
+from grader.judge.diagnosis.stepping import misread
 from grader.judge.diagnosis.strides import strides, upstream
 from grader.judge.diagnosis.suspects import suspected
 from grader.judge.diagnosis.thresholds import partial_block, right_up_to
@@ -42,7 +44,7 @@ from grader.judge.diagnosis.thresholds import partial_block, right_up_to
 def diagnose(evidence: Evidence) -> Diagnosis:
     """One sentence, and one thing to look at, with its lines; both empty when nothing failed."""
     sentence, look_at = _told(evidence)
-    return sentence, pointed(look_at, evidence.source)
+    return sentence, pointed(look_at, evidence.source, evidence.given, elsewhere(evidence))
 
 
 def _told(evidence: Evidence) -> Diagnosis:
@@ -128,6 +130,7 @@ RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | Speech | None]]
     counted,
     weights,
     values,
+    misread,
     partial_block,
     right_up_to,
     in_common,

@@ -22,6 +22,7 @@ class Evidence:
         source: of the learner's file.
         compiled: what failed first is known from a GPU alone.
         several: the day asks for several functions, and a case is told with its function in front.
+        given: lines of it that are the skeleton's.
         own: a failure outside of cases: its group and what a check says of it (`honest`, `memory`, `fast`).
     """
 
@@ -31,6 +32,7 @@ class Evidence:
     source: str = ""
     compiled: bool = False
     several: bool = False
+    given: frozenset[int] = frozenset()
 
     def see(self, trial: Trial, closer: Trial) -> None:
         """Put what the interpreter saw of a case in the place of what a GPU showed."""

@@ -1,12 +1,14 @@
-"""Which variables of a source may hold a maximum, followed through its assignments and calls."""
+"""Which variables of a source may hold a maximum, or what was loaded: through its assignments and calls."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from grader.judge.diagnosis.source import EXPONENTIALS, calls
 
 MAXIMA = ("max", "maximum")
+READ = ("load", "dot")
 
 
 def subtracts_maximum(source: str) -> bool:
@@ -14,20 +16,26 @@ def subtracts_maximum(source: str) -> bool:
 
     What is called lse is no less than one; and a maximum that is stored may be loaded again.
     """
-    holders = _holders(ast.parse(source))
+    holders = _holders(ast.parse(source), _is_maximum)
     given = [call.args[0] if call.args else call.func for name, call in calls(source) if name in EXPONENTIALS]
     stored = [call.args[1] for name, call in calls(source) if name == "store" and len(call.args) > 1]
-    return any(_holds(value, holders) for value in given + stored)
+    return any(_holds(value, holders, _is_maximum) for value in given + stored)
 
 
-def _holders(tree: ast.Module) -> set[str]:
-    """Names that may hold a maximum; those of all functions in one set, which is never too small."""
+def meets_data(call: ast.Call, tree: ast.Module) -> bool:
+    """Whether an argument of a call may hold what a kernel loaded, or a product: no number of a tile is."""
+    holders = _holders(tree, _is_read)
+    return any(_holds(value, holders, _is_read) for value in call.args)
+
+
+def _holders(tree: ast.Module, seed: Callable[[ast.AST], bool]) -> set[str]:
+    """Names that may hold what `seed` makes; those of all functions in one set, which is never too small."""
     functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     passed = list(_passed(tree, functions))
     found: set[str] = set()
     while True:
-        more = {name for name, value in passed if _holds(value, found)}
-        more |= {name for name, function in functions.items() if _holds(function, found)}
+        more = {name for name, value in passed if _holds(value, found, seed)}
+        more |= {name for name, function in functions.items() if _holds(function, found, seed)}
         if more <= found:
             return found
         found |= more
@@ -48,10 +56,16 @@ def _passed(tree: ast.Module, functions: dict[str, ast.FunctionDef]) -> list[tup
     return pairs
 
 
-def _holds(node: ast.AST, holders: set[str]) -> bool:
-    """Whether it names a maximum, or takes one; Python's own max() is none."""
-    return any(
-        (isinstance(each, ast.Name) and (each.id in holders or "lse" in each.id.lower()))
-        or (isinstance(each, ast.Attribute) and each.attr in MAXIMA)
-        for each in ast.walk(node)
-    )
+def _holds(node: ast.AST, holders: set[str], seed: Callable[[ast.AST], bool]) -> bool:
+    """Whether it names a holder, or holds a seed itself."""
+    return any((isinstance(each, ast.Name) and each.id in holders) or seed(each) for each in ast.walk(node))
+
+
+def _is_maximum(node: ast.AST) -> bool:
+    """A maximum by its name, or where it is taken; Python's own max() is none."""
+    named = isinstance(node, ast.Name) and "lse" in node.id.lower()
+    return named or (isinstance(node, ast.Attribute) and node.attr in MAXIMA)
+
+
+def _is_read(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr in READ

@@ -7,7 +7,19 @@ import re
 
 from grader.judge.diagnosis import kernel_finders as kernel
 from grader.judge.diagnosis import python_finders as python
-from grader.judge.diagnosis.site import Finder, Found, Scene, last, quoted, root
+from grader.judge.diagnosis.site import (
+    Finder,
+    Found,
+    Scene,
+    functions,
+    in_kernels,
+    jitted,
+    last,
+    parameters,
+    quoted,
+    root,
+)
+from grader.judge.diagnosis.source import keyword
 
 # Words whose arguments are held against a list of dtypes.
 FLOATING = (
@@ -34,7 +46,7 @@ def given_another_dtype(scene: Scene, match: re.Match[str]) -> Found | None:
 def other_dtype(scene: Scene, _: re.Match[str]) -> Found | None:
     """`x.to(int)`, `x.to("fp16")`: what Triton calls otherwise."""
     for call in scene.here.calls("to", "cast", "zeros", "full") if scene.here.in_kernel else []:
-        for given in [*call.args, *(keyword.value for keyword in call.keywords)]:
+        for given in [*call.args, *(named.value for named in call.keywords)]:
             name = given.id if isinstance(given, ast.Name) else getattr(given, "value", None)
             if isinstance(name, str) and name in DTYPES:
                 return {"text": ast.unparse(given), "dtype": f"tl.{DTYPES[name]}"}
@@ -61,10 +73,65 @@ def unwritten(scene: Scene, _: re.Match[str]) -> Found | None:
     return {"function": around.name} if around and raises else None
 
 
+def number_for_mask(scene: Scene, _: re.Match[str]) -> Found | None:
+    """The file's one tl.load whose mask is no comparison: the compiler fails there without a word of it."""
+    found = []
+    for name in functions(scene.here.tree):
+        if jitted(name):
+            loads = [n for n in ast.walk(name) if isinstance(n, ast.Call) and last(n.func) == "load"]
+            found += [(keyword(call, "mask"), call.lineno) for call in loads if _numeric(call, name)]
+    return {"text": quoted(found[0][0]), "line": found[0][1]} if len(found) == 1 and found[0][0] else None
+
+
+def _numeric(load: ast.Call, kernel: ast.FunctionDef) -> bool:
+    """Whether its mask is a number, an argument of the kernel, or the offsets themselves."""
+    mask = keyword(load, "mask")
+    if isinstance(mask, ast.Constant):
+        return type(mask.value) in (int, float)
+    made = [n.value for n in ast.walk(kernel) if isinstance(n, ast.Assign) and _sets(n, mask)]
+    offsets = bool(made) and all(_offsets(value) for value in made)
+    return isinstance(mask, ast.Name) and (offsets or (not made and mask.id in parameters(kernel)))
+
+
+def _sets(node: ast.Assign, name: ast.expr | None) -> bool:
+    return isinstance(name, ast.Name) and any(last(target) == name.id for target in node.targets)
+
+
+def _offsets(value: ast.expr) -> bool:
+    """Made of a tl.arange, and compared with nothing."""
+    nodes = [*ast.walk(value)]
+    aranges = any(isinstance(n, ast.Call) and last(n.func) == "arange" for n in nodes)
+    return aranges and not any(isinstance(n, ast.Compare) for n in nodes)
+
+
+def anywhere(word: str) -> Finder:
+    """The file's one call of a word of tl: where the compiler fails, it does not always say on which line."""
+
+    def find(scene: Scene, _: re.Match[str]) -> Found | None:
+        calls = [n for n in in_kernels(scene.here.tree) if isinstance(n, ast.Call) and last(n.func) == word]
+        return {"call": quoted(calls[0]), "line": calls[0].lineno} if len(calls) == 1 else None
+
+    return find
+
+
 REFUSALS: list[tuple[str, Finder, str]] = [
     ("^NotImplementedError: NotImplementedError$", unwritten, "{function} is still to be written."),
     (r"Expected dtype \[(?P<wanted>.*)\] but got (?P<dtype>\w+)", given_another_dtype,
      "{text} takes no {dtype}: convert it first, {cure}."),
+    ("error encountered during parsing", number_for_mask,
+     "The compiler fails without a word, and the mask of this tl.load is {text}, a number: make it of "
+     "comparisons, such as offs < n, or leave it out."),
+    ("error encountered during parsing", anywhere("fma"),
+     "The compiler fails without a word. {call} is for floats alone: of integers write a * b + c."),
+    ("PassManager::run failed", anywhere("fdiv"),
+     "The compiler fails without a word. {call} is for fp32 and fp64 alone: convert what is given first, by "
+     ".to(tl.float32), or divide with /."),
+    ("both operands of fdiv must have floating", kernel.call("fdiv"),
+     "{call} divides floats: of integers / makes a float, and // an integer."),
+    ("Only floating point clamp is supported", kernel.call("clamp"),
+     "{call} takes floats: of integers write tl.minimum(tl.maximum(x, low), high)."),
+    (r"Expected dtype \['int.*\] but got (?P<dtype>\w+)", kernel.call("umulhi"),
+     "{call} multiplies integers, and is given {dtype}."),
     (r"unexpected type (?P<dtype>fp|bf)", kernel.call("cdiv"),
      "{call}: tl.cdiv divides integers and rounds up, and these are floats."),
     ("wrong type argument to unary invert", kernel.node(ast.Invert),
@@ -92,6 +159,9 @@ REFUSALS: list[tuple[str, Finder, str]] = [
      "What {call} adds to must be of the product's shape, and in fp32; in int32 where it multiplies int8."),
     (r"Tensor descriptor last dim must be 1 but got (?P<stride>\d+)", kernel.anything,
      "A tensor descriptor needs elements that lie side by side: its last stride must be 1, and is {stride}."),
+    ("^NotImplementedError: inline_asm not supported in interpreter mode", kernel.anything,
+     "Inline assembly is run by a GPU alone, and there is none here: that says nothing against your kernel. "
+     "Grade it on a GPU, or write what it computes in words of tl or libdevice."),
     (r"^NotImplementedError: (?P<name>\w+) not supported in interpreter mode", kernel.anything,
      "Without a GPU a kernel runs in Triton's interpreter, which has no {name}: write it in words of tl, or "
      "grade it on a GPU."),

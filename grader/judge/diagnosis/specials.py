@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 
 import torch
@@ -9,7 +10,8 @@ import torch
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
-from grader.judge.diagnosis.flow import subtracts_maximum
+from grader.judge.diagnosis.flow import meets_data, subtracts_maximum
+from grader.judge.diagnosis.site import last
 from grader.judge.diagnosis.source import (
     EXPONENTIALS,
     adds_to_garbage,
@@ -60,9 +62,11 @@ def special(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
 
 def _dropped(got: float, source: str) -> Diagnosis | None:
     """Which of the functions that lose a NaN are called."""
-    extrema = sorted(f"tl.{name}" for name, _ in calls(source) if name in ("maximum", "minimum"))
-    ways = [f"{' and '.join(dict.fromkeys(extrema))} may drop NaN"] if extrema else []
-    if called(source, {"where"}):
+    tree = ast.parse(source)
+    met = {last(n.func) for n in ast.walk(tree) if isinstance(n, ast.Call) and meets_data(n, tree)}
+    extrema = sorted(f"tl.{name}" for name in met & {"maximum", "minimum"})
+    ways = [f"{' and '.join(extrema)} may drop NaN"] if extrema else []
+    if "where" in met:
         ways.append("any comparison with NaN is false, so that tl.where takes its other branch")
     if not ways:
         return None

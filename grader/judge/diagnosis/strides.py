@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 
 import torch
 
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.addresses import strided
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.precision import CLOSE, relative
 
 KINDS = ("overrun", "unwritten", "values", "nan", "inf", "special")
+
+
+STORED = (
+    "Only contiguous inputs come out right: the output is written with the strides of an input. It is new, "
+    "and has its own.",
+    "the strides in the store's offsets",
+)
 
 
 def strides(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
@@ -19,11 +28,9 @@ def strides(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
     if not _marks(_scattered, evidence):
         return None
     if finding.kind == "overrun" and finding.facts["kind"] == "store":
-        return (
-            "Only contiguous inputs come out right: the output is written with the strides of an input. It "
-            "is new, and has its own.",
-            "the strides in the store's offsets",
-        )
+        return STORED
+    if finding.kind == "unwritten" and strided(ast.parse(evidence.source), "store"):
+        return STORED
     if finding.kind in KINDS:
         which = "Only contiguous inputs come out right"
         if any(map(_scattered, evidence.passed)):
@@ -42,7 +49,7 @@ def upstream(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | 
         return None
     if not _marks(_handed_down, evidence):
         beside = finding.kind == "overrun" and finding.facts["kind"] == "store"
-        return None if beside else _both(evidence)
+        return None if beside else _both(finding, evidence)
     return (
         "Only contiguous upstream gradients come out right: autograd may hand down an expanded (stride 0) "
         "or a transposed one. Its strides go to the kernel, too.",
@@ -50,10 +57,12 @@ def upstream(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | 
     )
 
 
-def _both(evidence: Evidence) -> Diagnosis | None:
+def _both(finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """Neither alone explains all that failed, but the two together."""
     if _marks(_scattered, evidence) or not _marks(lambda t: _scattered(t) or _handed_down(t), evidence):
         return None
+    if finding.kind == "unwritten" and strided(ast.parse(evidence.source), "store"):
+        return STORED
     return (
         "Only contiguous inputs and upstream gradients come out right: a stride is ignored, or taken from "
         "another tensor.",

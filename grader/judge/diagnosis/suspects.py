@@ -93,15 +93,16 @@ def _best(
 
 
 def _formula(trial: Trial, source: str) -> str:
-    """The formula, and where it stands: the one kernel that was launched and its launch, or the function."""
+    """The formula, and where it stands: the one kernel that was launched, its launches, or the function."""
     tree = ast.parse(source)
     launched = {launch.kernel for launch in launches(trial)} or {trial.challenge.entry}
     found = function_of(tree, *launched) if len(launched) == 1 else None
     if found is None:
         return "the formula"
     called = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
-    at = [f.lineno for f in called if isinstance(f, ast.Subscript) and last(f.value) in launched]
-    launch = f", and its launch on line {min(at)}" if at else ""
+    at = {f.lineno for f in called if isinstance(f, ast.Subscript) and last(f.value) in launched}
+    several = "launch on line" if len(at) == 1 else "launches on lines"
+    launch = f", and its {several} {' and '.join(map(str, sorted(at)))}" if at else ""
     return f"the formula in {found.name}, from line {found.lineno} on{launch}"
 
 
@@ -198,6 +199,19 @@ def _explained(function: Callable[..., Any], trial: Trial) -> Explained | None:
         told_apart |= off <= CLEARER * distance and distance > 0
     given = [number for number in range(len(outputs)) if number in wrong or not right]
     return Explained(trial, tuple(given), tuple(right)) if told_apart else None
+
+
+def explains(function: Callable[..., Any], trial: Trial) -> bool:
+    """Whether all that was returned, gradients aside, is what a wrong function gives, not what is right."""
+    assert trial.answer is not None
+    guesses = suspect(function, trial.arguments, trial.kept, (), ())
+    triples = [*zip(trial.answer.outputs, guesses, _wanted(trial), strict=False)]
+    if len(triples) < trial.asked_for or any(out.shape != guess.shape for out, guess, _ in triples):
+        return False
+    if any(_distance(out, guess) > _allowed(guess, want.dtype) for out, guess, want in triples):
+        return False
+    apart = [(_distance(out, guess), _distance(out, want.exact)) for out, guess, want in triples]
+    return any(near <= CLEARER * far and far > 0 for near, far in apart)
 
 
 def _returned(trial: Trial) -> int | float | bool | None:

@@ -28,6 +28,7 @@ def told(*seen: tuple[Case, Tuning]) -> str:
         trial.answer = replace(trial.answer, report=replace(trial.answer.report, tunings=[tuning]))  # type: ignore[type-var]
     session: Any = SimpleNamespace(evidence=SimpleNamespace(trials=trials), acceptance=None)
     try:
+        tuned.named(session, challenge)
         tuned.check(session, challenge)
     except CheckFailed as failed:
         return f"{failed.outcome}: {failed}"

@@ -281,6 +281,17 @@ BOTH: list[tuple[str, ...]] = [
      "tl.dot(x.to(tl.float16), tl.trans(x)) multiplies fp16 by fp32, and both must"),
 ]  # fmt: skip
 COMPILED: list[tuple[str, ...]] = [
+    (Y, "y = tl.fdiv(x.to(tl.float16), x.to(tl.float16))", "The compiler fails without a word. tl.fdiv("),
+    (Y, "y = tl.fma(offs, offs, offs)", "The compiler fails without a word. tl.fma(offs, offs, offs) is for"),
+    (LOAD, "x = tl.load(x_ptr + offs, mask=1)",
+     "The compiler fails without a word, and the mask of this tl.load is 1, a number"),
+    (LOAD, "x = tl.load(x_ptr + offs, mask=n)",
+     "The compiler fails without a word, and the mask of this tl.load is n, a number"),
+    (LOAD, "x = tl.load(x_ptr + offs, mask=offs)",
+     "The compiler fails without a word, and the mask of this tl.load is offs, a number"),
+    (Y, "y = tl.fdiv(offs, offs)", "tl.fdiv(offs, offs) divides floats: of integers / makes a float"),
+    (Y, "y = tl.clamp(offs, 0, 5)", "tl.clamp(offs, 0, 5) takes floats: of integers write tl.minimum"),
+    (Y, "y = tl.umulhi(x, x)", "tl.umulhi(x, x) multiplies integers, and is given fp32."),
     (LAUNCH, LAUNCH[:-1] + ", num_warps=3)", "The launch asks for a num_warps that no GPU has"),
     (MASK, "blocks = triton.cdiv(n, BLOCK)", "triton.cdiv is for launchers: in a kernel write tl.cdiv."),
     (OFFS, "offs = range(BLOCK)", "A range only drives a loop. A block of offsets is tl.arange(0, BLOCK)."),
@@ -318,7 +329,7 @@ COMPILED: list[tuple[str, ...]] = [
 ]  # fmt: skip
 INTERPRETED: list[tuple[str, ...]] = [
     (Y, "y = tl.inline_asm_elementwise('mov.b32 $0, $1;', '=f,f', [x], tl.float32, True, 1)",
-     "Without a GPU a kernel runs in Triton's interpreter, which has no inline_asm"),
+     "Inline assembly is run by a GPU alone, and there is none here: that says nothing against"),
     (Y, "y = pow(x, 2)", "pow() is Python's, and does not work on a block: write x * x for a square."),
     (LAUNCH, "kernel[triton.cdiv(n, BLOCK)](x, y, n, BLOCK=BLOCK)",
      "The grid of kernel must be a tuple: with one axis it is (blocks,), with a"),

@@ -59,5 +59,5 @@ def test_a_maximum_is_missed_in_a_sum_of_exponentials_alone(source: str, advice:
 def test_what_may_drop_a_nan_is_named_whatever_made_it(values: str) -> None:
     x = torch.full((8, 12), torch.nan)
     trial = tried(Case(values=values), (x,), lambda a: a, lambda a: a.nan_to_num(0.0))
-    sentence = told(trial, source=RELU)
+    sentence = told(trial, source=LOAD + RELU)
     assert sentence == "Where NaN is right comes 0: tl.maximum may drop NaN."

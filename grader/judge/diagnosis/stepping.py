@@ -1,0 +1,98 @@
+"""Inputs that were read as if their rows, heads or matrices lay another distance apart than they do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from grader.judge.case.compare import Finding
+from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.evidence import Evidence, Speech
+from grader.judge.diagnosis.suspects import KINDS, explains
+
+LARGEST = 1 << 15  # elements of the arguments: the reference is tried many times
+TRIED = 2  # of the failed trials
+
+
+@dataclass(frozen=True)
+class Step:
+    """Inputs by their positions, and the step with which they are read along an axis, in elements."""
+
+    inputs: tuple[int, ...]
+    axis: int
+    size: int
+
+
+def misread(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None:
+    """The rule of the diagnosis for an offset that is left out, or multiplied by what is no stride.
+
+    The reference, on inputs with another stride along one axis, gives what came.
+    """
+    alike = [t for t in evidence.failed if t.challenge is trial.challenge and t.answer and not t.rows]
+    for tried in [t for t in alike if t.findings[0].kind in KINDS and _small(t)][:TRIED]:
+        for step in _steps(tried):
+            wrong = _read(tried, step)
+            if wrong and explains(wrong, tried):
+                return *_told(tried, step), tried
+    return None
+
+
+def _small(trial: Trial) -> bool:
+    sizes = [value.numel() for value in trial.arguments if isinstance(value, torch.Tensor)]
+    return trial.challenge.chance is None and sum(sizes) <= LARGEST
+
+
+def _steps(trial: Trial) -> Iterator[Step]:
+    """No step at all, and the strides and lengths of all that the call was given; for one input, or for all
+    that have as many axes.
+    """
+    tensors = {n: v for n, v in enumerate(trial.arguments) if isinstance(v, torch.Tensor)}
+    wide = {s for v in tensors.values() for s in v.stride() if s > 0}
+    wide |= {math.prod(v.shape[axis:]) for v in tensors.values() for axis in range(v.dim())}
+    wide |= {size for size in trial.case.sizes.values() if isinstance(size, int) and size > 0}
+    wide |= {size // 2 for size in trial.case.sizes.values() if isinstance(size, int) and size > 1}
+    floating = [n for n, v in tensors.items() if v.dtype.is_floating_point]
+    groups = [[n] for n in floating]
+    groups += [g for d in range(1, 5) if len(g := [n for n in floating if tensors[n].dim() == d]) > 1]
+    for group in groups:
+        for axis in range(tensors[group[0]].dim()):
+            if any(tensors[n].shape[axis] > 1 for n in group):
+                yield from (Step(tuple(group), axis, step) for step in sorted({0, 1, *wide}))
+
+
+def _read(trial: Trial, step: Step) -> Callable[..., Any] | None:
+    """The reference on inputs that are read so; None where they lie so, or where that leaves their memory."""
+    reads = {n: _seen(trial.arguments[n], step) for n in step.inputs}
+    if any(read is None for read in reads.values()):
+        return None
+    if all(torch.equal(read, trial.arguments[n]) for n, read in reads.items() if read is not None):
+        return None
+
+    def wrong(*arguments: Any) -> Any:
+        read = {n: value.to(arguments[n].dtype) for n, value in reads.items() if value is not None}
+        return trial.challenge.reference(*(read.get(n, value) for n, value in enumerate(arguments)))
+
+    return wrong
+
+
+def _seen(given: torch.Tensor, step: Step) -> torch.Tensor | None:
+    strides = [step.size if axis == step.axis else old for axis, old in enumerate(given.stride())]
+    last = given.storage_offset() + sum((n - 1) * s for n, s in zip(given.shape, strides, strict=True))
+    if not given.numel() or last * given.itemsize >= given.untyped_storage().nbytes():
+        return None
+    return given.as_strided(given.shape, strides)
+
+
+def _told(trial: Trial, step: Step) -> tuple[str, str]:
+    names = " and ".join(trial.names[n] for n in step.inputs)
+    verb = "is" if len(step.inputs) == 1 else "are"
+    is_read = f"{names} {verb} read as if elements along axis {step.axis} "
+    apart = " and ".join(dict.fromkeys(str(trial.arguments[n].stride(step.axis)) for n in step.inputs))
+    said = f"{is_read}lay {step.size} apart. They lie {apart} apart: another number than the stride is there"
+    if step.size == 0:
+        said = f"{is_read}were all the first one: the offset along that axis is left out"
+    return f"The values are what comes out if {said}.", f"how the address of {names.split()[0]} is made"

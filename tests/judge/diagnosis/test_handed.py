@@ -1,0 +1,58 @@
+"""Lines that are handed out are not blamed; TODOs that are left are found."""
+
+from __future__ import annotations
+
+import ast
+
+from grader.judge.diagnosis.handed import handed_out, to_do
+from grader.judge.diagnosis.pointing import pointed
+from grader.judge.diagnosis.site import functions
+
+SKELETON = """@triton.jit
+def helper(pid, n):
+    return tl.minimum(pid, n)
+
+
+@triton.jit
+def kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    '''y = relu(x).'''
+    # TODO 1: read x.
+    # TODO 2: store y.
+
+
+def entry(x):
+    y = torch.empty_like(x)
+    kernel[(1,)](x, y, len(x), BLOCK=64)
+    return y
+"""
+WORK = """    offs = helper(tl.program_id(0), n) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offs, mask=offs < n)
+    tl.store(y_ptr + offs, tl.maximum(x, 0.0), mask=offs < n)
+"""
+
+
+def filled() -> str:
+    first, _, last = SKELETON.partition("    # TODO 1: read x.\n    # TODO 2: store y.\n")
+    return first + WORK + last
+
+
+def test_what_stands_in_the_skeleton_is_handed_out() -> None:
+    assert handed_out(SKELETON, SKELETON) == set(range(1, 17))
+    assert handed_out(filled(), SKELETON) == set(range(1, 9)) | set(range(12, 18))
+    assert not handed_out(filled(), "")
+
+
+def test_a_line_that_is_handed_out_is_never_named() -> None:
+    given = handed_out(filled(), SKELETON)
+    assert pointed("what becomes of a NaN", filled(), given) == "what becomes of a NaN: line 11"
+    assert pointed("the grid", filled(), given) == "the grid"
+    assert pointed("the grid", filled()) == "the grid: line 16"
+
+
+def test_a_kernel_that_ran_in_no_failing_case_is_never_named() -> None:
+    assert "line" not in pointed("the mask", filled(), handed_out(filled(), SKELETON), frozenset({"kernel"}))
+
+
+def test_a_todo_that_is_left_is_found() -> None:
+    assert to_do(SKELETON, *functions(ast.parse(SKELETON))) == [9, 10]
+    assert not to_do(filled(), *functions(ast.parse(filled())))

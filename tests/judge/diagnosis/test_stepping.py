@@ -1,0 +1,35 @@
+"""An input that is read with a wrong stride, or without an offset, is told so, with the axis."""
+
+from __future__ import annotations
+
+import torch
+
+from grader.challenge import Case
+from tests.judge.tried import told, tried
+
+X = torch.randn(3, 4, 8)
+
+
+def read(x: torch.Tensor, *strides: int) -> torch.Tensor:
+    """The square roots of what a kernel reads that takes these strides."""
+    return X.as_strided(x.shape, strides).to(x.dtype).abs().sqrt()
+
+
+def right(x: torch.Tensor) -> torch.Tensor:
+    return x.abs().sqrt()
+
+
+def test_an_offset_that_is_left_out() -> None:
+    trial = tried(Case(b=3, m=4, n=8), (X,), right, lambda x: read(x, 32, 0, 1))
+    assert "a is read as if elements along axis 1 were all the first one" in told(trial)
+
+
+def test_another_number_than_the_stride() -> None:
+    trial = tried(Case(b=3, m=4, n=8), (X,), right, lambda x: read(x, 8, 8, 1))
+    assert "a is read as if elements along axis 0 lay 8 apart. They lie 32 apart" in told(trial)
+
+
+def test_what_no_stride_explains_is_not_told_so() -> None:
+    trial = tried(Case(b=3, m=4, n=8), (X,), right, lambda x: right(x).roll(3, 1) + 0.25 * x)
+    assert "apart" not in told(trial)
+    assert "left out" not in told(trial)
