@@ -16,6 +16,7 @@ NAMED = re.compile(r"\b([A-Za-z]\w*) = ([-+]?\d+)\b")
 PLACE = re.compile(r"\b(?:from|the first) (\d+)(?: on)?\b")
 LINE = re.compile(r"\b[Ll]ine (\d+)\b")
 DAY = re.compile(r"\bdays? \d+")
+QUOTED = re.compile(r"“[^”]*”")  # of the file
 BOUND = re.compile(r"\bup to \d\S* away from\b")  # of one formula from another, whatever the case
 SPOKEN = re.compile(r"^With (\S+): ")
 COMMON = {0, 1, 2, 3, 4, 10, 23, 1e-4, 5e-4, 65504, 65535, 1.8e19}  # what rules name by themselves
@@ -65,8 +66,9 @@ def _names(sentence: str, cases: list[dict[str, int]], source: str) -> Iterator[
 
 
 def _look_at(look_at: str, source: str) -> Iterator[str]:
-    """What to look at must have a place in the file."""
-    if look_at and not re.search(r"\blines? \d", look_at):
+    """What to look at must have a place in the file; among several kernels it may not be known."""
+    one = source.count("@triton.jit") < 2
+    if look_at and one and not re.search(r"\blines? \d", look_at):
         yield f"no line has {look_at!r}"
     yield from _lines(look_at, source)
 
@@ -87,6 +89,7 @@ def _numbers(sentence: str, check: Check, source: str) -> Iterator[str]:
             yield f"{place} lies outside of {check.name}"
     in_name = map(float, NUMBER.findall(check.name))  # fill=0.25, too
     known = {*COMMON, *map(float, sizes), *in_name, *_constants(source), *_figures(check.cause)}
+    sentence = QUOTED.sub("", sentence)
     for told in NUMBER.findall(BOUND.sub("", DAY.sub("", LINE.sub("", sentence)))):
         number, whole = float(told), told.isdigit()
         if whole and (number in known or number < max(sizes, default=0)):

@@ -32,7 +32,6 @@ class Tally:
     """What one program did; see counts.py for the words.
 
     Attributes:
-        touched: bytes so far.
         again: of each tensor bytes loaded again, and the sum of each times the bytes touched in between.
     """
 
@@ -44,7 +43,6 @@ class Tally:
     steps: float = 0.0
     cut: bool = False
     shortened: bool = False
-    touched: float = 0.0
     again: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
@@ -129,13 +127,13 @@ class Counter:
 
     def _touch(self, tensor: str, addresses: Any, site: Site) -> None:
         """Whether this program comes back to what it loaded before; a block is known by its first address."""
-        tally, place = self.tally, (tensor, int(addresses.reshape(-1)[0]))
+        tally, loops, place = self.tally, self.loops, (tensor, int(addresses.reshape(-1)[0]))
         if site.kind == "load" and place in self._seen:
-            count, apart = self.loops.weight * site.useful, tally.touched - self._seen[place]
+            count, apart = loops.weight * site.useful, loops.touched - self._seen[place]
             known = tally.again.get(tensor, (0.0, 0.0))
             tally.again[tensor] = known[0] + count, known[1] + count * apart
-        self._seen[place] = tally.touched + site.useful
-        tally.touched += self.loops.weight * site.useful
+        loops.touched += site.useful
+        self._seen[place] = loops.touched
 
     def _pattern(self, key: tuple[Any, ...], addresses: Any, mask: Any, size: int) -> Pattern:
         """A line in a loop does the same again and again: only what is new is worked out."""

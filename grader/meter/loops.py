@@ -20,6 +20,8 @@ class Loops:
         FIRST, LAST: steps that run of a longer one; at its end masks bite.
         weight: how many steps the one that runs stands for.
         step: a number of its own for every step of any loop.
+        touched: bytes so far. Those of the steps that one stands for count once that is over: within it
+            nothing lies further apart than it does.
         shortened: a loop of this program was cut short.
     """
 
@@ -31,7 +33,7 @@ class Loops:
 
     def reset(self) -> None:
         """A program begins."""
-        self.weight, self.step, self.shortened = 1.0, 0, False
+        self.weight, self.step, self.touched, self.shortened = 1.0, 0, 0.0, False
 
     def shorter(self, *limits: Any) -> Any:
         """In the place of `range` in the learner's file, and of tl.range."""
@@ -55,7 +57,9 @@ class Loops:
             stands_for = (len(whole) - self.LAST - 1) / (len(head) - 1) if many and index else 1.0
             self.weight = outer * stands_for
             self.step += 1
+            begin = self.touched
             yield value
+            self.touched += (stands_for - 1) * (self.touched - begin)
         for value in whole[-self.LAST :] if many else ():
             self.weight = outer
             self.step += 1

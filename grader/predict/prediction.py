@@ -94,8 +94,8 @@ class Call:
 
     @property
     def shared(self) -> float:
-        """The same, if programs shared all tiles."""
-        return self.moved - sum(one.unshared for one in self.traffic())
+        """The same, if programs shared all tiles and L2 held all that it may."""
+        return self.moved - sum(one.unshared + one.perhaps for one in self.traffic())
 
     @property
     def copy_us(self) -> float:

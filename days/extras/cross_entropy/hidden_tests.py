@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from grader.challenge import Case, Challenge, Gradients, Speed
+from grader.challenge import Case, Challenge, Gradients, Piece, Speed
 from grader.formulas.dtypes import BRAIN, HALF
 
 from .suspects import SUSPECTS
@@ -88,6 +88,13 @@ challenge = Challenge(
     gradients=Gradients(of=(0,), saved=kept),
     suspects=SUSPECTS,
     shown=Case(m=20, v=33, ignored=0.3),
+    pieces=(  # the results are the loss and the gradient of logits
+        Piece("losses of rows", "row_loss_kernel", results=(0,)),
+        Piece("what backward reads", "row_loss_kernel", results=(1,)),
+        Piece("mean", "mean_kernel", results=(0,)),
+        Piece("count", "mean_kernel", results=(1,)),
+        Piece("dlogits", "backward_kernel", results=(1,)),
+    ),
     cases=CASES,
     speed=Speed(wide, moved=lambda logits, *_: 3 * logits.nbytes, of_copy=0.55, part="both"),
 )

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import rms_norm as of_torch
 
-from grader.challenge import Case, Challenge, Gradients, Memory, Speed
+from grader.challenge import Case, Challenge, Gradients, Memory, Piece, Speed
 from grader.formulas.drawing import vector
 from grader.formulas.dtypes import BRAIN, HALF
 
@@ -103,6 +103,14 @@ challenge = Challenge(
     gradients=Gradients(of=(0, 1), saved=lambda x, weight, *_: _bytes(x) + weight.nbytes + 4 * len(x)),
     suspects=SUSPECTS,
     shown=Case(rows=19, cols=40),
+    pieces=(  # the results are y and the gradients of x and weight
+        Piece("reads of x", "forward_kernel", by="loads", reads=("x_ptr",)),
+        Piece("y", "forward_kernel", results=(0,)),
+        Piece("what backward reads", "forward_kernel", results=(1, 2)),
+        Piece("dx", "backward_kernel", results=(1,)),
+        Piece("partial sums", "backward_kernel", results=(2,)),
+        Piece("column sums", "column_sum_kernel", results=(2,)),
+    ),
     cases=CASES,
     speed=[
         Speed(wide, moved=lambda x, *_: 2 * x.nbytes, torch=plain, of_copy=0.60),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from grader.challenge import Case, Challenge, Gradients, Memory, Own, Speed
+from grader.challenge import Case, Challenge, Gradients, Memory, Own, Piece, Speed
 from grader.formulas.drawing import holding
 from grader.formulas.dtypes import BRAIN, HALF
 
@@ -91,6 +91,14 @@ challenge = Challenge(
     gradients=Gradients(of=(0, 1), saved=tables),
     suspects=SUSPECTS,
     shown=Case(b=2, s=5, h=4, h_k=2, d=16, p=11),
+    pieces=(  # the results are q and k turned, and their gradients
+        Piece("reads of x", "rotate_kernel", by="loads", reads=("x_ptr",)),
+        Piece("stores of y", "rotate_kernel", by="stores", results=(0, 1)),
+        Piece("bounds", "rotate_kernel", by="bounds"),
+        Piece("forward", "rotate_kernel", by="values", results=(0, 1)),
+        Piece("backward", "rotate_kernel", by="values", results=(2, 3)),
+        Piece("launcher", "rotate"),
+    ),
     cases=CASES,
     speed=Speed(wide, moved=moved, of_copy=0.55),
     memory=Memory(wide),

@@ -20,8 +20,10 @@ from grader.judge.diagnosis.tiles import Pairs, tiles
 def unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | Speech | None:
     """The rule of the diagnosis for elements that still hold poison; a TODO to store them comes first."""
     told, lines = _unwritten(trial, finding, evidence), evidence.source.splitlines()
-    left = [] if told is None else to_do(evidence.source, *functions(ast.parse(evidence.source)))
-    left = [n for n in left if n in evidence.given and re.search(r"\b(write|store)s?\b", lines[n - 1])]
+    left = (
+        [] if told is None else to_do(evidence.source, evidence.given, *functions(ast.parse(evidence.source)))
+    )
+    left = [n for n in left if re.search(r"\b(write|store)s?\b", lines[n - 1])]
     if told is None or not left:
         return told
     says = lines[left[0] - 1].split("#", 1)[1].strip()

@@ -18,11 +18,22 @@ def handed_out(source: str, skeleton: str) -> frozenset[int]:
     return frozenset(line + 1 for block in matched for line in range(block.b, block.b + block.size))
 
 
-def to_do(source: str, *places: ast.FunctionDef) -> list[int]:
-    """The lines of functions that say what is left to do."""
+def to_do(source: str, given: frozenset[int], *places: ast.FunctionDef) -> list[int]:
+    """The lines of functions that say what is left to do, below which nothing was written.
+
+    Args:
+        given: lines that are handed out.
+    """
     lines = source.splitlines()
     inside = {n for place in places for n in range(place.lineno, _end(place, lines) + 1)}
-    return [n for n in sorted(inside) if re.search(r"#\s*TODO\b", lines[n - 1])]
+    found = [n for n in sorted(inside & given) if re.search(r"#\s*TODO\b", lines[n - 1])]
+    return [n for n in found if _below(n, lines) in {0, *given}]
+
+
+def _below(line: int, lines: list[str]) -> int:
+    """The next line with code; 0 where the file ends."""
+    code = (n for n in range(line + 1, len(lines) + 1) if not re.match(r"\s*(#|$)", lines[n - 1]))
+    return next(code, 0)
 
 
 def _end(place: ast.FunctionDef, lines: list[str]) -> int:

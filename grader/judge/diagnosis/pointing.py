@@ -176,7 +176,7 @@ def pointed(
     places = [f for f in functions(tree) if jitted(f) != launcher and not _lines(f) <= given]
     if len(places) == 1:
         return f"{look_at}: in {places[0].name}, from line {places[0].lineno} on"
-    left = [] if places else to_do(source, *(f for f in functions(tree) if jitted(f) != launcher))
+    left = to_do(source, given, *(f for f in functions(tree) if jitted(f) != launcher))
     return f"{look_at}: the TODO on {_spelled(left)}" if 0 < len(left) <= MOST else look_at
 
 
@@ -188,10 +188,13 @@ def _exactly(look_at: str, tree: ast.Module) -> set[int]:
         return _stored_strides(tree)
     if "stride" in look_at and (lines := unstrided(tree, "load")):
         return lines
-    words = re.findall(r"\.(\w+)\(\)|torch call behind (\w+)", look_at)
     inside = {id(node) for node in in_kernels(tree)}
     outside = [node for node in ast.walk(tree) if id(node) not in inside]
-    return _call(*(method or call for method, call in words))(tree, outside) if words else set()
+    if "launcher hands over" in look_at:
+        return _each(_launch)(tree, outside)
+    words = [method or call for method, call in re.findall(r"\.(\w+)\(\)|torch call behind (\w+)", look_at)]
+    words += ["contiguous", "reshape"] if "clone" in words else []
+    return _call(*words)(tree, outside) if words else set()
 
 
 def _lines(function: ast.FunctionDef) -> set[int]:

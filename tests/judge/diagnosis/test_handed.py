@@ -54,5 +54,10 @@ def test_a_kernel_that_ran_in_no_failing_case_is_never_named() -> None:
 
 
 def test_a_todo_that_is_left_is_found() -> None:
-    assert to_do(SKELETON, *functions(ast.parse(SKELETON))) == [9, 10]
-    assert not to_do(filled(), *functions(ast.parse(filled())))
+    def left(source: str) -> list[int]:
+        return to_do(source, handed_out(source, SKELETON), *functions(ast.parse(source)))
+
+    assert left(SKELETON) == [9, 10]
+    assert not left(filled())
+    done = SKELETON.replace("    # TODO 2", "    x = tl.load(x_ptr)\n    # TODO 2")
+    assert left(done) == [11]

@@ -122,4 +122,20 @@ mistakes = [
         fails="honest",
         says="torch",
     ),
+    Mistake(
+        "half done: the losses of rows alone",
+        swap={},
+        fails="correct",
+        says="never written",
+        undone=("mean_kernel", "backward_kernel"),
+        so_far="losses of rows ✓ · what backward reads ✓ · not started: mean, count, dlogits",
+    ),
+    Mistake(
+        "half done: the forward pass alone",
+        swap={},
+        fails="correct",
+        says="never written",
+        undone=("backward_kernel",),
+        so_far="losses of rows ✓ · what backward reads ✓ · mean ✓ · count ✓ · not started: dlogits",
+    ),
 ]

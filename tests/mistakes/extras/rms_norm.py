@@ -166,4 +166,21 @@ mistakes = [
         fails="honest",
         says="torch",
     ),
+    Mistake(
+        "half done: the forward pass alone",
+        swap={},
+        fails="correct",
+        says="never written",
+        undone=("backward_kernel", "column_sum_kernel"),
+        so_far="reads of x ✓ · y ✓ · what backward reads ✓ · not started: dx, partial sums, column sums",
+    ),
+    Mistake(
+        "half done: the columns are not summed",
+        swap={},
+        fails="correct",
+        says="never written",
+        undone=("column_sum_kernel",),
+        so_far="reads of x ✓ · y ✓ · what backward reads ✓ · dx ✓ · partial sums ✓ · "
+        "not started: column sums",
+    ),
 ]

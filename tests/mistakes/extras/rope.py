@@ -138,4 +138,43 @@ mistakes = [
         fails="honest",
         says="torch",
     ),
+    Mistake(
+        "half done: q and k are turned, and the launcher is not written",
+        swap={"sin = -sin": "pass"},
+        fails="correct",
+        says="never written",
+        undone=("rotate",),
+        so_far="reads of x ✓ · stores of y ✓ · bounds ✓ · forward ✓ · backward ✗ · not started: launcher",
+    ),
+    Mistake(
+        "half done: the second element of each pair is not stored",
+        swap={
+            STORE_2: "# TODO 4: read both, turn them in fp32, and write each to its place. y is contiguous."
+        },
+        fails="correct",
+        says="Still in the file is “TODO 4: ",
+        so_far="reads of x ✓ · stores of y ✗ · launcher ✓ · not judged: bounds, forward, backward",
+    ),
+    Mistake(
+        "the batch is left out of the offset",
+        swap={TOKEN: "(token % seq_len) * stride_xs"},
+        fails="correct",
+        says="along axis 0 were all the first one",
+    ),
+    Mistake(
+        "heads are a half apart",
+        swap={"offs_h[:, None] * stride_xh": "offs_h[:, None] * n_pairs"},
+        fails="correct",
+        says="lie",
+    ),
+    Mistake(
+        "y is stored with the strides of x",
+        swap={
+            "y_ptrs = y_ptr + (token * n_heads + offs_h[:, None]) * (2 * n_pairs)": (
+                "y_ptrs = y_ptr + token * stride_xs + offs_h[:, None] * stride_xh"
+            )
+        },
+        fails="edges",
+        says="strides of an input",
+    ),
 ]

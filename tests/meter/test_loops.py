@@ -1,0 +1,29 @@
+"""A long loop is walked in part, and what lies between two touches within one step stays what it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.meter.loops import Loops
+
+
+@pytest.mark.parametrize("rows", [4, 40])
+def test_a_step_that_stands_for_many_makes_nothing_in_it_lie_further_apart(rows: int) -> None:
+    loops = Loops()
+    loops.running = True
+    apart = []
+    for _ in loops.shorter(rows):
+        begin = loops.touched
+        for _ in loops.shorter(6):
+            loops.touched += 10
+        apart.append(loops.touched - begin)
+    assert set(apart) == {60}
+    assert loops.touched == pytest.approx(60 * rows)
+
+
+def test_what_a_step_of_an_inner_loop_stands_for_counts_at_its_end() -> None:
+    loops = Loops()
+    loops.running = True
+    for _ in loops.shorter(100):
+        loops.touched += 10
+    assert loops.touched == pytest.approx(1000)
