@@ -101,7 +101,7 @@ class Hunted:
 
     Attributes:
         state: `standing` while its own case fails; `hidden` while a bug stands with which that case fails
-            anyway; `not judged` where its case did not get that far.
+            anyway; `not judged` where its case raised, or torch hides it.
         name, kind: what it was and of which class; empty until it is `fixed`.
     """
 

@@ -9,12 +9,15 @@ from contextlib import closing, suppress
 from dataclasses import asdict
 from typing import Any, Literal
 
-from grader.answers import Failed
+import torch
+
+from grader.answers import Called, Failed
 from grader.bare import bare
 from grader.challenge import Bug, Challenge
 from grader.judge.case.attempt import attempt
 from grader.judge.case.link import Runner, RunnerLost, ask_to_load
 from grader.judge.case.trial import Trial
+from grader.judge.checks.honest import COPIES
 from grader.judge.pieces.states import FORM
 from grader.judge.session import NotMeasured, Session
 from grader.verdict import Hunt, Hunted
@@ -75,7 +78,9 @@ def _heard(session: Session) -> Iterator[tuple[str, bool | None]]:
 
 
 def _passes(session: Session, runner: Runner, challenge: Challenge, bug: Bug) -> bool | None:
-    """Whether a witness passes; None where it raises, or the interpreter is not to be trusted with it."""
+    """Whether a witness passes; None where that tells nothing: it raises, torch hides what the bug spoils,
+    or the interpreter is not to be trusted with it.
+    """
     try:
         session.trust(bug.witness)
     except NotMeasured:
@@ -87,7 +92,15 @@ def _passes(session: Session, runner: Runner, challenge: Challenge, bug: Bug) ->
     shows = "values" if bug.shows == "races" and not session.interprets else bug.shows
     if kinds & SHOWN[shows] or (_ran_off(trial) and shows == "values"):
         return False
-    return None if kinds & {"error", *FORM} else True
+    return None if kinds & {"error", *FORM} or _covered(trial, shows) else True
+
+
+def _covered(trial: Trial, shows: str) -> bool:
+    """Whether torch's work may hide the bug: a copy of what is written into, or of what lies unusually."""
+    report = trial.answer.report if trial.answer else None
+    worked = set(report.foreign) - set(trial.challenge.allow) if isinstance(report, Called) else set()
+    scattered = any(isinstance(v, torch.Tensor) and not v.is_contiguous() for v in trial.arguments)
+    return bool(worked) if shows == "inputs" or scattered else bool(worked - set(COPIES))
 
 
 def _ran_off(trial: Trial) -> bool:

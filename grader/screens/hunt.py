@@ -9,7 +9,7 @@ COUNTED = {  # what the count of each state is followed by
     "fixed": "fixed",
     "standing": "standing (own case fails)",
     "hidden": "hidden behind another",
-    "not judged": "not judged: its case did not get that far",
+    "not judged": "not judged: its case raised, or torch did the part that it spoils",
 }
 
 

@@ -74,6 +74,11 @@ def test_a_bug_stands_while_its_own_case_fails(judged: Judged, bugs: list[str], 
     assert Verdict.from_json(verdict.to_json()).hunt == verdict.hunt
 
 
+def test_a_copy_by_torch_hides_what_is_written_into_an_input(judged: Judged) -> None:
+    verdict = judged(HIDDEN, kernel("AND").replace("y = torch", "x = x.clone()\n    y = torch"))
+    assert told(verdict) == ["fixed", "fixed", "not judged"]
+
+
 def test_only_what_is_gone_is_named(judged: Judged) -> None:
     verdict = judged(HIDDEN, kernel("GRID", "AND"))
     assert verdict.hunt
