@@ -77,8 +77,10 @@ def _formed(trial: Trial) -> bool:
 
 
 def _shows_stores(trial: Trial, piece: Piece) -> bool:
-    """Of no keys there is no dk; and what nobody wrote is a NaN, which may be right."""
+    """Of no keys, or of an output that is not used, there is no dk; and what nobody wrote is a NaN."""
     wanted = [want.exact for want in trial.expected if isinstance(want, Expected)]
+    if any(at >= len(wanted) for at in piece.results):
+        return False
     results = [wanted[at] for at in piece.results or range(len(wanted))]
     return all(exact.numel() and not exact.isnan().any() for exact in results)
 
