@@ -241,7 +241,7 @@ class Verified:
 
 @dataclass(frozen=True)
 class Peak:
-    """To `peak`: bytes that one call allocates at its peak (interpreted: in all), and its outputs' bytes."""
+    """To `peak`: bytes that one call holds at its peak, and its outputs' bytes, gradients among them."""
 
     peak: int
     outputs: int

@@ -53,7 +53,8 @@ class Case:
         values: what stands in them, one of VALUES.
         exact: compare bit for bit; for values whose result rounds nowhere, such as small integers.
         calls: 2 has the entry called on other contents first, and looks at its last result: that finds stale
-            accumulators, and what is remembered.
+            accumulators, and what is remembered. An entry that writes in place is then called so often on
+            what it left there itself.
         gpu: only tried on a GPU (too large for the interpreter).
         huge: too large for a GPU as well: the addresses of a few programs are looked at, interpreted, and no
             value.

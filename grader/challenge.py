@@ -57,15 +57,17 @@ class Speed:
 
 @dataclass(frozen=True)
 class Memory:
-    """A memory bar: what the call allocates beyond its outputs, on a GPU at its peak, without one in all.
+    """A memory bar: what the call holds at its peak beyond its outputs.
 
     Args:
         case: the inputs it is measured on.
         extra: bytes allowed beyond the outputs, from the inputs; 5 % of the outputs are forgiven on top.
+        part: of which pass the peak is: forward, or of both together; gradients are outputs, too.
     """
 
     case: Case
     extra: Callable[..., int] = lambda *_: 0
+    part: Literal["forward", "both"] = "forward"
 
 
 @dataclass(frozen=True)
@@ -174,6 +176,8 @@ class Challenge:
         inputs: its positional arguments for a case; tensors are drawn with `draw(rows, cols)`.
         reference: the same function by torch. Called on float64 copies of the inputs it is the oracle, on
             the inputs themselves the yardstick, which also fixes shape and dtype of the result.
+        writes: positions of the arguments that the entry changes in place. The reference changes nothing: it
+            returns what they hold afterwards, in this order, and then what the entry returns, if anything.
         cases: what it is tried on; sorted by the judge, smallest first.
         returns: dtype of each output where torch's own dtype is not what the day asks for.
         reduces: length of the sum behind one output element; long sums are allowed √(length / 1024) times
@@ -203,6 +207,7 @@ class Challenge:
     inputs: Callable[[Case, Any], tuple[Any, ...]]
     reference: Callable[..., Any]
     cases: Sequence[Case]
+    writes: Sequence[int] = ()
     returns: torch.dtype | Sequence[torch.dtype] | None = None
     reduces: Callable[[Case], int] | None = None
     rowwise: bool = False

@@ -17,7 +17,7 @@ class OutOfBounds(RuntimeError):
 class Region:
     """Memory of one tensor: data in [start, stop), guard words around it in [low, high); byte addresses.
 
-    `own` if the call allocated it.
+    `own` if the call allocated it, or is there to write it.
     """
 
     name: str

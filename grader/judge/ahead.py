@@ -148,7 +148,7 @@ def _calls(session: Session) -> Iterator[Call]:
         yield challenge, relation.case, "both"
     for challenge in session.challenges if session.timed else []:
         if challenge.memory:
-            yield challenge, challenge.memory.case, "forward"
+            yield challenge, challenge.memory.case, challenge.memory.part
         for speed in challenge.speeds:
             yield challenge, speed.case, speed.part
 
@@ -175,4 +175,4 @@ def _upstream(challenge: Challenge, case: Case, arguments: tuple[Any, ...], seed
         outputs = values_of(challenge, arguments)
     dtypes = result_dtypes(challenge.returns, outputs)
     shaped = [out.to(dtype) if dtype else out for out, dtype in zip(outputs, dtypes, strict=True)]
-    return draw_upstream(case, tuple(shaped), seed, "cpu")
+    return draw_upstream(case, tuple(shaped), seed, "cpu", len(challenge.writes))

@@ -39,6 +39,11 @@ def any_upstream(result: Any) -> list[torch.Tensor | None]:
     ]
 
 
+def size(outputs: list[Any]) -> int:
+    """Bytes of the tensors among them."""
+    return sum(out.nbytes for out in outputs if isinstance(out, torch.Tensor))
+
+
 def kept(result: Any, world: World) -> list[Kept]:
     """The tensors that the graph behind a result holds on to: name and bytes, one entry a storage."""
     found = {}

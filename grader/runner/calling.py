@@ -33,12 +33,18 @@ class Rehearsal:
         specs, blobs: of the arguments; on a CPU the blobs are their memory.
         others: for each further call, other contents for the blobs, as many bytes.
         of: positions of the arguments whose gradients are asked for.
+        writes: positions of those that the entry changes in place.
     """
 
     def __init__(
-        self, specs: Specs, blobs: list[bytearray], others: Sequence[list[bytearray]], of: list[int]
+        self,
+        specs: Specs,
+        blobs: list[bytearray],
+        others: Sequence[list[bytearray]],
+        of: list[int],
+        writes: list[int],
     ) -> None:
-        self.specs, self.blobs, self.others, self.of = specs, blobs, others, of
+        self.specs, self.blobs, self.others, self.of, self.writes = specs, blobs, others, of, writes
 
     def run(self, entry: Callable[..., Any], arguments: list[Any], world: World) -> None:
         """Make the earlier calls; the arguments are then as they were drawn."""
@@ -58,7 +64,7 @@ class Rehearsal:
             twins = unpack_arguments(self.specs, drawn, device)
         for position in self.of:
             twins[position].requires_grad_()
-        world.add_inputs(self.specs, twins)
+        world.add_inputs(self.specs, twins, self.writes)
         return twins
 
 

@@ -1,23 +1,25 @@
 """The runner's answers about time and memory on a GPU. Claims all of them: the judge checks them against its
 own clock.
 
-prepare {entry, arguments, upstream, of, part, rolled} → Prepared
+prepare {entry, arguments, upstream, of, part, writes, rolled} → Prepared
                                              warms up and, for short calls, captures
 round   {calls, nonces}            → Round
 burst   {calls}                    → Burst
 verify  {which, slices}            → Verified
-peak    {entry, arguments}         → Peak
+peak    {entry, arguments, of, writes} → Peak
 
 Where `arguments` is None they are those of the command before: gigabytes need not travel twice.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
 from grader.answers import Burst, Peak, Prepared, Round, Verified
+from grader.runner import backward
 from grader.runner.answering import Reply
 from grader.runner.tensors import pack_outputs, unpack_arguments
 from grader.runner.world import World
@@ -47,8 +49,10 @@ class Clock:
         entry = getattr(self.runner.module, header["entry"])
         arguments = _packed(self._given(header, blobs))
         upstream = _packed(unpack_arguments(header["upstream"], blobs, "cuda"))
-        function, arguments = timed(entry, arguments, upstream, header["of"], header["part"])
-        self.watch = Stopwatch(function, arguments, header["rolled"])
+        how = header["of"], header["part"], header["writes"]
+        function, arguments = timed(entry, arguments, upstream, *how)
+        writes = header["writes"] if header["part"] != "backward" else ()
+        self.watch = Stopwatch(function, arguments, header["rolled"], writes)
         us = self.watch.warm_up()
         below = header["graph_below"]
         launching = us < LAUNCHES * below and self.watch.host_us > us / 2
@@ -73,17 +77,28 @@ class Clock:
     def peak(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """What one call allocates at its peak, and what of it the outputs are; after one call to compile."""
         entry = getattr(self.runner.module, header["entry"])
-        arguments = self._given(header, blobs)
-        result = entry(*arguments)
-        torch.cuda.synchronize()
-        del result
+        arguments = list(self._given(header, blobs))
+        for position in header["writes"]:  # the next command may ask for them as they were drawn
+            arguments[position] = arguments[position].clone()
+        for position in header["of"]:
+            arguments[position] = arguments[position].detach().requires_grad_()
+        leaves = [arguments[position] for position in header["of"]]
+        upstream = backward.any_upstream(_called(entry, arguments, leaves, None)[0])
         torch.cuda.reset_peak_memory_stats()
         before = torch.cuda.memory_allocated()
-        result = entry(*arguments)
-        torch.cuda.synchronize()
-        outputs = result if isinstance(result, tuple | list) else (result,)
-        size = sum(out.nbytes for out in outputs if isinstance(out, torch.Tensor))
-        return Peak(torch.cuda.max_memory_allocated() - before, size), []
+        outputs = _called(entry, arguments, leaves, upstream)[1]
+        return Peak(torch.cuda.max_memory_allocated() - before, backward.size(outputs)), []
+
+
+def _called(
+    entry: Callable[..., Any], arguments: list[Any], leaves: list[torch.Tensor], upstream: list[Any] | None
+) -> tuple[Any, list[Any]]:
+    """A call, forward and backward: what it returned, and that with its gradients, all done."""
+    result = entry(*arguments)
+    given = backward.any_upstream(result) if upstream is None else upstream
+    outputs = [*as_list(result), *backward.gradients(result, leaves, given, 1)]
+    torch.cuda.synchronize()
+    return result, outputs
 
 
 def _packed(values: list[Any]) -> list[Any]:

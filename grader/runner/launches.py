@@ -18,7 +18,7 @@ from grader.interpreter import whereabouts
 from grader.interpreter.bounds import Bounds
 from grader.interpreter.launching import Launching, handed_to
 from grader.interpreter.regions import Region
-from grader.runner.world import World
+from grader.runner.world import Tracked, World
 
 BRIEFLY = {"warmup": 5, "rep": 20}  # ms; Triton's own are 25 and 100
 
@@ -59,11 +59,15 @@ def _limited(world: World, limits: Bounds) -> Bounds:
     """These, about to watch a launch on the tensors that the world knows by now."""
     limits.launch(
         [
-            Region(t.name, base, base + t.start, base + t.stop, base + t.storage.nbytes(), t.allocated)
+            Region(t.name, base, base + t.start, base + t.stop, base + t.storage.nbytes(), _own(t))
             for base, t in world.tracked.items()
         ]
     )
     return limits
+
+
+def _own(tracked: Tracked) -> bool:
+    return tracked.allocated or tracked.written
 
 
 def _compiled(world: World, seen: list[Launch]) -> AbstractContextManager[Any]:

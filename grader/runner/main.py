@@ -1,9 +1,9 @@
 """The runner's loop: load the learner's file, run its function on raw inputs, send back raw outputs.
 
     load  {path, provided}, and the file's bytes         → Loaded
-    call  {entry, arguments, upstream, of, seed, others}  → Called
+    call  {entry, arguments, upstream, of, writes, calls, seed, others}  → Called
     repeat {}, and other contents for the last call's inputs → Repeated
-    peak  {entry, arguments}                             → Peak
+    peak  {entry, arguments, of, writes}                 → Peak
 
 The answers are answers.py's, or Failed where the learner's code raised.
 
@@ -19,6 +19,7 @@ import warnings
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import _disable_current_modes
 
 from grader.answers import Called, Failed, Loaded, Parameter, Peak, Repeated
 from grader.interpreter import order, proxy
@@ -33,7 +34,7 @@ from grader.runner.probes import PROBES
 from grader.runner.reads import noticed
 from grader.runner.tensors import pack_outputs, unpack_arguments
 from grader.runner.world import World
-from grader.timing.passes import as_list
+from grader.timing.passes import as_list, results_of
 from grader.wire import Channel
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
@@ -72,7 +73,9 @@ class LearnerFile:
         handed = unpack_arguments(specs, blobs, self.device)
         arguments, upstream = handed[: len(header["arguments"])], handed[len(header["arguments"]) :]
         self.last, world, limits = None, World(), Bounds(self.path) if INTERPRETED else None
-        world.add_inputs(specs, handed)
+        world.add_inputs(specs, handed, header["writes"])
+        # Views of their own: what a launcher sets as an argument's .data is not its memory.
+        written = [arguments[position].detach() for position in header["writes"]]
         leaves = [arguments[position].requires_grad_() for position in header["of"]]
         order.shuffle(header["seed"])
         launches: Any = []
@@ -83,18 +86,22 @@ class LearnerFile:
                 world,
             ):
                 if others:
-                    Rehearsal(header["arguments"], blobs, others, header["of"]).run(entry, arguments, world)
-                    launches.clear()
+                    rehearsal = Rehearsal(header["arguments"], blobs, others, header["of"], header["writes"])
+                    rehearsal.run(entry, arguments, world)
                 recording = world.record()
-                result = entry(*arguments)
-                saved = backward.kept(result, world)
-                grads = backward.gradients(result, leaves, upstream, 1 + bool(others))
+                for _ in range(header["calls"]):
+                    launches.clear()
+                    world.next_call()
+                    result = entry(*arguments)
+                results = results_of(result, written)
+                saved = backward.kept(results, world)
+                grads = backward.gradients(results, leaves, upstream, 1 + bool(others))
                 self._synchronise()
             world.close()
             self._mend()
         except Exception as error:
             return Failed(faults.describe(error, self.path), limits.report() if limits else []), []
-        outputs, data = pack_outputs(world.keep([*as_list(result), *grads]), world, header.get("slices"))
+        outputs, data = pack_outputs(world.keep([*results, *grads]), world, header.get("slices"))
         inputs = [value.untyped_storage() for value in handed if isinstance(value, torch.Tensor)]
         if recording.small and not world.foreign:
             self.last = recording, world, specs, handed
@@ -129,13 +136,19 @@ class LearnerFile:
         return Repeated(True), pack_outputs(recording.results, world, None)[1]
 
     def allocated(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
-        """What one call asks torch for in all, and what of it the outputs are; bytes."""
+        """What one call holds at its peak, and what of it the outputs are; bytes."""
+        from grader.runner import peak
+
         arguments = unpack_arguments(header["arguments"], blobs, self.device)
-        world, limits = World(), Bounds(self.path)
-        with observed(world, limits), world:
+        leaves = [arguments[position].requires_grad_() for position in header["of"]]
+        held = peak.Peak(arguments)
+        with observed(held, peak.Anywhere(self.path)), held:
             result = getattr(self.module, header["entry"])(*arguments)
-        size = sum(out.nbytes for out in as_list(result) if isinstance(out, torch.Tensor))
-        return Peak(world.allocated(), size), []
+            with _disable_current_modes():
+                upstream = backward.any_upstream(result)
+            held.free(upstream)
+            outputs = [*as_list(result), *backward.gradients(result, leaves, upstream, 1)]
+        return Peak(held.peak, backward.size(outputs)), []
 
     def _mend(self) -> None:
         self.replaced += [name for name in self.held.mend() if name not in self.replaced]

@@ -8,7 +8,7 @@ reported; the judge decides.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -26,7 +26,8 @@ from grader.runner.replay import Recording
 @dataclass
 class Tracked:
     """One storage of the call: data in bytes [start, stop) of it, the rest guard words; ours to judge if
-    `allocated`. `born` in the call that first had it; None for an argument's.
+    `allocated`. `born` in the call that first had it; None for an argument's, which may be there to be
+    `written`.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Tracked:
     born: int | None = None
     checksum: int = 0
     launched: bool = False
+    written: bool = False
 
 
 class World(Watch):  # type: ignore[no-untyped-call]
@@ -68,11 +70,12 @@ class World(Watch):  # type: ignore[no-untyped-call]
         self.tuning = 0
         self.beside: set[str] = set()
 
-    def add_inputs(self, specs: list[dict[str, Any]], values: list[Any]) -> None:
+    def add_inputs(self, specs: list[dict[str, Any]], values: list[Any], writes: Sequence[int] = ()) -> None:
         """Register the tensors among the arguments, whose elements lie in bytes [start, stop)."""
-        for spec, value in zip(specs, values, strict=True):
+        for at, (spec, value) in enumerate(zip(specs, values, strict=True)):
             if isinstance(value, torch.Tensor):
-                self._track(Tracked(spec["name"], value.untyped_storage(), spec["start"], spec["stop"]))
+                extent = value.untyped_storage(), spec["start"], spec["stop"]
+                self._track(Tracked(spec["name"], *extent, written=at in writes))
 
     def next_call(self) -> None:
         """Another call begins, of the same function in the same world."""

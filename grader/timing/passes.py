@@ -17,13 +17,17 @@ def timed(
     upstream: Sequence[Any],
     of: Sequence[int],
     part: Part,
+    writes: Sequence[int] = (),
 ) -> Timed:
     """The part as a function of its own, and what it is called with.
 
     Args:
         upstream: a gradient for each output, None where the output is not used; empty for `forward`.
         of: positions of the arguments whose gradients are asked for.
+        writes: positions of those that the function changes in place: the part returns them first.
     """
+    if writes:
+        function = _returning(function, writes)
     if part == "forward":
         return function, list(arguments)
     if part == "backward":
@@ -37,6 +41,15 @@ def timed(
         return (*as_list(result), *gradients(result, wanted, given[len(arguments) :]))
 
     return both, [*arguments, *upstream]
+
+
+def results_of(returned: Any, written: Sequence[torch.Tensor]) -> list[Any]:
+    """The results of a call: the arguments that it is to write, then what it returned, if anything."""
+    return [*written, *([] if written and returned is None else as_list(returned))]
+
+
+def _returning(function: Callable[..., Any], writes: Sequence[int]) -> Callable[..., Any]:
+    return lambda *given: results_of(function(*given), [given[position] for position in writes])
 
 
 def _leaves(arguments: Sequence[Any], of: Sequence[int]) -> list[Any]:

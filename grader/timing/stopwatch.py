@@ -7,7 +7,8 @@ Below, and where Python takes most of a call's time: R calls captured in a CUDA 
     at least 3× the L2 cache, and the replay timed, because launching from Python would take longer than the
     kernels. Before every timed call the inputs change: they are
 rolled by a distance that the judge draws anew, so that no earlier result is of use; outputs are poisoned
-when they are let go.
+when they are let go. Arguments that a call writes to are restored with that, and a graph has as many sets of
+them as calls.
 """
 
 from __future__ import annotations
@@ -31,12 +32,20 @@ class Stopwatch:
     Args:
         arguments: contiguous CUDA tensors and scalars; kept as they are, the timed calls get copies.
         rolled: positions of the tensors whose contents change before every timed call.
+        writes: positions of those among them that a call changes in place.
     """
 
-    def __init__(self, function: Callable[..., Any], arguments: Sequence[Any], rolled: Sequence[int]) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        arguments: Sequence[Any],
+        rolled: Sequence[int],
+        writes: Sequence[int] = (),
+    ) -> None:
         self.function = function
         self.bases = list(arguments)
         self.rolled = list(rolled)
+        self.once = bool(writes)  # a set of arguments serves one call
         self.flush = torch.empty(max(FLUSH, 4 * l2_bytes()), dtype=torch.uint8, device="cuda")
         self.sets = [self._copies()]
         self.graph: torch.cuda.CUDAGraph | None = None
@@ -62,8 +71,9 @@ class Stopwatch:
         size = sum(base.nbytes for base in self.bases if isinstance(base, torch.Tensor))
         rotating = min(MAX_GRAPH_CALLS, -(-3 * l2_bytes() // max(size, 1)))
         calls = min(MAX_GRAPH_CALLS, max(rotating, int(GRAPH_SPAN / max(call_us, 1.0)) + 1))
-        room = int(KEPT * torch.cuda.mem_get_info()[0] / max(_size(self.outputs), 1))
+        room = int(KEPT * torch.cuda.mem_get_info()[0] / max(_size(self.outputs), size * self.once, 1))
         calls = max(1, min(calls, room))
+        rotating = calls if self.once else rotating
         try:
             self.sets = [self._copies() for _ in range(rotating)]
             graph = torch.cuda.CUDAGraph()
@@ -98,10 +108,10 @@ class Stopwatch:
     def _timed(self, calls: int, nonces: Sequence[int]) -> list[float]:
         pairs = []
         for nonce in nonces[:calls]:
+            self._poison()
             self._roll(self.sets[0], nonce)
             self.flush.zero_()
             start, end = _events()
-            self._poison()
             start.record()
             begin = time.perf_counter()
             self.outputs = [self.function(*self.sets[0])]
@@ -113,10 +123,10 @@ class Stopwatch:
         return [start.elapsed_time(end) * 1e3 for start, end in pairs]
 
     def _replayed(self, nonce: int) -> float:
-        for arguments in self.sets:
-            self._roll(arguments, nonce)
         for output in self.outputs:
             poison(output)
+        for arguments in self.sets:
+            self._roll(arguments, nonce)
         start, end = _events()
         start.record()
         assert self.graph is not None
@@ -168,15 +178,14 @@ def poison(output: Any) -> None:
             tensor.detach().fill_(float("nan"))
 
 
-def rollable(arguments: Sequence[Any], chosen: Sequence[int] | None) -> list[int]:
-    """Positions to roll: those chosen, or every contiguous floating tensor."""
-    if chosen is not None:
-        return list(chosen)
-    return [
+def rollable(arguments: Sequence[Any], chosen: Sequence[int] | None, writes: Sequence[int] = ()) -> list[int]:
+    """Positions to roll: those chosen, or every contiguous floating tensor; and what a call writes to."""
+    usual = [
         index
         for index, value in enumerate(arguments)
         if isinstance(value, torch.Tensor) and value.is_floating_point() and value.is_contiguous()
     ]
+    return sorted({*(usual if chosen is None else chosen), *writes})
 
 
 def l2_bytes() -> int:

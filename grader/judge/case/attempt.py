@@ -40,7 +40,7 @@ def attempt(
     device = "cuda" if request.device == "gpu" else "cpu"
     arguments = draw(challenge, case, request.seed, device) if arguments is None else arguments
     trial = Trial(challenge, case, arguments, names[: len(arguments)], oracle_arguments=arguments)
-    trial.results = returned(request.source, challenge.entry)
+    trial.results = _names_of_results(trial, request)
     slices = _choose(trial, request.rng(case.id, "rows"))
     if challenge.chance:  # until the answer says what was kept: all
         first = next(value for value in trial.oracle_arguments if isinstance(value, torch.Tensor))
@@ -53,6 +53,12 @@ def attempt(
         ask_oracle(trial, request.seed, device)
     trial.findings = find(trial)
     return trial
+
+
+def _names_of_results(trial: Trial, request: Request) -> tuple[str, ...]:
+    """Of the arguments that are written, then of what is returned."""
+    written = tuple(trial.names[position] for position in trial.challenge.writes)
+    return written + returned(request.source, trial.challenge.entry)
 
 
 def again(runner: Runner, trial: Trial, request: Request, forward: bool = False) -> Trial:
@@ -96,6 +102,8 @@ def _ask(runner: Runner, trial: Trial, slices: list[list[int]] | None, request: 
         "arguments": specs[: len(trial.arguments)],
         "upstream": specs[len(trial.arguments) :],
         "of": trial.of,
+        "writes": list(challenge.writes),
+        "calls": case.calls if challenge.writes else 1,
         "others": len(earlier),
         "slices": slices,
         "seed": request.rng(case.id, "order").getrandbits(32),
@@ -132,7 +140,7 @@ def _pick(trial: Trial, values: Values) -> Values:
 
 def ask_oracle(trial: Trial, seed: int, device: str) -> None:
     """What is expected of a trial, gradients of upstream ones that are drawn by this seed included."""
-    challenge = trial.challenge
+    challenge = trial.asked
     trial.expected = expect(challenge, trial.oracle_arguments, trial.kept)
     if not challenge.gradients:
         return
@@ -140,7 +148,7 @@ def ask_oracle(trial: Trial, seed: int, device: str) -> None:
         outputs = trial.expected
         if trial.rows:
             outputs = tuple(replace(out, exact=_tall(out.exact, trial.rows)) for out in outputs)
-        trial.upstream = draw_upstream(trial.case, outputs, seed, device)
+        trial.upstream = draw_upstream(trial.case, outputs, seed, device, len(challenge.writes))
     upstream = _pick(trial, trial.upstream) if trial.rows else trial.upstream
     trial.of = reached(challenge, trial.oracle_arguments, upstream, trial.kept)
     trial.expected += expect_gradients(

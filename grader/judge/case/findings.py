@@ -61,17 +61,24 @@ def form_findings(trial: Trial) -> list[Finding]:
     entries, asked_for = report.outputs, trial.asked_for
     returned = len(entries) - len(trial.expected) + asked_for if report.backward else len(entries)
     if returned != asked_for:
-        got = report.structure if returned == 1 else f"{returned} values"
-        return [Finding("arity", f"it returns {got} where {asked_for} outputs are asked for")]
+        return [Finding("arity", _arity(trial, report.structure, returned - len(trial.challenge.writes)))]
     for number, (entry, want) in enumerate(zip(entries, trial.expected, strict=False)):
         label = getattr(want, "label", "")
         which = label or called(number, asked_for, trial.results)
         which = f"the result {which}".rstrip() if not which or which.isidentifier() else which
-        problem = _mismatch(entry, want, trial)
+        problem = _mismatch(entry, want, trial) if number >= len(trial.challenge.writes) else None
         if problem:
             told = _no_gradient(label) if label and problem[0] == "type" else None
             return [Finding(problem[0], f"{which} {problem[1]}", told=told)]
     return [] if len(entries) == len(trial.expected) else [_unconnected(trial)]
+
+
+def _arity(trial: Trial, structure: str, returned: int) -> str:
+    wanted = trial.asked_for - len(trial.challenge.writes)
+    got = "None" if not returned else structure if returned == 1 else f"{returned} values"
+    if not wanted:
+        return f"it returns {got} where nothing is asked for, as it works in place"
+    return f"it returns {got} where {wanted} output{'s are' if wanted > 1 else ' is'} asked for"
 
 
 def _no_gradient(label: str) -> tuple[str, str]:
@@ -112,7 +119,7 @@ def _mismatch(entry: TensorOutput | PlainOutput, want: Any, trial: Trial) -> tup
 
 def _memory_findings(trial: Trial, report: Called) -> list[Finding]:
     """Results that lie where something else does: in an argument, or in what an earlier call returned."""
-    for entry in report.outputs:
+    for entry in report.outputs[len(trial.challenge.writes) :]:
         if not isinstance(entry, TensorOutput) or 0 in entry.shape:
             continue
         if entry.source in trial.names:
@@ -154,10 +161,32 @@ def _bounds_findings(overruns: Sequence[Overrun], guards: Sequence[Guard]) -> li
 def _input_findings(trial: Trial) -> list[Finding]:
     assert trial.answer is not None
     tensors = [(a, n) for a, n in zip(*trial.runner_arguments(), strict=True) if isinstance(a, torch.Tensor)]
+    written = [trial.arguments[position] for position in trial.challenge.writes]
     for (tensor, label), after in zip(tensors, trial.answer.inputs, strict=False):
-        if not torch.equal(storage_bytes(tensor), after):
-            return [Finding("input", f"the call changed its input {label}", {"tensor": label})]
+        if torch.equal(storage_bytes(tensor), _but(written, tensor, after)):
+            continue
+        facts = {"tensor": label}
+        if any(tensor is argument for argument in written):
+            said = f"The call changed bytes of {label}'s memory that are no element of it."
+            return [
+                Finding("input", said[0].lower() + said[1:-1], facts, told=(said, "the offsets of tl.store"))
+            ]
+        return [Finding("input", f"the call changed its input {label}", facts)]
     return []
+
+
+def _but(written: Sequence[torch.Tensor], tensor: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
+    """The bytes of a tensor's storage after the call, with what may be written as it was before."""
+    storage = tensor.untyped_storage().data_ptr()
+    if after.numel() != tensor.untyped_storage().nbytes():  # it is another's memory by now
+        return after
+    for argument in (one for one in written if one.untyped_storage().data_ptr() == storage):
+        after = after.clone()
+        view = torch.empty(0, dtype=argument.dtype).set_(
+            after.untyped_storage(), argument.storage_offset(), argument.shape, argument.stride()
+        )
+        view.copy_(argument)
+    return after
 
 
 def _launch_findings(trial: Trial, launches: Sequence[Launch]) -> list[Finding]:

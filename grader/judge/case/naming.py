@@ -33,10 +33,10 @@ def returned(source: bytes, entry: str) -> tuple[str, ...]:
 
 
 def called(number: int, asked_for: int, names: Sequence[str]) -> str:
-    """The name of one of several results; empty for the only one."""
-    if asked_for == 1:
-        return ""
-    return names[number] if len(names) == asked_for else f"output {number}"
+    """The name of a result; empty for the only one where it has none."""
+    if len(names) == asked_for:
+        return names[number]
+    return "" if asked_for == 1 else f"output {number}"
 
 
 def element(name: str, index: Sequence[int]) -> str:

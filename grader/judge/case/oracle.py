@@ -24,6 +24,24 @@ def as_tuple(result: Any) -> Values:
     return tuple(passes.as_list(result))
 
 
+def in_calls(
+    function: Callable[..., Any], writes: Sequence[int], arguments: Values, calls: int
+) -> Callable[..., Any]:
+    """A function that is applied `calls` times, on what it left in the arguments at positions `writes`.
+
+    In between that has their own dtypes, whichever it is computed in.
+    """
+
+    def applied(*given: Any) -> Any:
+        held = list(given)
+        for _ in range(calls - 1):
+            for position, left in zip(writes, as_tuple(function(*held)), strict=False):
+                held[position] = left.detach().to(arguments[position].dtype).to(given[position].dtype)
+        return function(*held)
+
+    return applied if writes and calls > 1 else function
+
+
 def expect(challenge: Challenge, arguments: Values, kept: Values = ()) -> Values:
     """What the challenge's reference gives: an `Expected` for each tensor, plain numbers as they are.
 
@@ -34,6 +52,8 @@ def expect(challenge: Challenge, arguments: Values, kept: Values = ()) -> Values
     plain = as_tuple(challenge.reference(*inputs))
     exact = as_tuple(challenge.reference(*_cast(inputs, torch.float64)))
     wanted = result_dtypes(challenge.returns, plain)
+    for number, position in enumerate(challenge.writes):
+        wanted[number] = arguments[position].dtype
     if challenge.returns is not None:
         widest = max((d for d in wanted if d and d.is_floating_point), key=lambda d: d.itemsize, default=None)
         if widest is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,7 +13,7 @@ from grader.challenge import Case, Challenge
 from grader.judge.case.compare import Expected, Finding
 from grader.judge.case.draw import Draw
 from grader.judge.case.link import Answer
-from grader.judge.case.oracle import Values
+from grader.judge.case.oracle import Values, in_calls
 from grader.memory import raw
 from grader.randomness import rng
 
@@ -24,7 +25,7 @@ class Trial:
     Attributes:
         arguments: as drawn.
         names: what the learner calls them, for messages.
-        results: what the learner calls the outputs, where there are several and they have names.
+        results: what the learner calls the outputs, where they have names.
         upstream: for a differentiable challenge, the gradient that each output is handed, or None.
         of: positions of the arguments whose gradients are asked for: those that the upstream ones reach.
         kept: of a random function, the mask that the reference gets behind the arguments; else empty.
@@ -57,9 +58,18 @@ class Trial:
     def passed(self) -> bool:
         return not self.findings
 
+    def in_calls(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function as this case calls the entry: one that writes in place goes on from where it was."""
+        return in_calls(function, self.challenge.writes, self.oracle_arguments, self.case.calls)
+
+    @property
+    def asked(self) -> Challenge:
+        """The challenge, with the reference called as this case calls the entry."""
+        return replace(self.challenge, reference=self.in_calls(self.challenge.reference))
+
     @property
     def asked_for(self) -> int:
-        """How many outputs the entry returns; what is expected beyond them are gradients."""
+        """How many results there are, arguments that are written included; behind them come gradients."""
         return sum(not getattr(want, "label", "") for want in self.expected)
 
     def on_cpu(self) -> Trial:
@@ -97,17 +107,22 @@ def draw(challenge: Challenge, case: Case, seed: int, device: str) -> Values:
     return tuple(challenge.inputs(case, _drawer(case, rng(seed, case.id), device)))
 
 
-def draw_upstream(case: Case, outputs: Values, seed: int, device: str) -> Values:
-    """A gradient for each floating output, laid out as the case says, from their shapes and dtypes."""
+def draw_upstream(case: Case, outputs: Values, seed: int, device: str, written: int = 0) -> Values:
+    """A gradient for each floating output, laid out as the case says, from their shapes and dtypes.
+
+    Args:
+        written: so many of them, the first ones, are arguments that were written: they get none.
+    """
     drawer = _drawer(case, rng(seed, case.id, "upstream"), device)
     layout = "contiguous" if case.upstream == "first" else case.upstream
     drawn = [
         drawer(*out.shape, dtype=out.dtype, layout=layout, values="normal")
         if isinstance(out, torch.Tensor | Expected) and out.dtype.is_floating_point
         else None
-        for out in outputs
+        for out in outputs[written:]
     ]
-    return tuple(drawn[:1] + [None] * len(drawn[1:]) if case.upstream == "first" else drawn)
+    drawn = drawn[:1] + [None] * len(drawn[1:]) if case.upstream == "first" else drawn
+    return (*[None] * written, *drawn)
 
 
 def _drawer(case: Case, source: random.Random, device: str) -> Draw:

@@ -62,9 +62,25 @@ def _held_against(
     for number, (out, want) in enumerate(zip(outputs, wanted, strict=True)):
         if numbers is not None and number not in numbers:
             continue
-        wrong = _unwritten(out.view(want.shape), want)
         finding = compare(out.view(want.shape), want, trial.case, length)
+        if number >= len(trial.challenge.writes):
+            wrong = _unwritten(out.view(want.shape), want)
+        else:
+            wrong = _as_before(trial, number, out.view(want.shape), want) if finding else []
         yield number, out, want, wrong + ([finding] if finding else [])
+
+
+def _as_before(trial: Trial, number: int, out: torch.Tensor, want: Expected) -> list[Finding]:
+    """Elements of an argument that ought to have changed and did not, where that is all that is wrong."""
+    before = trial.arguments[trial.challenge.writes[number]].to(out.device)
+    right = want.exact.to(want.dtype)
+    same = (out == before) | (out.isnan() & before.isnan())
+    if not bool(same.all()):
+        same &= (right != before) & ~(right.isnan() & before.isnan())
+        if not bool(same.any()) or compare(torch.where(same, right, out), want, trial.case):
+            return []
+    reason = f"{int(same.sum())} of {out.numel()} elements are what they were before the call"
+    return [Finding("unwritten", reason, {"index": same.nonzero()[0].tolist()}, same)]
 
 
 def _unwritten(out: torch.Tensor, want: Expected) -> list[Finding]:

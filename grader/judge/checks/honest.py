@@ -117,9 +117,9 @@ def _computed(trial: Trial, outputs: Sequence[TensorOutput | PlainOutput]) -> li
 def _independent(trial: Trial) -> list[bool]:
     """Of each output, whether the oracle gives the same for other values of the same shapes."""
     others, upstream = _other(trial.arguments), _other(trial.upstream)
-    expected = expect(trial.challenge, others, trial.kept)
+    expected = expect(trial.asked, others, trial.kept)
     if trial.challenge.gradients:
-        expected += expect_gradients(trial.challenge, others, upstream, trial.kept, trial.names, trial.of)
+        expected += expect_gradients(trial.asked, others, upstream, trial.kept, trial.names, trial.of)
     return [_same(a, b) for a, b in zip(trial.expected, expected, strict=True)]
 
 

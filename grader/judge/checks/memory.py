@@ -1,4 +1,4 @@
-"""The memory check: what a call allocates beyond its outputs, on a GPU at its peak, without one in all."""
+"""The memory check: what a call holds at its peak beyond its outputs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 from grader.answers import Failed, Peak
 from grader.challenge import Challenge
 from grader.judge.case.link import RunnerLost
+from grader.judge.case.oracle import gradient_positions
 from grader.judge.case.trial import draw
 from grader.judge.session import CheckFailed, NotMeasured, Session
 
@@ -30,14 +31,18 @@ def check(session: Session, challenge: Challenge) -> None:
     extra = report.peak - report.outputs
     allowed = challenge.memory.extra(*arguments) + int(SLACK * report.outputs)
     if extra > allowed + (0 if on_cpu else ALWAYS):
-        held = "In all the call allocates" if on_cpu else "At its peak the call holds"
         sentence = (
-            f"{held} {_spell(extra)} beyond its outputs where {_spell(allowed)} are allowed: an intermediate "
-            "tensor is stored that need not be."
+            f"At its peak {_called(challenge)} {_spell(extra)} beyond its outputs where {_spell(allowed)} "
+            "are allowed: an intermediate tensor is stored that need not be, or not whole."
         )
         raise CheckFailed(
             "failed", {"reason": sentence, "extra": extra, "allowed": allowed}, (sentence, "torch.empty")
         )
+
+
+def _called(challenge: Challenge) -> str:
+    both = challenge.memory is not None and challenge.memory.part == "both"
+    return "the call with its backward pass holds" if both else "the call holds"
 
 
 def _report(session: Session, challenge: Challenge, arguments: tuple[Any, ...]) -> Peak:
@@ -46,7 +51,14 @@ def _report(session: Session, challenge: Challenge, arguments: tuple[Any, ...]) 
     names = session.names[challenge.entry][: len(arguments)]
     try:
         specs, blobs = session.handing(challenge.memory.case, arguments, names)
-        request = {"do": "peak", "entry": challenge.entry, "arguments": specs}
+        both = challenge.memory.part == "both"
+        request = {
+            "do": "peak",
+            "entry": challenge.entry,
+            "arguments": specs,
+            "writes": list(challenge.writes),
+        }
+        request["of"] = gradient_positions(challenge, arguments) if both else []
         report, _ = session.ready_runner().ask(request, Peak, blobs, timeout=session.request.call_timeout)
     except RunnerLost as lost:
         raise session.lost(challenge.memory.case, lost) from None

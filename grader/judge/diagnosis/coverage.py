@@ -80,6 +80,11 @@ def _without_programs(pairs: Pairs) -> Trial | None:
 def _nothing(trial: Trial, finding: Finding, source: str) -> Diagnosis:
     if not grids(trial):
         return f"The result was never written: {trial.challenge.entry} launches no kernel yet.", "the launch"
+    if finding.facts["result"] < len(trial.challenge.writes):
+        return (
+            f"{trial.results[finding.facts['result']]} is after the call what it was before.",
+            "tl.store and its pointer",
+        )
     if "tl.atomic_" in source:
         return (
             "The result is made from memory that nobody wrote: an atomic adds to what is there already, and "

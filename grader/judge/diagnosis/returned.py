@@ -52,7 +52,7 @@ def returned_input(trial: Trial, _: Finding, __: Evidence) -> Diagnosis | None:
     """The rule of the diagnosis for a result that is one of the arguments, memory and all."""
     assert trial.answer is not None
     report = trial.answer.report
-    outputs = report.outputs if isinstance(report, Called) else []
+    outputs = report.outputs[len(trial.challenge.writes) :] if isinstance(report, Called) else []
     sources = [entry.source for entry in outputs if isinstance(entry, TensorOutput)]
     own = next((source for source in sources if source in trial.names), None)
     if own is None:

@@ -163,7 +163,7 @@ def _differs(function: Callable[..., Any], trial: Trial, given: tuple[int, ...])
     """Whether one of these outputs is far from what the suspect gives, though it is right."""
     if not _wanted(trial):
         return bool(_returned(trial) != function(*trial.arguments))
-    guesses = suspect(function, trial.arguments, trial.kept, trial.upstream, trial.of)
+    guesses = suspect(trial.in_calls(function), trial.arguments, trial.kept, trial.upstream, trial.of)
     exact = [want.exact for want in _wanted(trial)]
     if len(guesses) != len(exact) or any(g.shape != e.shape for g, e in zip(guesses, exact, strict=True)):
         return True
@@ -182,7 +182,7 @@ def _explained(function: Callable[..., Any], trial: Trial) -> Explained | None:
     assert trial.answer is not None
     if trial.findings[0].kind == "scalar":
         return Explained(trial, (), ()) if _returned(trial) == function(*trial.arguments) else None
-    guesses = suspect(function, trial.arguments, trial.kept, trial.upstream, trial.of)
+    guesses = suspect(trial.in_calls(function), trial.arguments, trial.kept, trial.upstream, trial.of)
     outputs = trial.answer.outputs
     if len(guesses) != len(outputs) or any(g.shape != o.shape for g, o in zip(guesses, outputs, strict=True)):
         return None

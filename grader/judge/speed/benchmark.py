@@ -46,7 +46,8 @@ class Benchmark:
         self.of = gradient_positions(challenge, self.arguments)
         self.upstream = self._upstream() if speed.part != "forward" else ()
         self.right, self.timed_arguments = self._timed(self._reference)
-        self.rolled = rollable(self.timed_arguments, speed.rolled)
+        self.writes = challenge.writes if speed.part != "backward" else ()
+        self.rolled = rollable(self.timed_arguments, speed.rolled, self.writes)
         self.moved = speed.moved(*self.arguments)
         self.times: dict[str, list[float]] = {"yours": [], "torch": [], "copy": [], "again": []}
         self.runner: Runner = session.ready_runner()
@@ -56,7 +57,8 @@ class Benchmark:
 
     def _upstream(self) -> Values:
         outputs = values_of(self.challenge, self.arguments)
-        return draw_upstream(self.speed.case, outputs, self.session.request.seed, "cuda")
+        written = len(self.challenge.writes)
+        return draw_upstream(self.speed.case, outputs, self.session.request.seed, "cuda", written)
 
     def _timed(self, function: Callable[..., Any]) -> Timed:
         return timed(function, self.arguments, self.upstream, self.of, self.speed.part)
@@ -74,7 +76,7 @@ class Benchmark:
         self.copy: Callable[[], Any] = functools.partial(copy, half)
         peer, handed = self._timed(self.speed.torch or self._reference)
         self.watches = {
-            "torch": Stopwatch(peer, handed, self.rolled),
+            "torch": Stopwatch(peer, handed, self.rolled, self.writes),
             "copy": Stopwatch(copy, [half], []),
             "again": Stopwatch(copy, [half], []),
         }
@@ -102,6 +104,7 @@ class Benchmark:
             "upstream": upstream,
             "of": self.of,
             "part": self.speed.part,
+            "writes": list(self.challenge.writes),
             "rolled": self.rolled,
             "graph_below": GRAPH_BELOW if self.speed.part == "forward" else 0.0,
         }

@@ -20,7 +20,8 @@ def test_results_are_called_as_the_function_returns_them() -> None:
     [
         (called(1, 2, ["dq", "dk"]), [0, 8], "dk[0, 8]"),
         (called(1, 2, []), [0, 8], "[0, 8] of output 1"),
-        (called(0, 1, ["dq"]), [0, 8], "[0, 8]"),
+        (called(0, 1, ["x"]), [0, 8], "x[0, 8]"),  # an argument that is written
+        (called(0, 1, []), [0, 8], "[0, 8]"),
         (called(0, 1, []), [], ""),
         (called(0, 2, ["low", "high"]), [], "low"),
         ("the gradient of x", [3], "[3] of the gradient of x"),

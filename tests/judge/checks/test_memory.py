@@ -1,6 +1,8 @@
-"""Without a GPU, memory is what a call asks torch for in all."""
+"""Without a GPU, memory is what the tensors of a call hold at once."""
 
 from __future__ import annotations
+
+import pytest
 
 from tests.judge.conftest import Judged
 
@@ -37,9 +39,70 @@ def test_outputs_and_what_the_day_allows_are_free(judged: Judged) -> None:
 def test_a_tensor_beyond_that_is_named_with_its_size(judged: Judged) -> None:
     verdict = judged(HIDDEN, KERNEL.replace("    y =", "    held = torch.empty_like(x)\n    y ="))
     assert verdict.status == "failed"
-    assert "the call allocates 16 KiB beyond its outputs where 2 KiB are allowed" in verdict.diagnosis
+    assert "At its peak the call holds 16 KiB beyond its outputs where 2 KiB are allowed" in verdict.diagnosis
 
 
 def test_a_case_for_a_gpu_is_not_measured_here(judged: Judged) -> None:
     verdict = judged(HIDDEN.replace("n=4096", "n=4096, gpu=True"), KERNEL)
     assert next(check for check in verdict.checks if check.name == "memory").outcome == "not measured"
+
+
+def test_what_is_given_back_before_more_is_asked_for_counts_once(judged: Judged) -> None:
+    loop = "    for _ in range(4):\n        table = torch.empty(256, device=x.device)\n        del table\n"
+    verdict = judged(HIDDEN, KERNEL.replace("    y =", f"{loop}    y ="))
+    assert verdict.status == "passed", verdict.diagnosis
+
+
+BOTH = """
+challenge = Challenge(
+    entry="double",
+    inputs=lambda case, draw: (draw(case.n),),
+    reference=lambda x: 2 * x,
+    gradients=Gradients(of=(0,), saved=lambda x: x.nbytes),
+    cases=[Case(n=64)],
+    memory=Memory(Case(n=4096), extra=lambda x: 1024, part="both"),
+)
+"""
+LAYER = """
+
+def twice(x):
+    y = torch.empty(x.shape, dtype=x.dtype, device=x.device)
+    double_kernel[(1,)](x, y, x.numel(), BLOCK=4096)
+    return y
+
+
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        FORWARD
+        return twice(x)
+
+    @staticmethod
+    def backward(ctx, dy):
+        BACKWARD
+        return twice(dy.contiguous())
+
+
+def double(x):
+    return Double.apply(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("forward", "backward", "held"),
+    [
+        ("pass", "pass", ""),
+        ("held = torch.empty_like(x)", "pass", ""),  # gone where both gradient and output are there
+        ("ctx.held = torch.empty_like(x)", "pass", "16 KiB"),
+        ("pass", "held = torch.empty_like(dy), torch.empty_like(dy)", "32 KiB"),
+    ],
+)
+def test_both_passes_have_one_peak_and_a_gradient_is_an_output(
+    judged: Judged, forward: str, backward: str, held: str
+) -> None:
+    layer = LAYER.replace("FORWARD", forward).replace("BACKWARD", backward)
+    verdict = judged(BOTH, KERNEL[: KERNEL.index("\n\ndef")] + "\n" + layer)
+    if not held:
+        assert verdict.status == "passed", verdict.diagnosis
+    else:
+        assert f"the call with its backward pass holds {held} beyond its outputs" in verdict.diagnosis

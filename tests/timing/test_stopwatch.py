@@ -1,0 +1,114 @@
+"""What a timed call writes to is as it was before each call, and a graph's calls share no argument."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+
+from grader.timing import stopwatch
+from grader.timing.passes import timed
+from grader.timing.stopwatch import Stopwatch, rollable
+
+
+class Event:
+    def record(self) -> None: ...
+
+    def elapsed_time(self, other: Event) -> float:
+        return 0.004
+
+
+class Graph:
+    """A CUDA graph without a GPU: it makes the calls again that were made while it was captured."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[Any, Any]] = []
+
+    def replay(self) -> None:
+        for function, arguments in self.calls:
+            function(*arguments)
+
+
+@pytest.fixture
+def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """torch's CUDA as far as a stopwatch goes, on the CPU."""
+    empty = torch.empty
+    monkeypatch.setattr(torch, "empty", lambda *shape, device, **more: empty(*shape, **more))
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (1 << 30, 1 << 30))
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", Graph)
+    monkeypatch.setattr(stopwatch, "_events", lambda: (Event(), Event()))
+    monkeypatch.setattr(stopwatch, "l2_bytes", lambda: 1 << 10)
+    monkeypatch.setattr(stopwatch, "FLUSH", 1 << 10)
+
+
+def add_into(x: torch.Tensor, total: torch.Tensor) -> None:
+    total += x
+
+
+def watch_of(writes: list[int]) -> Stopwatch:
+    arguments = [torch.arange(8.0), torch.arange(8.0) * 10]
+    function, given = timed(add_into, arguments, (), (), "forward", writes)
+    return Stopwatch(function, given, rollable(given, None, writes), writes)
+
+
+def right(nonce: int) -> list[float]:
+    return torch.arange(8.0).mul(11).roll(nonce).tolist()
+
+
+def test_before_every_call_the_arguments_are_restored(no_gpu: None) -> None:
+    watch = watch_of([1])
+    for nonces in ([3, 5], [6, 1]):
+        assert len(watch.round(2, nonces)) == 2
+        (total,), nonce = watch.result(0)
+        assert total.tolist() == right(nonce) == right(nonces[-1])
+    watch.burst(4)
+    watch.round(1, [2])
+    assert watch.result(0)[0][0].tolist() == right(2)
+
+
+def test_in_a_graph_each_call_has_arguments_of_its_own(no_gpu: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    watch = watch_of([1])
+
+    @contextlib.contextmanager
+    def captured(graph: Graph) -> Iterator[None]:
+        with monkeypatch.context() as patch:
+            stock = watch.function
+
+            def noted(*arguments: Any) -> Any:
+                graph.calls.append((stock, arguments))
+                return stock(*arguments)
+
+            patch.setattr(watch, "function", noted)
+            yield
+
+    monkeypatch.setattr(torch.cuda, "graph", captured)
+    assert watch.capture(10.0)
+    assert len(watch.sets) == len(watch.outputs) > 50
+    for nonce in (3, 5):
+        watch.round(1, [nonce])
+        for which in range(len(watch.outputs)):
+            assert watch.result(which)[0][0].tolist() == right(nonce)
+
+
+def test_what_is_written_is_rolled_though_others_were_chosen() -> None:
+    arguments = [torch.arange(4.0), torch.arange(4), torch.arange(4.0)]
+    assert rollable(arguments, None, [1]) == [0, 1, 2]
+    assert rollable(arguments, [2], [1]) == [1, 2]
+    assert rollable(arguments, [2]) == [2]
+
+
+def test_a_part_returns_what_was_written_before_what_was_returned() -> None:
+    def step(x: torch.Tensor, state: torch.Tensor) -> torch.Tensor:
+        with torch.no_grad():
+            state += 1
+        return x * 2
+
+    x, state = torch.ones(2), torch.zeros(2)
+    function, given = timed(step, [x, state], (None, torch.ones(2)), [0], "both", [1])
+    held, y, dx = function(*given)
+    assert held is state
+    assert (y.tolist(), dx.tolist()) == ([2.0, 2.0], [2.0, 2.0])
