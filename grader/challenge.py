@@ -11,6 +11,7 @@ import torch
 from grader.bug import Bug
 from grader.candidate import Candidate, Judges
 from grader.case import SHORT, Case, Own
+from grader.compilations import Compilations
 
 __all__ = [
     "SHORT",
@@ -19,6 +20,7 @@ __all__ = [
     "Case",
     "Challenge",
     "Chance",
+    "Compilations",
     "Gradients",
     "Judges",
     "Memory",
@@ -193,6 +195,7 @@ class Challenge:
         gradients: the entry is differentiable.
         chance: the entry is random; the reference gets the kept elements behind its arguments.
         relations: of the results of two calls.
+        compilations: how often a kernel may be compiled over some calls.
         allow: torch operators that the launcher may use beyond allocation and views, e.g. ("sum",).
         speed: the speed bar or bars.
         memory: the memory bar.
@@ -218,6 +221,7 @@ class Challenge:
     gradients: Gradients | None = None
     chance: Chance | None = None
     relations: Sequence[Relation] = ()
+    compilations: Compilations | None = None
     allow: Sequence[str] = ()
     speed: Speed | Sequence[Speed] = ()
     memory: Memory | None = None

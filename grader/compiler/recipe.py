@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,9 @@ import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion", "launch_pdl")
+
+Names = tuple[set[str], set[str]]
+NONE: Names = (set(), set())
 
 
 class Unknown(Exception):
@@ -35,22 +39,43 @@ def written(kernel: Any, named: dict[str, Any], options: dict[str, Any]) -> dict
         return {"unknown": str(error)}
 
 
-def specialised(kernel: Any, recipe: dict[str, Any]) -> dict[str, Any]:
+def unspecialised(jitted: Any) -> Names:
+    """The parameters of which the compiler asks the type alone, and those whose alignment it leaves aside."""
+    given = getattr(jitted, "kwargs", None) or vars(jitted)  # the interpreter's, or the compiler's
+    names = list(inspect.signature(jitted.fn).parameters)
+
+    def named(word: str) -> set[str]:
+        return {names[each] if isinstance(each, int) else each for each in given.get(word) or ()}
+
+    return named("do_not_specialize"), named("do_not_specialize_on_alignment")
+
+
+def specialised(kernel: Any, recipe: dict[str, Any], but: Names = NONE) -> dict[str, Any]:
     """The recipe with other numbers, which the compiler does not tell from its own.
 
     Of an integer it asks whether it is 1, and whether 16 divides it; of a float nothing.
+
+    Args:
+        but: what it does not even ask, as `unspecialised` has it.
     """
     constants = {name for name, note in kernel.__annotations__.items() if "constexpr" in str(note)}
-    words = recipe.get("arguments", {}).items()
-    return {**recipe, "arguments": {n: word if n in constants else _alike(word) for n, word in words}}
+    words = recipe.get("arguments", {})
+    alike = {n: word if n in constants else _alike(word, n, but) for n, word in words.items()}
+    return {**recipe, "arguments": alike, "constants": sorted(constants & words.keys())}
 
 
-def _alike(word: Any) -> Any:
-    if isinstance(word, dict) and word["is"] == "float":
-        return {**word, "text": "0.5"}
-    if isinstance(word, bool) or not isinstance(word, int) or word == 1 or abs(word) >= 2**31:
+def _alike(word: Any, name: str, but: Names) -> Any:
+    plain, unaligned = name in but[0], name in but[0] | but[1]
+    if isinstance(word, dict):
+        float_ = {"text": "0.5"} if word["is"] == "float" else {}
+        tensor = {"aligned": False} if word["is"] == "tensor" and unaligned else {}
+        return {**word, **float_, **tensor}
+    if not isinstance(word, int) or (word == 1 and not plain):
         return word
-    return 7 if word % 16 else 16
+    if isinstance(word, bool):
+        return False
+    wide = 2**31 if abs(word) >= 2**31 else 0  # it comes in 64 bits then
+    return wide + (7 if word % 16 or unaligned else 16)
 
 
 def _word(value: Any) -> Any:

@@ -65,7 +65,7 @@ def begin(session: Session) -> Future[list[Told]] | None:
     if not wanted(session):
         return None
     session.expect_sibling()
-    questions = [_question(session, *pair) for pair in _chosen(session)]
+    questions = [question(session, *pair) for pair in _chosen(session)]
     return ThreadPoolExecutor(1).submit(_answers, session, questions)
 
 
@@ -80,7 +80,8 @@ def _chosen(session: Session) -> list[tuple[Challenge, Case]]:
     return [pairs[0] for pairs in kinds.values()] + [pairs[-1] for pairs in kinds.values() if pairs[1:]]
 
 
-def _question(session: Session, challenge: Challenge, case: Case) -> Question:
+def question(session: Session, challenge: Challenge, case: Case) -> Question:
+    """One call, as a scout is asked about it."""
     arguments = draw(challenge, case, session.request.seed, "cpu")
     specs, blobs = pack_arguments(arguments, session.names[challenge.entry][: len(arguments)])
     of = gradient_positions(challenge, arguments)
@@ -98,7 +99,7 @@ def _question(session: Session, challenge: Challenge, case: Case) -> Question:
 def _answers(session: Session, questions: list[Question]) -> list[Told]:
     torch.set_num_threads(1)  # of this thread, too
     recipes: dict[str, tuple[str, dict[str, Any]]] = {}
-    for case, recipe in _surveyed(session, questions):
+    for case, recipe in surveyed(session, questions):
         # What an autotuner tries is judged beside what else it tried for that call.
         name = json.dumps([recipe, case if recipe["tuned"] else ""], sort_keys=True)
         recipes.setdefault(name, (case, recipe))
@@ -114,8 +115,9 @@ def _answers(session: Session, questions: list[Question]) -> list[Told]:
             compiler.close()
 
 
-def _surveyed(session: Session, questions: list[Question]) -> Iterator[tuple[str, dict[str, Any]]]:
-    runner = Runner(session.parent, "scout")
+def surveyed(session: Session, questions: list[Question]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What each call would launch on a GPU; where there is one, what a fresh process compiles for it."""
+    runner = Runner(session.parent, "scout" if session.device == "cpu" else "runner")
     try:
         ask_to_load(runner, session.request, gpu=SHEET)
         for case, asked, blobs in questions:

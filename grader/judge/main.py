@@ -45,8 +45,7 @@ def judge(request: Request, events: Channel, parent: Channel) -> None:
     try:
         session = Session(request, parent)
         session.wake()
-        matches = session.cases("correct") or session.cases("edges") or session.relations() or session.walks()
-        if request.only and not matches:
+        if request.only and not _matches(session):
             events.send({"event": "refused", "text": _no_such_case(request, session)})
             return
         reporter = Reporter(session, events)
@@ -65,6 +64,12 @@ def judge(request: Request, events: Channel, parent: Channel) -> None:
         events.send({"event": "finished", "mute": session.mute, **told})
     except Exception:
         events.send({"event": "broken", "text": traceback.format_exc()})
+
+
+def _matches(session: Session) -> bool:
+    """Whether there is anything of the name that was asked for."""
+    cases = session.cases("correct") or session.cases("edges")
+    return bool(cases or session.relations() or session.walks() or session.compilations())
 
 
 def _no_such_case(request: Request, session: Session) -> str:

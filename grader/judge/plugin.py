@@ -54,6 +54,9 @@ class Reporter:
         if "relation" in metafunc.fixturenames:
             relations = session.relations()
             metafunc.parametrize("relation", relations, ids=[session.case_id(pair) for pair in relations])
+        if "compiled" in metafunc.fixturenames:
+            found = session.compilations()
+            metafunc.parametrize("compiled", found, ids=[session.compilations_id(c) for c in found])
         if "walk" in metafunc.fixturenames:
             walks = session.walks()
             metafunc.parametrize("walk", walks, ids=[session.walk_id(pair) for pair in walks])
@@ -120,7 +123,7 @@ class Reporter:
 
     def _name(self, item: pytest.Item) -> str:
         group, bracket, rest = item.name.removeprefix("test_").partition("[")
-        group = "edges" if group in ("related", "walked") else group
+        group = "edges" if group in ("related", "compiled", "walked") else group
         single = group in ("memory", "fast") and len(self.session_.challenges) == 1
         single = single and (group == "memory" or len(self.session_.challenges[0].speeds) == 1)
         return group if single else group + bracket + rest

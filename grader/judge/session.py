@@ -123,6 +123,14 @@ class Session:
         cases = [(c, case) for c in self.challenges for case in c.cases if case.huge]
         return [pair for pair in cases if self.interprets and self._is_asked_for(self.walk_id(pair))]
 
+    def compilations(self) -> list[Challenge]:
+        """The challenges whose compilations are counted, as asked for by -k."""
+        return [c for c in self.challenges if c.compilations and self._is_asked_for(self.compilations_id(c))]
+
+    def compilations_id(self, challenge: Challenge) -> str:
+        """The id of that count."""
+        return "compilations" if len(self.challenges) == 1 else f"{challenge.entry}-compilations"
+
     def relations(self) -> list[tuple[Challenge, Relation]]:
         """The relations between two calls, as asked for by -k."""
         return self._asked_for([(c, relation) for c in self.challenges for relation in c.relations])

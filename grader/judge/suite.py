@@ -10,7 +10,7 @@ from typing import Any
 
 from grader.challenge import Case, Challenge, Relation
 from grader.judge import acceptance, ahead
-from grader.judge.checks import compiles, correct, edges, honest, imports, memory, tuned, walked
+from grader.judge.checks import compilations, compiles, correct, edges, honest, imports, memory, tuned, walked
 from grader.judge.session import Session
 
 
@@ -34,6 +34,11 @@ def test_edges(session: Session, case: tuple[Challenge, Case]) -> None:
 def test_related(session: Session, relation: tuple[Challenge, Relation]) -> None:
     """What two calls have to do with one another; shown as one of the edges."""
     edges.relate(session, *relation)
+
+
+def test_compiled(session: Session, compiled: Challenge) -> None:
+    """How often kernels are compiled over some calls; shown as one of the edges."""
+    compilations.check(session, compiled)
 
 
 def test_walked(session: Session, walk: tuple[Challenge, Case]) -> None:

@@ -176,8 +176,10 @@ def serve(channel: Channel) -> None:
         commands |= {name: getattr(metering, name) for name in ("meter", "walk", "trace")}
     else:
         from grader.runner.clock import Clock
+        from grader.runner.compiled import Compiling
 
         clock = Clock(runner)
+        commands["survey"] = Compiling(runner).survey
         commands |= {name: getattr(clock, name) for name in ("prepare", "round", "burst", "verify", "peak")}
     answering(channel, commands, lambda: runner.path)
 

@@ -13,7 +13,7 @@ from typing import Any
 from unittest import mock
 
 from triton.runtime.autotuner import Autotuner
-from triton.runtime.jit import JITFunction
+from triton.runtime.jit import JITFunction, KernelInterface
 
 from grader.answers import Surveyed
 from grader.compiler import recipe
@@ -30,7 +30,7 @@ Take = Callable[[Any, dict[str, Any], dict[str, Any]], None]  # kernel, its argu
 
 def survey(module: Any, header: dict[str, Any], blobs: list[bytearray]) -> Surveyed:
     """Make one call, forward and backward, without its kernels; what it launches until it stumbles."""
-    seen = Launches()
+    seen = Launches(module)
     arguments = unpack_arguments(header["arguments"], blobs, "cpu")
     upstream = unpack_arguments(header["upstream"], blobs, "cpu")
     leaves = [arguments[position].requires_grad_() for position in header["of"]]
@@ -45,16 +45,23 @@ def survey(module: Any, header: dict[str, Any], blobs: list[bytearray]) -> Surve
 
 
 class Launches:
-    """The launches of a call, as what a compiler has to know of them."""
+    """The launches of a call, as what a compiler has to know of them.
 
-    def __init__(self) -> None:
+    Args:
+        module: the learner's, whose kernels they are.
+    """
+
+    def __init__(self, module: Any) -> None:
+        self.jitted = dict(_jitted(module))
         self.tuning = 0
         self.recipes: list[dict[str, Any]] = []
 
     def note(self, kernel: Any, named: dict[str, Any], options: dict[str, Any]) -> None:
         """Write one down."""
         made = recipe.written(kernel, named, options)
-        self.recipes.append({**recipe.specialised(kernel, made), "tuned": self.tuning > 0})
+        jitted = self.jitted.get(kernel.__name__)
+        but = recipe.unspecialised(jitted) if jitted else recipe.NONE
+        self.recipes.append({**recipe.specialised(kernel, made, but), "tuned": self.tuning > 0})
 
     @contextlib.contextmanager
     def tuned(self) -> Iterator[None]:
@@ -70,6 +77,15 @@ class Launches:
 
         with mock.patch.object(Autotuner, "run", run), mock.patch.object(Autotuner, "_bench", _tried):
             yield
+
+
+def _jitted(module: Any) -> Iterator[tuple[str, Any]]:
+    """The kernels of a module by name, out of their autotuners and heuristics."""
+    for value in vars(module).values():
+        while isinstance(getattr(value, "fn", None), KernelInterface):
+            value = value.fn
+        if isinstance(value, KernelInterface):
+            yield value.fn.__name__, value
 
 
 def _tried(tuner: Any, *args: Any, config: Any, **meta: Any) -> list[float]:

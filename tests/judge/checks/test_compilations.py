@@ -1,0 +1,153 @@
+"""How often a kernel is compiled over some calls, and what Triton tells apart in them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.judge.conftest import KERNEL as HEAD
+from tests.judge.conftest import Judged
+from tests.learner import REPO
+
+HIDDEN = """
+def inputs(case, draw):
+    return draw(case.n, layout=case.layout), case.share, case.step
+
+
+STEPS = [Case(n=40, share=0.5 / step, step=step) for step in (1, 2, 3, 1000)]
+
+challenge = Challenge(
+    entry="scaled",
+    inputs=inputs,
+    reference=lambda x, share, step: x * share / step,
+    cases=STEPS,
+    compilations=Compilations(STEPS, most=2),
+)
+"""
+KERNEL = """@triton.jit
+def scale_kernel(x_ptr, y_ptr, n, share, step, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    tl.store(y_ptr + offs, tl.load(x_ptr + offs, mask=mask) * share / step, mask=mask)
+
+
+def scaled(x, share, step):
+    y = torch.empty_like(x)
+    scale_kernel[(triton.cdiv(len(x), 16),)](x, y, len(x), share, step, BLOCK=16)
+    return y
+"""
+SIXTEEN = HIDDEN.replace("1000", "1600")
+
+
+@pytest.mark.parametrize(
+    ("hidden", "old", "new"),
+    [
+        (HIDDEN, "", ""),
+        (SIXTEEN, "step, BLOCK=16)", "float(step), BLOCK=16)"),
+        (SIXTEEN, "@triton.jit", "@triton.jit(do_not_specialize=['step'])"),
+        (SIXTEEN, "@triton.jit", "@triton.jit(do_not_specialize_on_alignment=[4])"),
+        (HIDDEN, "n, share, step, BLOCK: tl", "n, share: tl.float32, step, BLOCK: tl"),
+    ],
+)
+def test_few_compilations_pass(judged: Judged, hidden: str, old: str, new: str) -> None:
+    verdict = judged(hidden, KERNEL.replace(old, new))
+    assert verdict.status == "passed", verdict.diagnosis
+    assert next(check for check in verdict.checks if "compilations" in check.name).outcome == "passed"
+
+
+@pytest.mark.parametrize(
+    ("hidden", "old", "new", "says"),
+    [
+        (
+            HIDDEN,
+            "share, step, BLOCK:",
+            "share: tl.constexpr, step, BLOCK:",
+            "As tl.constexpr each value of `share` is",
+        ),
+        (
+            HIDDEN,
+            "share, step, BLOCK:",
+            "share: tl.constexpr, step: tl.constexpr, BLOCK:",
+            "Over 4 calls scale_kernel is compiled 4 times; 2 are enough. As tl.constexpr each value "
+            "of `share` and `step` is compiled anew.",
+        ),
+        (SIXTEEN, "", "", "is compiled 3 times; 2 are enough. Of the integer `step` Triton asks"),
+        (
+            HIDDEN,
+            "BLOCK=16)\n",
+            "BLOCK=16, num_warps=min(1 << step, 8) if step < 4 else 16)\n",
+            "The option `num_warps` differs",
+        ),
+    ],
+)
+def test_too_many_are_told_with_what_differs(
+    judged: Judged, hidden: str, old: str, new: str, says: str
+) -> None:
+    assert not old or KERNEL.count(old) == 1
+    verdict = judged(hidden, KERNEL.replace(old, new) if old else KERNEL)
+    assert verdict.status == "failed"
+    assert says in verdict.diagnosis
+
+
+def test_dtypes_and_alignment_are_told_apart(judged: Judged) -> None:
+    for more, says in (
+        ("dtype=torch.float16", "The dtype of `x_ptr` and `y_ptr` differs"),
+        ("layout='offset'", "Whether `x_ptr` begins at a multiple of 16 bytes differs"),
+    ):
+        cases = f"[Case(n=40, share=0.5, step=2), Case(n=40, share=0.5, step=2, {more})]"
+        verdict = judged(
+            HIDDEN.replace("Compilations(STEPS, most=2)", f"Compilations({cases}, most=1)"), KERNEL
+        )
+        assert says in verdict.diagnosis
+
+
+COMPILED = """
+import importlib.util, json, sys
+import torch
+from triton.runtime import driver
+from grader import datasheets
+from grader.compiler.driver import Driver
+from grader.runner.compiled import compilations
+
+driver.set_active(Driver(datasheets.GPUS[datasheets.USUAL]))
+spec = importlib.util.spec_from_file_location("kernel", sys.argv[1])
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+x = torch.empty(16)
+with compilations() as recipes:
+    for step in (1, 2, 3, 1600):
+        module.scale_kernel.warmup(x, x, 40, 0.5 / step, step, BLOCK=16, grid=(1,))
+print(json.dumps(recipes))
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "count"),
+    [
+        ("", "", 3),
+        ("@triton.jit", "@triton.jit(do_not_specialize=['step'])", 1),
+        ("share, s", "share: tl.constexpr, s", 4),
+    ],
+)
+def test_tritons_own_hook_counts_the_same(tmp_path: Path, old: str, new: str, count: int) -> None:
+    path = tmp_path / "kernel.py"
+    path.write_text(HEAD + KERNEL.replace(old, new, 1), encoding="utf-8")
+    environment = {
+        "PYTHONPATH": str(REPO),
+        "PATH": "/usr/bin:/bin",
+        "TRITON_CACHE_DIR": str(tmp_path / "cache"),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", COMPILED, str(path)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    recipes = json.loads(done.stdout)
+    assert len(recipes) == len({json.dumps(recipe) for recipe in recipes}) == count
