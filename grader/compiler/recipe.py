@@ -66,6 +66,8 @@ def specialised(kernel: Any, recipe: dict[str, Any], but: Names = NONE) -> dict[
 
 def _alike(word: Any, name: str, but: Names) -> Any:
     plain, unaligned = name in but[0], name in but[0] | but[1]
+    if isinstance(word, dict) and word["is"] == "tuple":
+        return {**word, "items": [_alike(item, name, but) for item in word["items"]]}
     if isinstance(word, dict):
         float_ = {"text": "0.5"} if word["is"] == "float" else {}
         tensor = {"aligned": False} if word["is"] == "tensor" and unaligned else {}

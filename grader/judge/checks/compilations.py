@@ -68,7 +68,7 @@ REASONS: Sequence[tuple[Callable[[str, list[Any], Recipe], bool], str]] = (
     (lambda name, _, recipe: name in recipe["options"], "The option {} differs, and each is compiled for."),
     (
         lambda _, words, __: all(type(word) is int for word in words),
-        "Of the integer {} Triton asks whether it is 1, and whether 16 divides it: it compiles for each answer.",
+        "Of the integer {} Triton asks whether it is 1, and whether 16 divides it, and compiles for each.",
     ),
     (
         lambda _, words, __: _tensors(words) and len({word["dtype"] for word in words}) > 1,

@@ -59,6 +59,14 @@ def test_few_compilations_pass(judged: Judged, hidden: str, old: str, new: str) 
     assert next(check for check in verdict.checks if "compilations" in check.name).outcome == "passed"
 
 
+def test_the_items_of_a_tuple_are_no_constants(judged: Judged) -> None:
+    kernel = KERNEL.replace("* share / step", "* pair[0] / pair[1]").replace(
+        "n, share, step, B", "n, pair, B"
+    )
+    verdict = judged(HIDDEN, kernel.replace("share, step, BLOCK=16", "(share, float(step)), BLOCK=16"))
+    assert verdict.status == "passed", verdict.diagnosis
+
+
 @pytest.mark.parametrize(
     ("hidden", "old", "new", "says"),
     [

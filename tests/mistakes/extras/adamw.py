@@ -1,0 +1,164 @@
+"""Extra: what a fused AdamW gets wrong, and what the grader must say about it."""
+
+from __future__ import annotations
+
+from grader.dev.planted import Mistake
+
+G = "g = tl.load(grad_ptr + offs, mask=mask, other=0.0).to(tl.float32)\n"
+M = "m = beta1 * m + share1 * g"
+MOVED = "rate * (m / (tl.sqrt(v) * correction + eps))"
+P = f"p = p * decay - {MOVED}"
+PROGRAM = "tl.program_id(0).to(tl.int64)"
+STORE_M = "tl.store(exp_avg_ptr + offs, m, mask=mask)"
+STORE_P = "tl.store(param_ptr + offs, p, mask=mask)"
+STORE_V = "tl.store(exp_avg_sq_ptr + offs, v, mask=mask)"
+V = "v = beta2 * v + share2 * g * g"
+
+mistakes = [
+    Mistake(
+        "weight decay is added to the gradient",
+        swap={
+            G: f"{G}    g += decay * p\n",
+            "1 - lr * weight_decay": "weight_decay",
+            P: P.replace(" * decay", ""),
+        },
+        fails="correct",
+        says="an L2 term",
+    ),
+    Mistake(
+        "weight decay is left out", swap={"p * decay": "p"}, fails="correct", says="Weight decay is left out"
+    ),
+    Mistake(
+        "weight decay lacks lr",
+        swap={"1 - lr * weight_decay": "1 - weight_decay"},
+        fails="correct",
+        says="lacks lr",
+    ),
+    Mistake(
+        "there is no bias correction",
+        swap={"lr / (1 - beta1**step)": "lr", "1 / math.sqrt(1 - beta2**step)": "1.0"},
+        fails="correct",
+        says="bias corrections are missing",
+    ),
+    Mistake(
+        "exp_avg_sq is not corrected",
+        swap={"1 / math.sqrt(1 - beta2**step)": "1.0"},
+        fails="correct",
+        says="exp_avg_sq lacks its bias correction",
+    ),
+    Mistake(
+        "the step is counted from 0",
+        swap={"beta1**step": "beta1 ** (step - 1)", "beta2**step": "beta2 ** (step - 1)"},
+        fails="correct",
+        says="counted from 0",
+    ),
+    Mistake(
+        "the step is counted from 0, and the first one is spared",
+        swap={"beta1**step": "beta1 ** max(step - 1, 1)", "beta2**step": "beta2 ** max(step - 1, 1)"},
+        fails="correct",
+        says="counted from 0",
+    ),
+    Mistake(
+        "eps is added inside of the root",
+        swap={"tl.sqrt(v) * correction + eps": "tl.sqrt(v * correction * correction + eps)"},
+        fails="correct",
+        says="inside of the root",
+    ),
+    Mistake(
+        "eps is corrected, too",
+        swap={"tl.sqrt(v) * correction + eps": "(tl.sqrt(v) + eps) * correction"},
+        fails="correct",
+        says="added last",
+    ),
+    Mistake(
+        "the gradient is not squared",
+        swap={V: "v = beta2 * v + share2 * g"},
+        fails="correct",
+        says="not its square",
+    ),
+    Mistake(
+        "exp_avg takes in the whole gradient",
+        swap={M: "m = beta1 * m + g"},
+        fails="correct",
+        says="whole gradient",
+    ),
+    Mistake(
+        "param moves uphill", swap={"p * decay - rate": "p * decay + rate"}, fails="correct", says="uphill"
+    ),
+    Mistake(
+        "1 - beta is taken in the kernel",
+        swap={M: "m = beta1 * m + (1 - beta1) * g", V: "v = beta2 * v + (1 - beta2) * g * g"},
+        fails="correct",
+        says="1 − beta was taken in fp32",
+    ),
+    Mistake(
+        "param is not stored",
+        swap={f"    {STORE_P}\n": ""},
+        fails="correct",
+        says="param is after the call what it was before",
+    ),
+    Mistake(
+        "exp_avg is not stored",
+        swap={f"    {STORE_M}\n": ""},
+        fails="correct",
+        says="exp_avg is after the call what it was before",
+    ),
+    Mistake(
+        "the states are rounded to param's dtype",
+        swap={
+            STORE_M: "tl.store(exp_avg_ptr + offs, m.to(param_ptr.dtype.element_ty), mask=mask)",
+            STORE_V: "tl.store(exp_avg_sq_ptr + offs, v.to(param_ptr.dtype.element_ty), mask=mask)",
+        },
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "grad is decayed where it lies",
+        swap={G: f"{G}    tl.store(grad_ptr + offs, g + (1 - decay) * p, mask=mask)\n"},
+        fails="correct",
+        says="changed its input grad",
+    ),
+    Mistake(
+        "a new param is returned",
+        swap={
+            "    n = param.numel()\n": "    param = torch.empty_like(param)\n    n = param.numel()\n",
+            "        num_warps=4,\n    )\n": "        num_warps=4,\n    )\n    return param\n",
+        },
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "the last block is left out",
+        swap={"triton.cdiv(n, BLOCK)": "n // BLOCK"},
+        fails="correct",
+        says="Round up",
+    ),
+    Mistake(
+        "the stores have no mask",
+        swap={STORE_P: "tl.store(param_ptr + offs, p)"},
+        fails="correct",
+        says="Unmasked store",
+    ),
+    Mistake("offsets in 32 bits", swap={PROGRAM: "tl.program_id(0)"}, fails="edges", says="2³¹"),
+    Mistake(
+        "rate is a tl.constexpr",
+        swap={"    rate,\n    correction,\n": "    rate: tl.constexpr,\n    correction: tl.constexpr,\n"},
+        fails="edges",
+        says="As tl.constexpr each value of `rate` and `correction`",
+    ),
+    Mistake(
+        "the step is read from the device",
+        swap={"    BLOCK = 1024\n": "    BLOCK = 1024\n    if n and grad[0].item() == 0:\n        n = n\n"},
+        fails="correct",
+        says="item",
+    ),
+    Mistake(
+        "torch shrinks param first",
+        swap={
+            "    n = param.numel()\n": "    n = param.numel()\n    param.mul_(1 - lr * weight_decay)\n",
+            "p * decay": "p",
+        },
+        fails="correct or honest",
+        says="",
+    ),
+]
