@@ -99,7 +99,7 @@ class LaunchCounts:
         sampled: how many of them ran here.
         cut: one was ended early, so that all counts are "at least".
         shortened: some steps of a long loop were left out, and counted by those beside them.
-        dots, flops: calls of tl.dot, and their operations.
+        dots, flops: calls of tl.dot, and their operations; of torch, those of a product.
         ops: element operations by kind: fp32 (and shorter), fp64, special (exp, log, sin, …).
         lines: where the first tl.dot stands (`dot`), and the first arithmetic in fp64 (`fp64`).
         rounds: loop steps with loads in them, in the program that has most; `mean_rounds` on average.

@@ -15,6 +15,7 @@ from grader.memory import span
 from grader.operators import EMPTY, FILLED, VIEWS, WHOLE_FILLS, Watch, body, tensors_in
 
 LARGE = 1 << 18  # elements, from which on contents do not matter
+PRODUCTS = ("mm", "bmm", "addmm", "baddbmm")  # the last two tensors are multiplied
 _NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # Linux does not count it as memory before it is touched
 
 
@@ -48,11 +49,12 @@ class Hollow(Watch):  # type: ignore[no-untyped-call]
     """Operations on large tensors give tensors that are never filled.
 
     Args:
-        note: told of every operation that would move memory: its name, bytes read, bytes written.
+        note: told of every operation that would move memory: its name, bytes read, bytes written, and the
+            floating-point operations of a product, with the bytes of an element.
         apart: bytes between two large tensors.
     """
 
-    def __init__(self, note: Callable[[str, int, int], None], apart: int = 0) -> None:
+    def __init__(self, note: Callable[..., None], apart: int = 0) -> None:
         super().__init__()
         self.note, self.apart = note, apart
 
@@ -77,7 +79,8 @@ class Hollow(Watch):  # type: ignore[no-untyped-call]
             result = func(*args, **kwargs)
         made = tensors_in([result])
         if made:
-            self.note(name, sum(t.nbytes for t in given), sum(t.nbytes for t in made))
+            moved = sum(t.nbytes for t in given), sum(t.nbytes for t in made)
+            self.note(name, *moved, *_product(name, given, made[0]))
         return result
 
     def _allocate(self, func: Any, name: str, args: Any, kwargs: Any) -> torch.Tensor:
@@ -97,6 +100,13 @@ class Hollow(Watch):  # type: ignore[no-untyped-call]
             return args[0]
         plain = func(*_on_meta(args), **dict(zip(kwargs, _on_meta(tuple(kwargs.values())), strict=True)))
         return _off_meta(plain, self.apart)
+
+
+def _product(name: str, given: list[torch.Tensor], made: torch.Tensor) -> tuple[int, ...]:
+    """Operations of a matrix product, and bytes of an element; nothing for another operator."""
+    if name not in PRODUCTS:
+        return ()
+    return 2 * made.numel() * given[-2].shape[-1], made.element_size()
 
 
 def _on_meta(values: tuple[Any, ...]) -> list[Any]:

@@ -98,12 +98,14 @@ def _matrix(call: Call) -> Iterator[Fact]:
         return
     products = call.products
     idle = [launch for launch, compiled in pairs if launch.dots and not compiled.facts["matrix"]]
+    idle += [launch for launch in call.launches if not launch.line and launch.flops and launch.ops]
     if not products:
         line = max((launch for launch, _ in pairs), key=lambda launch: launch.asked).line
         yield Fact("matrix units", False, "The matrix units stay idle: there is no tl.dot.", line)
     elif sum(launch.flops for launch in idle) > MATRIX * products:
         line = idle[0].lines.get("dot", 0)
-        says = f"The matrix units stay idle: line {line} multiplies with tl.dot, but not in 16 bits."
+        which = f"line {line} multiplies with tl.dot" if idle[0].line else f"{idle[0].kernel} multiplies"
+        says = f"The matrix units stay idle: {which}, but not in 16 bits."
         yield Fact("matrix units", False, says, line)
     else:
         yield Fact("matrix units", True, "The matrix units do the products.")
@@ -202,7 +204,7 @@ def _products(call: Call, ours: Ours | None) -> Iterator[Fact]:
     times = call.products / ours.flops
     most = max(call.launches, key=lambda launch: launch.flops)
     says = f"The call multiplies {times:.1f}× what our solution does"
-    if times >= PRODUCTS and most.heaviest_flops * most.programs < ALIKE * most.flops:
+    if most.line and times >= PRODUCTS and most.heaviest_flops * most.programs < ALIKE * most.flops:
         says += f": every program of {most.kernel} multiplies as much, so no block is skipped"
     yield Fact("products", times < PRODUCTS, f"{says}.", most.lines.get("dot", most.line))
 

@@ -49,7 +49,7 @@ class Built:
 def roofs(launch: LaunchCounts, gpu: Gpu, built: Built) -> dict[str, float]:
     """Seconds by what would be the limit, if nothing else were."""
     if not launch.line:
-        return {"memory": launch.heaviest / (gpu.dram * 1e9 * REACHED)}
+        return _of_torch(launch, gpu)
     busy = min(1.0, launch.programs / gpu.sms)
     sm_bytes = SM_BYTES * gpu.clock * 1e9
     single = SINGLE if gpu.major >= 9 and not built.warpgroup else 1.0
@@ -75,6 +75,17 @@ def roofs(launch: LaunchCounts, gpu: Gpu, built: Built) -> dict[str, float]:
         "arithmetic": arithmetic,
         "spills": 2 * built.spilled * launch.programs * steps / (SPILLED * gpu.l2 * 1e9 * busy),
         "waiting": max(alone, together),
+    }
+
+
+def _of_torch(launch: LaunchCounts, gpu: Gpu) -> dict[str, float]:
+    """An operation of torch: what it moves, and a product at the rate that tl.dot reaches; in fp32 without
+    matrix units.
+    """
+    rate = gpu.fp32 * 0.7 if launch.ops.get("fp32") else gpu.tensor * 0.7
+    return {
+        "memory": launch.heaviest / (gpu.dram * 1e9 * REACHED),
+        "products": launch.flops / (rate * 1e12),
     }
 
 

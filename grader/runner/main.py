@@ -142,7 +142,7 @@ class LearnerFile:
         arguments = unpack_arguments(header["arguments"], blobs, self.device)
         leaves = [arguments[position].requires_grad_() for position in header["of"]]
         held = peak.Peak(arguments)
-        with observed(held, peak.Anywhere(self.path)), held:
+        with peak.swept(), observed(held, peak.Anywhere(self.path)), held:
             result = getattr(self.module, header["entry"])(*arguments)
             with _disable_current_modes():
                 upstream = backward.any_upstream(result)

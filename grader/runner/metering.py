@@ -56,10 +56,11 @@ class Metering:
         arguments = unpack_arguments(header["arguments"], blobs, "cpu")
         meter = Meter(counter, storages_in(arguments), recipe.written, gpu)
 
-        def note(name: str, read: int, written: int) -> None:
+        def note(name: str, read: int, written: int, flops: int = 0, itemsize: int = 0) -> None:
             if not meter.paused:
                 launch = LaunchCounts(f"torch.{name}", 0, (1, 1, 1), 1)
-                launch.heaviest = read + written
+                launch.heaviest, launch.flops = read + written, flops
+                launch.ops = {"fp32": flops / 2} if itemsize > 2 else {}
                 meter.launches.append(launch)
 
         with meter.installed(), tuned(meter, gpu), pretended(gpu), Hollow(note):

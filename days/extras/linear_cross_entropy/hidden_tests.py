@@ -1,0 +1,103 @@
+"""Extra: cross-entropy of a product whose logits are never whole in memory; both passes at 0.45 of torch."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from grader.challenge import Case, Challenge, Gradients, Memory, Speed
+from grader.formulas.drawing import tensor
+from grader.formulas.dtypes import BRAIN, HALF
+
+from .suspects import SUSPECTS
+
+
+def inputs(case: Case, draw) -> tuple[Tensor, Tensor, Tensor, int]:
+    """x, weight, target, ignore_index. About `ignored` of the rows are; the first target is the last class.
+
+    `exact`ly represented logits, in 16 bits: multiples of 1/64, so that a loss does not depend on whether
+    they were rounded. `rising` logits have their maximum in the last columns.
+    """
+    x, weight = draw(case.t, case.h), tensor(case, draw, "w", case.v, case.h)
+    if "coarse" in case:
+        for operand in (x, weight):
+            operand.copy_(draw.integers(*operand.shape, low=-2, high=3)).mul_(0.125)
+    else:
+        weight *= case.h**-0.5
+    if "rising" in case:
+        x.abs_()
+        weight.copy_(weight.sort(dim=0).values)
+    target = draw.integers(case.t, low=0, high=case.v)
+    target[:1] = case.v - 1
+    ignore_index = case.get("ignore_index", -100)
+    target[draw.integers(case.t, low=0, high=1000) < 1000 * case.get("ignored", 0.0)] = ignore_index
+    return x, weight, target, ignore_index
+
+
+def reference(x: Tensor, weight: Tensor, target: Tensor, ignore_index: int) -> Tensor:
+    """torch's, in fp32 or wider from the logits on; ignored rows are kept out of it."""
+    logits = x @ weight.T
+    wide = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    wide = torch.where((target == ignore_index)[:, None], 0.0, wide)
+    return cross_entropy(wide, target, ignore_index=ignore_index)
+
+
+def plain(x: Tensor, weight: Tensor, target: Tensor, ignore_index: int) -> Tensor:
+    """What someone with torch alone would call."""
+    return cross_entropy((x @ weight.T).float(), target, ignore_index=ignore_index)
+
+
+def kept(x: Tensor, weight: Tensor, target: Tensor, _) -> int:
+    return (x.numel() + weight.numel()) * x.element_size() + 2 * target.nbytes + 64
+
+
+def eighth(x: Tensor, weight: Tensor, *_) -> int:
+    return len(x) * len(weight) * x.element_size() // 8
+
+
+wide = Case(t=4096, h=2048, v=128256, dtype=BRAIN, gpu=True)
+
+CASES = [
+    Case(t=3, h=8, v=7),
+    Case(t=1, h=5, v=50),
+    Case(t=20, h=16, v=1),
+    Case(t=0, h=8, v=9),
+    Case(t=9, h=3, v=33, ignored=0.4),
+    Case(t=7, h=20, v=65, ignored=1.0),
+    Case(t=30, h=8, v=6, ignore_index=2),
+    Case(t=6, h=33, v=129, ignored=0.3),
+    Case(t=70, h=16, v=40),
+    Case(t=5, h=17, v=500, ignored=0.2),
+    Case(t=4, h=16, v=1600),
+    Case(t=16, h=24, v=130, dtype=HALF, coarse=True, ignored=0.2),
+    Case(t=16, h=24, v=130, dtype=BRAIN, coarse=True, ignored=0.2),
+    Case(t=5, h=30, v=500, dtype=BRAIN, coarse=True),
+    Case(t=5, h=16, v=300, rising=True),
+    Case(t=9, h=24, v=70, layout="offset", ignored=0.2),
+    Case(t=9, h=24, v=70, layout="offset", dtype=BRAIN, coarse=True),
+    Case(t=9, h=16, v=130, values="heavy", w_values="normal"),
+    Case(t=9, h=16, v=130, values="zeros", w_values="normal"),
+    Case(t=9, h=16, v=130, values="nan", w_values="normal"),
+    Case(t=9, h=24, v=130, ignored=0.2, calls=2),
+]
+
+challenge = Challenge(
+    entry="linear_cross_entropy",
+    inputs=inputs,
+    reference=reference,
+    no_host_reads=True,
+    gradients=Gradients(of=(0, 1), saved=kept),
+    allow=("mm",),
+    suspects=SUSPECTS,
+    cases=CASES,
+    speed=Speed(
+        wide,
+        moved=lambda x, weight, *_: 2 * (x.nbytes + weight.nbytes),
+        flops=lambda x, weight, *_: 8 * x.numel() * len(weight),
+        of_torch=0.45,
+        torch=plain,
+        part="both",
+    ),
+    memory=Memory(Case(t=24, h=16, v=2048), extra=eighth, part="both"),
+)

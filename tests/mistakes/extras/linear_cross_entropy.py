@@ -1,0 +1,145 @@
+"""Extra: what a chunked loss gets wrong, and what the grader must say about it."""
+
+from __future__ import annotations
+
+from grader.dev.planted import Mistake
+
+ADD_DX = "add(torch.mm(logits, weight[chunk]), total, dx if chunk.stop == n_classes else total)"
+COUNT = "count += counts.to(tl.int32)"
+GRAD = "(p - tl.where(cols + first == target, 1.0, 0.0)) * scale"
+LOAD = 'mask=cols < n_cols, other=-float("inf")'
+LOGITS = "            logits = torch.mm(x, weight[chunk].t())\n            chunk_loss_kernel"
+RESCALED = "l_i = l_i * tl.exp2((m_i - m_new) * LOG2_E) + "
+SAVE = "ctx.save_for_backward(x, weight, target, lse, count)"
+SCALE = "scale = tl.load(dloss_ptr) / tl.load(count_ptr)"
+WIDTH = "width = triton.cdiv(n_classes, 24 * 64) * 64"
+ZEROS = "        tl.store(logits_ptrs, tl.zeros((BLOCK_N,), tl.float32), mask=mask)\n"
+
+mistakes = [
+    Mistake(
+        "the sum is divided by all rows",
+        swap={COUNT: "count += (rows < n_rows).to(tl.int32)"},
+        fails="correct",
+        says="divided by all rows",
+    ),
+    Mistake(
+        "the loss is a sum",
+        swap={"tl.sum(loss, axis=0) / n_valid": "tl.sum(loss, axis=0)"},
+        fails="correct",
+        says="sum of the losses",
+    ),
+    Mistake(
+        "the upstream gradient is dropped",
+        swap={SCALE: "scale = 1 / tl.load(count_ptr)"},
+        fails="correct",
+        says="upstream gradient is dropped",
+    ),
+    Mistake(
+        "the gradient is not divided by the count",
+        swap={SCALE: "scale = tl.load(dloss_ptr)"},
+        fails="correct",
+        says="not divided",
+    ),
+    Mistake(
+        "ignored rows keep their logits in the place of a gradient",
+        swap={f"    else:\n{ZEROS}": ""},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "the sum so far is not rescaled when the maximum rises",
+        swap={RESCALED: "l_i += "},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "lanes past the chunk hold 0",
+        swap={LOAD: "mask=cols < n_cols, other=0.0"},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "each chunk begins anew",
+        swap={
+            "m_i = tl.load(max_ptr + row)": "m_i = LOWEST + 0.0",
+            "l_i = tl.load(sum_ptr + row)": "l_i = 0.0",
+        },
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "the target is looked for in every chunk alike",
+        swap={"at = target - first": "at = target"},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "the gradient forgets where its chunk begins",
+        swap={GRAD: GRAD.replace("cols + first", "cols")},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "the gradient is softmax alone", swap={GRAD: "p * scale"}, fails="correct", says="lacks the target"
+    ),
+    Mistake(
+        "the gradient is turned round",
+        swap={GRAD: GRAD.replace("(p -", "(-p +")},
+        fails="correct",
+        says="turned round",
+    ),
+    Mistake(
+        "dx is the last chunk's",
+        swap={ADD_DX: "add(torch.mm(logits, weight[chunk]), None, dx)"},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "the last chunk is left out",
+        swap={
+            "for first in range(0, n_classes, width)": "for first in range(0, n_classes - width + 1, width)"
+        },
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "the logits are whole",
+        swap={WIDTH: "width = n_classes"},
+        fails="memory",
+        says="with its backward pass",
+    ),
+    Mistake(
+        "two chunks are alive at once, and they are wide",
+        swap={WIDTH: "width = triton.cdiv(n_classes, 8 * 64) * 64"},
+        fails="memory",
+        says="At its peak",
+    ),
+    Mistake(
+        "the chunks are kept for the backward pass",
+        swap={
+            SAVE: f"{SAVE}\n        ctx.kept = kept",
+            LOGITS: LOGITS.replace("[chunk].t())\n", "[chunk].t())\n            kept.append(logits)\n"),
+            "        start_kernel[(": "        kept = []\n        start_kernel[(",
+        },
+        fails="correct",
+        says="keeps",
+    ),
+    Mistake(
+        "the count is read on the host",
+        swap={SAVE: f"{SAVE}\n        ctx.number = count.item()"},
+        fails="correct",
+        says="item",
+    ),
+    Mistake(
+        "torch computes the softmax",
+        swap={"        return mean\n": "        return mean + 0\n"},
+        fails="honest",
+        says="torch",
+    ),
+    Mistake(
+        "dweight is not for the chunk's rows",
+        swap={"dweight[chunk])": "dweight[: chunk.stop - chunk.start])"},
+        fails="correct",
+        says="",
+    ),
+]
