@@ -109,7 +109,7 @@ mistakes = [
         says="with its backward pass",
     ),
     Mistake(
-        "two chunks are alive at once, and they are wide",
+        "a chunk is an eighth of all, and its products come on top",
         swap={WIDTH: "width = triton.cdiv(n_classes, 8 * 64) * 64"},
         fails="memory",
         says="At its peak",
