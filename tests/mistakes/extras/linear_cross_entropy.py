@@ -131,7 +131,7 @@ mistakes = [
         says="item",
     ),
     Mistake(
-        "torch computes the softmax",
+        "torch adds something to the loss",
         swap={"        return mean\n": "        return mean + 0\n"},
         fails="honest",
         says="torch",
