@@ -187,6 +187,7 @@ class Challenge:
         rowwise: row i of the results depends on row i of the inputs alone, so that an output of gigabytes
             can be judged by some of its rows.
         programs: how many programs the call must launch in all, where the day fixes it.
+        programs_of: "the first launch" has that many of its own, and those behind it as many as they like.
         no_host_reads: the launcher may not look at a tensor's values (`.item()`, `.tolist()`, …).
         probe: the entry is a device function; "tile_map" has it called for every program of a grid, with
             the case's arguments num_pid_m, num_pid_n and GROUP_M, and judges its answers, int32 [pids, 2].
@@ -215,6 +216,7 @@ class Challenge:
     reduces: Callable[[Case], int] | None = None
     rowwise: bool = False
     programs: Callable[..., int] | None = None
+    programs_of: Literal["the call", "the first launch"] = "the call"
     no_host_reads: bool = False
     probe: str | None = None
     suspects: Mapping[str, Callable[..., Any]] = field(default_factory=dict)

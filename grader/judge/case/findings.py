@@ -193,10 +193,12 @@ def _launch_findings(trial: Trial, launches: Sequence[Launch]) -> list[Finding]:
     if trial.challenge.programs is None:
         return []
     wanted = trial.challenge.programs(*trial.arguments)
-    launched = sum(math.prod(launch.grid) for launch in launches)
+    first = trial.challenge.programs_of == "the first launch"
+    launched = sum(math.prod(launch.grid) for launch in (launches[:1] if first else launches))
     if launched == wanted:
         return []
-    return [Finding("programs", f"{launched} programs were launched where {wanted} are asked for")]
+    did = f"the first launch has {launched} programs" if first else f"{launched} programs were launched"
+    return [Finding("programs", f"{did} where {wanted} are asked for")]
 
 
 def _host_findings(trial: Trial, reads: Sequence[str]) -> list[Finding]:
