@@ -1,0 +1,153 @@
+"""Extra: what goes wrong between the chunks of a row, and what the grader must say about it."""
+
+from __future__ import annotations
+
+from grader.dev.planted import Mistake
+
+CHUNKS = "n_chunks = triton.cdiv(n_cols, chunk)"
+CLAMP = "m_new = tl.minimum(tl.maximum(m_i, tl.max(x, axis=0)), HIGHEST)"
+END = "end = tl.minimum(first + chunk, n_cols)"
+FIRST = "first = tl.program_id(0) % n_chunks * chunk"
+GRID = "chunk_kernel[(n_rows * n_chunks,)]"
+LOSS = "tl.store(loss_ptr + row, log_l + (m - x_target))"
+LSE = "tl.store(lse_ptr + row, log_l + m)"
+MAXIMA = "mask=index < n_chunks, other=-HIGHEST"
+SUMS = "mask=index < n_chunks, other=0.0"
+MERGED = "l_i = l_i * tl.exp2((m_i - m_new) * LOG2_E) + l_c * tl.exp2((m_c - m_new) * LOG2_E)"
+ONLY_HALF = 'cols < end, other=-float("inf")'
+RESCALED = "l_i = l_i * tl.exp2((m_i - m_new) * LOG2_E) + tl.sum(p, axis=0)"
+ROW = "row = (tl.program_id(0) // n_chunks).to(tl.int64)"
+START = "m_i = tl.full((LANES,), -HIGHEST, tl.float32)"
+TARGET = "tl.load(logits_ptr + row * stride_m + tl.load(target_ptr + row))"
+TO_MAX = "tl.store(max_ptr + tl.program_id(0), m)"
+TO_SUM = "tl.store(sum_ptr + tl.program_id(0), "
+
+mistakes = [
+    Mistake(
+        "the chunks of a row store over one another",
+        swap={
+            TO_MAX: "tl.store(max_ptr + row * n_chunks, m)",
+            TO_SUM: "tl.store(sum_ptr + row * n_chunks, ",
+            MAXIMA: "mask=index < 1, other=-HIGHEST",
+            SUMS: "mask=index < 1, other=0.0",
+        },
+        fails="correct",
+        says="race",
+        wish=True,
+    ),
+    Mistake(
+        "the merge stops at a block of chunks",
+        swap={"for start in range(0, n_chunks, BLOCK_C):": "for start in range(0, BLOCK_C, BLOCK_C):"},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "the merge reads as many chunks as a power of two",
+        swap={MAXIMA: "mask=index >= 0, other=-HIGHEST", SUMS: "mask=index >= 0, other=0.0"},
+        fails="correct",
+        says="past",
+    ),
+    Mistake(
+        "a chunk ends behind the end of its row",
+        swap={END: "end = first + chunk"},
+        fails="correct",
+        says="past",
+    ),
+    Mistake(
+        "lanes past the chunk hold 0",
+        swap={ONLY_HALF: "cols < end, other=0.0"},
+        fails="correct",
+        says="Lanes past a chunk's end",
+    ),
+    Mistake(
+        "the last chunk that is not whole is left out",
+        swap={CHUNKS: "n_chunks = max(n_cols // chunk, 1)"},
+        fails="correct",
+        says="is left out",
+    ),
+    Mistake(
+        "a program a row",
+        swap={
+            GRID: "chunk_kernel[(n_rows,)]",
+            CHUNKS: "n_chunks, chunk = 1, triton.next_power_of_2(n_cols)",
+        },
+        fails="correct",
+        says="first launch has",
+    ),
+    Mistake(
+        "the parts are added without their maxima",
+        swap={MERGED: "l_i += l_c"},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "the sum so far is not rescaled when the maximum rises",
+        swap={RESCALED: "l_i += tl.sum(p, axis=0)"},
+        fails="correct or edges",
+        says="",
+    ),
+    Mistake(
+        "a part's sum is not rescaled",
+        swap={" + l_c * tl.exp2((m_c - m_new) * LOG2_E)": " + l_c"},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "exp2 of natural numbers in the merge",
+        swap={MERGED: "l_i = l_i * tl.exp2(m_i - m_new) + l_c * tl.exp2(m_c - m_new)"},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "lse in base 2",
+        swap={LSE: "tl.store(lse_ptr + row, (log_l + m) * LOG2_E)"},
+        fails="correct",
+        says="log2(e) times",
+    ),
+    Mistake(
+        "a chunk of -inf alone is NaN",
+        swap={START: 'm_i = tl.full((LANES,), -float("inf"), tl.float32)'},
+        fails="correct or edges",
+        says="NaN",
+    ),
+    Mistake(
+        "Inf less Inf",
+        swap={CLAMP: "m_new = tl.maximum(m_i, tl.max(x, axis=0))"},
+        fails="edges",
+        says="inf - inf",
+    ),
+    Mistake(
+        "the target is looked for in the last chunk",
+        swap={
+            TARGET: TARGET.replace(
+                "tl.load(target_ptr + row)", "(n_chunks - 1) * 0 + tl.load(target_ptr + row) % 32"
+            )
+        },
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "the loss lacks the target",
+        swap={LOSS: "tl.store(loss_ptr + row, log_l + m + 0 * x_target)"},
+        fails="correct",
+        says="lacks the logit",
+    ),
+    Mistake(
+        "rows are taken to be n_cols apart",
+        swap={"logits_ptr + row * stride_m + cols": "logits_ptr + row * n_cols + cols"},
+        fails="edges",
+        says="stride",
+    ),
+    Mistake(
+        "32-bit rows",
+        swap={ROW: "row = tl.program_id(0) // n_chunks"},
+        fails="edges",
+        says="2³¹",
+    ),
+    Mistake(
+        "torch merges the parts",
+        swap={"    return loss, lse": "    return loss, (maxima + sums.log()).logsumexp(dim=1)"},
+        fails="honest",
+        says="torch",
+    ),
+]
