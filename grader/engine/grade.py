@@ -20,6 +20,7 @@ from grader.engine.precheck import LARGEST, Refusal, precheck
 from grader.engine.strict import confinement
 from grader.engine.warm import Warm, new_log
 from grader.errors import BadSubmission, CannotGrade, TrackError
+from grader.learner.earlier import taken
 from grader.request import Device, Request
 from grader.setup.doctor import unfit
 from grader.setup.nvidia import has_nvidia_gpu
@@ -79,6 +80,8 @@ def grade(
     problem = unfit(where)
     if problem is not None:
         raise CannotGrade(f"Nothing can be graded here: {problem.what}.", problem.fix)
+    for one in taken(day.hidden_tests, path.resolve(), source):
+        on_event({"event": "taken", "text": one.told})
     on_event({"event": "note", "text": "loading torch and triton"})
     timeout = call_timeout or CALL_TIMEOUT[where]
     files = day.hidden_tests, path.resolve(), day.provided

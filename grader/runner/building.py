@@ -1,6 +1,6 @@
 """The process that compiles the learner's kernels for a GPU that it does not see: never interpreted nor run.
 
-load    {path, provided, gpu, interpreted}, and the file's bytes → Loaded, of no functions
+load    {path, provided, mine, gpu, interpreted}, and the file's bytes → Loaded, of no functions
 build   {recipe, gpu, machine, code}                → Built
 accept  {recipe}                                    → Accepted
 compile {recipe, order}                             → Accepted, and Triton's cache holds it
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from typing import Any
 
 import triton
@@ -48,8 +49,9 @@ class Builder:
             triton.knobs.runtime.interpret = False
             os.environ["TRITON_INTERPRET"] = "1"
         with contextlib.nullcontext() if header["interpreted"] else pretended(gpu):
-            module = loading.load(self.path, bytes(blobs[0]), header["provided"])
-        for value in vars(module).values():
+            module = loading.load(self.path, bytes(blobs[0]), header["provided"], header["mine"])
+        earlier = [there for name, there in sys.modules.items() if name.startswith("mine.")]
+        for value in [value for there in (module, *earlier) for value in vars(there).values()]:
             jitted = _jitted(value)
             if jitted is not None:
                 self.functions.setdefault(jitted.fn.__name__, []).append(jitted)

@@ -14,8 +14,12 @@ from typing import Any
 _HANDED = itertools.count(1)
 
 
-def load(path: str, source: bytes, provided: str) -> ModuleType:
+def load(path: str, source: bytes, provided: str, mine: dict[str, list[str]] | None = None) -> ModuleType:
     """The file's module, called `kernel`; what lies beside it can be imported, and what the day provides.
+
+    Args:
+        mine: the functions that it can import from `mine`: by name the path and the source of the file that
+            holds it, and the folder of that file's own helpers.
 
     Python's own import would take a stale .pyc for a file that was saved twice within a second at equal size.
 
@@ -26,7 +30,17 @@ def load(path: str, source: bytes, provided: str) -> ModuleType:
     sys.path.insert(0, os.getcwd())
     sys.path.append(provided)
     sys.dont_write_bytecode = True  # beside the learner's files, and stale where two saves are a second apart
+    if mine:
+        _earlier(mine)
     return _module("kernel", path, source)
+
+
+def _earlier(mine: dict[str, list[str]]) -> None:
+    """The module `mine`; each file becomes a module of its own below it."""
+    whole = sys.modules["mine"] = ModuleType("mine")
+    for name, (path, source, helpers) in mine.items():
+        sys.path.append(helpers)
+        setattr(whole, name, getattr(_module(f"mine.{name}", path, source.encode()), name))
 
 
 def handed(source: str, entry: str) -> Any:

@@ -1,6 +1,6 @@
 """The runner's loop: load the learner's file, run its function on raw inputs, send back raw outputs.
 
-    load  {path, provided}, and the file's bytes         → Loaded
+    load  {path, provided, mine}, and the file's bytes   → Loaded
     call  {entry, arguments, upstream, of, writes, calls, seed, others}  → Called
     repeat {}, and other contents for the last call's inputs → Repeated
     peak  {entry, arguments, of, writes}                 → Peak
@@ -54,7 +54,7 @@ class LearnerFile:
         """Import the file and say what functions it has."""
         self.path = header["path"]
         try:
-            self.module = loading.load(self.path, bytes(blobs[0]), header["provided"])
+            self.module = loading.load(self.path, bytes(blobs[0]), header["provided"], header["mine"])
         finally:
             self._mend()
         functions = {}

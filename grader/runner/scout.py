@@ -1,6 +1,6 @@
 """A scout: another process of the untrusted side that calls the learner's function where no kernel runs.
 
-load   {path, provided, gpu}, and the file's bytes         → Loaded, of no functions
+load   {path, provided, mine, gpu}, and the file's bytes         → Loaded, of no functions
 survey {entry, arguments, upstream, of, gpu}  → Surveyed   (see surveying.py)
 
 It holds no CUDA context: a GPU is pretended, with tensors that take no memory.
@@ -35,7 +35,7 @@ class Scout:
         """Import the file, as it is imported where its kernels run."""
         self.path = header["path"]
         with contextlib.nullcontext() if INTERPRETED else pretended(Gpu(**header["gpu"])):
-            self.module = loading.load(self.path, bytes(blobs[0]), header["provided"])
+            self.module = loading.load(self.path, bytes(blobs[0]), header["provided"], header["mine"])
         return Loaded({}), []
 
     def survey(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:

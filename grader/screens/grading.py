@@ -50,6 +50,8 @@ class Grading:
         kind = event.get("event")
         if kind == "note":
             self._note = str(event.get("text", ""))
+        elif kind == "taken":
+            self._terminal.line(str(event.get("text", "")), indent=2)
         elif kind == "planned":
             self._planned = [str(name) for name in event.get("checks", ())]
         elif kind == "started":

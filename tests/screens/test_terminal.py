@@ -45,6 +45,16 @@ def test_a_terminal_says_the_same_as_a_pipe_but_for_colour_and_wrapping(name: st
     assert on_terminal[-len(piped) + 10 :] == piped[10:]
 
 
+@pytest.mark.parametrize("tty", [True, False])
+def test_what_a_file_takes_from_earlier_days_stays_on_the_screen(tty: bool) -> None:
+    def draw(terminal: Terminal) -> None:
+        with Grading(terminal, day(2)) as live:
+            live({"event": "taken", "text": "attention of day 27: yours"})
+            live({"event": "note", "text": "loading torch and triton"})
+
+    assert "\n  attention of day 27: yours" in re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown(draw, tty=tty))
+
+
 def test_a_terminal_gets_the_same_blank_lines_as_a_pipe() -> None:
     plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown(status, tty=True))
     assert [line.rstrip() for line in plain.splitlines()] == shown(status).splitlines()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import signal
 import socket
@@ -16,6 +17,7 @@ from grader.answers import Called, Confined, Failed, Loaded, TensorOutput, Verif
 from grader.candidate import Candidate
 from grader.judge.case import forms
 from grader.judge.case.forms import Form, Misfit
+from grader.learner.earlier import Earlier, taken
 from grader.memory import raw, span
 from grader.request import Request
 from grader.wire import Channel, Closed, Malformed, TimedOut
@@ -27,6 +29,7 @@ MAX_ANSWER = 6 << 30  # bytes; the largest result of the course has 2**31 elemen
 LARGE = 256 << 20  # storages from here on are not fetched whole
 
 
+_taken = functools.cache(taken)
 _one_question = threading.Lock()  # at a time, and its answer, on the channel to the parent
 
 
@@ -147,7 +150,8 @@ class Runner:
             RunnerLost: it did not survive that.
             RuntimeError: it failed, which is no fault of the learner's.
         """
-        shown = [str(folder) for folder in (request.path.parent, request.provided) if folder.is_dir()]
+        folders = (request.path.parent, request.provided, *(one.day.provided for one in _mine(request)))
+        shown = [str(folder) for folder in folders if folder.is_dir()]
         asked = {"do": "confine", "hidden": request.hidden or [], "shown": shown, "scratch": request.scratch}
         on_cpu = request.device == "cpu"
         command = {**asked, "on_cpu": on_cpu, "wakes": self.kind == "runner" and not on_cpu}
@@ -168,6 +172,11 @@ class Runner:
         self._reader.join(timeout=1)
 
 
+def _mine(request: Request) -> tuple[Earlier, ...]:
+    """What the learner's file takes from earlier days, the same all grading long."""
+    return _taken(request.hidden_tests, request.path, request.source)
+
+
 def ask_to_load(runner: Runner, request: Request, **more: Any) -> Loaded | Failed:
     """Have a runner, or a builder, import the learner's file, confined where that was asked for.
 
@@ -176,7 +185,9 @@ def ask_to_load(runner: Runner, request: Request, **more: Any) -> Loaded | Faile
     """
     if request.scratch:
         runner.confine(request)
-    command = {"do": "load", "path": str(request.path), "provided": str(request.provided), **more}
+    mine = {one.name: [one.path, one.source, str(one.day.provided)] for one in _mine(request)}
+    command = {"do": "load", "path": str(request.path), "provided": str(request.provided), "mine": mine}
+    command |= more
     return runner.ask(command, Loaded, [request.source], timeout=request.call_timeout)[0]
 
 
