@@ -1,0 +1,163 @@
+"""Extra: what goes wrong when a rotation moves into attention, and what the grader must say about it."""
+
+from __future__ import annotations
+
+from grader.dev.planted import Mistake
+
+DOT = "qk = tl.dot(q2, k2.T, tl.dot(q1, k1.T)) * (scale * LOG2_E)"
+END = "end = tl.minimum(S, start_m + BLOCK_M)"
+FROM_0 = "k1, k2 = rotated_rows(KEYS, cos_ptr, sin_ptr, 0, S - start_n, stride_m, D, BLOCK_N, HALF)"
+BLOCK = FROM_0.replace("KEYS", "k_ptr + start_n * stride_m")
+FROM_M = BLOCK.replace("cos_ptr, sin_ptr", "cos_ptr + AT, sin_ptr + AT").replace("AT", "start_m * (D // 2)")
+GROUP = "pid_h // GROUP"
+KEYS = "k1, k2 = rotated_rows(k_ptr, cos_ptr, sin_ptr, start_n, S, stride_m, D, BLOCK_N, HALF)"
+MASK = "mask = (offs_m < S)[:, None] & (offs_p < D // 2)[None, :]"
+OUT = "((pid_b * S + offs_m)[:, None] * n_heads + pid_h) * D"
+QUERIES = (
+    "q1, q2 = rotated_rows(qkv_ptr + pid_h * D, cos_ptr, sin_ptr, start_m, S, stride_m, D, BLOCK_M, HALF)"
+)
+ROUNDED = "return (x1 * cos - x2 * sin).to(dtype), (x2 * cos + x1 * sin).to(dtype)"
+SEEN = "seen = seen & (offs_n[None, :] <= offs_m[:, None])"
+SPARE = "    spare = torch.empty_like(qkv)\n"
+V = "v = tl.load(v_ptrs, mask=(offs_n < S)[:, None] & (offs_d < D)[None, :], other=0.0)"
+X2 = "x2 = tl.load(x_ptrs + D // 2, mask=mask, other=0.0).to(tl.float32)"
+
+mistakes = [
+    Mistake(
+        "positions of keys count from the start of their block",
+        swap={KEYS: BLOCK},
+        fails="correct",
+        says="counts from the start",
+    ),
+    Mistake(
+        "keys are turned by the positions of the queries",
+        swap={KEYS: FROM_M},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "all are turned by position 0",
+        swap={"angles = offs_m.to(tl.int64)[:, None]": "angles = 0 * offs_m.to(tl.int64)[:, None]"},
+        fails="correct",
+        says="Positions have no effect",
+    ),
+    Mistake(
+        "k is not turned",
+        swap={ROUNDED: f"if BLOCK == 64:\n        return x1.to(dtype), x2.to(dtype)\n    {ROUNDED}"},
+        fails="correct",
+        says="k is not turned",
+    ),
+    Mistake(
+        "v is turned as well",
+        swap={
+            V: (
+                f"{V}\n        other = (offs_d + D // 2) % D\n"
+                "        turn = offs_n.to(tl.int64)[:, None] * (D // 2) + (offs_d % (D // 2))[None, :]\n"
+                "        there = (offs_n < S)[:, None] & (offs_d < D)[None, :]\n"
+                "        w = tl.load(v_ptrs - offs_d[None, :] + other[None, :], mask=there, other=0.0)\n"
+                "        sign = tl.where(offs_d < D // 2, -1.0, 1.0)[None, :]\n"
+                "        c = tl.load(cos_ptr + turn, mask=there, other=0.0)\n"
+                "        s = tl.load(sin_ptr + turn, mask=there, other=0.0)\n"
+                "        v = (v * c + sign * w * s).to(v.dtype)"
+            )
+        },
+        fails="correct",
+        says="v is turned as well",
+    ),
+    Mistake(
+        "the sign of sin differs between q and k",
+        swap={KEYS: f"{KEYS}\n        k1, k2 = back(k1, k2, cos_ptr, sin_ptr, start_n, S, D, BLOCK_N, HALF)"}
+        | {
+            "@triton.jit\ndef fused_mha_kernel": (
+                "@triton.jit\n"
+                "def back(k1, k2, cos_ptr, sin_ptr, start, S, D: tl.constexpr, BLOCK: tl.constexpr, "
+                "HALF: tl.constexpr):\n"
+                "    offs_m, offs_p = start + tl.arange(0, BLOCK), tl.arange(0, HALF)\n"
+                "    mask = (offs_m < S)[:, None] & (offs_p < D // 2)[None, :]\n"
+                "    angles = offs_m[:, None] * (D // 2) + offs_p[None, :]\n"
+                "    cos = tl.load(cos_ptr + angles, mask=mask, other=0.0)\n"
+                "    sin = tl.load(sin_ptr + angles, mask=mask, other=0.0)\n"
+                "    c, s = cos * cos - sin * sin, 2 * sin * cos\n"
+                "    return (k1 * c + k2 * s).to(k1.dtype), (k2 * c - k1 * s).to(k1.dtype)\n\n\n"
+                "@triton.jit\ndef fused_mha_kernel"
+            )
+        },
+        fails="correct",
+        says="opposite directions",
+    ),
+    Mistake(
+        "the second half is computed from the first one, already turned",
+        swap={ROUNDED: "x1 = x1 * cos - x2 * sin\n    return x1.to(dtype), (x2 * cos + x1 * sin).to(dtype)"},
+        fails="correct",
+        says="already turned",
+    ),
+    Mistake(
+        "head h reads key head h mod h_k",
+        swap={GROUP: "pid_h % n_kv"},
+        fails="correct",
+        says="mod h_k",
+    ),
+    Mistake(
+        "the result is stored head by head",
+        swap={OUT: "((pid_b * n_heads + pid_h) * S + offs_m)[:, None] * D"},
+        fails="correct",
+        says="head by head",
+    ),
+    Mistake(
+        "only the first halves are multiplied",
+        swap={DOT: "qk = tl.dot(q1, k1.T) * (scale * LOG2_E)"},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "pairs past d / 2 are read",
+        swap={MASK: "mask = (offs_m < S)[:, None] & (offs_p >= 0)[None, :]"},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "causal is ignored",
+        swap={SEEN: "seen = seen", END: "end = S"},
+        fails="correct",
+        says="causal is ignored",
+    ),
+    Mistake(
+        "a query does not see its own key",
+        swap={SEEN: SEEN.replace("<=", "<")},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "the loop ends one block early",
+        swap={END: "end = tl.minimum(S, start_m + BLOCK_M - BLOCK_N)"},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "the scale is 1 / root d",
+        swap={"        S,\n        scale,\n        GROUP=": "        S,\n        D**-0.5,\n        GROUP="},
+        fails="correct",
+        says="not the one that is passed",
+    ),
+    Mistake(
+        "the maximum starts at 0",
+        swap={"tl.full((BLOCK_M,), LOWEST, tl.float32)": "tl.zeros((BLOCK_M,), tl.float32)"},
+        fails="correct or edges",
+        says="",
+    ),
+    Mistake(
+        "rotated q and k are stored",
+        swap={
+            "    BLOCK_M, BLOCK_N, num_warps = 128": f"{SPARE}    BLOCK_M, BLOCK_N, num_warps = 128",
+            "    return o": "    return o if S >= 0 else spare",
+        },
+        fails="memory",
+        says="",
+    ),
+    Mistake(
+        "torch turns the queries",
+        swap={"    B, S, width = qkv.shape": "    qkv = qkv * 1.0\n    B, S, width = qkv.shape"},
+        fails="honest",
+        says="torch",
+    ),
+]
