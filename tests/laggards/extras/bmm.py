@@ -1,0 +1,26 @@
+"""Extra: right products that leave most of the GPU idle, or never reach the matrix units."""
+
+from __future__ import annotations
+
+from grader.dev.planted import Laggard
+
+EACH = """    for g in range(batch):
+     bmm_kernel[grid](
+        a[g],
+        b[g],
+        c[g],
+        m,"""
+
+laggards = [
+    # 32 tiles a launch, for 132 SMs, 64 times.
+    Laggard(
+        "a launch for every matrix",
+        swap={
+            "grid = (batch * triton.cdiv": "grid = (triton.cdiv",
+            "    bmm_kernel[grid](\n        a,\n        b,\n        c,\n        m,": EACH,
+        },
+    ),
+    # 68.7 G products, each an instruction of its own in one of 32 lanes. (A broadcast product summed over its
+    # middle is no laggard: Triton 3.6 recognises it, and makes a TF32 dot of it on a GPU.)
+    Laggard("outer products one by one, without tl.dot", file="outer_products.py"),
+]
