@@ -1,0 +1,164 @@
+"""Extra: what a dynamic tanh and its backward pass get wrong, and what the grader must say about it."""
+
+from __future__ import annotations
+
+from grader.dev.planted import Mistake
+
+ALPHA_TERM = "dalpha += dz * x"
+BIAS_TERM = "dbias += dy\n"
+DTYPE = "dx_ptr.dtype.element_ty"
+DX = "dz * alpha, mask=mask"
+DY = "dy_ptr + row * stride_dym + offs_n * stride_dyn"
+DZ = "dz = dy * weight * (1 - t) * (1 + t)"
+PART_ALPHA = "dalpha_part = torch.empty(chunks * strips, 1, dtype=torch.float32, device=x.device)"
+SAVE = "ctx.save_for_backward(x, alpha, weight)"
+STORE_ALPHA = "tl.store(dalpha_part_ptr + tl.program_id(0), tl.sum(dalpha, axis=0))"
+STORE_WEIGHT = "tl.store(dweight_part_ptr + chunk * n_cols + offs_n, dweight, mask=mask)"
+TANH = "return 2 * tl.sigmoid(2 * z) - 1"
+WEIGHT_TERM = "dweight += dy * t\n"
+Y = "y = weight[None, :] * tanh(alpha * x.to(tl.float32)) + bias[None, :]"
+ZEROS = "dweight = tl.zeros((BLOCK_N,), tl.float32)"
+
+mistakes = [
+    Mistake(
+        "tanh overflows for large numbers",
+        swap={TANH: "return (tl.exp(2 * z) - 1) / (tl.exp(2 * z) + 1)"},
+        fails="edges",
+        says="overflow",
+    ),
+    Mistake(
+        "alpha is left out",
+        swap={Y: Y.replace("alpha * ", "")},
+        fails="correct",
+        says="alpha is left out",
+    ),
+    Mistake(
+        "alpha stands outside of tanh",
+        swap={Y: "y = weight[None, :] * alpha * tanh(x.to(tl.float32)) + bias[None, :]"},
+        fails="correct",
+        says="outside of tanh",
+    ),
+    Mistake(
+        "the bias is multiplied as well",
+        swap={Y: "y = weight[None, :] * (tanh(alpha * x.to(tl.float32)) + bias[None, :])"},
+        fails="correct",
+        says="bias is multiplied",
+    ),
+    Mistake(
+        "dx lacks alpha", swap={DX: "dz, mask=mask"}, fails="correct", says="dx lacks alpha, its last factor"
+    ),
+    Mistake(
+        "dx takes tanh for its slope",
+        swap={DZ: "dz = dy * weight * t"},
+        fails="correct",
+        says="take tanh for its slope",
+    ),
+    Mistake(
+        "the weight does not reach dx and dalpha",
+        swap={DZ: DZ.replace(" * weight", "")},
+        fails="correct",
+        says="dx and dalpha lack the weight",
+    ),
+    Mistake(
+        "the slope of tanh is left out",
+        swap={DZ: "dz = dy * weight"},
+        fails="correct",
+        says="left out of dx and dalpha",
+    ),
+    Mistake(
+        "dalpha takes dx, with a factor alpha too many",
+        swap={ALPHA_TERM: "dalpha += dz * alpha * x"},
+        fails="correct",
+        says="factor alpha too many",
+    ),
+    Mistake("dalpha lacks x", swap={ALPHA_TERM: "dalpha += dz"}, fails="correct", says="dalpha lacks x"),
+    Mistake(
+        "each row replaces what dalpha was so far",
+        swap={ALPHA_TERM: "dalpha = dz * x"},
+        fails="correct",
+        says="last row of each program",
+    ),
+    Mistake(
+        "dalpha is that of one program alone",
+        swap={STORE_ALPHA: STORE_ALPHA.replace(" + tl.program_id(0)", "")},
+        fails="correct",
+        says="gradient of alpha",
+    ),
+    Mistake(
+        "dalpha is added to one place by load, add and store",
+        swap={
+            STORE_ALPHA: "tl.store(dalpha_part_ptr, tl.load(dalpha_part_ptr) + tl.sum(dalpha, axis=0))",
+            PART_ALPHA: "dalpha_part = torch.zeros(1, 1, dtype=torch.float32, device=x.device)",
+        },
+        fails="correct",
+        says="race",
+    ),
+    Mistake(
+        "dweight takes x", swap={WEIGHT_TERM: "dweight += dy * x\n"}, fails="correct", says="dweight takes x"
+    ),
+    Mistake(
+        "dweight is a sum in the dtype of x",
+        swap={
+            ZEROS: f"dweight = tl.zeros((BLOCK_N,), {DTYPE})",
+            WEIGHT_TERM: f"dweight += (dy * t).to({DTYPE})\n",
+        },
+        fails="correct",
+        says="precision",
+    ),
+    Mistake(
+        "all chunks store dweight in the first row",
+        swap={STORE_WEIGHT: STORE_WEIGHT.replace("chunk * n_cols + ", "")},
+        fails="correct",
+        says="gradient of weight",
+    ),
+    Mistake(
+        "dbias takes dy times the weight",
+        swap={BIAS_TERM: "dbias += dy * weight\n"},
+        fails="correct",
+        says="dbias takes dy · weight",
+    ),
+    Mistake(
+        "dy is taken to be contiguous",
+        swap={DY: "dy_ptr + row * n_cols + offs_n"},
+        fails="edges",
+        says="stride",
+    ),
+    Mistake(
+        "rows of x are taken to be n_cols apart",
+        swap={"offs_m[:, None] * stride_xm": "offs_m[:, None] * n_cols"},
+        fails="edges",
+        says="stride",
+    ),
+    Mistake(
+        "alpha is read on the host",
+        swap={SAVE: f"ctx.alpha = alpha.item()\n        {SAVE}"},
+        fails="correct",
+        says=".item()",
+    ),
+    Mistake(
+        "y is kept as well",
+        swap={
+            SAVE: "ctx.save_for_backward(x, alpha, weight, y)",
+            "x, alpha, weight = ctx": "x, alpha, weight, y = ctx",
+        },
+        fails="correct",
+        says="keeps",
+    ),
+    Mistake(
+        "the last chunk runs past the last row",
+        swap={"min((chunk + 1) * rows_each, n_rows)": "(chunk + 1) * rows_each"},
+        fails="correct",
+        says="past the end",
+    ),
+    Mistake(
+        "torch sums up dalpha",
+        swap={
+            "return dx, *(column_sum(part, x.dtype) for part in (dalpha_part, dweight_part, dbias_part))": (
+                "return dx, dalpha_part.sum().to(x.dtype).view(1), *(\n"
+                "            column_sum(part, x.dtype) for part in (dweight_part, dbias_part)\n        )"
+            )
+        },
+        fails="honest",
+        says="torch",
+    ),
+]
