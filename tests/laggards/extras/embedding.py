@@ -1,0 +1,25 @@
+"""Extra: right answers that compute what they could address, or start a program for two elements."""
+
+from __future__ import annotations
+
+from grader.dev.planted import Laggard
+
+laggards = [
+    # 128256 rows times 65536 tokens times 4096 columns: 69 TFLOP, where 0.27 G additions would do.
+    Laggard("the gradient as a product with a one-hot matrix", file="one_hot.py"),
+    # (The interpreter gets larger ones, or it would take minutes.)
+    Laggard(
+        "a program for every pair of elements",
+        swap={
+            "BLOCK_D = min(triton.next_power_of_2(width), 1024)": "BLOCK_D = 2 if on_gpu else 1024",
+            "BLOCK_T = 4096 // BLOCK_D": "BLOCK_T = 1 if on_gpu else 4",
+            "def tiles(n_tokens: int, width: int)": "def tiles(n_tokens: int, width: int, on_gpu: bool)",
+            "grid, shape = tiles(ids.numel(), width)\n        forward": (
+                "grid, shape = tiles(ids.numel(), width, ids.is_cuda)\n        forward"
+            ),
+            "grid, shape = tiles(ids.numel(), width)\n        sides": (
+                "grid, shape = tiles(ids.numel(), width, ids.is_cuda)\n        sides"
+            ),
+        },
+    ),
+]

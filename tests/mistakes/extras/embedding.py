@@ -1,0 +1,139 @@
+"""Extra: what an embedding and its gradient get wrong, and what the grader must say about it."""
+
+from __future__ import annotations
+
+from grader.dev.planted import Mistake
+
+ATOMIC = 'tl.atomic_add(sums, dy.to(tl.float32), mask=mask, sem="relaxed")'
+DY = "at[:, None] + offs_d[None, :] * stride_d"
+FORWARD = (
+    "    tokens = (tl.program_id(0) // tiles_d).to(tl.int64) * BLOCK_T + tl.arange(0, BLOCK_T)\n"
+    "    offs_d = tl"
+)
+MASK = "mask = (inside & (ids != padding_idx))[:, None] & (offs_d < width)[None, :]"
+PADDING = "ctx.n_rows, ctx.padding_idx = n_rows, padding_idx"
+READ = "ids[:, None] * stride_wv"
+ROUND = "tl.load(sums_ptr + offs, mask=offs < n, other=0.0)"
+SAVE = "ctx.save_for_backward(ids)"
+STORE = "tl.store(y_ptr + tokens[:, None] * width + offs_d[None, :], row, mask=mask)"
+SUMS = "sums = torch.zeros(ctx.n_rows, width, dtype=torch.float32, device=dy.device)"
+WHOLE = "mask = inside[:, None] & (offs_d < width)[None, :]"
+
+mistakes = [
+    Mistake(
+        "the token's place is taken for its id",
+        swap={READ: "tokens[:, None] * stride_wv"},
+        fails="correct",
+        says="place is taken for its id",
+    ),
+    Mistake(
+        "the padded row comes out as zeros",
+        swap={
+            "stride_wv,\n    BLOCK_T": "stride_wv,\n    padding_idx,\n    BLOCK_T",
+            STORE: f"row = tl.where((ids == padding_idx)[:, None], 0.0, row)\n    {STORE}",
+            "weight.stride(0), **shape": "weight.stride(0), padding_idx, **shape",
+        },
+        fails="correct",
+        says="read as it stands",
+    ),
+    Mistake(
+        "the padded row gets a gradient",
+        swap={MASK: MASK.replace("(inside & (ids != padding_idx))", "inside")},
+        fails="correct",
+        says="padded row gets a gradient",
+    ),
+    Mistake(
+        "padding_idx 0 is taken for none",
+        swap={PADDING: f"{PADDING} or -1"},
+        fails="correct",
+        says="padding_idx 0",
+    ),
+    Mistake(
+        "padding_idx -1 is taken for the last row",
+        swap={PADDING: f"{PADDING} % n_rows"},
+        fails="correct",
+        says="there is none",
+    ),
+    Mistake(
+        "the gradient is loaded, added to and stored",
+        swap={ATOMIC: "tl.store(sums, tl.load(sums, mask=mask) + dy.to(tl.float32), mask=mask)"},
+        fails="correct",
+        says="the last one alone counts",
+    ),
+    Mistake(
+        "the gradient is stored, and the last token of an id wins",
+        swap={ATOMIC: "tl.store(sums, dy.to(tl.float32), mask=mask)"},
+        fails="correct",
+        says="the last one alone counts",
+    ),
+    Mistake(
+        "gradients are added up in 16 bits",
+        swap={SUMS: SUMS.replace("torch.float32", "dy.dtype"), ATOMIC: ATOMIC.replace(".to(tl.float32)", "")},
+        fails="correct",
+        says="half precision is too low",
+    ),
+    Mistake(
+        "sums begin with what lay there",
+        swap={SUMS: SUMS.replace("zeros", "empty")},
+        fails="correct",
+        says="torch.empty",
+    ),
+    Mistake(
+        "sums are kept from call to call",
+        swap={
+            SUMS: "sums = kept_sums.setdefault((ctx.n_rows, width), " + SUMS.removeprefix("sums = ") + ")",
+            "class Embedding(": "kept_sums = {}\n\n\nclass Embedding(",
+            "            dweight = sums\n": "            dweight = sums.clone()\n",
+        },
+        fails="correct",
+        says="in the first call",
+    ),
+    Mistake(
+        "rows of the table are taken to be `width` apart",
+        swap={READ: "ids[:, None] * width"},
+        fails="edges",
+        says="stride",
+    ),
+    Mistake(
+        "dy is taken to be contiguous",
+        swap={DY: "tokens[:, None] * width + offs_d[None, :]"},
+        fails="edges",
+        says="stride",
+    ),
+    Mistake(
+        "the columns of dy are taken to lie side by side",
+        swap={DY: DY.replace(" * stride_d", "")},
+        fails="edges",
+        says="stride",
+    ),
+    Mistake(
+        "lanes past the last column are read and written",
+        swap={WHOLE: "mask = inside[:, None] & (offs_d >= 0)[None, :]"},
+        fails="correct",
+        says="past",
+    ),
+    Mistake(
+        "tokens are numbered in 32 bits",
+        swap={FORWARD: FORWARD.replace(".to(tl.int64)", "")},
+        fails="edges",
+        says="2³¹",
+    ),
+    Mistake(
+        "the table is kept for the backward pass",
+        swap={SAVE: "ctx.save_for_backward(ids, weight)", "(ids,) = ctx": "ids, _ = ctx"},
+        fails="correct",
+        says="keeps",
+    ),
+    Mistake(
+        "torch has the last word",
+        swap={"return dweight, None, None": "return dweight * 1, None, None"},
+        fails="honest",
+        says="torch",
+    ),
+    Mistake(
+        "the largest id is looked up on the host",
+        swap={SAVE: f"ctx.top = int(ids.max()) if ids.numel() else 0\n        {SAVE}"},
+        fails="correct",
+        says="on the host",
+    ),
+]
