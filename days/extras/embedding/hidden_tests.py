@@ -69,6 +69,7 @@ CASES = [
     Case(n=60, v=12, d=20, used=3),
     Case(n=60, v=12, d=20, dtype=HALF),
     Case(n=60, v=12, d=20, dtype=BRAIN),
+    Case(n=20, v=300, d=33, dtype=BRAIN),
     Case(n=600, v=3, d=6, used=1, dtype=HALF),
     Case(n=600, v=3, d=6, used=1, dtype=BRAIN),
     Case(n=20, v=12, d=20, layout="sliced"),
