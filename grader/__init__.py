@@ -1,3 +1,7 @@
 """Triton Track: the course's grader and command line."""
 
 __version__ = "0.1.0"
+
+# OWNER/NAME on GitHub, once the course has a place there: for the site's links into the repository, "Open in
+# Colab", and what a notebook's first cell installs.
+REPOSITORY = ""

@@ -20,6 +20,7 @@ from tests import environments
 
 README = (catalog.ROOT / "README.md").read_text(encoding="utf-8")
 CONTRIBUTING = (catalog.ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+SETUP = (catalog.ROOT / "SETUP.md").read_text(encoding="utf-8")
 PROGRAM = re.compile(r"^(?:\./track|track|python -m grader)\b ?([^#\n]*)", re.MULTILINE)
 
 
@@ -39,7 +40,7 @@ def test_the_first_screen_has_what_it_is_a_graded_day_and_the_two_commands() -> 
     assert any(line.startswith("./track dev test") for line in top)
 
 
-@pytest.mark.parametrize("words", SHOWN + shown(CONTRIBUTING))
+@pytest.mark.parametrize("words", SHOWN + shown(CONTRIBUTING) + shown(SETUP))
 def test_a_command_that_is_shown_exists_with_its_options(words: str) -> None:
     command: click.Command = track
     rest = shlex.split(words)
@@ -69,7 +70,7 @@ def test_an_option_that_is_named_belongs_to_some_command(option: str) -> None:
 
 
 def test_links_lead_to_files() -> None:
-    for link in re.findall(r"\]\((?!http)([^)#]+)\)", README + CONTRIBUTING):
+    for link in re.findall(r"\]\((?!http)([^)#]+)\)", README + CONTRIBUTING + SETUP):
         assert (catalog.ROOT / link).is_file(), link
 
 

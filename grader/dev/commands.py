@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import click
 
 from grader import catalog
+from grader.dev.fetched import fetch
 from grader.errors import CannotGrade, TrackError
 from grader.screens import Terminal
 from grader.screens.terminal import examples
@@ -128,6 +128,25 @@ def predicted(arguments: tuple[str, ...]) -> None:
     raise click.exceptions.Exit(_python("grader.dev.predicted", *arguments))
 
 
+@dev.command(epilog=examples("track dev site", "track dev site /tmp/site --draw 13 --draw rope"))
+@click.argument("out", type=click.Path(path_type=Path), required=False)
+@click.option(
+    "--draw", "drawn", multiple=True, metavar="DAY", help="Draw this day's solution alone; also: none."
+)
+def site(out: Path | None, drawn: tuple[str, ...]) -> None:
+    """Build the course's web site, into build/site or OUT; drawing every solution takes minutes."""
+    from grader.dev import site as web
+
+    screen, target = Terminal(sys.stdout), out or catalog.ROOT / "build" / "site"
+    days = [catalog.find(one) for one in drawn if one != "none"] if drawn else catalog.course()
+    complaints = web.build(target.resolve(), days, lambda line: click.echo(f"  {line}", err=True))
+    for complaint in complaints:
+        screen.line(("!! ", "red"), complaint)
+    screen.line(f"Built: {target}")
+    screen.next(f"python -m http.server --directory {target}", "shows it on http://localhost:8000")
+    raise click.exceptions.Exit(1 if complaints else 0)
+
+
 def home(version: str) -> Path:
     """Where this version of Triton lies, beside the one that is installed: a folder for PYTHONPATH."""
     return Path(sys.prefix) / "tritons" / version
@@ -135,17 +154,8 @@ def home(version: str) -> Path:
 
 def _fetch(version: str) -> None:
     """Install this version of Triton where only the tests that want it look; without network, do without."""
-    place = home(version)
-    if place.exists():
-        return
-    click.echo(f"Fetching Triton {version} for the tests that run on each version (once)", err=True)
-    partial = place.with_name(f"{version}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    pip = ["install", "--quiet", "--no-input", "--disable-pip-version-check", "--no-deps"]
-    if _python("pip", *pip, "--target", str(partial), *TRITONS[version]):
+    if not fetch(home(version), f"Triton {version}", TRITONS[version], "--no-deps"):
         click.echo("  !!  it could not be fetched; its tests are skipped", err=True)
-    else:
-        partial.rename(place)
 
 
 def _python(module: str, *arguments: str) -> int:

@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from grader import REPOSITORY
 from grader.catalog import Day
 from grader.errors import TrackError
 from grader.learner.workspace import writing
@@ -19,13 +20,14 @@ FIRST = """\
 import importlib.util
 
 if importlib.util.find_spec("grader") is None:
-    %pip install --quiet triton-track
+    %pip install --quiet "{course}"
 
 %load_ext grader.notebook
 %track doctor"""
 HINT = "# Stuck? A nudge; run it again for the approach, and again for the crucial lines.\n%hint {day}"
 SHOW = "# Which elements each program reads and writes.\n%show {day}"
 INSPECT = "# What the kernel moves, line by line, and what it compiles to.\n%inspect {day}"
+COURSE = f"triton-track @ git+https://github.com/{REPOSITORY}" if REPOSITORY else "triton-track"
 PIP = "python -m pip install 'triton-track[notebook]'"
 
 
@@ -50,7 +52,7 @@ def _notebook(form: Any, day: Day) -> Any:
     title, *sections = re.split(r"^(?=## )", lesson, flags=re.MULTILINE)
     graded = f"%%grade {day.key}\n{day.skeleton.read_text(encoding='utf-8').rstrip()}"
     after = [text.format(day=day.key) for text in (HINT, SHOW, INSPECT)]
-    cells = [form.new_markdown_cell(title.strip()), form.new_code_cell(FIRST)]
+    cells = [form.new_markdown_cell(title.strip()), form.new_code_cell(FIRST.format(course=COURSE))]
     cells += [form.new_markdown_cell(section.strip()) for section in sections]
     cells += [form.new_code_cell(source) for source in (graded, *after)]
     for number, cell in enumerate(cells):

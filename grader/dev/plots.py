@@ -1,0 +1,97 @@
+"""Two kinds of plot as SVG, in a page's own colours: `site.css` has those of light and dark."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+
+WIDTH = 400  # of the drawing, near the pixels of a phone: letters keep their size there
+MARGIN = 44  # room for `100 ms`
+HEIGHT = 34  # of a line
+
+
+@dataclass(frozen=True)
+class Point:
+    """A kernel in the scatter plot, in µs. `kind` is a class of site.css: ours, honest or slow."""
+
+    predicted: float
+    measured: float
+    kind: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """A kernel in the plot of a timed case, in µs."""
+
+    name: str
+    predicted: float
+    measured: float
+    kind: str
+
+
+def scatter(points: Sequence[Point], text: str) -> str:
+    """Predicted times to the right, measured ones upwards, both logarithmic, with the diagonal."""
+    low, high = _decades(value for point in points for value in (point.predicted, point.measured))
+    side = WIDTH - 2 * MARGIN
+    parts = []
+    for power in range(low, high + 1):
+        x = MARGIN + side * (power - low) / (high - low)
+        name = _time(10.0**power)
+        cross = f"M{x:.1f} {MARGIN}V{WIDTH - MARGIN}M{MARGIN} {WIDTH - x:.1f}H{WIDTH - MARGIN}"
+        parts.append(f'<path class="rule" d="{cross}"/>')
+        parts.append(f'<text x="{x:.1f}" y="{WIDTH - MARGIN + 14}" text-anchor="middle">{name}</text>')
+        parts.append(f'<text x="{MARGIN - 4}" y="{WIDTH - x + 4:.1f}" text-anchor="end">{name}</text>')
+    parts.append(f'<path class="line" d="M{MARGIN} {WIDTH - MARGIN}L{WIDTH - MARGIN} {MARGIN}"/>')
+    for point in points:
+        x = MARGIN + side * _along(point.predicted, low, high)
+        y = WIDTH - MARGIN - side * _along(point.measured, low, high)
+        parts.append(f'<circle class="{point.kind}" cx="{x:.1f}" cy="{y:.1f}" r="3"/>')
+    parts.append(f'<text x="{WIDTH - MARGIN}" y="{WIDTH - 6}" text-anchor="end">predicted</text>')
+    parts.append(f'<text x="4" y="{MARGIN - 12}">measured</text>')
+    return _svg(parts, WIDTH, text)
+
+
+def lines(given: Sequence[Line], text: str) -> str:
+    """A line a kernel on one logarithmic scale: a circle where it was measured, a ring where predicted."""
+    low, high = _decades(value for line in given for value in (line.predicted, line.measured))
+    bottom = HEIGHT * len(given) + 4
+    side = WIDTH - 2 * MARGIN
+    parts = []
+    for power in range(low, high + 1):
+        x = MARGIN + side * (power - low) / (high - low)
+        parts.append(f'<path class="rule" d="M{x:.1f} 0V{bottom}"/>')
+        parts.append(f'<text x="{x:.1f}" y="{bottom + 13}" text-anchor="middle">{_time(10.0**power)}</text>')
+    for number, line in enumerate(given):
+        y = HEIGHT * number + 26
+        was, is_ = (MARGIN + side * _along(value, low, high) for value in (line.predicted, line.measured))
+        name = escape(f"{line.name}: {_time(line.measured)}")
+        parts.append(f'<text x="{MARGIN}" y="{y - 11}">{name}</text>')
+        parts.append(f'<path class="line" d="M{was:.1f} {y}H{is_:.1f}"/>')
+        parts.append(f'<circle class="ring" cx="{was:.1f}" cy="{y}" r="4"/>')
+        parts.append(f'<circle class="{line.kind}" cx="{is_:.1f}" cy="{y}" r="4"/>')
+    return _svg(parts, bottom + 18, text)
+
+
+def _svg(parts: Iterable[str], height: float, text: str) -> str:
+    inside = "".join(parts)
+    box = f'viewBox="0 0 {WIDTH} {height:.0f}"'
+    return f'<svg class="plot" {box} role="img" aria-label="{escape(text)}">{inside}</svg>'
+
+
+def _decades(values: Iterable[float]) -> tuple[int, int]:
+    """The powers of ten around all values."""
+    every = list(values)
+    return math.floor(math.log10(min(every))), math.ceil(math.log10(max(every)))
+
+
+def _along(value: float, low: int, high: int) -> float:
+    return (math.log10(value) - low) / (high - low)
+
+
+def _time(microseconds: float) -> str:
+    """`90 µs`, `1.56 ms`: three figures of it."""
+    if microseconds < 1000:
+        return f"{microseconds:.3g} µs"
+    return f"{microseconds / 1000:.3g} ms" if microseconds < 1e6 else f"{microseconds / 1e6:.3g} s"
