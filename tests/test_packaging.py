@@ -112,6 +112,28 @@ def test_the_course_in_use_is_the_one_in_the_wheel(installed: Path, tmp_path: Pa
     answer = run(installed / "python", "-c", code, cwd=tmp_path)
     content = next(installed.parent.glob("lib/python*/site-packages/grader/_content"))
     assert Path(answer.stdout.strip()) == content
+    told = run(installed / "track", "--version", cwd=tmp_path).stdout
+    assert told == f"track, version {__version__}, from {content.parents[1]}\n"
+
+
+IN_A_NOTEBOOK = """
+import nbclient, nbformat, sys
+made = nbformat.read("day01_hello_triton.ipynb", as_version=4)
+made.cells.append(nbformat.v4.new_code_cell("%%grade 1 --cpu\\n" + open(sys.argv[1]).read()))
+nbclient.NotebookClient(made, timeout=150, kernel_name="python3").execute()
+print(made.cells[-1].outputs[-1].data["text/html"])
+"""
+
+
+def test_a_notebook_of_an_empty_folder_is_the_same_course(installed: Path, tmp_path: Path) -> None:
+    pytest.importorskip("nbclient")
+    assert run(installed / "track", "notebook", "1", cwd=tmp_path).returncode == 0
+    solution = catalog.find("1").solution
+    answer = run(installed / "python", "-c", IN_A_NOTEBOOK, solution, cwd=tmp_path)
+    assert "Passed. The day is done on CPU." in answer.stdout, answer.stderr
+    assert (tmp_path / "my-track" / "day01_hello_triton" / "kernel.py").read_text() == solution.read_text()
+    told = run(installed / "track", "status", cwd=tmp_path).stdout
+    assert f"1 of {len(catalog.days())} days done" in told
 
 
 def test_development_commands_say_that_they_need_a_clone(installed: Path, tmp_path: Path) -> None:
@@ -134,7 +156,8 @@ def test_an_editable_install_uses_the_clone_itself(tmp_path: Path) -> None:
     environments.install(python, "--editable", clone)
     answer = run(python, "-c", "from grader import catalog; print(catalog.ROOT)", cwd=tmp_path)
     assert Path(answer.stdout.strip()) == clone, answer.stderr
-    assert run(python.with_name("track"), "--version", cwd=tmp_path).stdout.split()[-1] == __version__
+    told = run(python.with_name("track"), "--version", cwd=tmp_path).stdout
+    assert told == f"track, version {__version__}, from {clone}\n"
 
 
 def test_what_may_be_installed_is_what_doctor_knows(wheel: Path) -> None:

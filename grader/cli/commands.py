@@ -37,6 +37,8 @@ HELP += "\n\nWithout a command it says where you are and what comes next."
 
 Device = Literal["cpu", "gpu"] | None
 
+# A clone, or the package that was installed: which of several courses on a machine answers.
+WHERE = str(Path(catalog.__file__).parents[1]).replace("%", "%%")
 on_cpu = click.option(
     "--cpu", "device", flag_value="cpu", help="Grade in Triton's interpreter; needs no GPU."
 )
@@ -44,7 +46,7 @@ on_gpu = click.option("--gpu", "device", flag_value="gpu", help="Grade on the GP
 
 
 @click.group(cls=shell.Commands, invoke_without_command=True, epilog=COMPLETION, help=HELP)
-@click.version_option(__version__, prog_name="track")
+@click.version_option(__version__, prog_name="track", message=f"%(prog)s, version %(version)s, from {WHERE}")
 @click.pass_context
 def track(ctx: click.Context) -> None:
     if ctx.invoked_subcommand is None:

@@ -10,6 +10,12 @@ from html import escape
 WIDTH = 400  # of the drawing, near the pixels of a phone: letters keep their size there
 MARGIN = 44  # room for `100 ms`
 HEIGHT = 34  # of a line
+# Around their middle: a circle, a square and a triangle, which tell without a colour.
+MARKS = {
+    "ours": "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0",
+    "honest": "m-3.5-3.5h7v7h-7z",
+    "slow": "m0-4.5l4.5 8h-9z",
+}
 
 
 @dataclass(frozen=True)
@@ -46,8 +52,10 @@ def scatter(points: Sequence[Point], text: str) -> str:
     parts.append(f'<path class="line" d="M{MARGIN} {WIDTH - MARGIN}L{WIDTH - MARGIN} {MARGIN}"/>')
     for point in points:
         x = MARGIN + side * _along(point.predicted, low, high)
-        y = WIDTH - MARGIN - side * _along(point.measured, low, high)
-        parts.append(f'<circle class="{point.kind}" cx="{x:.1f}" cy="{y:.1f}" r="3"/>')
+        parts.append(_mark(point.kind, x, WIDTH - MARGIN - side * _along(point.measured, low, high)))
+    for place, kind in enumerate(MARKS):
+        x = MARGIN + place * 70
+        parts.append(f'{_mark(kind, x, WIDTH - 10)}<text x="{x + 8}" y="{WIDTH - 6}">{kind}</text>')
     parts.append(f'<text x="{WIDTH - MARGIN}" y="{WIDTH - 6}" text-anchor="end">predicted</text>')
     parts.append(f'<text x="4" y="{MARGIN - 12}">measured</text>')
     return _svg(parts, WIDTH, text)
@@ -66,12 +74,18 @@ def lines(given: Sequence[Line], text: str) -> str:
     for number, line in enumerate(given):
         y = HEIGHT * number + 26
         was, is_ = (MARGIN + side * _along(value, low, high) for value in (line.predicted, line.measured))
-        name = escape(f"{line.name}: {_time(line.measured)}")
-        parts.append(f'<text x="{MARGIN}" y="{y - 11}">{name}</text>')
+        right = max(was, is_)
+        x, anchor = (right + 8, "start") if right < 0.8 * WIDTH else (min(was, is_) - 8, "end")
+        parts.append(f'<text x="0" y="{y - 11}">{escape(line.name)}</text>')
+        parts.append(f'<text x="{x:.1f}" y="{y + 4}" text-anchor="{anchor}">{_time(line.measured)}</text>')
         parts.append(f'<path class="line" d="M{was:.1f} {y}H{is_:.1f}"/>')
         parts.append(f'<circle class="ring" cx="{was:.1f}" cy="{y}" r="4"/>')
-        parts.append(f'<circle class="{line.kind}" cx="{is_:.1f}" cy="{y}" r="4"/>')
+        parts.append(_mark(line.kind, is_, y))
     return _svg(parts, bottom + 18, text)
+
+
+def _mark(kind: str, x: float, y: float) -> str:
+    return f'<path class="{kind}" d="M{x:.1f} {y:.1f}{MARKS[kind]}"/>'
 
 
 def _svg(parts: Iterable[str], height: float, text: str) -> str:

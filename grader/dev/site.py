@@ -51,7 +51,8 @@ def build(out: Path, drawn: Iterable[Day], told: Callable[[str], None]) -> list[
     """
     if out.exists() and any(out.iterdir()) and not (out / "search.json").is_file():
         raise TrackError(f"{out} is no site that was built here, and stays.", "Name another folder.")
-    generator = _generator()
+    if not fetched():
+        raise CannotGrade("The site's generator could not be fetched.", "track dev site, with network")
     with tempfile.TemporaryDirectory() as scratch, writing(out):
         folder = Path(scratch)
         shown = _draw(drawn, folder / "docs" / "show", told)
@@ -64,7 +65,7 @@ def build(out: Path, drawn: Iterable[Day], told: Callable[[str], None]) -> list[
             target.write_text(text, encoding="utf-8")
         shutil.copy(STYLE, folder / "docs" / STYLE.name)
         (folder / "zensical.toml").write_text(f"project = {_toml(_project())}\n", encoding="utf-8")
-        _generate(folder, generator)
+        _generate(folder)
         shutil.rmtree(out, ignore_errors=True)
         shutil.copytree(folder / "site", out)
     told("links, texts for pictures, weights")
@@ -77,11 +78,9 @@ def generator_home() -> Path:
     return Path(sys.prefix) / "site" / newest.partition(";")[0]
 
 
-def _generator() -> Path:
-    place = generator_home()
-    if not fetch(place, "the site's generator", Clone(catalog.ROOT).pins("site")):
-        raise CannotGrade("The site's generator could not be fetched.", "track dev site, with network")
-    return place
+def fetched() -> bool:
+    """Whether the generator is here, or could be fetched."""
+    return fetch(generator_home(), "the site's generator", Clone(catalog.ROOT).pins("site"))
 
 
 def _draw(days: Iterable[Day], folder: Path, told: Callable[[str], None]) -> set[Day]:
@@ -154,7 +153,8 @@ def _nav() -> list[dict[str, Any]]:
         {"Reading": "reading.md"},
         {"How grading works": ["grader/README.md", *rooms]},
         {"Measured": "measured.md"},
-        {"Add a day": ["CONTRIBUTING.md", {"The workshop": "grader/dev/README.md"}]},
+        {"Add a day": "CONTRIBUTING.md"},
+        {"The workshop": "grader/dev/README.md"},
         {"Changes": "CHANGELOG.md"},
     ]
 
@@ -173,10 +173,10 @@ def _toml(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _generate(folder: Path, generator: Path) -> None:
+def _generate(folder: Path) -> None:
     """Runs the generator, which takes no link to a page or heading that is not there."""
     command = [sys.executable, "-m", "zensical", "build", "--strict", "--config-file", "zensical.toml"]
-    around = {**os.environ, "PYTHONPATH": str(generator), "NO_COLOR": "1"}
+    around = {**os.environ, "PYTHONPATH": str(generator_home()), "NO_COLOR": "1"}
     answer = subprocess.run(command, cwd=folder, env=around, capture_output=True, text=True, check=False)
     if answer.returncode:
         raise CannotGrade("The generator refuses the pages:", f"{answer.stdout}{answer.stderr}".strip())

@@ -17,8 +17,8 @@ TOP = """\
 
 {how}
 
-Full circles are measured, rings are predicted; all scales are logarithmic. *ours* is the day's solution,
-*fast* its tuned form, *honest* a right kernel in another style, everything else right and too slow by design.
+Full marks are measured, rings are predicted; all scales are logarithmic. *ours* is the day's solution,
+*fast* its tuned form, *honest* a right kernel in another style, everything else right and *slow* by design.
 [How speed is predicted](grader/predict/README.md), and from which facts.
 
 ## All kernels

@@ -83,7 +83,10 @@ def _lesson(day: Day, text: str, shown: bool) -> str:
 
 def _reading(days: Iterable[Day]) -> str:
     """What the lessons cite, week by week."""
-    parts = ["# Reading, by week", "What each lesson is from, as it cites it. An hour a day does without."]
+    parts = [
+        "# Reading, by week",
+        "What each lesson is from, in its own words. No day needs more than its lesson.",
+    ]
     week = 0
     for day in days:
         if day.week != week:

@@ -129,7 +129,7 @@ def test_every_measured_time_is_plotted() -> None:
     assert told
     assert len(sitemeasured.rows()) == int(told[1])
     page = sitemeasured.page()
-    assert len(re.findall(r'<circle class="(?:ours|honest|slow)"', page)) == 2 * int(told[1])
+    assert len(re.findall(r'<path class="(?:ours|honest|slow)"', page)) == 2 * int(told[1]) + 3
 
 
 @pytest.mark.parametrize(
