@@ -131,7 +131,9 @@ def test_a_notebook_of_an_empty_folder_is_the_same_course(installed: Path, tmp_p
     solution = catalog.find("1").solution
     answer = run(installed / "python", "-c", IN_A_NOTEBOOK, solution, cwd=tmp_path)
     assert "Passed. The day is done on CPU." in answer.stdout, answer.stderr
-    assert (tmp_path / "my-track" / "day01_hello_triton" / "kernel.py").read_text() == solution.read_text()
+    assert (
+        tmp_path / "my-track" / "day01_hello_triton" / "kernel.py"
+    ).read_text() == "\n" + solution.read_text()
     told = run(installed / "track", "status", cwd=tmp_path).stdout
     assert f"1 of {len(catalog.days())} days done" in told
 

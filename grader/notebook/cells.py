@@ -17,6 +17,8 @@ parts: dict[str, str] = {}  # the source of every cell that was named, as long a
 def assembled(words: list[str], cell: str) -> tuple[list[str], str]:
     """The words without `--with NAME`, and the source: the parts that those name, then the cell.
 
+    A cell alone has an empty line first, where `%%grade` stands: so line 18 of the file is the cell's.
+
     Raises:
         TrackError: there is no such part.
     """
@@ -28,7 +30,7 @@ def assembled(words: list[str], cell: str) -> tuple[list[str], str]:
     for name in named:
         if name not in parts:
             raise TrackError(f'No cell is named "{name}".', "Run one that begins with `%%part NAME` first.")
-    return rest, "\n".join([*(parts[name] for name in named), cell])
+    return rest, "\n".join([*(parts[name] for name in named), cell] if named else ["", cell])
 
 
 def save(workspace: Workspace, day: Day, source: str) -> None:

@@ -25,8 +25,8 @@ if importlib.util.find_spec("grader") is None:
 %load_ext grader.notebook
 %track doctor"""
 HINT = "# Stuck? A nudge; run it again for the approach, and again for the crucial lines.\n%hint {day}"
-SHOW = "# Which elements each program reads and writes.\n%show {day}"
-INSPECT = "# What the kernel moves, line by line, and what it compiles to.\n%inspect {day}"
+SHOW = "# Once a TODO is filled in: which elements each program reads and writes.\n%show {day}"
+INSPECT = "# And what the kernel moves, line by line, and what it compiles to.\n%inspect {day}"
 COURSE = f"triton-track @ git+https://github.com/{REPOSITORY}" if REPOSITORY else "triton-track"
 PIP = "python -m pip install 'triton-track[notebook]'"
 

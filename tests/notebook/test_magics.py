@@ -16,6 +16,7 @@ pytest.importorskip("IPython")
 
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
+from traitlets.config import Config
 
 from grader import catalog, notebook
 from grader.learner import journal, workspace
@@ -30,7 +31,7 @@ UNREADABLE = "def broken(:\n"
 def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.setenv("TRACK_HOME", str(tmp_path / "my-track"))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
-    made = InteractiveShell.instance()
+    made = InteractiveShell.instance(config=Config({"HistoryManager": {"hist_file": ":memory:"}}))
     notebook.load_ipython_extension(made)
     yield made
     InteractiveShell.clear_instance()
@@ -53,7 +54,7 @@ def kernel() -> Path:
 
 def test_a_cell_is_the_days_kernel_and_its_verdict_is_the_terminals(shell: Any) -> None:
     page = shown(shell, f"%%grade 1\n{SKELETON}")
-    assert kernel().read_text() == SKELETON
+    assert kernel().read_text() == f"\n{SKELETON}"
     assert "Nothing to grade yet." in page
     assert "%%grade 1</span>" in page, "the next command as a cell has it"
     assert "%hint 1" in page
@@ -66,7 +67,7 @@ def test_a_cell_is_the_days_kernel_and_its_verdict_is_the_terminals(shell: Any) 
 
 def test_a_failure_has_the_line_and_colours_of_both_themes(shell: Any) -> None:
     page = shown(shell, f"%%grade day 1\n{UNREADABLE}")
-    assert "kernel.py:1" in page
+    assert "kernel.py:2" in page, "the line of the cell, whose first is %%grade"
     assert "Not yet" in page
     assert "var(--track-" in page
     assert 'data-jp-theme-light="false"' in page
