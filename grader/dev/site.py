@@ -57,14 +57,7 @@ def build(out: Path, drawn: Iterable[Day], told: Callable[[str], None]) -> list[
         folder = Path(scratch)
         shown = _draw(drawn, folder / "docs" / "show", told)
         told("notebooks and pages")
-        for day in catalog.course():
-            _notebook(day, folder / "docs" / "notebooks")
-        for place, text in {**sitepages.pages(shown), "measured.md": sitemeasured.page()}.items():
-            target = folder / "docs" / place
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text, encoding="utf-8")
-        shutil.copy(STYLE, folder / "docs" / STYLE.name)
-        (folder / "zensical.toml").write_text(f"project = {_toml(_project())}\n", encoding="utf-8")
+        _write(folder, shown)
         _generate(folder)
         shutil.rmtree(out, ignore_errors=True)
         shutil.copytree(folder / "site", out)
@@ -103,9 +96,17 @@ def _draw(days: Iterable[Day], folder: Path, told: Callable[[str], None]) -> set
     return shown
 
 
-def _notebook(day: Day, folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    notebook.write(day, folder / f"{day.stem}.ipynb")
+def _write(folder: Path, shown: set[Day]) -> None:
+    """Everything that the generator takes, and its configuration."""
+    docs = folder / "docs"
+    (docs / "notebooks").mkdir(parents=True)
+    for day in catalog.course():
+        notebook.write(day, docs / "notebooks" / f"{day.stem}.ipynb")
+    for place, text in {**sitepages.pages(shown), "measured.md": sitemeasured.page()}.items():
+        (docs / place).parent.mkdir(parents=True, exist_ok=True)
+        (docs / place).write_text(text, encoding="utf-8")
+    shutil.copy(STYLE, docs)
+    (folder / "zensical.toml").write_text(f"project = {_toml(_project())}\n", encoding="utf-8")
 
 
 def _project() -> dict[str, Any]:
