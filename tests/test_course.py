@@ -94,7 +94,7 @@ def test_nothing_is_left_to_do_but_in_the_skeleton(day: Day) -> None:
         f"{path.relative_to(catalog.ROOT)}:{number}: {line.strip()}"
         for path in files
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-        if "TODO" in line
+        if re.match(r'[^"“]*TODO', line)  # in quotes it is one that a mistake leaves
     ]
     assert not left, "\n".join([f"{len(left)} lines are still to be written:", *left])
 

@@ -28,7 +28,7 @@ def python(file: Path, arguments: tuple[str, ...], cpu: bool) -> None:
     Without a GPU its kernels run in Triton's interpreter, mended as for a grading. What is not found
     here is looked for in the course.
     """
-    from grader.engine.warm import import_path
+    from grader.engine.surroundings import import_path
     from grader.setup.nvidia import has_nvidia_gpu
 
     path = next((place for place in (file, catalog.ROOT / file) if place.is_file()), None)

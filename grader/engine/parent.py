@@ -26,7 +26,7 @@ import time
 
 from grader.engine.forking import adopt, become, fork_runner, hand_over, run, sweep
 from grader.engine.sibling import name_triton_quickly
-from grader.engine.warm import environment
+from grader.engine.surroundings import environment
 from grader.request import Request
 from grader.setup.doctor import PAIRS
 from grader.spans import span, watch_compiler

@@ -11,12 +11,12 @@ import sys
 import tempfile
 from pathlib import Path
 
+from grader.engine.surroundings import PACKAGE, environment
 from grader.errors import CannotGrade
 from grader.request import Device, Request
 from grader.wire import Channel, Closed
 
 PATIENCE = 2.0  # seconds that a parent may take to end
-PACKAGE = Path(__file__).resolve().parents[2]
 
 
 class Warm:
@@ -110,19 +110,3 @@ def new_log(prefix: str) -> Path:
     handle, name = tempfile.mkstemp(prefix=prefix, suffix=".log")
     os.close(handle)
     return Path(name)
-
-
-def environment(device: Device) -> dict[str, str]:
-    """For a process that interprets kernels (`cpu`) or compiles them (`gpu`), and all that it forks."""
-    found = dict(os.environ, PYTHONPATH=import_path(), PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
-    found.pop("TRITON_INTERPRET", None)
-    if device == "cpu":
-        found |= {"TRITON_INTERPRET": "1", "CUDA_VISIBLE_DEVICES": ""}
-        # Blocks are small: on two cores more threads cost a third of a product's time.
-        found |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-    return found
-
-
-def import_path() -> str:
-    """PYTHONPATH for a process that imports this package."""
-    return os.pathsep.join(filter(None, [str(PACKAGE), os.environ.get("PYTHONPATH", "")]))

@@ -7,13 +7,8 @@ socket and writes to /proc.
 
 from __future__ import annotations
 
-import contextlib
-
-import torch
-from triton.runtime import driver
-
 from grader.runner import main
-from grader.spans import span
+from grader.runner.waking import wake
 from grader.wire import Channel
 
 
@@ -21,10 +16,3 @@ def serve(channel: Channel) -> None:
     """Wake the GPU, then answer the judge until it hangs up."""
     wake()
     main.serve(channel)
-
-
-def wake() -> None:
-    """Make the GPU ready for this process; what fails here the first call says."""
-    with span("cuda"), contextlib.suppress(Exception):
-        torch.empty(1, device="cuda")
-        driver.active.utils  # noqa: B018  # Triton builds its own extension

@@ -34,7 +34,12 @@ FACTS = {
     "autotuner": "correct, but its autotuner does not choose as it should",
 }
 # Sentences that leave nothing to be said of what was seen.
-ENOUGH = ("was never written: it still holds", "returns nothing yet", "is still to be written")
+ENOUGH = (
+    "The result was never written",
+    "was never written: it still holds",
+    "returns nothing yet",
+    "is still to be written",
+)
 INTERPRETED = "This case was tried once more in Triton's interpreter, which sees every address:"
 PRINTED = 8  # lines shown of what the kernel printed
 TRACED = 12  # lines shown of the learner's traceback

@@ -54,7 +54,7 @@ CASES = [
     Case(rows=3, cols=128),
     Case(rows=3, cols=129),
     Case(rows=19, cols=40),
-    Case(rows=19, cols=40, alpha=-0.7),
+    Case(rows=21, cols=40, alpha=-0.7),
     Case(rows=19, cols=40, alpha=0.0),
     Case(rows=6, cols=50, alpha=4.0),
     Case(rows=131, cols=65),

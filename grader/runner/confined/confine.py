@@ -42,9 +42,9 @@ def confine(header: dict[str, Any], blobs: list[bytearray]) -> tuple[Confined, l
 
 def _wake() -> None:
     """Before /proc is read-only and no socket can be had: cuInit fails without either."""
-    from grader.runner import awake
+    from grader.runner.waking import wake
 
-    awake.wake()
+    wake()
 
 
 def _by_namespaces(folders: Folders, wakes: bool) -> set[str]:

@@ -140,8 +140,8 @@ def wide(part: torch.Tensor) -> torch.Tensor:
 
 
 def chunks(n_classes: int) -> Iterator[slice]:
-    """Slices of the classes, whole tiles of 64 but the last, of which a chunk of logits is 1/24 of all."""
-    width = triton.cdiv(n_classes, 24 * 64) * 64
+    """Slices of the classes, whole tiles of 64 but the last, of which a chunk of logits is 1/32 of all."""
+    width = triton.cdiv(n_classes, 32 * 64) * 64
     for first in range(0, n_classes, width):
         yield slice(first, min(first + width, n_classes))
 
@@ -161,7 +161,7 @@ class LinearCrossEntropy(torch.autograd.Function):
         start_kernel[(triton.cdiv(n_rows, 1024),)](maxima, sums, n_rows, BLOCK_M=1024)
         x32 = wide(x)
         for chunk in chunks(len(weight)):
-            # t * v / 24 numbers, written once and read once; the next chunk gets the same memory.
+            # t * v / 32 numbers, written once and read once; the next chunk gets the same memory.
             rows = wide(weight[chunk])
             logits = torch.mm(x32, rows.t())
             chunk_loss_kernel[(n_rows,)](
