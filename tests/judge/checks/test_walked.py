@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from grader.judge.checks import walked as walking
+from grader.judge.session import NotMeasured
 from grader.verdict import Check, Verdict
 from tests.judge.conftest import Judged
 
@@ -71,3 +75,13 @@ def test_what_raises_at_such_a_size_is_not_measured(judged: Judged) -> None:
     kernel = KERNEL.format(**RIGHT).replace("    y = ", "    assert x.numel() < 2**31\n    y = ")
     verdict = judged(HIDDEN, kernel)
     assert (verdict.status, walked(verdict).outcome) == ("passed", "not measured")
+
+
+def test_a_gpu_beside_which_nothing_can_be_interpreted_says_that_it_was_not_judged() -> None:
+    class Session:
+        interprets = False
+
+    session: Any = Session()
+    nothing: Any = None
+    with pytest.raises(NotMeasured, match="track doctor"):
+        walking.check(session, nothing, nothing)
