@@ -45,7 +45,8 @@ def look(session: Session, check: Check | None) -> dict[str, Any]:
         for trial in session.evidence.failed[1:FEW]:
             if time.monotonic() - begin < SECONDS and not trial.case.gpu:
                 other = again(runner, trial.on_cpu(), request)
-                session.evidence.see(trial, trial if other.passed else other)
+                if not other.passed:
+                    session.evidence.see(trial, other)
     return {} if session.evidence.compiled else session.cause(session.evidence.failed[0])
 
 

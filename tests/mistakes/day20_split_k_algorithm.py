@@ -31,7 +31,7 @@ mistakes = [
         },
         fails="correct",
         says="precision",
-        on_gpu="",  # one case fails there, and two dtypes tell more
+        on_gpu="is right",  # one case fails there, and two dtypes tell more
     ),
     Mistake(
         "the reduction adds in a's dtype",

@@ -112,7 +112,7 @@ mistakes = [
         swap={OUT: OUT.replace("dtype=x.dtype, ", "")},
         fails="correct",
         says="dtype",
-        on_gpu="",  # in fp32 its tiles may need more shared memory than there is, which is told then
+        on_gpu="shared memory",  # in fp32 its tiles need more than an H200 has
     ),
     Mistake(
         "torch copies weights that are not contiguous",

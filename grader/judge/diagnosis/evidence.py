@@ -36,9 +36,9 @@ class Evidence:
 
     def see(self, trial: Trial, closer: Trial) -> None:
         """Put what the interpreter saw of a case in the place of what a GPU showed."""
-        self.trials = [closer if one is trial else one for one in self.trials]
-        if all(one is not closer for one in self.trials):
-            self.trials.append(closer)
+        others = [one for one in self.trials if one is not trial]
+        at = next((place for place, one in enumerate(self.trials) if one is trial), len(others))
+        self.trials = [*others[:at], closer, *others[at:]]  # one that was lost on the GPU is none of them yet
         self.compiled = False
 
     @property

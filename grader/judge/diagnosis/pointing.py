@@ -157,6 +157,9 @@ def pointed(
         tree = ast.parse(source)
     except SyntaxError:
         return look_at
+    if "your file" in look_at:  # what stands in none of its functions
+        lines = sorted(_running(tree)) if "top of your file" in look_at else []
+        return f"{look_at}: {_spelled(lines)}" if 0 < len(lines) <= MOST else look_at
     apart = (function for function in functions(tree) if function.name in elsewhere)
     given = given.union(*(_lines(function) for function in apart))
     if lines := sorted(_exactly(look_at, tree) - given):
@@ -195,6 +198,16 @@ def _exactly(look_at: str, tree: ast.Module) -> set[int]:
     words = [method or call for method, call in re.findall(r"\.(\w+)\(\)|torch call behind (\w+)", look_at)]
     words += ["contiguous", "reshape"] if "clone" in words else []
     return _call(*words)(tree, outside) if words else set()
+
+
+def _running(tree: ast.Module) -> set[int]:
+    """The lines at the top of a file on which something other than a definition begins as it is imported."""
+    runs = (ast.For, ast.While, ast.With, ast.Try, ast.If)
+    main = {n.lineno for n in tree.body if isinstance(n, ast.If) and "__name__" in ast.unparse(n.test)}
+    found = {
+        n.lineno for n in tree.body if isinstance(n, runs) or isinstance(getattr(n, "value", None), ast.Call)
+    }
+    return found - main
 
 
 def _lines(function: ast.FunctionDef) -> set[int]:

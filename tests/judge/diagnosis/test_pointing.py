@@ -6,6 +6,22 @@ import pytest
 
 from grader.judge.diagnosis.pointing import pointed
 
+TOP = """import time
+
+BLOCK = 64
+
+
+@triton.jit
+def kernel(x_ptr):
+    pass
+
+
+while True:
+    time.sleep(1)
+
+if __name__ == "__main__":
+    kernel[(1,)](0)
+"""
 SOURCE = """@triton.jit
 def kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
     pid = tl.program_id(0)
@@ -47,3 +63,9 @@ def test_the_lines_behind_the_words_are_named(look_at: str, where: str) -> None:
 
 def test_a_file_without_such_a_thing_has_no_line() -> None:
     assert pointed("the mask", "x = 1\n") == "the mask"
+
+
+def test_what_runs_as_the_file_is_imported_lies_in_no_kernel() -> None:
+    assert pointed("what runs at the top of your file", TOP) == "what runs at the top of your file: line 11"
+    assert pointed("what runs at the top of your file", SOURCE) == "what runs at the top of your file"
+    assert pointed("what runs outside of your file's lines", TOP) == "what runs outside of your file's lines"
