@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from queue import SimpleQueue
 
+from grader.dev.crew import each
 from grader.dev.mutating import Mutant, files
 from grader.engine.warm import Warm
 from grader.errors import CannotGrade
@@ -27,21 +26,12 @@ class Tried:
 
 
 def try_all(mutants: Sequence[Mutant], jobs: int, seed: int) -> Iterator[Tried]:
-    """Each mutant, in their order, so many at once, each in a warm parent of its own."""
-    with contextlib.ExitStack() as stack:
-        free: SimpleQueue[Warm] = SimpleQueue()
-        for _ in range(jobs):
-            free.put(stack.enter_context(Warm("cpu")))
-        pool = stack.enter_context(ThreadPoolExecutor(jobs))
-        yield from pool.map(lambda mutant: _try(mutant, free, seed), mutants)
+    """Each mutant, in their order, so many at once."""
 
-
-def _try(mutant: Mutant, free: SimpleQueue[Warm], seed: int) -> Tried:
-    warm = free.get()
-    try:
+    def tried(mutant: Mutant, warm: Warm) -> Tried:
         return Tried(mutant, killed_by(mutant, warm, seed))
-    finally:
-        free.put(warm)
+
+    yield from each(tried, mutants, "cpu", jobs)
 
 
 def killed_by(mutant: Mutant, warm: Warm, seed: int = 1) -> str:

@@ -18,6 +18,7 @@ from typing import Any, Literal
 from grader.catalog import Day
 from grader.engine.precheck import LARGEST, Refusal, precheck
 from grader.engine.strict import confinement
+from grader.engine.surroundings import first_gpu
 from grader.engine.warm import Warm, new_log
 from grader.errors import BadSubmission, CannotGrade, TrackError
 from grader.learner.earlier import taken
@@ -101,7 +102,7 @@ def grade(
     )
     with contextlib.ExitStack() as stack:
         if where == "gpu":
-            stack.enter_context(_only_one())
+            stack.enter_context(_queued(warm.gpu if warm else first_gpu(), alone=speed))
         parent = warm or stack.enter_context(Warm(where))
         if strict:
             parent.wait()  # whom the folder is told to at once, and who removes it should we be killed
@@ -240,9 +241,10 @@ def _give_up(event: dict[str, Any], again: str) -> None:
 
 
 @contextlib.contextmanager
-def _only_one() -> Iterator[None]:
-    """One grading at a time on a GPU: two would time each other."""
-    path = Path(tempfile.gettempdir()) / f"triton-track-{os.getuid()}-gpu.lock"
+def _queued(gpu: str, *, alone: bool) -> Iterator[None]:
+    """Wait for the GPU: a grading that is timed has it `alone`, and those of values share it."""
+    name = "".join(letter if letter.isalnum() else "_" for letter in gpu)
+    path = Path(tempfile.gettempdir()) / f"triton-track-{os.getuid()}-gpu-{name}.lock"
     with path.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        fcntl.flock(lock, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
         yield

@@ -10,15 +10,25 @@ from grader.request import Device
 PACKAGE = Path(__file__).resolve().parents[2]
 
 
-def environment(device: Device) -> dict[str, str]:
-    """For a process that interprets kernels (`cpu`) or compiles them (`gpu`), and all that it forks."""
+def environment(device: Device, gpu: str = "") -> dict[str, str]:
+    """For a process that interprets kernels (`cpu`) or compiles them (`gpu`), and all that it forks.
+
+    `gpu` is the only one that it sees, as CUDA_VISIBLE_DEVICES names it; where empty, those that we see.
+    """
     found = dict(os.environ, PYTHONPATH=import_path(), PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
     found.pop("TRITON_INTERPRET", None)
+    if gpu:
+        found["CUDA_VISIBLE_DEVICES"] = gpu
     if device == "cpu":
         found |= {"TRITON_INTERPRET": "1", "CUDA_VISIBLE_DEVICES": ""}
         # Blocks are small: on two cores more threads cost a third of a product's time.
         found |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     return found
+
+
+def first_gpu() -> str:
+    """The GPU that torch takes here, as CUDA_VISIBLE_DEVICES names it."""
+    return os.environ.get("CUDA_VISIBLE_DEVICES", "").partition(",")[0] or "0"
 
 
 def import_path() -> str:

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from grader.engine.surroundings import PACKAGE, environment
+from grader.engine.surroundings import PACKAGE, environment, first_gpu
 from grader.errors import CannotGrade
 from grader.request import Device, Request
 from grader.wire import Channel, Closed
@@ -24,6 +24,7 @@ class Warm:
 
     Args:
         device: `cpu` runs kernels in Triton's interpreter, `gpu` compiles them.
+        gpu: which one, as CUDA_VISIBLE_DEVICES names it; where empty, the one that torch takes.
 
     Attributes:
         mute: the interpreter's canaries that were silent at its first grading, None before.
@@ -32,8 +33,9 @@ class Warm:
         CannotGrade: the parent could not be started (no torch, no triton, …); `wait` raises it.
     """
 
-    def __init__(self, device: Device) -> None:
+    def __init__(self, device: Device, gpu: str = "") -> None:
         self.device = device
+        self.gpu = gpu or first_gpu()
         self.mute: list[str] | None = None
         self.log = tempfile.TemporaryFile()  # noqa: SIM115  # no name: however this process ends, none stays
         self._start()
@@ -45,7 +47,7 @@ class Warm:
             stdin=subprocess.DEVNULL,
             stdout=self.log,
             stderr=self.log,
-            env=environment(self.device),
+            env=environment(self.device, self.gpu if self.device == "gpu" else ""),
             cwd=PACKAGE,  # what lies in the learner's folder must not shadow a module
             pass_fds=[theirs.fileno()],
             start_new_session=True,

@@ -1,0 +1,46 @@
+"""Many gradings at once, each by a warm parent of its own; several GPUs are taken in turn."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
+from typing import TypeVar
+
+from grader.engine.warm import Warm
+from grader.request import Device
+from grader.setup import nvidia
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def each(
+    work: Callable[[Item, Warm], Result], items: Iterable[Item], device: Device, jobs: int
+) -> Iterator[Result]:
+    """What `work` makes of each item, in their order, so many at once."""
+    with contextlib.ExitStack() as stack:
+        free: SimpleQueue[Warm] = SimpleQueue()
+        for gpu in itertools.islice(itertools.cycle(visible(device)), jobs):
+            free.put(stack.enter_context(Warm(device, gpu)))
+        pool = stack.enter_context(ThreadPoolExecutor(jobs))
+
+        def worked(item: Item) -> Result:
+            warm = free.get()
+            try:
+                return work(item, warm)
+            finally:
+                free.put(warm)
+
+        yield from pool.map(worked, items)
+
+
+def visible(device: Device) -> list[str]:
+    """The GPUs that kernels may use here, each as CUDA_VISIBLE_DEVICES names it; on a CPU none."""
+    if device == "cpu":
+        return [""]
+    chosen = os.environ.get("CUDA_VISIBLE_DEVICES")
+    return chosen.split(",") if chosen else [str(at) for at in range(len(nvidia.gpus()))] or ["0"]
