@@ -40,6 +40,10 @@ class Bounds:
         """What was noted, one entry a line and kind."""
         return list(self.overruns.values())
 
+    def forget(self, access: Access) -> None:
+        """What was noted of this line and kind is no fault of the kernel's."""
+        self.overruns.pop((access.kind, whereabouts.line(self.path)), None)
+
     def allows(self, access: Access) -> bool:
         """Note what is amiss; every access that does not end the kernel happens.
 

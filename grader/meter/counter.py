@@ -8,19 +8,13 @@ from typing import Any
 import numpy as np
 
 from grader.interpreter import whereabouts
-from grader.interpreter.bounds import Bounds
-from grader.interpreter.regions import Region
 from grader.interpreter.watcher import Access
+from grader.meter.astray import Addresses, Astray, floats
 from grader.meter.counts import SECTOR, Site
 from grader.meter.loops import Loops
 from grader.meter.sectors import Pattern, pattern
 
 LANES = 1 << 13  # of a block, that cost the interpreter as much again as any operation does
-
-
-def hollow(dtype: Any) -> bool:
-    """Whether it is of floats, which are looked at from outside only; uint16 are the bits of a bf16."""
-    return bool(dtype.kind == "f" or dtype == np.uint16)
 
 
 class Cut(BaseException):
@@ -70,20 +64,17 @@ class Counter:
 
     def __init__(self, path: str, loops: Loops) -> None:
         self.path, self.loops = path, loops
-        self.bounds = Bounds(path)
+        self.addresses = Addresses(path)
         self.brief = False
         self._known: dict[tuple[Any, ...], tuple[Any, Any, int, Pattern]] = {}
         self.begin(0.0)
-
-    def launch(self, regions: list[Region]) -> None:
-        """A launch begins, on these tensors."""
-        self.bounds.launch(regions)
 
     def begin(self, limit: float) -> None:
         """A program begins; it is cut after so much work."""
         self.tally, self.work, self.limit, self.step = Tally(), 0.0, limit, -1
         self._seen: dict[tuple[str, int], float] = {}  # what was touched until then
         self.loops.reset()
+        self.addresses.program()
 
     def spend(self, lanes: int) -> None:
         """One operation on a block of so many lanes.
@@ -108,7 +99,10 @@ class Counter:
         """
         kind, addresses, mask, size = access.kind, access.addresses, access.mask, access.size
         self.spend(addresses.size)
-        home = self.bounds.home(access)
+        try:
+            home = self.addresses.home(access)
+        except Astray:
+            return False
         if home is not None:
             addresses = addresses - np.uint64(home.low)  # a GPU's allocations start on a boundary
         key = (kind, self.line(), home.name if home else "", size)
@@ -123,7 +117,7 @@ class Counter:
         self.tally.sites.setdefault(key, Site(*key)).add(site, self.loops.weight)
         if home is not None:
             self._touch(home.name, addresses, site)
-        return not hollow(access.dtype)
+        return not floats(access.dtype)
 
     def _touch(self, tensor: str, addresses: Any, site: Site) -> None:
         """Whether this program comes back to what it loaded before; a block is known by its first address."""

@@ -66,7 +66,7 @@ class Meter:
             return
         named = launching.named()
         memory = regions_of(named, self.given)
-        self.counter.launch(memory)
+        self.counter.addresses.launch(memory, whole=math.prod(grid) <= self.few)
         chosen, tallies = self._run(program, grid)
         if not self.paused:
             launch = launch_of(launching.kernel, grid, memory, tallies, weights(chosen, math.prod(grid)))

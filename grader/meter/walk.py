@@ -17,11 +17,11 @@ import numpy as np
 import triton.language as tl
 from triton.runtime import interpreter
 
-from grader.interpreter.bounds import Bounds
 from grader.interpreter.launching import Launching, Place, handed_to, speaking
 from grader.interpreter.regions import regions_of
 from grader.interpreter.watcher import Access
 from grader.memory import span
+from grader.meter.astray import Addresses, Astray, floats
 from grader.meter.counter import LANES, Cut
 from grader.meter.hollow import LARGE
 from grader.meter.loops import Loops
@@ -79,7 +79,7 @@ class Walk:
     """
 
     def __init__(self, path: str, loops: Loops, given: set[int]) -> None:
-        self.bounds, self.handing = Bounds(path), Handing()
+        self.addresses, self.handing = Addresses(path), Handing()
         self.loops, self.given = loops, given
         self.launches = 0
         self.paused = False  # by whoever makes the call; what is not to be counted is walked all the same
@@ -105,22 +105,25 @@ class Walk:
         self.left -= 1 + access.addresses.size / LANES
         if self.left < 0:
             raise Cut
-        home = self.bounds.home(access)
-        values = access.dtype.kind == "f" or access.dtype == np.uint16  # which are the bits of a bf16
+        try:
+            home = self.addresses.home(access)
+        except Astray:
+            return False
         if home is not None:
             self.handing.access(home, access)
-        return home is not None and home.stop - home.start < LARGE and not values
+        return home is not None and home.stop - home.start < LARGE and not floats(access.dtype)
 
     def _walk(self, launching: Launching, grid: Place, program: Callable[[Place], None]) -> None:
         self.launches += 1
         named = launching.named()
-        self.bounds.launch(regions_of(named, self.given))
         lengths = {span(tensor) // tensor.element_size() for tensor in tensors_in([*named.values()])}
         count = math.prod(grid)
+        self.addresses.launch(regions_of(named, self.given), whole=count <= LEAST)
         self.handing.launch(launching.kernel.__name__, count, whole=count <= LEAST)
         for number, at in enumerate(telling(grid, lengths)):
             if number < LEAST or self.spent < CALL:
                 self.left = PROGRAM
+                self.addresses.program()
                 self.handing.program(last=not number)
                 self._follow(program, at)
                 self.spent += PROGRAM - self.left
@@ -138,7 +141,7 @@ class Walk:
         except Cut:
             pass
         except Exception as error:
-            strayed = any(overrun.wrapped for overrun in self.bounds.report())
+            strayed = any(overrun.wrapped for overrun in self.addresses.bounds.report())
             if self.loops.shortened and not strayed:
                 return
             raise error

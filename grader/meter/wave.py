@@ -17,7 +17,8 @@ from grader.datasheets import Gpu
 from grader.interpreter.launching import Place
 from grader.interpreter.proxy import watching
 from grader.interpreter.watcher import Access
-from grader.meter.counter import Counter, hollow
+from grader.meter.astray import Astray, floats
+from grader.meter.counter import Counter
 from grader.meter.counts import LaunchCounts
 from grader.meter.sample import place
 
@@ -48,13 +49,16 @@ class Wave:
         lanes, mask = access.addresses, access.mask
         if access.kind == "load" and lanes.ndim > 1 and mask.any():
             first = int(lanes.reshape(-1)[mask.reshape(-1).argmax()])
-            home = next((r for r in self.counter.bounds.regions if r.start <= first < r.stop), None)
+            home = next((r for r in self.counter.addresses.bounds.regions if r.start <= first < r.stop), None)
             if home is not None:
                 self.loads[home.name] = self.loads.get(home.name, 0) + 1
                 self.tiles.setdefault(home.name, set()).add((self.counter.line(), first))
-        if hollow(access.dtype):
+        if floats(access.dtype):
             return False
-        self.counter.bounds.home(access)
+        try:
+            self.counter.addresses.home(access)
+        except Astray:
+            return False
         return True
 
     def shares(self, ran: float) -> dict[str, float]:

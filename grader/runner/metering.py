@@ -82,7 +82,7 @@ class Metering:
             with walk.installed(), pretended(gpu), Hollow(lambda *_: None, APART):
                 self._call(walk, header, arguments)
         except Exception as error:
-            return Failed(faults.describe(error, self.runner.path), walk.bounds.report()), []
+            return Failed(faults.describe(error, self.runner.path), walk.addresses.bounds.report()), []
         return Walked(walk.launches, walk.handing.unread()), []
 
     def trace(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:

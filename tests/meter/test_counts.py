@@ -295,3 +295,38 @@ print([int(launch.ops["int"]) for launch in meter.launches])
 
 def test_random_numbers_are_counted_by_runs_of_philox() -> None:
     assert interpreted(SETUP + RANDOM) == f"[{4 * 1024 * 40}, {1024 * 40}]\n"
+
+
+LED = """
+@triton.jit
+def number(where_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(where_ptr + at, at, mask=at < n)
+
+@triton.jit
+def follow(where_ptr, y_ptr, n, past, BLOCK: tl.constexpr):
+    at = (tl.num_programs(0) - 1 - tl.program_id(0)) * 2 % tl.num_programs(0) * BLOCK + tl.arange(0, BLOCK)
+    to = tl.load(where_ptr + at, mask=at < n, other=0)
+    tl.store(y_ptr + to + past, 1.0, mask=at < n)
+
+def run(first, past=0):
+    n = 64 * first
+    where, y = torch.full((n,), 1 << 20, dtype=torch.int32), torch.empty(n)
+    try:
+        with meter.installed():
+            number[(first,)](where, n, BLOCK=64)
+            follow[(first,)](where, y, n, past, BLOCK=64)
+    except OutOfBounds as error:
+        print(error)
+    else:
+        print([round(launch.programs) for launch in meter.launches])
+    meter.launches.clear()
+
+"""
+
+
+def test_who_follows_integers_that_a_sampled_launch_left_out_is_not_out_of_bounds() -> None:
+    out = interpreted(SETUP + LED + "run(101)\nrun(4)\nrun(4, past=1 << 21)\n")
+    led, whole, past = out.splitlines()
+    assert (led, whole) == ("[101, 101]", "[4, 4]")
+    assert "past the end of" in past, "where all programs ran, the kernel strays itself"

@@ -72,6 +72,7 @@ mistakes = [
         },
         fails="correct",
         says="precision",
+        on_gpu="start it as what it becomes",
     ),
     Mistake(
         "fp32 is left to tl.dot, which cuts it to TF32",
@@ -120,7 +121,7 @@ mistakes = [
     Mistake(
         "each product is rounded inside of the loop",
         swap={DOT: 'acc += tl.dot(a, b, input_precision="ieee").to(a.dtype)'},
-        fails="edges",
-        says="fp16",
+        fails="correct or edges",
+        says="16",
     ),
 ]

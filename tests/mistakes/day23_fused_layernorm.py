@@ -121,8 +121,7 @@ mistakes = [
         "eps has no None among the gradients",
         swap={RETURN: "return dx, dx, dweight, dbias"},
         fails="correct",
-        says="number of gradients",
-        on_gpu="gradients",
+        says="gradients are asked for",
     ),
     Mistake(
         "the gradients of weight and bias are swapped",

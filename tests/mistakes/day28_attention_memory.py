@@ -183,7 +183,7 @@ mistakes = [
         "torch converts to fp32 first",
         swap={LAUNCH: f"    q, k, v = q.float(), k.float(), v.float()\n{LAUNCH}"},
         fails="honest",
-        says="torch copied",
+        says="torch converted",
     ),
     Mistake(
         "the bytes are counted in elements",

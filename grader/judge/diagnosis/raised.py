@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 
-from grader.judge.case.compare import Finding
+from grader.judge.case.compare import Expected, Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.autograd import of_autograd
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
@@ -44,13 +46,23 @@ def overflow(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | 
     """The rule of the diagnosis for failures of tensors with more than 2³¹ elements alone."""
     if not evidence.passed or not all(_elements(trial) > 2**31 for trial in evidence.failed):
         return None
-    if "invalid argument" in finding.reason:
-        return None  # no offset, but a grid that CUDA will not launch
+    if "invalid argument" in finding.reason or _before_turn(trial, finding):
+        return None  # no offset, but a grid that CUDA will not launch; or what no int32 is too short for
     return (
         "Only more than 2³¹ elements come out wrong: offsets in int32 overflow. Make the program id int64 "
         "before it is multiplied.",
         ".to(tl.int64)",
     )
+
+
+def _before_turn(trial: Trial, finding: Finding) -> bool:
+    """Whether a large result is wrong where an int32 still counts its elements."""
+    index, which = finding.facts.get("index", ()), finding.facts.get("result", 0)
+    want = trial.expected[which] if which < len(trial.expected) else None
+    if not isinstance(want, Expected) or len(index) != want.exact.dim():
+        return False
+    place = sum(at * math.prod(want.exact.shape[axis + 1 :]) for axis, at in enumerate(index))
+    return want.exact.numel() > 2**31 > place
 
 
 def _elements(trial: Trial) -> int:

@@ -50,9 +50,10 @@ def special(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
             "rows that hold +inf",
         )
     exponential = called(evidence.source, EXPONENTIALS) and subtracts_maximum(evidence.source)
-    if values == "negative" and math.isinf(got) and exponential:
+    if values == "negative" and exponential:
         return (
-            "All-negative rows underflow to log(0): the maximum saw a 0, from a masked lane or its start.",
+            f"All-negative rows underflow to {'log(0)' if math.isinf(got) else '0 / 0'}: a maximum sees a 0, "
+            "of a masked lane or that it starts from.",
             "other= of the masked load, and the first maximum",
         )
     if values == "normal":

@@ -1,0 +1,66 @@
+"""Is an address beside all tensors the kernel's fault, or that of a launch of which only some programs ran?
+
+Where a kernel loads integers and goes where they lead, those must have been stored: of a sampled launch most
+were not, and what lies there instead leads anywhere.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from grader.interpreter.bounds import Bounds
+from grader.interpreter.regions import OutOfBounds, Region
+from grader.interpreter.watcher import Access
+
+
+def floats(dtype: Any) -> bool:
+    """Whether an element is one, and leads nowhere; uint16 are the bits of a bf16."""
+    return bool(dtype.kind == "f" or dtype == np.uint16)
+
+
+class Astray(Exception):
+    """The address follows from integers that nobody had stored."""
+
+
+class Addresses:
+    """Holds the addresses of one call against its tensors.
+
+    Args:
+        path: the learner's file.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.bounds = Bounds(path)
+        self._partly: set[int] = set()  # tensors that a launch stored to of which not all programs ran
+        self._whole, self._led = True, False
+
+    def launch(self, regions: list[Region], whole: bool) -> None:
+        """A launch begins, on these tensors; `whole` if all its programs are run."""
+        self.bounds.launch(regions)
+        self._whole = whole
+
+    def program(self) -> None:
+        """A program begins."""
+        self._led = False
+
+    def home(self, access: Access) -> Region | None:
+        """The tensor that it lies in, if it lies in one.
+
+        Raises:
+            OutOfBounds: a lane lies outside of every tensor.
+            Astray: the same, and it is not known where it would lie had everything run.
+        """
+        try:
+            home = self.bounds.home(access)
+        except OutOfBounds:
+            if not self._led:
+                raise
+            self.bounds.forget(access)
+            raise Astray from None
+        if home is not None and access.kind != "load" and not self._whole:
+            self._partly.add(home.low)
+        elif home is not None and home.low in self._partly:
+            self._led |= not floats(access.dtype)
+        return home
