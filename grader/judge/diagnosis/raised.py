@@ -62,7 +62,7 @@ def _before_turn(trial: Trial, finding: Finding) -> bool:
     if not isinstance(want, Expected) or len(index) != want.exact.dim():
         return False
     place = sum(at * math.prod(want.exact.shape[axis + 1 :]) for axis, at in enumerate(index))
-    return want.exact.numel() > 2**31 > place
+    return bool(want.exact.numel() > 2**31 > place)
 
 
 def _elements(trial: Trial) -> int:
