@@ -96,10 +96,11 @@ class Loaded:
 
 @dataclass(frozen=True)
 class Launch:
-    """One launch: the kernel's name and its grid."""
+    """One launch: the kernel's name and its grid; by parameter, the address of the memory it was handed."""
 
     kernel: str
     grid: list[int]
+    handed: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -128,6 +129,7 @@ class TensorOutput:
         source: which argument or allocation its memory is.
         launched: whether that memory was handed to a kernel.
         older: whether an earlier call had that memory already, and it is no argument's.
+        memory: its address.
     """
 
     dtype: str
@@ -137,6 +139,7 @@ class TensorOutput:
     source: str
     launched: bool
     older: bool = False
+    memory: int = 0
 
 
 @dataclass(frozen=True)
@@ -184,6 +187,8 @@ class Called:
         allocated: bytes asked of torch in all.
         races, guards, overruns: what programs did to memory that they should not.
         tunings: of the calls of autotuners.
+        inputs: addresses of the inputs' memory, in the order of their bytes.
+        untouched: addresses of what torch.empty allocated and nobody wrote to.
     """
 
     structure: str
@@ -202,6 +207,8 @@ class Called:
     tunings: list[Tuning] = field(default_factory=list)
     beside: list[str] = field(default_factory=list)
     replaced: list[str] = field(default_factory=list)
+    inputs: list[int] = field(default_factory=list)
+    untouched: list[int] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

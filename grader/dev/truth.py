@@ -66,9 +66,8 @@ def _names(sentence: str, cases: list[dict[str, int]], source: str) -> Iterator[
 
 
 def _look_at(look_at: str, source: str) -> Iterator[str]:
-    """What to look at must have a place in the file; among several kernels it may not be known."""
-    one = source.count("@triton.jit") < 2
-    if look_at and one and not re.search(r"\blines? \d", look_at):
+    """What to look at must have a place in the file."""
+    if look_at and not re.search(r"\blines? \d", look_at):
         yield f"no line has {look_at!r}"
     yield from _lines(look_at, source)
 

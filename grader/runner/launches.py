@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import inspect
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -18,6 +19,7 @@ from grader.interpreter import whereabouts
 from grader.interpreter.bounds import Bounds
 from grader.interpreter.launching import Launching, handed_to
 from grader.interpreter.regions import Region
+from grader.operators import tensors_in
 from grader.runner.world import Tracked, World
 
 BRIEFLY = {"warmup": 5, "rep": 20}  # ms; Triton's own are 25 and 100
@@ -48,7 +50,8 @@ def _interpreted(world: World, limits: Bounds, seen: list[Launch]) -> AbstractCo
                 launch.run(_limited(world, limits))
         finally:
             grid = whereabouts.grid()
-            seen.append(Launch(launch.kernel.__name__, list(grid)))
+            handed = _memory(launch.kernel, launch.args, launch.options)
+            seen.append(Launch(launch.kernel.__name__, list(grid), handed))
             world.after_launch()
         world.note(lambda: launch.again(grid, _limited(world, Bounds(limits.path))))
 
@@ -86,12 +89,23 @@ def _compiled(world: World, seen: list[Launch]) -> AbstractContextManager[Any]:
             with hooks:
                 built = stock(self, *args, grid=remember if callable(grid) else grid, warmup=warmup, **kwargs)
         finally:
-            seen.append(Launch(self.__name__, [] if callable(resolved[0]) else list(resolved[0])))
+            whole = [] if callable(resolved[0]) else list(resolved[0])
+            seen.append(Launch(self.__name__, whole, _memory(self.fn, args, kwargs)))
             world.after_launch()
         world.note(partial(_again, stock, self, *args, grid=resolved[0], warmup=False, **kwargs))
         return built
 
     return _wrapped(JITFunction, "run", run)
+
+
+def _memory(kernel: Any, args: Sequence[Any], options: dict[str, Any]) -> dict[str, int]:
+    """The addresses of the storages that a kernel was handed, by its names for them."""
+    given = {**dict(zip(inspect.signature(kernel).parameters, args, strict=False)), **options}
+    return {
+        name: tensor.untyped_storage().data_ptr()
+        for name, value in given.items()
+        for tensor in tensors_in([value])
+    }
 
 
 def _again(stock: Any, kernel: Any, *args: Any, **kwargs: Any) -> None:

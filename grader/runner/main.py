@@ -122,6 +122,8 @@ class LearnerFile:
             guards=world.broken_guards(),
             overruns=limits.report() if limits else [],
             tunings=world.tunings,
+            inputs=[storage.data_ptr() for storage in inputs],
+            untouched=world.untouched(),
         )
         return report, [*data, *(raw(storage).cpu().numpy().data for storage in inputs)]
 

@@ -68,6 +68,7 @@ def pack_outputs(
                 source=known.name if known else "torch",
                 launched=bool(known and known.launched),
                 older=bool(known and known.born is not None and known.born < world.call),
+                memory=value.untyped_storage().data_ptr(),
             )
         )
         data.append(_bytes(value, slices))

@@ -27,7 +27,7 @@ from grader.runner.replay import Recording
 class Tracked:
     """One storage of the call: data in bytes [start, stop) of it, the rest guard words; ours to judge if
     `allocated`. `born` in the call that first had it; None for an argument's, which may be there to be
-    `written`.
+    `written`. `poisoned` is the checksum of what torch.empty left there.
     """
 
     name: str
@@ -37,6 +37,7 @@ class Tracked:
     allocated: bool = False
     born: int | None = None
     checksum: int = 0
+    poisoned: int | None = None
     launched: bool = False
     written: bool = False
 
@@ -137,7 +138,10 @@ class World(Watch):  # type: ignore[no-untyped-call]
             if op in FILLED:
                 guarded.copy_(plain)
         name = f"the tensor from torch.{op.removeprefix('new_')}"
-        self._track(Tracked(name, storage, GUARD, GUARD + size, allocated=True, born=self.call))
+        tracked = Tracked(name, storage, GUARD, GUARD + size, allocated=True, born=self.call)
+        self._track(tracked)
+        # Too large ones have no checksum, empty ones no bytes.
+        tracked.poisoned = (tracked.checksum or None) if op in EMPTY and size else None
         return guarded
 
     def _is_whole(self, tensor: torch.Tensor) -> bool:
@@ -228,6 +232,10 @@ class World(Watch):  # type: ignore[no-untyped-call]
             if now != tracked.checksum:
                 self.tampered.append(tracked.name)
                 tracked.checksum = now
+
+    def untouched(self) -> list[int]:
+        """The addresses of what torch.empty allocated and that is still as it was."""
+        return [at for at, tracked in self.tracked.items() if tracked.poisoned == tracked.checksum]
 
     def allocated(self) -> int:
         """Bytes that the call asked torch for, outputs included."""

@@ -35,7 +35,8 @@ def test_a_compiled_launch_is_seen_with_its_grid_and_its_tensors(monkeypatch: py
         kernel[(2, 1)](x, BLOCK=4)
         kernel.run(x, grid=(9,), warmup=True, BLOCK=4)
     kernel[(3,)](x, BLOCK=4)
-    assert launches == [Launch("kernel", [4]), Launch("kernel", [2, 1])]
+    handed = {"x_ptr": x.untyped_storage().data_ptr()}
+    assert launches == [Launch("kernel", [4], handed), Launch("kernel", [2, 1], handed)]
     assert grids == [(4,), (2, 1), (9,), (3,)]
     assert world.tracked[x.untyped_storage().data_ptr()].launched
     assert world.tampered == []

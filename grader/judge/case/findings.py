@@ -162,10 +162,10 @@ def _input_findings(trial: Trial) -> list[Finding]:
     assert trial.answer is not None
     tensors = [(a, n) for a, n in zip(*trial.runner_arguments(), strict=True) if isinstance(a, torch.Tensor)]
     written = [trial.arguments[position] for position in trial.challenge.writes]
-    for (tensor, label), after in zip(tensors, trial.answer.inputs, strict=False):
+    for number, ((tensor, label), after) in enumerate(zip(tensors, trial.answer.inputs, strict=False)):
         if torch.equal(storage_bytes(tensor), _but(written, tensor, after)):
             continue
-        facts = {"tensor": label}
+        facts = {"tensor": label, "changed": number}
         if any(tensor is argument for argument in written):
             said = f"The call changed bytes of {label}'s memory that are no element of it."
             return [

@@ -40,7 +40,7 @@ class Address:
 
 
 @dataclass(frozen=True)
-class _Part:
+class Part:
     """An expression that an address is made of: in the access, or what a name is set to."""
 
     line: int
@@ -94,12 +94,12 @@ def strided(tree: ast.AST, kind: str) -> set[int]:
 
 
 def _of(kernel: ast.FunctionDef) -> Iterator[Address]:
-    known, given = parameters(kernel), [*_assignments(kernel)]
+    known, given = parameters(kernel), [*assignments(kernel)]
     pointers = {name for name, constant in known.items() if "ptr" in name and not constant}
     for call in ast.walk(kernel):
         if not (isinstance(call, ast.Call) and last(call.func) in WORDS and call.args):
             continue
-        parts = _parts(_Part(call.lineno, set(), call.args[0], False), given)
+        parts = _parts(Part(call.lineno, set(), call.args[0], False), given)
         names = set().union(*(part.names for part in parts))
         stems = [name.replace("_ptr", "").removesuffix("s") for name in pointers & names]
         held = _on_the_way(pointers, parts)
@@ -118,15 +118,16 @@ def _of(kernel: ast.FunctionDef) -> Iterator[Address]:
         )
 
 
-def _assignments(kernel: ast.FunctionDef) -> Iterator[_Part]:
+def assignments(kernel: ast.FunctionDef) -> Iterator[Part]:
+    """What its names are set to."""
     for node in ast.walk(kernel):
         if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and node.value:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             named = {n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)}
-            yield _Part(node.lineno, named, node.value, isinstance(node, ast.AugAssign))
+            yield Part(node.lineno, named, node.value, isinstance(node, ast.AugAssign))
 
 
-def _parts(access: _Part, given: list[_Part]) -> list[_Part]:
+def _parts(access: Part, given: list[Part]) -> list[Part]:
     """The access and all assignments behind it, but those of loaded values: what is loaded is no address."""
     found, left = [access], [part for part in given if not part.has("load")]
     while more := [part for part in left if any(part.sets & one.names for one in found)]:
@@ -134,7 +135,7 @@ def _parts(access: _Part, given: list[_Part]) -> list[_Part]:
     return found
 
 
-def _on_the_way(pointers: set[str], parts: list[_Part]) -> set[str]:
+def _on_the_way(pointers: set[str], parts: list[Part]) -> set[str]:
     """The pointers, and the names of what is made of them."""
     held = set(pointers)
     while more := {name for part in parts if part.names & held for name in part.sets} - held:

@@ -9,9 +9,10 @@ import torch
 
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.behind import garbage
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.judge.diagnosis.handed import to_do
-from grader.judge.diagnosis.launched import grids, programs
+from grader.judge.diagnosis.launched import grids, involved, programs
 from grader.judge.diagnosis.numbering import misnumbered
 from grader.judge.diagnosis.site import functions
 from grader.judge.diagnosis.tiles import Pairs, tiles
@@ -20,9 +21,9 @@ from grader.judge.diagnosis.tiles import Pairs, tiles
 def unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | Speech | None:
     """The rule of the diagnosis for elements that still hold poison; a TODO to store them comes first."""
     told, lines = _unwritten(trial, finding, evidence), evidence.source.splitlines()
-    left = (
-        [] if told is None else to_do(evidence.source, evidence.given, *functions(ast.parse(evidence.source)))
-    )
+    apart = involved(trial, evidence.source).elsewhere
+    places = [f for f in functions(ast.parse(evidence.source)) if f.name not in apart]
+    left = [] if told is None else to_do(evidence.source, evidence.given, *places)
     left = [n for n in left if re.search(r"\b(write|store)s?\b", lines[n - 1])]
     if told is None or not left:
         return told
@@ -92,6 +93,8 @@ def _nothing(trial: Trial, finding: Finding, source: str) -> Diagnosis:
             "the memory that tl.atomic_add adds to",
         )
     name = str(finding.facts.get("at", "")).partition("[")[0]
+    if told := garbage(trial, source):
+        return f"The result {name + ' ' * bool(name)}is no number. {told[0]}", told[1]
     return (
         f"The result {name + ' ' * bool(name)}was never written: it still holds what torch.empty left there, "
         "or is made from memory that does.",

@@ -17,7 +17,7 @@ from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.coverage import unwritten
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.judge.diagnosis.groups import weights
-from grader.judge.diagnosis.launched import elsewhere
+from grader.judge.diagnosis.launched import involved
 from grader.judge.diagnosis.lone import lone
 from grader.judge.diagnosis.overrun import overrun
 from grader.judge.diagnosis.parts import left_out
@@ -43,15 +43,20 @@ from grader.judge.diagnosis.thresholds import partial_block, right_up_to
 
 def diagnose(evidence: Evidence) -> Diagnosis:
     """One sentence, and one thing to look at, with its lines; both empty when nothing failed."""
-    sentence, look_at = _told(evidence)
-    return sentence, pointed(look_at, evidence.source, evidence.given, elsewhere(evidence))
-
-
-def _told(evidence: Evidence) -> Diagnosis:
     if not evidence.failed:
-        if evidence.lost:
-            return _lost(*evidence.lost)
-        return evidence.own[1] if evidence.own else ("", "")
+        sentence, look_at = _without_trial(evidence)
+        return sentence, pointed(look_at, evidence.source, evidence.given)
+    sentence, look_at, trial = _told(evidence)
+    return sentence, pointed(look_at, evidence.source, evidence.given, involved(trial, evidence.source))
+
+
+def _without_trial(evidence: Evidence) -> Diagnosis:
+    if evidence.lost:
+        return _lost(*evidence.lost)
+    return evidence.own[1] if evidence.own else ("", "")
+
+
+def _told(evidence: Evidence) -> Speech:
     trial = evidence.failed[0]
     finding = trial.findings[0]
     # One element may be too few to tell, where more do.
@@ -64,7 +69,7 @@ def _told(evidence: Evidence) -> Diagnosis:
     return _spoken(told or (plain, "what is stored"), trial, evidence.several)
 
 
-def _spoken(told: Diagnosis | Speech, first: Trial, several: bool) -> Diagnosis:
+def _spoken(told: Diagnosis | Speech, first: Trial, several: bool) -> Speech:
     """The sentence, with the output and the case that it is about; the first failed one is on the screen."""
     sentence, look_at, owner = told if len(told) == 3 else (*told, first)
     # A suspect's sentence says itself which output it is about.
@@ -72,9 +77,9 @@ def _spoken(told: Diagnosis | Speech, first: Trial, several: bool) -> Diagnosis:
     label = "" if own else owner.findings[0].facts.get("label", "")
     sentence = f"In {label}: {sentence}" if label else sentence
     if owner is first:
-        return sentence, look_at
+        return sentence, look_at, owner
     entry = f"{owner.challenge.entry}-" if several else ""
-    return f"With {entry}{owner.case.id}: {sentence}", look_at
+    return f"With {entry}{owner.case.id}: {sentence}", look_at, owner
 
 
 def _lost(case: Case | None, lost: RunnerLost) -> Diagnosis:

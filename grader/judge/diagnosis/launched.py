@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import math
+from dataclasses import dataclass
 
 from grader.answers import Called, Launch
 from grader.judge.case.trial import Trial
-from grader.judge.diagnosis.evidence import Evidence
+from grader.judge.diagnosis.behind import behind, reached
+from grader.judge.diagnosis.site import functions, jitted
 
 
 def launches(trial: Trial) -> list[Launch]:
@@ -14,13 +17,30 @@ def launches(trial: Trial) -> list[Launch]:
     return report.launches if isinstance(report, Called) else []
 
 
-def elsewhere(evidence: Evidence) -> frozenset[str]:
-    """The kernels that ran in cases, and in none that failed; none where nothing that failed was launched."""
-    failed, passed = (
-        {launch.kernel for trial in trials for launch in launches(trial)}
-        for trials in (evidence.failed, evidence.passed)
-    )
-    return frozenset(passed - failed if failed else ())
+@dataclass(frozen=True)
+class Involved:
+    """What took part in a wrong result.
+
+    Attributes:
+        elsewhere: kernels that took none.
+        stores: lines of the stores that it comes from, where that is known; none where no kernel stored it.
+    """
+
+    elsewhere: frozenset[str] = frozenset()
+    stores: frozenset[int] | None = None
+
+
+NOBODY = Involved()
+
+
+def involved(trial: Trial, source: str) -> Involved:
+    """By the memory that launches were handed; where that does not tell, by which kernels were launched."""
+    tree = ast.parse(source)
+    known = behind(trial, tree)
+    ran = (known and [*known.stores]) or [launch.kernel for launch in launches(trial)]
+    apart = {kernel.name for kernel in functions(tree) if jitted(kernel)} - reached(ran, tree)
+    lines = None if known is None else frozenset().union(*known.stores.values())
+    return Involved(frozenset(apart) if ran else frozenset(), lines)
 
 
 def grids(trial: Trial) -> list[list[int]]:

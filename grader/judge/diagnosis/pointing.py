@@ -13,10 +13,12 @@ from collections.abc import Callable, Iterator
 from grader.judge.diagnosis.addresses import addresses, strided, unstrided
 from grader.judge.diagnosis.flow import meets_data
 from grader.judge.diagnosis.handed import to_do
-from grader.judge.diagnosis.site import functions, in_kernels, jitted, last, parameters
+from grader.judge.diagnosis.launched import NOBODY, Involved
+from grader.judge.diagnosis.site import assigned, function, functions, in_kernels, jitted, last, parameters
 from grader.judge.diagnosis.source import EXPONENTIALS
 
 MOST = 4  # lines; more are no place to look at
+MOST_PLACES = 2  # functions
 
 Where = Callable[[ast.Module, list[ast.AST]], set[int]]  # of a file, or of all that stands in a part of it
 
@@ -57,6 +59,14 @@ def _to_float(node: ast.AST) -> bool:
     """A conversion, and not of an offset: those become integers."""
     called = isinstance(node, ast.Call) and last(node.func) in ("to", "cast")
     return called and not re.search(r"\bu?int\d*", ast.unparse(node).rpartition("(")[2])
+
+
+def _kept(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
+    """Where a forward() hands something to its backward()."""
+    stored = _each(
+        lambda n: isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store) and last(n.value) == "ctx"
+    )
+    return _call("save_for_backward")(tree, nodes) | stored(tree, nodes)
 
 
 def _conversions(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
@@ -125,8 +135,8 @@ IN_KERNELS: tuple[tuple[str, Where], ...] = (
     (r"\boffsets?\b|block size|start of", _call("arange")),
     (r"\bloops?\b|comes back to|carries", _each(lambda node: isinstance(node, ast.For | ast.While))),
     ("loads?|read before", _call("load")),
-    (r"stored?\b|element|formula|factor|constant|result", _call(*STORES)),
 )
+OF_STORES = r"stored?\b|element|formula|factor|constant|result"
 # And what of the rest of the file.
 OUTSIDE: tuple[tuple[str, Where], ...] = (
     (r"\bgrid\b|launch\b|hands over", _each(_launch)),
@@ -135,6 +145,8 @@ OUTSIDE: tuple[tuple[str, Where], ...] = (
     ("prune_configs_by", _given("prune_configs_by")),
     ("key=", _given("key")),
     ("autotuner|configs$", _call("autotune")),
+    (r"\bapply\b", _call("apply")),
+    (r"\bctx\b", _kept),
     ("returns?", _each(lambda node: isinstance(node, ast.Return))),
 )
 
@@ -143,13 +155,13 @@ def pointed(
     look_at: str,
     source: str,
     given: frozenset[int] = frozenset(),
-    elsewhere: frozenset[str] = frozenset(),
+    part: Involved = NOBODY,
 ) -> str:
     """`the mask of the store: line 14`; as it came where it names a line, or nothing is known of the file.
 
     Args:
         given: lines that are handed out.
-        elsewhere: kernels that took no part in what failed.
+        part: what took part in what failed.
     """
     if not look_at or re.search(r"\blines? \d", look_at):
         return look_at
@@ -160,14 +172,17 @@ def pointed(
     if "your file" in look_at:  # what stands in none of its functions
         lines = sorted(_running(tree)) if "top of your file" in look_at else []
         return f"{look_at}: {_spelled(lines)}" if 0 < len(lines) <= MOST else look_at
-    apart = (function for function in functions(tree) if function.name in elsewhere)
-    given = given.union(*(_lines(function) for function in apart))
+    apart = [function for function in functions(tree) if function.name in part.elsewhere]
+    given = given.union(*(_lines(function) for function in apart), _launches(tree, part.elsewhere))
     if lines := sorted(_exactly(look_at, tree) - given):
         return f"{look_at}: {_spelled(lines)}" if len(lines) <= MOST else look_at
     kernels = [*in_kernels(tree)]
     inside = {id(node) for node in kernels}
     outside = [node for node in ast.walk(tree) if id(node) not in inside]
-    found = [*_behind(look_at, IN_KERNELS, tree, kernels), *_behind(look_at, OUTSIDE, tree, outside)]
+    found = [*_behind(look_at, IN_KERNELS, tree, kernels)]
+    if re.search(OF_STORES, look_at):
+        found.append({*part.stores} if part.stores else _call(*STORES)(tree, kernels))
+    found += _behind(look_at, OUTSIDE, tree, outside)
     found = [lines - given for lines in found if lines - given]
     several = sorted(set().union(*found))
     lines = (
@@ -177,8 +192,8 @@ def pointed(
         return f"{look_at}: {_spelled(lines)}"
     launcher = any(re.search(pattern, look_at) for pattern, _ in OUTSIDE)
     places = [f for f in functions(tree) if jitted(f) != launcher and not _lines(f) <= given]
-    if len(places) == 1:
-        return f"{look_at}: in {places[0].name}, from line {places[0].lineno} on"
+    if 0 < len(places) <= MOST_PLACES:
+        return f"{look_at}: in {', and '.join(f'{f.name}, from line {f.lineno} on' for f in places)}"
     left = to_do(source, given, *(f for f in functions(tree) if jitted(f) != launcher))
     return f"{look_at}: the TODO on {_spelled(left)}" if 0 < len(left) <= MOST else look_at
 
@@ -187,10 +202,21 @@ def _exactly(look_at: str, tree: ast.Module) -> set[int]:
     """The lines of what is named by itself: a tensor's address, a store's strides, a method of torch's."""
     if found := re.search(r"address of (\w+)", look_at):
         return _moved(found[1], tree)
+    if found := re.search(r"the load of (\w+) in (\w+)", look_at):
+        loads = addresses(function(tree, found[2]) or ast.Module([], []))
+        return {one.line for one in loads if one.kind == "load" and found[1] in one.names}
+    if look_at.startswith("the dtype of "):
+        names = re.findall(r"\bof (\w+)", look_at)
+        return set().union(*(_allocated(name, tree) for name in names))
     if re.search(r"strides? (in|of) the store", look_at):
         return _stored_strides(tree)
     if "stride" in look_at and (lines := unstrided(tree, "load")):
         return lines
+    if "return" in look_at and (found := re.search(r"\b(\w+)\(\)", look_at)):
+        said = (f for f in functions(tree) if f.name == found[1])
+        return set().union(
+            *(_each(lambda node: isinstance(node, ast.Return))(tree, [*ast.walk(f)]) for f in said)
+        )
     inside = {id(node) for node in in_kernels(tree)}
     outside = [node for node in ast.walk(tree) if id(node) not in inside]
     if "launcher hands over" in look_at:
@@ -198,6 +224,18 @@ def _exactly(look_at: str, tree: ast.Module) -> set[int]:
     words = [method or call for method, call in re.findall(r"\.(\w+)\(\)|torch call behind (\w+)", look_at)]
     words += ["contiguous", "reshape"] if "clone" in words else []
     return _call(*words)(tree, outside) if words else set()
+
+
+def _allocated(name: str, tree: ast.Module) -> set[int]:
+    """The lines on which a variable is set to what a call gives: tl.zeros(…), torch.empty(…)."""
+    set_to_call = (n for n in ast.walk(tree) if isinstance(n, ast.Assign) and isinstance(n.value, ast.Call))
+    return {n.lineno for n in set_to_call if name in assigned(n)}
+
+
+def _launches(tree: ast.Module, kernels: frozenset[str]) -> set[int]:
+    """The lines on which these are launched."""
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return {c.lineno for c in calls if isinstance(c.func, ast.Subscript) and last(c.func.value) in kernels}
 
 
 def _running(tree: ast.Module) -> set[int]:

@@ -15,6 +15,7 @@ from grader.judge.case.compare import Expected, Finding, gate
 from grader.judge.case.naming import called
 from grader.judge.case.oracle import suspect
 from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.behind import behind
 from grader.judge.diagnosis.evidence import Evidence, Speech
 from grader.judge.diagnosis.fit import FIT
 from grader.judge.diagnosis.launched import launches
@@ -93,9 +94,15 @@ def _best(
 
 
 def _formula(trial: Trial, source: str) -> str:
-    """The formula, and where it stands: the one kernel that was launched, its launches, or the function."""
+    """The formula, and where it stands: in the one kernel behind it, its launches, or the function."""
     tree = ast.parse(source)
-    launched = {launch.kernel for launch in launches(trial)} or {trial.challenge.entry}
+    known = behind(trial, tree)
+    if known and not known.stores:  # no kernel did: something else was returned
+        return (
+            f"what {'backward' if trial.findings[0].facts.get('label') else trial.challenge.entry}() returns"
+        )
+    launched = {*(known.stores if known else (launch.kernel for launch in launches(trial)))}
+    launched = launched or {trial.challenge.entry}
     found = function_of(tree, *launched) if len(launched) == 1 else None
     if found is None:
         return "the formula"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from grader.judge.diagnosis.handed import handed_out, to_do
+from grader.judge.diagnosis.launched import Involved
 from grader.judge.diagnosis.pointing import pointed
 from grader.judge.diagnosis.site import functions
 
@@ -50,7 +51,9 @@ def test_a_line_that_is_handed_out_is_never_named() -> None:
 
 
 def test_a_kernel_that_ran_in_no_failing_case_is_never_named() -> None:
-    assert "line" not in pointed("the mask", filled(), handed_out(filled(), SKELETON), frozenset({"kernel"}))
+    assert "line" not in pointed(
+        "the mask", filled(), handed_out(filled(), SKELETON), Involved(frozenset({"kernel"}))
+    )
 
 
 def test_a_todo_that_is_left_is_found() -> None:

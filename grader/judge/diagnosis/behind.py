@@ -1,0 +1,155 @@
+"""Which kernels, by which stores, a wrong result comes from.
+
+A launch says which memory each of its parameters was, and the source what a kernel stores there and of what
+that is made. From the wrong result back: whoever stored it, then whoever stored what that one read. Memory
+of results that are right is not followed.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from grader.answers import Called, TensorOutput
+from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.addresses import Part, assignments
+from grader.judge.diagnosis.evidence import Diagnosis
+from grader.judge.diagnosis.site import function, functions, jitted, last, parameters
+
+
+@dataclass(frozen=True)
+class Behind:
+    """Where a wrong result comes from.
+
+    Attributes:
+        stores: kernels, the last one first, and the lines of their stores; none where no kernel was handed
+            the result's memory.
+        unwritten: kernels, and their parameters, that are memory which nobody wrote to and they read.
+    """
+
+    stores: Mapping[str, frozenset[int]]
+    unwritten: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Stored:
+    """One store or atomic: the parameters that its address is made of, and all that it is made of."""
+
+    line: int
+    into: frozenset[str]
+    of: frozenset[str]
+
+
+def behind(trial: Trial, tree: ast.Module) -> Behind | None:
+    """Behind the wrong results of a trial, those kernels that all of them have in common if there are any.
+
+    None where that is not known: nothing of it is a tensor's value, or torch took part.
+    """
+    report = trial.answer.report if trial.answer else None
+    if not isinstance(report, Called) or report.foreign:
+        return None
+    changed = trial.findings[0].facts.get("changed", len(report.inputs))
+    if changed < len(report.inputs):
+        return _slice(report.inputs[changed], report, frozenset(), tree)
+    numbers = list(dict.fromkeys(f.facts["result"] for f in trial.findings if "result" in f.facts))
+    tensors = [(n, out) for n, out in enumerate(report.outputs) if isinstance(out, TensorOutput)]
+    memory = {n: out.memory for n, out in tensors if out.memory}
+    if not numbers or not set(numbers) <= set(memory):
+        return None
+    right = {n: at for n, at in memory.items() if n not in numbers}
+    past = frozenset(right.values())
+    first, *others = (_slice(memory[n], report, past, tree) for n in numbers)
+    common = [kernel for kernel in first.stores if all(kernel in other.stores for other in others)]
+    common = common or [*first.stores]
+    if numbers[0] >= trial.asked_for:  # a gradient: whoever stored results that are right comes last
+        plain = [at for n, at in right.items() if n < trial.asked_for]
+        sound = {kernel for at in plain for kernel in _slice(at, report, past - {at}, tree).stores}
+        common = [kernel for kernel in common if kernel not in sound] or common
+    return Behind({kernel: first.stores[kernel] for kernel in common}, first.unwritten)
+
+
+def _slice(memory: int, report: Called, right: frozenset[int], tree: ast.Module) -> Behind:
+    """Behind what lies in one memory."""
+    wanted, found = {memory}, dict[str, frozenset[int]]()
+    unwritten = dict[tuple[str, str], None]()
+    for launch in reversed(report.launches):
+        left = [*stores(function(tree, launch.kernel), tree)]
+        while hits := [s for s in left if any(launch.handed.get(name) in wanted for name in s.into)]:
+            left = [s for s in left if s not in hits]
+            found[launch.kernel] = found.get(launch.kernel, frozenset()) | {s.line for s in hits}
+            read = {
+                name: launch.handed[name] for s in hits for name in s.of - s.into if name in launch.handed
+            }
+            wanted |= {*read.values()} - right
+            unwritten |= {(launch.kernel, n): None for n, at in read.items() if at in report.untouched}
+    if not found:  # nobody stored it, though some could have
+        could = [launch.kernel for launch in report.launches if memory in launch.handed.values()]
+        found = dict.fromkeys(could, frozenset())
+    return Behind(found, tuple(unwritten))
+
+
+def garbage(trial: Trial, source: str) -> Diagnosis | None:
+    """Where a kernel behind the wrong result reads what nobody wrote: which one, and what."""
+    known = behind(trial, ast.parse(source))
+    if known is None or not known.unwritten:
+        return None
+    kernel, name = known.unwritten[0]
+    return (
+        f"It is made from memory that nobody wrote: {kernel} reads {name}, and torch.empty leaves anything "
+        "there.",
+        f"the load of {name} in {kernel}, and who stores there before it",
+    )
+
+
+def stores(
+    kernel: ast.FunctionDef | None, tree: ast.Module, callers: frozenset[str] = frozenset()
+) -> Iterator[Stored]:
+    """Those of a kernel, and of the functions under @triton.jit that it calls."""
+    if kernel is None or kernel.name in callers:
+        return
+    known, given = frozenset(parameters(kernel)), [*assignments(kernel)]
+    for call in (node for node in ast.walk(kernel) if isinstance(node, ast.Call)):
+        word = last(call.func)
+        if word == "store" or word.startswith("atomic_"):
+            into = {*_names(call.args[:1]), *_names([call.func])}
+            yield Stored(call.lineno, known & _near(into, given), known & _far(_names([call]), given))
+        helper = function(tree, word) if isinstance(call.func, ast.Name) else None
+        if helper is not None and jitted(helper):
+            handed = _handed(call, helper)
+            for inner in stores(helper, tree, callers | {kernel.name}):
+                into, of = ({n for p in names for n in handed.get(p, ())} for names in (inner.into, inner.of))
+                yield Stored(inner.line, known & _near(into, given), known & _far(of, given))
+
+
+def reached(kernels: Iterable[str], tree: ast.Module) -> set[str]:
+    """These kernels, and the functions under @triton.jit that they call."""
+    found, queue = set[str](), [*kernels]
+    every = {f.name: f for f in functions(tree) if jitted(f)}
+    while queue:
+        name = queue.pop()
+        if name in every and name not in found:
+            found.add(name)
+            queue += [last(n.func) for n in ast.walk(every[name]) if isinstance(n, ast.Call)]
+    return found
+
+
+def _handed(call: ast.Call, helper: ast.FunctionDef) -> dict[str, set[str]]:
+    given = {name: _names([value]) for name, value in zip(parameters(helper), call.args, strict=False)}
+    return given | {word.arg: _names([word.value]) for word in call.keywords if word.arg}
+
+
+def _names(nodes: Iterable[ast.AST]) -> set[str]:
+    return {n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name)}
+
+
+def _near(names: set[str], given: list[Part]) -> set[str]:
+    """What an address is made of; what is loaded is none."""
+    return _far(names, [part for part in given if not part.has("load")])
+
+
+def _far(names: set[str], given: list[Part]) -> set[str]:
+    found = set(names)
+    while more := {n for part in given if part.sets & found for n in part.names} - found:
+        found |= more
+    return found
