@@ -158,14 +158,12 @@ mistakes = [
         swap={"mask = (offs_n >= 0) & (offs_n < N)": "mask = offs_n < N"},
         fails="edges",
         says="its limits",
-        wish=True,
     ),
     Mistake(
         "the lanes that a row starts early are missing at its end",
         swap={"N + (3 if N % 4 else 0)": "N"},
         fails="edges",
         says="never written",
-        wish=True,
     ),
     Mistake(
         "the seed is a constant",

@@ -64,9 +64,21 @@ def _told(evidence: Evidence) -> Speech:
     told: Diagnosis | Speech | None = next(
         ((*t.findings[0].told, t) for t in alike if t.findings[0].told), None
     )
-    told = told or next((told for rule in RULES if (told := rule(trial, finding, evidence))), None)
+    told = told or _by_rule(trial, finding, evidence)
     plain = finding.reason[0].upper() + finding.reason[1:] + "."
     return _spoken(told or (plain, "what is stored"), trial, evidence.several)
+
+
+def _by_rule(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | Speech | None:
+    """The first rule that has something to say. A race comes before what another case looks like, which may
+    be by luck of the order of programs, and before where something is wrong.
+    """
+    race = next((found.told for found in trial.findings if found.kind == "race"), None)
+    for rule in RULES:
+        if told := rule(trial, finding, evidence):
+            lucky = rule in WITHOUT_A_CAUSE or told[2:] not in ((), (trial,))
+            return race if race and lucky else told
+    return race
 
 
 def _spoken(told: Diagnosis | Speech, first: Trial, several: bool) -> Speech:
@@ -143,3 +155,5 @@ RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | Speech | None]]
     number,
     place,
 )
+# These say where, or what the failed cases share, and not why.
+WITHOUT_A_CAUSE = (partial_block, right_up_to, in_common, imprecise, number, place)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from grader.judge.diagnosis.site import last
 from grader.judge.diagnosis.source import EXPONENTIALS, calls
 
 MAXIMA = ("max", "maximum")
 READ = ("load", "dot")
+WEIGHTS = ("exp", "exp2", "exp10")
+SUMS = ("sum", "dot", "reduce", "cumsum", "atomic_add")
 
 
 def subtracts_maximum(source: str) -> bool:
@@ -20,6 +23,39 @@ def subtracts_maximum(source: str) -> bool:
     given = [call.args[0] if call.args else call.func for name, call in calls(source) if name in EXPONENTIALS]
     stored = [call.args[1] for name, call in calls(source) if name == "store" and len(call.args) > 1]
     return any(_holds(value, holders, _is_maximum) for value in given + stored)
+
+
+def sums_exponentials(source: str) -> bool:
+    """Whether exponentials themselves are added up, as in a softmax: not what a sigmoid makes of one."""
+    tree = ast.parse(source)
+    defined = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    returned = [
+        (name, node.value)
+        for name, function in defined.items()
+        for node in ast.walk(function)
+        if isinstance(node, ast.Return) and node.value
+    ]
+    passed, weights = [*_passed(tree, defined), *returned], set[str]()
+    while more := {name for name, value in passed if _is_weight(value, weights)} - weights:
+        weights |= more
+    return any(_is_weight(call, weights) for name, call in calls(source) if name in SUMS)
+
+
+def _is_weight(node: ast.AST, weights: set[str]) -> bool:
+    """Whether it holds an exponential, or a name of one, as a factor or a term: not below a fraction bar, nor
+    beside a plain number, as in 1 / (1 + exp(-x)).
+    """
+    if isinstance(node, ast.Name):
+        return node.id in weights
+    if isinstance(node, ast.Call) and last(node.func) in WEIGHTS:
+        return True
+    if isinstance(node, ast.BinOp):
+        if isinstance(node.op, ast.Div):
+            return _is_weight(node.left, weights)
+        sides = (node.left, node.right)
+        if isinstance(node.op, ast.Add | ast.Sub) and any(isinstance(each, ast.Constant) for each in sides):
+            return False
+    return any(_is_weight(child, weights) for child in ast.iter_child_nodes(node))
 
 
 def meets_data(call: ast.Call, tree: ast.Module) -> bool:

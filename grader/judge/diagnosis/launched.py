@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 from dataclasses import dataclass
 
-from grader.answers import Called, Launch
+from grader.answers import Called, Failed, Launch
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.behind import behind, reached
 from grader.judge.diagnosis.site import functions, jitted
@@ -37,10 +38,19 @@ def involved(trial: Trial, source: str) -> Involved:
     """By the memory that launches were handed; where that does not tell, by which kernels were launched."""
     tree = ast.parse(source)
     known = behind(trial, tree)
+    every = {kernel.name for kernel in functions(tree) if jitted(kernel)}
     ran = (known and [*known.stores]) or [launch.kernel for launch in launches(trial)]
-    apart = {kernel.name for kernel in functions(tree) if jitted(kernel)} - reached(ran, tree)
+    apart = every - reached(ran or _stopped(trial, every), tree)
     lines = None if known is None else frozenset().union(*known.stores.values())
-    return Involved(frozenset(apart) if ran else frozenset(), lines)
+    return Involved(frozenset(apart if apart < every else ()), lines)
+
+
+def _stopped(trial: Trial, kernels: set[str]) -> list[str]:
+    """The kernel in which an exception was raised, if it was in one."""
+    report = trial.answer.report if trial.answer else None
+    frames = report.fault.traceback if isinstance(report, Failed) else []
+    names = [found[1] for frame in frames if (found := re.search(r"\bin (\w+)", frame))]
+    return [name for name in names if name in kernels][:1]
 
 
 def grids(trial: Trial) -> list[list[int]]:

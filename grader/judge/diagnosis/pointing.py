@@ -48,6 +48,19 @@ def _launch(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript)
 
 
+def _grids(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
+    """Where grids are made: at the launch, or under names that stand there."""
+    launches = [node for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript)]
+    return set().union(*(_grid(launch, tree) for launch in launches))
+
+
+def _grid(launch: ast.Call, tree: ast.Module) -> set[int]:
+    place = launch.func.slice if isinstance(launch.func, ast.Subscript) else launch
+    names = {n.id for n in ast.walk(place) if isinstance(n, ast.Name)}
+    made = {n.lineno for n in ast.walk(tree) if isinstance(n, ast.Assign) and names & assigned(n)}
+    return {launch.lineno, place.lineno} | made
+
+
 def _mask(node: ast.AST) -> bool:
     """A mask where it is made: in the access, or under a name that says so."""
     if isinstance(node, ast.keyword):
@@ -139,7 +152,8 @@ IN_KERNELS: tuple[tuple[str, Where], ...] = (
 OF_STORES = r"stored?\b|element|formula|factor|constant|result"
 # And what of the rest of the file.
 OUTSIDE: tuple[tuple[str, Where], ...] = (
-    (r"\bgrid\b|launch\b|hands over", _each(_launch)),
+    (r"\bgrid\b", _grids),
+    (r"launch\b|hands over", _each(_launch)),
     ("torch.empty|allocation|memory", _call("empty", "empty_like", "new_empty")),
     ("launcher", _each(_launch)),
     ("prune_configs_by", _given("prune_configs_by")),
@@ -192,6 +206,8 @@ def pointed(
         return f"{look_at}: {_spelled(lines)}"
     launcher = any(re.search(pattern, look_at) for pattern, _ in OUTSIDE)
     places = [f for f in functions(tree) if jitted(f) != launcher and not _lines(f) <= given]
+    starts = _each(_launch)(tree, outside) - _launches(tree, part.elsewhere)
+    places = [f for f in places if launcher and _lines(f) & starts] or places
     if 0 < len(places) <= MOST_PLACES:
         return f"{look_at}: in {', and '.join(f'{f.name}, from line {f.lineno} on' for f in places)}"
     left = to_do(source, given, *(f for f in functions(tree) if jitted(f) != launcher))
@@ -233,9 +249,13 @@ def _allocated(name: str, tree: ast.Module) -> set[int]:
 
 
 def _launches(tree: ast.Module, kernels: frozenset[str]) -> set[int]:
-    """The lines on which these are launched."""
-    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
-    return {c.lineno for c in calls if isinstance(c.func, ast.Subscript) and last(c.func.value) in kernels}
+    """The lines of the launches and grids of these, and of no other."""
+    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Subscript)]
+    theirs, others = set[int](), set[int]()
+    for call in calls:
+        launched = isinstance(call.func, ast.Subscript) and last(call.func.value) in kernels
+        (theirs if launched else others).update(_grid(call, tree))
+    return theirs - others
 
 
 def _running(tree: ast.Module) -> set[int]:

@@ -15,6 +15,7 @@ from grader.judge.diagnosis.source import dots_in_half, dots_in_tf32
 CLOSE = 2e-2  # a larger error is no rounding
 MOST_ELEMENTS = 0.5  # that rounding moves
 NARROW = ("float16", "bfloat16", "float8", "tf32", "half")  # words of fewer bits than fp32 has
+A_LITTLE = "a constant is another one, or a small part is left out or counted wrongly"
 FEW = 3  # right cases that say something
 TF32 = (1.5e-5, 2e-3)  # relative errors of what products of fp32 numbers rounded to 11 bits become
 
@@ -57,7 +58,8 @@ def imprecise(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | No
     Where 16 bits alone come out wrong, any case that is close tells: in others large terms may cancel.
     """
     nearest = trial
-    if all(other.case.dtype.itemsize == 2 for other in evidence.failed) and _sound(evidence):
+    sixteen = all(other.case.dtype.itemsize == 2 for other in evidence.failed) and _sound(evidence)
+    if sixteen:
         nearest = min(evidence.failed, key=lambda other: relative(other.findings[0]))
     error = relative(nearest.findings[0])
     if finding.kind != "values" or error > CLOSE:
@@ -67,18 +69,23 @@ def imprecise(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | No
     pair = wrong_output(nearest)
     if pair is None or not _spread(*pair, nearest.case.dtype):
         return None
+    if sixteen:
+        return (
+            f"The values are close but too imprecise (error {error:.1e}): something is computed in too low a "
+            "precision, or large terms cancel.",
+            "casts, and differences of large terms",
+            nearest,
+        )
     words = NARROW if nearest.case.dtype.itemsize < 8 else (*NARROW, "float32")
     narrow = nearest.case.dtype.itemsize == 2 or any(word in evidence.source for word in words)
-    close = f"The values are close but too imprecise (error {error:.1e})"
+    close = f"The values are close but not close enough (error {error:.1e})"
     if narrow:
-        why = f"{close}: something is computed in too low a precision, or large terms cancel."
-        return why, "casts, and differences of large terms", nearest
-    return (
-        f"{close}, and nothing is cast to fewer bits: precision is lost where large terms cancel, or in a "
-        "constant of few digits.",
-        "differences of large terms, and constants",
-        nearest,
+        why = f"{close}: something is computed in too low a precision, large terms cancel, {A_LITTLE}."
+        return why, "casts, constants, and differences of large terms", nearest
+    why = (
+        f"{close}, and nothing is cast to fewer bits: precision is lost where large terms cancel, {A_LITTLE}."
     )
+    return why, "differences of large terms, and constants", nearest
 
 
 def _spread(got: torch.Tensor, exact: torch.Tensor, dtype: torch.dtype) -> bool:

@@ -9,7 +9,7 @@ from grader.judge.case.compare import Expected, Finding
 from grader.judge.case.naming import called as called_output
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
-from grader.judge.diagnosis.flow import subtracts_maximum
+from grader.judge.diagnosis.flow import subtracts_maximum, sums_exponentials
 from grader.judge.diagnosis.kept import kept_low
 from grader.judge.diagnosis.precision import CLOSE, FEW, relative
 from grader.judge.diagnosis.source import EXPONENTIALS, called
@@ -95,7 +95,8 @@ def in_common(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
         ]
         if _just(lambda case: case.dtype.itemsize == 2, evidence) or min(errors, default=1.0) <= CLOSE:
             shifted = subtracts_maximum(evidence.source) or "lse" in trial.names
-            weighs = exponential and called(evidence.source, {"dot"}) and not evidence.several
+            weighs = called(evidence.source, {"dot"}) and sums_exponentials(evidence.source)
+            weighs = weighs and not evidence.several
             return UNSHIFTED if weighs and not shifted else _narrow(evidence.source)
     return None
 

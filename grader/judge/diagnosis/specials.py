@@ -11,7 +11,7 @@ from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.behind import garbage
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
-from grader.judge.diagnosis.flow import meets_data, subtracts_maximum
+from grader.judge.diagnosis.flow import meets_data, subtracts_maximum, sums_exponentials
 from grader.judge.diagnosis.site import last
 from grader.judge.diagnosis.source import (
     EXPONENTIALS,
@@ -104,10 +104,11 @@ def _large(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
         return None  # a number, where Inf or NaN is right
     if called(evidence.source, EXPONENTIALS):
         overflow = "Large values overflow: exp() of them is Inf, and Inf / Inf or Inf - Inf is NaN. "
-        if takes_maximum(evidence.source) and called(evidence.source, {"sum", "dot"}):
+        summed = sums_exponentials(evidence.source)
+        if summed and takes_maximum(evidence.source):
             asked = "Is the maximum of the very numbers that exp() is given subtracted from them first?"
             return overflow + asked, "the argument of exp"
-        if called(evidence.source, {"sum", "dot"}):
+        if summed:
             return f"{overflow}In a sum of exponentials subtract the maximum first.", "the maximum"
         cure = "Write it so that no exp() overflows, with exponents that are never positive for example."
         return overflow + cure, "the argument of exp"
@@ -168,7 +169,7 @@ def _plain(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
 
 def _unshifted(source: str) -> bool:
     """Whether exponentials that no maximum keeps small are added up."""
-    return called(source, EXPONENTIALS) and called(source, {"sum", "dot"}) and not subtracts_maximum(source)
+    return sums_exponentials(source) and not subtracts_maximum(source)
 
 
 def _made(trial: Trial, evidence: Evidence) -> Diagnosis:

@@ -31,7 +31,7 @@ def strides(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
         return STORED
     if finding.kind == "unwritten" and strided(ast.parse(evidence.source), "store"):
         return STORED
-    if finding.kind in KINDS:
+    if finding.kind in KINDS and not _no_stride(trial, finding):
         which = "Only contiguous inputs come out right"
         if any(map(_scattered, evidence.passed)):
             which = "Of the inputs that are not contiguous, some come out wrong"
@@ -49,7 +49,7 @@ def upstream(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | 
         return None
     if not _marks(_handed_down, evidence):
         beside = finding.kind == "overrun" and finding.facts["kind"] == "store"
-        return None if beside else _both(finding, evidence)
+        return None if beside else _both(trial, finding, evidence)
     return (
         "Only contiguous upstream gradients come out right: autograd may hand down an expanded (stride 0) "
         "or a transposed one. Its strides go to the kernel, too.",
@@ -57,17 +57,30 @@ def upstream(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | 
     )
 
 
-def _both(finding: Finding, evidence: Evidence) -> Diagnosis | None:
+def _both(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """Neither alone explains all that failed, but the two together."""
     if _marks(_scattered, evidence) or not _marks(lambda t: _scattered(t) or _handed_down(t), evidence):
         return None
     if finding.kind == "unwritten" and strided(ast.parse(evidence.source), "store"):
         return STORED
+    if _no_stride(trial, finding):
+        return None
     return (
         "Only contiguous inputs and upstream gradients come out right: a stride is ignored, or taken from "
         "another tensor.",
         "the strides of x in the forward, and of x and dy in the backward kernel",
     )
+
+
+def _no_stride(trial: Trial, finding: Finding) -> bool:
+    """What a stride of an input does not do: programs that meet where they store, and rows of the result of
+    which the ends alone were never written.
+    """
+    if any(found.kind == "race" and found.facts["kind"] == "store" for found in trial.findings):
+        return True
+    if finding.kind != "unwritten" or finding.where is None or finding.where.dim() < 2:
+        return False
+    return not bool(finding.where.flatten(0, -2).all(dim=1).any())
 
 
 def _marks(has: Callable[[Trial], bool], evidence: Evidence) -> bool:

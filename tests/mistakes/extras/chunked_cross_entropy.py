@@ -33,7 +33,6 @@ mistakes = [
         },
         fails="correct",
         says="race",
-        wish=True,
     ),
     Mistake(
         "the merge stops at a block of chunks",

@@ -55,7 +55,7 @@ mistakes = [
         "a large maximum is added before the target's logit is subtracted",
         swap={LOSS: "(m_i + tl.log(l_i)) - x_t"},
         fails="correct",
-        says="too imprecise",
+        says="large terms cancel",
     ),
     Mistake(
         "the target is looked for in the block, not in the row",

@@ -27,8 +27,7 @@ mistakes = [
         "the sums are rounded before the activation",
         swap={Y: f"{ROUNDED}\n    {Y}"},
         fails="correct",
-        says="rounded to fp16",
-        wish=True,
+        says="half precision is too low",
     ),
     Mistake(
         "one accumulator for both",
