@@ -85,6 +85,8 @@ CASES = [
     Case(rows=9, cols=40, upstream="scalar"),
     Case(rows=9, cols=40, upstream="first"),
     Case(rows=7, cols=40, calls=2),
+    # More rows than a GPU has programs at once: here a program owns several.
+    Case(rows=8209, cols=8, gpu=True),
     Case(rows=100_003, cols=512, dtype=HALF, gpu=True),
     Case(rows=100_003, cols=512, dtype=BRAIN, upstream="scalar", gpu=True),
     Case(rows=16, cols=8192, gpu=True),

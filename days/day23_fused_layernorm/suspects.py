@@ -66,15 +66,26 @@ def x_alone(x: Tensor, residual: Tensor, weight: Tensor, bias: Tensor, eps: floa
     return y + (like - like.detach()), s
 
 
-def counted(times):
-    """As if rows counted `times(row, half, m)` in dweight and dbias, when two programs share m rows."""
+def counted(times, each_sm: int = 0):
+    """As if rows counted `times(row, share, m)` in dweight and dbias, when programs share m rows.
+
+    Args:
+        each_sm: programs for each SM of the GPU; two in all without one, as in the interpreter.
+    """
 
     def sums(dy: Tensor, weight: Tensor, x_hat: Tensor, s: Tensor, y: Tensor) -> Outputs:
-        row = torch.arange(len(s), device=s.device)[:, None]
-        dy = dy * times(row, -(-len(s) // 2), len(s))
+        row, programs = torch.arange(len(s), device=s.device)[:, None], 2
+        if each_sm and s.is_cuda:
+            programs = each_sm * torch.cuda.get_device_properties(s.device).multi_processor_count
+        dy = dy * times(row, -(-len(s) // programs), len(s))
         return dy * x_hat, dy
 
     return variant(sums=sums)
+
+
+def last(row: Tensor, share: int, m: int) -> Tensor:
+    """Whether a row is the last of its program."""
+    return (row % share == share - 1) | (row == m - 1)
 
 
 SUSPECTS = {
@@ -173,9 +184,7 @@ SUSPECTS = {
     "dweight and dbias hold the rows of one program alone: add all n_parts partial sums.": counted(
         lambda row, half, m: row < half
     ),
-    "dweight and dbias hold the last row of each program alone: every row adds to them.": counted(
-        lambda row, half, m: (row == half - 1) | (row == m - 1)
-    ),
+    "dweight and dbias hold the last row of each program alone: every row adds to them.": counted(last),
     "The last row of each program is left out of dweight and dbias.": counted(
         lambda row, half, m: (row != half - 1) & (row != m - 1)
     ),
@@ -183,3 +192,9 @@ SUSPECTS = {
         lambda row, half, m: 1 + (row == half)
     ),
 }
+if torch.cuda.is_available():
+    SUSPECTS |= {
+        "dweight and dbias hold the last row of each program alone: every row adds to them. "
+        f"(Programs: {each_sm} for each SM.)": counted(last, each_sm)
+        for each_sm in (1, 2, 4, 8, 16, 32)
+    }

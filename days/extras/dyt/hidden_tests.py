@@ -15,11 +15,16 @@ from .suspects import SUSPECTS
 def inputs(case: Case, draw) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """x, alpha[1], weight, bias; alpha is 0.5 unless the case says otherwise.
 
-    With `apart` no x is near 0, where tanh by a sigmoid has few digits and no larger x hides it.
+    With `apart` no x is near 0, where tanh by a sigmoid has few digits and no larger x hides it. With
+    `one_sign` no x and no weight is negative: under a gradient that is the same everywhere nothing cancels in
+    that of alpha, which sums over all elements.
     """
     x, weight, bias = draw(case.rows, case.cols), *(vector(case, draw, case.cols, "normal") for _ in range(2))
     if "apart" in case:
         x += 0.5 * x.sign()
+    if "one_sign" in case:
+        x.abs_()
+        weight.abs_()
     return x, vector(case, draw, 1, "normal").fill_(case.get("alpha", 0.5)), weight, bias
 
 
@@ -54,7 +59,7 @@ CASES = [
     Case(rows=3, cols=128),
     Case(rows=3, cols=129),
     Case(rows=19, cols=40),
-    Case(rows=21, cols=40, alpha=-0.7),
+    Case(rows=21, cols=40, alpha=-0.7, one_sign=True, upstream="scalar"),
     Case(rows=19, cols=40, alpha=0.0),
     Case(rows=6, cols=50, alpha=4.0),
     Case(rows=131, cols=65),
