@@ -23,7 +23,8 @@ from grader.judge.case.oracle import gradient_positions
 from grader.judge.case.trial import draw
 from grader.judge.challenges import weight
 from grader.judge.diagnosis.slips import slip
-from grader.judge.session import NotMeasured, Session
+from grader.judge.failures import NotMeasured
+from grader.judge.session import Session
 from grader.judge.speed.builds import builder
 
 MOST = 24  # launches; a tenth of a second each, a third on the last days
@@ -72,7 +73,7 @@ def begin(session: Session) -> Future[list[Told]] | None:
 def _chosen(session: Session) -> list[tuple[Challenge, Case]]:
     """The smallest cases first, then the largest."""
     kinds: dict[Any, list[tuple[Challenge, Case]]] = {}
-    pairs = session.cases("correct") + session.cases("edges")
+    pairs = session.asked.cases("correct") + session.asked.cases("edges")
     for challenge, case in sorted(pairs, key=lambda pair: weight(pair[1])):
         flags = {name: v for name, v in case.sizes.items() if isinstance(v, bool | None)}
         if not challenge.probe and not challenge.judges and weight(case) < math.inf:
@@ -93,7 +94,7 @@ def question(session: Session, challenge: Challenge, case: Case) -> Question:
         "of": of,
     }
     asked |= {"gpu": SHEET}
-    return session.case_id((challenge, case)), asked, blobs
+    return session.asked.case_id((challenge, case)), asked, blobs
 
 
 def _answers(session: Session, questions: list[Question]) -> list[Told]:

@@ -27,7 +27,8 @@ from grader.challenge import Case, Challenge
 from grader.judge.case.link import Runner, RunnerLost, ask_to_load
 from grader.judge.case.oracle import gradient_positions, result_dtypes, values_of
 from grader.judge.case.trial import draw_upstream
-from grader.judge.session import NotMeasured, Session
+from grader.judge.failures import NotMeasured
+from grader.judge.session import Session
 from grader.judge.speed.builds import builder
 from grader.judge.speed.fullsize import hollow_inputs, hollow_specs
 from grader.meter.hollow import LARGE, Hollow
@@ -141,10 +142,10 @@ def begin(session: Session) -> Ahead | None:
 
 def _calls(session: Session) -> Iterator[Call]:
     """All that the checks will call, in their order."""
-    for challenge, case in session.cases("correct") + session.cases("edges"):
+    for challenge, case in session.asked.cases("correct") + session.asked.cases("edges"):
         if not challenge.probe:  # which is launched by a kernel of ours
             yield challenge, case, "both"
-    for challenge, relation in session.relations():
+    for challenge, relation in session.asked.relations():
         yield challenge, relation.case, "both"
     for challenge in session.challenges if session.timed else []:
         if challenge.memory:

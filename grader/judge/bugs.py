@@ -18,8 +18,10 @@ from grader.judge.case.attempt import attempt
 from grader.judge.case.link import Runner, RunnerLost, ask_to_load
 from grader.judge.case.trial import Trial
 from grader.judge.checks.honest import COPIES
+from grader.judge.failures import NotMeasured
 from grader.judge.pieces.states import FORM
-from grader.judge.session import NotMeasured, Session
+from grader.judge.session import Session
+from grader.judge.trust import trust
 from grader.verdict import Hunt, Hunted
 
 # The findings that each kind of witness looks at.
@@ -68,7 +70,7 @@ def _told(bugs: Sequence[Bug], heard: Mapping[str, bool | None]) -> Iterator[Hun
 
 def _heard(session: Session) -> Iterator[tuple[str, bool | None]]:
     """What the witnesses say, in a process of their own, until that is lost."""
-    fresh = session.interpreter() if session.interprets else Runner(session.parent)
+    fresh = session.interpreting.runner() if session.interpreting.possible else Runner(session.parent)
     with closing(fresh) as runner, suppress(RunnerLost):
         if isinstance(ask_to_load(runner, session.request), Failed):
             return
@@ -82,14 +84,14 @@ def _passes(session: Session, runner: Runner, challenge: Challenge, bug: Bug) ->
     or the interpreter is not to be trusted with it.
     """
     try:
-        session.trust(bug.witness)
+        trust(bug.witness, session.evidence.source, session.mute)
     except NotMeasured:
         return None
-    request = session.interpreted if session.interprets else session.request
+    request = session.interpreting.request if session.interpreting.possible else session.request
     trial = attempt(runner, challenge, bug.witness, session.names[challenge.entry], request)
     kinds = {finding.kind for finding in trial.findings}
     # A GPU shows a race by its values, or not at all.
-    shows = "values" if bug.shows == "races" and not session.interprets else bug.shows
+    shows = "values" if bug.shows == "races" and not session.interpreting.possible else bug.shows
     if kinds & SHOWN[shows] or (_ran_off(trial) and shows == "values"):
         return False
     return None if kinds & {"error", *FORM} or _covered(trial, shows) else True

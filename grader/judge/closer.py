@@ -31,11 +31,12 @@ def look(session: Session, check: Check | None) -> dict[str, Any]:
     Returns:
         the cause of that check as it was seen there; empty where nothing was.
     """
-    first = _trial(session, check) if session.device == "cuda" and session.interprets and check else None
+    possible = session.device == "cuda" and session.interpreting.possible
+    first = _trial(session, check) if possible and check else None
     if first is None or first.case.gpu:
         return {}
-    with closing(session.interpreter()) as runner, suppress(RunnerLost):
-        begin, request = time.monotonic(), session.interpreted
+    with closing(session.interpreting.runner()) as runner, suppress(RunnerLost):
+        begin, request = time.monotonic(), session.interpreting.request
         if isinstance(ask_to_load(runner, request), Failed):
             return {}
         seen = again(runner, first.on_cpu(), request)
@@ -57,7 +58,7 @@ def _trial(session: Session, check: Check) -> Trial | None:
     if trial is None and session.evidence.lost:
         pairs = ((c, one) for c in session.challenges for one in c.cases if one is session.evidence.lost[0])
         trial = next((untried(*pair, session.names[pair[0].entry], session.request) for pair in pairs), None)
-    if trial is None or session.case_id((trial.challenge, trial.case)) != case:
+    if trial is None or session.asked.case_id((trial.challenge, trial.case)) != case:
         return None
     told = [finding for finding in trial.findings[:1] if finding.kind == "error"]
     stopped = any(word in finding.facts["message"] for finding in told for word in STOPPED)

@@ -53,7 +53,7 @@ def judge(request: Request, events: Channel, parent: Channel) -> None:
             [*PYTEST, "-o", f"timeout={request.call_timeout + BUSY}", str(CHECKS)], plugins=[reporter]
         )
         session.close()
-        session.drop_walker()
+        session.interpreting.drop_walker()
         seen = closer.look(session, _first(reporter.outcomes))
         parts, hunt = pieces(session), hunted(session)
         if reporter.broken or not reporter.outcomes:
@@ -68,14 +68,14 @@ def judge(request: Request, events: Channel, parent: Channel) -> None:
 
 def _matches(session: Session) -> bool:
     """Whether there is anything of the name that was asked for."""
-    cases = session.cases("correct") or session.cases("edges")
-    return bool(cases or session.relations() or session.walks() or session.compilations())
+    cases = session.asked.cases("correct") or session.asked.cases("edges")
+    return bool(cases or session.asked.relations() or session.asked.walks() or session.asked.compilations())
 
 
 def _no_such_case(request: Request, session: Session) -> str:
-    session.request = replace(request, only=None)
-    tried = session.cases("correct") + session.cases("edges")
-    names = [*map(session.case_id, tried), *map(session.case_id, session.relations())]
+    every = replace(session.asked, request=replace(request, only=None))
+    tried = every.cases("correct") + every.cases("edges")
+    names = [*map(every.case_id, tried), *map(every.case_id, every.relations())]
     return f'No case matches "{request.only}". There are {a_few(names, request.only or "")}'
 
 

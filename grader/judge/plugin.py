@@ -12,7 +12,8 @@ import pytest
 
 from grader.challenge import Challenge, Speed
 from grader.judge import acceptance
-from grader.judge.session import CheckFailed, NotMeasured, Session
+from grader.judge.failures import CheckFailed, NotMeasured
+from grader.judge.session import Session
 from grader.verdict import Check, Outcome
 from grader.wire import Channel, Closed
 
@@ -49,17 +50,19 @@ class Reporter:
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         session = self.session_
         if "case" in metafunc.fixturenames:
-            pairs = session.cases(metafunc.function.__name__.removeprefix("test_"))
-            metafunc.parametrize("case", pairs, ids=[session.case_id(pair) for pair in pairs])
+            pairs = session.asked.cases(metafunc.function.__name__.removeprefix("test_"))
+            metafunc.parametrize("case", pairs, ids=[session.asked.case_id(pair) for pair in pairs])
         if "relation" in metafunc.fixturenames:
-            relations = session.relations()
-            metafunc.parametrize("relation", relations, ids=[session.case_id(pair) for pair in relations])
+            relations = session.asked.relations()
+            metafunc.parametrize(
+                "relation", relations, ids=[session.asked.case_id(pair) for pair in relations]
+            )
         if "compiled" in metafunc.fixturenames:
-            found = session.compilations()
-            metafunc.parametrize("compiled", found, ids=[session.compilations_id(c) for c in found])
+            found = session.asked.compilations()
+            metafunc.parametrize("compiled", found, ids=[session.asked.compilations_id(c) for c in found])
         if "walk" in metafunc.fixturenames:
-            walks = session.walks()
-            metafunc.parametrize("walk", walks, ids=[session.walk_id(pair) for pair in walks])
+            walks = session.asked.walks()
+            metafunc.parametrize("walk", walks, ids=[session.asked.walk_id(pair) for pair in walks])
         if "part" in metafunc.fixturenames:
             parts = [c for c in session.challenges if c.memory and not session.request.only]
             metafunc.parametrize("part", parts, ids=[c.entry for c in parts])
@@ -169,5 +172,5 @@ def _group(name: str) -> str:
 
 def _bar_id(session: Session, challenge: Challenge, speed: Speed) -> str:
     """The case's id, and which pass is timed where it is not the forward pass."""
-    name = session.case_id((challenge, speed.case))
+    name = session.asked.case_id((challenge, speed.case))
     return name if speed.part == "forward" else f"{name}-{speed.part}"

@@ -68,7 +68,7 @@ def launched(session: Session, provided: str) -> None:
         return stock(kernel, *args, grid=grid, warmup=True, **options)
 
     with mock.patch.object(JITFunction, "run", run), pretended(GPUS["h200"]):
-        for challenge, case in session.cases("correct") + session.cases("edges"):
+        for challenge, case in session.asked.cases("correct") + session.asked.cases("edges"):
             arguments = draw(challenge, case, session.request.seed, "cpu")
             getattr(module, challenge.entry)(*arguments)
 

@@ -29,7 +29,7 @@ from tests.judge.ahead import parent
 def shown(session: Session, runner: Runner, spoil: bool) -> Trial:
     """The first case that fails by its values, as a GPU shows it: no address, no race."""
     as_cpu = replace(session.request, device="cpu")
-    for challenge, case in session.cases("correct"):
+    for challenge, case in session.asked.cases("correct"):
         trial = attempt(runner, challenge, case, session.names[challenge.entry], as_cpu)
         assert trial.answer is not None
         if isinstance(trial.answer.report, Called):
@@ -50,16 +50,16 @@ def main() -> None:
         "grade", day.hidden_tests, path, day.provided, path.read_bytes(), "gpu", 7, 60.0, interprets=True
     )
     session = Session(request, parent())
-    runner = session.interpreter()
+    runner = session.interpreting.runner()
     loaded = session.load(runner)
     assert isinstance(loaded, Loaded)
     for challenge in session.challenges:
         session.names[challenge.entry] = [one.name for one in loaded.functions[challenge.entry] or []]
     trial = shown(session, runner, spoil)
-    check = Check(f"correct[{session.case_id((trial.challenge, trial.case))}]", "failed")
+    check = Check(f"correct[{session.asked.case_id((trial.challenge, trial.case))}]", "failed")
     before = diagnose(session.evidence)[0]
     cause = closer.look(session, check)
-    print(json.dumps([before, diagnose(session.evidence)[0], cause, len(session.walks())], default=str))
+    print(json.dumps([before, diagnose(session.evidence)[0], cause, len(session.asked.walks())], default=str))
     sys.stdout.flush()
     os._exit(0)
 

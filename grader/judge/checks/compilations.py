@@ -8,7 +8,8 @@ from typing import Any
 
 from grader.challenge import Challenge
 from grader.judge.acceptance import question, surveyed
-from grader.judge.session import CheckFailed, NotMeasured, Session
+from grader.judge.failures import CheckFailed, NotMeasured
+from grader.judge.session import Session
 
 Recipe = dict[str, Any]
 

@@ -9,7 +9,8 @@ from dataclasses import asdict
 from grader import datasheets
 from grader.judge.acceptance import Told
 from grader.judge.diagnosis.slips import slip
-from grader.judge.session import CheckFailed, NotMeasured, Session
+from grader.judge.failures import CheckFailed, NotMeasured
+from grader.judge.session import Session
 
 PATIENCE = 20.0  # seconds beyond the cases
 GPU = datasheets.GPUS[datasheets.USUAL]

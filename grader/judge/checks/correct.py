@@ -6,7 +6,8 @@ from grader.challenge import Case, Challenge
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.precision import CLOSE, relative
-from grader.judge.session import CheckFailed, NotMeasured, Session
+from grader.judge.failures import CheckFailed, NotMeasured
+from grader.judge.session import Session
 
 VALUES = ("values", "nan", "inf", "special")  # kinds of findings
 

@@ -7,7 +7,8 @@ import time
 from dataclasses import asdict
 
 from grader.challenge import Challenge, Speed
-from grader.judge.session import CheckFailed, Session
+from grader.judge.failures import CheckFailed
+from grader.judge.session import Session
 from grader.judge.speed.benchmark import Benchmark
 from grader.judge.speed.ratio import Ratio
 from grader.spans import span

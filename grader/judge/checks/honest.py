@@ -16,7 +16,8 @@ from grader.judge.case.compare import Expected
 from grader.judge.case.oracle import Values, expect, expect_gradients
 from grader.judge.case.trial import Trial
 from grader.judge.checks import imports
-from grader.judge.session import CheckFailed, Session
+from grader.judge.failures import CheckFailed
+from grader.judge.session import Session
 
 BY_LAUNCHER = (
     "Your kernels alone do not give the result: launched once more after the inputs changed, with all else "

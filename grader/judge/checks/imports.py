@@ -8,7 +8,8 @@ from grader.answers import Failed, Fault, Parameter
 from grader.challenge import Challenge
 from grader.judge.case.trial import draw
 from grader.judge.diagnosis.slips import slip
-from grader.judge.session import CheckFailed, Session
+from grader.judge.failures import CheckFailed
+from grader.judge.session import Session
 
 Functions = dict[str, list[Parameter] | None]
 

@@ -9,7 +9,8 @@ from grader.challenge import Challenge
 from grader.judge.case.link import RunnerLost
 from grader.judge.case.oracle import gradient_positions
 from grader.judge.case.trial import draw
-from grader.judge.session import CheckFailed, NotMeasured, Session
+from grader.judge.failures import CheckFailed, NotMeasured
+from grader.judge.session import Session
 
 SLACK = 0.05  # of the outputs: allocators round up
 ALWAYS = 2 << 20  # bytes: the smallest block of the GPU's allocator

@@ -6,7 +6,8 @@ from dataclasses import asdict
 
 from grader import datasheets
 from grader.challenge import Challenge, Speed
-from grader.judge.session import CheckFailed, Session
+from grader.judge.failures import CheckFailed
+from grader.judge.session import Session
 from grader.judge.speed.builds import Wanted
 from grader.judge.speed.foresight import foresee
 from grader.operators import FILLED, WHOLE_FILLS

@@ -11,7 +11,8 @@ from grader.judge.acceptance import Told as Compiled
 from grader.judge.case.trial import Trial
 from grader.judge.challenges import weight
 from grader.judge.checks import compiles
-from grader.judge.session import CheckFailed, Session
+from grader.judge.failures import CheckFailed
+from grader.judge.session import Session
 
 APART = 4  # times as large a size may ask for another config
 Seen = tuple[Trial, Tuning]

@@ -11,7 +11,8 @@ from grader.challenge import Case, Challenge
 from grader.judge.case.link import RunnerLost
 from grader.judge.case.oracle import gradient_positions
 from grader.judge.diagnosis.slips import slip
-from grader.judge.session import CheckFailed, NotMeasured, Session
+from grader.judge.failures import CheckFailed, NotMeasured
+from grader.judge.session import Session
 from grader.judge.speed.fullsize import hollow_inputs
 from grader.meter.unread import Unread
 
@@ -26,7 +27,7 @@ def check(session: Session, challenge: Challenge, case: Case) -> None:
         CheckFailed: an address lies outside of every tensor, or CUDA would refuse the grid.
         NotMeasured: it could not be walked, and why.
     """
-    if not session.interprets:
+    if not session.interpreting.possible:
         raise NotMeasured("too large to run, and kernels cannot be interpreted here: track doctor says why")
     try:
         blobs: list[memoryview] = []
@@ -41,10 +42,10 @@ def check(session: Session, challenge: Challenge, case: Case) -> None:
             "part": part,
         }
         request |= {"gpu": datasheets.sheet(datasheets.USUAL)}
-        walker = session.ready_walker()
+        walker = session.interpreting.walker()
         report, _ = walker.ask(request, Walked, blobs, timeout=session.request.call_timeout)
     except (RunnerLost, CheckFailed, OSError, MemoryError) as lost:
-        session.drop_walker()
+        session.interpreting.drop_walker()
         raise NotMeasured(f"not walked: {lost}") from None
     if isinstance(report, Failed):
         if report.fault.kind not in CERTAIN and TOO_LARGE not in report.fault.message:

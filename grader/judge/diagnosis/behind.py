@@ -26,10 +26,12 @@ class Behind:
         stores: kernels, the last one first, and the lines of their stores; none where no kernel was handed
             the result's memory.
         unwritten: kernels, and their parameters, that are memory which nobody wrote to and they read.
+        whole: kernels stored all that is no input.
     """
 
     stores: Mapping[str, frozenset[int]]
     unwritten: tuple[tuple[str, str], ...] = ()
+    whole: bool = True
 
 
 @dataclass(frozen=True)
@@ -44,10 +46,10 @@ class Stored:
 def behind(trial: Trial, tree: ast.Module) -> Behind | None:
     """Behind the wrong results of a trial, those kernels that all of them have in common if there are any.
 
-    None where that is not known: nothing of it is a tensor's value, or torch took part.
+    None where that is not known: nothing of it is a tensor's value, or torch made some of it.
     """
     report = trial.answer.report if trial.answer else None
-    if not isinstance(report, Called) or report.foreign:
+    if not isinstance(report, Called):
         return None
     changed = trial.findings[0].facts.get("changed", len(report.inputs))
     if changed < len(report.inputs):
@@ -60,6 +62,8 @@ def behind(trial: Trial, tree: ast.Module) -> Behind | None:
     right = {n: at for n, at in memory.items() if n not in numbers}
     past = frozenset(right.values())
     first, *others = (_slice(memory[n], report, past, tree) for n in numbers)
+    if report.foreign and not first.whole:
+        return None
     common = [kernel for kernel in first.stores if all(kernel in other.stores for other in others)]
     common = common or [*first.stores]
     if numbers[0] >= trial.asked_for:  # a gradient: whoever stored results that are right comes last
@@ -71,13 +75,14 @@ def behind(trial: Trial, tree: ast.Module) -> Behind | None:
 
 def _slice(memory: int, report: Called, right: frozenset[int], tree: ast.Module) -> Behind:
     """Behind what lies in one memory."""
-    wanted, found = {memory}, dict[str, frozenset[int]]()
+    wanted, made, found = {memory}, {*report.inputs, *report.untouched}, dict[str, frozenset[int]]()
     unwritten = dict[tuple[str, str], None]()
     for launch in reversed(report.launches):
         left = [*stores(function(tree, launch.kernel), tree)]
         while hits := [s for s in left if any(launch.handed.get(name) in wanted for name in s.into)]:
             left = [s for s in left if s not in hits]
             found[launch.kernel] = found.get(launch.kernel, frozenset()) | {s.line for s in hits}
+            made |= {launch.handed[name] for s in hits for name in s.into if name in launch.handed}
             read = {
                 name: launch.handed[name] for s in hits for name in s.of - s.into if name in launch.handed
             }
@@ -86,7 +91,7 @@ def _slice(memory: int, report: Called, right: frozenset[int], tree: ast.Module)
     if not found:  # nobody stored it, though some could have
         could = [launch.kernel for launch in report.launches if memory in launch.handed.values()]
         found = dict.fromkeys(could, frozenset())
-    return Behind(found, tuple(unwritten))
+    return Behind(found, tuple(unwritten), wanted <= made)
 
 
 def garbage(trial: Trial, source: str) -> Diagnosis | None:

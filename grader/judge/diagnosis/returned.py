@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from grader.answers import Called, TensorOutput
 from grader.judge.case.compare import Finding
@@ -36,7 +37,8 @@ def wrong_form(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis 
     if "None where a tensor" in finding.reason and entry and not _gives(entry):
         return f"{entry.name} returns nothing yet.", f"{entry.name}, from line {entry.lineno} on"
     text = finding.reason[0].upper() + finding.reason[1:]
-    return f"{text}. {ADVICE[finding.kind]}", "the launcher"
+    read = re.search(r"\.\w+\(\)$", finding.reason) if finding.kind == "host" else None
+    return f"{text}. {ADVICE[finding.kind]}", f"{read[0]} in the launcher" if read else "the launcher"
 
 
 def number(trial: Trial, finding: Finding, _: Evidence) -> Diagnosis | None:

@@ -13,7 +13,8 @@ from typing import Any
 from grader import datasheets
 from grader.challenge import Case, Challenge, Speed
 from grader.judge.checks import imports
-from grader.judge.session import CheckFailed, NotMeasured, Session
+from grader.judge.failures import CheckFailed, NotMeasured
+from grader.judge.session import Session
 from grader.judge.speed.builds import Wanted
 from grader.judge.speed.foresight import Seen, foresee
 from grader.predict import gates

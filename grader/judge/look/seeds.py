@@ -11,7 +11,9 @@ from grader.judge.case.compare import Expected
 from grader.judge.case.findings import find
 from grader.judge.case.link import RunnerLost
 from grader.judge.case.trial import Trial
-from grader.judge.session import CheckFailed, NotMeasured, Session
+from grader.judge.failures import CheckFailed, NotMeasured
+from grader.judge.session import Session
+from grader.judge.trust import trust
 
 
 def seeded(session: Session) -> list[dict[str, Any]]:
@@ -21,21 +23,21 @@ def seeded(session: Session) -> list[dict[str, Any]]:
         one entry a case that failed or leaned on its conditioning; last how many were tried, and what
         canaries are silent.
     """
-    pairs = session.cases("correct") + session.cases("edges")
+    pairs = session.asked.cases("correct") + session.asked.cases("edges")
     tried, found = 0, []
     for seed in range(session.request.seed, session.request.seed + session.request.seeds):
         for pair in pairs:
             entry = _tried(session, *pair, seed)
             tried += entry.pop("tried")
             if entry:
-                found.append({"seed": seed, "case": session.case_id(pair), **entry})
+                found.append({"seed": seed, "case": session.asked.case_id(pair), **entry})
     return [*found, {"tried": tried, "mute": session.mute}]
 
 
 def _tried(session: Session, challenge: Challenge, case: Case, seed: int) -> dict[str, Any]:
     """What there is to tell of one case with one seed."""
     try:
-        session.trust(case)
+        trust(case, session.evidence.source, session.mute)
     except NotMeasured:
         return {"tried": 0}
     names, request = session.names[challenge.entry], replace(session.request, seed=seed)

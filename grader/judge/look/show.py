@@ -15,7 +15,8 @@ from grader.judge.case.naming import a_few
 from grader.judge.case.oracle import gradient_positions
 from grader.judge.case.trial import draw
 from grader.judge.diagnosis.slips import slip
-from grader.judge.session import NotMeasured, Session
+from grader.judge.failures import NotMeasured
+from grader.judge.session import Session
 from grader.meter.trace import TracedLaunch
 
 CELLS = 4000  # of the largest tensor, that make the best picture
@@ -60,13 +61,13 @@ def _named(session: Session) -> list[Tried]:
     only = str(session.request.only).removesuffix("-walked")
     tried: list[Tried] = [(c, case) for c in session.challenges for case in c.cases]
     tried += [(c, relation) for c in session.challenges for relation in c.relations]
-    named = [pair for pair in tried if only in session.case_id(pair)]
-    named = [pair for pair in named if only == session.case_id(pair)] or named
+    named = [pair for pair in tried if only in session.asked.case_id(pair)]
+    named = [pair for pair in named if only == session.asked.case_id(pair)] or named
     if not named:
         raise NotMeasured(f'no case matches "{session.request.only}" (there are {_names(session)})')
     drawable = [pair for pair in named if not pair[0].probe and not pair[1].gpu]
     if not drawable:
-        (challenge, _), name = named[0], session.case_id(named[0])
+        (challenge, _), name = named[0], session.asked.case_id(named[0])
         alone = f"{challenge.entry} is called by itself there, and touches no memory"
         raise NotMeasured(f"{name}: {alone}" if challenge.probe else f"{name} is too large for a picture")
     return drawable
@@ -75,7 +76,7 @@ def _named(session: Session) -> list[Tried]:
 def _names(session: Session) -> str:
     """A few of the day's cases: like what was asked for, or spread over all of them."""
     names = [
-        session.case_id((challenge, case))
+        session.asked.case_id((challenge, case))
         for challenge in session.challenges
         if not challenge.probe
         for case in challenge.cases

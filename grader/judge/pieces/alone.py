@@ -17,9 +17,11 @@ from grader.judge.case.link import RunnerLost, ask_to_load, pack_arguments
 from grader.judge.case.trial import Trial
 from grader.judge.challenges import weight
 from grader.judge.diagnosis.launched import programs
+from grader.judge.failures import NotMeasured
 from grader.judge.pieces.spliced import Files
 from grader.judge.pieces.states import STATES, read
-from grader.judge.session import NotMeasured, Session
+from grader.judge.session import Session
+from grader.judge.trust import trust
 from grader.meter.trace import TracedLaunch
 from grader.meter.tracer import FINAL, FIRST, STEPS
 from grader.verdict import Part
@@ -74,9 +76,9 @@ class Alone:
 
     def __init__(self, session: Session, source: str, trials: Sequence[Trial]) -> None:
         self.trials, self.lines = trials, session.request.source.count(b"\n") + 1
-        self.request = replace(session.interpreted, source=source.encode())
+        self.request = replace(session.interpreting.request, source=source.encode())
         self.tried: dict[bool, list[Trial]] = {}
-        self.runner = session.interpreter()
+        self.runner = session.interpreting.runner()
         try:
             self.lost = isinstance(ask_to_load(self.runner, self.request), Failed)
         except RunnerLost:
@@ -149,7 +151,10 @@ def _chosen(session: Session, challenge: Challenge, whole: bool) -> list[Trial]:
     done = [trial.case for trial in failed]
     cases = [] if whole and failed else [case for case in _telling(challenge) if case not in done]
     cases = [case for case in cases if _trusted(session, case)]
-    far = [untried(challenge, case, session.names[challenge.entry], session.interpreted) for case in cases]
+    far = [
+        untried(challenge, case, session.names[challenge.entry], session.interpreting.request)
+        for case in cases
+    ]
     trials = [trial.on_cpu() for trial in failed] + far
     return [trial for trial in trials if any(want.exact.numel() for want in _tensors(trial))]
 
@@ -160,7 +165,7 @@ def _distinct(trials: list[Trial]) -> list[Trial]:
 
 def _trusted(session: Session, case: Case) -> bool:
     try:
-        session.trust(case)
+        trust(case, session.evidence.source, session.mute)
     except NotMeasured:
         return False
     return True

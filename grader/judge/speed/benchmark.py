@@ -18,7 +18,8 @@ from grader.judge.case.forms import Form
 from grader.judge.case.link import Runner, RunnerLost, pack_arguments, read_outputs
 from grader.judge.case.oracle import Values, as_tuple, gradient_positions, values_of
 from grader.judge.case.trial import draw, draw_upstream
-from grader.judge.session import CheckFailed, Session
+from grader.judge.failures import CheckFailed
+from grader.judge.session import Session
 from grader.judge.speed.ratio import Ratio, bar_ratio
 from grader.judge.speed.rightness import widened, wrong
 from grader.timing.passes import Timed, timed

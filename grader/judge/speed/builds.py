@@ -13,7 +13,8 @@ from grader import datasheets
 from grader.answers import Built, Failed
 from grader.judge.case.link import Runner, RunnerLost, ask_to_load
 from grader.judge.diagnosis.slips import slip
-from grader.judge.session import NotMeasured, Session
+from grader.judge.failures import NotMeasured
+from grader.judge.session import Session
 from grader.meter.counts import LaunchCounts
 from grader.predict.prediction import Compiled
 

@@ -12,7 +12,8 @@ from grader.answers import Failed, Metered
 from grader.challenge import Challenge, Speed
 from grader.judge.case.link import RunnerLost
 from grader.judge.case.oracle import gradient_positions
-from grader.judge.session import CheckFailed, NotMeasured, Session
+from grader.judge.failures import CheckFailed, NotMeasured
+from grader.judge.session import Session
 from grader.judge.speed.builds import Wanted, build
 from grader.judge.speed.fullsize import hollow_inputs, other_cases
 from grader.meter.counts import LaunchCounts

@@ -15,7 +15,7 @@ from grader.judge.case.oracle import Values, expect
 from grader.judge.case.trial import Trial
 from grader.judge.checks import honest
 from grader.judge.diagnosis.evidence import Evidence
-from grader.judge.session import CheckFailed
+from grader.judge.failures import CheckFailed
 from grader.verdict import Verdict
 from tests.judge.tried import REPORT
 

@@ -9,7 +9,7 @@ import pytest
 from grader.challenge import Case, Challenge
 from grader.datasheets import GPUS, USUAL
 from grader.judge.checks import predicted
-from grader.judge.session import CheckFailed
+from grader.judge.failures import CheckFailed
 from grader.meter.counts import LaunchCounts, Site
 from grader.predict.prediction import Call, Compiled
 from tests.judge.conftest import Judged

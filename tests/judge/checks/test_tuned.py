@@ -12,7 +12,7 @@ import torch
 from grader.answers import Tuning
 from grader.challenge import Case, Tuner
 from grader.judge.checks import tuned
-from grader.judge.session import CheckFailed
+from grader.judge.failures import CheckFailed
 from tests.judge.tried import tried
 
 WANTED = Tuner(key=("m", "k"))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from grader.judge.checks import walked as walking
-from grader.judge.session import NotMeasured
+from grader.judge.failures import NotMeasured
 from grader.verdict import Check, Verdict
 from tests.judge.conftest import Judged
 
@@ -78,10 +79,7 @@ def test_what_raises_at_such_a_size_is_not_measured(judged: Judged) -> None:
 
 
 def test_a_gpu_beside_which_nothing_can_be_interpreted_says_that_it_was_not_judged() -> None:
-    class Session:
-        interprets = False
-
-    session: Any = Session()
+    session: Any = SimpleNamespace(interpreting=SimpleNamespace(possible=False))
     nothing: Any = None
     with pytest.raises(NotMeasured, match="track doctor"):
         walking.check(session, nothing, nothing)

@@ -1,0 +1,69 @@
+"""Which cases, relations and counts of a day a grading is asked for, and what they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from grader.challenge import Case, Challenge, Relation
+from grader.judge.challenges import weight
+from grader.request import Request
+
+Item = TypeVar("Item", Case, Relation)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked for of a day.
+
+    Attributes:
+        device: where tensors lie: `cpu` or `cuda`.
+    """
+
+    request: Request
+    challenges: Sequence[Challenge]
+    device: str
+
+    def cases(self, group: str) -> list[tuple[Challenge, Case]]:
+        """The cases of a group, smallest first, as asked for by -k."""
+        cases = [(c, case) for c in self.challenges for case in c.cases if case.group == group]
+        return sorted(self._asked_for(cases), key=lambda pair: weight(pair[1]))
+
+    def walks(self) -> list[tuple[Challenge, Case]]:
+        """The huge cases, of which a few programs are followed."""
+        cases = [(c, case) for c in self.challenges for case in c.cases if case.huge]
+        return [pair for pair in cases if self._is_asked_for(self.walk_id(pair))]
+
+    def compilations(self) -> list[Challenge]:
+        """The challenges whose compilations are counted, as asked for by -k."""
+        return [c for c in self.challenges if c.compilations and self._is_asked_for(self.compilations_id(c))]
+
+    def compilations_id(self, challenge: Challenge) -> str:
+        """The id of that count."""
+        return "compilations" if len(self.challenges) == 1 else f"{challenge.entry}-compilations"
+
+    def relations(self) -> list[tuple[Challenge, Relation]]:
+        """The relations between two calls, as asked for by -k."""
+        return self._asked_for([(c, relation) for c in self.challenges for relation in c.relations])
+
+    def _asked_for(self, pairs: list[tuple[Challenge, Item]]) -> list[tuple[Challenge, Item]]:
+        return [
+            pair
+            for pair in pairs
+            if not (pair[1].gpu and self.device == "cpu") and not pair[1].huge
+            if self._is_asked_for(self.case_id(pair))
+        ]
+
+    def _is_asked_for(self, name: str) -> bool:
+        only = self.request.only
+        return self.request.cases and (only is None or only in name)
+
+    def case_id(self, pair: tuple[Challenge, Case | Relation]) -> str:
+        """A case's id, with its entry in front where the day has several."""
+        challenge, case = pair
+        return case.id if len(self.challenges) == 1 else f"{challenge.entry}-{case.id}"
+
+    def walk_id(self, pair: tuple[Challenge, Case]) -> str:
+        """The id of a case that is walked."""
+        return f"{self.case_id(pair)}-walked"

@@ -1,0 +1,50 @@
+"""Runners that interpret, beside the one that answers the cases: on a GPU they see what no GPU tells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from grader.judge.case.link import Runner
+from grader.request import Request
+from grader.wire import Channel
+
+PATIENCE = 20.0  # seconds for one call where it is interpreted beside a GPU
+
+
+class Interpreting:
+    """Whoever interprets for a grading.
+
+    Args:
+        request: what was asked.
+        parent: the channel on which runners are asked for.
+        load: has a runner import the learner's file.
+
+    Attributes:
+        possible: whether kernels can be interpreted here: on a GPU, beside what is compiled.
+        request: as whoever asks an interpreter has it.
+    """
+
+    def __init__(self, request: Request, parent: Channel, load: Callable[[Runner], Any]) -> None:
+        self.possible = request.device == "cpu" or request.interprets
+        self.request = replace(request, device="cpu", call_timeout=min(request.call_timeout, PATIENCE))
+        self.parent, self.load = parent, load
+        self.walking: Runner | None = None
+
+    def runner(self) -> Runner:
+        """A new runner that interprets kernels, on a GPU too."""
+        return Runner(self.parent, "interpreter")
+
+    def walker(self) -> Runner:
+        """A runner with the file loaded that believes in a GPU; a fresh one after a loss."""
+        if self.walking is None:
+            self.walking = self.runner()
+            self.load(self.walking)
+        return self.walking
+
+    def drop_walker(self) -> None:
+        """End it, if there is one."""
+        if self.walking is not None:
+            self.walking.close()
+        self.walking = None
