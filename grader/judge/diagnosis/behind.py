@@ -26,7 +26,7 @@ class Behind:
         stores: kernels, the last one first, and the lines of their stores; none where no kernel was handed
             the result's memory.
         unwritten: kernels, and their parameters, that are memory which nobody wrote to and they read.
-        whole: kernels stored all that is no input.
+        whole: no other kernel is behind it by way of torch.
     """
 
     stores: Mapping[str, frozenset[int]]
@@ -46,7 +46,7 @@ class Stored:
 def behind(trial: Trial, tree: ast.Module) -> Behind | None:
     """Behind the wrong results of a trial, those kernels that all of them have in common if there are any.
 
-    None where that is not known: nothing of it is a tensor's value, or torch made some of it.
+    None where that is not known: nothing of it is a tensor's value, or it may be torch's.
     """
     report = trial.answer.report if trial.answer else None
     if not isinstance(report, Called):
@@ -62,7 +62,7 @@ def behind(trial: Trial, tree: ast.Module) -> Behind | None:
     right = {n: at for n, at in memory.items() if n not in numbers}
     past = frozenset(right.values())
     first, *others = (_slice(memory[n], report, past, tree) for n in numbers)
-    if report.foreign and not first.whole:
+    if report.foreign and not first.stores:
         return None
     common = [kernel for kernel in first.stores if all(kernel in other.stores for other in others)]
     common = common or [*first.stores]
@@ -70,7 +70,8 @@ def behind(trial: Trial, tree: ast.Module) -> Behind | None:
         plain = [at for n, at in right.items() if n < trial.asked_for]
         sound = {kernel for at in plain for kernel in _slice(at, report, past - {at}, tree).stores}
         common = [kernel for kernel in common if kernel not in sound] or common
-    return Behind({kernel: first.stores[kernel] for kernel in common}, first.unwritten)
+    whole = first.whole or not report.foreign
+    return Behind({kernel: first.stores[kernel] for kernel in common}, first.unwritten, whole)
 
 
 def _slice(memory: int, report: Called, right: frozenset[int], tree: ast.Module) -> Behind:

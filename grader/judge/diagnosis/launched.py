@@ -39,7 +39,7 @@ def involved(trial: Trial, source: str) -> Involved:
     tree = ast.parse(source)
     known = behind(trial, tree)
     every = {kernel.name for kernel in functions(tree) if jitted(kernel)}
-    ran = (known and [*known.stores]) or [launch.kernel for launch in launches(trial)]
+    ran = (known and known.whole and [*known.stores]) or [launch.kernel for launch in launches(trial)]
     apart = every - reached(ran or _stopped(trial, every), tree)
     lines = None if known is None else frozenset().union(*known.stores.values())
     return Involved(frozenset(apart if apart < every else ()), lines)

@@ -101,7 +101,8 @@ def _formula(trial: Trial, source: str) -> str:
         return (
             f"what {'backward' if trial.findings[0].facts.get('label') else trial.challenge.entry}() returns"
         )
-    launched = {*(known.stores if known else (launch.kernel for launch in launches(trial)))}
+    sure = known if known and known.whole else None
+    launched = {*(sure.stores if sure else (launch.kernel for launch in launches(trial)))}
     launched = launched or {trial.challenge.entry}
     found = function_of(tree, *launched) if len(launched) == 1 else None
     if found is None:

@@ -1,0 +1,196 @@
+"""What the words of a thing to look at stand for: the lines of a file that fit them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+
+from grader.judge.diagnosis.addresses import addresses, strided, unstrided
+from grader.judge.diagnosis.flow import meets_data
+from grader.judge.diagnosis.site import assigned, function, functions, in_kernels, last, parameters
+from grader.judge.diagnosis.source import EXPONENTIALS
+
+MOST = 4  # lines; more are no place to look at
+
+Where = Callable[[ast.Module, list[ast.AST]], set[int]]  # of a file, or of all that stands in a part of it
+
+
+def each(fits: Callable[[ast.AST], bool]) -> Where:
+    """The lines of the nodes that fit."""
+    return lambda _, nodes: {node.lineno for node in nodes if fits(node) and hasattr(node, "lineno")}
+
+
+def call(*names: str) -> Where:
+    return each(lambda node: isinstance(node, ast.Call) and last(node.func) in names)
+
+
+def outside(tree: ast.Module) -> list[ast.AST]:
+    """All that stands in no kernel."""
+    inside = {id(node) for node in in_kernels(tree)}
+    return [node for node in ast.walk(tree) if id(node) not in inside]
+
+
+def _given(name: str) -> Where:
+    return each(lambda node: isinstance(node, ast.keyword) and node.arg == name)
+
+
+def _named(pattern: str) -> Where:
+    return each(lambda node: isinstance(node, ast.Name) and re.search(pattern, node.id) is not None)
+
+
+def _operator(*kinds: type[ast.operator]) -> Where:
+    return each(lambda node: isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, kinds))
+
+
+def launch(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript)
+
+
+def _grids(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
+    """Where grids are made: at the launch, or under names that stand there."""
+    launches = [node for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript)]
+    return set().union(*(grid(launch, tree) for launch in launches))
+
+
+def grid(launch: ast.Call, tree: ast.Module) -> set[int]:
+    place = launch.func.slice if isinstance(launch.func, ast.Subscript) else launch
+    names = {n.id for n in ast.walk(place) if isinstance(n, ast.Name)}
+    made = {n.lineno for n in ast.walk(tree) if isinstance(n, ast.Assign) and names & assigned(n)}
+    return {launch.lineno, place.lineno} | made
+
+
+def _mask(node: ast.AST) -> bool:
+    """A mask where it is made: in the access, or under a name that says so."""
+    if isinstance(node, ast.keyword):
+        return node.arg == "mask" and not isinstance(node.value, ast.Name)
+    return isinstance(node, ast.Assign) and any("mask" in ast.unparse(target) for target in node.targets)
+
+
+def _to_float(node: ast.AST) -> bool:
+    """A conversion, and not of an offset: those become integers."""
+    called = isinstance(node, ast.Call) and last(node.func) in ("to", "cast")
+    return called and not re.search(r"\bu?int\d*", ast.unparse(node).rpartition("(")[2])
+
+
+def _kept(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
+    """Where a forward() hands something to its backward()."""
+    stored = each(
+        lambda n: isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store) and last(n.value) == "ctx"
+    )
+    return call("save_for_backward")(tree, nodes) | stored(tree, nodes)
+
+
+def _conversions(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
+    """To floats; where there is none, what wants one before it: what adds up."""
+    return each(_to_float)(tree, nodes) or call("sum", "dot", "cumsum")(tree, nodes)
+
+
+def _masks(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
+    """Where masks are made; and accesses of blocks that have none, where others have one."""
+    made, every = each(_mask)(tree, nodes), addresses(tree)
+    bare = {one.line for one in every if one.block and not one.masked}
+    return made | (bare if made or any(one.masked for one in every) else set())
+
+
+def _moved(name: str, tree: ast.Module) -> set[int]:
+    """Where the addresses of loads are made, of a tensor if a pointer is called so; more than MOST: without a
+    stride, where others have one.
+    """
+    loads = [one for one in addresses(tree) if one.kind == "load"]
+    others = {f"{other}_ptr" for other in _beside(name, tree)}
+    mine = [one for one in loads if f"{name}_ptr" in one.pointers]
+    loads = mine or [one for one in loads if not one.pointers & others]
+    moved = [pair for one in loads for pair in (*one.far.items(), *one.near.items())]
+    every = {line: names for line, names in moved if len(names) > 2} or dict(moved)
+    bare = {line for line, names in every.items() if not any("stride" in name for name in names)}
+    return set(every) if len(every) <= MOST else bare
+
+
+def _beside(name: str, tree: ast.Module) -> set[str]:
+    """What else is handed to a function of the file that has such a parameter."""
+    given = [set(parameters(function)) for function in functions(tree)]
+    return set().union(*(names for names in given if name in names)) - {name}
+
+
+def _stored_strides(tree: ast.Module) -> set[int]:
+    """Where a stride of another tensor moves the address of a store; else where any does."""
+    moved = [{**one.far, **one.near} for one in addresses(tree) if one.kind == "store"]
+    every = {line for lines in moved for line, names in lines.items() if any("stride" in n for n in names)}
+    return strided(tree, "store") or every
+
+
+def _data_meets(*names: str) -> Where:
+    """Calls of such words with data in them, not with the numbers of tiles."""
+    return lambda tree, nodes: {
+        node.lineno
+        for node in nodes
+        if isinstance(node, ast.Call) and last(node.func) in names and meets_data(node, tree)
+    }
+
+
+STORES = ("store", "atomic_add", "atomic_max", "atomic_min")
+# What a look_at speaks of, and what of a kernel that is.
+IN_KERNELS: tuple[tuple[str, Where], ...] = (
+    ("other=", _given("other")),
+    (r"\bmasks?\b", _masks),
+    ("tl.program_id|program's number", call("program_id")),
+    ("rescale", _operator(ast.Mult)),
+    (r"\bexp\b|-inf|\+inf", call(*EXPONENTIALS)),
+    ("maximum", call("max", "maximum")),
+    ("NaN", _data_meets("max", "min", "maximum", "minimum", "where")),
+    (r"\bsums?\b|reduction|accumulator", call("sum", "dot", "reduce")),
+    ("divi", _operator(ast.Div)),
+    (r"\bscale\b", _named("scale")),
+    (r"cast|\.to\(|dtype", _conversions),
+    ("stride", _named("stride")),
+    (r"\boffsets?\b|block size|start of", call("arange")),
+    (r"\bloops?\b|comes back to|carries", each(lambda node: isinstance(node, ast.For | ast.While))),
+    ("loads?|read before", call("load")),
+)
+OF_STORES = r"stored?\b|element|formula|factor|constant|result"
+# And what of the rest of the file.
+OUTSIDE: tuple[tuple[str, Where], ...] = (
+    (r"\bgrid\b", _grids),
+    (r"launch\b|hands over", each(launch)),
+    ("torch.empty|allocation|memory", call("empty", "empty_like", "new_empty")),
+    ("launcher", each(launch)),
+    ("prune_configs_by", _given("prune_configs_by")),
+    ("key=", _given("key")),
+    ("autotuner|configs$", call("autotune")),
+    (r"\bapply\b", call("apply")),
+    (r"\bctx\b", _kept),
+    ("returns?", each(lambda node: isinstance(node, ast.Return))),
+)
+
+
+def exactly(look_at: str, tree: ast.Module) -> set[int]:
+    """The lines of what is named by itself: a tensor's address, a store's strides, a method of torch's."""
+    if found := re.search(r"address of (\w+)", look_at):
+        return _moved(found[1], tree)
+    if found := re.search(r"the load of (\w+) in (\w+)", look_at):
+        loads = addresses(function(tree, found[2]) or ast.Module([], []))
+        return {one.line for one in loads if one.kind == "load" and found[1] in one.names}
+    if look_at.startswith("the dtype of "):
+        names = re.findall(r"\bof (\w+)", look_at)
+        return set().union(*(_allocated(name, tree) for name in names))
+    if re.search(r"strides? (in|of) the store", look_at):
+        return _stored_strides(tree)
+    if "stride" in look_at and (lines := unstrided(tree, "load")):
+        return lines
+    if "return" in look_at and (found := re.search(r"\b(\w+)\(\)", look_at)):
+        said = (f for f in functions(tree) if f.name == found[1])
+        return set().union(
+            *(each(lambda node: isinstance(node, ast.Return))(tree, [*ast.walk(f)]) for f in said)
+        )
+    if "launcher hands over" in look_at:
+        return each(launch)(tree, outside(tree))
+    words = [method or call for method, call in re.findall(r"\.(\w+)\(\)|torch call behind (\w+)", look_at)]
+    words += ["contiguous", "reshape"] if "clone" in words else []
+    return call(*words)(tree, outside(tree)) if words else set()
+
+
+def _allocated(name: str, tree: ast.Module) -> set[int]:
+    """The lines on which a variable is set to what a call gives: tl.zeros(…), torch.empty(…)."""
+    set_to_call = (n for n in ast.walk(tree) if isinstance(n, ast.Assign) and isinstance(n.value, ast.Call))
+    return {n.lineno for n in set_to_call if name in assigned(n)}
