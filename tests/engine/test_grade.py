@@ -165,7 +165,7 @@ def test_a_lost_parent_is_no_verdict_on_the_learner_and_the_next_grading_has_ano
 EXPLOITS = [(day, one) for day in catalog.course() for one in planted.exploits(day) if not one.gpu]
 
 
-# One in three; `track dev proof --exploits` grades them all, and whole.
+# One in three; `track dev proof --only exploit` grades them all, and whole.
 @pytest.mark.parametrize(("day", "exploit"), EXPLOITS[::3], ids=lambda value: getattr(value, "stem", ""))
 def test_an_exploit_earns_no_pass(day: Day, exploit: planted.Exploit, graded: Grade) -> None:
     speed = exploit.fails == "fast"

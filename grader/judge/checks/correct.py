@@ -5,6 +5,7 @@ from __future__ import annotations
 from grader.challenge import Case, Challenge
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
+from grader.judge.checks import room
 from grader.judge.diagnosis.precision import CLOSE, relative
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
@@ -17,9 +18,13 @@ def check(session: Session, challenge: Challenge, case: Case) -> None:
 
     Raises:
         CheckFailed: something is wrong with it, or its runner was lost.
-        NotMeasured: the interpreter cannot be trusted with it.
+        NotMeasured: the interpreter cannot be trusted with it, or the GPU has no room for it.
     """
-    trial = session.trial(challenge, case)
+    with room.drawn(case):
+        trial = session.trial(challenge, case)
+    if room.lacking(trial):
+        session.close()
+        raise NotMeasured(room.LACKING)
     if not trial.passed and not session.evidence.failed and _right_afresh(session, trial):
         reason = "the values are right in the first call of a process, and wrong in a later one"
         trial.findings.insert(0, Finding("stale", reason))

@@ -1,0 +1,50 @@
+"""The proof keeps what each planted file got, and goes on where it stopped."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from grader import catalog
+from grader.dev import crew
+from grader.dev.proof import Record, lines
+from grader.dev.tried import Tried, planned, sha256
+from grader.setup import nvidia
+from grader.verdict import SpeedResult
+
+ADDING = catalog.find("8")
+SPEED = SpeedResult("measured", 10.0, 12.0, 11.0, 9.0, 0.9, 1.1, "0.75 of copy", 1.2, (1.1, 1.3), 9)
+
+
+def test_what_was_right_is_known_until_the_file_or_its_tests_change(tmp_path: Path) -> None:
+    ours, other = list(planned(ADDING, on_gpu=False))[:2]
+    got = Tried("8", ours.kind, ours.name, sha256(ours), "cpu", False, "passed", speed=SPEED)
+    record = Record(tmp_path / "proof.jsonl")
+    record.keep(replace(got, wrong=("slow today",)))
+    assert Record(record.path).right(ours, "cpu", False) is None, "what was wrong is graded again"
+    record.keep(got)
+    again = Record(record.path)
+    assert again.right(ours, "cpu", False) == got
+    assert again.right(other, "cpu", False) is again.right(ours, "gpu", False) is None
+    Path(record.path or "").write_text(replace(got, sha256="0").written() + "\n")
+    assert Record(record.path).right(ours, "cpu", False) is None
+
+
+def test_a_row_names_what_is_wrong() -> None:
+    got = Tried("8", "solution", "ours", "0", "gpu", False, "passed", speed=SPEED)
+    slow = replace(got, kind="laggard", name="blocks of 32", wrong=("passed (1.18 of the bar)",))
+    row, below = lines(ADDING, [got, slow])
+    assert "| 0.0100 | 0.010 | 0.0110 | 0.0090 |" in row
+    assert below == "    laggard blocks of 32: passed (1.18 of the bar)"
+
+
+def test_work_is_spread_over_the_gpus_that_are_visible(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = nvidia.InstalledGpu("T4", "", (7, 5), 1, "")
+    monkeypatch.setattr(nvidia, "gpus", lambda: (one, one))
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    assert crew.visible("gpu") == ["0", "1"]
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,5")
+    assert crew.visible("gpu") == ["3", "5"]
+    assert crew.visible("cpu") == [""]
