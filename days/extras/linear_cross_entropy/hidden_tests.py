@@ -95,7 +95,7 @@ challenge = Challenge(
         wide,
         moved=lambda x, weight, *_: 2 * (x.nbytes + weight.nbytes),
         flops=lambda x, weight, *_: 8 * x.numel() * len(weight),
-        of_torch=0.45,
+        of_torch=0.75,
         torch=plain,
         part="both",
     ),

@@ -22,7 +22,8 @@ from grader.judge.case.broken import broken, element
 GATE = {torch.float64: 1e-12, torch.float32: 1e-5, torch.float16: 5e-4, torch.bfloat16: 4e-3}
 YARDSTICK_FACTOR = 2.0  # no worse than twice torch's own error, where torch itself is above the gate
 LONG_SUM = 1024  # sums up to this length are within the gate as it stands
-RUN = 256  # elements of a 1-D result that are judged together
+RUN = 256  # elements of a 1-D result that are judged together, or some more
+LAST = 64  # of these at least in the last run: 5 of fp16 pass twice torch's own error in 0.6 % of draws
 SHORT_ROW = 16  # rows of fewer elements are judged several at a time: one sum near 0 has no digits to compare
 MOVEMENT_FACTOR = 8.0  # roundings that add up in a sum of a few hundred terms, one behind the other
 MOST = 0.1  # the largest error of a row that cancellation explains: a digit must be right
@@ -84,13 +85,19 @@ class Finding:
 
 
 def rows(tensor: torch.Tensor) -> torch.Tensor:
-    """The tensor as [rows, elements judged together]; a last run of elements or of rows is padded with 0."""
+    """The tensor as [rows, elements judged together]; a last run of elements or of rows is padded with 0.
+
+    Runs are chosen so that the last is no short one: the rounding of a few elements has no mean.
+    """
     flat = tensor.reshape(-1)
     if not flat.numel():
         return flat.reshape(0, 1)
-    run = RUN
+    width, few, least = 1, RUN, LAST
     if tensor.dim() >= 2:
-        run = tensor.shape[-1] * -(-SHORT_ROW // tensor.shape[-1])
+        width, least = tensor.shape[-1], SHORT_ROW
+        few = -(-SHORT_ROW // width)
+    count = flat.numel() // width
+    run = next((run for run in range(few, 2 * few) if not 0 < count % run * width < least), few) * width
     return torch.nn.functional.pad(flat, (0, -flat.numel() % run)).reshape(-1, run)
 
 

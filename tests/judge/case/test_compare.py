@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 
 from grader.challenge import Case, Challenge
-from grader.judge.case.compare import Expected, Finding, compare, gate
+from grader.judge.case.compare import Expected, Finding, compare, gate, rows
 from grader.judge.case.oracle import expect
 
 DTYPES = [torch.float32, torch.float16, torch.bfloat16]
@@ -164,4 +166,27 @@ def test_a_row_far_below_the_others_is_held_against_a_typical_one() -> None:
     assert told(out, right)["over"] == "a thousandth of a typical row"
     assert told(torch.ones(600).index_fill(0, torch.tensor(300), 2.0), torch.ones(600))["over"] == (
         "the elements 256 to 511"
+    )
+
+
+@pytest.mark.parametrize(
+    ("shape", "run"),
+    [
+        ((5,), 256),  # fewer than a run: judged as they are
+        ((256,), 256),
+        ((257,), 257),
+        ((2053,), 257),  # 8 runs of 256 would leave 5
+        ((2**20 + 64,), 256),
+        ((7, 33), 33),
+        ((17, 1), 17),
+        ((33, 5), 35),
+        ((9, 5), 25),
+    ],
+)
+def test_a_last_run_is_no_short_one(shape: tuple[int, ...], run: int) -> None:
+    numbers = torch.arange(1, math.prod(shape) + 1).reshape(shape)
+    together = rows(numbers)
+    assert together.shape[1] == run
+    assert torch.equal(together.reshape(-1)[: numbers.numel()], numbers.reshape(-1)), (
+        "places stay what they are"
     )
