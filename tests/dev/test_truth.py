@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from grader.dev.truth import untrue
@@ -61,3 +63,12 @@ def test_a_true_sentence_has_all_it_names(sentence: str) -> None:
 )
 def test_what_is_not_there_is_named(sentence: str, what: str) -> None:
     assert what in untrue(verdict(sentence), SOURCE)
+
+
+@pytest.mark.parametrize("kernels", [0, 1, 3])
+def test_what_there_is_to_look_at_has_a_line_however_many_kernels_there_are(kernels: int) -> None:
+    source = SOURCE + "@triton.jit\ndef kernel(): ...\n" * kernels
+    told = replace(verdict("8 of 40 elements were never written."), look_at="the formula")
+    assert untrue(told, source) == ["no line has 'the formula'"]
+    assert untrue(replace(told, look_at="the formula: line 3"), source) == []
+    assert untrue(replace(told, look_at=""), source) == []

@@ -40,3 +40,14 @@ def test_a_compiled_launch_is_seen_with_its_grid_and_its_tensors(monkeypatch: py
     assert grids == [(4,), (2, 1), (9,), (3,)]
     assert world.tracked[x.untyped_storage().data_ptr()].launched
     assert world.tampered == []
+
+
+def test_what_torch_empty_left_and_nobody_wrote_to_is_known() -> None:
+    world = World()
+    with world:
+        left, filled, written = torch.empty(8), torch.zeros(8), torch.empty(8)
+        world.before_launch([written])
+        written.numpy()[0] = 1
+        world.after_launch()
+    assert filled.sum() == 0
+    assert world.untouched() == [left.untyped_storage().data_ptr()]

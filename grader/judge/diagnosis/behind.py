@@ -52,8 +52,9 @@ def behind(trial: Trial, tree: ast.Module) -> Behind | None:
     if not isinstance(report, Called):
         return None
     changed = trial.findings[0].facts.get("changed", len(report.inputs))
-    if changed < len(report.inputs):
-        return _slice(report.inputs[changed], report, frozenset(), tree)
+    if changed < len(report.inputs):  # whoever stored there, and no one before
+        every = frozenset(at for launch in report.launches for at in launch.handed.values())
+        return _slice(report.inputs[changed], report, every, tree)
     numbers = list(dict.fromkeys(f.facts["result"] for f in trial.findings if "result" in f.facts))
     tensors = [(n, out) for n, out in enumerate(report.outputs) if isinstance(out, TensorOutput)]
     memory = {n: out.memory for n, out in tensors if out.memory}

@@ -143,3 +143,22 @@ def test_a_grid_is_empty_by_right_where_there_is_nothing_to_do(judged: Judged, g
             "mask=offs < n)\n", "mask=offs < n)\n    tl.store(out_ptr + offs, x + 1, mask=offs < n)\n"
         )
     assert says in judged(HIDDEN, kernel).diagnosis
+
+
+RACE = "A race between programs: line 3."
+
+
+def racing(trial: Trial) -> Trial:
+    """The same, in which two programs met."""
+    trial.findings.append(Finding("race", RACE, {"kind": "store", "line": 3}, told=(RACE, "line 3")))
+    return trial
+
+
+def test_a_race_comes_before_what_another_case_looks_like() -> None:
+    assert told(racing(shifted(1)), shifted(8)) == RACE
+    assert told(racing(shifted(8)), shifted(9)).startswith("Every element is off by -2"), "what it looks like"
+
+
+def test_a_race_comes_before_where_something_is_wrong() -> None:
+    wrong = racing(tried(Case(n=3), (torch.tensor([3.0, 1.0, 7.0]),), lambda a: a, lambda a: a * a - 2))
+    assert told(wrong) == RACE

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from grader.challenge import Case
+from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from tests.judge.tried import Function, told, tried
 
@@ -123,3 +124,20 @@ def test_rounding_in_the_one_case_that_is_not_contiguous_is_no_stride() -> None:
 def test_weights_of_16_bits_are_told_by_what_the_source_takes(weigh: str, says: str) -> None:
     trials = [*(off(right) for _ in range(3)), replace_values(off(lambda a: a * 1.01, torch.bfloat16))]
     assert says in told(*trials, source=f"{weigh}\no = tl.dot(w, v)")
+
+
+def test_programs_that_meet_where_they_store_follow_no_wrong_stride() -> None:
+    wrong = laid(True, lambda a: a.T)
+    wrong.findings.append(Finding("race", "", {"kind": "store"}, told=("A race.", "line 3")))
+    assert "stride" not in told(laid(False, right), wrong)
+
+
+@pytest.mark.parametrize(("rows", "says"), [(1, True), (16, False)])
+def test_rows_that_end_early_follow_no_wrong_stride(rows: int, says: bool) -> None:
+    wrong = laid(True, right)
+    holes = torch.zeros(16, 16, dtype=torch.bool)
+    holes[-rows:, 0 if says else -1 :] = True
+    wrong.findings = [
+        Finding("unwritten", "some were never written", {"result": 0, "index": [15, 15]}, holes)
+    ]
+    assert ("stride" in told(laid(False, right), wrong)) == says

@@ -6,7 +6,7 @@ import pytest
 
 from grader import catalog
 from grader.dev import planted
-from grader.judge.diagnosis.flow import subtracts_maximum
+from grader.judge.diagnosis.flow import subtracts_maximum, sums_exponentials
 from grader.judge.diagnosis.kept import kept_low
 
 KERNEL = "@triton.jit\ndef kernel(q_ptr, m_ptr, N):\n    s = tl.load(q_ptr)\n    {}\n"
@@ -37,6 +37,32 @@ def test_a_maximum_is_followed_into_the_exponent(body: str) -> None:
 )
 def test_a_maximum_beside_the_exponent_is_none(body: str) -> None:
     assert not subtracts_maximum(KERNEL.format(body))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "p = tl.exp(s - 1)\n    l = tl.sum(p, 0)",
+        "p = tl.exp2(s)\n    acc = tl.dot(p.to(tl.float16), s)",
+        "acc = 0.0\n    acc += tl.exp(s)\n    l = tl.sum(acc, 0)",
+        "l = tl.sum(weigh(s), 0)\n\ndef weigh(s):\n    return tl.exp(s) * 2",
+    ],
+)
+def test_exponentials_that_are_added_up_are_a_softmax(body: str) -> None:
+    assert sums_exponentials(KERNEL.format(body))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "y = tl.dot(s, s)\n    y = y / (1 + tl.exp(-y))",
+        "g = 1 / (1 + tl.exp(-s))\n    l = tl.sum(g * s, 0)",
+        "e = tl.exp(2 * s)\n    l = tl.sum((e - 1) / (e + 1), 0)",
+        "p = tl.exp(s)",
+    ],
+)
+def test_what_a_sigmoid_makes_of_an_exponential_is_none(body: str) -> None:
+    assert not sums_exponentials(KERNEL.format(body))
 
 
 def test_sums_and_scratch_in_the_inputs_dtype_are_listed() -> None:
