@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from torch import Tensor
+
 from grader.formulas.attention import LOG2_E
+from grader.formulas.blocks import BLOCKS
 from grader.formulas.grouped_attention import Rules
 
 right = Rules()
@@ -12,6 +17,11 @@ MISREAD = "Query head h reads key head h % Hk: neighbours share, so it is h // (
 def in_backward(**other) -> Rules:
     """Right in the forward pass, and not in the backward pass."""
     return Rules(back=Rules(**other))
+
+
+def past_the_diagonal(n: int) -> Callable[[Tensor, Tensor, int | None], Tensor]:
+    """Queries that see all of a block of n keys."""
+    return lambda i, j, last: (i >= j // n * n + n - 1 - last) if last is not None else i >= 0
 
 
 def modulo(h: int, group: int, heads: int) -> int:
@@ -62,6 +72,16 @@ SUSPECTS = {
     ),
     "delta is not subtracted: ds = p ∘ (dp − delta).": in_backward(delta=0.0),
     "delta is added: ds = p ∘ (dp − delta).": in_backward(delta=-1.0),
+    "dk and dv take lse and delta of a query head with the key head's number: their rows begin at "
+    "(b · Hq + h) · Sq, of query head h.": in_backward(rows=lambda b, h, kh, Hq, Hk: b * Hk + kh),
+    "dk and dv take lse and delta of the first sequence: their rows begin at (b · Hq + h) · Sq.": in_backward(
+        rows=lambda b, h, kh, Hq, Hk: h
+    ),
+    **{
+        f"Blocks on the diagonal are left out of dk and dv, if BLOCK_N is {n}: begin at the first query that "
+        "sees the first key of a block.": in_backward(visits=past_the_diagonal(n))
+        for n in BLOCKS
+    },
     "The backward pass takes lse for one in base 2, and it is natural: multiply it by log2(e).": in_backward(
         lse=lambda lse: lse / LOG2_E
     ),

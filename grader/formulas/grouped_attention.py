@@ -30,6 +30,9 @@ class Rules(NamedTuple):
         delta: what is subtracted of delta in ds.
         lse: what the backward pass takes for lse, from lse.
         adds: the key head in whose dk and dv query head h is counted, if that is not the one it reads.
+        rows: the place in [B · Hq] of the query head whose lse and delta dk and dv take, from batch, query
+            head, its key head, Hq and Hk, if that is not its own.
+        visits: which scores dk and dv are made of, from query, key and the causal limit.
         back: the rules that hold in the backward pass, if they are others.
     """
 
@@ -41,6 +44,8 @@ class Rules(NamedTuple):
     delta: float = 1.0
     lse: Callable[[Tensor], Tensor] = lambda lse: lse
     adds: Callable[[int, int, int], int] | None = None
+    rows: Callable[[int, int, int, int, int], int] | None = None
+    visits: Callable[[Tensor, Tensor, int | None], Tensor] | None = None
     back: Any = None
 
     def __call__(self, q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool) -> Tensor:
@@ -84,18 +89,24 @@ class _Attention(torch.autograd.Function):
         last = rules.last(q, k, causal)
         grads = [torch.zeros_like(x, dtype=wide) for x in (q, k, v)]
 
-        def part(b: int, h: int, kh: int) -> Three:
-            some = (q[b, h], k[b, kh], v[b, kh], o[b, h], do[b, h])
+        def part(b: int, h: int, kh: int, of: tuple[int, int], whole: bool = True) -> Three:
+            some = (q[b, h], k[b, kh], v[b, kh], o[of], do[b, h])
             q1, k1, v1, o1, do1 = (x.to(wide) for x in some)
             factor = rules.scaled(scale)
-            p = weights(scores(q1, k1, factor, last), rules.lse(lse[b, h]))
-            return _gradients(q1, k1, v1, o1, do1, p, scale=factor, times=rules.delta, dtype=q.dtype)
+            p = weights(scores(q1, k1, factor, last), rules.lse(lse[of]))
+            if rules.visits and not whole:
+                i, j = (torch.arange(n, device=p.device) for n in p.shape)
+                p = p * rules.visits(i[:, None], j[None, :], last)
+            delta = rules.delta * (o1 * do[of].to(wide)).sum(dim=-1, keepdim=True)
+            return _gradients(q1, k1, v1, o1, do1, p, scale=factor, delta=delta, dtype=q.dtype)
 
         owners = rules._replace(reads=rules.adds or rules.reads).heads(q, k)
         for (b, h, kh, member), (_, _, owner, _) in zip(rules.heads(q, k), owners, strict=True):
-            grads[0][b, h], dk, dv = part(b, h, kh)
-            if owner != kh:
-                _, dk, dv = part(b, h, owner)
+            grads[0][b, h], dk, dv = part(b, h, kh, (b, h))
+            if owner != kh or rules.rows or rules.visits:
+                Hq, Hk = q.shape[1], k.shape[1]
+                of = divmod(rules.rows(b, h, owner, Hq, Hk), Hq) if rules.rows else (b, h)
+                _, dk, dv = part(b, h, owner, of, whole=False)
             counts = rules.members(member, q.shape[1] // k.shape[1])
             grads[1][b, owner] += counts * dk
             grads[2][b, owner] += counts * dv
@@ -112,13 +123,13 @@ def _gradients(
     p: Tensor,
     *,
     scale: float,
-    times: float,
+    delta: Tensor,
     dtype: torch.dtype,
 ) -> Three:
     """dq, dk and dv of one head; exact in float64, else as far off as a good kernel in dtype may be."""
     dp = do @ v.mT
     if q.dtype == torch.float64:
-        ds = p * (dp - times * (o * do).sum(dim=-1, keepdim=True))
+        ds = p * (dp - delta)
     else:
         # The yardstick. Few keys may have luck with their rounding errors, and where dp ≈ delta little else
         # is left. So it shows large ones: those of o, of sums in another order, and those of each p and ds.

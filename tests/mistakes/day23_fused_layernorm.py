@@ -121,7 +121,7 @@ mistakes = [
         "eps has no None among the gradients",
         swap={RETURN: "return dx, dx, dweight, dbias"},
         fails="correct",
-        says="gradients are asked for",
+        says="4 values where 5 gradients are asked for",
     ),
     Mistake(
         "the gradients of weight and bias are swapped",

@@ -113,14 +113,13 @@ mistakes = [
         "lse and delta are those of the key head's number",
         swap={ROWS: "rows = pid_bkh * Sq"},
         fails="correct",
-        says="lse and delta",
-        wish=True,
+        says="with the key head's number",
     ),
     Mistake(
         "lse and delta are those of the first sequence",
         swap={ROWS: "rows = pid_h * Sq"},
         fails="correct",
-        says="B=2",
+        says="of the first sequence",
     ),
     Mistake(
         "dk is not scaled",
@@ -202,7 +201,6 @@ mistakes = [
         swap={FIRST: "first = tl.maximum(start_n + BLOCK_N - 1 + Sq - Sk, 0)"},
         fails="correct",
         says="diagonal",
-        wish=True,
     ),
     Mistake(
         "hidden weights are multiplied by 0",
