@@ -69,6 +69,7 @@ challenge = Challenge(
         Case(B=1, H=2, Sq=40, Sk=70, D=64, dtype=HALF),
         Case(B=1, H=2, Sq=70, Sk=40, D=80, dtype=HALF, causal=True),
         Case(B=1, H=1, Sq=20, Sk=600, D=32, dtype=HALF),
+        Case(B=1, H=1, Sq=3, Sk=2048, D=64, sink=13.46, dtype=HALF),
         Case(B=1, H=2, Sq=40, Sk=70, D=96, dtype=BRAIN, causal=True),
         Case(B=1, H=1, Sq=50, Sk=50, D=128, dtype=BRAIN),
         Case(B=2, H=3, Sq=10, Sk=14, D=32, bshd=True),

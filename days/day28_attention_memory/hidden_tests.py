@@ -55,6 +55,7 @@ CASES = [
     Case(B=1, H=2, Sq=40, Sk=70, D=64, dtype=HALF),
     Case(B=1, H=2, Sq=150, Sk=40, D=80, dtype=HALF),
     Case(B=1, H=1, Sq=5, Sk=2048, D=32, dtype=HALF),
+    Case(B=1, H=1, Sq=3, Sk=2048, D=64, sink=13.46, dtype=HALF),
     Case(B=2, H=2, Sq=300, Sk=2047, D=128, dtype=HALF, gpu=True),
     Case(B=1, H=20, Sq=2**20 + 5, Sk=2**20 + 5, D=128, dtype=HALF, huge=True),
     Case(B=20, H=1, Sq=2**20 + 5, Sk=2**20 + 5, D=128, dtype=HALF, huge=True),

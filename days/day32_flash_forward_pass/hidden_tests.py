@@ -8,7 +8,7 @@ from grader.challenge import Case, Challenge, Memory, Speed
 from grader.formulas.attention import by_head, forward
 from grader.formulas.attention_suspects import SUSPECTS
 from grader.formulas.dtypes import BRAIN, HALF
-from grader.formulas.heads import at, heads
+from grader.formulas.heads import at, heads, sunk
 from grader.formulas.sdpa import flash
 
 
@@ -16,12 +16,14 @@ def inputs(case: Case, draw) -> tuple:
     """q, k, v, scale and causal.
 
     `lift` is added to every key, `rise` once more for each key that comes before it; with negative queries,
-    both make scores fall.
+    both make scores fall. `sink` makes an attention sink of the first key.
     """
     q = heads(case, draw, "q", case.H, case.Sq)
     k, v = (heads(case, draw, which, case.H, case.Sk) for which in ("k", "v"))
     if "lift" in case or "rise" in case:
         k += case.get("lift", 0.0) + case.get("rise", 0.0) * torch.arange(case.Sk, device=k.device)[:, None]
+    if "sink" in case:
+        sunk(q, k, v, case.sink, case.D**-0.5)
     return q, k, v, case.get("scale", case.D**-0.5), case.causal
 
 
@@ -70,6 +72,7 @@ CASES = [
     at(30, 200, 32, values="negative", k_values="normal", v_values="normal", rise=0.02, scale=0.1),
     at(200, 200, 32, True, H=1, values="rising", q_values="negative", rise=-0.02, dtype=HALF),
     at(30, 200, 32, values="negative", lift=25.0, dtype=HALF),
+    at(3, 2048, 64, H=1, sink=13.46, dtype=HALF),
     at(30, 50, 32, values="spike", v_values="normal", dtype=HALF),
     at(30, 50, 32, values="large", scale=1e-8),
     at(30, 50, 32, values="large", scale=1e-7, dtype=HALF),

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from grader.case import Case
-from grader.formulas.heads import lying
+from grader.formulas.heads import lying, sunk
 
 if TYPE_CHECKING:
     from grader.judge.case.draw import Draw
@@ -19,7 +19,7 @@ def qkv(case: Case, draw: Draw, whole: bool) -> tuple[Tensor, Tensor, Tensor]:
 
     Where the case's values are large and `whole` is set, q and k are small integers: with a `gain` of 128 the
     products are multiples of 2¹⁴ of up to 10⁷. Negative queries are whole numbers too. `lookup` makes a
-    dictionary of q and k.
+    dictionary of q and k, `sink` an attention sink of the first key.
     """
     q, k, v = (
         _drawn(case, draw, n, which, whole) for n, which in ((case.Sq, "q"), (case.Sk, "k"), (case.Sk, "v"))
@@ -31,6 +31,8 @@ def qkv(case: Case, draw: Draw, whole: bool) -> tuple[Tensor, Tensor, Tensor]:
             x *= case.gain
     if "lookup" in case:
         _as_dictionary(q, k)
+    if "sink" in case:
+        sunk(q, k, v, case.sink, case.D**-0.5)
     return q, k, v
 
 

@@ -44,6 +44,18 @@ def heads(case: Case, draw: Draw, which: str, number: int, length: int) -> Tenso
     return lying(draw, order, (case.B, number, length, case.D), **drawn)
 
 
+def sunk(q: Tensor, k: Tensor, v: Tensor, sink: float, scale: float) -> None:
+    """Make the first key an attention sink, in place: all others together weigh little, each next to nothing.
+
+    Every score of it is `sink` and all others are 0; values lie between 1 and 2. Sums in 16 bits lose what a
+    block of the others adds, and in the end a share of the result that shows: 2048 exp(-sink) for 2048 keys.
+    """
+    q.fill_(1.0)
+    k.zero_()
+    k[..., :1, :] = sink / (k.shape[-1] * scale)
+    v.frac_().abs_().add_(1.0)
+
+
 def projected(case: Case, draw: Draw, which: str, length: int, values: str | None = None) -> Tensor:
     """q, k or v: [B, H, length, D]; `k_layout`, which may be BSHD, and `k_values` say how one differs."""
     layout = case.get(f"{which}_layout", case.layout)

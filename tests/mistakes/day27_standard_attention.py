@@ -195,6 +195,16 @@ mistakes = [
         says="precision",
     ),
     Mistake(
+        "the sum over the keys is rounded to v's dtype at every block",
+        swap={
+            'acc = tl.dot(p, v, acc, input_precision="ieee")': (
+                'acc = tl.dot(p, v, acc, input_precision="ieee").to(v.dtype).to(tl.float32)'
+            )
+        },
+        fails="correct",
+        says="Compute in fp32",
+    ),
+    Mistake(
         "the scores are kept in q's dtype",
         swap={"dtype=torch.float32, device": "dtype=q.dtype, device"},
         fails="correct or edges",

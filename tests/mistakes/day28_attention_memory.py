@@ -128,6 +128,12 @@ mistakes = [
         says="precision",
     ),
     Mistake(
+        "the sum over the keys is rounded to v's dtype at every block",
+        swap={DOT: DOT + ".to(v.dtype).to(tl.float32)"},
+        fails="correct",
+        says="Compute in fp32",
+    ),
+    Mistake(
         "all heads read the values of head 0",
         swap={" + pid_h * stride_vh": ""},
         fails="correct",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from grader.dev.planted import Mistake
 
+ACC = 'acc = tl.dot(p.to(v.dtype), v, acc * alpha[:, None], input_precision="ieee")'
 ALPHA = "alpha = tl.exp2(m_i - m_new)"
 BASE_2 = "(scale * LOG2_E)"
 DIVIDED = "tl.where(l_i == 0, 1.0, l_i)[:, None]"
@@ -177,6 +178,12 @@ mistakes = [
         swap={QK: QK + ".to(q.dtype).to(tl.float32)"},
         fails="correct",
         says="keep them in fp32",
+    ),
+    Mistake(
+        "the sum over the keys is rounded to v's dtype at every block",
+        swap={ACC: ACC + ".to(v.dtype).to(tl.float32)"},
+        fails="correct",
+        says="Compute in fp32",
     ),
     Mistake(
         "fp32 scores are computed in TF32",

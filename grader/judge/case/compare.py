@@ -25,7 +25,6 @@ LONG_SUM = 1024  # sums up to this length are within the gate as it stands
 RUN = 256  # elements of a 1-D result that are judged together, or some more
 LAST = 64  # of these at least in the last run: 5 of fp16 pass twice torch's own error in 0.6 % of draws
 SHORT_ROW = 16  # rows of fewer elements are judged several at a time: one sum near 0 has no digits to compare
-MOVEMENT_FACTOR = 8.0  # roundings that add up in a sum of a few hundred terms, one behind the other
 MOST = 0.1  # the largest error of a row that cancellation explains: a digit must be right
 WHOLE_MOST = 3.0  # gates, of many rows together: still less than the next lower precision costs
 NEGLIGIBLE = 1e-3  # a row this much smaller than the typical row is judged as if it were this large
@@ -40,8 +39,8 @@ class Expected:
         dtype: of the output.
         yardstick: the error of torch in that dtype, whole and per row.
         label: what messages call it; empty for an output.
-        movement: the error of the oracle itself when all on its way is rounded once, whole and per row;
-            asked for only where the answer would fail without it.
+        movement: the error that roundings on the way explain, whole and per row; asked for only where the
+            answer would fail without it.
     """
 
     exact: torch.Tensor
@@ -137,9 +136,8 @@ def compare(out: torch.Tensor, want: Expected, case: Case, length: int = 1) -> F
     if want.movement is not None and whole <= MOST:
         moved, row_moved = want.movement()
         most = WHOLE_MOST * allowed if len(per_row) > 1 else MOST
-        limit = max(limit, min(most, MOVEMENT_FACTOR * moved))
-        row_moved = row_moved.to(row_limit.device)
-        row_limit = row_limit.maximum((MOVEMENT_FACTOR * row_moved).clamp(max=MOST))
+        limit = max(limit, min(most, moved))
+        row_limit = row_limit.maximum(row_moved.to(row_limit.device).clamp(max=MOST))
         if whole <= limit and bool((per_row <= row_limit).all()):
             return None
     bad = int((per_row > row_limit).sum())

@@ -6,7 +6,9 @@ cancel, no kernel has less. Source: Higham, Accuracy and Stability of Numerical 
 result of arithmetic moved by one rounding at random. Source of that: Parker, Monte Carlo Arithmetic (1997).
 
 The rounding is that of the arithmetic: fp32, also where inputs and results have 16 bits. Inputs are not
-moved: they are exact, and so is the difference of two that are near.
+moved: they are exact, and so is the difference of two that are near. But the matrix units take operands of
+16 bits alone: what is worked out, and then multiplied as a matrix, as attention's weights are, may be rounded
+to them. Such operands are moved by that much in draws of their own, and count less: there is one of them.
 """
 
 from __future__ import annotations
@@ -22,11 +24,14 @@ from grader.operators import Watch
 
 Values = tuple[Any, ...]
 
+ROUNDINGS = 8.0  # that add up in a sum of a few hundred terms, one behind the other
+OPERANDS = 1.1  # beside the rounding of an operand there is that of the result
 DRAWS = 16  # by luck, one may leave a row where it was
 SEED = 2002  # the same inputs move the same way in every replay
 UNIT = torch.finfo(torch.float32).eps / 2  # the largest relative error of one rounding
 # Sums of products and of terms, and how many of their tensors hold such: what cancels in them was rounded.
-SUMS = {"mm": 2, "bmm": 2, "mv": 2, "dot": 2, "addmm": 3, "baddbmm": 3, "sum": 1, "mean": 1, "cumsum": 1}
+PRODUCTS = {"mm": 2, "bmm": 2, "mv": 2, "dot": 2, "addmm": 3, "baddbmm": 3}
+SUMS = {**PRODUCTS, "sum": 1, "mean": 1, "cumsum": 1}
 SUMS |= {"norm": 1, "linalg_vector_norm": 1, "_softmax_backward_data": 1, "native_layer_norm_backward": 1}
 # What else rounds. A choice among elements (max, where, sort) does not: there equal must stay equal.
 POINTWISE = (
@@ -51,12 +56,22 @@ class Movement:
         """The largest relative movement of result `number`, over the whole and per row."""
         return self._largest[number]
 
+    def explains(self, number: int, dtype: torch.dtype) -> tuple[float, torch.Tensor]:
+        """The error of result `number` that roundings explain where it is of `dtype`, whole and per row."""
+        whole, rows = (ROUNDINGS * moved for moved in self.of(number))
+        if dtype.itemsize == 2:
+            _, row_moved = self._moved(RoundedOperands(dtype))[number]
+            rows = rows.maximum(OPERANDS * row_moved)
+        return whole, rows
+
     @cached_property
     def _largest(self) -> list[tuple[float, torch.Tensor]]:
+        return self._moved(Rounding())
+
+    def _moved(self, rounding: Rounding) -> list[tuple[float, torch.Tensor]]:
         wide = tuple(_widened(value) for value in self.inputs)
         exact = self.function(wide)
         largest = [(0.0, torch.zeros(1, dtype=torch.float64))] * len(exact)
-        rounding = Rounding()
         for _ in range(DRAWS):
             with rounding:
                 results = self.function(wide)
@@ -90,13 +105,40 @@ class Rounding(Watch):  # type: ignore[no-untyped-call]
 
     def moved(self, value: Any) -> Any:
         """Each element up or down by as much as one rounding may be; what is not floating stays."""
-        if not isinstance(value, torch.Tensor) or value.dtype != torch.float64:
-            return value
+        return self.moved_by(UNIT, value) if _is_wide(value) else value
+
+    def moved_by(self, unit: float, value: torch.Tensor) -> torch.Tensor:
+        """Each element up or down by `unit` of it."""
         if value.device not in self.generators:
             self.generators[value.device] = torch.Generator(value.device).manual_seed(SEED)
         generator = self.generators[value.device]
         ups = torch.randint(2, value.shape, generator=generator, device=value.device)
-        return value * (1 + UNIT * (2 * ups - 1).double())
+        return value * (1 + unit * (2 * ups - 1).double())
+
+
+class RoundedOperands(Rounding):
+    """Inside of it what a matrix product multiplies is rounded to 16 bits, where it is not of so few."""
+
+    def __init__(self, dtype: torch.dtype) -> None:
+        super().__init__()
+        self.dtype = dtype
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Values = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        terms = PRODUCTS.get(func.overloadpacket.__name__, 0)
+        return func(*map(self.moved, args[:terms]), *args[terms:], **(kwargs or {}))
+
+    def moved(self, value: Any) -> Any:
+        """Each element up or down by as much as one rounding may be; what is of `dtype` already stays."""
+        if not _is_wide(value):
+            return value
+        exact = value.to(self.dtype).double() == value
+        return torch.where(exact, value, self.moved_by(torch.finfo(self.dtype).eps / 2, value))
+
+
+def _is_wide(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.dtype == torch.float64
 
 
 def _widened(value: Any) -> Any:

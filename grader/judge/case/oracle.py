@@ -17,7 +17,7 @@ from grader.timing import passes
 LARGE = 1 << 20  # elements: from here on results are compared where the oracle computed them
 
 Values = tuple[Any, ...]
-Moves = Callable[[], tuple[float, torch.Tensor]]
+Moves = Callable[[torch.dtype], tuple[float, torch.Tensor]]
 
 
 def as_tuple(result: Any) -> Values:
@@ -60,7 +60,7 @@ def expect(challenge: Challenge, arguments: Values, kept: Values = ()) -> Values
             plain = as_tuple(challenge.reference(*_cast(inputs, widest)))
     movement = Movement(lambda moved: as_tuple(challenge.reference(*moved)), inputs)
     of_each = enumerate(zip(plain, exact, wanted, strict=True))
-    return tuple(_expected(p, e, d, partial(movement.of, number)) for number, (p, e, d) in of_each)
+    return tuple(_expected(p, e, d, partial(movement.explains, number)) for number, (p, e, d) in of_each)
 
 
 def expect_gradients(
@@ -85,7 +85,7 @@ def expect_gradients(
     )
     return tuple(
         replace(
-            _expected(p, e, arguments[position].dtype, partial(movement.of, number)),
+            _expected(p, e, arguments[position].dtype, partial(movement.explains, number)),
             label=f"the gradient of {names[position]}",
         )
         for number, (p, e, position) in enumerate(zip(plain, exact, of, strict=True))
@@ -177,4 +177,4 @@ def _expected(plain: Any, exact: Any, dtype: torch.dtype | None, movement: Moves
     if not dtype.is_floating_point:
         return Expected(exact.to(dtype), dtype, (0.0, torch.zeros(1)))
     exact = exact.double()
-    return Expected(exact, dtype, errors(plain, exact), movement=movement)
+    return Expected(exact, dtype, errors(plain, exact), movement=partial(movement, dtype))

@@ -8,7 +8,7 @@ import torch
 
 from grader.challenge import Case, Challenge
 from grader.judge.case.compare import Expected, compare
-from grader.judge.case.conditioning import Movement, Rounding
+from grader.judge.case.conditioning import Movement, RoundedOperands, Rounding
 from grader.judge.case.oracle import expect
 
 
@@ -68,3 +68,29 @@ def test_the_same_inputs_move_the_same_way_in_every_replay() -> None:
     one, two = (Movement(lambda inputs: (inputs[0].sum(-1),), (x,)).of(0) for _ in range(2))
     assert one[0] == two[0]
     assert torch.equal(one[1], two[1])
+
+
+def weighted(p: torch.Tensor, v: torch.Tensor) -> Expected:
+    """Rows of (p · 1) v, whose p is worked out and v an input, where torch itself happened to be right."""
+    challenge = Challenge("f", lambda case, draw: (), lambda p, v: (p * 1.7) @ v, [])
+    return replace(expect(challenge, (p, v))[0], yardstick=(0.0, torch.zeros(len(p))))
+
+
+def test_what_a_product_multiplies_may_be_rounded_to_16_bits_before() -> None:
+    p, v = torch.rand(40, 64).half(), torch.randn(64, 16).half()
+    v[32:] = -v[:32]  # the rows cancel, so that the rounding of p shows
+    want = weighted(p, v)
+    out = ((p.float() * 1.7).half().float() @ v.float()).half()
+    assert compare(out, want, Case()) is None
+    assert compare(out, replace(want, movement=None), Case()) is not None
+    twice = (want.exact + 4 * (out.double() - want.exact)).half()
+    assert compare(twice, want, Case()) is not None
+
+
+def test_what_has_16_bits_already_is_not_rounded_again() -> None:
+    a, b = torch.randn(8, 32).half(), torch.randn(32, 8).half()
+    with RoundedOperands(torch.float16):
+        moved = a.double() @ b.double()
+        worked_out = (a.double() * 1.7) @ b.double()
+    assert torch.equal(moved, a.double() @ b.double())
+    assert not torch.equal(worked_out, (a.double() * 1.7) @ b.double())
