@@ -202,7 +202,7 @@ mistakes = [
             )
         },
         fails="correct",
-        says="Compute in fp32",
+        says="acc (v.dtype)",
     ),
     Mistake(
         "the scores are kept in q's dtype",

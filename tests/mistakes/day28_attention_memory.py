@@ -131,7 +131,17 @@ mistakes = [
         "the sum over the keys is rounded to v's dtype at every block",
         swap={DOT: DOT + ".to(v.dtype).to(tl.float32)"},
         fails="correct",
-        says="Compute in fp32",
+        says="acc (v.dtype)",
+    ),
+    Mistake(
+        "programs count the batches first, results the heads",
+        swap={
+            "pid_b, pid_h = pid_bh // H, pid_bh % H": (
+                "B = tl.num_programs(0) // tiles_m // H\n    pid_b, pid_h = pid_bh % B, pid_bh // B"
+            )
+        },
+        fails="correct",
+        says="in another place",
     ),
     Mistake(
         "all heads read the values of head 0",

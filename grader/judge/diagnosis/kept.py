@@ -14,9 +14,12 @@ SUMS = {"zeros", "full"}
 def kept_low(source: str) -> dict[str, str]:
     """Variables that are kept low, each with its dtype as it is written.
 
-    In a kernel that is a block that more is added to, outside of one a tensor that is not returned.
+    In a kernel that is a block that more is added to; outside of one a tensor that is not returned, told
+    where no block is: what one kernel leaves for the next may well have 16 bits.
     """
-    found: dict[str, str] = {}
+    found = _rounded_in_loops(source)
+    if found:
+        return found
     for function in functions(ast.parse(source)):
         kernel = jitted(function)
         left = _added_to(function) if kernel else _own(function)
@@ -29,6 +32,31 @@ def kept_low(source: str) -> dict[str, str]:
             if isinstance(target, ast.Name) and target.id in left and whose in (*given, "torch", "tl"):
                 found.setdefault(target.id, dtype)
     return found
+
+
+def _rounded_in_loops(source: str) -> dict[str, str]:
+    """Blocks that a kernel's loop carries on and rounds in each turn: `acc = (acc + …).to(v.dtype)`."""
+    found: dict[str, str] = {}
+    for kernel in filter(jitted, functions(ast.parse(source))):
+        loops = [node for node in ast.walk(kernel) if isinstance(node, ast.For | ast.While)]
+        for node in (node for loop in loops for node in ast.walk(loop)):
+            if not (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)):
+                continue
+            target, dtype = node.targets[0].id, _cast(node.value)
+            carried = any(isinstance(n, ast.Name) and n.id == target for n in ast.walk(node.value))
+            if dtype and carried:
+                found.setdefault(target, dtype)
+    return found
+
+
+def _cast(value: ast.expr) -> str:
+    """The dtype of few bits that a value is cast to at last, whatever it is cast to behind that."""
+    dtype = ""
+    while not dtype and isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        if value.func.attr != "to" or not value.args:
+            break
+        dtype, value = _spelled(value.args[0]), value.func.value
+    return dtype
 
 
 def _added_to(kernel: ast.FunctionDef) -> set[str]:

@@ -19,6 +19,7 @@ from grader.judge.diagnosis.evidence import Evidence, Speech
 from grader.judge.diagnosis.fit import FIT, close, out_dtype, wrong_dtype, wrong_output
 from grader.judge.diagnosis.origins import is_combination, is_misplaced, is_zero_for_other
 from grader.judge.diagnosis.rows import is_rowwise_scaled, too_large_a_sum
+from grader.judge.diagnosis.slices import is_reordered
 
 Pattern = Callable[[Trial, torch.Tensor, torch.Tensor], "tuple[str, str] | None"]
 
@@ -123,6 +124,7 @@ PATTERNS: tuple[Pattern, ...] = (
     is_input,
     is_row_zero,
     is_transposed,
+    is_reordered,
     is_combination,
     is_zero_for_other,
     is_misplaced,

@@ -77,6 +77,13 @@ def f(q):
     assert kept_low(kernel + launcher) == {"acc": "q_ptr.dtype.element_ty", "s": "q.dtype"}
 
 
+def test_a_sum_that_a_loop_rounds_is_told_before_what_kernels_leave_to_one_another() -> None:
+    kernel = KERNEL.format("for i in range(4):\n        acc = tl.dot(s, s, acc).to(s.dtype).to(tl.float32)")
+    launcher = "def f(q):\n    p = torch.empty(4, dtype=q.dtype)\n    return q\n"
+    assert kept_low(kernel + launcher) == {"acc": "s.dtype"}
+    assert kept_low(kernel.replace("acc)", "0)") + launcher) == {"p": "q.dtype"}
+
+
 @pytest.mark.parametrize("number", ["15", "18", "20", "22", "30", "32", "34"])
 def test_right_kernels_keep_their_sums_in_fp32(number: str) -> None:
     day = catalog.find(number)
