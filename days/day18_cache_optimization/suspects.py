@@ -54,6 +54,9 @@ OF_TILES = {
             inside // left,
         )
     ),
+    LAST + "its rows are counted by % GROUP_M, and only then by those that it has.": mistaken(
+        lambda group, inside, left, rows, num_pid_n: (group * rows + inside % rows % left, inside // left)
+    ),
     "The tiles come in row-major order: inside a group, go down its rows before the next column.": mistaken(
         lambda group, inside, left, rows, num_pid_n: (
             group * rows + inside // num_pid_n,

@@ -32,6 +32,12 @@ mistakes = [
         says="last group",
     ),
     Mistake(
+        "the row is counted by the program's number, as if the last group were full",
+        swap={PID_M: "pid_m = first_pid_m + pid % GROUP_M % rows"},
+        fails="correct",
+        says="last group",
+    ),
+    Mistake(
         "a group is as long as the matrix is high",
         swap={"GROUP_M * num_pid_n": "GROUP_M * num_pid_m"},
         fails="correct",

@@ -8,6 +8,7 @@ from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.source import accesses, made, masked_at
+from grader.judge.diagnosis.starts import starts
 
 
 def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
@@ -23,7 +24,7 @@ def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
     reason = finding.reason[0].upper() + finding.reason[1:]
     elsewhere = facts["line"] and not accesses(evidence.source, facts["line"])
     if facts.get("beyond") and facts.get("tile") and (facts["masked"] or elsewhere):
-        return _starts_beyond(reason, facts)
+        return _starts_beyond(reason, facts, evidence)
     if facts["masked"]:
         return _let_through(reason, facts, look_at)
     if not facts.get("tile", True) and 1 < facts["itemsize"] == facts["step"]:
@@ -46,14 +47,18 @@ def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
     return f"Unmasked store: {finding.reason}, over whatever lies there.", look_at
 
 
-def _starts_beyond(reason: str, facts: dict[str, Any]) -> Diagnosis:
+def _starts_beyond(reason: str, facts: dict[str, Any], evidence: Evidence) -> Diagnosis:
     """Every lane that takes part lies outside, so no single limit is to blame."""
     tensor = facts["tensor"] or "the tensor"
+    lines = starts(evidence.source, facts["line"], evidence.given) if facts["line"] else []
+    listed = ", ".join(map(str, lines))
     return (
         f"{reason} in program {tuple(facts['program'])}, and nothing of it lies inside: the block starts "
         f"beyond it. A stride of another tensor does that, or a head, row or block number that {tensor} does "
         "not have.",
-        "the start of the block, its strides, and the grid",
+        f"how the start of the block is counted: line{'s' * (len(lines) > 1)} {listed}"
+        if lines
+        else "the start of the block, its strides, and the grid",
     )
 
 

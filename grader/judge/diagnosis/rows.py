@@ -71,6 +71,14 @@ def _later_rows(trial: Trial, off: torch.Tensor) -> Diagnosis | None:
     )
 
 
+def _scores(source: str) -> str:
+    """Where products begin a sum of their own, and are not added to one."""
+    alone = [call for name, call in calls(source) if name == "dot" and len(call.args) < 3]
+    lines = sorted({call.lineno for call in alone if keyword(call, "acc") is None})
+    where = f": line {lines[0]}" if len(lines) == 1 else ""
+    return f"the scores of padding lanes{where}"
+
+
 def too_large_a_sum(source: str) -> Diagnosis:
     """Why the sum over a row may be too large, from what the source has."""
     others = [keyword(call, "other") for name, call in calls(source) if name == "load"]
@@ -79,7 +87,7 @@ def too_large_a_sum(source: str) -> Diagnosis:
         return (
             " Either lanes that hold no element count: tl.dot gives them 0, and tl.where makes that -inf; or "
             "a running sum was not rescaled.",
-            "the scores of lanes that hold no element",
+            _scores(source),
         )
     if given and all("inf" in other for other in given):
         return (

@@ -23,9 +23,10 @@ def is_reordered(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> tuple[s
         if found:
             here, there = (_index(number, want.shape[:axes]) for number in found)
             what = "matrix" if axes == 1 else "batch or head"
+            place = f"{element(_name(trial), here)} holds what belongs to {element('', there)}"
             return (
-                f"{element(_name(trial), here)} holds what belongs to {element('', there)}: each part is right, in "
-                f"another place. The {what} that a program reads is not the one that it stores to.",
+                f"{place}: each part is right, in another place. The {what} that a program reads is not the "
+                "one that it stores to.",
                 f"how a program's number becomes that of the {what}",
             )
     return None
