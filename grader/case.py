@@ -25,7 +25,7 @@ LAYOUTS = (
     "contiguous", "offset", "sliced", "padded", "transposed", "columns", "strided", "expanded", "scalar",
 )  # fmt: skip
 VALUES = (
-    "normal", "heavy", "large", "constant", "ties", "spike", "integers", "ramp", "rising", "negative",
+    "normal", "heavy", "large", "constant", "ties", "spike", "integers", "bytes", "ramp", "rising", "negative",
     "minus_inf", "some_minus_inf", "inf", "nan", "zeros",
 )  # fmt: skip
 KNOWN = {"layout": LAYOUTS, "values": VALUES, "upstream": (*LAYOUTS, "first")}

@@ -42,8 +42,8 @@ class Speed:
         of_torch: passes at this share of torch's speed. With both, the easier one counts.
         flops: floating-point operations, for the physical floor of compute-bound days.
         torch: the torch call it is compared with; the challenge's reference when None.
-        rolled: positions of the inputs whose contents change before every timed call; all floating ones when
-            None.
+        rolled: positions of the inputs whose contents change before every timed call; all when None. They are
+            rolled as one flat row, so ids stay ids; what orders or bounds something is not to be rolled.
         part: what is timed: forward, backward (the gradients alone), or both.
     """
 
@@ -189,6 +189,9 @@ class Challenge:
         programs: how many programs the call must launch in all, where the day fixes it.
         programs_of: "the first launch" has that many of its own, and those behind it as many as they like.
         no_host_reads: the launcher may not look at a tensor's values (`.item()`, `.tolist()`, …).
+        accept: of the first result that is returned, behind which the arguments come, the elements that are right
+            though they are not the oracle's, because an exact quotient is a near tie; bool. At most 1 % of them
+            may differ so, or one of a few, and none in a case that is exact.
         probe: the entry is a device function; "tile_map" has it called for every program of a grid, with
             the case's arguments num_pid_m, num_pid_n and GROUP_M, and judges its answers, int32 [pids, 2].
         suspects: wrong functions that a learner may have computed, by the sentence that says so; tried on
@@ -218,6 +221,7 @@ class Challenge:
     programs: Callable[..., int] | None = None
     programs_of: Literal["the call", "the first launch"] = "the call"
     no_host_reads: bool = False
+    accept: Callable[..., torch.Tensor] | None = None
     probe: str | None = None
     suspects: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     gradients: Gradients | None = None

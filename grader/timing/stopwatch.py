@@ -172,18 +172,20 @@ def roll_into(target: torch.Tensor, base: torch.Tensor, nonce: int) -> None:
 
 
 def poison(output: Any) -> None:
-    """Fill the floating tensors of a result with NaN."""
+    """Fill the floating tensors of a result with NaN, those of integers with the largest."""
     for tensor in output if isinstance(output, tuple | list) else (output,):
         if isinstance(tensor, torch.Tensor) and tensor.is_floating_point():
             tensor.detach().fill_(float("nan"))
+        elif isinstance(tensor, torch.Tensor) and tensor.dtype != torch.bool:
+            tensor.fill_(torch.iinfo(tensor.dtype).max)
 
 
 def rollable(arguments: Sequence[Any], chosen: Sequence[int] | None, writes: Sequence[int] = ()) -> list[int]:
-    """Positions to roll: those chosen, or every contiguous floating tensor; and what a call writes to."""
+    """Positions to roll: those chosen, or every contiguous tensor; and what a call writes to."""
     usual = [
         index
         for index, value in enumerate(arguments)
-        if isinstance(value, torch.Tensor) and value.is_floating_point() and value.is_contiguous()
+        if isinstance(value, torch.Tensor) and value.is_contiguous()
     ]
     return sorted({*(usual if chosen is None else chosen), *writes})
 

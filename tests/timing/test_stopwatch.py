@@ -101,6 +101,19 @@ def test_what_is_written_is_rolled_though_others_were_chosen() -> None:
     assert rollable(arguments, [2]) == [2]
 
 
+def test_integers_are_rolled_as_well() -> None:
+    arguments = [torch.arange(4.0), torch.arange(4), 0.5, torch.arange(4) > 1, None]
+    assert rollable(arguments, None) == [0, 1, 3]
+    assert rollable([torch.ones(4, 3).T, torch.ones(2)], None) == [1]
+
+
+def test_what_a_call_returned_is_of_no_use_to_the_next() -> None:
+    results = torch.ones(3), torch.ones(3, dtype=torch.uint8), torch.ones(3, dtype=torch.int64)
+    stopwatch.poison(results)
+    assert bool(results[0].isnan().all())
+    assert (results[1].tolist(), results[2].tolist()) == ([255] * 3, [2**63 - 1] * 3)
+
+
 def test_a_part_returns_what_was_written_before_what_was_returned() -> None:
     def step(x: torch.Tensor, state: torch.Tensor) -> torch.Tensor:
         with torch.no_grad():

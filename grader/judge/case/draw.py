@@ -71,6 +71,11 @@ class Draw:
             view.copy_(torch.randint(low, high, shape, generator=self.generator, device=self.device))
         return view
 
+    def permutation(self, n: int, dtype: torch.dtype = torch.int64) -> torch.Tensor:
+        """The integers in [0, n) in any order, each once: an order of rows, slots."""
+        view = LAYOUTS["contiguous"]((n,), dtype, self.device)
+        return view.copy_(torch.randperm(n, generator=self.generator, device=self.device))
+
     def integer(self, low: int, high: int) -> int:
         """An integer in [low, high), for scalar arguments."""
         return int(torch.randint(low, high, (1,), generator=self.generator, device=self.device))
@@ -190,6 +195,8 @@ VALUES: dict[str, Callable[[torch.Tensor, Generator], torch.Tensor]] = {
     "ties": _ties,
     "spike": lambda x, g: _at_last(x, 50.0),
     "integers": lambda x, g: torch.randint(-8, 9, x.shape, generator=g, device=x.device).float(),
+    # White is rare among them: beside an integer guard words are legal values, and read as 254 and 255.
+    "bytes": lambda x, g: torch.randint(0, 256, x.shape, generator=g, device=x.device).float(),
     "ramp": _ramp,
     "rising": lambda x, g: x.sort(dim=-1).values,
     "negative": lambda x, g: -x.abs() - 1,

@@ -10,6 +10,7 @@ import torch
 from grader.judge.case.chances import other_choice
 from grader.judge.case.compare import Expected, Finding, compare
 from grader.judge.case.naming import called, element
+from grader.judge.case.ties import settled
 from grader.judge.case.trial import Trial
 from grader.memory import unwritten
 
@@ -62,7 +63,10 @@ def _held_against(
     for number, (out, want) in enumerate(zip(outputs, wanted, strict=True)):
         if numbers is not None and number not in numbers:
             continue
-        finding = compare(out.view(want.shape), want, trial.case, length)
+        held = out.view(want.shape)
+        if number == len(trial.challenge.writes):
+            held = settled(trial, held, want)
+        finding = compare(held, want, trial.case, length)
         if number >= len(trial.challenge.writes):
             wrong = _unwritten(out.view(want.shape), want)
         else:

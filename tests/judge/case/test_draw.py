@@ -66,3 +66,21 @@ def test_integers_are_seeded_lie_in_their_range_and_fill_it() -> None:
     assert torch.equal(first, again)
     assert not torch.equal(first, other)
     assert Draw(Case(), 1).integers(0, 5, low=0, high=0, dtype=torch.int32).shape == (0, 5)
+
+
+def test_a_permutation_has_each_number_once() -> None:
+    first, again, other = (Draw(Case(), seed).permutation(50, torch.int32) for seed in (1, 1, 2))
+    assert first.dtype == torch.int32
+    assert first.sort().values.tolist() == list(range(50))
+    assert torch.equal(first, again)
+    assert not torch.equal(first, other)
+    assert Draw(Case(), 1).permutation(0).shape == (0,)
+
+
+def test_bytes_are_all_that_eight_bits_hold_and_white_is_rare() -> None:
+    image = Draw(Case(layout="sliced"), 1)(64, 48, 3, dtype=torch.uint8, values="bytes")
+    assert image.stride() == (144 + 48 * 5, 8, 1)
+    assert len(image.unique()) == 256
+    assert float((image >= 254).double().mean()) < 0.02
+    around = storage_bytes(image)[:GUARD]
+    assert set(around.tolist()) == {254, 255}
