@@ -26,7 +26,8 @@ def python(file: Path, arguments: tuple[str, ...], cpu: bool) -> None:
     """Run a file with the course's Python, torch and Triton.
 
     Without a GPU its kernels run in Triton's interpreter, mended as for a grading. What is not found
-    here is looked for in the course.
+    here is looked for in the course. `from mine import attention` brings a kernel of an earlier day, as in
+    a grading.
     """
     from grader.engine.surroundings import import_path
     from grader.setup.nvidia import has_nvidia_gpu
@@ -34,10 +35,10 @@ def python(file: Path, arguments: tuple[str, ...], cpu: bool) -> None:
     path = next((place for place in (file, catalog.ROOT / file) if place.is_file()), None)
     if path is None:
         raise BadSubmission(f"There is no file {file}.", "track python --help")
-    if not cpu and has_nvidia_gpu():
-        os.execv(sys.executable, [sys.executable, str(path), *arguments])
-    if not cpu:
+    ours = {"PYTHONPATH": import_path()}
+    if cpu or not has_nvidia_gpu():
+        ours |= {"TRITON_INTERPRET": "1", "CUDA_VISIBLE_DEVICES": ""}
+    if not cpu and len(ours) > 1:
         Terminal(sys.stderr).line(("no NVIDIA GPU: kernels run in Triton's interpreter", "dim"))
-    ours = {"TRITON_INTERPRET": "1", "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": import_path()}
-    command = [sys.executable, "-m", "grader.interpreter.script", str(path.resolve()), *arguments]
+    command = [sys.executable, "-m", "grader.cli.script", str(path.resolve()), *arguments]
     os.execve(sys.executable, command, {**os.environ, **ours})

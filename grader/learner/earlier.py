@@ -13,7 +13,7 @@ from pathlib import Path
 from grader import catalog
 from grader.catalog import Day
 from grader.errors import TrackError
-from grader.learner import journal
+from grader.learner import journal, workspace
 from grader.learner.workspace import Workspace
 
 MODULE = "mine"
@@ -54,7 +54,19 @@ def taken(hidden_tests: Path, path: Path, source: bytes) -> tuple[Earlier, ...]:
         return ()
     day = next((one for one in catalog.course() if one.hidden_tests == hidden_tests), None)
     found = ((name, _last(name, day)) for name in names)
-    return tuple(_file(name, one, path) for name, one in found if one is not None)
+    around = Workspace(path.parent.parent)
+    return tuple(_file(name, one, around) for name, one in found if one is not None)
+
+
+def brought(name: str, path: Path) -> Earlier | None:
+    """What a script at `path` gets by that name; None where no day asks for it.
+
+    In the folder of a day of the workspace it is what comes before that day, elsewhere what comes last.
+    """
+    around = workspace.find() or Workspace(path.parent.parent)
+    before = next((one for one in catalog.course() if around.folder(one) == path.parent), None)
+    day = _last(name, before)
+    return None if day is None else _file(name, day, around)
 
 
 def _names(source: bytes) -> Iterator[str]:
@@ -67,31 +79,44 @@ def _names(source: bytes) -> Iterator[str]:
 def _last(name: str, before: Day | None) -> Day | None:
     """The day that asks for it: the extra of that name, or the last one before; `softmax` is day 14's."""
     days = [one for one in catalog.course() if before is None or one.anchor <= before.anchor]
-    asking = [one for one in days if one != before and name in _defined(one)]
+    asking = [one for one in days if one != before and name in _entries(one)]
     return max(asking, key=lambda one: (one.slug == name, one.anchor), default=None)
 
 
 @cache
-def _defined(day: Day) -> frozenset[str]:
-    """The functions of a day's solution; none of a bug hunt's, whose file is handed out."""
+def _entries(day: Day) -> frozenset[str]:
+    """The functions that a day asks for; none of a bug hunt's, whose file is handed out.
+
+    They are read off its files, for hidden tests that run import torch: the functions of the solution that
+    are an `entry`, or where entries come out of a loop, named in any string.
+    """
     if not day.to_fill_in:
         return frozenset()
     body = ast.parse(day.solution.read_text(encoding="utf-8")).body
-    return frozenset(node.name for node in body if isinstance(node, ast.FunctionDef))
+    nodes = list(ast.walk(ast.parse(day.hidden_tests.read_text(encoding="utf-8"))))
+    told = [node.value for node in nodes if isinstance(node, ast.keyword) and node.arg == "entry"]
+    if not all(isinstance(value, ast.Constant) for value in told):
+        told = [node for node in nodes if isinstance(node, ast.Constant)]
+    names = {value.value for value in told if isinstance(value, ast.Constant)}
+    return frozenset(node.name for node in body if isinstance(node, ast.FunctionDef) and node.name in names)
 
 
-def _file(name: str, day: Day, path: Path) -> Earlier:
-    workspace = Workspace(path.parent.parent)
-    mine = workspace.kernel(day)
+def _file(name: str, day: Day, around: Workspace) -> Earlier:
+    mine = around.kernel(day)
     with contextlib.suppress(OSError, TrackError):
         source = mine.read_bytes()
-        if hashlib.sha256(source).hexdigest() in _passed(workspace, day):
+        if hashlib.sha256(source).hexdigest() in _passed(around, day):
             return Earlier(name, day, str(mine), source.decode(), own=True)
     return Earlier(name, day, str(day.solution), day.solution.read_text(encoding="utf-8"), own=False)
 
 
-def _passed(workspace: Workspace, day: Day) -> set[object]:
-    """The files of a day that passed whole gradings, by their SHA-256."""
-    records = journal.read(workspace.journal).records
+def _passed(around: Workspace, day: Day) -> set[object]:
+    """The files of a day that passed whole gradings, by their SHA-256.
+
+    A learner can write that into the journal by hand, and wins nothing: each function is judged by what it
+    computes, the honest check looks into an imported file as into the own one, and our solution is there for
+    everybody.
+    """
+    records = journal.read(around.journal).records
     whole = (r for r in records if r["event"] == "graded" and r["day"] == day.key and r.get("only") is None)
     return {record.get("sha256") for record in whole if record.get("status") == "passed"}

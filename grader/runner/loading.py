@@ -32,7 +32,7 @@ def load(path: str, source: bytes, provided: str, mine: dict[str, list[str]] | N
     sys.dont_write_bytecode = True  # beside the learner's files, and stale where two saves are a second apart
     if mine:
         _earlier(mine)
-    return _module("kernel", path, source)
+    return module("kernel", path, source)
 
 
 def _earlier(mine: dict[str, list[str]]) -> None:
@@ -40,21 +40,22 @@ def _earlier(mine: dict[str, list[str]]) -> None:
     whole = sys.modules["mine"] = ModuleType("mine")
     for name, (path, source, helpers) in mine.items():
         sys.path.append(helpers)
-        setattr(whole, name, getattr(_module(f"mine.{name}", path, source.encode()), name))
+        setattr(whole, name, getattr(module(f"mine.{name}", path, source.encode()), name))
 
 
 def handed(source: str, entry: str) -> Any:
     """A function that the judge hands over, from a module of its own that lies nowhere."""
     name = f"candidate_{next(_HANDED)}"
-    return getattr(_module(name, f"{name}.py", source.encode()), entry)
+    return getattr(module(name, f"{name}.py", source.encode()), entry)
 
 
-def _module(name: str, path: str, source: bytes) -> ModuleType:
+def module(name: str, path: str, source: bytes) -> ModuleType:
+    """A module of that name, made of this source as if it lay at that path."""
     # Triton and tracebacks read the source here. Without a time it is never held against the disk.
     lines = importlib.util.decode_source(source).splitlines(keepends=True)
     linecache.cache[path] = (len(source), None, lines, path)
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    exec(compile(source, path, "exec", dont_inherit=True), vars(module))
-    return module
+    made = sys.modules[name] = importlib.util.module_from_spec(spec)
+    exec(compile(source, path, "exec", dont_inherit=True), vars(made))
+    return made

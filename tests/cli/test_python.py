@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+
+from grader import catalog
+from grader.learner import journal
 from tests.learner import Learner
 
 DOUBLING = """import sys
@@ -43,3 +47,36 @@ def test_a_file_of_the_course_is_found_from_anywhere_and_another_is_missed(learn
     missing = learner.types("python", "nope.py")
     assert missing.code == 2
     assert missing.err.splitlines()[0] == "error: There is no file nope.py."
+
+
+USES = """from mine import add
+import torch
+print(add(torch.arange(3.0), torch.arange(3.0)).tolist())
+"""
+
+
+def test_it_imports_kernels_of_earlier_days_as_a_grading_does(learner: Learner) -> None:
+    day = catalog.find("8")
+    (learner.folder / "try.py").write_text(USES)
+    answer = learner.types("python", "--cpu", "try.py")
+    assert answer.out == "[0.0, 2.0, 4.0]\n", answer.err
+    assert answer.err == "add of day 8: ours; yours is taken once it has passed as it stands\n"
+    kernel = learner.kernel(day.stem)
+    kernel.parent.mkdir(parents=True)
+    learner.journal.parent.mkdir()
+    own = day.solution.read_text(encoding="utf-8") + "\nprint('mine')\n"
+    kernel.write_text(own, encoding="utf-8")
+    sha256 = hashlib.sha256(own.encode()).hexdigest()
+    journal.append(learner.journal, "graded", 8, status="passed", sha256=sha256)
+    answer = learner.types("python", "--cpu", "try.py")
+    assert (answer.out, answer.err) == ("mine\n[0.0, 2.0, 4.0]\n", "add of day 8: yours\n")
+
+
+def test_what_no_earlier_day_asks_for_is_not_there(learner: Learner) -> None:
+    folder = learner.home / "self_attention"
+    folder.mkdir(parents=True)
+    (learner.home / ".track").mkdir()
+    (folder / "try.py").write_text("from mine import self_attention\n")
+    answer = learner.types("python", "--cpu", str(folder / "try.py"))
+    assert answer.code == 1
+    assert "cannot import name 'self_attention' from 'mine'" in answer.err.splitlines()[-1]

@@ -10,8 +10,9 @@ import pytest
 
 from grader import catalog
 from grader.catalog import Day
+from grader.judge.challenges import load_challenges
 from grader.learner import journal
-from grader.learner.earlier import Earlier, taken
+from grader.learner.earlier import Earlier, _entries, brought, taken
 from grader.learner.workspace import Workspace
 from tests.conftest import Grade
 
@@ -76,11 +77,31 @@ def test_the_pass_of_another_day_does_not_count(place: Workspace) -> None:
 
 @pytest.mark.parametrize(
     ("name", "day"),
-    [("softmax", "14"), ("rope", "rope"), ("cross_entropy", "cross_entropy"), ("attention", "27")],
+    [
+        ("softmax", "14"),
+        ("rope", "rope"),
+        ("cross_entropy", "cross_entropy"),
+        ("attention", "27"),
+        ("gelu", "activations"),
+    ],
 )
 def test_a_name_is_that_of_the_last_day_that_asks_for_it(place: Workspace, name: str, day: str) -> None:
     [one] = found(place, f"from mine import {name}\n".encode())
     assert one.day == catalog.find(day)
+
+
+def test_a_helper_of_that_name_is_not_what_a_day_asks_for() -> None:
+    for name, day in (("add", "8"), ("flash_forward", "32")):
+        one = brought(name, Path("/nowhere/try.py"))
+        assert one is not None
+        assert one.day == catalog.find(day)
+    assert brought("column_sum", Path("/nowhere/try.py")) is None
+
+
+def test_every_day_has_the_entries_of_its_challenges() -> None:
+    for day in catalog.course():
+        asked = {challenge.entry for challenge in load_challenges(day.hidden_tests)}
+        assert _entries(day) == (asked if day.to_fill_in else set()), day.stem
 
 
 def test_what_comes_later_and_the_extra_itself_are_not_there(place: Workspace) -> None:
