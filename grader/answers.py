@@ -184,6 +184,7 @@ class Called:
         reads: methods by which the launcher looked at values.
         backward: whether there are gradients.
         saved: what the forward pass keeps for the backward pass.
+        unasked: bytes of gradients that the backward pass computed for tensors that need none.
         allocated: bytes asked of torch in all.
         races, guards, overruns: what programs did to memory that they should not.
         tunings: of the calls of autotuners.
@@ -209,6 +210,7 @@ class Called:
     replaced: list[str] = field(default_factory=list)
     inputs: list[int] = field(default_factory=list)
     untouched: list[int] = field(default_factory=list)
+    unasked: int = 0
 
 
 @dataclass(frozen=True)

@@ -25,11 +25,12 @@ LAYOUTS = (
     "contiguous", "offset", "sliced", "padded", "transposed", "columns", "strided", "expanded", "scalar",
 )  # fmt: skip
 VALUES = (
-    "normal", "heavy", "large", "constant", "ties", "spike", "integers", "bytes", "ramp", "rising", "negative",
-    "minus_inf", "some_minus_inf", "inf", "nan", "zeros",
+    "normal", "heavy", "large", "constant", "ties", "spike", "integers", "bytes", "ramp", "rising",
+    "negative", "minus_inf", "some_minus_inf", "inf", "nan", "zeros",
 )  # fmt: skip
 KNOWN = {"layout": LAYOUTS, "values": VALUES, "upstream": (*LAYOUTS, "first")}
-WORDS = ("dtype", "layout", "values", "exact", "calls", "gpu", "huge", "upstream")  # what every case has
+# What every case has.
+WORDS = ("dtype", "layout", "values", "exact", "calls", "gpu", "huge", "upstream", "alone")
 TAKEN = ("sizes", "id", "group", "get")  # and what a size of that name would hide behind
 NOTHING = object()
 
@@ -60,6 +61,7 @@ class Case:
             value.
         upstream: layout of the gradients that a differentiable day is handed; "first" gives one to the first
             output alone.
+        alone: on a differentiable day, the position of the only argument whose gradient is asked for.
 
     Raises:
         ValueError: there is no such dtype, layout, kind of values or upstream.
@@ -77,12 +79,13 @@ class Case:
         gpu: bool = False,
         huge: bool = False,
         upstream: str = "contiguous",
+        alone: int | None = None,
         **sizes: Any,
     ) -> None:
         if dtype not in SHORT:
             raise ValueError(f"a case: no dtype {dtype!r}. There are {', '.join(map(str, SHORT))}.")
         self.dtype, self.layout, self.values = dtype, layout, values
-        self.exact, self.calls, self.upstream = exact, calls, upstream
+        self.exact, self.calls, self.upstream, self.alone = exact, calls, upstream, alone
         self.gpu, self.huge = gpu or huge, huge
         self.sizes = sizes
         for name in sizes:
@@ -113,13 +116,15 @@ class Case:
         ]
         parts += [f"{self.calls}_calls"] if self.calls > 1 else []
         parts += [f"upstream_{self.upstream}"] if self.upstream != "contiguous" else []
+        parts += [f"alone_{self.alone}"] if self.alone is not None else []
         return "-".join(parts)
 
     @property
     def group(self) -> str:
         """`correct` for plain inputs, `edges` for unusual layouts and values."""
-        plain = ("contiguous", "normal", 1, "contiguous")
-        return "correct" if (self.layout, self.values, self.calls, self.upstream) == plain else "edges"
+        plain = ("contiguous", "normal", 1, "contiguous", None)
+        mine = (self.layout, self.values, self.calls, self.upstream, self.alone)
+        return "correct" if mine == plain else "edges"
 
     def __repr__(self) -> str:
         return f"Case({self.id})"

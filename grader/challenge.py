@@ -95,10 +95,12 @@ class Gradients:
         of: positions of the arguments whose gradients are asked for; one that is None is left out.
         saved: bytes that the forward pass may keep for the backward pass, from the inputs. Inputs and outputs
             that it keeps count too, 5 % and 1 KiB are forgiven.
+        if_asked: a gradient that nobody asks for may not be computed; seen where one is asked for `alone`.
     """
 
     of: Sequence[int]
     saved: Callable[..., int]
+    if_asked: bool = False
 
 
 @dataclass(frozen=True)
@@ -189,8 +191,8 @@ class Challenge:
         programs: how many programs the call must launch in all, where the day fixes it.
         programs_of: "the first launch" has that many of its own, and those behind it as many as they like.
         no_host_reads: the launcher may not look at a tensor's values (`.item()`, `.tolist()`, …).
-        accept: of the first result that is returned, behind which the arguments come, the elements that are right
-            though they are not the oracle's, because an exact quotient is a near tie; bool. At most 1 % of them
+        accept: which elements of the first result that is returned are right though they are not the oracle's;
+            bool, from that result and the arguments: there an exact quotient is a near tie. At most 1 % of them
             may differ so, or one of a few, and none in a case that is exact.
         probe: the entry is a device function; "tile_map" has it called for every program of a grid, with
             the case's arguments num_pid_m, num_pid_n and GROUP_M, and judges its answers, int32 [pids, 2].

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
+from torch.autograd.function import BackwardCFunction
 
 from grader.answers import Kept
+from grader.memory import unwritten
 from grader.operators import tensors_in
 from grader.runner.world import World
 from grader.timing import passes
@@ -29,6 +31,26 @@ def gradients(result: Any, leaves: list[torch.Tensor], upstream: list[Any], time
     for _ in range(times):
         found = passes.gradients(result, leaves, upstream)
     return list(found)
+
+
+def unasked(result: Any) -> list[torch.Tensor]:
+    """A list that grows while backward passes run: gradients that they return for tensors that need none."""
+    found: list[torch.Tensor] = []
+
+    def note(node: Any, given: Any) -> None:
+        edges = zip(node.next_functions, given, strict=False)
+        found.extend(grad for (following, _), grad in edges if following is None and grad is not None)
+
+    for node in _nodes(result):
+        if isinstance(node, BackwardCFunction):  # torch's own leave such gradients out
+            node.register_hook(lambda given, _, node=node: note(node, given))  # type: ignore[misc]
+    return found
+
+
+def computed(gradients: list[torch.Tensor]) -> int:
+    """Bytes of those that somebody wrote."""
+    distinct = {grad.data_ptr(): grad for grad in gradients if not bool(unwritten(grad).all())}
+    return sum(grad.nbytes for grad in distinct.values())
 
 
 def any_upstream(result: Any) -> list[torch.Tensor | None]:
@@ -57,6 +79,13 @@ def kept(result: Any, world: World) -> list[Kept]:
 
 def _held(result: Any) -> Iterator[torch.Tensor]:
     """Tensors saved by, or set as attributes of, every node of the graph."""
+    for node in _nodes(result):
+        saved = getattr(node, "saved_tensors", ())
+        yield from tensors_in([*saved, *getattr(node, "__dict__", {}).values()])
+
+
+def _nodes(result: Any) -> Iterator[Any]:
+    """The graph behind a result."""
     nodes = [out.grad_fn for out in passes.as_list(result) if isinstance(out, torch.Tensor) and out.grad_fn]
     seen: set[Any] = set()
     while nodes:
@@ -65,5 +94,4 @@ def _held(result: Any) -> Iterator[torch.Tensor]:
             continue
         seen.add(node)
         nodes += [following for following, _ in node.next_functions if following is not None]
-        saved = getattr(node, "saved_tensors", ())
-        yield from tensors_in([*saved, *getattr(node, "__dict__", {}).values()])
+        yield node

@@ -95,6 +95,7 @@ class LearnerFile:
                     result = entry(*arguments)
                 results = results_of(result, written)
                 saved = backward.kept(results, world)
+                unasked = backward.unasked(results)
                 grads = backward.gradients(results, leaves, upstream, 1 + bool(others))
                 self._synchronise()
             world.close()
@@ -117,6 +118,7 @@ class LearnerFile:
             reads=reads,
             backward=bool(grads),
             saved=saved,
+            unasked=backward.computed(unasked),
             allocated=world.allocated(),
             races=limits.races.report() if limits else [],
             guards=world.broken_guards(),

@@ -80,6 +80,8 @@ CASES = [
     Case(t=9, h=16, v=130, values="zeros", w_values="normal"),
     Case(t=9, h=16, v=130, values="nan", w_values="normal"),
     Case(t=9, h=24, v=130, ignored=0.2, calls=2),
+    Case(t=5, h=16, v=130, alone=0),
+    Case(t=5, h=16, v=130, alone=1),
 ]
 
 challenge = Challenge(
@@ -87,7 +89,7 @@ challenge = Challenge(
     inputs=inputs,
     reference=reference,
     no_host_reads=True,
-    gradients=Gradients(of=(0, 1), saved=kept),
+    gradients=Gradients(of=(0, 1), saved=kept, if_asked=True),
     allow=("mm",),
     suspects=SUSPECTS,
     cases=CASES,

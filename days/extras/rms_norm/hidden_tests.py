@@ -90,6 +90,8 @@ CASES = [
     Case(rows=9, cols=40, upstream="expanded"),
     Case(rows=9, cols=40, upstream="scalar", offset=1.0),
     Case(rows=7, cols=40, calls=2),
+    Case(rows=5, cols=24, alone=0),
+    Case(rows=5, cols=24, alone=1),
     Case(rows=100_003, cols=512, dtype=HALF, gpu=True),
     Case(rows=100_003, cols=512, dtype=BRAIN, upstream="scalar", gpu=True),
     Case(rows=16, cols=16384, offset=1.0, gpu=True),

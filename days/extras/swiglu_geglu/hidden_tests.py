@@ -53,6 +53,8 @@ BOTH = [
     Case(rows=9, cols=40, upstream="expanded"),
     Case(rows=9, cols=40, upstream="scalar"),
     Case(rows=7, cols=40, calls=2),
+    Case(rows=5, cols=24, alone=0),
+    Case(rows=5, cols=24, alone=1),
     Case(rows=185_001, cols=16384, dtype=HALF, huge=True),
 ]
 

@@ -9,9 +9,10 @@ from typing import Any
 
 import torch
 
-from grader.answers import Called, Failed, Guard, Kept, Launch, PlainOutput, TensorOutput
+from grader.answers import Called, Failed, Guard, Launch, PlainOutput, TensorOutput
 from grader.interpreter.races import Race
 from grader.interpreter.regions import Overrun
+from grader.judge.case.behind import saved_findings, unasked_findings
 from grader.judge.case.chances import chances
 from grader.judge.case.compare import Expected, Finding, name
 from grader.judge.case.judged import judged
@@ -19,9 +20,6 @@ from grader.judge.case.link import storage_bytes
 from grader.judge.case.naming import called
 from grader.judge.case.trial import Trial
 from grader.judge.case.values import value_findings
-
-LISTED = 6  # tensors kept for the backward pass that a message names
-FORGIVEN = 1 << 10  # bytes kept for the backward pass: scalars, and seeds in tensors
 
 
 def find(trial: Trial) -> list[Finding]:
@@ -47,7 +45,8 @@ def find(trial: Trial) -> list[Finding]:
         *found,
         *_launch_findings(trial, report.launches),
         *_host_findings(trial, report.reads),
-        *_saved_findings(trial, report.saved),
+        *saved_findings(trial, report.saved),
+        *unasked_findings(trial, report.unasked),
         *_race_findings(report.races),
     ]
 
@@ -205,39 +204,6 @@ def _host_findings(trial: Trial, reads: Sequence[str]) -> list[Finding]:
     if not trial.challenge.no_host_reads or not reads:
         return []
     return [Finding("host", f"the launcher reads a tensor's values on the host: .{reads[0]}()")]
-
-
-def _saved_findings(trial: Trial, kept: Sequence[Kept]) -> list[Finding]:
-    """What the forward pass keeps for the backward pass, against what the day allows."""
-    if trial.challenge.gradients is None:
-        return []
-    size = sum(entry.bytes for entry in kept)
-    allowed = trial.challenge.gradients.saved(*trial.arguments)
-    parameters = _parameters(trial)
-    if sum(entry.bytes for entry in kept if entry.name not in parameters) <= allowed * 1.05 + FORGIVEN:
-        return []
-    listed = sorted(kept, key=lambda entry: -entry.bytes)
-    told = ", ".join(f"{entry.name} ({entry.bytes})" for entry in listed[:LISTED])
-    more = f" and {len(listed) - LISTED} smaller ones" if len(listed) > LISTED else ""
-    sentence = (
-        f"The forward pass keeps {size} bytes for the backward pass where {allowed} are enough. It keeps "
-        f"{told}{more}."
-    )
-    return [
-        Finding(
-            "saved",
-            sentence,
-            {"kept": [asdict(entry) for entry in kept], "allowed": allowed},
-            told=(sentence, "ctx"),
-        )
-    ]
-
-
-def _parameters(trial: Trial) -> set[str]:
-    """Vectors that all rows of a larger argument share: the model holds them anyway."""
-    tensors = {n: a for a, n in zip(trial.arguments, trial.names, strict=True) if isinstance(a, torch.Tensor)}
-    most = max((tensor.dim() for tensor in tensors.values()), default=0)
-    return {name for name, tensor in tensors.items() if tensor.dim() == 1 < most}
 
 
 def _race_findings(races: Sequence[Race]) -> list[Finding]:

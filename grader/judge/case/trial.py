@@ -64,8 +64,12 @@ class Trial:
 
     @property
     def asked(self) -> Challenge:
-        """The challenge, with the reference called as this case calls the entry."""
-        return replace(self.challenge, reference=self.in_calls(self.challenge.reference))
+        """The challenge, with the reference called, and gradients asked for, as this case does."""
+        gradients = self.challenge.gradients
+        if gradients and self.case.alone is not None:
+            gradients = replace(gradients, of=(self.case.alone,))
+        reference = self.in_calls(self.challenge.reference)
+        return replace(self.challenge, reference=reference, gradients=gradients)
 
     @property
     def asked_for(self) -> int:

@@ -13,10 +13,10 @@ import torch
 
 from grader.answers import Burst, Failed, Prepared, Round, Verified
 from grader.challenge import Challenge, Speed
+from grader.judge.case import ties
 from grader.judge.case.attempt import SLICE
 from grader.judge.case.forms import Form
 from grader.judge.case.link import Runner, RunnerLost, pack_arguments, read_outputs
-from grader.judge.case import ties
 from grader.judge.case.oracle import Values, as_tuple, gradient_positions, values_of
 from grader.judge.case.trial import draw, draw_upstream
 from grader.judge.failures import CheckFailed

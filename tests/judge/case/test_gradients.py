@@ -166,3 +166,27 @@ def test_a_suspect_whose_results_have_other_shapes_is_none(judged: Judged) -> No
     verdict = judged(HIDDEN_PAIR, PAIR.replace("2 * tl.load", "3 * tl.load"))
     assert verdict.status == "failed"
     assert "Every element is 1.5 times" in verdict.diagnosis
+
+
+ALONE = HIDDEN.replace("calls=2)]\n    + [", "alone=1), Case(rows=4, cols=6, alone=0)]\n    + 0 * [")
+IF_ASKED = ALONE.replace("w.nbytes),\n    sus", "w.nbytes, if_asked=True),\n    sus")
+LAZY = KERNEL.replace(
+    "return dx, dw", "return dx if ctx.needs_input_grad[0] else None, dw if ctx.needs_input_grad[1] else None"
+)
+
+
+def test_each_gradient_is_asked_for_alone(judged: Judged) -> None:
+    assert judged(ALONE, KERNEL).status == "passed"
+    assert judged(IF_ASKED, LAZY).status == "passed"
+    verdict = judged(
+        ALONE, LAZY.replace("grad[1]", "grad[2]").replace("grad[0]", "grad[1]").replace("[2]", "[0]")
+    )
+    assert verdict.failed is not None
+    assert verdict.failed.name == "edges[rows=4-cols=6-fp32-alone_1]"
+    assert "The gradient of w is None" in verdict.diagnosis
+
+
+def test_one_that_nobody_asks_for_is_not_computed_where_the_day_says_so(judged: Judged) -> None:
+    verdict = judged(IF_ASKED, KERNEL)
+    assert "Only the gradient of w is asked for here, and that of x was computed as well" in verdict.diagnosis
+    assert "96 bytes" in verdict.diagnosis

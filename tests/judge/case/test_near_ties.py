@@ -1,4 +1,4 @@
-"""Where a quotient is a near tie, either side is right; who rounds by another rule is told so all the same."""
+"""Where a quotient is a near tie either side is right, and another rule of rounding is wrong all the same."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ LOGITS = "            logits = torch.mm(x, weight[chunk].t())\n            chunk
 RESCALED = "l_i = l_i * tl.exp2((m_i - m_new) * LOG2_E) + "
 SAVE = "ctx.save_for_backward(x, weight, target, lse, count)"
 SCALE = "scale = tl.load(dloss_ptr) / tl.load(count_ptr)"
+WANTS = "wants_x, wants_weight = ctx.needs_input_grad[:2]"
 WIDTH = "width = triton.cdiv(n_classes, 24 * 64) * 64"
 ZEROS = "        tl.store(logits_ptrs, tl.zeros((BLOCK_N,), tl.float32), mask=mask)\n"
 
@@ -123,6 +124,18 @@ mistakes = [
         },
         fails="correct",
         says="keeps",
+    ),
+    Mistake(
+        "both gradients are computed, whichever is asked for",
+        swap={WANTS: "wants_x, wants_weight = True, True"},
+        fails="edges",
+        says="was computed as well",
+    ),
+    Mistake(
+        "each gradient is computed if the other is asked for",
+        swap={WANTS: "wants_weight, wants_x = ctx.needs_input_grad[:2]"},
+        fails="edges",
+        says="the gradient of x is None",
     ),
     Mistake(
         "the count is read on the host",
