@@ -11,6 +11,7 @@ import torch
 from grader.bug import Bug
 from grader.candidate import Candidate, Judges
 from grader.case import SHORT, Case, Own
+from grader.claim import Claim
 from grader.compilations import Compilations
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Case",
     "Challenge",
     "Chance",
+    "Claim",
     "Compilations",
     "Gradients",
     "Judges",
@@ -191,9 +193,9 @@ class Challenge:
         programs: how many programs the call must launch in all, where the day fixes it.
         programs_of: "the first launch" has that many of its own, and those behind it as many as they like.
         no_host_reads: the launcher may not look at a tensor's values (`.item()`, `.tolist()`, …).
-        accept: which elements of the first result that is returned are right though they are not the oracle's;
-            bool, from that result and the arguments: there an exact quotient is a near tie. At most 1 % of them
-            may differ so, or one of a few, and none in a case that is exact.
+        accept: from the first result that is returned and the arguments, which of its elements are right
+            though they are not the oracle's, because an exact quotient is a near tie; bool. At most 1 % may
+            differ so, or one of a few, and none in a case that is exact.
         probe: the entry is a device function; "tile_map" has it called for every program of a grid, with
             the case's arguments num_pid_m, num_pid_n and GROUP_M, and judges its answers, int32 [pids, 2].
         suspects: wrong functions that a learner may have computed, by the sentence that says so; tried on
@@ -210,6 +212,7 @@ class Challenge:
         tuner: what is asked of the kernel's autotuner.
         judges: the entry is a test, and its argument a candidate for it.
         bugs: of a bug hunt, what is wrong with the whole file that it hands out.
+        claims: what is said of the speed of such kernels; held against torch, and no gate.
     """
 
     entry: str
@@ -238,6 +241,7 @@ class Challenge:
     tuner: Tuner | None = None
     judges: Judges | None = None
     bugs: Sequence[Bug] = ()
+    claims: Sequence[Claim] = ()
 
     @property
     def speeds(self) -> tuple[Speed, ...]:

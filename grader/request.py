@@ -34,6 +34,7 @@ class Request:
         call_timeout: seconds that one call of the learner's function may take.
         only: a substring of the ids of the cases to try; all when None.
         cases, speed: whether cases are tried, and bars.
+        claims: whether claims are held against torch.
         interprets: on a GPU, whether kernels can be interpreted here as well.
         mute: the interpreter's canaries that were silent at an earlier grading, None at the first.
         gpu: of `inspect`, whose data sheet a prediction is for.
@@ -52,6 +53,7 @@ class Request:
     only: str | None = None
     cases: bool = True
     speed: bool = True
+    claims: bool = False
     interprets: bool = False
     mute: Sequence[str] | None = None
     gpu: str = ""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from grader.claimed import Claimed
+
 SCHEMA = 1
 
 Status = Literal["passed", "failed", "slow", "unstarted", "crashed", "timeout", "inconclusive"]
@@ -149,6 +151,7 @@ class Verdict:
             what this machine does not grant; by the names of answers.CONFINEMENTS.
         hunt: of a bug hunt, how far it is; None of all else, and where nothing was tried.
         interpreted: the case that failed on a GPU does so in the interpreter, and what that saw is told.
+        claims: what came of the claims about such kernels, where that was asked for.
     """
 
     day: int | str
@@ -169,6 +172,7 @@ class Verdict:
     not_confined: tuple[str, ...] = ()
     hunt: Hunt | None = None
     interpreted: bool = False
+    claims: tuple[Claimed, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -210,6 +214,7 @@ class Verdict:
         fields["pieces"] = tuple(Part(**part) for part in fields.get("pieces", ()))
         fields |= {name: tuple(fields.get(name, ())) for name in ("confined", "not_confined")}
         fields["hunt"] = Hunt.from_json(fields.get("hunt"))
+        fields["claims"] = tuple(Claimed.from_json(claim) for claim in fields.get("claims", ()))
         if fields.get("speed"):
             fields["speed"] = SpeedResult(
                 **{**fields["speed"], "interval": tuple(fields["speed"]["interval"])}

@@ -106,6 +106,7 @@ def lesson(day: Words, words: bool) -> None:
 @click.option("-k", "only", metavar="CASE", help="Try one case, as a failed grading names it.")
 @click.option("--file", type=click.Path(path_type=Path), help="Grade this file; nothing is recorded.")
 @click.option("--strict", is_flag=True, help="Confine your code as far as this machine allows.")
+@click.option("--claims", is_flag=True, help="On a GPU, hold what is claimed of such kernels against torch.")
 @as_json
 def grade(
     day: Words,
@@ -114,6 +115,7 @@ def grade(
     only: str | None,
     file: Path | None,
     strict: bool,
+    claims: bool,
     as_json: bool,
 ) -> None:
     """Grade your kernel, and say what is wrong with it.
@@ -132,7 +134,7 @@ def grade(
     watcher = sys.stderr if sys.stderr.isatty() else io.StringIO()
     screen = Terminal(watcher if as_json else sys.stdout)
     verdict = submission.grade(
-        submission.Submission(wanted, path, found, device or "auto", seed, only, strict), screen
+        submission.Submission(wanted, path, found, device or "auto", seed, only, strict, claims), screen
     )
     if as_json:
         emit(**verdict.to_json())

@@ -33,6 +33,7 @@ class Submission:
         workspace: where it is written down; None for a file that is nobody's day.
         only: the one case to try; such a grading never counts as a pass.
         strict: confine the learner's code.
+        claims: hold what is claimed of such kernels against torch.
     """
 
     day: Day
@@ -42,6 +43,7 @@ class Submission:
     seed: int | None = None
     only: str | None = None
     strict: bool = False
+    claims: bool = False
 
 
 def grade(submission: Submission, terminal: Terminal, warm: Warm | None = None) -> Verdict:
@@ -61,6 +63,7 @@ def grade(submission: Submission, terminal: Terminal, warm: Warm | None = None) 
             on_event=live,
             warm=warm,
             strict=submission.strict,
+            claims=submission.claims,
             given="" if submission.workspace else f" --file {shlex.quote(near(submission.path))}",
         )
         live.finish(verdict)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from grader.catalog import Day
+from grader.claimed import Claimed
 from grader.engine.precheck import LARGEST, Refusal, precheck
 from grader.engine.strict import confinement
 from grader.engine.surroundings import first_gpu
@@ -49,6 +50,7 @@ def grade(
     call_timeout: float | None = None,
     cases: bool = True,
     speed: bool = True,
+    claims: bool = False,
     given: str = "",
     strict: bool = False,
 ) -> Verdict:
@@ -63,6 +65,7 @@ def grade(
         call_timeout: seconds that one call of the learner's function may take.
         cases: try the cases of correct and edges.
         speed: measure it, or predict it.
+        claims: hold what is claimed of such kernels against torch.
         strict: confine the learner's code as far as the machine allows; the verdict says how far.
         given: ` --file PATH` where the file lies in no workspace, for the command that an error names.
 
@@ -96,6 +99,7 @@ def grade(
         only=only,
         cases=cases,
         speed=speed,
+        claims=claims,
         skeleton=_text(day.skeleton),
         solution=_text(day.solution),
         interprets=where == "gpu" and unfit("cpu") is None,
@@ -225,6 +229,7 @@ def _finish(base: Verdict, checks: list[Check], event: dict[str, Any]) -> Verdic
         confined=tuple(event.get("confined", ())),
         not_confined=tuple(event.get("not_confined", ())),
         hunt=Hunt.from_json(event["hunt"]),
+        claims=tuple(Claimed.from_json(claim) for claim in event["claims"]),
         interpreted=bool(event["seen"]),
     )
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -18,6 +21,32 @@ def flash(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool) -> Tensor
     """Flash attention; where a GPU is too old for it, the memory-efficient one."""
     with sdpa_kernel([SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION]):
         return F.scaled_dot_product_attention(q, k, v, is_causal=causal, scale=scale)
+
+
+def by_any(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool) -> Tensor:
+    """By whichever backend is in force around the call."""
+    return F.scaled_dot_product_attention(q, k, v, is_causal=causal, scale=scale)
+
+
+def flex(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool) -> Tensor:
+    """FlexAttention, compiled, as it is meant to be; the mask of blocks is made once a shape."""
+    mask = _causal_blocks(q.shape[2], k.shape[2], str(q.device)) if causal else None
+    out: Tensor = _compiled_flex()(q, k, v, block_mask=mask, scale=scale)
+    return out
+
+
+@cache
+def _compiled_flex() -> Any:
+    from torch.nn.attention.flex_attention import flex_attention
+
+    return torch.compile(flex_attention, dynamic=False)
+
+
+@cache
+def _causal_blocks(n_queries: int, n_keys: int, device: str) -> Any:
+    from torch.nn.attention.flex_attention import create_block_mask
+
+    return create_block_mask(lambda b, h, q, k: q >= k, None, None, n_queries, n_keys, device=device)
 
 
 def flash_backward(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from grader.challenge import Case, Challenge, Relation
+from grader.challenge import Case, Challenge, Claim, Relation
 from grader.judge.challenges import weight
 from grader.request import Request
 
@@ -42,6 +42,11 @@ class Asked:
     def compilations_id(self, challenge: Challenge) -> str:
         """The id of that count."""
         return "compilations" if len(self.challenges) == 1 else f"{challenge.entry}-compilations"
+
+    def claims(self) -> list[tuple[Challenge, Claim, Case]]:
+        """The shapes of all claims, where these were asked for."""
+        asked = self.challenges if self.request.claims and self.request.speed and not self.request.only else ()
+        return [(c, claim, case) for c in asked for claim in c.claims for case in claim.cases]
 
     def relations(self) -> list[tuple[Challenge, Relation]]:
         """The relations between two calls, as asked for by -k."""

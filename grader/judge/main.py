@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import torch
 
+from grader.claimed import Claimed
 from grader.judge import closer
 from grader.judge.bugs import hunted
 from grader.judge.case.naming import a_few
@@ -99,6 +100,13 @@ def _verdict(session: Session, checks: list[Check]) -> dict[str, Any]:
         "look_at": look_at,
         "speed": None if untimed else session.speed,
         "beside": "" if first else session.beside,
+        "claims": [asdict(claimed) for claimed in _claimed(session)],
         "output": printed,
         **(asdict(session.confined) if session.confined else {}),
     }
+
+
+def _claimed(session: Session) -> list[Claimed]:
+    claims = [(c.entry, claim) for c in session.challenges for claim in c.claims]
+    found = [(session.claimed.get((entry, c.says, c.backend, c.part)), c) for entry, c in claims]
+    return [Claimed(c.says, c.backend, c.part, c.of_torch, tuple(shapes)) for shapes, c in found if shapes]

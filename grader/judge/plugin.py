@@ -72,6 +72,11 @@ class Reporter:
             ]
             metafunc.parametrize("bar", bars, ids=[_bar_id(session, *bar) for bar in bars])
 
+        if "claimed" in metafunc.fixturenames:
+            shapes = session.asked.claims()
+            ids = [f"{claim.backend}-{claim.part}-{session.case_id((c, case))}" for c, claim, case in shapes]
+            metafunc.parametrize("claimed", shapes, ids=ids)
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
         """The checks are one file: pytest need not look at those beside it."""

@@ -10,6 +10,7 @@ import torch
 
 from grader.answers import Confined, Failed, Fault, Loaded
 from grader.challenge import Case, Challenge
+from grader.claimed import Shape
 from grader.judge.asked import Asked
 from grader.judge.case.attempt import attempt
 from grader.judge.case.link import Runner, RunnerLost, Specs, announce_sibling, ask_to_load, pack_arguments
@@ -41,6 +42,7 @@ class Session:
         interpreting: whoever interprets, beside the runner of the cases.
         names: of each entry, what the learner calls its parameters.
         mute: the interpreter's canaries that are silent here.
+        claimed: of each claim, by entry, words, backend and part, what came of its shapes.
         confined: what was put in force before the file was loaded, of a strict grading.
     """
 
@@ -62,6 +64,7 @@ class Session:
         )
         self.speed: dict[str, Any] | None = None
         self.beside = ""
+        self.claimed: dict[tuple[str, ...], list[Shape]] = {}
         self.missed = 0  # wrong candidates that the learner's test took for right ones
         self.runner: Runner | None = None
         self.interpreting = Interpreting(request, parent, self.load)

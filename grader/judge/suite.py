@@ -8,9 +8,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from grader.challenge import Case, Challenge, Relation
+from grader.challenge import Case, Challenge, Claim, Relation
 from grader.judge import acceptance, ahead
-from grader.judge.checks import compilations, compiles, correct, edges, honest, imports, memory, tuned, walked
+from grader.judge.checks import (
+    claims,
+    compilations,
+    compiles,
+    correct,
+    edges,
+    honest,
+    imports,
+    memory,
+    tuned,
+    walked,
+)
 from grader.judge.session import Session
 
 
@@ -70,3 +81,8 @@ def test_fast(session: Session, bar: tuple[Challenge, Any]) -> None:
     tuned.named(session, bar[0])
     (predicted if session.device == "cpu" else fast).check(session, *bar)
     tuned.check(session, bar[0])
+
+
+def test_claims(session: Session, claimed: tuple[Challenge, Claim, Case]) -> None:
+    """One shape of a claim, where claims were asked for."""
+    claims.check(session, *claimed)

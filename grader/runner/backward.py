@@ -43,7 +43,7 @@ def unasked(result: Any) -> list[torch.Tensor]:
 
     for node in _nodes(result):
         if isinstance(node, BackwardCFunction):  # torch's own leave such gradients out
-            node.register_hook(lambda given, _, node=node: note(node, given))  # type: ignore[misc]
+            node.register_hook(lambda given, _, node=node: note(node, given))
     return found
 
 

@@ -14,7 +14,7 @@ from grader.catalog import Day
 from grader.screens.terminal import Part, Terminal
 from grader.verdict import Check, Verdict
 
-GROUPS = ("imports", "correct", "edges", "compiles", "honest", "memory", "fast")
+GROUPS = ("imports", "correct", "edges", "compiles", "honest", "memory", "fast", "claims")
 UNTRIED = ("not reached", "not measured")
 COLUMN = max(map(len, GROUPS)) + 1
 

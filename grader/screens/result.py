@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from grader.screens.claims import claims
 from grader.screens.grading import case
 from grader.screens.hunt import bugs, left_to_the_hint
 from grader.screens.pieces import so_far, to_do
@@ -92,6 +93,7 @@ def _facts(terminal: Terminal, verdict: Verdict, first: Check | None, path: Path
     if verdict.status == "unstarted":
         to_do(terminal, path)
     so_far(terminal, verdict.pieces)
+    claims(terminal, verdict)
     if verdict.hunt:
         bugs(terminal, verdict.hunt)
     _confined(terminal, verdict)

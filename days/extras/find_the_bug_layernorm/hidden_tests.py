@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from grader.challenge import Bug, Case, Challenge, Memory, Speed
+from grader.challenge import Bug, Case, Challenge, Claim, Memory, Speed
 from grader.formulas.drawing import tensor, vector
 from grader.formulas.dtypes import BRAIN, HALF
 from grader.formulas.layer_norm import dx_of, mean_of, rstd_of
@@ -31,6 +31,13 @@ def reference(
     return tuple(result.to(x.dtype) for result in results)
 
 
+def by_torch(x: torch.Tensor, weight: torch.Tensor, dy: torch.Tensor, eps: float) -> tuple[torch.Tensor, ...]:
+    """y, dx and dweight as someone with torch gets them."""
+    x, weight = x.detach().requires_grad_(), weight.detach().requires_grad_()
+    y = torch.nn.functional.layer_norm(x, x.shape[1:], weight, eps=eps)
+    return y.detach(), *torch.autograd.grad(y, (x, weight), dy)
+
+
 big = Case(rows=16384, cols=4096, dtype=BRAIN, gpu=True)
 
 # Few rows, so that no two programs share a place of dweight; then a hundred, so that many do.
@@ -38,6 +45,14 @@ ragged = Case(rows=5, cols=300, mean=3.0)
 thick = Case(rows=6, cols=64, eps=0.25)
 strides = Case(rows=7, cols=64, layout="sliced", dy_layout="contiguous")
 crowd = Case(rows=100, cols=64)
+
+# Fixed before anything was measured: short rows too, and long ones in which torch is at its best.
+CLAIMED = [
+    Case(rows=16384, cols=cols, dtype=dtype, gpu=True)
+    for dtype in (torch.float32, BRAIN)
+    for cols in (256, 1024, 4096, 16384)
+]
+SAYS = "LayerNorm in Triton is 1.2 to 2 times as fast as torch's, both passes together"
 
 BUGS = [
     Bug(
@@ -68,6 +83,7 @@ challenge = Challenge(
     inputs=inputs,
     reference=reference,
     bugs=BUGS,
+    claims=[Claim(SAYS, CLAIMED, of_torch=1.2, backend=b, torch=by_torch) for b in ("eager", "compile")],
     cases=[
         Case(rows=4, cols=1024),
         ragged,
