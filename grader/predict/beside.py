@@ -30,8 +30,8 @@ def profile(call: Call) -> Profile:
     """What of a call can be compared: JSON, kept of our solutions in ours.json.
 
     Returns:
-        `moved`, bytes from and to DRAM; `longest`, the place of the launch that takes longest; `launches`, of
-        each its kernel, programs and limit, its constants in capitals, its warps, the bytes a thread that it
+        `moved`, bytes from and to DRAM; `longest`, the place of the launch that takes longest; `launches`, all
+        unlike ones, and how many `times` it comes where that is more than once; of each its kernel, programs and limit, its constants in capitals, its warps, the bytes a thread that it
         spills, and the bytes a lane of its widest loads, where these matter. Empty where a kernel was not
         compiled, or not counted whole.
     """
@@ -40,8 +40,16 @@ def profile(call: Call) -> Profile:
     if call.at_least or not own or not all(compiled.facts for compiled in own):
         return {}
     times = [max(roof.values()) for roof in call.roofs()]
-    launches = [_launch(*pair, limit) for pair, limit in zip(pairs, call.limits(), strict=True)]
-    return {"moved": int(call.moved), "longest": times.index(max(times)), "launches": launches}
+    every = [_launch(*pair, limit) for pair, limit in zip(pairs, call.limits(), strict=True)]
+    return {"moved": int(call.moved), **counted(every, times.index(max(times)))}
+
+
+def counted(every: list[Profile], longest: int) -> Profile:
+    """The unlike ones of all launches, and which of them takes longest: a chunked loss makes 195 of ten."""
+    unlike = [one for place, one in enumerate(every) if one not in every[:place]]
+    counts = [every.count(one) for one in unlike]
+    launches = [one | ({"times": n} if n > 1 else {}) for one, n in zip(unlike, counts, strict=True)]
+    return {"longest": unlike.index(every[longest]), "launches": launches}
 
 
 def _launch(launch: LaunchCounts, compiled: Compiled, limit: str) -> Profile:
@@ -101,7 +109,7 @@ def _because(times: float, mine: Profile, ours: Profile) -> str:
 
 def _differences(mine: Profile, ours: Profile) -> Iterator[str]:
     """A sentence each, the most telling first."""
-    counts = [len(one["launches"]) for one in (mine, ours)]
+    counts = [sum(launch.get("times", 1) for launch in one["launches"]) for one in (mine, ours)]
     many = counts[0] != counts[1]
     times = mine["moved"] / ours["moved"] if mine["moved"] and ours["moved"] else 1.0
     if not 1 / BYTES < times < BYTES:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from grader.predict import prediction
-from grader.predict.beside import WORDS, paragraph
+from grader.predict.beside import WORDS, counted, paragraph
 from grader.predict.prediction import Ours
 
 
@@ -43,6 +43,13 @@ OURS = Ours(126.0, profile=call(one()))
 )  # fmt: skip
 def test_what_differs_is_said_with_both_figures(us: float, mine: dict[str, Any], said: str) -> None:
     assert said in paragraph(us, mine, OURS)
+
+
+def test_launches_that_are_alike_are_kept_once_and_counted() -> None:
+    kept = counted([one("start"), one(), one("mm"), one(), one("mm"), one()], 4)
+    assert kept == {"longest": 2, "launches": [one("start"), one(times=3), one("mm", times=2)]}
+    text = paragraph(126, {"moved": 537_000_000, **kept}, OURS)
+    assert "It takes 6 launches, ours 1." in text
 
 
 def test_a_longer_time_has_no_cause_that_no_fact_gives() -> None:
