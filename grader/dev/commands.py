@@ -127,6 +127,13 @@ def measured(arguments: tuple[str, ...]) -> None:
 
 @dev.command(context_settings=passing_on, add_help_option=False)
 @rest
+def table(arguments: tuple[str, ...]) -> None:
+    """Make the page of the extras' times from such a file, and hold their bars against the rule."""
+    raise click.exceptions.Exit(_python("grader.dev.tabled", *arguments))
+
+
+@dev.command(context_settings=passing_on, add_help_option=False)
+@rest
 def predicted(arguments: tuple[str, ...]) -> None:
     """Hold predicted times against such a file; keep our own."""
     raise click.exceptions.Exit(_python("grader.dev.predicted", *arguments))

@@ -1,8 +1,8 @@
 """Times on this machine's GPU, to hold predictions against: `track dev measured FILE [DAY …]`.
 
-Every solution, honest alternative and laggard on every bar of its day, by do_bench, µs; and what the driver
-says of its kernels.
-`track dev predicted --measured FILE` reads it, on any machine.
+Every solution, honest alternative and laggard on every bar of its day, by do_bench, µs; what the driver says
+of its kernels; and beside them torch's own call, as it stands and compiled, and a copy of as many bytes.
+`track dev predicted --measured FILE` and `track dev table FILE` read it, on any machine.
 """
 
 from __future__ import annotations
@@ -13,15 +13,23 @@ import json
 import sys
 import tempfile
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import triton
 
 from grader import catalog
 from grader.catalog import Day
 from grader.dev import planted
+
+if TYPE_CHECKING:
+    from grader.challenge import Challenge, Speed
+
+Choose = Callable[["Challenge", "Speed"], Callable[..., Any]]
+PRODUCT = 8192  # rows and columns of the bf16 product that says what this GPU multiplies
+PEERS = ("torch", "torch.compile", "copy")
 
 
 def kernels(day: Day) -> Iterator[tuple[str, str, str]]:
@@ -35,34 +43,88 @@ def kernels(day: Day) -> Iterator[tuple[str, str, str]]:
         yield laggard.name, laggard.source(day), laggard.unseen
 
 
-def measure(day: Day, source: str) -> dict[str, float]:
-    """µs by bar, for one file."""
+def of_file(day: Day, source: str) -> Choose:
+    """The entries of one file."""
+    module = _load(day, source)
+    return lambda challenge, speed: getattr(module, challenge.entry)
+
+
+def of_torch(challenge: Challenge, speed: Speed) -> Callable[..., Any]:
+    """The call that the bar is set against, or the reference."""
+    from grader.judge.case.oracle import values_of
+
+    return speed.torch or partial(values_of, challenge)
+
+
+def of_compile(challenge: Challenge, speed: Speed) -> Callable[..., Any]:
+    """The same, compiled for this very shape."""
+    import torch
+
+    torch.compiler.reset()
+    compiled: Callable[..., Any] = torch.compile(of_torch(challenge, speed), dynamic=False)
+    return compiled
+
+
+def copied(day: Day) -> dict[str, float]:
+    """µs by bar of a plain copy that moves as many bytes."""
+    import torch
+
+    from grader.judge.case.trial import draw
+
+    found = {}
+    for name, challenge, speed in bars(day):
+        half = speed.moved(*draw(challenge, speed.case, 1, "cuda")) // 2
+        source = torch.empty(max(half, 1), dtype=torch.uint8, device="cuda")
+        target = torch.empty_like(source)
+        found[name] = _us(partial(target.copy_, source))
+        del source, target
+        torch.cuda.empty_cache()
+    return found
+
+
+def product_rate() -> float:
+    """Operations a µs of torch's large bf16 product."""
+    import torch
+
+    one = torch.randn(PRODUCT, PRODUCT, dtype=torch.bfloat16, device="cuda")
+    return float(2 * PRODUCT**3 / _us(lambda: one @ one))
+
+
+def _us(call: Callable[[], object]) -> float:
+    return 1e3 * float(triton.testing.do_bench(call, warmup=10, rep=50, return_mode="median"))
+
+
+def bars(day: Day) -> Iterator[tuple[str, Challenge, Speed]]:
+    """The bars of a day, by their names."""
+    from grader.judge.challenges import load_challenges
+    from grader.predict.prediction import bar_name
+
+    for challenge in load_challenges(day.hidden_tests):
+        for speed in challenge.speeds:
+            yield bar_name(day.stem, challenge.entry, speed.case.id, speed.part), challenge, speed
+
+
+def measure(day: Day, choose: Choose) -> dict[str, float]:
+    """µs by bar of the functions that `choose` gives."""
     import torch
 
     from grader.judge.case.oracle import gradient_positions
     from grader.judge.case.trial import draw, draw_upstream
-    from grader.judge.challenges import load_challenges
-    from grader.predict.prediction import bar_name
     from grader.timing.passes import as_list, timed
 
-    module = _load(day, source)
     found = {}
-    for challenge in load_challenges(day.hidden_tests):
-        for speed in challenge.speeds:
-            entry = getattr(module, challenge.entry)
-            arguments = draw(challenge, speed.case, 1, "cuda")
-            of = gradient_positions(challenge, arguments) if speed.part != "forward" else []
-            upstream = ()
-            if of:
-                upstream = draw_upstream(speed.case, tuple(as_list(entry(*arguments))), 1, "cuda")
-            function, given = timed(entry, arguments, upstream, of, speed.part)
-            function(*given)
-            ms = triton.testing.do_bench(
-                lambda f=function, a=given: f(*a), warmup=10, rep=50, return_mode="median"
-            )
-            found[bar_name(day.stem, challenge.entry, speed.case.id, speed.part)] = 1e3 * ms
-            del arguments, upstream, function, given
-            torch.cuda.empty_cache()
+    for name, challenge, speed in bars(day):
+        entry = choose(challenge, speed)
+        arguments = draw(challenge, speed.case, 1, "cuda")
+        of = gradient_positions(challenge, arguments) if speed.part != "forward" else []
+        upstream = ()
+        if of:
+            upstream = draw_upstream(speed.case, tuple(as_list(entry(*arguments))), 1, "cuda")
+        function, given = timed(entry, arguments, upstream, of, speed.part)
+        function(*given)
+        found[name] = _us(partial(function, *given))
+        del entry, arguments, upstream, function, given
+        torch.cuda.empty_cache()
     return found
 
 
@@ -107,17 +169,36 @@ def main() -> None:
     chosen = parser.parse_args()
     noted: list[dict[str, Any]] = []
     note_launches(noted)
-    record: dict[str, Any] = {"triton": triton.__version__, "times": {}, "launches": {}}
+    record: dict[str, Any] = {**_machine(), "times": {}, "launches": {}}
     for day in [catalog.find(text) for text in chosen.days] or catalog.course():
         for name, source, _ in kernels(day):
             noted.clear()
-            try:
-                for bar, us in measure(day, source).items():
-                    record["times"].setdefault(bar, {})[name] = us
-            except Exception as error:
-                print(f"{day.stem}, {name}: {error!r:.200}")
+            _keep(record, day, name, partial(_measured, day, source))
             record["launches"].setdefault(day.stem, {})[name] = list(noted)
+        of_each = (partial(measure, day, of_torch), partial(measure, day, of_compile), partial(copied, day))
+        for name, times in zip(PEERS, of_each, strict=True):
+            _keep(record, day, name, times)
         chosen.file.write_text(json.dumps(record, indent=1), encoding="utf-8")
+
+
+def _measured(day: Day, source: str) -> dict[str, float]:
+    return measure(day, of_file(day, source))
+
+
+def _machine() -> dict[str, Any]:
+    import torch
+
+    gpu = torch.cuda.get_device_name()
+    return {"gpu": gpu, "triton": triton.__version__, "torch": torch.__version__, "product": product_rate()}
+
+
+def _keep(record: dict[str, Any], day: Day, name: str, times: Callable[[], dict[str, float]]) -> None:
+    """Write down the times of one kernel on every bar; what raises is told, and has none."""
+    try:
+        for bar, us in times().items():
+            record["times"].setdefault(bar, {})[name] = us
+    except Exception as error:
+        print(f"{day.stem}, {name}: {error!r:.200}")
 
 
 if __name__ == "__main__":

@@ -30,10 +30,11 @@ def profile(call: Call) -> Profile:
     """What of a call can be compared: JSON, kept of our solutions in ours.json.
 
     Returns:
-        `moved`, bytes from and to DRAM; `longest`, the place of the launch that takes longest; `launches`, all
-        unlike ones, and how many `times` it comes where that is more than once; of each its kernel, programs and limit, its constants in capitals, its warps, the bytes a thread that it
-        spills, and the bytes a lane of its widest loads, where these matter. Empty where a kernel was not
-        compiled, or not counted whole.
+        `moved`, bytes from and to DRAM; `longest`, the place of the launch that takes longest; `launches`,
+        the unlike ones, and how many `times` each comes where that is more than once; of each its kernel,
+        programs and limit, its constants in capitals, its warps, the bytes a thread that it spills, and the bytes a
+        lane of its widest loads, where these matter. Empty where a kernel was not compiled, or not counted
+        whole.
     """
     pairs = list(zip(call.launches, call.compiled, strict=True))
     own = [compiled for launch, compiled in pairs if launch.line]
