@@ -2,9 +2,9 @@
 `track dev table [FILE] [--proof FILE]`.
 
 FILE is what `track dev measured` wrote on a GPU: of every bar the time of our solution, of honest
-alternatives and laggards, of torch, torch.compile and a copy. `--proof` is what `track dev proof --json` wrote: how many
-mistakes were caught. What was not measured is a dash, and our own time then a prediction. The rule by which
-bars are set is printed for each that was.
+alternatives and laggards, of torch, torch.compile and a copy. `--proof` is what `track dev proof --json`
+wrote: how many mistakes were caught. What was not measured is a dash, and our own time then a prediction. The
+rule by which bars are set is printed for each that was.
 """
 
 from __future__ import annotations

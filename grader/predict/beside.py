@@ -32,9 +32,9 @@ def profile(call: Call) -> Profile:
     Returns:
         `moved`, bytes from and to DRAM; `longest`, the place of the launch that takes longest; `launches`,
         the unlike ones, and how many `times` each comes where that is more than once; of each its kernel,
-        programs and limit, its constants in capitals, its warps, the bytes a thread that it spills, and the bytes a
-        lane of its widest loads, where these matter. Empty where a kernel was not compiled, or not counted
-        whole.
+        programs and limit, its constants in capitals, its warps, the bytes a thread that it spills, and the
+        bytes a lane of its widest loads, where these matter. Empty where a kernel was not compiled, or not
+        counted whole.
     """
     pairs = list(zip(call.launches, call.compiled, strict=True))
     own = [compiled for launch, compiled in pairs if launch.line]
