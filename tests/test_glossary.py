@@ -1,4 +1,7 @@
-"""A word of the glossary stands in bold in the lesson of its day, and in no lesson before."""
+"""A word of the glossary stands in bold in the lesson that explains it, and in no lesson before.
+
+Extras are by the way: a word of one stands in no day at all, and in none that comes after an earlier day.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +11,18 @@ from functools import cache
 import pytest
 
 from grader import catalog
+from grader.catalog import Day
 
 PAGE = (catalog.ROOT / "days" / "GLOSSARY.md").read_text(encoding="utf-8")
-ENTRIES = re.findall(r"^\*\*(.+?)\*\* \(day (\d\d)\)", PAGE, re.MULTILINE)
+ENTRIES = re.findall(r"^\*\*(.+?)\*\* \((?:day (?=\d\d\))|extra (?=[a-z]))(\w+)\)", PAGE, re.MULTILINE)
 WORDS = [word for word, _ in ENTRIES]
-each_word = pytest.mark.parametrize(("word", "day"), [(word, int(day)) for word, day in ENTRIES], ids=WORDS)
+each_word = pytest.mark.parametrize(("word", "day"), ENTRIES, ids=WORDS)
 
 
 @cache
-def lesson(number: int) -> str:
+def lesson(key: str) -> str:
     """A day's lesson without its code and drawings, and without the titles of what it cites."""
-    text, _, _ = catalog.find(str(number)).lesson.read_text(encoding="utf-8").partition("## Where it is from")
+    text, _, _ = catalog.find(key).lesson.read_text(encoding="utf-8").partition("## Where it is from")
     return re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
 
 
@@ -47,20 +51,29 @@ def test_an_entry_is_two_lines_at_most() -> None:
 
 
 @each_word
-def test_a_word_is_explained_on_its_day(word: str, day: int) -> None:
-    assert whole(word).search(bold(lesson(day))), f"**{word}** stands in bold where day {day} explains it"
+def test_a_word_is_explained_on_its_day(word: str, day: str) -> None:
+    assert whole(word).search(bold(lesson(day))), f"**{word}** stands in bold where {day} explains it"
 
 
 @each_word
-def test_no_lesson_uses_a_word_before_it_is_explained(word: str, day: int) -> None:
+def test_no_lesson_uses_a_word_before_it_is_explained(word: str, day: str) -> None:
     early = [
-        f"day {before}: …{text[max(0, use.start() - 40) : use.end() + 20]}…"
-        for before in range(1, day)
-        for text in [re.sub(r"`[^`]*`", "", lesson(before))]
+        f"{before.stem}: …{text[max(0, use.start() - 40) : use.end() + 20]}…"
+        for before in sooner(catalog.find(day))
+        for text in [re.sub(r"`[^`]*`", "", lesson(str(before.key)))]
         for use in whole(word).finditer(text)
     ]
-    assert not early, f"day {day} explains {word!r}:\n" + "\n".join(early)
+    assert not early, f"{day} explains {word!r}:\n" + "\n".join(early)
+
+
+def sooner(one: Day) -> list[Day]:
+    """What may be read before: the days and extras in front of a day; every day, and such extras."""
+    return [
+        other
+        for other in catalog.course()
+        if other.anchor < one.anchor or (one.number is None and other.number is not None)
+    ]
 
 
 def test_the_first_lesson_names_the_glossary() -> None:
-    assert "`track lesson --words`" in lesson(1)
+    assert "`track lesson --words`" in lesson("1")
