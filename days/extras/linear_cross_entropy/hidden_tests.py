@@ -70,7 +70,7 @@ CASES = [
     Case(t=70, h=16, v=40),
     Case(t=5, h=17, v=500, ignored=0.2),
     Case(t=4, h=16, v=1600),
-    Case(t=2, h=4, v=50_000),
+    Case(t=1, h=4, v=50_000),
     Case(t=3000, h=64, v=500, ignored=0.1, gpu=True),
     Case(t=16, h=24, v=130, dtype=HALF, coarse=True, ignored=0.2),
     Case(t=16, h=24, v=130, dtype=BRAIN, coarse=True, ignored=0.2),

@@ -25,11 +25,12 @@ TANH = '''def tanh_kernel(
 @triton.jit
 '''
 Y = "tanh(alpha * x.to(tl.float32)) + bias[None, :]"
-LAUNCH = "        forward_kernel[(triton.cdiv(n_rows, BLOCK_M) * triton.cdiv(n_cols, BLOCK_N),)](\n            x,\n"
+GRID = "(triton.cdiv(n_rows, BLOCK_M) * triton.cdiv(n_cols, BLOCK_N),)"
+LAUNCH = f"        forward_kernel[{GRID}](\n            x,\n"
 BLOCKS = "\n            BLOCK_M=BLOCK_M"
-STORED = """        t = torch.empty(n_rows, n_cols, dtype=torch.float32, device=x.device)
-        grid = (triton.cdiv(n_rows, BLOCK_M) * triton.cdiv(n_cols, BLOCK_N),)
-        blocks = {"BLOCK_M": BLOCK_M, "BLOCK_N": BLOCK_N}
+STORED = f"""        t = torch.empty(n_rows, n_cols, dtype=torch.float32, device=x.device)
+        grid = {GRID}
+        blocks = dict(BLOCK_M=BLOCK_M, BLOCK_N=BLOCK_N)
         tanh_kernel[grid](x, alpha, t, n_rows, n_cols, x.stride(0), **blocks)
 """
 
