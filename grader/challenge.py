@@ -47,6 +47,7 @@ class Speed:
         rolled: positions of the inputs whose contents change before every timed call; all when None. They are
             rolled as one flat row, so ids stay ids; what orders or bounds something is not to be rolled.
         part: what is timed: forward, backward (the gradients alone), or both.
+        sweep: the sizes of the case that `track bench` scales together; its largest when empty.
     """
 
     case: Case
@@ -57,6 +58,7 @@ class Speed:
     torch: Callable[..., Any] | None = None
     rolled: Sequence[int] | None = None
     part: Literal["forward", "backward", "both"] = "forward"
+    sweep: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import click
 
 from grader import __version__, catalog
 from grader.cli import shell
+from grader.cli.bench import bench
 from grader.cli.looking import inspect, show
 from grader.cli.notebook import notebook
 from grader.cli.python import python
@@ -219,7 +220,7 @@ def doctor(as_json: bool) -> None:
     raise click.exceptions.Exit(EXIT_PASSED if fine else EXIT_CANNOT_GRADE)
 
 
-for command in (inspect, show, python, notebook):
+for command in (inspect, show, bench, python, notebook):
     track.add_command(command)
 
 

@@ -106,7 +106,7 @@ def grade(
     )
     with contextlib.ExitStack() as stack:
         if where == "gpu":
-            stack.enter_context(_queued(warm.gpu if warm else first_gpu(), alone=speed))
+            stack.enter_context(queued(warm.gpu if warm else first_gpu(), alone=speed))
         parent = warm or stack.enter_context(Warm(where))
         if strict:
             parent.wait()  # whom the folder is told to at once, and who removes it should we be killed
@@ -246,8 +246,8 @@ def _give_up(event: dict[str, Any], again: str) -> None:
 
 
 @contextlib.contextmanager
-def _queued(gpu: str, *, alone: bool) -> Iterator[None]:
-    """Wait for the GPU: a grading that is timed has it `alone`, and those of values share it."""
+def queued(gpu: str, *, alone: bool) -> Iterator[None]:
+    """Wait for the GPU: whoever measures has it `alone`, and gradings of values share it."""
     name = "".join(letter if letter.isalnum() else "_" for letter in gpu)
     path = Path(tempfile.gettempdir()) / f"triton-track-{os.getuid()}-gpu-{name}.lock"
     with path.open("w") as lock:

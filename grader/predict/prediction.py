@@ -145,7 +145,8 @@ class Ours:
 
 
 @cache
-def _ours() -> dict[str, Ours]:
+def known() -> dict[str, Ours]:
+    """What is known of our own solutions, by the bar's name."""
     text = OURS.read_text(encoding="utf-8") if OURS.exists() else "{}"
     return {name: Ours(**kept) for name, kept in json.loads(text).items()}
 
@@ -157,4 +158,4 @@ def bar_name(stem: str, entry: str, case: str, part: str) -> str:
 
 def ours(name: str) -> Ours | None:
     """What is known of our own solution on this bar; `track dev predicted --write` keeps it."""
-    return _ours().get(name)
+    return known().get(name)

@@ -1,0 +1,158 @@
+"""`track bench`: the learner's kernel and ours beside torch, torch.compile and libraries, over sizes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from grader import catalog, datasheets
+from grader.catalog import Day
+from grader.cli.shell import EXIT_STOPPED, Words, as_json, emit, the_day
+from grader.cli.standing import chosen
+from grader.errors import BadSubmission, CannotGrade, TrackError
+from grader.learner import workspace
+from grader.screens import Terminal
+from grader.screens.terminal import examples
+
+if TYPE_CHECKING:
+    from grader.bench.conduct import Bench, Wish
+
+KEPT = "bench.jsonl"  # in our corner of the workspace
+
+
+@click.command(
+    epilog=examples(
+        "track bench 13", "track bench 13 --mine", "track bench 17 --sizes 1000,4096 --plot m.png"
+    )
+)
+@the_day
+@click.option("--all", "every", is_flag=True, help="Without DAY every day; with it all dtypes at all sizes.")
+@click.option("--mine", is_flag=True, help="Time your kernel alone; the others' times are those kept.")
+@click.option(
+    "--sizes", default="", metavar="N,…", help="These sizes, or cols=N,…; `bar`: the graded one alone."
+)
+@click.option("--file", type=click.Path(path_type=Path), help="Time this file as yours.")
+@click.option("--again", is_flag=True, help="Measure anew what was kept.")
+@click.option("--out", type=click.Path(path_type=Path), help="Keep the results in this file.")
+@click.option("--plot", type=click.Path(path_type=Path), help="Draw them: a .png, .svg or .pdf.")
+@as_json
+def bench(
+    day: Words,
+    every: bool,
+    mine: bool,
+    sizes: str,
+    file: Path | None,
+    again: bool,
+    out: Path | None,
+    plot: Path | None,
+    as_json: bool,
+) -> None:
+    """Time your kernel and ours beside torch and libraries.
+
+    Over sizes and dtypes, as shares of what this GPU could do at best. It is no grading. Stopped by Ctrl-C it
+    keeps what it has, and goes on when you repeat it.
+    """
+    days = list(catalog.course()) if every and not day else [chosen(day)]
+    alone = mine and len(days) == 1
+    given = {one: file or _mine(one, required=alone) for one in days}
+    from grader.engine.grade import choose_device
+
+    if choose_device("auto") == "cpu":
+        if plot or out:
+            raise CannotGrade("There is no GPU here: nothing can be measured.", f"track bench {days[0].key}")
+        return _foretold(given, as_json)
+    from grader.bench.conduct import Wish
+
+    keys = [(one.key, str(path.resolve()) if path else "") for one, path in given.items()]
+    wish = Wish(keys, sizes, every and bool(day), "yours" if mine else "", again)
+    run = _measured(wish, out or workspace.require().hidden / KEPT)
+    if plot:
+        from grader.screens.benchplot import draw
+
+        draw(plot, run.asked, run.machine)
+    if as_json:
+        return emit(
+            evidence="measured", machine=asdict(run.machine), results=[asdict(one) for one in run.asked]
+        )
+    from grader.screens import bench as screen
+
+    following = f"track {'grade' if given[days[0]] else 'start'} {days[0].key}"
+    screen.table(Terminal(sys.stdout), run.asked, run.machine, run.missing, run.file, following)
+
+
+def _mine(day: Day, required: bool = False) -> Path | None:
+    """The learner's file of a day, if it can be timed.
+
+    Raises:
+        TrackError: there is none, and it is required.
+    """
+    from grader.engine.precheck import precheck
+
+    found = workspace.require() if required else workspace.find()
+    if required and found:
+        workspace.submission(found, day)
+    path = found.kernel(day) if found else None
+    if path is None or not path.is_file():
+        return None
+    refusal = precheck(day, path.read_bytes())
+    if refusal is not None and required:
+        raise BadSubmission(f"{refusal.reason.rstrip('.')}.", f"track grade {day.key}")
+    return None if refusal else path
+
+
+def _measured(wish: Wish, kept: Path) -> Bench:
+    """The bench, once it is through."""
+    from grader.bench.conduct import Bench
+    from grader.screens import bench as screen
+    from grader.setup.doctor import unfit
+
+    problem = unfit("gpu")
+    if problem is not None:
+        raise CannotGrade(f"Nothing can be timed here: {problem.what}.", problem.fix)
+    live = screen.Live(Terminal(sys.stderr))
+    run = Bench(wish, kept, live)
+    try:
+        with live:
+            run.run()
+    except KeyboardInterrupt:
+        screen.stopped(Terminal(sys.stderr), kept)
+        raise click.exceptions.Exit(EXIT_STOPPED) from None
+    return run
+
+
+def _foretold(given: Mapping[Day, Path | None], as_json: bool) -> None:
+    """Without a GPU: what is predicted, by that name."""
+    from grader.screens import bench as screen
+
+    rows = [row for day, path in given.items() for row in _predictions(day, path)]
+    day = next(iter(given))
+    if not rows:
+        raise TrackError(f"{day.name} has no speed bar: nothing of it is timed.", "track bench 4")
+    if as_json:
+        return emit(evidence="predicted", gpu=datasheets.USUAL, rows=rows)
+    gpu = datasheets.GPUS[datasheets.USUAL].name
+    screen.predicted(Terminal(sys.stdout), gpu, rows, (f"track inspect {day.key}", "says what sets the time"))
+
+
+def _predictions(day: Day, path: Path | None) -> list[dict[str, Any]]:
+    """Of each bar of a day the predicted times, µs: yours, ours, and a copy of as many bytes."""
+    from grader.engine.look import ask
+    from grader.predict.prediction import known
+
+    kept = {name: one.us for name, one in known().items() if name.startswith(f"{day.stem}/")}
+    how: dict[str, Any] = {"gpu": datasheets.USUAL, "machine": False, "code": ""}
+    parts = {part["name"]: part for part in ask(day, path, "inspect", **how)} if path and kept else {}
+    return [
+        {
+            "bar": name,
+            "yours_us": parts.get(name, {}).get("us", 0.0),
+            "ours_us": us,
+            "copy_us": parts.get(name, {}).get("copy_us", 0.0),
+        }
+        for name, us in kept.items()
+    ]

@@ -1,0 +1,87 @@
+"""A plot of a bench by matplotlib: share of what this GPU could do against size, a line a provider."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from grader.bench.results import Machine, Result
+from grader.errors import TrackError
+from grader.learner.workspace import writing
+from grader.screens.bench import label, providers, series
+from grader.setup.doctor import PIP
+
+FORMATS = (".png", ".svg", ".pdf")
+WIDTH, HEIGHT = 6.4, 3.6  # inches of a plot
+COLOURS = {"yours": "#d9480f", "ours": "#1c6fb8", "fast": "#4c9be0", "eager": "#6b7280", "compile": "#2b8a3e"}
+
+
+def draw(target: Path, results: Sequence[Result], machine: Machine) -> None:
+    """Writes a plot for each function, pass and dtype that has two sizes or more, one below the other.
+
+    Raises:
+        TrackError: matplotlib is missing, the format is none of FORMATS, or there is nothing to plot.
+        CannotWrite: the file cannot be written.
+    """
+    if target.suffix.lower() not in FORMATS:
+        raise TrackError(f"{target} is no picture.", f"track bench --plot {target.with_suffix('.png')}")
+    try:
+        plot: Any = importlib.import_module("matplotlib.figure")
+    except ImportError:
+        problem = "A plot is drawn by matplotlib, which is not installed."
+        raise TrackError(problem, f"{PIP} matplotlib") from None
+    lines = curves(results)
+    if not lines:
+        raise TrackError("There is nothing to plot: each dtype has one size alone.", "track bench DAY --all")
+    figure = plot.Figure(figsize=(WIDTH, HEIGHT * len(lines)), layout="constrained")
+    every = figure.subplots(len(lines), squeeze=False)[:, 0]
+    for axes, (title, of_each) in zip(every, lines.items(), strict=True):
+        _panel(axes, f"{title} · {machine.gpu}", of_each)
+    with writing(target):
+        figure.savefig(target, dpi=150)
+
+
+def curves(results: Sequence[Result]) -> dict[str, dict[str, list[tuple[float, str, float]]]]:
+    """By title and provider: elements of the sizes that grow, their label, and the share; small ones first.
+
+    A title with one size alone is no curve.
+    """
+    found: dict[str, dict[str, list[tuple[float, str, float]]]] = {}
+    for (day, entry, part), group in series(results):
+        backward = f", {part}" if part != "forward" else ""
+        for dtype in dict.fromkeys(result.point.dtype for result in group):
+            of_each = {}
+            for name in providers(group):
+                own = [
+                    r
+                    for r in group
+                    if (r.provider, r.point.dtype) == (name, dtype) and r.us and not r.problem
+                ]
+                of_each[name] = sorted(
+                    (float(prod(r.point.sizes.values())), label(r.point), r.of_limit) for r in own
+                )
+            if max(map(len, of_each.values())) > 1:
+                found[f"{day} {entry}(){backward} · {dtype}"] = of_each
+    return found
+
+
+def _panel(axes: Any, title: str, of_each: dict[str, list[tuple[float, str, float]]]) -> None:
+    """One plot; each size stands under its mark."""
+    ticks = sorted({(x, words) for line in of_each.values() for x, words, _ in line})
+    places = {x: place for place, (x, _) in enumerate(ticks)}
+    for name, line in of_each.items():
+        own = {"linewidth": 2.2, "zorder": 3} if name in ("yours", "ours") else {"linewidth": 1.2}
+        shares = [share for _, _, share in line]
+        axes.plot(
+            [places[x] for x, _, _ in line], shares, marker="o", label=name, color=COLOURS.get(name), **own
+        )
+    axes.axhline(1.0, color="#adb5bd", linestyle="--", linewidth=1)
+    axes.set_xticks(range(len(ticks)), [words for _, words in ticks], fontsize=8)
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel("share of the limit")
+    axes.set_title(title, fontsize=10, loc="left", parse_math=False)
+    axes.grid(axis="y", alpha=0.3)
+    axes.legend(fontsize=8, ncols=3)

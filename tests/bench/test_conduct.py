@@ -1,0 +1,147 @@
+"""The bench from outside: what is kept, what goes on after a crash, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.bench import conduct, results
+from grader.bench.conduct import Bench, Wish
+from grader.bench.results import Machine, Point, Result
+from grader.errors import CannotGrade, TrackError
+
+# The process that times, without a GPU: it does what its file says, once for each process.
+CHILD = """
+import json, os, socket, sys, time
+from grader.wire import Channel
+channel = Channel(socket.socket(fileno=int(sys.argv[2])))
+request, _ = channel.receive()
+script = json.load(open(sys.argv[1]))
+events = script.pop(0)
+json.dump(script, open(sys.argv[1], "w"))
+json.dump(request, open(sys.argv[1] + ".asked", "w"))
+for event in events:
+    if event["event"] == "exit":
+        os._exit(event["code"])
+    if event["event"] == "hang":
+        time.sleep(60)
+    if event["event"] == "say":
+        print(event["text"], flush=True)
+    else:
+        channel.send(event)
+"""
+POINT = {
+    "day": 7, "bar": "day07/transpose/m=8-fp32/forward", "entry": "transpose", "part": "forward",
+    "case": "m=8-fp32", "dtype": "fp32", "sizes": {"m": 8}, "timed": True, "limit_us": 1.0,
+}  # fmt: skip
+STARTED: list[dict[str, Any]] = [
+    {"event": "plan", "points": 1, "missing": ["liger-kernel"]},
+    {"event": "machine", "machine": {"gpu": "G", "copy_gb_s": 1000.0, "tflops": {"fp16": 9.0}}},
+    {"event": "point", "point": POINT},
+]
+DONE = {"event": "done"}
+
+
+def trying(name: str) -> dict[str, Any]:
+    return {"event": "trying", "point": POINT, "provider": name, "stamp": "s"}
+
+
+def result(name: str, us: float = 2.0) -> dict[str, Any]:
+    return {
+        "event": "result",
+        "result": {"point": POINT, "gpu": "G", "provider": name, "stamp": "s", "us": us},
+    }
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Runs a bench over processes that say these events."""
+    script = tmp_path / "script.json"
+    monkeypatch.setattr(conduct, "TIMES", [sys.executable, "-c", CHILD, str(script)])
+    monkeypatch.setattr(conduct, "PATIENCE", 0.5)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+
+    def run(*processes: list[dict[str, Any]], wish: Wish | None = None) -> Bench:
+        script.write_text(json.dumps(processes))
+        made = Bench(wish or Wish([(7, "")]), tmp_path / "kept" / "bench.jsonl")
+        made.run()
+        assert json.loads(script.read_text()) == []
+        made.asked_for = json.loads(Path(f"{script}.asked").read_text())  # type: ignore[attr-defined]
+        return made
+
+    return run
+
+
+def test_results_are_kept_and_a_second_bench_is_told_of_them(bench: Any) -> None:
+    run = bench([*STARTED, trying("ours"), result("ours"), result("eager"), DONE])
+    assert [(one.provider, one.us) for one in run.asked] == [("ours", 2.0), ("eager", 2.0)]
+    assert run.machine.copy_gb_s == 1000.0
+    assert run.missing == ["liger-kernel"]
+    again = bench([*STARTED, DONE])
+    assert len(again.asked) == 2
+    assert again.asked_for["done"] == sorted(one.key for one in run.asked)
+    assert bench([*STARTED, DONE], wish=Wish([(7, "")], again=True)).asked_for["done"] == []
+
+
+@pytest.mark.parametrize("end", [{"event": "exit", "code": 9}, {"event": "hang"}])
+def test_another_process_goes_on_where_a_kernel_ended_one(
+    bench: Any, monkeypatch: pytest.MonkeyPatch, end: dict[str, Any]
+) -> None:
+    monkeypatch.setattr(conduct, "SILENCE", 5.0)
+    run = bench(
+        [*STARTED, trying("ours"), result("ours"), trying("yours"), end],
+        [*STARTED, trying("eager"), result("eager"), DONE],
+    )
+    told = {one.provider: one.problem for one in run.asked}
+    assert told["ours"] == told["eager"] == ""
+    said = "it ended the process that timed it (9)" if end["event"] == "exit" else "no answer within 5 s"
+    assert told["yours"] == said
+    assert len(run.points) == 1
+    assert f"G|{POINT['bar']}|yours|s" in run.asked_for["done"]
+
+
+def test_a_lost_gpu_is_given_to_another_process(bench: Any) -> None:
+    run = bench([*STARTED, result("yours", 0.0), {"event": "dead"}], [*STARTED, result("ours"), DONE])
+    assert {one.provider for one in run.asked} == {"yours", "ours"}
+
+
+def test_a_gpu_that_stays_lost_ends_the_bench(bench: Any) -> None:
+    with pytest.raises(CannotGrade, match="does not answer any more: unspecified launch failure"):
+        bench([*STARTED, {"event": "say", "text": "unspecified launch failure"}, {"event": "dead"}])
+
+
+def test_a_process_that_does_not_start_is_told_by_its_last_words(bench: Any) -> None:
+    with pytest.raises(CannotGrade, match="Nothing could be timed: ImportError: no torch"):
+        bench([{"event": "say", "text": "ImportError: no torch"}, {"event": "exit", "code": 1}])
+
+
+def test_what_cannot_be_measured_is_refused(bench: Any) -> None:
+    with pytest.raises(TrackError, match="no size"):
+        bench([{"event": "refused", "text": 'Day 7 has no size "k".', "fix": "track bench 7"}])
+
+
+def test_a_torn_line_is_passed_over_and_the_last_result_counts(tmp_path: Path) -> None:
+    path, machine = tmp_path / "b.jsonl", Machine("G", 1000.0, {"fp16": 9.0})
+    point = Point(**POINT)
+    first, second = (Result(point, "G", "ours", "s", us) for us in (2.0, 3.0))
+    older = Result(point, "G", "ours", "an older source", 9.0)
+    results.append(path, [machine, first])
+    with path.open("a") as file:
+        file.write('{"schema": 1, "gpu": "G", "po')
+    results.append(path, [older, second, Result(point, "another", "ours", "s", 1.0)])
+    kept = results.read(path)
+    assert kept.machines == {"G": machine}
+    assert kept.newest("G") == [second]
+    assert kept.results[first.key] == second
+
+
+def test_the_limit_is_the_slower_of_copy_and_product() -> None:
+    machine = Machine("G", 1000.0, {"fp16": 10.0})
+    assert machine.limit_us(moved=2e6, flops=0.0, dtype="fp16") == pytest.approx(2.0)
+    assert machine.limit_us(moved=2e6, flops=1e9, dtype="fp16") == pytest.approx(100.0)
+    assert machine.limit_us(moved=2e6, flops=1e9, dtype="fp8") == pytest.approx(2.0)
+    assert Result(Point(**POINT), "G", "ours", "s", us=4.0).of_limit == 0.25
