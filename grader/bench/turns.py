@@ -235,7 +235,7 @@ def _wall(watch: Stopwatch) -> float:
         return (time.perf_counter() - begin) * 1e6
 
     few = 2 if clock(1) > ROUND_US else BURST
-    return min((clock(2 * few) - clock(few)) / few for _ in range(3))
+    return max(0.0, min((clock(2 * few) - clock(few)) / few for _ in range(3)))
 
 
 def first_line(error: Exception) -> str:

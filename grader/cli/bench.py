@@ -33,9 +33,7 @@ KEPT = "bench.jsonl"  # in our corner of the workspace
 @the_day
 @click.option("--all", "every", is_flag=True, help="Without DAY every day; with it all dtypes at all sizes.")
 @click.option("--mine", is_flag=True, help="Time your kernel alone; the others' times are those kept.")
-@click.option(
-    "--sizes", default="", metavar="N,…", help="These sizes, or cols=N,…; `bar`: the graded one alone."
-)
+@click.option("--sizes", default="", metavar="N,N", help="These sizes, or cols=N,N; `bar`: the graded one.")
 @click.option("--file", type=click.Path(path_type=Path), help="Time this file as yours.")
 @click.option("--again", is_flag=True, help="Measure anew what was kept.")
 @click.option("--out", type=click.Path(path_type=Path), help="Keep the results in this file.")
@@ -70,7 +68,7 @@ def bench(
 
     keys = [(one.key, str(path.resolve()) if path else "") for one, path in given.items()]
     wish = Wish(keys, sizes, every and bool(day), "yours" if mine else "", again)
-    run = _measured(wish, out or workspace.require().hidden / KEPT)
+    run = _measured(wish, out or workspace.create().hidden / KEPT)
     if plot:
         from grader.screens.benchplot import draw
 

@@ -1,1 +1,1 @@
-"""GPU time of one call, measured alike by the judge and by the runner."""
+"""GPU time of one call, measured alike by judge, runner and bench."""
