@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,13 +36,13 @@ class Wish:
     """What is to be measured.
 
     Attributes:
-        days: keys of the catalog, each with the learner's file, or "" where there is none.
+        days: keys of the catalog, each with the files that are timed beside ours, by provider.
         sizes, every: as sweep.Wanted has them.
         only: the one provider that is wanted; all when empty.
         again: what was kept is measured anew.
     """
 
-    days: Sequence[tuple[int | str, str]]
+    days: Mapping[int | str, Mapping[str, str]]
     sizes: str = ""
     every: bool = False
     only: str = ""
@@ -121,7 +121,7 @@ class Bench:
                 _end(process, channel)
 
     def _request(self, done: set[str]) -> dict[str, Any]:
-        days = [{"day": day, "mine": mine} for day, mine in self.wish.days]
+        days = [{"day": day, "files": dict(files)} for day, files in self.wish.days.items()]
         wish = {"sizes": self.wish.sizes, "every": self.wish.every, "only": self.wish.only}
         return {"days": days, **wish, "done": sorted(done), "versions": versions()}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib import metadata
@@ -68,10 +68,14 @@ class File:
         return load(str(self.path), self.source, str(self.day.provided), earlier)
 
 
-def files(day: Day, mine: Path | None = None) -> list[File]:
-    """Ours, our tuned one if there is one, and the learner's last: what lies beside it would come first."""
-    given = [("ours", day.solution), ("fast", day.fast_solution), *([("yours", mine)] if mine else [])]
-    return [File(day, name, path, path.read_bytes()) for name, path in given if path.is_file()]
+def files(day: Day, more: Mapping[str, str]) -> list[File]:
+    """Ours, our tuned one if there is one, and last those of others: what lies beside them would come first.
+
+    Args:
+        more: paths by provider, such as `yours`.
+    """
+    given = {"ours": day.solution, "fast": day.fast_solution} | {n: Path(path) for n, path in more.items()}
+    return [File(day, name, path, path.read_bytes()) for name, path in given.items() if path.is_file()]
 
 
 def contenders(day: Day, challenge: Challenge, speed: Speed, given: Sequence[File]) -> Iterator[Contender]:

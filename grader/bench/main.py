@@ -17,7 +17,6 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -60,9 +59,9 @@ def main(request: dict[str, Any], say: Say) -> None:
     """Measures what is not done yet.
 
     Args:
-        request: `days`, each with its key and the learner's file or ""; `sizes` and `every`, as sweep.Wanted
-            has them; `only`, the one provider that is wanted, or ""; `done`, keys of results that there are;
-            `versions`.
+        request: `days`, each with its key and the files that are timed beside ours, by provider; `sizes` and
+            `every`, as sweep.Wanted has them; `only`, the one provider that is wanted, or ""; `done`, keys of
+            results that there are; `versions`.
     """
     wanted = Wanted(request["sizes"], request["every"])
     plan = [stop for entry in request["days"] for stop in stops(catalog.find(str(entry["day"])), wanted)]
@@ -74,12 +73,11 @@ def main(request: dict[str, Any], say: Say) -> None:
     say({"event": "plan", "points": len(plan), "missing": missing})
     machine = ceilings.measure(request["versions"])
     say({"event": "machine", "machine": asdict(machine)})
-    mine = {entry["day"]: entry["mine"] for entry in request["days"]}
+    more = {entry["day"]: entry["files"] for entry in request["days"]}
     given: dict[Any, list[contenders.File]] = {}
     for stop in plan:
         if stop.day.key not in given:
-            path = mine[stop.day.key]
-            given = {stop.day.key: contenders.files(stop.day, Path(path) if path else None)}
+            given = {stop.day.key: contenders.files(stop.day, more[stop.day.key])}
         measure(stop, given[stop.day.key], machine, request, say)
 
 
@@ -134,7 +132,7 @@ def measure(
         for name, times in found.items():
             if times.rounds or times.problem:
                 what = times.us, *times.interval, times.wall_us, times.captured, times.problem
-                result = Result(point, machine.gpu, name, stamps[name], *what)
+                result = Result(point, machine.gpu, name, stamps[name], *what, times.kernels)
                 say({"event": "result", "result": asdict(result)})
     turns = None  # its tensors take what the next point needs
     gc.collect()

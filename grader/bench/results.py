@@ -85,6 +85,8 @@ class Result:
         wall_us: of one of many calls in a row by the clock, launches from Python included; 0 if unknown.
         captured: it was timed in a CUDA graph, without Python.
         problem: why there is no time, or none to rely on; empty when all is well.
+        kernels: what the driver says of those of Triton that were launched: `kernel`, `registers` and `stack`
+            bytes of a thread, `shared` bytes of a program.
     """
 
     point: Point
@@ -97,6 +99,7 @@ class Result:
     wall_us: float = 0.0
     captured: bool = False
     problem: str = ""
+    kernels: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def key(self) -> str:

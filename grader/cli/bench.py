@@ -66,8 +66,8 @@ def bench(
         return _foretold(given, as_json)
     from grader.bench.conduct import Wish
 
-    keys = [(one.key, str(path.resolve()) if path else "") for one, path in given.items()]
-    wish = Wish(keys, sizes, every and bool(day), "yours" if mine else "", again)
+    files = {one.key: {"yours": str(path.resolve())} if path else {} for one, path in given.items()}
+    wish = Wish(files, sizes, every and bool(day), "yours" if mine else "", again)
     run = _measured(wish, out or workspace.create().hidden / KEPT)
     if plot:
         from grader.screens.benchplot import draw

@@ -118,11 +118,50 @@ def faults(arguments: tuple[str, ...]) -> None:
     raise click.exceptions.Exit(_python("grader.dev.faults", *arguments))
 
 
-@dev.command(context_settings=passing_on, add_help_option=False)
-@rest
-def measured(arguments: tuple[str, ...]) -> None:
-    """Time every planted kernel on this machine's GPU, into a file."""
-    raise click.exceptions.Exit(_python("grader.dev.measured", *arguments))
+a_record = click.argument("file", type=click.Path(path_type=Path))
+
+
+@dev.command(epilog=examples("track dev measured h200.jsonl", "track dev measured h200.jsonl 13 rope"))
+@a_record
+@click.argument("days", nargs=-1)
+def measured(file: Path, days: tuple[str, ...]) -> None:
+    """Time every planted kernel and its peers on this machine's GPU, into FILE.
+
+    Repeated, it goes on where it was stopped. `track dev predicted --measured FILE`, `table` and `bars` read
+    the file on any machine.
+    """
+    from grader.dev import measured as measuring
+
+    screen = Terminal(sys.stdout)
+    chosen = [catalog.find(one) for one in days] or list(catalog.course())
+    for problem in measuring.run(file, chosen):
+        screen.line(("!! ", "red"), problem)
+    screen.next(f"track dev bars {file}", "holds the bars against it")
+
+
+@dev.command(epilog=examples("track dev table h200.jsonl", "track dev table h200.jsonl --write"))
+@a_record
+@click.option("--write", is_flag=True, help="Into solutions/README.md, in place of what stands there.")
+def table(file: Path, write: bool) -> None:
+    """Say how good every solution is beside its peers, from what `track dev measured` wrote."""
+    from grader.dev import table as tables
+
+    text = tables.page(file)
+    if not write:
+        return click.echo(text)
+    tables.PAGE.write_text(text, encoding="utf-8")
+    Terminal(sys.stdout).line(f"Written: {tables.PAGE.relative_to(catalog.ROOT)}")
+
+
+@dev.command(epilog=examples("track dev bars h200.jsonl", "track dev bars h200.jsonl 13"))
+@a_record
+@click.argument("days", nargs=-1)
+def bars(file: Path, days: tuple[str, ...]) -> None:
+    """Hold every speed bar against what `track dev measured` wrote, and say what would fit."""
+    from grader.dev import bars as held
+
+    chosen = [catalog.find(one) for one in days] or list(catalog.course())
+    raise click.exceptions.Exit(held.report(Terminal(sys.stdout), file, chosen))
 
 
 @dev.command(context_settings=passing_on, add_help_option=False)

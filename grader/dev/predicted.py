@@ -21,6 +21,7 @@ import triton
 
 from grader import catalog, datasheets
 from grader.catalog import Day
+from grader.dev import measured
 from grader.dev.measured import kernels
 from grader.engine.look import ask
 from grader.engine.warm import Warm
@@ -129,11 +130,17 @@ def main() -> None:
 
 def _record(file: Path) -> dict[str, Any]:
     """What `track dev measured` wrote; of a page with the table that this prints, the times alone."""
-    text = file.read_text(encoding="utf-8")
-    if file.suffix != ".md":
-        return dict(json.loads(text))
     record: dict[str, Any] = {"triton": "", "times": {}, "launches": {}}
-    for row in text.splitlines():
+    if file.suffix != ".md":
+        kept = measured.record(file)
+        record["triton"] = list(kept.machines.values())[-1].versions.get("triton", "")
+        for bar, kernels in measured.timed(kept).items():
+            record["times"][bar] = {name: one.us for name, one in kernels.items() if one.us}
+            stem = record["launches"].setdefault(bar.split("/")[0], {})
+            for name, one in kernels.items():
+                stem.setdefault(name, []).extend(one.kernels)
+        return record
+    for row in file.read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in row.split("|")]
         if len(cells) == COLUMNS + 2 and cells[4].isdigit():
             record["times"].setdefault(cells[1], {})[cells[2]] = float(cells[4])

@@ -67,7 +67,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def run(*processes: list[dict[str, Any]], wish: Wish | None = None) -> Bench:
         script.write_text(json.dumps(processes))
-        made = Bench(wish or Wish([(7, "")]), tmp_path / "kept" / "bench.jsonl")
+        made = Bench(wish or Wish({7: {}}), tmp_path / "kept" / "bench.jsonl")
         made.run()
         assert json.loads(script.read_text()) == []
         made.asked_for = json.loads(Path(f"{script}.asked").read_text())  # type: ignore[attr-defined]
@@ -84,7 +84,7 @@ def test_results_are_kept_and_a_second_bench_is_told_of_them(bench: Any) -> None
     again = bench([*STARTED, DONE])
     assert len(again.asked) == 2
     assert again.asked_for["done"] == sorted(one.key for one in run.asked)
-    assert bench([*STARTED, DONE], wish=Wish([(7, "")], again=True)).asked_for["done"] == []
+    assert bench([*STARTED, DONE], wish=Wish({7: {}}, again=True)).asked_for["done"] == []
 
 
 @pytest.mark.parametrize("end", [{"event": "exit", "code": 9}, {"event": "hang"}])

@@ -197,7 +197,7 @@ def test_the_learners_file_is_loaded_beside_ours(tmp_path: Any) -> None:
     mine = tmp_path / "kernel.py"
     mine.write_text("def softmax(x):\n    return x.softmax(dim=1)\n")
     challenge, speed = doubling()
-    given = files(day, mine)
+    given = files(day, {"yours": str(mine)})
     assert [one.name for one in given] == ["ours", "yours"]
     names = [one.name for one in contenders(day, challenge, speed, given)]
     assert names == ["ours", "yours", "eager", "compile"]
