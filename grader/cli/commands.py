@@ -16,6 +16,7 @@ from grader.cli.bench import bench
 from grader.cli.looking import inspect, show
 from grader.cli.notebook import notebook
 from grader.cli.python import python
+from grader.cli.report import report
 from grader.cli.shell import Words, as_json, emit, the_day
 from grader.cli.standing import chosen, note, open_hint, standing, upcoming
 from grader.cli.versions import diff, reset, restore, solution, upgrade
@@ -220,7 +221,7 @@ def doctor(as_json: bool) -> None:
     raise click.exceptions.Exit(EXIT_PASSED if fine else EXIT_CANNOT_GRADE)
 
 
-for command in (inspect, show, bench, python, notebook):
+for command in (inspect, show, bench, report, python, notebook):
     track.add_command(command)
 
 

@@ -197,6 +197,19 @@ def unrecorded(terminal: Terminal, problem: TrackError) -> None:
     terminal.line(("warning: ", "bold yellow"), f"not recorded. {problem.problem}")
 
 
+def reported(terminal: Terminal, page: Path, benched: bool, following: Next) -> None:
+    """Prints where the page of `track report` is.
+
+    Args:
+        benched: it has what `track bench` measured.
+    """
+    terminal.line(("Your progress as a page:", "bold"))
+    terminal.whole(page.resolve().as_uri(), indent=2)
+    if not benched:
+        terminal.line("On a GPU, ", (typed("track bench"), "cyan"), " adds plots of your kernels.", indent=2)
+    terminal.next(*following)
+
+
 def doctor(terminal: Terminal, findings: Sequence[Condition]) -> None:
     """Prints what was found on this machine, each trouble with its cure."""
     for one in findings:
