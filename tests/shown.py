@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from grader.screens.grading import Grading
 from grader.verdict import Check, Hunt, Hunted, Part, SpeedResult, Verdict
 from tests.learner import SKELETON, day
 
+# A script: the texts of a page that are too faint to be read.
+FAINT = Path(__file__).with_name("faint.js").read_text(encoding="utf-8")
 CPU, GPU = "cpu (interpreter)", "NVIDIA H200"
 CASES = ("n=4-fp32", "n=1025-fp32")
 SPEED = SpeedResult("measured", 78.1, 44.0, 38.2, 26.4, 0.338, 0.489, "0.60 of copy", 0.563, (0.55, 0.57), 15)
@@ -43,6 +46,17 @@ class Screen(io.TextIOWrapper):
     def shown(self) -> str:
         self.flush()
         return self.buffer.getvalue().decode(self.encoding)  # type: ignore[attr-defined]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Playwright (pip install playwright) over a Chromium of the system."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="no browser is driven here")
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    if not chromium:
+        pytest.skip("there is no Chromium here")
+    with playwright.sync_playwright() as driver:
+        yield driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from grader.judge.case.compare import Expected, compare, errors
 from grader.judge.case.oracle import expect
 from grader.judge.case.trial import draw
 from grader.judge.challenges import load_challenges
-from grader.predict import prediction
+from grader.predict import kept
 from grader.verdict import Check, Verdict
 from tests import environments
 from tests.conftest import Grade
@@ -105,8 +105,8 @@ def test_a_speed_bar_is_predicted_with_our_own_time(day: Day) -> None:
         name
         for challenge in load_challenges(day.hidden_tests)
         for speed in challenge.speeds
-        for name in [prediction.bar_name(day.stem, challenge.entry, speed.case.id, speed.part)]
-        if prediction.ours(name) is None
+        for name in [kept.bar_name(day.stem, challenge.entry, speed.case.id, speed.part)]
+        if kept.ours(name) is None
     ]
     assert not missing, f"`./track dev predicted --write {day.key}` keeps our time on {', '.join(missing)}"
 

@@ -30,7 +30,7 @@ from grader.case import SHORT, Case
 from grader.catalog import Day
 from grader.challenge import Challenge, Speed
 from grader.judge.challenges import load_challenges
-from grader.predict.prediction import bar_name
+from grader.predict.kept import bar_name
 from grader.wire import Channel
 
 Say = Callable[[dict[str, Any]], None]

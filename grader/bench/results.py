@@ -56,7 +56,7 @@ class Point:
 
     Attributes:
         day: its number, or an extra's slug.
-        bar: as predict.prediction.bar_name has it; unique.
+        bar: as predict.kept.bar_name has it; unique.
         sizes: those that the sweep changes, by name.
         timed: this is what a grading times.
         limit_us: what this GPU could do at best.

@@ -140,7 +140,7 @@ def _foretold(given: Mapping[Day, Path | None], as_json: bool) -> None:
 def _predictions(day: Day, path: Path | None) -> list[dict[str, Any]]:
     """Of each bar of a day the predicted times, µs: yours, ours, and a copy of as many bytes."""
     from grader.engine.look import ask
-    from grader.predict.prediction import known
+    from grader.predict.kept import known
 
     kept = {name: one.us for name, one in known().items() if name.startswith(f"{day.stem}/")}
     how: dict[str, Any] = {"gpu": datasheets.USUAL, "machine": False, "code": ""}

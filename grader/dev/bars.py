@@ -18,7 +18,7 @@ from grader.challenge import Challenge, Speed
 from grader.dev import planted
 from grader.dev.measured import record, timed
 from grader.judge.challenges import load_challenges
-from grader.predict.prediction import bar_name
+from grader.predict.kept import bar_name
 from grader.screens import Terminal
 from grader.screens.result import duration
 

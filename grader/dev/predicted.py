@@ -26,8 +26,8 @@ from grader.dev.measured import kernels
 from grader.engine.look import ask
 from grader.engine.warm import Warm
 from grader.errors import TrackError
-from grader.predict import prediction
-from grader.predict.prediction import OURS
+from grader.predict import kept as kept_ours
+from grader.predict.kept import OURS
 
 COLUMNS = 6  # of the table
 REPORTED = ("registers", "stack", "shared")  # by the driver, too
@@ -56,8 +56,8 @@ def rows(day: Day, gpu: str, warm: Warm) -> Iterator[Row]:
         for part in _inspected(day, source, gpu, warm):
             ours.setdefault(part["name"], part["us"])
             fails = [fact["name"] for fact in part["facts"] if not fact["passed"] and fact["name"] != "time"]
-            times, kept = part["us"] / ours[part["name"]], prediction.ours(part["name"])
-            fails += ["time"] if times >= (kept.times if kept else prediction.SLOWER) else []
+            times, kept = part["us"] / ours[part["name"]], kept_ours.ours(part["name"])
+            fails += ["time"] if times >= (kept.times if kept else kept_ours.SLOWER) else []
             told = ", ".join(dict.fromkeys(fails))
             known = part["flops"], part["profile"], list(_built(part))
             yield Row(part["name"], name, part["us"], times, told, unseen, *known)

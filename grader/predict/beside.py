@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from grader.meter.counts import LaunchCounts
-from grader.predict.prediction import Call, Compiled, Ours
+from grader.predict.kept import Ours
+from grader.predict.prediction import Call, Compiled
 
 ALIKE = 1.1  # times another's predicted time, up to which both are as fast
 BYTES = 1.05  # times another's bytes, from which on they differ

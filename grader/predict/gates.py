@@ -11,7 +11,8 @@ from grader.meter.counts import Site
 from grader.predict.causes import cause
 from grader.predict.dram import WASTE, moved, order
 from grader.predict.fact import Fact
-from grader.predict.prediction import Call, Ours
+from grader.predict.kept import Ours
+from grader.predict.prediction import Call
 from grader.predict.roofline import TRIP
 from grader.predict.traffic import traffic
 

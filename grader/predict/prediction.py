@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from grader.datasheets import Gpu
@@ -14,9 +11,7 @@ from grader.meter.counts import LaunchCounts
 from grader.predict.roofline import REACHED, Built, roofs, seconds
 from grader.predict.traffic import Traffic, traffic
 
-OURS = Path(__file__).with_name("ours.json")
 KEPT = 3  # a tensor between two launches of less than 1/KEPT of L2 stays there
-SLOWER = 3.0  # times our own solution's predicted time that are allowed, where the day's bar allows no more
 
 
 @dataclass(frozen=True)
@@ -120,42 +115,3 @@ class Call:
     def limits(self) -> list[str]:
         """What limits each launch."""
         return [max(roof, key=lambda name: roof[name]) for roof in self.roofs()]
-
-
-@dataclass(frozen=True)
-class Ours:
-    """What is kept of our own solution on one bar.
-
-    Attributes:
-        us: predicted on the usual GPU.
-        slack: how many times slower a kernel may be and still pass the bar, measured on that GPU.
-        flops: operations of its products; 0 where the day counts none.
-        profile: what beside.py compares of it.
-    """
-
-    us: float
-    slack: float = 1.0
-    flops: float = 0.0
-    profile: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def times(self) -> float:
-        """How many times slower than ours a kernel may be predicted."""
-        return max(SLOWER, self.slack)
-
-
-@cache
-def known() -> dict[str, Ours]:
-    """What is known of our own solutions, by the bar's name."""
-    text = OURS.read_text(encoding="utf-8") if OURS.exists() else "{}"
-    return {name: Ours(**kept) for name, kept in json.loads(text).items()}
-
-
-def bar_name(stem: str, entry: str, case: str, part: str) -> str:
-    """`day13_fused_softmax/softmax/rows=16384-cols=8192-fp16/forward`: how a speed bar is called here."""
-    return f"{stem}/{entry}/{case}/{part}"
-
-
-def ours(name: str) -> Ours | None:
-    """What is known of our own solution on this bar; `track dev predicted --write` keeps it."""
-    return known().get(name)

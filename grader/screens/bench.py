@@ -73,6 +73,12 @@ def series(results: Sequence[Result]) -> list[tuple[tuple[Any, str, str], list[R
     return list(found.items())
 
 
+def titled(day: int | str, entry: str, part: str) -> str:
+    """`Day 7 · transpose()`; an extra by its name."""
+    named = f"Day {day}" if isinstance(day, int) else day
+    return f"{named} · {entry}(){f', {part}' if part != 'forward' else ''}"
+
+
 def table(
     terminal: Terminal,
     results: Sequence[Result],
@@ -95,8 +101,7 @@ def table(
     terminal.line(f"products, TFLOP/s: {rates}. The limit of a row is the slower of copy and product.")
     for (day, entry, part), group in series(results):
         terminal.line()
-        backward = f", {part}" if part != "forward" else ""
-        terminal.line((f"{day} {entry}()", "bold"), f"{backward}   share of the limit")
+        terminal.line((titled(day, entry, part), "bold"), "   share of the limit")
         names = providers(group)
         head: list[Part] = [(word, "dim") for word in ("size", "dtype", "limit", *names)]
         terminal.table([head, *_rows(group, names)])

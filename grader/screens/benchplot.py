@@ -11,7 +11,7 @@ from typing import Any
 from grader.bench.results import Machine, Result
 from grader.errors import TrackError
 from grader.learner.workspace import writing
-from grader.screens.bench import label, providers, series
+from grader.screens.bench import label, providers, series, titled
 from grader.setup.doctor import PIP
 
 FORMATS = (".png", ".svg", ".pdf")
@@ -51,7 +51,6 @@ def curves(results: Sequence[Result]) -> dict[str, dict[str, list[tuple[float, s
     """
     found: dict[str, dict[str, list[tuple[float, str, float]]]] = {}
     for (day, entry, part), group in series(results):
-        backward = f", {part}" if part != "forward" else ""
         for dtype in dict.fromkeys(result.point.dtype for result in group):
             of_each = {}
             for name in providers(group):
@@ -64,7 +63,7 @@ def curves(results: Sequence[Result]) -> dict[str, dict[str, list[tuple[float, s
                     (float(prod(r.point.sizes.values())), label(r.point), r.of_limit) for r in own
                 )
             if max(map(len, of_each.values())) > 1:
-                found[f"{day} {entry}(){backward} · {dtype}"] = of_each
+                found[f"{titled(day, entry, part)} · {dtype}"] = of_each
     return found
 
 

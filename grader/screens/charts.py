@@ -11,6 +11,7 @@ from grader.learner.history import Daily
 
 WIDTH, HEIGHT = 400, 230  # of a plot, near the pixels of a phone: letters keep their size there
 LEFT, BELOW, ABOVE = 30, 24, 8
+FASTEST = 2.5  # times the speed that is needed: what is faster fills its bar
 MOST = 42  # bars of a calendar; more days become weeks
 # Around their middle: shapes that tell series apart without a colour.
 MARKS = (
@@ -59,17 +60,18 @@ def _day(at: date) -> str:
 
 
 def bullet(ratio: float, limit: float, kind: str, told: str) -> str:
-    """A bar as long as the speed that was reached, with lines at what is needed and at the limit.
+    """A bar as long as the speed that was reached, with lines at what is needed and at the limit; all on one
+    scale, which ends at FASTEST.
 
     Args:
         ratio, limit: times the speed that is needed; no limit where it is 0.
         kind: `measured` or `predicted`, a class of the page.
     """
-    scale = 200 / max(ratio, limit, 1.0) / 1.05
-    parts = [_box("trough", 0, 3, 200, 8), _box(kind, 0, 3, ratio * scale, 8)]
+    scale = 200 / FASTEST
+    parts = [_box("trough", 0, 3, 200, 8), _box(kind, 0.75, 3, min(ratio, FASTEST) * scale - 1.5, 8)]
     parts.append(f'<path class="need" d="M{scale:.1f} 0v14"/>')
-    parts += [f'<path class="limit" d="M{limit * scale:.1f} 0v14"/>'] if limit else []
-    box = 'viewBox="0 0 200 14"'
+    parts += [f'<path class="limit" d="M{limit * scale:.1f} 0v14"/>'] if 0 < limit < FASTEST else []
+    box = 'viewBox="0 0 200 14" preserveAspectRatio="xMinYMid"'
     return f'<svg class="bullet" {box} role="img" aria-label="{escape(told)}">{"".join(parts)}</svg>'
 
 

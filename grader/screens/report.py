@@ -71,6 +71,7 @@ def _attempts(report: Report) -> Iterator[str]:
 def _sections(report: Report) -> Iterator[str]:
     """The weeks, then the packs of extras that were begun."""
     if report.best:
+        yield "<h2>Speeds</h2>"
         yield (
             '<p class="dim">A bar is the best speed that passed: full if a GPU measured it, hollow if it is '
             "predicted. The heavy line is what the day asks for, the dashed one what the GPU could do: as "

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import http.server
 import re
-import shutil
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -19,6 +18,7 @@ from markdown_it import MarkdownIt
 from grader import catalog
 from grader.dev import site as web
 from grader.dev import sitecheck, sitemeasured, sitepages
+from tests.shown import FAINT
 
 pytestmark = pytest.mark.xdist_group("site")
 
@@ -167,17 +167,6 @@ def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) -> Non
 LESSON = f"days/{DRAWN.place}/index.html"
 KINDS = ("index.html", "days/index.html", LESSON, "measured.html", "grader/index.html", "404.html")
 THEMES = {"light": "default", "dark": "slate"}
-FAINT = Path(__file__).with_name("faint.js").read_text(encoding="utf-8")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="no browser is driven here")
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    if not chromium:
-        pytest.skip("there is no Chromium here")
-    with playwright.sync_playwright() as driver:
-        yield driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from grader.predict import prediction
 from grader.predict.beside import WORDS, counted, paragraph
-from grader.predict.prediction import Ours
+from grader.predict.kept import Ours, known
 
 
 def one(kernel: str = "add_kernel", programs: int = 8192, **more: Any) -> dict[str, Any]:
@@ -72,6 +71,6 @@ def test_what_is_not_known_of_both_is_not_compared() -> None:
 
 
 def test_of_every_solution_it_is_known() -> None:
-    kept = prediction._ours()
+    kept = known()
     assert kept
     assert not [name for name, ours in kept.items() if not ours.profile]

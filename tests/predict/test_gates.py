@@ -12,7 +12,8 @@ from grader.compiler.assembly import ACCESS, COPY, DOUBLE, residency
 from grader.errors import TrackError
 from grader.meter.counts import Extent, LaunchCounts, Site
 from grader.predict import gates
-from grader.predict.prediction import Call, Compiled, Ours
+from grader.predict.kept import Ours
+from grader.predict.prediction import Call, Compiled
 
 H200, A100 = datasheets.GPUS["h200"], datasheets.GPUS["a100"]
 SIZE = 2**28  # bytes of x, and of y

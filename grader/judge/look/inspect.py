@@ -19,7 +19,7 @@ from grader.judge.speed.builds import Wanted
 from grader.judge.speed.foresight import Seen, foresee
 from grader.predict import gates
 from grader.predict.beside import profile
-from grader.predict.prediction import Ours, bar_name, ours
+from grader.predict.kept import Ours, bar_name, ours
 from grader.request import Request
 from grader.wire import Channel
 
