@@ -47,7 +47,7 @@ class Speed:
         rolled: positions of the inputs whose contents change before every timed call; all when None. They are
             rolled as one flat row, so ids stay ids; what orders or bounds something is not to be rolled.
         part: what is timed: forward, backward (the gradients alone), or both.
-        sweep: the sizes of the case that `track bench` scales together; its largest when empty.
+        sweep: the sizes of the case that `track bench` scales together; when empty `cols`, or its largest.
     """
 
     case: Case

@@ -84,6 +84,6 @@ challenge = Challenge(
     ],
     suspects=SUSPECTS,
     pieces=PIECES,
-    speed=(Speed(wide, moved=moved, of_copy=0.60), Speed(narrow, moved=moved, of_copy=0.60)),
+    speed=(Speed(wide, moved=moved, of_copy=0.60), Speed(narrow, moved=moved, of_copy=0.60, sweep=("rows",))),
     memory=Memory(narrow),
 )

@@ -154,6 +154,7 @@ def _start(log: int) -> tuple[subprocess.Popen[bytes], Channel]:
             env=environment("gpu"),
             cwd=PACKAGE,
             pass_fds=[theirs.fileno()],
+            start_new_session=True,  # Ctrl-C is ours to answer, or a kernel would be blamed for it
         )
     return process, Channel(ours)
 

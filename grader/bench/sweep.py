@@ -48,10 +48,10 @@ class Wanted:
 
 
 def swept(speed: Speed) -> tuple[str, ...]:
-    """The sizes that grow together: those that the bar names, else its largest."""
-    if speed.sweep:
-        return tuple(speed.sweep)
+    """The sizes that grow together: those that the bar names, else the columns of rows, else its largest."""
     sizes = counted(speed.case)
+    if speed.sweep or "cols" in sizes:
+        return tuple(speed.sweep) or ("cols",)
     return tuple(name for name, size in sizes.items() if size == max(sizes.values()))
 
 

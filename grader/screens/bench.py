@@ -61,22 +61,19 @@ def providers(results: Sequence[Result]) -> list[str]:
     return sorted(names, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
 
 
-def series(results: Sequence[Result]) -> list[tuple[tuple[Any, str, str], list[Result]]]:
-    """The results by day, function and pass, each in the order in which it came."""
-
-    def key(result: Result) -> tuple[Any, str, str]:
-        return result.point.day, result.point.entry, result.point.part
-
-    found: dict[tuple[Any, str, str], list[Result]] = {}
+def series(results: Sequence[Result]) -> dict[str, list[Result]]:
+    """The results by title: those of one function and pass, where the same sizes grow."""
+    found: dict[str, list[Result]] = {}
     for result in results:
-        found.setdefault(key(result), []).append(result)
-    return list(found.items())
+        found.setdefault(titled(result.point), []).append(result)
+    return found
 
 
-def titled(day: int | str, entry: str, part: str) -> str:
-    """`Day 7 · transpose()`; an extra by its name."""
-    named = f"Day {day}" if isinstance(day, int) else day
-    return f"{named} · {entry}(){f', {part}' if part != 'forward' else ''}"
+def titled(point: Point) -> str:
+    """`Day 7 · transpose() over m=n`; an extra by its name."""
+    named = f"Day {point.day}" if isinstance(point.day, int) else point.day
+    part = f", {point.part}" if point.part != "forward" else ""
+    return f"{named} · {point.entry}(){part} over {'='.join(point.sizes)}"
 
 
 def table(
@@ -99,9 +96,9 @@ def table(
     terminal.line((machine.gpu, "bold"), f"   copies {machine.copy_gb_s:,.0f} GB/s{clock}")
     rates = ", ".join(f"{name} {rate:,.0f}" for name, rate in machine.tflops.items())
     terminal.line(f"products, TFLOP/s: {rates}. The limit of a row is the slower of copy and product.")
-    for (day, entry, part), group in series(results):
+    for title, group in series(results).items():
         terminal.line()
-        terminal.line((titled(day, entry, part), "bold"), "   share of the limit")
+        terminal.line((title, "bold"), "   share of the limit")
         names = providers(group)
         head: list[Part] = [(word, "dim") for word in ("size", "dtype", "limit", *names)]
         terminal.table([head, *_rows(group, names)])

@@ -11,7 +11,7 @@ from typing import Any
 from grader.bench.results import Machine, Result
 from grader.errors import TrackError
 from grader.learner.workspace import writing
-from grader.screens.bench import label, providers, series, titled
+from grader.screens.bench import label, providers, series
 from grader.setup.doctor import PIP
 
 FORMATS = (".png", ".svg", ".pdf")
@@ -50,7 +50,7 @@ def curves(results: Sequence[Result]) -> dict[str, dict[str, list[tuple[float, s
     A title with one size alone is no curve.
     """
     found: dict[str, dict[str, list[tuple[float, str, float]]]] = {}
-    for (day, entry, part), group in series(results):
+    for title, group in series(results).items():
         for dtype in dict.fromkeys(result.point.dtype for result in group):
             of_each = {}
             for name in providers(group):
@@ -63,7 +63,7 @@ def curves(results: Sequence[Result]) -> dict[str, dict[str, list[tuple[float, s
                     (float(prod(r.point.sizes.values())), label(r.point), r.of_limit) for r in own
                 )
             if max(map(len, of_each.values())) > 1:
-                found[f"{titled(day, entry, part)} · {dtype}"] = of_each
+                found[f"{title} · {dtype}"] = of_each
     return found
 
 

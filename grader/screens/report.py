@@ -136,12 +136,11 @@ def _bench(report: Report) -> Iterator[str]:
     yield '<div class="plots">'
     for title, of_each in lines.items():
         drawn = {name: line for name, line in of_each.items() if line}
-        sizes = next(iter(drawn.values()))[0][1].rpartition("=")[0].replace("=", " = ")
         numbers = {name: _series(name, drawn) for name in drawn}
         keys = "".join(charts.key(number, name) for name, number in numbers.items())
-        told = f"{title}: share of the limit against {sizes}, by {', '.join(drawn)}"
+        told = f"{title}: share of the limit, by {', '.join(drawn)}"
         plot = charts.curves({numbers[name]: line for name, line in drawn.items()}, told)
-        heading = f"<h3>{escape(title)} <small>over {escape(sizes)}</small></h3>"
+        heading = f"<h3>{escape(title)}</h3>"
         yield f"<figure>{heading}{plot}<figcaption>{keys}</figcaption></figure>"
     yield "</div>"
 

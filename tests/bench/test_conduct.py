@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +123,21 @@ def test_a_process_that_does_not_start_is_told_by_its_last_words(bench: Any) -> 
 def test_what_cannot_be_measured_is_refused(bench: Any) -> None:
     with pytest.raises(TrackError, match="no size"):
         bench([{"event": "refused", "text": 'Day 7 has no size "k".', "fix": "track bench 7"}])
+
+
+def test_a_stopped_bench_keeps_what_it_has_and_ends_its_process(bench: Any, tmp_path: Path) -> None:
+    def stop(event: dict[str, Any]) -> None:
+        if event["event"] == "trying":
+            raise KeyboardInterrupt
+
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps([[*STARTED, result("ours"), trying("yours"), {"event": "hang"}]]))
+    kept = tmp_path / "bench.jsonl"
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        Bench(Wish({7: {}}), kept, stop).run()
+    assert time.monotonic() - begun < 30  # and not the minute that it hangs
+    assert [one.provider for one in results.read(kept).newest("G")] == ["ours"]
 
 
 def test_a_torn_line_is_passed_over_and_the_last_result_counts(tmp_path: Path) -> None:

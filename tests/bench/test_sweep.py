@@ -33,6 +33,11 @@ def test_a_bar_can_name_its_sizes() -> None:
     assert [k for _, k, _, _ in sizes(speed=named)] == [2, 4, 8, 16, 32, 32]
 
 
+def test_of_rows_the_columns_grow() -> None:
+    assert swept(Speed(Case(rows=4096, cols=16), moved=SPEED.moved)) == ("cols",)
+    assert swept(Speed(Case(rows=4096, cols=16), moved=SPEED.moved, sweep=("rows",))) == ("rows",)
+
+
 def test_sizes_can_be_asked_for() -> None:
     assert sizes("bar") == [(1024, 32, 1024, "fp16")]
     assert sizes("100,2000")[:2] == [(100, 32, 100, "fp16"), (2000, 32, 2000, "fp16")]

@@ -85,8 +85,12 @@ def test_a_page_before_the_first_day_has_no_empty_plots() -> None:
 
 def test_curves_have_two_sizes_or_more_and_right_values_alone() -> None:
     found = curves([*BENCH, *results(4, "axpy", "fp32", (8, 16), "yours")])
-    assert list(found) == ["Day 13 · softmax() · fp16", "rope · rope() · bf16", "Day 4 · axpy() · fp32"]
-    assert [share for *_, share in found["Day 13 · softmax() · fp16"]["ours"]] == [75 / 160] * 3
+    assert list(found) == [
+        "Day 13 · softmax() over n · fp16",
+        "rope · rope() over n · bf16",
+        "Day 4 · axpy() over n · fp32",
+    ]
+    assert [share for *_, share in found["Day 13 · softmax() over n · fp16"]["ours"]] == [75 / 160] * 3
 
 
 def test_gradings_of_half_a_year_are_told_by_week() -> None:

@@ -106,7 +106,7 @@ challenge = Challenge(
     shown=Case(n=40, v=9, d=33),
     cases=CASES,
     speed=[
-        Speed(wide, moved=looked_up, torch=embedding, of_copy=0.60),
+        Speed(wide, moved=looked_up, torch=embedding, of_copy=0.60, sweep=("n",)),
         # torch does not move as few bytes as one can: half of its speed leaves room for a table in fp32.
         Speed(wide, moved=scattered, torch=embedding, of_copy=0.18, of_torch=0.50, part="backward"),
     ],
