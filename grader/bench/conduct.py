@@ -6,7 +6,9 @@ and another process goes on with the rest.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -17,10 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from grader.bench import results
-from grader.bench.results import Machine, Point, Result
+from grader.bench.results import Machine, Result, key
 from grader.engine.grade import queued, versions
-from grader.engine.surroundings import first_gpu
-from grader.engine.surroundings import PACKAGE, environment
+from grader.engine.surroundings import PACKAGE, environment, first_gpu
 from grader.errors import CannotGrade, TrackError
 from grader.wire import Channel, Closed, TimedOut
 
@@ -55,7 +56,7 @@ class Bench:
 
     Attributes:
         gpu: its name, once a process has said it.
-        points: what was asked for, as far as it was reached.
+        points: what was asked for, as far as it was reached: of each the bar, and its providers' stamps.
         missing: packages that would have been timed, too.
     """
 
@@ -63,7 +64,7 @@ class Bench:
     file: Path
     on_event: OnEvent = lambda event: None
     gpu: str = ""
-    points: list[Point] = field(default_factory=list)
+    points: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
 
     @property
@@ -72,9 +73,10 @@ class Bench:
 
     @property
     def asked(self) -> list[Result]:
-        """What the file has of the points that were asked for."""
-        bars = {point.bar for point in self.points}
-        return [one for one in results.read(self.file).newest(self.gpu) if one.point.bar in bars]
+        """What the file has of the points that were asked for, and of files as they are now."""
+        kept = results.read(self.file).results
+        keys = [key(self.gpu, bar, *one) for bar, stamps in self.points for one in stamps.items()]
+        return [kept[one] for one in keys if one in kept]
 
     def run(self) -> None:
         """Measures what the file does not have yet.
@@ -136,7 +138,7 @@ class Bench:
             self.gpu = machine.gpu
             results.append(self.file, [machine])
         if event["event"] == "point":
-            self.points.append(Point(**event["point"]))
+            self.points.append((event["point"]["bar"], event["stamps"]))
         if event["event"] == "result":
             result = results.from_json(event["result"])
             results.append(self.file, [result])
@@ -160,12 +162,13 @@ def _start(log: int) -> tuple[subprocess.Popen[bytes], Channel]:
 
 
 def _end(process: subprocess.Popen[bytes], channel: Channel) -> None:
+    """Ends it, and whoever compiles for it."""
     channel.close()
-    try:
+    with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(PATIENCE)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def _worth(more: int, log: int) -> bool:

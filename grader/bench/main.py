@@ -2,7 +2,7 @@
 
 {"event": "plan", "points": …, "missing": …}   how many there are; packages that are not installed
 {"event": "machine", "machine": …}             results.Machine
-{"event": "point", "point": …}                 results.Point, measured now
+{"event": "point", "point": …, "stamps": …}    results.Point, measured now; stamps of its providers
 {"event": "trying", "point", "provider", "stamp"}   who has the GPU now, so that it is known who lost it
 {"event": "result", "result": …}               results.Result
 {"event": "refused", "text": …, "fix": …}      nothing of it can be measured
@@ -25,7 +25,7 @@ from grader import catalog
 from grader.bench import ceilings, contenders
 from grader.bench.results import COPY, Machine, Point, Result
 from grader.bench.sweep import Wanted, counted, points
-from grader.bench.turns import Dead, Times, Turns, first_line
+from grader.bench.turns import ROUNDS, Dead, Times, Turns, first_line
 from grader.case import SHORT, Case
 from grader.catalog import Day
 from grader.challenge import Challenge, Speed
@@ -103,7 +103,7 @@ def measure(
     stop: Stop, given: list[contenders.File], machine: Machine, request: dict[str, Any], say: Say
 ) -> None:
     """One point: those that are wanted and not done."""
-    every = contenders.contenders(stop.day, stop.challenge, stop.speed, given)
+    every = list(contenders.contenders(stop.day, stop.challenge, stop.speed, given))
     blank = stop.point(0.0)
     left = [
         one
@@ -111,12 +111,12 @@ def measure(
         if request["only"] in ("", one.name)
         and Result(blank, machine.gpu, one.name, one.stamp).key not in request["done"]
     ]
-    say({"event": "point", "point": asdict(blank)})
+    stamps = {one.name: one.stamp for one in every} | {COPY: contenders.TORCH}
+    say({"event": "point", "point": asdict(blank), "stamps": stamps})
     if not left:
         return
     point, found = blank, {one.name: Times() for one in left}
     turns: Turns | None = None
-    stamps = {one.name: one.stamp for one in left} | {COPY: contenders.TORCH}
 
     def trying(name: str) -> None:
         say({"event": "trying", "point": asdict(blank), "provider": name, "stamp": stamps[name]})
@@ -130,7 +130,7 @@ def measure(
             times.problem = times.problem or first_line(error)
     finally:
         for name, times in found.items():
-            if times.rounds or times.problem:
+            if len(times.rounds) == ROUNDS or times.problem:
                 what = times.us, *times.interval, times.wall_us, times.captured, times.problem
                 result = Result(point, machine.gpu, name, stamps[name], *what, times.kernels)
                 say({"event": "result", "result": asdict(result)})

@@ -73,6 +73,11 @@ class Point:
     limit_us: float
 
 
+def key(gpu: str, bar: str, provider: str, stamp: str) -> str:
+    """What a result is of."""
+    return "|".join((gpu, bar, provider, stamp))
+
+
 @dataclass(frozen=True)
 class Result:
     """One kernel at one point. Times are in µs.
@@ -104,7 +109,7 @@ class Result:
     @property
     def key(self) -> str:
         """Two results with the same key are of the same thing."""
-        return "|".join((self.gpu, self.point.bar, self.provider, self.stamp))
+        return key(self.gpu, self.point.bar, self.provider, self.stamp)
 
     @property
     def of_limit(self) -> float:

@@ -121,13 +121,15 @@ class Turns:
         writes = self.writes if one.in_place else ()
         try:
             function = one.make(self.arguments)
-            part, handed = self._timed(function, _fresh(self.arguments, self.writes), writes)
+            part, handed = self._timed(function, _fresh(self.arguments), writes)
             with noting(times.kernels):
                 result = part(*handed)
             if self._differs(result):
                 times.problem = INEXACT
             del result
-            part, handed = self._timed(function, self.arguments, writes)
+            # A backward pass alone keeps the arguments of its forward pass, and may write to them.
+            own = _fresh(self.arguments) if self.speed.part == "backward" else self.arguments
+            part, handed = self._timed(function, own, writes)
             watch = Stopwatch(part, handed, rollable(handed, self.speed.rolled, self.writes), self.writes)
             watch.warm_up(WARM)
             times.wall_us = _wall(watch)
@@ -234,9 +236,9 @@ def alive(error: Exception) -> None:
         raise Dead from error
 
 
-def _fresh(arguments: Sequence[Any], writes: Sequence[int]) -> list[Any]:
-    """The arguments, and copies of those that a call writes to."""
-    return [value.clone() if place in writes else value for place, value in enumerate(arguments)]
+def _fresh(arguments: Sequence[Any]) -> list[Any]:
+    """Copies, for a call that may write to them."""
+    return [value.clone() if isinstance(value, torch.Tensor) else value for value in arguments]
 
 
 def _nonces(rng: random.Random, count: int) -> list[int]:

@@ -42,7 +42,7 @@ POINT = {
 STARTED: list[dict[str, Any]] = [
     {"event": "plan", "points": 1, "missing": ["liger-kernel"]},
     {"event": "machine", "machine": {"gpu": "G", "copy_gb_s": 1000.0, "tflops": {"fp16": 9.0}}},
-    {"event": "point", "point": POINT},
+    {"event": "point", "point": POINT, "stamps": dict.fromkeys(("ours", "yours", "eager"), "s")},
 ]
 DONE = {"event": "done"}
 
@@ -84,6 +84,8 @@ def test_results_are_kept_and_a_second_bench_is_told_of_them(bench: Any) -> None
     assert run.missing == ["liger-kernel"]
     again = bench([*STARTED, DONE])
     assert len(again.asked) == 2
+    edited = {"event": "point", "point": POINT, "stamps": {"ours": "another source", "eager": "s"}}
+    assert [one.provider for one in bench([*STARTED[:2], edited, DONE]).asked] == ["eager"]
     assert again.asked_for["done"] == sorted(one.key for one in run.asked)
     assert bench([*STARTED, DONE], wish=Wish({7: {}}, again=True)).asked_for["done"] == []
 
