@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from grader.bench import conduct, results
 from grader.bench.conduct import Bench, Wish
 from grader.bench.results import Machine, Point, Result
+from grader.cli.commands import track
 from grader.errors import CannotGrade, TrackError
 
 # The process that times, without a GPU: it does what its file says, once for each process.
@@ -42,7 +46,7 @@ POINT = {
 STARTED: list[dict[str, Any]] = [
     {"event": "plan", "points": 1, "missing": ["liger-kernel"]},
     {"event": "machine", "machine": {"gpu": "G", "copy_gb_s": 1000.0, "tflops": {"fp16": 9.0}}},
-    {"event": "point", "point": POINT, "stamps": dict.fromkeys(("ours", "yours", "eager"), "s")},
+    {"event": "point", "point": POINT, "stamps": dict.fromkeys(("ours", "yours", "eager", "copy"), "s")},
 ]
 DONE = {"event": "done"}
 
@@ -163,3 +167,55 @@ def test_the_limit_is_the_slower_of_copy_and_product() -> None:
     assert machine.limit_us(moved=2e6, flops=1e9, dtype="fp16") == pytest.approx(100.0)
     assert machine.limit_us(moved=2e6, flops=1e9, dtype="fp8") == pytest.approx(2.0)
     assert Result(Point(**POINT), "G", "ours", "s", us=4.0).of_limit == 0.25
+
+
+@pytest.fixture
+def typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+    """Types `track bench …` where a GPU seems to be, over one process that says these events."""
+    script = tmp_path / "script.json"
+    monkeypatch.setattr(conduct, "TIMES", [sys.executable, "-c", CHILD, str(script)])
+    monkeypatch.setattr("grader.engine.grade.choose_device", lambda device: "gpu")
+    monkeypatch.setattr("grader.setup.doctor.unfit", lambda device: None)
+    monkeypatch.setenv("TRACK_HOME", str(tmp_path / "home"))
+
+    def types(words: str, *events: dict[str, Any]) -> str:
+        script.write_text(json.dumps([[*STARTED, *events, DONE]]))
+        with contextlib.suppress(click.exceptions.Exit):
+            track.main(["bench", *words.split()], prog_name="track", standalone_mode=False)
+        return capsys.readouterr().out
+
+    return types
+
+
+def test_the_screen_has_shares_times_and_what_is_missing(typed: Any) -> None:
+    wrong = result("eager", 4.0)
+    wrong["result"]["problem"] = "its values are off"
+    shown = typed("7", result("ours", 2.0), wrong, result("copy", 1.5))
+    assert "copies 1,000 GB/s" in shown
+    assert "Day 7 · transpose() over m   share of the limit" in shown
+    assert "  m=8   fp32   1 µs   0.50  0.25!" in shown
+    assert "! eager at m=8 fp32: its values are off" in shown
+    assert "Not installed, and so not timed: liger-kernel." in shown
+    assert "timed by a grading: m=8-fp32" in shown
+    assert shown.splitlines()[-1] == "Next: track start 7"
+
+
+def test_json_is_one_document_kept_in_the_workspace(typed: Any, tmp_path: Path) -> None:
+    document = json.loads(typed("7 --json", result("ours", 2.0)))
+    assert document["evidence"] == "measured"
+    assert document["machine"]["gpu"] == "G"
+    assert [(one["provider"], one["us"]) for one in document["results"]] == [("ours", 2.0)]
+    assert (tmp_path / "home" / ".track" / "bench.jsonl").is_file()
+
+
+@pytest.mark.skipif(find_spec("matplotlib") is None, reason="matplotlib is not installed")
+def test_a_plot_is_drawn_or_it_is_said_why_not(typed: Any, tmp_path: Path) -> None:
+    with pytest.raises(TrackError, match="one size alone"):
+        typed(f"7 --plot {tmp_path}/p.png", result("ours", 2.0))
+    with pytest.raises(TrackError, match="is no picture"):
+        typed(f"7 --plot {tmp_path}/p.txt", result("ours", 2.0))
+    second = json.loads(
+        json.dumps([STARTED[2], result("ours", 3.0)]).replace("m=8", "m=16").replace(": 8", ": 16")
+    )
+    typed(f"7 --plot {tmp_path}/p.svg", result("ours", 2.0), *json.loads(larger))
+    assert "<svg" in (tmp_path / "p.svg").read_text()

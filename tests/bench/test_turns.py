@@ -24,7 +24,8 @@ class Watch:
     """A stopwatch that says what each function's `us` is, and calls it."""
 
     def __init__(self, function: Any, arguments: Any, rolled: Any, writes: Any = ()) -> None:
-        self.function, self.arguments, self.host_us = function, arguments, 1.0
+        copies = [value.clone() if isinstance(value, torch.Tensor) else value for value in arguments]
+        self.function, self.arguments, self.host_us = function, copies, 1.0
 
     def warm_up(self, seconds: float) -> float:
         return self.round(1, [1])[0]
