@@ -105,7 +105,8 @@ def _computed(trial: Trial, outputs: Sequence[TensorOutput | PlainOutput]) -> li
     """The tensors that only a kernel can have computed.
 
     Nothing to compute needs none, nor does what there is nothing to compute it from: where an input is empty,
-    as without keys, that may be one output of several (dq = 0).
+    as without keys, that may be one output of several (dq = 0), or an argument that stays as it is (no pairs,
+    no step).
     """
     empty = [value.numel() == 0 for value in trial.arguments if isinstance(value, torch.Tensor)]
     if empty and all(empty):
@@ -116,12 +117,16 @@ def _computed(trial: Trial, outputs: Sequence[TensorOutput | PlainOutput]) -> li
 
 
 def _independent(trial: Trial) -> list[bool]:
-    """Of each output, whether the oracle gives the same for other values of the same shapes."""
+    """Of each output, whether the oracle gives the same for other values of the same shapes; of an argument
+    that the entry may change, whether it stays as it is.
+    """
     others, upstream = _other(trial.arguments), _other(trial.upstream)
     expected = expect(trial.asked, others, trial.kept)
     if trial.challenge.gradients:
         expected += expect_gradients(trial.asked, others, upstream, trial.kept, trial.names, trial.of)
-    return [_same(a, b) for a, b in zip(trial.expected, expected, strict=True)]
+    stays = [trial.arguments[position] for position in trial.challenge.writes]
+    known = (*stays, *(one.exact if isinstance(one, Expected) else None for one in expected[len(stays) :]))
+    return [_same(a, b) for a, b in zip(trial.expected, known, strict=True)]
 
 
 def _other(values: Values) -> Values:
@@ -134,8 +139,8 @@ def _other(values: Values) -> Values:
     )
 
 
-def _same(one: Any, other: Any) -> bool:
-    if not isinstance(one, Expected):
+def _same(one: Any, other: torch.Tensor | None) -> bool:
+    if not isinstance(one, Expected) or other is None:
         return False
-    same = (one.exact == other.exact) | (one.exact.isnan() & other.exact.isnan())
-    return bool(same.all())
+    other = other.to(one.exact.dtype)
+    return bool(((one.exact == other) | (one.exact.isnan() & other.isnan())).all())

@@ -22,14 +22,15 @@ from tests.judge.tried import REPORT
 NOT_LAUNCHED = "No kernel was launched: the result was computed by something else."
 NO_KERNELS = "The result is a tensor that no kernel was given."
 WEIGHED = Challenge("f", lambda case, draw: (), lambda x, w, b: (x @ w, 2 * b), [Case(n=1)])
+IN_PLACE = Challenge("f", lambda case, draw: (), lambda x, w, b: b + (x @ w).sum(), [Case(n=1)], writes=(2,))
 
 
 class Tried:
     """A session in which one call was made."""
 
-    def __init__(self, arguments: Values, by_kernels: Sequence[bool]) -> None:
-        trial = Trial(WEIGHED, WEIGHED.cases[0], arguments, ["x", "w", "b"])
-        trial.expected = expect(WEIGHED, arguments)
+    def __init__(self, arguments: Values, by_kernels: Sequence[bool], challenge: Challenge) -> None:
+        trial = Trial(challenge, challenge.cases[0], arguments, ["x", "w", "b"])
+        trial.expected = expect(challenge, arguments)
         outputs = [want.exact.float() for want in trial.expected]
         entries = [
             TensorOutput("float32", list(out.shape), list(out.stride()), "cpu", "torch.empty", launched)
@@ -40,9 +41,11 @@ class Tried:
         self.evidence = Evidence([trial])
 
 
-def said(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor, *by_kernels: bool) -> str:
+def said(
+    x: torch.Tensor, w: torch.Tensor, b: torch.Tensor, *by_kernels: bool, challenge: Challenge = WEIGHED
+) -> str:
     try:
-        honest.check(Tried((x, w, b), by_kernels))  # type: ignore[arg-type]
+        honest.check(Tried((x, w, b), by_kernels, challenge))  # type: ignore[arg-type]
     except CheckFailed as failed:
         return str(failed.cause["reason"])
     return ""
@@ -71,6 +74,12 @@ def test_an_output_that_is_the_same_everywhere_needs_one_where_no_input_is_empty
 def test_an_empty_output_needs_none() -> None:
     assert said(torch.ones(0, 2), torch.ones(2), torch.ones(4), False, True) == ""
     assert said(torch.ones(0, 2), torch.ones(2), torch.ones(4), False, False) == NOT_LAUNCHED
+
+
+def test_an_argument_that_stays_as_it_is_for_want_of_input_needs_none() -> None:
+    x, w, b = torch.ones(0, 2), torch.ones(2), torch.arange(4.0)
+    assert said(x, w, b, False, challenge=IN_PLACE) == ""
+    assert said(torch.ones(1, 2), w, b, False, challenge=IN_PLACE) == NOT_LAUNCHED
 
 
 HIDDEN = """
