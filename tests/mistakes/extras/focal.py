@@ -1,0 +1,142 @@
+"""Extra: what a focal loss and its slope get wrong, and what the grader must say about it."""
+
+from __future__ import annotations
+
+from grader.dev.planted import Mistake
+
+CE = "ce = tl.where(x > 0, (1 - t) * x, -t * x) + log1p"
+LOG1P = "log1p = tl.where(one_more == 1, e, tl.log(one_more) * (e / (one_more - 1)))"
+MASKED = "tl.sum(tl.where(mask, loss, 0.0), axis=0)"
+NUMBERS = "(alpha, 1 - alpha, gamma) if alpha >= 0 else (1.0, 1.0, gamma)"
+POWER = "power = tl.where(gamma == 0, 1.0, tl.exp2(gamma * tl.log2(q)))"
+Q = "q = tl.where(x > 0, 1 - t + t * e, t + (1 - t) * e) * high"
+RELATIVE = "relative = tl.where(q > 0, (1 - 2 * t) * high * low / q, 0.0)"
+SAVE = "ctx.save_for_backward(logits, target)"
+SCALE = "slope * (tl.load(dmean_ptr) / count)"
+SLOPE = "power * (dce + gamma * ce * relative)"
+
+mistakes = [
+    Mistake(
+        "the product rule's second term is forgotten",
+        swap={SLOPE: "power * dce"},
+        fails="correct",
+        says="second term",
+    ),
+    Mistake(
+        "the product rule's first term is forgotten",
+        swap={SLOPE: "power * (gamma * ce * relative)"},
+        fails="correct",
+        says="first term",
+    ),
+    Mistake(
+        "the second term has the wrong sign",
+        swap={RELATIVE: RELATIVE.replace("1 - 2 * t", "2 * t - 1")},
+        fails="correct",
+        says="wrong sign",
+    ),
+    Mistake(
+        "the second term lacks gamma",
+        swap={SLOPE: "power * (dce + ce * relative)"},
+        fails="correct",
+        says="lacks gamma",
+    ),
+    Mistake(
+        "0 to the gamma - 1",
+        swap={
+            RELATIVE: "relative = (1 - 2 * t) * high * low",
+            SLOPE: "(power * dce + gamma * ce * tl.exp2((gamma - 1) * tl.log2(q)) * relative)",
+        },
+        fails="correct or edges",
+        says="",
+    ),
+    Mistake(
+        "0 times -inf where gamma is 0",
+        swap={POWER: "power = tl.exp2(gamma * tl.log2(q))"},
+        fails="correct or edges",
+        says="",
+    ),
+    Mistake(
+        "0 / 0 where the model is sure and right",
+        swap={RELATIVE: "relative = (1 - 2 * t) * high * low / q"},
+        fails="correct or edges",
+        says="",
+    ),
+    Mistake(
+        "alpha weighs the negatives",
+        swap={NUMBERS: NUMBERS.replace("(alpha, 1 - alpha,", "(1 - alpha, alpha,")},
+        fails="correct",
+        says="weighs the negatives",
+    ),
+    Mistake(
+        "alpha weighs all alike",
+        swap={NUMBERS: NUMBERS.replace("(alpha, 1 - alpha,", "(alpha, alpha,")},
+        fails="correct",
+        says="alike",
+    ),
+    Mistake(
+        "a negative alpha is a weight",
+        swap={NUMBERS: "alpha, 1 - alpha, gamma"},
+        fails="correct",
+        says="negative alpha",
+    ),
+    Mistake(
+        "q is how right the model is",
+        swap={Q: f"{Q}\n    q = 1 - q"},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "q is 1 less a sigmoid",
+        swap={Q: "p = tl.sigmoid(x)\n    q = t * (1 - p) + (1 - t) * (1 - tl.sigmoid(-x))"},
+        fails="correct or edges",
+        says="",
+    ),
+    Mistake("log(1 + e) of a tiny e", swap={LOG1P: "log1p = tl.log(one_more)"}, fails="correct", says=""),
+    Mistake(
+        "logarithms of sigmoids, -inf far from 0",
+        swap={CE: "ce = -t * tl.log(tl.sigmoid(x)) - (1 - t) * tl.log(tl.sigmoid(-x))"},
+        fails="correct or edges",
+        says="",
+    ),
+    Mistake(
+        "targets are taken to be 0 or 1",
+        swap={CE: "ce = tl.where(t > 0.5, tl.where(x > 0, 0.0, -x), tl.where(x > 0, x, 0.0)) + log1p"},
+        fails="correct",
+        says="",
+    ),
+    Mistake("lanes past the end count", swap={MASKED: "tl.sum(loss, axis=0)"}, fails="correct", says=""),
+    Mistake(
+        "the loss is a sum",
+        swap={"tl.sum(acc, axis=0) / count": "tl.sum(acc, axis=0)"},
+        fails="correct",
+        says="sum",
+    ),
+    Mistake(
+        "the upstream gradient is dropped", swap={SCALE: "slope / count"}, fails="correct", says="upstream"
+    ),
+    Mistake(
+        "the gradient is not divided",
+        swap={SCALE: "slope * tl.load(dmean_ptr)"},
+        fails="correct",
+        says="not divided",
+    ),
+    Mistake(
+        "the modulator is kept",
+        swap={SAVE: f"{SAVE}\n        ctx.power = torch.empty_like(logits)"},
+        fails="correct",
+        says="keeps",
+    ),
+    Mistake(
+        "torch finds the mean",
+        swap={"        return mean\n": "        return part.sum() / n\n"},
+        fails="honest",
+        says="torch",
+    ),
+    Mistake(
+        "half done: the forward pass alone",
+        swap={},
+        fails="correct",
+        says="never written",
+        undone=("backward_kernel",),
+    ),
+]
