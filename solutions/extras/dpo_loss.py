@@ -116,7 +116,7 @@ def dpo_kernel(
     e = tl.exp(-tl.abs(z))
     one_more = 1 + e
     # 1 + e forgets the last digits of a small e; what it made of them is divided out of the logarithm again.
-    log1p = tl.where(one_more == 1, e, tl.log(one_more) * (e / tl.where(one_more == 1, 1.0, one_more - 1)))
+    log1p = tl.where(one_more == 1, e, tl.log(one_more) * (e / (one_more - 1)))
     tl.store(loss_ptr + offs, tl.where(z < 0, -z, 0.0) + log1p, mask=mask)
     tl.store(chosen_ptr + offs, beta * chosen, mask=mask)
     tl.store(rejected_ptr + offs, beta * rejected, mask=mask)

@@ -9,7 +9,7 @@ BACK = "        tl.store(dlogits_ptrs, tl.zeros((BLOCK_N,), tl.float32), mask=ma
 DLOGPROB = "tl.load(dlogprob_ptr + row * stride_db + step * stride_ds)"
 LOAD = 'mask=cols < n_cols, other=-float("inf")'
 LOG1P = (
-    "log1p = tl.where(one_more == 1, e, tl.log(one_more) * (e / tl.where(one_more == 1, 1.0, one_more - 1)))"
+    "log1p = tl.where(one_more == 1, e, tl.log(one_more) * (e / (one_more - 1)))"
 )
 LOGPROB = "logprob = (tl.load(logits_ptr + label).to(tl.float32) - m) - tl.log(l_row)"
 LOSS = "tl.where(z < 0, -z, 0.0) + log1p"
