@@ -1,7 +1,25 @@
-"""Triton Track: the course's grader and command line."""
+"""Triton Track: the course's grader and command line.
 
-__version__ = "0.1.0"
+`from grader import grade, Pool, Verdict` is its door for Python: cohort/door.py says what is promised.
+"""
 
-# OWNER/NAME on GitHub, once the course has a place there: for the site's links into the repository, "Open in
-# Colab", and what a notebook's first cell installs.
-REPOSITORY = ""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from grader.version import REPOSITORY, __version__
+
+if TYPE_CHECKING:
+    from grader.cohort.door import Pool, grade
+    from grader.verdict import Verdict
+
+__all__ = ["REPOSITORY", "Pool", "Verdict", "__version__", "grade"]
+
+
+def __getattr__(name: str) -> Any:
+    """What is promised to Python, imported when it is first wanted: `track status` has no use for it."""
+    if name not in ("grade", "Pool", "Verdict"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from grader.cohort import door
+
+    return getattr(door, name)

@@ -198,6 +198,43 @@ class Verdict:
         wrong = failed is not None and failed.group in ("correct", "edges") and "type" not in failed.cause
         return wrong and any(bug.state in ("standing", "hidden") for bug in bugs)
 
+    def score(self) -> float:
+        """How good the file is, from 0 to 1: for a leaderboard, or as the reward of a training loop.
+
+        0 for what does not import, and for what is not honest: a result that did not come from the file's
+        own kernel is worth nothing. Else the sum of
+
+        - 0.3 × the share of `correct` cases that passed, and 0.2 × that of `edges`; what was not reached
+          has not passed, what cannot be measured here is left out;
+        - 0.1 for a grading that passed as a whole;
+        - 0.2 × the share of the needed speed that was reached, once every case is right;
+        - 0.2 × how far a pass is on its way from the needed time to the limit, a plain copy of the bytes
+          that the task must move (see SpeedResult): 0 at the bar, 1 where nothing is left to gain.
+
+        A pass is 0.8 or more where its speed is known, 0.6 where it could not be measured, and 1 on a day
+        without a bar. Of a prediction the times are predicted ones: `speed.evidence` says which.
+        """
+        first = self.failed
+        if not self.checks or self.status == "unstarted" or (first and first.group in ("imports", "honest")):
+            return 0.0
+        right = 0.3 * self._share("correct") + 0.2 * self._share("edges")
+        passed = self.status == "passed"
+        if self.speed is None:
+            barred = any(check.group == "fast" for check in self.checks)
+            return round(right + 0.1 * passed + 0.4 * (passed and not barred), 4)
+        speed = self.speed
+        room = speed.needed_us - speed.copy_us
+        gained = min(1.0, max(0.0, (speed.needed_us - speed.yours_us) / room)) if room > 0 else 1.0
+        return round(right + 0.1 * passed + 0.2 * min(1.0, speed.ratio) + 0.2 * gained * passed, 4)
+
+    def _share(self, group: str) -> float:
+        """Of the group's cases that could be tried, how many passed; all of none, once the rest is right."""
+        outcomes = [check.outcome for check in self.checks if check.group == group]
+        tried = [outcome for outcome in outcomes if outcome != "not measured"]
+        if not tried:
+            return float(self.status in ("passed", "slow", "inconclusive"))
+        return tried.count("passed") / len(tried)
+
     def to_json(self) -> dict[str, Any]:
         """The document that `--json` prints; `schema` changes when a field changes its meaning."""
         return {"schema": SCHEMA, **asdict(self)}

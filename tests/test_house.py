@@ -26,7 +26,7 @@ def imports(module: str) -> Iterator[str]:
     for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in MODULES)
-        if isinstance(node, ast.Constant) and node.value in MODULES:
+        if isinstance(node, ast.Constant) and node.value in MODULES and node.value != PACKAGE.name:
             yield node.value  # importlib's, or what a process is started with
         if isinstance(node, ast.ImportFrom) and node.module in MODULES:
             whole = [f"{node.module}.{alias.name}" for alias in node.names]

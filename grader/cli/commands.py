@@ -10,9 +10,10 @@ from typing import Literal
 
 import click
 
-from grader import __version__, catalog
+from grader import catalog
 from grader.cli import shell
 from grader.cli.bench import bench
+from grader.cli.cohort import cohort
 from grader.cli.looking import inspect, show
 from grader.cli.notebook import notebook
 from grader.cli.python import python
@@ -25,6 +26,7 @@ from grader.learner import handing, workspace
 from grader.screens import Terminal, pages, progress
 from grader.screens.terminal import examples
 from grader.verdict import EXIT_CANNOT_GRADE, EXIT_PASSED
+from grader.version import __version__
 
 COMPLETION = """\b
 Tab completion (days complete by name, too):
@@ -221,7 +223,7 @@ def doctor(as_json: bool) -> None:
     raise click.exceptions.Exit(EXIT_PASSED if fine else EXIT_CANNOT_GRADE)
 
 
-for command in (inspect, show, bench, report, python, notebook):
+for command in (inspect, show, bench, report, python, notebook, cohort):
     track.add_command(command)
 
 

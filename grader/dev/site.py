@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from grader import REPOSITORY, catalog
+from grader import catalog
 from grader.catalog import Day
 from grader.dev import sitecheck, sitemeasured, sitepages
 from grader.dev.fetched import fetch
@@ -22,6 +22,7 @@ from grader.errors import CannotGrade, TrackError
 from grader.learner.workspace import writing
 from grader.screens import notebook, picture
 from grader.setup.firstrun import Clone
+from grader.version import REPOSITORY
 
 STYLE = Path(__file__).with_name("site.css")
 ROOMS = ("judge", "interpreter", "meter", "compiler", "predict", "engine", "runner", "formulas", "cli")

@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from grader import REPOSITORY
+from grader.version import REPOSITORY
 
 # Bytes of a page with all that it loads, the index of the search too, compressed as a server sends them.
 HEAVY = 500_000

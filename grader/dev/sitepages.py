@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Set
 from pathlib import Path, PurePosixPath
 from posixpath import normpath
 
-from grader import REPOSITORY, catalog
+from grader import catalog
 from grader.catalog import Day
 from grader.learner.hints import TIERS, read
+from grader.version import REPOSITORY
 
 FENCE = re.compile(r"^(```.*?^```)$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#)([^)#\s]+)(#[^)\s]*)?\)")

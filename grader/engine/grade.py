@@ -169,7 +169,7 @@ def versions() -> dict[str, str]:
         try:
             found[name] = version(package)
         except PackageNotFoundError:
-            from grader import __version__
+            from grader.version import __version__
 
             found[name] = __version__ if name == "track" else "not installed"
     return found

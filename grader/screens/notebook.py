@@ -10,10 +10,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-from grader import REPOSITORY
 from grader.catalog import Day
 from grader.errors import TrackError
 from grader.learner.workspace import writing
+from grader.version import REPOSITORY
 
 FIRST = """\
 # Installs the course where it is missing; a torch and a Triton that fit stay. Works with a GPU and without.

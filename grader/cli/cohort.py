@@ -1,0 +1,150 @@
+"""`track cohort`: what a class or a contest handed in, graded on Ray."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from grader import catalog
+from grader.cli.shell import as_json, emit
+from grader.errors import CannotGrade, TrackError
+from grader.learner.workspace import writing
+from grader.screens import Terminal
+from grader.screens.terminal import examples, near
+
+# Each command imports what it needs: `track status` has no use for SQL or Ray.
+
+in_db = click.option(
+    "--db",
+    type=click.Path(path_type=Path),
+    default=Path("cohort.db"),
+    show_default=True,
+    help="The database.",
+)
+
+
+@click.group()
+def cohort() -> None:
+    """Grade what a class or a contest handed in, on as many machines as there are.
+
+    Verdicts go to a database. Started again it grades only what is missing.
+    """
+
+
+@cohort.command(
+    epilog=examples(
+        "track cohort grade homework/",
+        "track cohort grade week2.zip --days 8-14",
+        "track cohort grade - < a.jsonl",
+    )
+)
+@click.argument("submissions")
+@in_db
+@click.option(
+    "--ray",
+    "address",
+    default="local",
+    show_default=True,
+    metavar="local|auto|ADDRESS",
+    help="Start a Ray on this machine, or use the cluster that is there.",
+)
+@click.option("--days", metavar="8-14,20,rope", help="Grade these alone.")
+@click.option("--gpus", is_flag=True, help="Grade on GPUs, one grading on each; speed is measured.")
+@click.option("--strict/--no-strict", default=True, help="Confine the code as far as each machine allows.")
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), metavar="N", help="Draw the same inputs for all.")
+def grade(
+    submissions: str, db: Path, address: str, days: str | None, gpus: bool, strict: bool, seed: int | None
+) -> None:  # fmt: skip
+    """Grade SUBMISSIONS: a folder with a folder or zip for each learner, a zip of such, or JSON lines.
+
+    A learner's folder holds day13.py and the like, or is a my-track as it stands. A line is
+    {"id": "ann", "day": 13, "source": "..."}; - reads them from stdin.
+    What cannot be graded is named, and the rest is graded. Exit code 0: everything has a verdict.
+    """
+    from grader.cohort import handed, readers, screen, spread
+    from grader.cohort.feed import Feed
+    from grader.cohort.store import Store, reading
+
+    wanted = handed.chosen(days) if days else frozenset(catalog.course())
+    items = (one for one in readers.read(submissions) if isinstance(one, handed.Trouble) or one.day in wanted)
+    with spread.cluster(address) as ray, screen.Progress(Terminal(sys.stderr)) as live, writing(db):
+        graders = spread.Graders(ray, "gpu" if gpus else "cpu", seed)
+        with Store(db, graders.conditions(strict)) as store:
+            tally = Feed(store, graders, live).all(items)
+    with reading(db) as kept:
+        screen.graded(Terminal(sys.stdout), tally, kept, db)
+    raise click.exceptions.Exit(1 if tally.troubles else 0)
+
+
+@cohort.command(epilog=examples("track cohort status", "track cohort status --json"))
+@in_db
+@as_json
+def status(db: Path, as_json: bool) -> None:
+    """Show what has a verdict and what not, day by day; also while a run goes on."""
+    from grader.cohort import report, screen, store
+
+    with store.reading(db) as kept:
+        if as_json:
+            days = [asdict(one) | {"stopped": one.stopped} for one in report.by_day(kept)]
+            return emit(days=days, troubles=[asdict(one) for one in store.troubles(kept)])
+        screen.status(Terminal(sys.stdout), kept, db)
+
+
+@cohort.command(epilog=examples("track cohort show ann 13", "track cohort show ann 13 --json"))
+@click.argument("id")
+@click.argument("day")
+@in_db
+@as_json
+def show(id: str, day: str, db: Path, as_json: bool) -> None:
+    """Show a verdict as the learner would see it."""
+    from grader.cohort import feedback, store
+
+    wanted = catalog.find(day)
+    with store.reading(db) as kept:
+        verdict, source = store.verdict_of(kept, id, str(wanted.key))
+    if verdict is None:
+        raise CannotGrade(
+            f"What {id} handed in for {wanted.kind} {wanted.key} has no verdict yet.", "track cohort grade"
+        )
+    if as_json:
+        return emit(**verdict.to_json())
+    feedback.seen_by_the_learner(Terminal(sys.stdout), wanted, verdict, source)
+
+
+@cohort.command(epilog=examples("track cohort export results.csv", "track cohort export results.parquet"))
+@click.argument("file", type=click.Path(path_type=Path))
+@in_db
+def export(file: Path, db: Path) -> None:
+    """Write every submission with its verdict into FILE: .csv, .jsonl (with whole verdicts) or .parquet."""
+    from grader.cohort import export as exporting
+    from grader.cohort import store
+
+    with store.reading(db) as kept:
+        number = exporting.export(kept, file)
+    click.echo(f"{near(file)}: {number:,} rows")
+
+
+@cohort.command(epilog=examples("track cohort pages report"))
+@click.argument("folder", type=click.Path(path_type=Path))
+@in_db
+@click.option("--no-feedback", is_flag=True, help="Leave the learners' files out.")
+def pages(folder: Path, db: Path, no_feedback: bool) -> None:
+    """Write the class page, the leaderboard, and for each learner what they would see, into FOLDER."""
+    from grader.cohort import feedback, store
+    from grader.cohort import pages as written
+
+    if folder.is_file():
+        raise TrackError(f"{folder} is a file.", "track cohort pages report")
+    with store.reading(db) as kept, writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, page in (
+            ("class.html", written.of_class(kept)),
+            ("leaderboard.html", written.leaderboard(kept)),
+        ):
+            (folder / name).write_text(page, encoding="utf-8")
+        files = 0 if no_feedback else feedback.write(kept, folder / "feedback")
+    told = "" if no_feedback else f", and {files:,} files in feedback/"
+    click.echo(f"{near(folder)}: class.html, leaderboard.html{told}")

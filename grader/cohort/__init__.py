@@ -1,0 +1,1 @@
+"""Many gradings: from Python, and of a whole cohort on Ray."""
