@@ -70,7 +70,7 @@ def grade(
 
     wanted = handed.chosen(days) if days else frozenset(catalog.course())
     items = (one for one in readers.read(submissions) if isinstance(one, handed.Trouble) or one.day in wanted)
-    with spread.cluster(address) as ray, screen.Progress(Terminal(sys.stderr)) as live, writing(db):
+    with spread.cluster(address) as ray, screen.Progress(Terminal(sys.stderr)) as live:
         graders = spread.Graders(ray, "gpu" if gpus else "cpu", seed)
         with Store(db, graders.conditions(strict)) as store:
             tally = Feed(store, graders, live).all(items)

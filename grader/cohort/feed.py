@@ -88,6 +88,7 @@ class Feed:
         while self.flying:
             self._land()
         self.store.commit()
+        self.tally.share = 1.0
         return self.tally
 
     def _take(self, submission: Submission) -> None:

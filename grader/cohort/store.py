@@ -16,6 +16,7 @@ from types import TracebackType
 
 from grader.cohort.handed import Submission, Trouble
 from grader.errors import BadSubmission, TrackError
+from grader.learner.workspace import writing
 from grader.verdict import Verdict
 
 SCHEMA = Path(__file__).with_name("schema.sql")
@@ -97,7 +98,8 @@ class Store:
 
     def __init__(self, path: Path, conditions: Conditions) -> None:
         self.conditions = conditions
-        self._lock = path.with_name(f"{path.name}.lock").open("w")
+        with writing(path):
+            self._lock = path.with_name(f"{path.name}.lock").open("w")
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -166,9 +166,10 @@ def bars(file: Path, days: tuple[str, ...]) -> None:
 
 @dev.command(context_settings=passing_on, add_help_option=False)
 @rest
-def table(arguments: tuple[str, ...]) -> None:
-    """Make the page of the extras' times from such a file, and hold their bars against the rule."""
-    raise click.exceptions.Exit(_python("grader.dev.tabled", *arguments))
+def drill(arguments: tuple[str, ...]) -> None:
+    """Grade a cohort on Ray while what grades it is killed; needs ray."""
+    raise click.exceptions.Exit(_python("grader.dev.drill", *arguments))
+
 
 
 @dev.command(context_settings=passing_on, add_help_option=False)

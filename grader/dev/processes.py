@@ -24,7 +24,7 @@ def of_role(role: str, parent: int) -> list[int]:
     if role == "parent":
         return [parent]
     forked = sorted(children(parent), key=_born)
-    compiling = [pid for pid in forked if SIBLING in _told(pid, "cmdline")]
+    compiling = [pid for pid in forked if SIBLING in told(pid, "cmdline")]
     if role == "parent of builders":
         return compiling
     if role == "builder":
@@ -36,23 +36,25 @@ def of_role(role: str, parent: int) -> list[int]:
 def left(mark: str, expected: set[int]) -> list[int]:
     """The processes with this text in their environment that are there but not expected, once all settled."""
     until = time.monotonic() + SETTLE
-    while (found := _marked(mark) - expected) and time.monotonic() < until:
+    while (found := marked(mark) - expected) and time.monotonic() < until:
         time.sleep(0.05)
     return sorted(found)
 
 
-def _marked(mark: str) -> set[int]:
+def marked(mark: str) -> set[int]:
+    """The processes with this text in their environment."""
     pids = (int(name) for name in os.listdir("/proc") if name.isdecimal())
-    return {pid for pid in pids if mark in _told(pid, "environ")}
+    return {pid for pid in pids if mark in told(pid, "environ")}
 
 
 def _born(pid: int) -> tuple[int, int]:
     """When it was started, in clock ticks since the machine was; in one tick the lower pid comes first."""
-    fields = _told(pid, "stat").rpartition(")")[2].split()
+    fields = told(pid, "stat").rpartition(")")[2].split()
     return int(fields[19]) if fields else 0, pid
 
 
-def _told(pid: int, name: str) -> str:
+def told(pid: int, name: str) -> str:
+    """A file of /proc on a process, empty where it is gone."""
     with suppress(OSError):
         return Path(f"/proc/{pid}/{name}").read_text(errors="replace")
     return ""
