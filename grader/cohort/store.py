@@ -77,12 +77,16 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
         connection.close()
 
 
-def _check(connection: sqlite3.Connection, path: Path) -> None:
+def _check(connection: sqlite3.Connection, path: Path, *, new: bool = False) -> None:
+    """Raises:
+    TrackError: it is none of ours; one that is `new` may be empty.
+    """
     try:
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     except sqlite3.DatabaseError as error:
         raise TrackError(f"{path} is no database: {error}.", "track cohort grade --db FILE") from None
-    if version != VERSION:
+    if version != VERSION and (tables or not new):
         raise TrackError(f"{path} is no cohort of this course.", "track cohort grade --db FILE")
 
 
@@ -105,10 +109,9 @@ class Store:
         except BlockingIOError:
             raise TrackError(f"Another run writes {path}.", f"track cohort status --db {path}") from None
         self._db = sqlite3.connect(path, timeout=30)
-        if self._db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
-            _check(self._db, path)
-        self._db.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; {SCHEMA.read_text()}")
-        self._db.execute(f"PRAGMA user_version={VERSION}")
+        _check(self._db, path, new=True)
+        self._db.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")
+        self._db.executescript(f"BEGIN; {SCHEMA.read_text()} PRAGMA user_version={VERSION}; COMMIT")
         run = "INSERT INTO run (at, course, torch, triton, gpu, strict) VALUES (?, ?, ?, ?, ?, ?)"
         self.run = self._db.execute(run, (_now(), *astuple(conditions))).lastrowid
         self.commit()

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from grader import catalog
-from grader.dev.fetched import fetch
+from grader.dev.fetched import cohort_home, fetch, fetch_cohort
 from grader.errors import CannotGrade, TrackError
 from grader.screens import Terminal
 from grader.screens.terminal import examples
@@ -43,6 +43,8 @@ def test(arguments: tuple[str, ...]) -> None:
 
         if not web.fetched():
             click.echo("  !!  it could not be fetched; the site's tests are skipped", err=True)
+        if not fetch_cohort():
+            click.echo("  !!  it could not be fetched; its tests are skipped", err=True)
     raise click.exceptions.Exit(_python("pytest", "-n", "auto", "--dist", "loadgroup", *arguments))
 
 
@@ -167,7 +169,10 @@ def bars(file: Path, days: tuple[str, ...]) -> None:
 @dev.command(context_settings=passing_on, add_help_option=False)
 @rest
 def drill(arguments: tuple[str, ...]) -> None:
-    """Grade a cohort on Ray while what grades it is killed; needs ray."""
+    """Grade a cohort on Ray while what grades it is killed."""
+    if not fetch_cohort():
+        raise CannotGrade("Ray could not be fetched.", "track dev drill, with network")
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(cohort_home()), str(catalog.ROOT)])
     raise click.exceptions.Exit(_python("grader.dev.drill", *arguments))
 
 

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import click
 
+from grader import catalog
+from grader.setup.firstrun import Clone
+
 
 def fetch(place: Path, what: str, requirements: Sequence[str], *more: str) -> bool:
     """Installs into `place`, a folder for PYTHONPATH, unless it is there; whether it is.
@@ -28,3 +31,13 @@ def fetch(place: Path, what: str, requirements: Sequence[str], *more: str) -> bo
         return False
     partial.rename(place)
     return True
+
+
+def cohort_home() -> Path:
+    """Where Ray and what goes with it lie: a folder for PYTHONPATH."""
+    return Path(sys.prefix) / "cohort" / Clone(catalog.ROOT).pins("cohort")[0]
+
+
+def fetch_cohort() -> bool:
+    """Whether Ray is there, or could be fetched."""
+    return fetch(cohort_home(), "Ray", Clone(catalog.ROOT).pins("cohort"))
