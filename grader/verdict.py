@@ -211,7 +211,7 @@ class Verdict:
         - 0.2 × how far a pass is on its way from the needed time to the limit, a plain copy of the bytes
           that the task must move (see SpeedResult): 0 at the bar, 1 where nothing is left to gain.
 
-        A pass is 0.8 or more where its speed is known, 0.6 where it could not be measured, and 1 on a day
+        A pass is at least 0.8 where its speed is known, 0.6 where it could not be measured, and 1 on a day
         without a bar. Of a prediction the times are predicted ones: `speed.evidence` says which.
         """
         first = self.failed
@@ -221,11 +221,11 @@ class Verdict:
         passed = self.status == "passed"
         if self.speed is None:
             barred = any(check.group == "fast" for check in self.checks)
-            return round(right + 0.1 * passed + 0.4 * (passed and not barred), 4)
+            return right + 0.1 * passed + 0.4 * (passed and not barred)
         speed = self.speed
         room = speed.needed_us - speed.copy_us
         gained = min(1.0, max(0.0, (speed.needed_us - speed.yours_us) / room)) if room > 0 else 1.0
-        return round(right + 0.1 * passed + 0.2 * min(1.0, speed.ratio) + 0.2 * gained * passed, 4)
+        return right + 0.1 * passed + 0.2 * min(1.0, speed.ratio) + 0.2 * gained * passed
 
     def _share(self, group: str) -> float:
         """Of the group's cases that could be tried, how many passed; all of none, once the rest is right."""

@@ -32,8 +32,8 @@ def surroundings(tmp_path: Path) -> dict[str, str]:
     found = cohort_home().is_dir()
     if not (found or importlib.util.find_spec("ray")):
         pytest.skip("Ray is fetched by `track dev test` without arguments, or by `track dev drill`")
-    path = os.pathsep.join([str(cohort_home())] * found + [str(catalog.ROOT)])
-    return {**os.environ, "PYTHONPATH": path, "TRACK_HOME": str(tmp_path)}
+    path = [str(cohort_home())] * found + [str(catalog.ROOT), os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path), "TRACK_HOME": str(tmp_path)}
 
 
 def test_a_cohort_is_graded_once_and_what_kills_is_told(tmp_path: Path, surroundings: dict[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""What people look at: pages, files for learners, tables for other programs, and the commands that give them."""
+"""What people look at: pages, files for learners, tables for other programs, and their commands."""
 
 from __future__ import annotations
 
