@@ -63,9 +63,9 @@ def leaderboard(db: sqlite3.Connection) -> str:
 
 def _stops(days: Sequence[report.OfDay]) -> str:
     rows = []
-    for one in sorted(days, key=lambda one: -one.stopped / (one.handed_in or 1)):
+    for one in sorted(days, key=lambda one: -one.stopped / one.handed_in):
         share = one.stopped / one.handed_in
-        bar = f'<meter value="{share:.3f}" title="{share:.0%}"></meter> {share:.0%}'
+        bar = f'<meter value="{share:.3f}" low="0.25" high="0.5" optimum="0"></meter> {share:.0%}'
         counts = (one.handed_in, one.passed, one.stopped, one.slow, one.unstarted, one.waiting)
         cells = "".join(f'<td class="n">{count:,}</td>' for count in counts)
         rows.append(f"<tr><td>{escape(_day(one.day))}</td>{cells}<td>{bar}</td></tr>")
@@ -131,11 +131,12 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequenc
     return _framed(head, lines)
 
 
-def _framed(head: str, rows: Sequence[str], caption: str = "", kind: str = "") -> str:
-    told = f"<caption>{escape(caption)}</caption>" if caption else ""
+def _framed(head: str, rows: Sequence[str], told: str = "", kind: str = "") -> str:
+    """A table that is moved sideways where the screen is narrower, and what it says above it."""
+    said = f'<p class="dim">{escape(told)}</p>' if told else ""
     body = "\n".join(rows)
-    table = f"{told}<thead><tr>{head}</tr></thead><tbody>\n{body}</tbody>"
-    return f'<div class="wide"><table class="{kind}">{table}</table></div>'
+    table = f"<thead><tr>{head}</tr></thead><tbody>\n{body}</tbody>"
+    return f'{said}<div class="wide"><table class="{kind}">{table}</table></div>'
 
 
 def _page(title: str, parts: Iterable[str]) -> str:

@@ -13,11 +13,9 @@ from typing import Any
 from grader.cohort import worker
 from grader.cohort.handed import Submission
 from grader.cohort.store import Conditions
-from grader.cohort.worker import Device, Outcome
+from grader.cohort.worker import TRIES, Device, Outcome
 from grader.engine.surroundings import import_path
 from grader.errors import CannotGrade
-
-TRIES = 3  # of a source that ends the process which grades it
 
 
 @contextmanager
@@ -75,7 +73,7 @@ class Graders:
         if not self.slots:
             raise CannotGrade(f"This Ray cluster has no {self.device.upper()}.", "ray status")
         try:
-            here = self._remote(worker.conditions_here)
+            here = self._remote(worker.ready)
             found: Conditions = self.ray.get(here.remote(self.device, strict))
         except self.ray.exceptions.RayError as error:
             problem = f"A node cannot grade: {_last_line(error)}"

@@ -17,10 +17,12 @@ from grader.cohort.door import graded
 from grader.cohort.store import Conditions
 from grader.engine import grade as engine
 from grader.engine.warm import Warm
-from grader.errors import TrackError
+from grader.errors import CannotGrade, TrackError
 from grader.setup import nvidia
+from grader.setup.doctor import unfit
 
 Device = Literal["cpu", "gpu"]
+TRIES = 3  # of a source that ends whoever grades it
 _parents: dict[str, Warm] = {}
 
 
@@ -41,17 +43,44 @@ class Outcome(TypedDict, total=False):
 
 
 def grade(key: str, source: bytes, device: Device, seed: int | None, conditions: Conditions) -> Outcome:
-    """Grade one source on the day that `key` names."""
+    """Grade one source on the day that `key` names; again, where the warm parent ended with it in hand."""
+    here = conditions_here(device, conditions.strict)
+    if here != conditions:
+        return {"problem": f"the run is for {conditions}, and a node has {here}"}
+    for _ in range(TRIES):
+        outcome = _once(key, source, device, seed, conditions.strict)
+        if "ended" not in outcome:
+            return outcome
+    return {"ended": TRIES}
+
+
+def _once(key: str, source: bytes, device: Device, seed: int | None, strict: bool) -> Outcome:
+    parent = _parent(device)
     try:
-        here = conditions_here(device, conditions.strict)
-        if here != conditions:
-            return {"problem": f"the run is for {conditions}, and a node has {here}"}
-        verdict = graded(
-            catalog.find(key), source, _parent(device), device=device, seed=seed, strict=conditions.strict
-        )
+        verdict = graded(catalog.find(key), source, parent, device=device, seed=seed, strict=strict)
     except TrackError as error:
-        return {"problem": error.problem}
+        return {"ended": 1} if _gone(parent) else {"problem": error.problem}
+    # A verdict that says so may be true of the source, or of who else uses this machine: seen again, it is.
+    if verdict.status == "crashed" and _gone(parent):
+        return {"ended": 1}
     return {"verdict": verdict.to_json(), "shape": shape(source)}
+
+
+def _gone(parent: Warm) -> bool:
+    """Whether it ended after it had begun."""
+    return parent.ready and parent.process.poll() is not None
+
+
+def ready(device: Device, strict: bool) -> Conditions:
+    """Under what this process grades.
+
+    Raises:
+        CannotGrade: it cannot.
+    """
+    problem = unfit(device)
+    if problem is not None:
+        raise CannotGrade(f"{problem.what}", problem.fix)
+    return conditions_here(device, strict)
 
 
 def _parent(device: Device) -> Warm:
@@ -79,15 +108,16 @@ def shape(source: bytes) -> str:
 def conditions_here(device: Device, strict: bool) -> Conditions:
     """Under what this process grades."""
     found = engine.versions()
-    gpu = _gpu() if device == "gpu" else "cpu (interpreter)"
+    gpu = _gpu(os.environ.get("CUDA_VISIBLE_DEVICES", "0")) if device == "gpu" else "cpu (interpreter)"
     return Conditions(f"{found['track']}+{_digest()}", found["torch"], found["triton"], gpu, strict)
 
 
-def _gpu() -> str:
-    """The name of the GPU that this process was given, or of the first one."""
-    given = os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")[0]
-    found = nvidia.gpus()
-    return next((g.name for place, g in enumerate(found) if given in (str(place), g.uuid)), "an unknown GPU")
+@cache
+def _gpu(visible: str) -> str:
+    """The name of the first of the GPUs that this process may see, given by number or UUID."""
+    first = visible.partition(",")[0]
+    found = enumerate(nvidia.gpus())
+    return next((gpu.name for place, gpu in found if first in (str(place), gpu.uuid)), "an unknown GPU")
 
 
 @cache

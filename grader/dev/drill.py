@@ -40,7 +40,7 @@ from grader.errors import TrackError
 
 ROLES = ("worker", "warm parent", "node", "driver")
 MARKS = {"worker": "ray::grade", "warm parent": "grader.engine.parent"}
-DAYS = 10  # whose planted files are graded: the quick ones
+DAYS = 14  # whose planted files are graded: the quick ones
 PATIENCE = 180.0  # seconds in which verdicts must come again after a kill
 FRESH = 2  # verdicts that show that nothing hangs
 SEED = 4021
