@@ -62,7 +62,8 @@ def test_every_command_is_shown() -> None:
 
 @pytest.mark.parametrize("option", sorted(set(re.findall(r"(?<![\w-])--[a-z]+|(?<![\w-])-k\b", README))))
 def test_an_option_that_is_named_belongs_to_some_command(option: str) -> None:
-    commands = [track, *track.commands.values()]
+    groups = [track, *(one for one in track.commands.values() if isinstance(one, click.Group))]
+    commands = [track, *(command for group in groups for command in group.commands.values())]
     assert option in {
         "--help",
         *(name for command in commands for one in command.params for name in one.opts),
