@@ -25,7 +25,13 @@ class Progress:
 
     def __init__(self, terminal: Terminal) -> None:
         self._terminal, self._said = terminal, time.monotonic()
-        self._live = Live(console=terminal.console, transient=True, auto_refresh=False)
+        self._live = Live(
+            console=terminal.console,
+            transient=True,
+            auto_refresh=False,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
 
     def __enter__(self) -> Progress:
         if self._terminal.live:

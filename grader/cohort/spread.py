@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -40,10 +40,12 @@ def cluster(address: str) -> Iterator[Any]:
     except (ConnectionError, OSError, RuntimeError, ValueError) as error:
         problem = str(error).strip().partition("\n")[0]
         raise CannotGrade(f"Ray cannot be reached at {address}: {problem}", "ray status") from error
-    try:
-        yield ray
-    finally:
-        ray.shutdown()
+    # Ray prints a page for each worker or node that is lost; what becomes of their tasks it tells us, too.
+    with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
+        try:
+            yield ray
+        finally:
+            ray.shutdown()
 
 
 @dataclass(frozen=True)
