@@ -9,13 +9,14 @@ from pathlib import Path
 import click
 
 from grader import catalog
-from grader.cli.shell import as_json, emit
+from grader.cli.shell import EXIT_STOPPED, as_json, emit
 from grader.errors import CannotGrade, TrackError
 from grader.learner.workspace import writing
 from grader.screens import Terminal
 from grader.screens.terminal import examples, near
 
 # Each command imports what it needs: `track status` has no use for SQL or Ray.
+
 
 in_db = click.option(
     "--db",
@@ -64,16 +65,28 @@ def grade(
     {"id": "ann", "day": 13, "source": "..."}; - reads them from stdin.
     What cannot be graded is named, and the rest is graded. Exit code 0: everything has a verdict.
     """
+    import sqlite3
+
     from grader.cohort import handed, readers, screen, spread
     from grader.cohort.feed import Feed
     from grader.cohort.store import Store, reading
 
     wanted = handed.chosen(days) if days else frozenset(catalog.course())
     items = (one for one in readers.read(submissions) if isinstance(one, handed.Trouble) or one.day in wanted)
-    with spread.cluster(address) as ray, screen.Progress(Terminal(sys.stderr)) as live:
-        graders = spread.Graders(ray, "gpu" if gpus else "cpu", seed)
-        with Store(db, graders.conditions(strict)) as store:
-            tally = Feed(store, graders, live).all(items)
+    try:
+        with spread.cluster(address) as ray, screen.Progress(Terminal(sys.stderr)) as live:
+            graders = spread.Graders(ray, "gpu" if gpus else "cpu", seed)
+            with Store(db, graders.conditions(strict)) as store:
+                tally = Feed(store, graders, live).all(items)
+    except KeyboardInterrupt:
+        Terminal(sys.stderr).line(
+            "Stopped. The verdicts so far are kept; the same command goes on from there."
+        )
+        raise click.exceptions.Exit(EXIT_STOPPED) from None
+    except sqlite3.OperationalError as error:
+        raise CannotGrade(
+            f"{db} cannot be written: {error}.", "The same command goes on from there."
+        ) from error
     with reading(db) as kept:
         screen.graded(Terminal(sys.stdout), tally, kept, db)
     raise click.exceptions.Exit(1 if tally.troubles else 0)

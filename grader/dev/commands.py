@@ -176,7 +176,6 @@ def drill(arguments: tuple[str, ...]) -> None:
     raise click.exceptions.Exit(_python("grader.dev.drill", *arguments))
 
 
-
 @dev.command(context_settings=passing_on, add_help_option=False)
 @rest
 def predicted(arguments: tuple[str, ...]) -> None:

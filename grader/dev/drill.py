@@ -1,4 +1,4 @@
-"""A cohort graded while what grades it is killed: `track dev drill [--files N] [--kills N] [--seed N]`.
+"""A cohort graded while what grades it is killed: `track dev drill [--files N] [--seed N]`.
 
 On this machine a Ray cluster of two nodes is made, a core each, and `track cohort grade` started on it.
 
@@ -8,6 +8,8 @@ killed and started again. Then the table must hold the same statuses and diagnos
 
 With `--kills`, right files of day 1 are handed in, all different, and at random moments a worker, a warm
 parent, a node or the driver gets SIGKILL, so many times. After each kill no verdict is lost, and others come.
+
+With `--empty`, nothing is graded and nobody killed: see overhead.py.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ from typing import Any
 
 from grader import catalog
 from grader.cohort.door import Pool
-from grader.dev import planted
+from grader.dev import overhead, planted
 from grader.dev.processes import marked, told
 from grader.engine.surroundings import import_path
 from grader.errors import TrackError
@@ -60,6 +62,11 @@ class Bench:
     def database(self) -> Path:
         return self.folder / "cohort.db"
 
+    @property
+    def log(self) -> str:
+        """What the driver printed."""
+        return (self.folder / "driver.log").read_text(errors="replace")
+
     def join(self) -> None:
         self.nodes.append(self.cluster.add_node(num_cpus=1))
 
@@ -84,8 +91,10 @@ class Bench:
         while time.monotonic() < end:
             if len(self.verdicts()) >= number:
                 return True
-            if self.driver and self.driver.poll() is not None and self.driver.returncode not in (0, 1):
-                raise TrackError(f"The driver ended with {self.driver.returncode}: {self.folder}/driver.log")
+            if self.driver and self.driver.poll() in (0, 1):  # it is done
+                return len(self.verdicts()) >= number
+            if self.driver and self.driver.poll() is not None:
+                raise TrackError("The driver ended: " + self.log)
             time.sleep(0.2)
         return False
 
@@ -179,9 +188,14 @@ def main() -> None:
         "track dev drill", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--files", type=int, default=300, help="how many are handed in; 300 unless told")
-    parser.add_argument("--kills", type=int, default=0)
+    parser.add_argument("--kills", type=int, default=0, help="how often somebody is killed, at random")
+    parser.add_argument(
+        "--empty", type=int, default=0, help="hand in so many, and measure what feeding costs"
+    )
     parser.add_argument("--seed", type=int, default=1, help="of what is taken, and of who is killed when")
     chosen = parser.parse_args()
+    if chosen.empty:
+        return overhead.run(chosen.empty)
     rng = random.Random(chosen.seed)
     lines = different(200 * chosen.kills) if chosen.kills else sources(chosen.files, rng)
     with tempfile.TemporaryDirectory(prefix="track-drill-") as folder:
@@ -210,7 +224,7 @@ def drill(folder: Path, lines: list[dict[str, Any]], act: Callable[[Bench], Iter
         bench.join()
         bench.start()
         if not bench.until(1, PATIENCE):
-            raise TrackError("No verdict came: " + (folder / "driver.log").read_text(errors="replace"))
+            raise TrackError("No verdict came: " + bench.log)
         for problem in act(bench):
             print(problem, flush=True)
             number += 1

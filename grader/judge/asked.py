@@ -45,7 +45,9 @@ class Asked:
 
     def claims(self) -> list[tuple[Challenge, Claim, Case]]:
         """The shapes of all claims, where these were asked for."""
-        asked = self.challenges if self.request.claims and self.request.speed and not self.request.only else ()
+        asked = (
+            self.challenges if self.request.claims and self.request.speed and not self.request.only else ()
+        )
         return [(c, claim, case) for c in asked for claim in c.claims for case in claim.cases]
 
     def relations(self) -> list[tuple[Challenge, Relation]]:

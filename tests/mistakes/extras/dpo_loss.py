@@ -8,9 +8,7 @@ AIM = "(tl.where(cols == label, 1.0, 0.0) - p) * dlogprob"
 BACK = "        tl.store(dlogits_ptrs, tl.zeros((BLOCK_N,), tl.float32), mask=mask)\n"
 DLOGPROB = "tl.load(dlogprob_ptr + row * stride_db + step * stride_ds)"
 LOAD = 'mask=cols < n_cols, other=-float("inf")'
-LOG1P = (
-    "log1p = tl.where(one_more == 1, e, tl.log(one_more) * (e / (one_more - 1)))"
-)
+LOG1P = "log1p = tl.where(one_more == 1, e, tl.log(one_more) * (e / (one_more - 1)))"
 LOGPROB = "logprob = (tl.load(logits_ptr + label).to(tl.float32) - m) - tl.log(l_row)"
 LOSS = "tl.where(z < 0, -z, 0.0) + log1p"
 RESCALED = "l_i = l_i * tl.exp2((m_i - m_new) * LOG2_E) + tl.sum(p, axis=0)"
@@ -61,9 +59,7 @@ mistakes = [
     ),
     Mistake(
         "masked tokens get a gradient",
-        swap={
-            "        row, step = token": "        pass\n    if True:\n        row, step = token"
-        },
+        swap={"        row, step = token": "        pass\n    if True:\n        row, step = token"},
         fails="correct",
         says="",
     ),
