@@ -6,7 +6,9 @@ import ast
 import hashlib
 import json
 import os
+import subprocess
 import warnings
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypedDict
@@ -23,6 +25,7 @@ from grader.setup.doctor import unfit
 
 Device = Literal["cpu", "gpu"]
 TRIES = 3  # of a source that ends whoever grades it
+PATIENCE = 1.0  # seconds that a warm parent which stopped to answer may take to be gone
 _parents: dict[str, Warm] = {}
 
 
@@ -43,15 +46,19 @@ class Outcome(TypedDict, total=False):
 
 
 def grade(key: str, source: bytes, device: Device, seed: int | None, conditions: Conditions) -> Outcome:
-    """Grade one source on the day that `key` names; again, where the warm parent ended with it in hand."""
+    """Grade one source on the day that `key` names. A crash is believed once it was seen TRIES times: it may
+    be the source's, or come of who else uses this machine.
+    """
     here = conditions_here(device, conditions.strict)
     if here != conditions:
         return {"problem": f"the run is for {conditions}, and a node has {here}"}
-    for _ in range(TRIES):
+    outcome: Outcome = {}
+    for tried in range(1, TRIES + 1):
         outcome = _once(key, source, device, seed, conditions.strict)
-        if "ended" not in outcome:
-            return outcome
-    return {"ended": TRIES}
+        if "verdict" in outcome and outcome["verdict"]["status"] != "crashed":
+            break
+        outcome = {"ended": tried} if "ended" in outcome else outcome
+    return outcome
 
 
 def _once(key: str, source: bytes, device: Device, seed: int | None, strict: bool) -> Outcome:
@@ -59,16 +66,11 @@ def _once(key: str, source: bytes, device: Device, seed: int | None, strict: boo
     try:
         verdict = graded(catalog.find(key), source, parent, device=device, seed=seed, strict=strict)
     except TrackError as error:
-        return {"ended": 1} if _gone(parent) else {"problem": error.problem}
-    # A verdict that says so may be true of the source, or of who else uses this machine: seen again, it is.
-    if verdict.status == "crashed" and _gone(parent):
-        return {"ended": 1}
+        with suppress(subprocess.TimeoutExpired):  # its end of a socket closes before it is gone
+            parent.process.wait(PATIENCE)
+        ended = parent.ready and parent.process.returncode is not None
+        return {"ended": 1} if ended else {"problem": error.problem}
     return {"verdict": verdict.to_json(), "shape": shape(source)}
-
-
-def _gone(parent: Warm) -> bool:
-    """Whether it ended after it had begun."""
-    return parent.ready and parent.process.poll() is not None
 
 
 def ready(device: Device, strict: bool) -> Conditions:
@@ -79,7 +81,7 @@ def ready(device: Device, strict: bool) -> Conditions:
     """
     problem = unfit(device)
     if problem is not None:
-        raise CannotGrade(f"{problem.what}", problem.fix)
+        raise CannotGrade(f"{problem.what}.", problem.fix)
     return conditions_here(device, strict)
 
 
