@@ -42,7 +42,6 @@ class Tally:
         graded: verdicts of this run, by status.
         known: submissions whose verdict was there, or on its way for an identical source.
         troubles: what could not be graded.
-        flying: gradings that are on their way.
         slots: gradings that can run at once.
         share: of what was handed in, read so far; None where nobody knows.
         begun: by the monotonic clock.
@@ -51,7 +50,6 @@ class Tally:
     graded: Counter[str] = field(default_factory=Counter)
     known: int = 0
     troubles: int = 0
-    flying: int = 0
     slots: int = 1
     share: float | None = None
     begun: float = field(default_factory=time.monotonic)
@@ -102,9 +100,8 @@ class Feed:
             return
         while len(self.flying) >= AHEAD * self.tally.slots:
             self._land()
-        if not self.store.has(*key):
-            self.flying[self.graders.begin(submission, self.store.conditions)] = submission
-            self.keys.add(key)
+        self.flying[self.graders.begin(submission, self.store.conditions)] = submission
+        self.keys.add(key)
 
     def _land(self) -> None:
         """Wait for a grading and write down what has come."""
@@ -115,7 +112,6 @@ class Feed:
             self.keys.remove(_key(submission))
             self._keep(submission, outcome)
         self.store.commit()
-        self.tally.flying = len(self.flying)
         self.told(self.tally)
 
     def _keep(self, submission: Submission, outcome: Outcome) -> None:

@@ -80,8 +80,10 @@ def the_day(text: str) -> Day:
 
 
 def small_enough(size: int) -> None:
-    """Raises:
-    Unfit: a file of so many bytes is no kernel.
+    """Lets a file of so many bytes pass.
+
+    Raises:
+        Unfit: no kernel is as large.
     """
     if size > LARGEST:
         raise Unfit(f"the file has more than {LARGEST:,} bytes, which no kernel has")

@@ -78,8 +78,10 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _check(connection: sqlite3.Connection, path: Path, *, new: bool = False) -> None:
-    """Raises:
-    TrackError: it is none of ours; one that is `new` may be empty.
+    """Lets a database of ours pass, or an empty one where it is to be `new`.
+
+    Raises:
+        TrackError: it is neither.
     """
     try:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
