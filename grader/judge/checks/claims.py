@@ -11,7 +11,8 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from grader.challenge import Case, Challenge, Claim, Speed
 from grader.claimed import Shape
-from grader.judge.session import CheckFailed, NotMeasured, Session
+from grader.judge.failures import CheckFailed, NotMeasured
+from grader.judge.session import Session
 from grader.judge.speed.benchmark import Benchmark
 
 COMPILED = ("compile", "flex")
