@@ -189,7 +189,8 @@ class Called:
         races, guards, overruns: what programs did to memory that they should not.
         tunings: of the calls of autotuners.
         inputs: addresses of the inputs' memory, in the order of their bytes.
-        untouched: addresses of what torch.empty allocated and nobody wrote to.
+        untouched: addresses of what torch.empty allocated, nobody wrote to, and kernels read; in the
+            interpreter.
     """
 
     structure: str

@@ -30,6 +30,7 @@ class Bounds:
         self.regions: list[Region] = []
         self.overruns: dict[tuple[str, int], Overrun] = {}
         self.races = Races(path)
+        self.read: set[int] = set()  # addresses of the storages that were loaded from
 
     def launch(self, regions: list[Region]) -> None:
         """A launch begins, on the tensors of these regions."""
@@ -51,6 +52,8 @@ class Bounds:
             OutOfBounds: a lane lies outside every region.
         """
         home = self.home(access)
+        if home is not None and access.kind != "store":
+            self.read.add(home.low)
         if access.kind == "atomic":
             self.races.atomic(access)
         elif home is not None and home.own:

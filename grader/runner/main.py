@@ -125,7 +125,7 @@ class LearnerFile:
             overruns=limits.report() if limits else [],
             tunings=world.tunings,
             inputs=[storage.data_ptr() for storage in inputs],
-            untouched=world.untouched(),
+            untouched=world.untouched(limits.read) if limits else [],
         )
         return report, [*data, *(raw(storage).cpu().numpy().data for storage in inputs)]
 

@@ -233,9 +233,10 @@ class World(Watch):  # type: ignore[no-untyped-call]
                 self.tampered.append(tracked.name)
                 tracked.checksum = now
 
-    def untouched(self) -> list[int]:
-        """The addresses of what torch.empty allocated and that is still as it was."""
-        return [at for at, tracked in self.tracked.items() if tracked.poisoned == tracked.checksum]
+    def untouched(self, read: set[int]) -> list[int]:
+        """Of these addresses those that torch.empty allocated and that are still as they were."""
+        known = ((at, self.tracked[at]) for at in sorted(read) if at in self.tracked)
+        return [at for at, tracked in known if tracked.poisoned == tracked.checksum]
 
     def allocated(self) -> int:
         """Bytes that the call asked torch for, outputs included."""

@@ -50,4 +50,6 @@ def test_what_torch_empty_left_and_nobody_wrote_to_is_known() -> None:
         written.numpy()[0] = 1
         world.after_launch()
     assert filled.sum() == 0
-    assert world.untouched() == [left.untyped_storage().data_ptr()]
+    every = [tensor.untyped_storage().data_ptr() for tensor in (left, filled, written)]
+    assert world.untouched({*every, 0}) == every[:1]
+    assert world.untouched({*every[1:]}) == [], "nobody read the other one"

@@ -97,14 +97,13 @@ def _slice(memory: int, report: Called, right: frozenset[int], tree: ast.Module)
 
 
 def garbage(trial: Trial, source: str) -> Diagnosis | None:
-    """Where a kernel behind the wrong result reads what nobody wrote: which one, and what."""
+    """Where a kernel behind the wrong result read what nobody wrote: the end of a sentence that says so."""
     known = behind(trial, ast.parse(source))
     if known is None or not known.unwritten:
         return None
     kernel, name = known.unwritten[0]
     return (
-        f"It is made from memory that nobody wrote: {kernel} reads {name}, and torch.empty leaves anything "
-        "there.",
+        f"made from memory that nobody wrote: {kernel} reads {name}, and torch.empty leaves anything there.",
         f"the load of {name} in {kernel}, and who stores there before it",
     )
 

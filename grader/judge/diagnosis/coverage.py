@@ -94,7 +94,7 @@ def _nothing(trial: Trial, finding: Finding, source: str) -> Diagnosis:
         )
     name = str(finding.facts.get("at", "")).partition("[")[0]
     if told := garbage(trial, source):
-        return f"The result {name + ' ' * bool(name)}is no number. {told[0]}", told[1]
+        return f"The result {name + ' ' * bool(name)}is {told[0]}", told[1]
     return (
         f"The result {name + ' ' * bool(name)}was never written: it still holds what torch.empty left there, "
         "or is made from memory that does.",

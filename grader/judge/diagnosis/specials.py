@@ -175,7 +175,7 @@ def _unshifted(source: str) -> bool:
 def _made(trial: Trial, evidence: Evidence) -> Diagnosis:
     """In the interpreter a load beside its tensor would have been seen, though none of what nobody wrote."""
     if told := garbage(trial, evidence.source):
-        return f"NaN comes out of numbers. {told[0]}", told[1]
+        return f"NaN comes out of numbers: it is {told[0]}", told[1]
     scratch = sum(name in EMPTY for name, _ in calls(evidence.source)) > len(trial.expected)
     gaps = any(isinstance(value, torch.Tensor) and not value.is_contiguous() for value in trial.arguments)
     how = "Inf - Inf, Inf / Inf, 0 / 0 or 0 · Inf"
