@@ -58,7 +58,8 @@ class Movement:
 
     def explains(self, number: int, dtype: torch.dtype) -> tuple[float, torch.Tensor]:
         """The error of result `number` that roundings explain where it is of `dtype`, whole and per row."""
-        whole, rows = (ROUNDINGS * moved for moved in self.of(number))
+        moved, row_moved = self.of(number)
+        whole, rows = ROUNDINGS * moved, ROUNDINGS * row_moved
         if dtype.itemsize == 2:
             _, row_moved = self._moved(RoundedOperands(dtype))[number]
             rows = rows.maximum(OPERANDS * row_moved)
@@ -116,7 +117,7 @@ class Rounding(Watch):  # type: ignore[no-untyped-call]
         return value * (1 + unit * (2 * ups - 1).double())
 
 
-class RoundedOperands(Rounding):
+class RoundedOperands(Rounding):  # type: ignore[no-untyped-call]
     """Inside of it what a matrix product multiplies is rounded to 16 bits, where it is not of so few."""
 
     def __init__(self, dtype: torch.dtype) -> None:
