@@ -1,5 +1,5 @@
 """The table of the extras, solutions/extras/README.md, made of measured files:
-`track dev table [FILE] [--proof FILE]`.
+`track dev table [FILE] [--proof FILE …]`.
 
 FILE is what `track dev measured` wrote on a GPU: of every bar the time of our solution, of honest
 alternatives and laggards, of torch, torch.compile and a copy. `--proof` is what `track dev proof --json`
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -166,9 +166,9 @@ def page(found: list[Bar], record: dict[str, Any]) -> str:
     return TOP.format(how=how) + "\n".join(map(row, found)) + "\n"
 
 
-def caught_in(proof: Path | None) -> dict[str, str]:
+def caught_in(proofs: Iterable[Path]) -> dict[str, str]:
     """By extra, `12 of 12`."""
-    entries = json.loads(proof.read_text(encoding="utf-8")) if proof else []
+    entries = [entry for proof in proofs for entry in json.loads(proof.read_text(encoding="utf-8"))]
     return {str(entry["day"]): f"{entry['caught']} of {entry['planted']}" for entry in entries}
 
 
@@ -177,7 +177,7 @@ def main() -> None:
         "track dev table", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("file", type=Path, nargs="?")
-    parser.add_argument("--proof", type=Path)
+    parser.add_argument("--proof", type=Path, nargs="*", default=[])
     chosen = parser.parse_args()
     record = json.loads(chosen.file.read_text(encoding="utf-8")) if chosen.file else {}
     found = list(every(record, caught_in(chosen.proof)))

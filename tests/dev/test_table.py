@@ -11,6 +11,7 @@ import pytest
 from grader import catalog
 from grader.challenge import Case, Speed
 from grader.dev import planted
+from grader.dev.measured import _before
 from grader.dev.tabled import PAGE, Bar, caught_in, every, page, row, rule
 
 DAY = catalog.find("rms_norm")
@@ -63,8 +64,8 @@ def test_where_a_laggard_is_too_near_there_is_no_bar() -> None:
 def test_mistakes_are_counted_as_a_proof_wrote_them(tmp_path: Path) -> None:
     proof = tmp_path / "proof.json"
     proof.write_text(json.dumps([{"day": "rope", "caught": 21, "planted": 22}]))
-    assert caught_in(proof) == {"rope": "21 of 22"}
-    assert caught_in(None) == {}
+    assert caught_in([proof]) == {"rope": "21 of 22"}
+    assert caught_in([]) == {}
 
 
 def test_the_page_has_every_bar_as_it_stands() -> None:
@@ -75,3 +76,10 @@ def test_the_page_has_every_bar_as_it_stands() -> None:
     assert bars == [line.split("|")[2] for line in text.splitlines() if line.startswith("| [")], (
         "track dev table makes it anew"
     )
+
+
+def test_a_run_that_was_cut_short_goes_on_in_the_same_file(tmp_path: Path) -> None:
+    file = tmp_path / "measured.json"
+    assert _before(file) == {"times": {}, "launches": {}}
+    file.write_text(json.dumps({"gpu": "old", "times": {NAME: TIMES}, "launches": {"rms_norm": {}}}))
+    assert _before(file) == {"times": {NAME: TIMES}, "launches": {"rms_norm": {}}}
