@@ -12,14 +12,14 @@ import contextlib
 import random
 import statistics
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from triton.runtime.jit import JITFunction
 
 from grader.bench.contenders import Contender
+from grader.bench.launched import noting
 from grader.bench.libraries import Function
 from grader.bench.results import COPY
 from grader.challenge import Case, Challenge, Speed
@@ -200,28 +200,6 @@ class Turns:
                     continue
                 times[name].rounds += [us] if number else []
                 calls[name] = max(1, min(50, int(ROUND_US / max(us, 1.0))))
-
-
-@contextlib.contextmanager
-def noting(noted: list[dict[str, Any]]) -> Iterator[None]:
-    """The driver's facts about each kernel of Triton that is launched meanwhile are added to `noted`."""
-    stock: Any = JITFunction.run
-
-    def run(self: Any, *args: Any, **options: Any) -> Any:
-        compiled = stock(self, *args, **options)
-        if compiled is not None:
-            # n_spills counts words of a thread's local memory.
-            fact = {"kernel": self.__name__, "registers": compiled.n_regs, "stack": 4 * compiled.n_spills}
-            fact["shared"] = compiled.metadata.shared
-            if fact not in noted:
-                noted.append(fact)
-        return compiled
-
-    JITFunction.run = run
-    try:
-        yield
-    finally:
-        JITFunction.run = stock
 
 
 def alive(error: Exception) -> None:

@@ -177,6 +177,7 @@ def typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     monkeypatch.setattr("grader.engine.grade.choose_device", lambda device: "gpu")
     monkeypatch.setattr("grader.setup.doctor.unfit", lambda device: None)
     monkeypatch.setenv("TRACK_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("TRACK_COMMAND", "track")
 
     def types(words: str, *events: dict[str, Any]) -> str:
         script.write_text(json.dumps([[*STARTED, *events, DONE]]))
@@ -214,8 +215,7 @@ def test_a_plot_is_drawn_or_it_is_said_why_not(typed: Any, tmp_path: Path) -> No
         typed(f"7 --plot {tmp_path}/p.png", result("ours", 2.0))
     with pytest.raises(TrackError, match="is no picture"):
         typed(f"7 --plot {tmp_path}/p.txt", result("ours", 2.0))
-    second = json.loads(
-        json.dumps([STARTED[2], result("ours", 3.0)]).replace("m=8", "m=16").replace(": 8", ": 16")
-    )
-    typed(f"7 --plot {tmp_path}/p.svg", result("ours", 2.0), *json.loads(larger))
+    both = json.dumps([STARTED[2], result("ours", 3.0)])
+    larger = json.loads(both.replace("m=8", "m=16").replace(": 8", ": 16"))
+    typed(f"7 --plot {tmp_path}/p.svg", result("ours", 2.0), *larger)
     assert "<svg" in (tmp_path / "p.svg").read_text()
