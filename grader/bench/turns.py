@@ -174,32 +174,43 @@ class Turns:
                 wide = of([widened(x) for x in self.arguments], [widened(x) for x in self.upstream])
         return list(zip(plain, wide, strict=True))
 
-    def _capture(self, watches: Mapping[str, Stopwatch], times: Mapping[str, Times]) -> None:
+    def _capture(self, watches: dict[str, Stopwatch], times: Mapping[str, Times]) -> None:
         """Where one call is short, each that can be captured is."""
         if self.speed.part != "forward":
             return
-        us = {name: statistics.median(watch.round(3, [1, 2, 3])) for name, watch in watches.items()}
+        us = {name: self._turn(name, watches, times, 3, [1, 2, 3]) for name in list(watches)}
         launching = (us[n] < LAUNCHES * GRAPH_BELOW and w.host_us > us[n] / 2 for n, w in watches.items())
-        if min(us.values()) < GRAPH_BELOW or any(launching):
+        if min(us[name] for name in watches) < GRAPH_BELOW or any(launching):
             for name, watch in watches.items():
                 self.trying(name)
                 times[name].captured = watch.capture(us[name])
 
-    def _rounds(self, watches: Mapping[str, Stopwatch], times: Mapping[str, Times]) -> None:
-        """All rounds; the first says how many calls make one and is not counted. Who breaks is out."""
+    def _rounds(self, watches: dict[str, Stopwatch], times: Mapping[str, Times]) -> None:
+        """All rounds; the first says how many calls make one and is not counted."""
         rng, calls = random.Random(SEED), dict.fromkeys(watches, 3)
         for number in range(ROUNDS + 1):
-            for name in rng.sample(list(calls), len(calls)):
-                self.trying(name)
-                try:
-                    us = statistics.median(watches[name].round(calls[name], _nonces(rng, calls[name])))
-                except Exception as error:
-                    times[name].problem, times[name].rounds = first_line(error), []
-                    alive(error)
-                    del calls[name]
-                    continue
-                times[name].rounds += [us] if number else []
+            for name in rng.sample(list(watches), len(watches)):
+                us = self._turn(name, watches, times, calls[name], _nonces(rng, calls[name]))
+                times[name].rounds += [us] if number and name in watches else []
                 calls[name] = max(1, min(50, int(ROUND_US / max(us, 1.0))))
+
+    def _turn(
+        self,
+        name: str,
+        watches: dict[str, Stopwatch],
+        times: Mapping[str, Times],
+        calls: int,
+        nonces: Sequence[int],
+    ) -> float:
+        """The median of some calls, µs. Who breaks has no time, and no stopwatch any more."""
+        self.trying(name)
+        try:
+            return float(statistics.median(watches[name].round(calls, nonces)))
+        except Exception as error:
+            times[name].problem, times[name].rounds = first_line(error), []
+            alive(error)
+            del watches[name]
+            return 0.0
 
 
 def alive(error: Exception) -> None:

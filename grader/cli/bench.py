@@ -56,6 +56,12 @@ def bench(
     keeps what it has, and goes on when you repeat it.
     """
     days = list(catalog.course()) if every and not day else [chosen(day)]
+    if file and len(days) > 1:
+        raise TrackError("One file is no kernel of every day.", f"track bench DAY --file {file}")
+    if file and not file.is_file():
+        raise BadSubmission(
+            f"There is no file {file}.", "Check the path after --file and repeat the command."
+        )
     alone = mine and len(days) == 1
     given = {one: file or _mine(one, required=alone) for one in days}
     from grader.engine.grade import choose_device

@@ -74,7 +74,10 @@ class Reporter:
 
         if "claimed" in metafunc.fixturenames:
             shapes = session.asked.claims()
-            ids = [f"{claim.backend}-{claim.part}-{session.asked.case_id((c, case))}" for c, claim, case in shapes]
+            ids = [
+                f"{claim.backend}-{claim.part}-{session.asked.case_id((c, case))}"
+                for c, claim, case in shapes
+            ]
             metafunc.parametrize("claimed", shapes, ids=ids)
 
     @pytest.hookimpl(tryfirst=True)
