@@ -30,8 +30,7 @@ def row_kernel(
 
     scale is log2(e) / T, so that exp(x / T) is 2 ** (scale * x); rate is 1 / T.
     """
-    # TODO 1: in one walk along both rows: two maxima, two sums of exponentials,
-    # and what the teacher, so far, thinks of t - s. What it rules out costs nothing.
+    # TODO 1: one walk along both rows: two maxima, two sums, and what the teacher thinks of t - s so far.
     # TODO 2: the lanes' numbers, put together; the divergence of the row.
     # TODO 3: store it, and what backward needs to compute both softmaxes again.
 
