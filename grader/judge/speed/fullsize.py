@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import _disable_current_modes
 
 from grader.challenge import Case, Challenge
 from grader.judge.case.draw import LAYOUTS, Draw
@@ -32,6 +34,13 @@ class HollowDraw(Draw):
         memory = reserved(start + span(view)).untyped_storage()
         offset = start // view.element_size()
         return torch.empty(0, dtype=wanted).set_(memory, offset, view.shape, view.stride())
+
+    def integers(
+        self, *shape: int, low: int, high: int, dtype: torch.dtype = torch.int64, layout: str = "contiguous"
+    ) -> torch.Tensor:
+        """A mask has contents however large it is, for it decides what is loaded."""
+        with _disable_current_modes() if dtype == torch.bool else nullcontext():
+            return super().integers(*shape, low=low, high=high, dtype=dtype, layout=layout)
 
 
 def other_cases(challenge: Challenge, case: Case) -> list[Case]:
