@@ -141,18 +141,22 @@ def measured(file: Path, days: tuple[str, ...]) -> None:
     screen.next(f"track dev bars {file}", "holds the bars against it")
 
 
-@dev.command(epilog=examples("track dev table h200.jsonl", "track dev table h200.jsonl --write"))
+@dev.command(epilog=examples("track dev table h200.jsonl", "track dev table h200.jsonl --extras --write"))
 @a_record
-@click.option("--write", is_flag=True, help="Into solutions/README.md, in place of what stands there.")
-def table(file: Path, write: bool) -> None:
+@click.option("--extras", is_flag=True, help="The page of the extras, solutions/extras/README.md.")
+@click.option("--proof", type=click.Path(path_type=Path), help="What `track dev proof --json` wrote.")
+@click.option("--write", is_flag=True, help="In place of the page that stands there.")
+def table(file: Path, extras: bool, proof: Path | None, write: bool) -> None:
     """Say how good every solution is beside its peers, from what `track dev measured` wrote."""
     from grader.dev import table as tables
+    from grader.dev import tableextras
 
-    text = tables.page(file)
+    place = tableextras.PAGE if extras else tables.PAGE
+    text = tableextras.page(file, proof) if extras else tables.page(file)
     if not write:
         return click.echo(text)
-    tables.PAGE.write_text(text, encoding="utf-8")
-    Terminal(sys.stdout).line(f"Written: {tables.PAGE.relative_to(catalog.ROOT)}")
+    place.write_text(text, encoding="utf-8")
+    Terminal(sys.stdout).line(f"Written: {place.relative_to(catalog.ROOT)}")
 
 
 @dev.command(epilog=examples("track dev bars h200.jsonl", "track dev bars h200.jsonl 13"))

@@ -41,7 +41,7 @@ def page(file: Path) -> str:
     """
     kept = record(file)
     machine, bars = list(kept.machines.values())[-1], timed(kept)
-    rows = [row for day in catalog.course() for row in _rows(day, bars)]
+    rows = [row for day in catalog.days() for row in _rows(day, bars)]
     return _top(machine) + "\n".join(rows) + "\n"
 
 
