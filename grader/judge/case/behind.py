@@ -44,7 +44,7 @@ def saved_findings(trial: Trial, kept: Sequence[Kept]) -> list[Finding]:
 def unasked_findings(trial: Trial, size: int) -> list[Finding]:
     """A gradient that was computed though nobody asked for it, where the day says that none may be."""
     gradients = trial.challenge.gradients
-    if gradients is None or not gradients.if_asked or not size:
+    if gradients is None or not gradients.if_asked or trial.case.alone is None or not size:
         return []
     others = [trial.names[position] for position in gradients.of if position not in trial.of]
     alone = trial.names[trial.of[0]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -34,7 +35,8 @@ def check(session: Session, challenge: Challenge, claim: Claim, case: Case) -> N
         shape = Shape(case.id, why=str(failed))
     except (RuntimeError, ImportError) as error:  # torch's own: no such backend here, no memory, no compiler
         torch.cuda.empty_cache()
-        shape = Shape(case.id, why=f"torch: {str(error).strip().splitlines()[0]:.200}")
+        first = (str(error).strip() or type(error).__name__).splitlines()[0]
+        shape = Shape(case.id, why=f"torch: {first:.200}")
     session.claimed.setdefault((challenge.entry, claim.says, claim.backend, claim.part), []).append(shape)
     if shape.why:
         raise NotMeasured(shape.why)
@@ -42,8 +44,9 @@ def check(session: Session, challenge: Challenge, claim: Claim, case: Case) -> N
 
 def _timed(session: Session, challenge: Challenge, claim: Claim, case: Case) -> Shape:
     session.all_compiled()
-    if claim.backend in COMPILED:  # else torch goes back to eager after eight shapes
-        torch.compiler.reset()
+    if claim.backend in COMPILED:
+        os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # a judge has no helpers of torch's
+        torch.compiler.reset()  # after eight shapes torch would go back to eager
     first = challenge.speeds[0]
     peer = by(claim.backend, claim.torch or first.torch or challenge.reference)
     speed = Speed(case, moved=first.moved, of_torch=claim.of_torch, torch=peer, part=claim.part)
