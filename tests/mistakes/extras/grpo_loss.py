@@ -1,0 +1,157 @@
+"""Extra: what GRPO's loss and its gradient get wrong, and what the grader must say about it."""
+
+from __future__ import annotations
+
+from grader.dev.planted import Mistake
+
+ACC = "acc += tl.where(used, beta * (tl.exp(delta) - delta - 1) - kept * adv, 0.0)"
+BACK = "tl.store(dlogp_ptr + at, tl.where(used, slope * by, 0.0), mask=cols < n_cols)"
+BY = "by = tl.load(dmean_ptr) / (n_rows * tl.load(count_ptr + row))"
+FIRST = "first = tl.load(group_ptr)\n"
+OFF = "off = tl.where(mask, reward - mean, 0.0)"
+OWN = "return (tl.load(rewards_ptr + row) - first - mean) / (std + 1e-4)"
+SAVE = "ctx.save_for_backward(logp, old_logp, ref_logp, mask, advantages, counts)"
+SLOPE = "slope = tl.where(clipped, 0.0, -ratio * adv) + beta * (1 - tl.exp(delta))"
+UNDER = "under = (adv < 0) & (ratio < 1 - eps)"
+USED = "n_used = tl.maximum(tl.sum(count, axis=0), 1).to(tl.float32)"
+
+mistakes = [
+    Mistake(
+        "the ratio is clipped whichever way it moved",
+        swap={
+            "over = (adv > 0) & (ratio > 1 + eps)": "over = ratio > 1 + eps",
+            UNDER: "under = ratio < 1 - eps",
+        },
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "a negative advantage is clipped above, as a positive one",
+        swap={
+            "over = (adv > 0) & (ratio > 1 + eps)": "over = ratio > 1 + eps",
+            UNDER: "under = ratio < 0",
+        },
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "clipped tokens have a gradient",
+        swap={SLOPE: "slope = -ratio * adv + beta * (1 - tl.exp(delta))"},
+        fails="correct",
+        says="Clipped tokens",
+    ),
+    Mistake(
+        "the divergence has no gradient",
+        swap={SLOPE: "slope = tl.where(clipped, 0.0, -ratio * adv)"},
+        fails="correct",
+        says="divergence",
+    ),
+    Mistake(
+        "equal rewards are not quite equal",
+        swap={FIRST: "first = 0.0\n", OFF: "mean += 1e-6\n    off = tl.where(mask, reward - mean, 0.0)"},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "nothing is added to the standard deviation",
+        swap={OWN: OWN.replace("(std + 1e-4)", "std")},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "the standard deviation is biased",
+        swap={"(group_size - 1)": "group_size"},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "lanes past the group count",
+        swap={OFF: "off = reward - mean"},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "all answers take the first group's rewards",
+        swap={"rewards_ptr + row // group_size * group_size": "rewards_ptr + row * 0"},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "the rewards are found by the number of groups",
+        swap={"row // group_size * group_size": "row % group_size * group_size"},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "the gain has the wrong sign", swap={ACC: ACC.replace("- kept", "+ kept")}, fails="correct", says=""
+    ),
+    Mistake(
+        "the divergence lacks -1", swap={ACC: ACC.replace(" - 1)", ")")}, fails="correct", says="lacks −1"
+    ),
+    Mistake(
+        "the tokens are divided by s",
+        swap={USED: "n_used = tl.sum(count, axis=0) * 0.0 + n_cols"},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "an answer without tokens is 0 / 0",
+        swap={USED: "n_used = tl.sum(count, axis=0).to(tl.float32)"},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "tokens that do not count are multiplied by 0",
+        swap={
+            ACC: ACC.replace("tl.where(used, ", "used.to(tl.float32) * (").replace("adv, 0.0)", "adv)"),
+            "        logp = tl.load(logp_ptr + at, mask=used, other=0.0)\n": (
+                "        logp = tl.load(logp_ptr + at, mask=cols < n_cols, other=0.0)\n"
+            ),
+        },
+        fails="edges",
+        says="",
+    ),
+    Mistake(
+        "tokens that do not count get a gradient",
+        swap={BACK: BACK.replace("tl.where(used, slope * by, 0.0)", "slope * by + 0.001")},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "tokens that do not count get none, not even 0",
+        swap={BACK: BACK.replace("mask=cols < n_cols", "mask=used")},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake(
+        "the upstream gradient is dropped",
+        swap={BY: BY.replace("tl.load(dmean_ptr)", "1.0")},
+        fails="correct",
+        says="upstream",
+    ),
+    Mistake(
+        "the gradient is not divided by the tokens",
+        swap={BY: "by = tl.load(dmean_ptr) / n_rows"},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "the ratios are kept",
+        swap={SAVE: f"{SAVE}\n        ctx.ratios = torch.empty_like(logp)"},
+        fails="correct",
+        says="keeps",
+    ),
+    Mistake(
+        "torch finds the mean",
+        swap={"        return mean\n": "        return losses.mean()\n"},
+        fails="honest",
+        says="torch",
+    ),
+    Mistake(
+        "half done: the forward pass alone",
+        swap={},
+        fails="correct",
+        says="never written",
+        undone=("backward_kernel",),
+    ),
+]
