@@ -161,17 +161,22 @@ mistakes = [
         says="rewards are dropped",
     ),
     Mistake(
-        "half done: the log-probabilities alone",
+        "half done: the last kernel is missing",
         swap={},
         fails="correct",
-        says="never written",
-        undone=("logprob_backward_kernel", "dpo_kernel", "dpo_backward_kernel"),
+        says="",
+        undone=("dpo_backward_kernel",),
+        so_far="log-probabilities ✓ · dlogits ✓ · loss ✓ · rewards ✓ · not started: both gradients",
     ),
     Mistake(
-        "half done: the losses without their gradients",
+        "half done: the last two kernels are missing",
         swap={},
         fails="correct",
-        says="never written",
-        undone=("dpo_backward_kernel",),
+        says="",
+        undone=(
+            "dpo_kernel",
+            "dpo_backward_kernel",
+        ),
+        so_far="log-probabilities ✓ · dlogits ✓ · not started: loss, rewards, both gradients",
     ),
 ]

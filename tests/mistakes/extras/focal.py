@@ -133,10 +133,22 @@ mistakes = [
         says="torch",
     ),
     Mistake(
-        "half done: the forward pass alone",
+        "half done: the last kernel is missing",
         swap={},
         fails="correct",
-        says="never written",
+        says="",
         undone=("backward_kernel",),
+        so_far="sums of blocks ✓ · mean ✓ · not started: dlogits",
+    ),
+    Mistake(
+        "half done: the last two kernels are missing",
+        swap={},
+        fails="correct",
+        says="",
+        undone=(
+            "mean_kernel",
+            "backward_kernel",
+        ),
+        so_far="sums of blocks ✓ · not started: mean, dlogits",
     ),
 ]

@@ -148,10 +148,22 @@ mistakes = [
         says="torch",
     ),
     Mistake(
-        "half done: the forward pass alone",
+        "half done: the last kernel is missing",
         swap={},
         fails="correct",
-        says="never written",
+        says="",
         undone=("backward_kernel",),
+        so_far="losses of answers ✓ · what backward reads ✓ · mean ✓ · not started: dlogp",
+    ),
+    Mistake(
+        "half done: the last two kernels are missing",
+        swap={},
+        fails="correct",
+        says="",
+        undone=(
+            "mean_kernel",
+            "backward_kernel",
+        ),
+        so_far="losses of answers ✓ · what backward reads ✓ · not started: mean, dlogp",
     ),
 ]

@@ -156,10 +156,22 @@ mistakes = [
         says="",
     ),
     Mistake(
-        "half done: the step alone is missing",
+        "half done: the last kernel is missing",
         swap={},
         fails="correct",
         says="",
         undone=("step_kernel",),
+        so_far="chosen ✓ · rejected ✓ · margin ✓ · not started: w",
+    ),
+    Mistake(
+        "half done: the last two kernels are missing",
+        swap={},
+        fails="correct",
+        says="",
+        undone=(
+            "select_kernel",
+            "step_kernel",
+        ),
+        so_far=" · not started: chosen, rejected, margin, w",
     ),
 ]
