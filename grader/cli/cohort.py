@@ -27,7 +27,7 @@ in_db = click.option(
 )
 
 
-@click.group()
+@click.group(epilog=examples("track cohort grade homework/", "track cohort pages report"))
 def cohort() -> None:
     """Grade what a class or a contest handed in, on as many machines as there are.
 
