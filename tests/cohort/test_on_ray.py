@@ -17,12 +17,15 @@ from grader.dev.planted import mistakes
 
 DAY = catalog.find("1")
 RIGHT = DAY.solution.read_text(encoding="utf-8")
-# Unconfined code can end the process that asked for its grading: the parent of the runner's parent.
+# Unconfined code can end the process that asked for its grading: the parent of the runner's parent. By name,
+# since whoever adopts the orphans stands in its place afterwards.
 DEADLY = """
 import os, signal
 def above(pid):
     return int(open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[1])
-os.kill(above(os.getppid()), signal.SIGKILL)
+asked = above(os.getppid())
+if "ray::" in open(f"/proc/{asked}/cmdline").read():
+    os.kill(asked, signal.SIGKILL)
 """
 
 

@@ -11,7 +11,11 @@ from grader.cohort import worker
 DAY = catalog.find("1")
 HERE = worker.ready("cpu", strict=False)
 # Unconfined code can end the warm parent, whose child runs it.
-DEADLY = b"import os, signal\nos.kill(os.getppid(), signal.SIGKILL)\n"
+DEADLY = b"""
+import os, signal
+if "grader.engine.parent" in open(f"/proc/{os.getppid()}/cmdline").read():
+    os.kill(os.getppid(), signal.SIGKILL)
+"""
 
 
 def test_a_crash_is_not_believed_at_once(tmp_path: Path) -> None:
