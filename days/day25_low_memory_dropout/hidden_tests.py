@@ -120,6 +120,8 @@ CASES = [
     # 8 GB each of y and dx, of one element of x and one of dy.
     Case(n=2**32 + 2**13, p=0.5, dtype=HALF, layout="expanded", upstream="scalar", gpu=True),
     Case(n=3 * 2**30 + 77, p=0.5, dtype=HALF, huge=True),
+    Case(batch=3, rows=32_769, cols=32_768, p=0.5, dtype=HALF, layout="padded", huge=True),
+    Case(batch=3, rows=32_769, cols=32_768, p=0.5, dtype=HALF, layout="transposed", huge=True),
 ]
 
 challenge = Challenge(
