@@ -5,13 +5,6 @@ from grader.dev.planted import Equivalent
 equivalents = [
     Equivalent(
         "solution:dropout_kernel",
-        "pid = tl.program_id(0).to(tl.int64)",
-        "pid = tl.program_id(0)",
-        "beyond 2³¹ elements the mask drops lanes, so no address strays: a walk sees no value",
-        gpu=True,
-    ),
-    Equivalent(
-        "solution:dropout_kernel",
         "x = tl.load(x_ptrs, mask=mask).to(tl.float32)",
         "x = tl.load(x_ptrs, mask=mask)",
         "scale is fp32, and promotes it",
