@@ -17,6 +17,7 @@ from grader.bench.results import Kept, Result
 from grader.bench.sweep import OWN
 from grader.catalog import Day
 from grader.dev import planted
+from grader.engine.grade import choose_device
 from grader.errors import TrackError
 from grader.screens import Terminal
 from grader.screens.bench import Live
@@ -71,6 +72,7 @@ def run(file: Path, days: Sequence[Day]) -> Iterator[str]:
     Raises:
         CannotGrade: there is no GPU that could be timed.
     """
+    choose_device("gpu")
     live = Live(Terminal(sys.stderr))
     with tempfile.TemporaryDirectory() as folder, live:
         wish = Wish({day.key: planted_files(day, Path(folder)) for day in days}, sizes=OWN)

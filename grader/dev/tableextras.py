@@ -28,7 +28,8 @@ TOP = """\
 # The extras, measured
 
 {how}
-All times are milliseconds; `self_attention` and `write_the_test` have no bar.
+All times are milliseconds; `self_attention` and `write_the_test` have no bar. What a backward pass launches
+comes from Python while it is timed, so below half a millisecond the host may set the pace.
 
 - *ours* is the solution in this folder, *honest* our right kernels in another style, *laggards* right ones
   that are slow by design; each was timed in turns with its peers, by `track dev measured`.
@@ -41,7 +42,7 @@ All times are milliseconds; `self_attention` and `write_the_test` have no bar.
 | extra | bar | limit | ours | honest | laggards | torch | compile | Liger | needed | mistakes |
 |---|---|---|---|---|---|---|---|---|---|---|
 """
-MEASURED = "Measured on one {gpu}, {date}: {versions}. Made by `track dev table FILE --extras --write`."
+MEASURED = "Measured on one {gpu}, {date}: {versions}. Times in brackets are predicted."
 UNMEASURED = "Not measured yet: times in brackets are predicted for an H200, and the bars are estimates."
 
 Times = Mapping[str, Result]
@@ -70,16 +71,14 @@ def _how(machine: Machine) -> str:
 
 
 def _caught(day: Day, proof: Path | None) -> str:
-    """How many mistakes were caught, of how many; without a proof how many there are."""
+    """How many mistakes were caught, of how many; where no proof says it, how many there are."""
     every = len(planted.mistakes(day)) + (1 << len(planted.bugs(day))) - 1
-    if proof is None:
-        return f"{every} planted"
     last = {
         tried.name: not tried.wrong
         for tried in Record(proof).tried.values()
         if tried.day == str(day.key) and tried.kind in ("mistake", "bugs")
     }
-    return f"{sum(last.values())} of {every}"
+    return f"{sum(last.values())} of {every}" if last else f"{every} planted"
 
 
 def _rows(day: Day, measured: Mapping[str, Times], caught: str) -> Iterator[str]:

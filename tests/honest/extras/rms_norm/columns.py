@@ -72,8 +72,8 @@ class Norm(torch.autograd.Function):
         tile_dx[(triton.cdiv(M, shape["ROWS"]),)](
             dy, x, weight, r, dx, M, N, *dy.stride(), x.stride(0), ctx.offset, **shape
         )
-        columns_down[(triton.cdiv(N, 64),)](
-            dy, x, r, dw, M, N, *dy.stride(), x.stride(0), ROWS=64, COLS=64, num_warps=8
+        columns_down[(triton.cdiv(N, 32),)](
+            dy, x, r, dw, M, N, *dy.stride(), x.stride(0), ROWS=128, COLS=32, num_warps=8
         )
         return dx, dw, None, None
 

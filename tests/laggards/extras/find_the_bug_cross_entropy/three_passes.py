@@ -1,4 +1,4 @@
-"""The maximum of a row in a first pass, the sum in a second, the target's logit by a load of its own."""
+"""The maximum of a row in a first pass, the sum in a second, the target's logit looked for in a third."""
 
 from __future__ import annotations
 
@@ -27,7 +27,11 @@ def loss_kernel(x_ptr, target_ptr, loss_ptr, n_cols, stride_xm, ignore_index, BL
         cols = start + offs_n
         x = tl.load(x_row_ptr + cols, mask=cols < n_cols, other=-float("inf")).to(tl.float32)
         l_i += tl.sum(tl.exp(x - m_i), axis=0)
-    x_t = tl.load(x_row_ptr + target, mask=target != ignore_index, other=0.0).to(tl.float32)
+    x_t = 0.0
+    for start in range(0, n_cols, BLOCK_N):
+        cols = start + offs_n
+        x = tl.load(x_row_ptr + cols, mask=cols < n_cols, other=-float("inf")).to(tl.float32)
+        x_t += tl.sum(tl.where(cols == target, x, 0.0), axis=0)
     # The difference of the large numbers first: it is small, and keeps its digits.
     loss = tl.log(l_i) + (m_i - x_t)
     tl.store(loss_ptr + row, tl.where(target == ignore_index, 0.0, loss))
