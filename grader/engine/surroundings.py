@@ -7,6 +7,7 @@ from pathlib import Path
 
 from grader.request import Device
 
+PYTEST = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")  # meant for the learner's own tests, and not for our judge
 PACKAGE = Path(__file__).resolve().parents[2]
 
 
@@ -16,7 +17,8 @@ def environment(device: Device, gpu: str = "") -> dict[str, str]:
     `gpu` is the only one that it sees, as CUDA_VISIBLE_DEVICES names it; where empty, those that we see.
     """
     found = dict(os.environ, PYTHONPATH=import_path(), PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
-    found.pop("TRITON_INTERPRET", None)
+    for name in ("TRITON_INTERPRET", *PYTEST):
+        found.pop(name, None)
     if gpu:
         found["CUDA_VISIBLE_DEVICES"] = gpu
     if device == "cpu":

@@ -162,6 +162,11 @@ def test_a_lost_parent_is_no_verdict_on_the_learner_and_the_next_grading_has_ano
         assert grade(DAY, DAY.solution, warm=parent, speed=False).status == "passed"
 
 
+def test_options_for_the_learners_own_tests_are_not_our_judges(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_ADDOPTS", "--no-such-option")
+    assert grade(DAY, DAY.solution, device="cpu", speed=False).status == "passed"
+
+
 EXPLOITS = [(day, one) for day in catalog.course() for one in planted.exploits(day) if not one.gpu]
 
 
