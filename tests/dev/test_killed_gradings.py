@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -27,6 +28,8 @@ def test_a_process_that_stays_is_noticed(monkeypatch: pytest.MonkeyPatch) -> Non
     name, _, value = mark.partition("=")
     stays = subprocess.Popen(["sleep", "60"], env={**os.environ, name: value})
     try:
+        while not processes.told(stays.pid, "environ"):  # for a moment of its exec it has none
+            time.sleep(0.01)
         assert left(mark, set()) == [stays.pid]
         assert left(mark, {stays.pid}) == []
     finally:

@@ -75,7 +75,7 @@ mistakes = [
     Mistake(
         "no maximum is subtracted",
         swap={"tl.exp(s - m_i[:, None])": "tl.exp(s)"},
-        fails="edges",
+        fails="correct",
         says="maximum",
     ),
     Mistake(

@@ -13,7 +13,7 @@ from grader.challenge import Case, Challenge, Claim, Speed
 from grader.claimed import Claimed, Shape
 from grader.judge.challenges import load_challenges
 from grader.judge.checks import claims
-from grader.judge.session import CheckFailed, NotMeasured
+from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.speed.ratio import Ratio
 from grader.screens.claims import claims as show
 from tests.shown import shown

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from grader.dev.planted import Laggard
 
-CACHED = "what a program reads again may come from a cache, and a prediction has room for as much"
-
 laggards = [
     # The second bug, mended by finding the maximum first, and the first by looking for the target alone.
-    Laggard("a pass for the maximum, the sum and the target each", file="three_passes.py", unseen=CACHED),
+    Laggard("a pass for the maximum, the sum and the target each", file="three_passes.py"),
     # 64 bytes a turn, and a reduction after each: 4008 turns where 32 would do.
     Laggard("32 columns a turn", swap={"BLOCK_N=4096, num_warps=8": "BLOCK_N=32, num_warps=1"}),
 ]
