@@ -153,6 +153,7 @@ mistakes = [
         swap={"block_k * x.element_size()": "block_k * 2", " and block_m * block_n <= area": ""},
         fails="fast",
         says="pruning leaves a config of linear_relu_kernel that needs",
+        cpu=True,
     ),
     Mistake(
         "no autotuner stands above the kernel",

@@ -82,7 +82,7 @@ mistakes = [
     Mistake(
         "the seed is an offset",
         swap={DRAW: "tl.rand4x(0, counters + seed)"},
-        fails="edges",
+        fails="correct or edges",
         says="seed + 1",
     ),
     Mistake(

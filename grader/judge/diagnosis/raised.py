@@ -46,8 +46,10 @@ def overflow(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | 
     """The rule of the diagnosis for failures of tensors with more than 2³¹ elements alone."""
     if not evidence.passed or not all(_elements(trial) > 2**31 for trial in evidence.failed):
         return None
-    if "invalid argument" in finding.reason or _before_turn(trial, finding):
-        return None  # no offset, but a grid that CUDA will not launch; or what no int32 is too short for
+    if finding.kind == "chance" or finding.facts.get("kind") == "memory" or _before_turn(trial, finding):
+        return None  # no address is wrong, or one that an int32 still counts
+    if "invalid argument" in finding.reason:
+        return None  # no offset, but a grid that CUDA will not launch
     return (
         "Only more than 2³¹ elements come out wrong: offsets in int32 overflow. Make the program id int64 "
         "before it is multiplied.",
@@ -57,12 +59,15 @@ def overflow(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | 
 
 def _before_turn(trial: Trial, finding: Finding) -> bool:
     """Whether a large result is wrong where an int32 still counts its elements."""
-    index, which = finding.facts.get("index", ()), finding.facts.get("result", 0)
+    index, which = [*finding.facts.get("index", ())], finding.facts.get("result", 0)
     want = trial.expected[which] if which < len(trial.expected) else None
-    if not isinstance(want, Expected) or len(index) != want.exact.dim():
+    if not isinstance(want, Expected) or not index or len(index) != want.exact.dim():
         return False
-    place = sum(at * math.prod(want.exact.shape[axis + 1 :]) for axis, at in enumerate(index))
-    return bool(want.exact.numel() > 2**31 > place)
+    shape = [*want.exact.shape]
+    if trial.rows:  # the oracle was asked for some of them
+        index[0], shape[0] = trial.picked[index[0]], trial.rows
+    place = sum(at * math.prod(shape[axis + 1 :]) for axis, at in enumerate(index))
+    return bool(math.prod(shape) > 2**31 > place)
 
 
 def _elements(trial: Trial) -> int:
