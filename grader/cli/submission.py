@@ -70,8 +70,16 @@ def grade(submission: Submission, terminal: Terminal, warm: Warm | None = None) 
     if submission.workspace:
         note(submission.workspace, "graded", submission.day, **journal.summary(verdict, submission.only))
     passed = _following(submission) if submission.workspace else None
+    if submission.claims and not verdict.claims:
+        terminal.line(NO_CLAIM)
     result.show(terminal, verdict, submission.path, only=submission.only, passed=passed)
     return verdict
+
+
+NO_CLAIM = (
+    "No claim was held against torch: that takes a GPU, a kernel that passes, and an exercise that claims "
+    "something, such as find_the_bug_flash."
+)
 
 
 def _following(submission: Submission) -> tuple[str, str]:

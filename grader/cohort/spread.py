@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from grader import catalog
 from grader.cohort import worker
 from grader.cohort.handed import Submission
 from grader.cohort.store import Conditions
@@ -30,7 +32,9 @@ def cluster(address: str) -> Iterator[Any]:
     try:
         import ray
     except ModuleNotFoundError as error:
-        raise CannotGrade(f"{error.name} is not installed.", "pip install 'triton-track[cohort]'") from None
+        course = catalog.ROOT if (catalog.ROOT / "pyproject.toml").is_file() else "triton-track"
+        fix = f"{sys.executable} -m pip install '{course}[cohort]'"
+        raise CannotGrade(f"{error.name} is not installed.", fix) from None
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
     if address == "local":
         options |= {"num_cpus": len(os.sched_getaffinity(0)), "include_dashboard": False}

@@ -81,4 +81,4 @@ def test_without_ray_it_says_how_to_get_it(tmp_path: Path) -> None:
     )
     assert done.returncode == 3
     assert "ray is not installed" in done.stderr
-    assert "triton-track[cohort]" in done.stderr
+    assert "[cohort]'" in done.stderr
