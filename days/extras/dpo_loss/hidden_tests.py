@@ -13,11 +13,14 @@ from .suspects import MASKED, OF_DPO, OF_LOGPROBS
 
 
 def tokens(case: Case, draw) -> tuple[Tensor, Tensor]:
-    """logits and labels; about `masked` of the labels are -100, and with `lost` the logits there are NaN.
+    """logits, the first `blank` of a row -inf; labels, about `masked` of them -100, and with
+    `lost` the logits there are NaN.
 
     The first label is the last column.
     """
     logits = draw(case.b, case.s, case.v)
+    if "blank" in case:
+        logits[..., : case.blank] = -float("inf")
     labels = draw.integers(case.b, case.s, low=0, high=case.v)
     labels[:1, :1] = case.v - 1
     labels[draw.integers(case.b, case.s, low=0, high=1000) < 1000 * case.get("masked", 0.0)] = MASKED
@@ -94,6 +97,7 @@ of_tokens = Challenge(
         Case(b=3, s=6, v=70, masked=0.4, lost=True, values="negative"),
         Case(b=1, s=3, v=20011, values="rising"),
         Case(b=3, s=3, v=300, values="heavy"),
+        Case(b=1, s=2, v=20011, blank=9000),
         Case(b=3, s=3, v=300, values="constant"),
         Case(b=3, s=3, v=300, values="large", dtype=BRAIN),
         Case(b=3, s=3, v=300, values="some_minus_inf"),
@@ -104,7 +108,7 @@ of_tokens = Challenge(
         Case(b=3, s=5, v=40, upstream="expanded", dtype=BRAIN),
         Case(b=3, s=5, v=40, upstream="scalar", masked=0.3),
         Case(b=3, s=5, v=70, masked=0.2, calls=2),
-        Case(b=17, s=1001, v=131_072, dtype=BRAIN, huge=True),
+        Case(b=18, s=1001, v=131_072, dtype=BRAIN, huge=True),
     ],
     speed=Speed(wide, moved=lambda x, _: 3 * x.nbytes, torch=plain, of_copy=0.50, part="both"),
 )
