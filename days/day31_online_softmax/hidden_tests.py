@@ -29,13 +29,15 @@ def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor, float, bool]:
     """q, k, the scale (1/√D unless given), and whether causal.
 
     Where the case is CLIMBING the scores rise from key to key; with "minus_inf" those of the first `hidden`
-    keys are -inf for every query.
+    keys are -inf for every query, and with `below` all others negative.
     """
     q, k = tensor(case, draw, "q", case.Sq), tensor(case, draw, "k", case.Sk)
     if case.values == CLIMBING:
         q.abs_()
     if case.values == "minus_inf":
         q.abs_().add_(0.5)
+        if "below" in case:
+            k.abs_().neg_()
         k[:, :, : case.hidden, 0] = -math.inf
     return q, k, case.get("scale", case.D**-0.5), case.causal
 
@@ -77,6 +79,8 @@ CASES = [
     Case(B=1, H=2, Sq=40, Sk=150, D=16, causal=False, hidden=70, values="minus_inf"),
     Case(B=1, H=2, Sq=150, Sk=150, D=16, causal=True, hidden=70, values="minus_inf"),
     Case(B=1, H=2, Sq=150, Sk=150, D=16, causal=True, hidden=130, values="minus_inf", dtype=HALF),
+    # Scores around -500 behind a tile that shows nothing: a maximum that starts over from 0 loses them.
+    Case(B=1, H=2, Sq=40, Sk=150, D=16, causal=False, hidden=70, below=True, values="minus_inf", scale=30.0),
     Case(B=2, H=3, Sq=30, Sk=40, D=32, causal=True, layout=BSHD),
     Case(B=1, H=3, Sq=130, Sk=63, D=80, causal=False, layout=BSHD, dtype=HALF),
     Case(B=2, H=3, Sq=30, Sk=41, D=32, causal=False, layout=BSHD, q_layout="contiguous"),
@@ -90,8 +94,9 @@ CASES = [
     Case(B=1, H=2, Sq=20, Sk=50, D=24, causal=False, values="heavy"),
     Case(B=1, H=2, Sq=20, Sk=50, D=24, causal=True, values="heavy", scale=-1.0),
     Case(B=1, H=2, Sq=20, Sk=50, D=24, causal=False, values="constant"),
-    # Scores around -500, and raw ones that fp16 does not hold.
+    # Scores around -500 and -40,000, and raw ones that fp16 does not hold.
     Case(B=1, H=2, Sq=8, Sk=256, D=24, causal=False, values="negative", k_values="constant", scale=4.0),
+    Case(B=1, H=2, Sq=8, Sk=256, D=24, causal=False, values="negative", k_values="constant", scale=300.0),
     Case(B=1, H=2, Sq=20, Sk=50, D=24, causal=True, values="large", scale=1e-8, dtype=HALF),
     Case(B=1, H=2, Sq=20, Sk=50, D=24, causal=True, values="integers"),
     Case(B=1, H=2, Sq=20, Sk=50, D=24, causal=False, values="spike"),

@@ -250,4 +250,16 @@ mistakes = [
         fails="compiles",
         says="m_i",
     ),
+    Mistake(
+        "the maximum of a tile that shows nothing is kept as 0",
+        swap={"        m_i = m_new\n": "        m_i = shift\n"},
+        fails="correct or edges",
+        says="is -inf where",
+    ),
+    Mistake(
+        "the maximum is never below -10,000",
+        swap={'tl.where(m_new == -float("inf"), 0.0, m_new)': "tl.maximum(m_new, -1e4)"},
+        fails="correct or edges",
+        says="underflow to log(0)",
+    ),
 ]

@@ -33,12 +33,18 @@ def misread(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None
     The reference, on inputs with another stride along one axis, gives what came.
     """
     alike = [t for t in evidence.failed if t.challenge is trial.challenge and t.answer and not t.rows]
-    for tried in [t for t in alike if t.findings[0].kind in KINDS and _small(t)][:TRIED]:
+    for tried in [t for t in alike if t.findings[0].kind in KINDS and _small(t) and _finite(t)][:TRIED]:
         for step in _steps(tried):
             wrong = _read(tried, step)
             if wrong and explains(wrong, tried):
                 return *_told(tried, step), tried
     return None
+
+
+def _finite(trial: Trial) -> bool:
+    """Whether some number came; that many inputs give NaN or Inf alone explains nothing."""
+    outputs = trial.answer.outputs if trial.answer else []
+    return any(out.isfinite().any() for out in outputs if isinstance(out, torch.Tensor))
 
 
 def _small(trial: Trial) -> bool:

@@ -120,7 +120,9 @@ def _whole_tiles(along: list[tuple[int, int]]) -> bool:
 
 
 def _rows(hole: torch.Tensor, programs: int) -> Diagnosis | None:
-    """Whole rows or whole columns left out."""
+    """Whole rows or whole columns of a matrix left out."""
+    if hole.dim() != 2:
+        return None
     rows, columns = hole.all(dim=1), hole.all(dim=0)
     first = int(rows.nonzero()[0]) if bool(rows.any()) else 0
     if bool((rows[:, None] == hole).all()) and bool(rows.any()) and bool(rows[first:].all()):
