@@ -19,8 +19,7 @@ def tokens(case: Case, draw) -> tuple[Tensor, Tensor]:
     The first label is the last column.
     """
     logits = draw(case.b, case.s, case.v)
-    if "blank" in case:
-        logits[..., : case.blank] = -float("inf")
+    logits[..., : case.get("blank", 0)] = -float("inf")
     labels = draw.integers(case.b, case.s, low=0, high=case.v)
     labels[:1, :1] = case.v - 1
     labels[draw.integers(case.b, case.s, low=0, high=1000) < 1000 * case.get("masked", 0.0)] = MASKED
