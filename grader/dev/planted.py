@@ -114,12 +114,14 @@ class Laggard:
 
     Args:
         unseen: why counts and compiler cannot tell it from a fast one; empty where they can.
+        stores: an intermediate tensor, by which it fails `memory` on a GPU before it is timed there.
     """
 
     name: str
     swap: Mapping[str, str] = field(default_factory=dict)
     file: str = ""
     unseen: str = ""
+    stores: bool = False
 
     def source(self, day: Day) -> str:
         return (

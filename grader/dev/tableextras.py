@@ -43,12 +43,11 @@ comes from Python while it is timed, so below half a millisecond the host may se
 |---|---|---|---|---|---|---|---|---|---|---|
 """
 MEASURED = "Measured on one {gpu}, {date}: {versions}. Times in brackets are predicted."
-UNMEASURED = "Not measured yet: times in brackets are predicted for an H200, and the bars are estimates."
 
 Times = Mapping[str, Result]
 
 
-def page(file: Path | None, proof: Path | None) -> str:
+def page(file: Path, proof: Path | None) -> str:
     """The whole page.
 
     Args:
@@ -58,11 +57,15 @@ def page(file: Path | None, proof: Path | None) -> str:
     Raises:
         TrackError: the file holds no measurement.
     """
-    kept = record(file) if file else None
-    measured = timed(kept) if kept else {}
-    how = _how(list(kept.machines.values())[-1]) if kept else UNMEASURED
-    rows = [row for day in catalog.extras() for row in _rows(day, measured, _caught(day, proof))]
-    return TOP.format(how=how) + "\n".join(rows) + "\n"
+    kept = record(file)
+    how = _how(list(kept.machines.values())[-1])
+    return TOP.format(how=how) + "\n".join(rows(timed(kept), proof)) + "\n"
+
+
+def rows(measured: Mapping[str, Times], proof: Path | None) -> Iterator[str]:
+    """A row for every bar of every extra."""
+    for day in catalog.extras():
+        yield from _rows(day, measured, _caught(day, proof))
 
 
 def _how(machine: Machine) -> str:

@@ -120,11 +120,13 @@ def attempt(each: Planted, warm: Warm, strict: bool = False) -> Tried:
     """Grade it, an exploit whole, and where a case is enough for its message that alone, too."""
     tried: dict[str, Any] = {"day": str(each.day.key), "kind": each.kind, "name": each.name}
     tried |= {"sha256": sha256(each), "device": warm.device, "strict": strict}
+    only = each.file.only if isinstance(each.file, planted.Exploit) else None
     try:
         verdict = _graded(each, warm, strict)
-        wrong = tuple(CHECKS[each.kind](each, verdict, warm, strict))
+        told = _graded(each, warm, strict, only) if only else verdict
     except TrackError as error:
         return Tried(**tried, wrong=(f"{error}",))
+    wrong = tuple(CHECKS[each.kind](each, verdict, told))
     return Tried(**tried, status=verdict.status, wrong=wrong, speed=verdict.speed, seconds=verdict.seconds)
 
 
@@ -141,20 +143,21 @@ def _graded(each: Planted, warm: Warm, strict: bool, only: str | None = None) ->
         return grade(each.day, path, warm=warm, strict=strict, only=only, speed=each.timed)
 
 
-def _right(each: Planted, verdict: Verdict, warm: Warm, strict: bool) -> Iterator[str]:
+def _right(each: Planted, verdict: Verdict, _: Verdict) -> Iterator[str]:
     if verdict.status != "passed":
         yield said(verdict)
 
 
-def _slow(each: Planted, verdict: Verdict, warm: Warm, strict: bool) -> Iterator[str]:
-    """Where it cannot be seen that a laggard is one, it passes; on a GPU what it stores may be seen first."""
+def _slow(each: Planted, verdict: Verdict, _: Verdict) -> Iterator[str]:
+    """Where it cannot be seen that a laggard is one, it passes."""
     assert isinstance(each.file, planted.Laggard)
+    stores = verdict.on_gpu and each.file.stores
     wanted = "slow" if verdict.on_gpu or not each.file.unseen else "passed"
-    if verdict.status != wanted and not (verdict.on_gpu and _failed_group(verdict) == "memory"):
+    if verdict.status != ("failed" if stores else wanted) or (stores and _failed_group(verdict) != "memory"):
         yield said(verdict)
 
 
-def _caught(each: Planted, verdict: Verdict, warm: Warm, strict: bool) -> Iterator[str]:
+def _caught(each: Planted, verdict: Verdict, _: Verdict) -> Iterator[str]:
     """It fails where it must, is told why, and all that is said of it is true."""
     mistake = each.file
     assert isinstance(mistake, planted.Mistake)
@@ -167,7 +170,7 @@ def _caught(each: Planted, verdict: Verdict, warm: Warm, strict: bool) -> Iterat
         yield f"so far {so_far}"
 
 
-def _hunted(each: Planted, verdict: Verdict, warm: Warm, strict: bool) -> Iterator[str]:
+def _hunted(each: Planted, verdict: Verdict, _: Verdict) -> Iterator[str]:
     """Of a bug hunt, what nothing hides stands, and what is absent is gone."""
     assert isinstance(each.file, Bugged)
     bugs = [bug for challenge in load_challenges(each.day.hidden_tests) for bug in challenge.bugs]
@@ -177,11 +180,10 @@ def _hunted(each: Planted, verdict: Verdict, warm: Warm, strict: bool) -> Iterat
         yield f"{', '.join(found)}; {said(verdict)}"
 
 
-def _held(each: Planted, verdict: Verdict, warm: Warm, strict: bool) -> Iterator[str]:
+def _held(each: Planted, verdict: Verdict, told: Verdict) -> Iterator[str]:
     """It earns no pass, and is told what it does."""
     exploit = each.file
     assert isinstance(exploit, planted.Exploit)
-    told = _graded(each, warm, strict, exploit.only) if exploit.only else verdict
     meant = _failed_group(told) == exploit.fails and exploit.says in told.diagnosis
     # On a GPU those for a CPU end by host memory that is none of a kernel's, in whatever words.
     if verdict.status == "passed" or not (meant or (verdict.on_gpu and not exploit.gpu)):

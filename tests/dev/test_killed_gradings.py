@@ -28,7 +28,9 @@ def test_a_process_that_stays_is_noticed(monkeypatch: pytest.MonkeyPatch) -> Non
     name, _, value = mark.partition("=")
     stays = subprocess.Popen(["sleep", "60"], env={**os.environ, name: value})
     try:
-        while not processes.told(stays.pid, "environ"):  # for a moment of its exec it has none
+        while stays.poll() is None and not processes.told(
+            stays.pid, "environ"
+        ):  # for a moment of its exec it has none
             time.sleep(0.01)
         assert left(mark, set()) == [stays.pid]
         assert left(mark, {stays.pid}) == []

@@ -45,6 +45,7 @@ laggards = [
             LAUNCH: STORED + LAUNCH.replace("x,", "t,"),
             f"x.stride(0),{BLOCKS}": f"n_cols,{BLOCKS}",
         },
+        stores=True,
     ),
     # 67 million additions to one number, one behind the other.
     Laggard(

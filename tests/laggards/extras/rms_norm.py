@@ -6,7 +6,7 @@ from grader.dev.planted import Laggard
 
 laggards = [
     # Three reads and two writes: 10 bytes an element of bf16 where 4 would do.
-    Laggard("forward as three kernels, for rstd, x_hat and y", file="three_kernels.py"),
+    Laggard("forward as three kernels, for rstd, x_hat and y", file="three_kernels.py", stores=True),
     # One SM of 132 walks along all 16384 rows.
     Laggard(
         "one program walks along all rows of the backward pass",

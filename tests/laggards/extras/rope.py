@@ -6,7 +6,7 @@ from grader.dev.planted import Laggard
 
 laggards = [
     # The halves changed over are written and read again: 4 passes where 2 would do.
-    Laggard("the exchanged halves are stored, then multiplied and added", file="rotate_half.py"),
+    Laggard("the exchanged halves are stored, then multiplied and added", file="rotate_half.py", stores=True),
     # 64 pairs a program, a warp that waits for its position and then for the tables, for 256 bytes of q.
     Laggard(
         "one program a token and head",
