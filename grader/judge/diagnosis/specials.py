@@ -51,7 +51,8 @@ def special(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
             "rows that hold +inf",
         )
     exponential = called(evidence.source, EXPONENTIALS) and subtracts_maximum(evidence.source)
-    if values == "negative" and exponential:
+    reduces = math.isinf(got) or called(evidence.source, {"max"})  # tl.maximum may be of anything
+    if values == "negative" and exponential and reduces:
         return (
             f"All-negative rows underflow to {'log(0)' if math.isinf(got) else '0 / 0'}: a maximum sees a 0, "
             "of a masked lane or that it starts from.",

@@ -36,7 +36,7 @@ mistakes = [
             "    if label != MASKED:\n        row,": "    if True:\n        row,",
         },
         fails="correct",
-        says="",
+        says="before the start of logits",
     ),
     Mistake(
         "masked tokens are those of label 0",
@@ -61,7 +61,7 @@ mistakes = [
         "masked tokens get a gradient",
         swap={"        row, step = token": "        pass\n    if True:\n        row, step = token"},
         fails="correct",
-        says="",
+        says="never written",
     ),
     Mistake(
         "the logarithm's sign is turned round",

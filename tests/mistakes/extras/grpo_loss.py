@@ -23,7 +23,7 @@ mistakes = [
             UNDER: "under = ratio < 1 - eps",
         },
         fails="correct",
-        says="",
+        says="clipped whichever way",
     ),
     Mistake(
         "a negative advantage is clipped above, as a positive one",
@@ -32,7 +32,7 @@ mistakes = [
             UNDER: "under = ratio < 0",
         },
         fails="correct",
-        says="",
+        says="an advantage below 0",
     ),
     Mistake(
         "clipped tokens have a gradient",
@@ -62,7 +62,7 @@ mistakes = [
         "the standard deviation is biased",
         swap={"(group_size - 1)": "group_size"},
         fails="correct",
-        says="",
+        says="the unbiased one divides by g",
     ),
     Mistake(
         "lanes past the group count",
@@ -80,10 +80,13 @@ mistakes = [
         "the rewards are found by the number of groups",
         swap={"row // group_size * group_size": "row % group_size * group_size"},
         fails="correct",
-        says="",
+        says="past the end of rewards",
     ),
     Mistake(
-        "the gain has the wrong sign", swap={ACC: ACC.replace("- kept", "+ kept")}, fails="correct", says=""
+        "the gain has the wrong sign",
+        swap={ACC: ACC.replace("- kept", "+ kept")},
+        fails="correct",
+        says="sign of the gain",
     ),
     Mistake(
         "the divergence lacks -1", swap={ACC: ACC.replace(" - 1)", ")")}, fails="correct", says="lacks −1"
@@ -92,7 +95,7 @@ mistakes = [
         "the tokens are divided by s",
         swap={USED: "n_used = tl.sum(count, axis=0) * 0.0 + n_cols"},
         fails="correct",
-        says="",
+        says="divided by s",
     ),
     Mistake(
         "an answer without tokens is 0 / 0",
@@ -115,7 +118,7 @@ mistakes = [
         "tokens that do not count get a gradient",
         swap={BACK: BACK.replace("tl.where(used, slope * by, 0.0)", "slope * by + 0.001")},
         fails="correct",
-        says="",
+        says="off by",
     ),
     Mistake(
         "tokens that do not count get none, not even 0",
@@ -133,7 +136,7 @@ mistakes = [
         "the gradient is not divided by the tokens",
         swap={BY: "by = tl.load(dmean_ptr) / n_rows"},
         fails="correct",
-        says="",
+        says="not divided by the number",
     ),
     Mistake(
         "the ratios are kept",

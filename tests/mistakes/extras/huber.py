@@ -56,7 +56,7 @@ mistakes = [
         "NaN gets a gradient of -1",
         swap={BY_SIGN: "by_d = tl.where(d > 0, 1.0, tl.where(d == 0, 0.0, -1.0))"},
         fails="edges",
-        says="",
+        says="any comparison with NaN is false",
     ),
     Mistake(
         "differences in the dtype of the inputs",
@@ -67,7 +67,7 @@ mistakes = [
             )
         },
         fails="correct or edges",
-        says="",
+        says="half precision is too low",
     ),
     Mistake(
         "all inputs are taken to be contiguous", swap={FLAT: "True"}, fails="correct or edges", says="stride"

@@ -37,7 +37,7 @@ mistakes = [
             )
         },
         fails="correct",
-        says="",
+        says="The result is a, copied",
     ),
     Mistake(
         "the chosen row stands in both results",
@@ -75,19 +75,19 @@ mistakes = [
             "cols = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)": "cols = tl.arange(0, BLOCK_N) * 0"
         },
         fails="correct",
-        says="",
+        says="Columns from 1 on",
     ),
     Mistake(
         "the last rows are left out",
         swap={"min((pid + 1) * rows_each, n_rows)": "min((pid + 1) * rows_each, n_rows // 8 * 8)"},
         fails="correct",
-        says="",
+        says="w is after the call what it was",
     ),
     Mistake(
         "rows past the last one count",
         swap={"min((pid + 1) * rows_each, n_rows)": "(pid + 1) * rows_each"},
         fails="correct",
-        says="",
+        says="past the end of chosen",
     ),
     Mistake(
         "the sigmoid overflows",
@@ -95,7 +95,7 @@ mistakes = [
             PULL: "e = tl.exp(-tl.sum(d * w, axis=0))\n        pull += e / (1 + e) * d",
         },
         fails="edges",
-        says="",
+        says="Large values overflow",
     ),
     Mistake(
         "the pull is sigmoid(d.w)",
@@ -116,7 +116,7 @@ mistakes = [
             D: "d = (chosen - rejected).to(tl.float32)\n",
         },
         fails="correct",
-        says="",
+        says="half precision is too low",
     ),
     Mistake(
         "the pulls are not divided by the number of pairs",
@@ -145,7 +145,7 @@ mistakes = [
         "all programs store to the first row of partial sums",
         swap={STORE_PART: STORE_PART.replace("pid * n_cols + ", "")},
         fails="correct",
-        says="",
+        says="torch.empty left",
     ),
     Mistake(
         "w is a new tensor",
@@ -153,7 +153,7 @@ mistakes = [
             "    # n rows of a sum, or none": "    w = torch.empty_like(w)\n    # n rows of a sum, or none",
         },
         fails="correct",
-        says="",
+        says="w is after the call what it was",
     ),
     Mistake(
         "half done: the last kernel is missing",

@@ -37,13 +37,13 @@ mistakes = [
             "e = tl.exp(-tl.abs(x))": "x = tl.maximum(x, -1e30)\n    e = tl.exp(-tl.abs(x))",
         },
         fails="edges",
-        says="",
+        says="may drop NaN",
     ),
     Mistake(
         "the targets have changed places",
         swap={LOSS: "loss = (1 - t) * if_yes + t * if_no"},
         fails="correct",
-        says="",
+        says="changed places",
     ),
     Mistake(
         "the negatives are forgotten", swap={LOSS: "loss = t * if_yes"}, fails="correct", says="negatives"
@@ -65,7 +65,7 @@ mistakes = [
         "pos_weight multiplies both terms",
         swap={LOSS: f"{LOSS} * (if_yes / two_losses(x)[0])"},
         fails="correct or edges",
-        says="",
+        says="multiplies both terms",
     ),
     Mistake(
         "pos_weight is counted by rows",
