@@ -128,7 +128,7 @@ def _sectors(call: Call) -> Iterator[Fact]:
 
 def _wasteful(site: Site) -> str:
     does = {"load": "loads", "store": "stores", "atomic": "updates"}[site.kind]
-    head = f"Line {site.line} {does} {1 / site.efficiency:.1f}× the sectors needed: "
+    head = f"Line {site.line} {does} {1 / site.efficiency:.1f}× the 32-byte sectors needed: "
     if site.step == 0:
         return head + f"each program touches {site.itemsize} bytes of a sector by itself."
     if site.step == site.itemsize:

@@ -60,7 +60,7 @@ def test_a_strided_walk_is_slow_by_prediction_and_its_line_is_named(judged: Judg
     verdict = judged(HIDDEN, KERNEL.format(offs="pid + stride * tl.arange(0, BLOCK)", value="2 * x", more=""))
     assert verdict.status == "slow"
     assert verdict.diagnosis == (
-        "Line 11 loads 8.0× the sectors needed: neighbouring lanes are 65536 elements apart."
+        "Line 11 loads 8.0× the 32-byte sectors needed: neighbouring lanes are 65536 elements apart."
     )
     assert verdict.speed is None, "a time beside it would have to be explained away"
     cause = verdict.checks[-1].cause
