@@ -23,7 +23,8 @@ from grader.notebook.page import Page, as_magics
 from grader.screens import Terminal, pages
 
 # A frame with the page in it: a browser opens no link to a file of the machine that the notebook runs on.
-FRAME = '<iframe srcdoc="{page}" style="width:100%; height:640px; border:0" title="track show"></iframe>'
+# In a <div>, for IPython warns of HTML that is a frame and nothing else.
+FRAME = '<div><iframe srcdoc="{page}" style="width:100%; height:640px; border:0" title="show"></iframe></div>'
 
 
 def track(line: str) -> None:
@@ -51,7 +52,7 @@ def show(line: str) -> None:
     if answer.code:
         return _run(words)
     page = Path(json.loads(answer.out)["page"]).read_text(encoding="utf-8")
-    display(HTML(FRAME.format(page=html.escape(page))))
+    display(HTML(FRAME.format(page=html.escape(page.replace("track inspect", "%inspect")))))
 
 
 def part(line: str, cell: str) -> None:

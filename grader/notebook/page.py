@@ -19,7 +19,7 @@ DARK = ("#e6e6e6", "#16181b", "#ff8a80", "#7ee2a0", "#f2c55c", "#8ab4f8", "#d7a6
 # How JupyterLab, Colab and VS Code say that they are dark.
 DARK_ONES = 'body[data-jp-theme-light="false"] .track,html[theme="dark"] .track,body.vscode-dark .track'
 LOOKS = "color:var(--track-text);background:var(--track-back);padding:.7em 1em;margin:0;white-space:pre-wrap;"
-LOOKS += "overflow-wrap:anywhere;font:13px/1.45 ui-monospace,Menlo,Consolas,monospace"
+LOOKS += "word-break:normal;overflow-wrap:anywhere;font:13px/1.45 ui-monospace,Menlo,Consolas,monospace"
 MAGICS = "hint|inspect|lesson|show|start|status"
 _CONSOLE = Console(width=10_000)  # what decides where spans begin and end asks for one
 
@@ -43,7 +43,8 @@ class Page:
 
 def as_magics(words: str) -> str:
     """Commands as a cell has them: `%track grade 13` as `%%grade 13`, `%track hint` as `%hint`."""
-    return re.sub(rf"%track ({MAGICS})\b", r"%\1", words.replace("%track grade", "%%grade"))
+    words = re.sub(rf"%track ({MAGICS})\b", r"%\1", words.replace("%track grade", "%%grade"))
+    return words.replace("once kernel.py is changed", "once the cell is changed")
 
 
 def _span(words: str, style: Style | None) -> str:
@@ -65,4 +66,5 @@ def _variables(colours: tuple[str, ...]) -> str:
     return ";".join(f"--track-{name}:{colour}" for name, colour in zip(NAMES, colours, strict=True))
 
 
-STYLE = f"<style>.track{{{_variables(LIGHT)};{LOOKS}}}{DARK_ONES}{{{_variables(DARK)}}}</style>"
+# Twice the class: JupyterLab has rules of its own for a <pre>, which break lines within words.
+STYLE = f"<style>pre.track.track{{{_variables(LIGHT)};{LOOKS}}}{DARK_ONES}{{{_variables(DARK)}}}</style>"

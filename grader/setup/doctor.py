@@ -112,9 +112,7 @@ def _packages() -> list[Condition]:
 def _gpu(torch: dict[str, Any]) -> Condition:
     found = gpus()
     if not found and not has_nvidia_gpu():
-        return Condition(
-            None, "no NVIDIA GPU: kernels run in Triton's CPU interpreter; speed is not measured"
-        )
+        return Condition(None, "no NVIDIA GPU: kernels run in Triton's CPU interpreter; speed is predicted")
     if not found:
         return Condition(
             False, "there is a GPU, but nvidia-smi does not answer", "Install the NVIDIA driver."

@@ -57,6 +57,7 @@ def test_a_cell_is_the_days_kernel_and_its_verdict_is_the_terminals(shell: Any) 
     assert kernel().read_text() == f"\n{SKELETON}"
     assert "Nothing to grade yet." in page
     assert "%%grade 1</span>" in page, "the next command as a cell has it"
+    assert "once the cell is changed" in page
     assert "%hint 1" in page
     assert "\x1b" not in page
     assert page.count("<script") == 0
