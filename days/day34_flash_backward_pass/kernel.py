@@ -22,7 +22,7 @@ def load_rows(
 
 @triton.jit
 def store_rows(x_ptr, x, start, n_rows, D: tl.constexpr, BLOCK: tl.constexpr, BLOCK_D: tl.constexpr):
-    """Write rows start to start + BLOCK of one head of a contiguous tensor."""
+    """Write rows start to start + BLOCK of a contiguous head, whose first element x_ptr points at."""
     offs_m = start + tl.arange(0, BLOCK)
     offs_d = tl.arange(0, BLOCK_D)
     x_ptrs = x_ptr + offs_m[:, None].to(tl.int64) * D + offs_d[None, :]
@@ -42,7 +42,8 @@ def keys_seen(offs_m, Sq, Sk, CAUSAL: tl.constexpr):
 def dscores(q, do, k, v, lse, delta, seen, scale):
     """p and ds of one tile, as on day 33: queries down, keys across.
 
-    With the sides exchanged, k and v for q and do, it gives pᵀ and dsᵀ. lse, delta and seen lie accordingly.
+    With the sides exchanged, k and v for q and do, it gives pᵀ and dsᵀ. lse and delta: a column, or a row;
+    seen: bool, which places of the tile count.
     """
     # TODO 1: the weights again, from the scores and lse, 0 where a key is hidden; then dp, and ds.
 
