@@ -91,7 +91,7 @@ def attention_kernel(
 def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: float) -> torch.Tensor:
     """Return softmax(q @ k.T * scale) @ v of every head, for q[B, H, Sq, D] and k, v[B, H, Sk, D].
 
-    Allocates nothing but the result. D <= 128, 1 <= Sk <= 2048.
+    Allocates nothing as large as the scores. D <= 128, 1 <= Sk <= 2048.
     """
     B, H, Sq, D = q.shape
     o = torch.empty(B, H, Sq, D, dtype=q.dtype, device=q.device)
