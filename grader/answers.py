@@ -61,7 +61,7 @@ CONFINEMENTS = (
     "limited processes",
     "no network",
     "read-only files",
-    "hidden answers",
+    "hidden files",
     "hidden processes",
 )
 

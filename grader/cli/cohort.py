@@ -69,13 +69,14 @@ def grade(
 
     from grader.cohort import handed, readers, screen, spread
     from grader.cohort.feed import Feed
-    from grader.cohort.store import Store, reading
+    from grader.cohort.store import Store, files_of, reading
 
     wanted = handed.chosen(days) if days else frozenset(catalog.course())
     items = (one for one in readers.read(submissions) if isinstance(one, handed.Trouble) or one.day in wanted)
     try:
         with spread.cluster(address) as ray, screen.Progress(Terminal(sys.stderr)) as live:
-            graders = spread.Graders(ray, "gpu" if gpus else "cpu", seed)
+            private = tuple(str(path) for path in (Path(submissions).absolute(), *files_of(db)))
+            graders = spread.Graders(ray, "gpu" if gpus else "cpu", seed, private)
             with Store(db, graders.conditions(strict)) as store:
                 tally = Feed(store, graders, live).all(items)
     except KeyboardInterrupt:

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
 from types import TracebackType
-from typing import Literal
+from typing import Any, Literal
 
 from grader import catalog
 from grader.catalog import Day, Key
@@ -68,15 +69,17 @@ def graded(
     seed: int | None = None,
     strict: bool = False,
     speed: bool = True,
+    private: Sequence[str] = (),
 ) -> Verdict:
-    """`grade` by a warm parent, where there is one."""
+    """`grade` by a warm parent, where there is one; confined code may not read what is `private` either."""
     found = day if isinstance(day, Day) else catalog.find(str(day))
+    options: dict[str, Any] = {"device": device, "seed": seed, "warm": warm, "strict": strict, "speed": speed}
     if isinstance(source, Path):
-        return engine.grade(found, source, device=device, seed=seed, warm=warm, strict=strict, speed=speed)
+        return engine.grade(found, source, private=private, **options)
     with tempfile.TemporaryDirectory(prefix="track-source-") as folder:
         path = Path(folder, "kernel.py")
         path.write_bytes(source.encode("utf-8", "replace") if isinstance(source, str) else source)
-        return engine.grade(found, path, device=device, seed=seed, warm=warm, strict=strict, speed=speed)
+        return engine.grade(found, path, private=private, **options)
 
 
 class Pool:

@@ -42,6 +42,7 @@ class Tally:
         graded: verdicts of this run, by status.
         known: submissions whose verdict was there, or on its way for an identical source.
         troubles: what could not be graded.
+        lacking: of the confinement that was asked for, what some node did not grant.
         slots: gradings that can run at once.
         share: of what was handed in, read so far; None where nobody knows.
         begun: by the monotonic clock.
@@ -50,6 +51,7 @@ class Tally:
     graded: Counter[str] = field(default_factory=Counter)
     known: int = 0
     troubles: int = 0
+    lacking: set[str] = field(default_factory=set)
     slots: int = 1
     share: float | None = None
     begun: float = field(default_factory=time.monotonic)
@@ -124,6 +126,7 @@ class Feed:
             verdict = _ended(submission, self.store.conditions, outcome["ended"])
         self.store.keep(verdict, outcome.get("shape", ""))
         self.tally.graded[verdict.status] += 1
+        self.tally.lacking |= set(verdict.not_confined)
 
     def _trouble(self, trouble: Trouble) -> None:
         self.store.note(trouble)

@@ -60,11 +60,13 @@ class Graders:
         ray: connected.
         device: `cpu` takes a core for each grading, `gpu` a GPU and a core.
         seed: of every grading; fresh ones when None.
+        private: folders and files that confined code may not read.
     """
 
     ray: Any
     device: Device
     seed: int | None = None
+    private: tuple[str, ...] = ()
 
     @property
     def slots(self) -> int:
@@ -89,7 +91,8 @@ class Graders:
     def begin(self, submission: Submission, conditions: Conditions) -> Any:
         """A reference to a grading, which begins once a slot is free."""
         key = str(submission.day.key)
-        return self._grade.remote(key, submission.source, self.device, self.seed, conditions)
+        given = key, submission.source, self.device, self.seed, conditions, self.private
+        return self._grade.remote(*given)
 
     def ended(self, references: Collection[Any], timeout: float) -> Iterator[tuple[Any, Outcome]]:
         """Those that have ended, once there is one or `timeout` seconds have passed."""

@@ -177,6 +177,12 @@ class Store:
         self._lock.close()
 
 
+def files_of(path: Path) -> tuple[Path, ...]:
+    """What SQLite keeps of a database, and the folder around it, where pages and exports are written."""
+    whole = path.absolute()
+    return (whole.parent, whole, *(whole.with_name(whole.name + end) for end in ("-wal", "-shm", ".lock")))
+
+
 def _now() -> str:
     return datetime.now(timezone.utc).isoformat(timespec="seconds")
 

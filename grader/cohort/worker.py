@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import warnings
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -45,26 +46,38 @@ class Outcome(TypedDict, total=False):
     ended: int
 
 
-def grade(key: str, source: bytes, device: Device, seed: int | None, conditions: Conditions) -> Outcome:
+def grade(
+    key: str,
+    source: bytes,
+    device: Device,
+    seed: int | None,
+    conditions: Conditions,
+    private: Sequence[str] = (),
+) -> Outcome:
     """Grade one source on the day that `key` names. A crash is believed once it was seen TRIES times: it may
     be the source's, or come of who else uses this machine.
+
+    Args:
+        private: where submissions and verdicts lie; confined code cannot read it where this node has it, too.
     """
     here = conditions_here(device, conditions.strict)
     if here != conditions:
         return {"problem": f"the run is for {conditions}, and a node has {here}"}
     outcome: Outcome = {}
     for tried in range(1, TRIES + 1):
-        outcome = _once(key, source, device, seed, conditions.strict)
+        outcome = _once(key, source, device, seed, conditions.strict, private)
         if "verdict" in outcome and outcome["verdict"]["status"] != "crashed":
             break
         outcome = {"ended": tried} if "ended" in outcome else outcome
     return outcome
 
 
-def _once(key: str, source: bytes, device: Device, seed: int | None, strict: bool) -> Outcome:
-    parent = _parent(device)
+def _once(
+    key: str, source: bytes, device: Device, seed: int | None, strict: bool, private: Sequence[str]
+) -> Outcome:
+    parent, day = _parent(device), catalog.find(key)
     try:
-        verdict = graded(catalog.find(key), source, parent, device=device, seed=seed, strict=strict)
+        verdict = graded(day, source, parent, device=device, seed=seed, strict=strict, private=private)
     except TrackError as error:
         with suppress(subprocess.TimeoutExpired):  # its end of a socket closes before it is gone
             parent.process.wait(PATIENCE)

@@ -9,7 +9,7 @@ import os
 import random
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -53,6 +53,7 @@ def grade(
     claims: bool = False,
     given: str = "",
     strict: bool = False,
+    private: Sequence[str] = (),
 ) -> Verdict:
     """Grade `path` on `day`.
 
@@ -67,6 +68,7 @@ def grade(
         speed: measure it, or predict it.
         claims: hold what is claimed of such kernels against torch.
         strict: confine the learner's code as far as the machine allows; the verdict says how far.
+        private: folders and files that it may not read then, beside those that no file may.
         given: ` --file PATH` where the file lies in no workspace, for the command that an error names.
 
     Raises:
@@ -110,7 +112,7 @@ def grade(
         parent = warm or stack.enter_context(Warm(where))
         if strict:
             parent.wait()  # whom the folder is told to at once, and who removes it should we be killed
-            request = replace(request, **stack.enter_context(confinement(path.resolve())))
+            request = replace(request, **stack.enter_context(confinement(path.resolve(), private)))
         verdict = _follow(parent, request, base, on_event, f"track grade {day.key}{given}")
     return replace(verdict, seconds=round(time.monotonic() - begin, 3))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,16 +11,21 @@ from typing import Any
 from grader import catalog
 from grader.learner import workspace
 
-# Whatever holds an answer, or a way to one. A clone has it all, a wheel the first four.
-ANSWERS = ("days", "solutions", "hints", "examples", "tests", ".git")
+# Where people keep files, and where other gradings have theirs.
+SHARED = ("/home", "/root", "/tmp", "/var/tmp", "/dev/shm")
 
 
 @contextmanager
-def confinement(path: Path) -> Iterator[dict[str, Any]]:
-    """The fields of a Request that confine what runs the file `path`; the scratch folder goes with them."""
+def confinement(path: Path, private: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
+    """The fields of a Request that confine what runs the file `path`; the scratch folder goes with them.
+
+    Args:
+        private: folders and files that it may not read beside those that no file may.
+    """
     known = [found.root for found in (workspace.find(), workspace.remembered()) if found]
     journals = [folder / ".track" for folder in (*path.parents, *known)]
-    trees = [*(catalog.ROOT / name for name in ANSWERS), *journals]
-    hidden = sorted({str(tree.resolve()) for tree in trees if tree.is_dir()})
+    shared = [Path(place) for place in (tempfile.gettempdir(), *SHARED, *private)]
+    trees = [catalog.ROOT, Path.home(), *journals, *shared]
+    hidden = sorted({str(tree.resolve()) for tree in trees if tree.exists()} - {"/"})
     with tempfile.TemporaryDirectory(prefix="track-strict-", ignore_cleanup_errors=True) as scratch:
         yield {"hidden": hidden, "scratch": str(Path(scratch).resolve())}

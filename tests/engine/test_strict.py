@@ -23,11 +23,14 @@ HEAD = "import os, resource, socket, sys\nfrom pathlib import Path\n"
 
 # Each is honest work but for the line in front of it, which passes where nothing is confined.
 REACHES = {
-    "the solutions": ("hidden answers", f"open({str(DAY.solution)!r}).read()"),
-    "the hidden tests": ("hidden answers", f"open({str(DAY.hidden_tests)!r}).read()"),
-    "the hints": ("hidden answers", f"open({str(DAY.hints)!r}).read()"),
-    "the tests' kernels": ("hidden answers", f"open({str(planted.TESTS / 'conftest.py')!r}).read()"),
-    "the journal": ("hidden answers", "open('../.track/journal.jsonl').read()"),
+    "the solutions": ("hidden files", f"open({str(DAY.solution)!r}).read()"),
+    "the hidden tests": ("hidden files", f"open({str(DAY.hidden_tests)!r}).read()"),
+    "the hints": ("hidden files", f"open({str(DAY.hints)!r}).read()"),
+    "the tests' kernels": ("hidden files", f"open({str(planted.TESTS / 'conftest.py')!r}).read()"),
+    "the journal": ("hidden files", "open('../.track/journal.jsonl').read()"),
+    "another's file": ("hidden files", "open('../bob/kernel.py').read()"),
+    "the folder of all": ("hidden files", "assert 'bob' in os.listdir('..')"),
+    "another grading's scratch folder": ("hidden files", "open(OTHER).read()"),
     "a new line of the journal": ("read-only files", "open('../.track/journal.jsonl', 'a').write('x')"),
     "an empty journal": ("read-only files", "os.truncate('../.track/journal.jsonl', 0)"),
     "a file beside it": ("read-only files", "open('left', 'w').close()"),
@@ -68,16 +71,24 @@ def granted() -> set[str]:
 
 @pytest.mark.parametrize(("confinement", "reach"), REACHES.values(), ids=REACHES)
 def test_what_a_file_could_reach_it_cannot_when_confined(
-    confinement: str, reach: str, graded: Grade, granted: set[str], server: int, tmp_path: Path
+    confinement: str,
+    reach: str,
+    graded: Grade,
+    granted: set[str],
+    server: int,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     if confinement not in granted:
         pytest.skip(f"{confinement}: not granted here, as the verdict says")
     folder, journal = tmp_path / "day", tmp_path / ".track" / "journal.jsonl"
-    for place in (folder, journal.parent):
+    bob, other = tmp_path / "bob" / "kernel.py", tmp_path_factory.mktemp("track-strict-") / "found"
+    for place in (folder, journal.parent, bob.parent):
         place.mkdir()
-    journal.write_text("what happened\n")
+    for file in (journal, bob, other):
+        file.write_text("what happened\n")
     kernel = folder / "kernel.py"
-    given = f"PORT, PARENT = {server}, {os.getpid()}\n"
+    given = f"PORT, PARENT, OTHER = {server}, {os.getpid()}, {str(other)!r}\n"
     kernel.write_text(SOLUTION.replace("\nimport torch", f"\n{HEAD}import torch", 1) + given + reach + "\n")
     free, confined = (graded(1, kernel, strict=strict, speed=False, only="n=8-") for strict in (False, True))
     Path("/dev/shm/left-by-a-kernel").unlink(missing_ok=True)
@@ -153,5 +164,5 @@ def test_an_exploit_that_needs_confinement_does(
     day: catalog.Day, exploit: planted.Exploit, graded: Grade, granted: set[str]
 ) -> None:
     assert graded(day.key, exploit.path, speed=False).status == "passed"
-    if "hidden answers" in granted:
+    if "hidden files" in granted:
         assert exploit.says in graded(day.key, exploit.path, strict=True).diagnosis

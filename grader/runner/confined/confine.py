@@ -8,8 +8,10 @@ Two layers hold the files and the processes: namespaces, where the kernel lets u
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from grader.answers import CONFINEMENTS, Confined
@@ -22,7 +24,7 @@ Folders = tuple[list[str], list[str], str]  # hidden, shown even inside of these
 
 def confine(header: dict[str, Any], blobs: list[bytearray]) -> tuple[Confined, list[Any]]:
     """Give up what the kernel lets this process give up, and go on in a child where that takes one."""
-    folders = header["hidden"], header["shown"], header["scratch"]
+    folders = header["hidden"], [*header["shown"], *installed(header["hidden"])], header["scratch"]
     held = limits.strict(header["on_cpu"])
     # Where Python puts files that nobody named, and Triton what it compiled.
     os.environ |= {"TMPDIR": header["scratch"], "TRITON_CACHE_DIR": header["scratch"]}
@@ -38,6 +40,18 @@ def confine(header: dict[str, Any], blobs: list[bytearray]) -> tuple[Confined, l
         held |= {"no network"}
     granted = [name for name in CONFINEMENTS if name in held]
     return Confined(granted, [name for name in CONFINEMENTS if name not in held]), []
+
+
+def installed(hidden: list[str]) -> list[str]:
+    """The folders that a process of ours imports from and starts programs of: the course's own package,
+    though not the clone around it, and none that is to be hidden itself.
+    """
+    searched = ":".join(os.environ.get(name, "") for name in ("PATH", "LD_LIBRARY_PATH")).split(":")
+    found = {os.path.abspath(path) for path in (*sys.path, sys.prefix, sys.base_prefix, *searched) if path}
+    ours = str(Path(__file__).parents[2])
+    return sorted(
+        {path for path in found if os.path.isdir(path) and os.path.realpath(path) not in hidden} | {ours}
+    )
 
 
 def _wake() -> None:
@@ -61,7 +75,7 @@ def _by_namespaces(folders: Folders, wakes: bool) -> set[str]:
         _wake()
     with suppress(OSError):
         namespaces.narrow_files(*folders)
-        held |= {"read-only files", "hidden answers"}
+        held |= {"read-only files", "hidden files"}
     namespaces.drop_capabilities()
     return held
 
@@ -74,6 +88,6 @@ def _by_landlock(folders: Folders, strangers: bool) -> set[str]:
         abi = landlock.restrict([*hidden, *(f"/proc/{pid}" for pid in others if strangers)], shown, scratch)
     except OSError:
         return set()
-    held = {"hidden answers"}
+    held = {"hidden files"}
     held |= {"read-only files"} if abi >= landlock.TRUNCATES else set()
     return held | ({"hidden processes"} if abi >= landlock.SCOPES else set())

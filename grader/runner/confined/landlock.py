@@ -30,9 +30,10 @@ DEVICES = ("null", "zero", "full", "random", "urandom", "nvidia*", "dri")
 
 
 def restrict(hidden: Sequence[str], shown: Sequence[str], scratch: str) -> int:
-    """Allow writing in `scratch` alone, and reading all but the folders `hidden`; the ABI that does it.
+    """Allow writing in `scratch` alone, and reading all but what is `hidden`; the ABI that does it.
 
     Args:
+        hidden: folders and files, without links in their paths.
         shown: folders that may be read even where they lie in hidden ones.
 
     Raises:
@@ -44,7 +45,8 @@ def restrict(hidden: Sequence[str], shown: Sequence[str], scratch: str) -> int:
     wanted = struct.pack("=3Q", every, 0, scoped)  # `struct landlock_ruleset_attr`; 0: of the network nothing
     ruleset = call("syscall", SYS_LANDLOCK_CREATE_RULESET, wanted, len(wanted), 0)
     devices = [path for name in DEVICES for path in glob(f"/dev/{name}")]
-    closed = {*hidden, "/dev"}
+    shown = [os.path.realpath(folder) for folder in shown]
+    closed = {*hidden, "/dev"}.difference(shown)
     for path in (found for tree in ("/", *shown) for found in _readable(tree, closed)):
         _allow(ruleset, path, (EXECUTE | READ_FILE | READ_DIR) & every)
     for path in devices:
@@ -56,8 +58,8 @@ def restrict(hidden: Sequence[str], shown: Sequence[str], scratch: str) -> int:
 
 
 def _readable(folder: str, closed: set[str]) -> Iterator[str]:
-    """The largest trees in `folder`, or all of it, that hold nothing closed. A rule speaks of all that lies
-    beneath, and none takes any of it back.
+    """The largest trees in `folder`, or all of it, and the files that hold nothing closed. A rule speaks of
+    all that lies beneath, and none takes any of it back.
     """
     if folder in closed:
         return

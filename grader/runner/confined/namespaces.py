@@ -84,26 +84,48 @@ def hide_processes() -> None:
 
 
 def narrow_files(hidden: Sequence[str], shown: Sequence[str], scratch: str) -> None:
-    """Make all files read-only but those in `scratch`, which is empty then, and empty the folders `hidden`.
+    """Make all files read-only but those in `scratch`, which is empty then, and empty what is `hidden`.
 
     Args:
+        hidden: folders and files, without links in their paths.
         shown: folders that stay even where they lie in hidden ones.
 
     Raises:
         OSError: the kernel refuses.
     """
     _mount("none", "/", None, MS_REC | MS_PRIVATE, None)
-    kept = {folder: os.open(folder, os.O_PATH | os.O_CLOEXEC) for folder in shown}
-    for tree in hidden:
-        _mount("tmpfs", tree, "tmpfs", 0, "size=1m,mode=755")
-    for folder, handle in kept.items():
-        if any(Path(folder).is_relative_to(tree) for tree in hidden):
-            os.makedirs(folder, exist_ok=True)
-            _mount(f"/proc/self/fd/{handle}", folder, None, MS_BIND, None)
+    links = {folder: os.path.realpath(folder) for folder in shown}
+    kept = {folder: os.open(folder, os.O_PATH | os.O_CLOEXEC) for folder in links.values()}
+    for path in sorted({*hidden, *kept}, key=lambda path: path.count("/")):  # first what others lie in
+        if path in kept:
+            _show(path, kept[path])
+        elif os.path.lexists(path):
+            _empty(path)
+    for handle in kept.values():
         os.close(handle)
+    for link, folder in links.items():
+        if not os.path.exists(link):  # it led through a hidden folder
+            os.makedirs(os.path.dirname(link), exist_ok=True)
+            os.symlink(folder, link)
+    os.makedirs(scratch, exist_ok=True)
     _mount("tmpfs", scratch, "tmpfs", 0, f"size={ROOM},mode=700")
     _set_attributes("/", AT_RECURSIVE, add=MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID)
     _set_attributes(scratch, 0, drop=MOUNT_ATTR_RDONLY)
+    os.chdir(scratch)  # else "." would still be the folder behind what covers it now
+
+
+def _show(folder: str, handle: int) -> None:
+    """Have the folder of the handle at its path, where it is not."""
+    if not os.path.exists(folder) or not os.path.samestat(os.stat(folder), os.fstat(handle)):
+        os.makedirs(folder, exist_ok=True)
+        _mount(f"/proc/self/fd/{handle}", folder, None, MS_BIND | MS_REC, None)
+
+
+def _empty(path: str) -> None:
+    if os.path.isdir(path):
+        _mount("tmpfs", path, "tmpfs", 0, "size=1m,mode=755")
+    else:
+        _mount("/dev/null", path, None, MS_BIND, None)
 
 
 def drop_capabilities() -> None:
