@@ -7,7 +7,7 @@ one file at a time, so that a million lines need no more memory than one.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import PurePosixPath
@@ -17,7 +17,10 @@ from grader.catalog import Day
 from grader.engine.precheck import LARGEST
 from grader.errors import TrackError, UnknownDay
 
+NO_DAY = "nothing in it is named as a day: day13.py, or day13_fused_softmax/kernel.py"
 LONGEST_ID = 100  # characters
+# Beside .zip, what files are packed into.
+PACKED = (".tar", ".gz", ".tgz", ".bz2", ".xz", ".zst", ".rar", ".7z")
 # Folders that a path may lead through between the learner's and the day's.
 BETWEEN = ("my-track", "extras")
 
@@ -44,6 +47,18 @@ class Trouble:
 
     where: str
     problem: str
+
+
+@dataclass(frozen=True)
+class Other:
+    """A file that is named as a day's kernel and is no Python: a notebook, or a text."""
+
+    id: str
+    day: Day
+    where: str
+
+
+Item = Submission | Trouble
 
 
 class Unfit(Exception):
@@ -98,7 +113,7 @@ def named(parts: Sequence[str]) -> tuple[int, Day] | None:
         Unfit: a day is named that does not exist.
     """
     *folders, name = parts
-    if not name.endswith(".py"):
+    if not name.lower().endswith(".py"):
         return None
     if name == "kernel.py" and folders:
         found = _day(folders[-1])
@@ -107,6 +122,17 @@ def named(parts: Sequence[str]) -> tuple[int, Day] | None:
         return None
     found = _day(PurePosixPath(name).stem)
     return (len(folders), found) if found else None
+
+
+def instead(parts: Sequence[str]) -> tuple[int, Day] | None:
+    """The same of `day13.ipynb` and the like, which are no kernels.
+
+    Raises:
+        Unfit: a day is named that does not exist.
+    """
+    *folders, name = parts
+    stem, dot, _ = name.rpartition(".")
+    return named((*folders, f"{stem}.py")) if dot and re.match("day", stem, re.IGNORECASE) else None
 
 
 def _day(name: str) -> Day | None:
@@ -125,6 +151,25 @@ def whose(parts: Sequence[str], place: int, nobody: str) -> str:
     """
     before = [part for part in parts[:place] if part not in BETWEEN]
     return the_id(before[-1] if before else nobody)
+
+
+def complete(items: Iterator[Item | Other], name: str) -> Iterator[Item]:
+    """What lies in `name`; and in the end a line on each `Other` whose kernel is not there, or on nothing."""
+    found, graded, others = False, set(), dict[tuple[str, Day], str]()
+    for item in items:
+        if isinstance(item, Other):
+            others.setdefault((item.id, item.day), item.where)
+            continue
+        if isinstance(item, Submission):
+            graded.add((item.id, item.day))
+        found = True
+        yield item
+    for key, where in others.items():
+        if key not in graded:
+            found = True
+            yield Trouble(where, f"it is named as a day and is no Python file, as day{key[1].label}.py is")
+    if not found:
+        yield Trouble(name, NO_DAY)
 
 
 def chosen(text: str) -> frozenset[Day]:

@@ -4,23 +4,34 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import sys
-import zipfile
-import zlib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
-from grader.cohort.handed import Submission, Trouble, Unfit, named, small_enough, the_day, the_id, whose
+from grader.cohort import zips
+from grader.cohort.handed import (
+    PACKED,
+    Item,
+    Other,
+    Submission,
+    Trouble,
+    Unfit,
+    complete,
+    instead,
+    named,
+    small_enough,
+    the_day,
+    the_id,
+)
 from grader.engine.precheck import LARGEST
 from grader.errors import BadSubmission
 
-Item = Submission | Trouble
 LONGEST_LINE = 8_000_000  # bytes: LARGEST of source, most of it escaped
-NO_DAY = "nothing in it is named as a day: day13.py, or day13_fused_softmax/kernel.py"
-# What zipfile raises on an archive that is torn, encrypted, or packed in a way it does not know.
-BROKEN = (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError, OSError, ValueError)
+DEEPEST = 20  # folders within a learner's, below which nobody looks
+HELP = "track cohort grade --help"
 
 
 def read(place: str) -> Iterator[Item]:
@@ -33,27 +44,37 @@ def read(place: str) -> Iterator[Item]:
     path = Path(place)
     if place == "-":
         return _lines(sys.stdin.buffer, 0)
-    if path.is_dir():
-        if any(_is_a_day(child) for child in path.iterdir()):
-            raise BadSubmission(
-                f"{place} holds days, as one learner's folder does.", "Name the one above it."
-            )
-        return _folder(path)
     try:
+        if path.is_dir():
+            return _folder(_children(path))
         file = path.open("rb")
     except OSError as error:
-        raise BadSubmission(
-            f"{place} cannot be read: {error.strerror}.", "track cohort grade --help"
-        ) from error
-    if path.suffix == ".zip":
+        raise BadSubmission(f"{place} cannot be read: {error.strerror}.", HELP) from error
+    if path.suffix.lower() == ".zip":
         file.close()
-        return _zip(path, None)
+        return zips.read(path, None)
+    if path.suffix.lower() in (".py", ".ipynb", *PACKED):
+        file.close()
+        raise BadSubmission(f"{place} is neither a folder, nor a zip, nor JSON lines.", HELP)
     return _lines(file, path.stat().st_size)
 
 
-def _is_a_day(path: Path) -> bool:
+def _children(root: Path) -> list[Path]:
+    """What lies in a folder, by name; what is hidden is skipped.
+
+    Raises:
+        BadSubmission: it is one learner's.
+    """
+    children = sorted(child for child in root.iterdir() if not child.name.startswith("."))
+    folders = [child for child in children if child.is_dir()]
+    if folders and all(map(_is_a_day, folders)):
+        raise BadSubmission(f"{root} holds days, as one learner's folder does.", "Name the one above it.")
+    return children
+
+
+def _is_a_day(folder: Path) -> bool:
     try:
-        return path.is_dir() and named((path.name, "kernel.py")) is not None
+        return named((folder.name, "kernel.py")) is not None
     except Unfit:
         return True
 
@@ -104,9 +125,8 @@ def _record(line: bytes) -> Submission:
     return Submission(the_id(record["id"]), the_day(str(day)), text)
 
 
-def _folder(root: Path) -> Iterator[Item]:
-    """A folder or zip for each learner, by name; what is hidden is skipped."""
-    children = sorted(child for child in root.iterdir() if not child.name.startswith("."))
+def _folder(children: list[Path]) -> Iterator[Item]:
+    """A folder or zip for each learner."""
     for place, child in enumerate(children, 1):
         try:
             items = _learner(child)
@@ -121,30 +141,42 @@ def _learner(child: Path) -> Iterator[Item]:
     if child.is_symlink():
         raise Unfit("it is a link, and links are not followed")
     if child.is_dir():
-        return _tree(child, the_id(child.name))
-    if child.suffix == ".zip":
-        return _zip(child, the_id(child.stem))
-    if child.suffix == ".py":
+        if _is_a_day(child):
+            raise Unfit("it is named as a day and lies in no learner's folder")
+        return complete(_tree(child, the_id(child.name)), child.name)
+    suffix = child.suffix.lower()
+    if suffix == ".zip":
+        return zips.read(child, the_id(child.stem))
+    if suffix in PACKED:
+        raise Unfit("it is packed, and not as a zip: unpack it")
+    if suffix == ".py" or instead((child.name,)):
         raise Unfit("it lies in no learner's folder")
     return iter(())
 
 
-def _tree(root: Path, owner: str) -> Iterator[Item]:
-    found = False
-    for folder, folders, files in os.walk(root):
-        folders[:] = sorted(name for name in folders if not name.startswith((".", "__pycache__")))
+def _tree(root: Path, owner: str) -> Iterator[Item | Other]:
+    closed: list[OSError] = []
+    for folder, folders, files in os.walk(root, onerror=closed.append):
+        inside = Path(folder).relative_to(root).parts
+        kept = (name for name in folders if not name.startswith((".", "__pycache__")))
+        folders[:] = sorted(kept) if len(inside) < DEEPEST else []
         for name in sorted(files):
-            path = Path(folder, name)
-            parts = path.relative_to(root).parts
+            parts = (*inside, name)
+            where = "/".join((root.name, *parts))
             try:
                 if place := named(parts):
-                    found = True
-                    yield Submission(owner, place[1], _plain(path))
-            except (Unfit, OSError) as problem:
-                found = True
-                yield Trouble("/".join((root.name, *parts)), str(problem))
-    if not found:
-        yield Trouble(root.name, NO_DAY)
+                    yield Submission(owner, place[1], _plain(Path(folder, name)))
+                elif name.lower().endswith((".zip", *PACKED)):
+                    raise Unfit("it is packed within a folder: unpack it")
+                elif other := instead(parts):
+                    yield Other(owner, other[1], where)
+            except Unfit as unfit:
+                yield Trouble(where, str(unfit))
+            except OSError as error:
+                yield Trouble(where, f"it cannot be read: {error.strerror}")
+    for refused in closed:
+        where = "/".join((root.name, *Path(refused.filename).relative_to(root).parts))
+        yield Trouble(where, f"it cannot be read: {refused.strerror}")
 
 
 def _plain(path: Path) -> bytes:
@@ -154,50 +186,11 @@ def _plain(path: Path) -> bytes:
         Unfit: it is none, or too large.
         OSError: it cannot be read.
     """
-    if path.is_symlink() or not path.is_file():
+    there = path.lstat()
+    if not stat.S_ISREG(there.st_mode):
         raise Unfit("it is no plain file, and links are not followed")
-    small_enough(path.stat().st_size)
+    small_enough(there.st_size)
     with path.open("rb") as file:
-        return file.read(LARGEST)
-
-
-def _zip(path: Path, owner: str | None) -> Iterator[Item]:
-    """Nothing of a zip is unpacked: its files are read where they lie.
-
-    Args:
-        owner: whose it is; of a whole cohort's None, and folders say whose.
-    """
-    found = False
-    try:
-        with zipfile.ZipFile(path) as archive:
-            entries = [entry for entry in archive.infolist() if not entry.is_dir()]
-            for place, entry in enumerate(entries, 1):
-                if item := _entry(archive, entry, path, owner):
-                    found = True
-                    yield replace(item, share=place / len(entries)) if isinstance(item, Submission) else item
-    except BROKEN as error:
-        found = True
-        yield Trouble(path.name, f"the zip cannot be read: {error}")
-    if not found:
-        yield Trouble(path.name, NO_DAY)
-
-
-def _entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path, owner: str | None) -> Item | None:
-    parts = entry.filename.replace("\\", "/").split("/")
-    if any(part.startswith(".") and part != ".." for part in parts) or "__MACOSX" in parts:
-        return None
-    try:
-        if ".." in parts or parts[0] == "" or parts[0].endswith(":"):
-            raise Unfit("its name leads out of the zip")
-        if parts[-1].endswith(".zip"):
-            raise Unfit("it is a zip within a zip: unpack it")
-        place = named(parts)
-        if place is None:
-            return None
-        small_enough(entry.file_size)
-        with archive.open(entry) as file:
-            source = file.read(LARGEST + 1)  # what the zip says of its size may be a lie
-        small_enough(len(source))
-        return Submission(owner or whose(parts, place[0], path.stem), place[1], source)
-    except (Unfit, *BROKEN) as problem:
-        return Trouble(f"{path.name}/{entry.filename}", str(problem))
+        source = file.read(LARGEST + 1)  # it may have grown
+    small_enough(len(source))
+    return source

@@ -80,7 +80,7 @@ def graded(terminal: Terminal, tally: Tally, db: sqlite3.Connection, path: Path)
     """What came of a run."""
     terminal.line(("Done: ", "bold"), standing(tally), f", {_spoken(tally.seconds)}")
     if tally.lacking:
-        terminal.line("Confined, but not on every node by: ", ", ".join(sorted(tally.lacking)), indent=2)
+        terminal.line("Confined; not granted on every node: ", ", ".join(sorted(tally.lacking)), indent=2)
     _troubles(terminal, db)
     terminal.next(f"track cohort pages report{_of(path)}", "writes the class page, leaderboard and feedback")
 

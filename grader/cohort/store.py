@@ -159,7 +159,7 @@ class Store:
 
     def note(self, trouble: Trouble) -> None:
         """Write down what could not be graded."""
-        words = (text.encode("utf-8", "replace").decode() for text in (trouble.where, trouble.problem))
+        words = (_plain(text) for text in (trouble.where, trouble.problem))
         self._db.execute("INSERT INTO trouble VALUES (?, ?, ?)", (self.run, *words))
 
     def commit(self) -> None:
@@ -175,6 +175,12 @@ class Store:
         self._db.commit()
         self._db.close()
         self._lock.close()
+
+
+def _plain(text: str) -> str:
+    """`text` in one line, whatever a file may be called."""
+    known = text.encode("utf-8", "replace").decode()
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in known)
 
 
 def files_of(path: Path) -> tuple[Path, ...]:

@@ -171,6 +171,6 @@ def test_what_is_no_database_of_ours_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_names_that_are_no_unicode_can_be_written_down(tmp_path: Path) -> None:
-    run(tmp_path / "c.db", [Trouble("b\udcffb", "an id is printable")], Played())
+    run(tmp_path / "c.db", [Trouble("b\udcffb\n\x1b[2J", "an id is printable")], Played())
     with reading(tmp_path / "c.db") as db:
-        assert store.troubles(db) == [Trouble("b?b", "an id is printable")]
+        assert store.troubles(db) == [Trouble("b?b\\n\\x1b[2J", "an id is printable")]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
+import stat
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -161,8 +163,74 @@ def test_a_zip_cannot_lead_out_of_itself_nor_grow_without_end(tmp_path: Path) ->
     files, troubles = given(read(str(path)))
     assert files == [("ann", "1")]
     assert sum("leads out of the zip" in one for one in troubles) == len(names)
-    assert sum("a zip within a zip" in one for one in troubles) == 1
+    assert sum("packed within a zip" in one for one in troubles) == 1
     assert sum("more than 1,000,000 bytes" in one for one in troubles) == 1
+
+
+def test_what_holds_a_kernel_but_is_none_is_named(tmp_path: Path) -> None:
+    folder(
+        tmp_path,
+        *(
+            "ann/day01.py",
+            "ann/day01.ipynb",
+            "ann/DAY02.PY",
+            "bob/day03.ipynb",
+            "bob/day04.txt",
+            "cy/all.tar.gz",
+        ),
+        *("cy/all.tar.gz", "dora.7z", "eve.rar", "notes.txt", "day05.ipynb", "Day 6 final/day06.py"),
+        *("fay/" + "x/" * 30 + "day07.py",),
+    )
+    (tmp_path / "class.ZIP").write_bytes(packed(tmp_path / "z.zip", **{"day08.ipynb": KERNEL}).read_bytes())
+    (tmp_path / "z.zip").unlink()
+    files, troubles = given(read(str(tmp_path)))
+    assert files == [("ann", "2"), ("ann", "1")]
+    assert troubles == [
+        "Day 6 final: it is named as a day and lies in no learner's folder",
+        "bob/day03.ipynb: it is named as a day and is no Python file, as day03.py is",
+        "bob/day04.txt: it is named as a day and is no Python file, as day04.py is",
+        "class.ZIP/day08.ipynb: it is named as a day and is no Python file, as day08.py is",
+        "cy/all.tar.gz: it is packed within a folder: unpack it",
+        "day05.ipynb: it lies in no learner's folder",
+        "dora.7z: it is packed, and not as a zip: unpack it",
+        "eve.rar: it is packed, and not as a zip: unpack it",
+        "fay: nothing in it is named as a day: day13.py, or day13_fused_softmax/kernel.py",
+    ]
+
+
+def test_what_goes_away_while_it_is_read_is_named(tmp_path: Path) -> None:
+    items = read(str(folder(tmp_path, "ann/day01.py", "ann/day02.py", "ann/old/day03.py", "bob/day01.py")))
+    next(items)
+    (tmp_path / "ann" / "day02.py").unlink()
+    shutil.rmtree(tmp_path / "ann" / "old")
+    files, troubles = given(items)
+    assert files == [("bob", "1")]
+    assert troubles == [
+        f"{name}: it cannot be read: No such file or directory" for name in ("ann/day02.py", "ann/old")
+    ]
+
+
+def test_links_and_locks_in_a_zip_are_named(tmp_path: Path) -> None:
+    link = zipfile.ZipInfo("ann/day01.py")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    with zipfile.ZipFile(tmp_path / "class.zip", "w") as archive:
+        archive.writestr(link, "/etc/passwd")
+        archive.writestr("bob/day01.py", KERNEL)
+    locked = (tmp_path / "class.zip").read_bytes().replace(b"\x14\x00\x00\x00", b"\x14\x00\x01\x00")
+    assert given(read(str(tmp_path / "class.zip"))) == (
+        [("bob", "1")],
+        ["class.zip/ann/day01.py: it is a link, and links are not followed"],
+    )
+    (tmp_path / "class.zip").write_bytes(locked)
+    assert given(read(str(tmp_path / "class.zip")))[1][1:] == [
+        "class.zip/bob/day01.py: it asks for a password"
+    ]
+
+
+@pytest.mark.parametrize("name", ["day01.py", "class.ipynb", "class.tar.gz"])
+def test_a_file_of_another_kind_is_refused_at_once(name: str, tmp_path: Path) -> None:
+    with pytest.raises(BadSubmission, match="neither a folder, nor a zip, nor JSON lines"):
+        read(str(folder(tmp_path, name) / name))
 
 
 def test_what_is_no_cohort_is_refused_at_once(tmp_path: Path) -> None:
