@@ -43,6 +43,8 @@ def read(place: str) -> Iterator[Item]:
     """
     path = Path(place)
     if place == "-":
+        if sys.stdin is None:
+            raise BadSubmission("There is no stdin to read.", HELP)
         return _lines(sys.stdin.buffer, 0)
     try:
         if path.is_dir():

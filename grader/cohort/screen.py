@@ -78,6 +78,9 @@ def _spoken(seconds: float) -> str:
 
 def graded(terminal: Terminal, tally: Tally, db: sqlite3.Connection, path: Path) -> None:
     """What came of a run."""
+    if not (tally.graded or tally.known or tally.troubles):
+        terminal.line("Nothing was handed in, so nothing was graded.")
+        return terminal.next("track cohort grade --help", "says how to hand in")
     terminal.line(("Done: ", "bold"), standing(tally), f", {_spoken(tally.seconds)}")
     if tally.lacking:
         terminal.line("Confined; not granted on every node: ", ", ".join(sorted(tally.lacking)), indent=2)

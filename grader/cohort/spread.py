@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 import sys
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -18,6 +19,8 @@ from grader.cohort.store import Conditions
 from grader.cohort.worker import TRIES, Device, Outcome
 from grader.engine.surroundings import import_path
 from grader.errors import CannotGrade
+
+REACHED = 10.0  # seconds in which a cluster's port answers
 
 
 @contextmanager
@@ -40,6 +43,7 @@ def cluster(address: str) -> Iterator[Any]:
         options |= {"num_cpus": len(os.sched_getaffinity(0)), "include_dashboard": False}
         options["runtime_env"] = {"env_vars": {"PYTHONPATH": import_path()}}
     try:
+        _heard(address)
         ray.init(address, **options)
     except (ConnectionError, OSError, RuntimeError, ValueError) as error:
         problem = str(error).strip().partition("\n")[0]
@@ -50,6 +54,17 @@ def cluster(address: str) -> Iterator[Any]:
             yield ray
         finally:
             ray.shutdown()
+
+
+def _heard(address: str) -> None:
+    """Ray itself would try for a quarter of an hour to reach nobody at HOST:PORT.
+
+    Raises:
+        OSError: nobody answers there.
+    """
+    host, _, port = address.rpartition(":")
+    if port.isdecimal() and "/" not in host:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=REACHED).close()
 
 
 @dataclass(frozen=True)

@@ -104,6 +104,9 @@ class Store:
 
     def __init__(self, path: Path, conditions: Conditions) -> None:
         self.conditions = conditions
+        if path.is_dir() or not path.parent.is_dir():
+            problem = f"{path} is a folder" if path.is_dir() else f"There is no folder {path.parent}"
+            raise TrackError(f"{problem}.", "track cohort grade --db FILE")
         with writing(path):
             self._lock = path.with_name(f"{path.name}.lock").open("w")
         try:

@@ -170,6 +170,13 @@ def test_what_is_no_database_of_ours_is_left_alone(tmp_path: Path) -> None:
         assert (tmp_path / name).read_bytes() == before
 
 
+def test_a_database_needs_a_folder_and_is_none(tmp_path: Path) -> None:
+    for path, words in ((tmp_path, "is a folder"), (tmp_path / "no" / "c.db", "There is no folder")):
+        with pytest.raises(TrackError, match=words):
+            Store(path, HERE)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_names_that_are_no_unicode_can_be_written_down(tmp_path: Path) -> None:
     run(tmp_path / "c.db", [Trouble("b\udcffb\n\x1b[2J", "an id is printable")], Played())
     with reading(tmp_path / "c.db") as db:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -69,6 +70,20 @@ def test_a_cohort_is_graded_once_and_what_kills_is_told(tmp_path: Path, surround
     assert "3 times" in rows[3]["diagnosis"]
     assert typed("export", "r.parquet") == (0, "r.parquet: 4 rows\n")
     assert (tmp_path / "r.parquet").read_bytes()[:4] == b"PAR1"
+
+
+def test_an_address_where_nobody_answers_is_told_at_once(
+    tmp_path: Path, surroundings: dict[str, str]
+) -> None:
+    (tmp_path / "class.jsonl").write_text("")
+    with socket.create_server(("127.0.0.1", 0)) as gone:
+        address = f"127.0.0.1:{gone.getsockname()[1]}"
+    command = [sys.executable, "-m", "grader", "cohort", "grade", "class.jsonl", "--ray", address]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=surroundings, capture_output=True, text=True, timeout=30, check=False
+    )
+    assert done.returncode == 3
+    assert f"Ray cannot be reached at {address}: [Errno 111] Connection refused" in done.stderr
 
 
 def test_without_ray_it_says_how_to_get_it(tmp_path: Path) -> None:

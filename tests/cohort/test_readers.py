@@ -233,9 +233,12 @@ def test_a_file_of_another_kind_is_refused_at_once(name: str, tmp_path: Path) ->
         read(str(folder(tmp_path, name) / name))
 
 
-def test_what_is_no_cohort_is_refused_at_once(tmp_path: Path) -> None:
+def test_what_is_no_cohort_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(BadSubmission, match="cannot be read"):
         read(str(tmp_path / "nothing"))
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(BadSubmission, match="no stdin"):
+        read("-")
     folder(tmp_path, "day01_hello_triton/kernel.py")
     with pytest.raises(BadSubmission, match="one learner's folder"):
         read(str(tmp_path))
