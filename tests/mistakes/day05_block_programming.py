@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from grader.dev.planted import Mistake
 
+ADDRESS = "out_ptr + offs_m[:, None].to(tl.int64) * n + offs_n[None, :]"
 GRID = "(triton.cdiv(m, BLOCK_M) * triton.cdiv(n, BLOCK_N),)"
+LAUNCH = "outer_add_kernel[grid](x, y, out, m, n, BLOCK_M=BLOCK_M, BLOCK_N=BLOCK_N)"
+LOADS = """    x = tl.load(x_ptr + offs_m, mask=mask_m)
+    y = tl.load(y_ptr + offs_n, mask=mask_n)
+"""
 MASK = "mask=mask_m[:, None] & mask_n[None, :]"
 RETURN = "    return out"
 SUMS = "x[:, None] + y[None, :]"
@@ -29,6 +34,18 @@ mistakes = [
     ),
     Mistake(
         "the mask has columns only", swap={MASK: "mask=mask_n[None, :]"}, fails="correct", says="both sides"
+    ),
+    Mistake(
+        "rows of out are taken to be 1 apart",
+        swap={ADDRESS: ADDRESS.replace(" * n", "")},
+        fails="correct",
+        says="stored 1 element apart",
+    ),
+    Mistake(
+        "rows of out are taken to be a tile apart",
+        swap={ADDRESS: ADDRESS.replace("* n", "* BLOCK_N")},
+        fails="correct",
+        says="a stride is wrong",
     ),
     Mistake("the store has no mask", swap={f", {MASK}": ""}, fails="correct", says="Unmasked store"),
     Mistake("x is read without a mask", swap={", mask=mask_m)": ")"}, fails="correct", says="Unmasked load"),
@@ -62,6 +79,24 @@ mistakes = [
     Mistake(
         "tile rows and tile columns are counted by the wrong side",
         swap={"tl.cdiv(n, BLOCK_N)\n": "tl.cdiv(m, BLOCK_M)\n"},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake(
+        "the columns of tiles are counted by n and BLOCK_M",
+        swap={"tl.cdiv(n, BLOCK_N)\n": "tl.cdiv(n, BLOCK_M)\n"},
+        fails="correct",
+        says="though 4 programs were launched, as many as there are tiles",
+    ),
+    Mistake(
+        "the grid adds rows and columns of tiles",
+        swap={GRID: GRID.replace(" * ", " + ")},
+        fails="correct",
+        says="the number of tiles down plus the number of tiles across",
+    ),
+    Mistake(
+        "the grid is as many tiles as fit into the number of elements",
+        swap={GRID: "(triton.cdiv(m * n, BLOCK_M * BLOCK_N),)"},
         fails="correct",
         says="never written",
     ),
@@ -101,10 +136,28 @@ mistakes = [
         says="torch",
     ),
     Mistake(
+        "torch's outer product, which multiplies, does the work",
+        swap={f"{LAUNCH}\n{RETURN}": "return torch.outer(x, y)"},
+        fails="correct",
+        says="torch computed it (mul)",
+    ),
+    Mistake(
+        "torch.add does the work in the kernel, of what was never read",
+        swap={LOADS: "", f"{SUMS}, mask": "torch.add(x[:, None], y[None, :]), mask"},
+        fails="correct",
+        says="torch.add does not run in a kernel: write a + b",
+    ),
+    Mistake(
+        "x and y are never read",
+        swap={LOADS: ""},
+        fails="correct",
+        says="tl.load(x_ptr + offsets) reads what lies where x_ptr points",
+    ),
+    Mistake(
         "half done: x and y are read, and nothing is stored",
         swap={WHOLE_STORE: "pass"},
         fails="correct",
-        says="",
+        says="launches no kernel yet",
         undone=("outer_add",),
         so_far="reads of x and y ✓ · not started: stores of out, sums, launcher · not judged: bounds",
     ),
@@ -112,7 +165,7 @@ mistakes = [
         "half done: a mask that has rows only, and no launch",
         swap={MASK: "mask=mask_m[:, None]"},
         fails="correct",
-        says="",
+        says="launches no kernel yet",
         undone=("outer_add",),
         so_far="reads of x and y ✓ · stores of out ✓ · bounds ✗ · sums ✗ · not started: launcher",
     ),

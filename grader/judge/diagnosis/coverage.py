@@ -10,12 +10,13 @@ import torch
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.behind import garbage
+from grader.judge.diagnosis.blocks import Launched, Pairs, launched, rounds_down
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.judge.diagnosis.handed import to_do
 from grader.judge.diagnosis.launched import grids, involved, programs
 from grader.judge.diagnosis.numbering import misnumbered
 from grader.judge.diagnosis.site import functions
-from grader.judge.diagnosis.tiles import Pairs, tiles
+from grader.judge.diagnosis.tiles import tiles
 
 
 def unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | Speech | None:
@@ -50,11 +51,12 @@ def _unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis 
         # The largest launch may be the forward pass, and a gradient come from another.
         gradient = bool(finding.facts.get("label"))
         counts = [0 if gradient else programs(owner) for owner in (trial, its_trial)]
-        told = tiles((trial, counts[0]), (its_trial, counts[1]), pairs)
+        launches = set() if gradient else launched(trial, evidence)
+        told = tiles((trial, counts[0]), (its_trial, counts[1]), pairs, launches)
         if not gradient and (not told or "grid" in told[1]):
             told = misnumbered(trial, pairs, evidence) or told
     else:
-        told = _run(holes, programs(its_trial), evidence.source)
+        told = _run(holes, programs(its_trial), launched(trial, evidence), evidence.source)
     return told or _somewhere(finding, grids(its_trial))
 
 
@@ -102,7 +104,7 @@ def _nothing(trial: Trial, finding: Finding, source: str) -> Diagnosis:
     )
 
 
-def _run(holes: list[torch.Tensor], programs: int, source: str) -> Diagnosis | None:
+def _run(holes: list[torch.Tensor], programs: int, launches: Launched, source: str) -> Diagnosis | None:
     """The end of a vector left out; several sizes together tell which end."""
     flat = [hole.reshape(-1) for hole in holes]
     starts = [int(hole.nonzero()[0]) for hole in flat]
@@ -115,8 +117,8 @@ def _run(holes: list[torch.Tensor], programs: int, source: str) -> Diagnosis | N
             "the mask",
         )
     partial = all(start % _power(count) == 0 for start, count in zip(starts, left, strict=True))
-    if len(set(starts)) > 1 and partial:
-        loops = "num_programs" in source
+    loops = "num_programs" in source
+    if len(set(starts)) > 1 and partial and (loops or rounds_down(launches, holes)):
         return (
             f"The last {left[0]} of {len(flat[0])} elements were never written: the last, partial block is "
             + ("left out: the loop ends before it." if loops else "left out. Round up."),

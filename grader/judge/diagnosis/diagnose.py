@@ -33,7 +33,7 @@ from grader.judge.diagnosis.properties import (
     sign_of_scale,
 )
 from grader.judge.diagnosis.raised import overflow, raised
-from grader.judge.diagnosis.returned import changed_input, number, returned_input, wrong_form
+from grader.judge.diagnosis.returned import by_torch, changed_input, number, returned_input, wrong_form
 from grader.judge.diagnosis.specials import special
 from grader.judge.diagnosis.stepping import misread
 from grader.judge.diagnosis.strides import strides, upstream
@@ -137,6 +137,7 @@ RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | Speech | None]]
     returned_input,
     changed_input,
     unwritten,
+    by_torch,
     second_call,
     lone,
     suspected,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 WRITE = {
+    "add": "a + b",
     "clamp": "tl.clamp(x, low, high)",
     "clip": "tl.clamp(x, low, high)",
     "concatenate": "tl.cat(a, b) or tl.join(a, b)",
+    "div": "a / b",
     "half": "x.to(tl.float16)",
     "inf": 'float("inf")',
     "int": "x.to(tl.int32)",
@@ -13,10 +15,13 @@ WRITE = {
     "matmul": "tl.dot(a, b)",
     "mean": "the sum by tl.sum, divided by the number of elements",
     "mm": "tl.dot(a, b)",
+    "mul": "a * b",
+    "outer": "x[:, None] * y[None, :]",
     "pow": "x * x for a square",
     "relu": "tl.maximum(x, 0.0)",
     "round": "libdevice.rint(x)",
     "square": "x * x",
+    "sub": "a - b",
     "t": "tl.trans(x)",
     "tanh": "2 * tl.sigmoid(2 * x) - 1",
     "transpose": "tl.trans(x)",

@@ -130,6 +130,21 @@ def unset(scene: Scene, match: re.Match[str]) -> Found | None:
     return {"advice": "It needs one on every way that leads here."}
 
 
+def unread(scene: Scene, match: re.Match[str]) -> Found | None:
+    """A name without a value in the kernel, which has a pointer of that name."""
+    here, name = scene.here, match["name"]
+    pointer = f"{name}_ptr"
+    if not here.in_kernel or not here.function or pointer not in here.parameters:
+        return None
+    if name in assigned(here.function):
+        return None
+    first = [call.args[0] for call in here.calls("load", "store", "atomic_add") if call.args]
+    if any(isinstance(n, ast.Name) and n.id == name for address in first for n in ast.walk(address)):
+        return {"kernel": here.function.name, "advice": f"Is {pointer} meant?"}
+    reads = f"tl.load({pointer} + offsets) reads what lies where {pointer} points."
+    return {"kernel": here.function.name, "advice": reads}
+
+
 def elsewhere(scene: Scene, match: re.Match[str]) -> Found | None:
     """A name that the kernel does not know, and that another function of the file does."""
     here, name = scene.here, match["name"]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.addresses import addresses
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
-from grader.judge.diagnosis.source import accesses, made, masked_at
-from grader.judge.diagnosis.starts import starts
+from grader.judge.diagnosis.site import spelled
+from grader.judge.diagnosis.source import accesses, limits, made, masked_at
+from grader.judge.diagnosis.starts import MOST, starts
 
 
 def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
@@ -26,7 +29,7 @@ def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
     if facts.get("beyond") and facts.get("tile") and (facts["masked"] or elsewhere):
         return _starts_beyond(reason, facts, evidence)
     if facts["masked"]:
-        return _let_through(reason, facts, look_at)
+        return _let_through(reason, facts, look_at, evidence.source)
     if not facts.get("tile", True) and 1 < facts["itemsize"] == facts["step"]:
         return (
             f"{reason}: the offsets are {facts['itemsize']} times too large. "
@@ -62,7 +65,7 @@ def _starts_beyond(reason: str, facts: dict[str, Any], evidence: Evidence) -> Di
     )
 
 
-def _let_through(reason: str, facts: dict[str, object], look_at: str) -> Diagnosis:
+def _let_through(reason: str, facts: dict[str, Any], look_at: str, source: str) -> Diagnosis:
     if facts["tile"] and facts["crowded"]:
         return (
             f"{reason}, though it has a mask: a tile's mask needs both sides, rows and columns, each with "
@@ -71,8 +74,16 @@ def _let_through(reason: str, facts: dict[str, object], look_at: str) -> Diagnos
         )
     if facts["tile"]:
         return (
-            f"{reason}, though it has a mask: a stride multiplies the wrong offset, "
+            f"{reason}, though it has a mask: a stride is wrong or multiplies the wrong offset, "
             "or a side of the mask has the wrong limit.",
-            "which stride and which limit go with which offset",
+            f"which stride and which limit go with which offset{_made_of(source, facts['line'])}",
         )
     return f"{reason}, though it has a mask: its limits are wrong.", look_at
+
+
+def _made_of(source: str, line: int) -> str:
+    """`: lines 20, 21 and 26`: where the addresses and the mask of an access are made."""
+    there = [one for one in addresses(ast.parse(source)) if one.line == line]
+    moved = set[int]().union(*({*one.near, *one.far} for one in there))
+    lines = {*limits(source, line), *(moved - {line} or moved)}
+    return f": {spelled(sorted(lines))}" if 0 < len(lines) <= MOST else ""

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from grader.judge.diagnosis.handed import to_do
 from grader.judge.diagnosis.launched import NOBODY, Involved
-from grader.judge.diagnosis.site import functions, in_kernels, jitted, last
+from grader.judge.diagnosis.site import functions, in_kernels, jitted, last, spelled
 from grader.judge.diagnosis.spots import (
     IN_KERNELS,
     MOST,
@@ -51,17 +51,17 @@ def pointed(
         return look_at
     if "your file" in look_at:  # what stands in none of its functions
         lines = sorted(_running(tree)) if "top of your file" in look_at else []
-        return f"{look_at}: {_spelled(lines)}" if 0 < len(lines) <= MOST else look_at
+        return f"{look_at}: {spelled(lines)}" if 0 < len(lines) <= MOST else look_at
     apart = [function for function in functions(tree) if function.name in part.elsewhere]
     given = given.union(*(_lines(function) for function in apart), _launches(tree, part.elsewhere))
     lines = sorted(exactly(look_at, tree) - given)
     if not 0 < len(lines) <= MOST:
         lines = _worded(look_at, tree, given, part)
-    where = _spelled(lines) if lines else _within(look_at, tree, given, part)
+    where = spelled(lines) if lines else _within(look_at, tree, given, part)
     if where:
         return f"{look_at}: {where}"
     left = to_do(source, given, *(f for f in functions(tree) if jitted(f) != _of_launcher(look_at)))
-    return f"{look_at}: the TODO on {_spelled(left)}" if 0 < len(left) <= MOST else look_at
+    return f"{look_at}: the TODO on {spelled(left)}" if 0 < len(left) <= MOST else look_at
 
 
 def _worded(look_at: str, tree: ast.Module, given: frozenset[int], part: Involved) -> list[int]:
@@ -130,9 +130,3 @@ def _behind(
     for pattern, where in words:
         if re.search(pattern, look_at) and (lines := where(tree, nodes)):
             yield lines
-
-
-def _spelled(lines: list[int]) -> str:
-    if len(lines) == 1:
-        return f"line {lines[0]}"
-    return f"lines {', '.join(map(str, lines[:-1]))} and {lines[-1]}"

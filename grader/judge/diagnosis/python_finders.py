@@ -49,6 +49,13 @@ def library(scene: Scene, match: re.Match[str]) -> Found | None:
     return {"text": ast.unparse(found.func), "name": last(found.func), "line": found.lineno}
 
 
+def library_here(scene: Scene, _: re.Match[str]) -> Found | None:
+    """A function of torch, NumPy or math on the line itself, whatever the exception names."""
+    calls = scene.here.calls() if scene.here.in_kernel else []
+    found = next((c for c in calls if root(c.func) in LIBRARIES), None)
+    return {"text": ast.unparse(found.func), "name": last(found.func)} if found else None
+
+
 def plain_helper(scene: Scene, match: re.Match[str]) -> Found | None:
     """A function of the file, without @triton.jit, that a kernel calls."""
     helper = function(scene.here.tree, match["name"])

@@ -10,6 +10,7 @@ from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.site import function
+from grader.judge.diagnosis.suspects import KINDS
 
 # What to do about it, by the kind of finding.
 ADVICE = {
@@ -68,3 +69,18 @@ def changed_input(trial: Trial, finding: Finding, _: Evidence) -> Diagnosis | No
         return None
     label = finding.facts["tensor"]
     return f"Your kernel changed its input {label}: store to the output only.", "the pointer of tl.store"
+
+
+def by_torch(trial: Trial, finding: Finding, _: Evidence) -> Diagnosis | None:
+    """The rule of the diagnosis for a wrong result that no kernel was handed: torch computed it."""
+    report = trial.answer.report if trial.answer else None
+    if finding.kind not in KINDS or not isinstance(report, Called):
+        return None
+    entry = report.outputs[finding.facts["result"]] if "result" in finding.facts else None
+    worked = [op for op in report.foreign if op not in trial.challenge.allow]
+    if not isinstance(entry, TensorOutput) or entry.launched or not worked:
+        return None
+    return (
+        f"The result is wrong, and no kernel stored it: torch computed it ({', '.join(worked[:3])}).",
+        f"the torch call behind {worked[0]}",
+    )

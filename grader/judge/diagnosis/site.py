@@ -148,3 +148,10 @@ def quoted(node: ast.AST) -> str:
     """The expression as text, its end left out where it is long."""
     text = ast.unparse(node)
     return text if len(text) <= LONGEST else text[:LONGEST] + "…"
+
+
+def spelled(lines: Sequence[int]) -> str:
+    """`line 18`, `lines 18, 19 and 26`."""
+    if len(lines) == 1:
+        return f"line {lines[0]}"
+    return f"lines {', '.join(map(str, lines[:-1]))} and {lines[-1]}"

@@ -190,6 +190,8 @@ TABLE: list[tuple[str, Finder, str]] = [
      "Triton cannot compile this part of Python ({name}): a kernel is arithmetic, if, for and while."),
     (r"(?:local variable '|CompilationError: )(?P<name>\w+)(?:'| is not defined)", kernel.unset,
      "{name} has no value yet on this line. {advice}"),
+    (NOT_DEFINED, python.library_here, "{text} does not run in a kernel{instead}."),
+    (NOT_DEFINED, kernel.unread, "{name} has no value in {kernel}. {advice}"),
     (NOT_DEFINED, kernel.elsewhere,
      "{name} belongs to {owner}, and {kernel} does not know it: hand it over as an argument."),
     ("type triton.language.(float|fp|bfloat)", kernel.node(ast.BitAnd, ast.BitOr, ast.BitXor),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from grader.judge.diagnosis.site import spelled
+
 EXPONENTIALS = {"exp", "exp2", "sigmoid", "softmax", "sinh", "cosh", "expm1", "exp10"}
 
 
@@ -39,23 +41,28 @@ def masked_at(source: str, line: int) -> bool:
     )
 
 
-def made(source: str, line: int) -> str:
-    """`, made on lines 18 and 19`: where the variables of a mask on this line are given their comparisons."""
+def limits(source: str, line: int) -> list[int]:
+    """The lines on which the variables of a mask on this line are given their comparisons."""
     masks = [keyword(call, "mask") for _, call in accesses(source, line)]
     names = {n.id for mask in masks if mask for n in ast.walk(mask) if isinstance(n, ast.Name)}
     functions = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef))
     around = (f for f in functions if f.lineno <= line <= (f.end_lineno or 0))
-    lines = {
-        node.lineno
-        for function in around
-        for node in ast.walk(function)
-        if isinstance(node, ast.Assign)
-        and any(isinstance(each, ast.Compare) for each in ast.walk(node.value))
-        if names & {target.id for target in node.targets if isinstance(target, ast.Name)}
-    }
-    if not lines:
-        return ""
-    return f", made on line{'s' * (len(lines) > 1)} {' and '.join(map(str, sorted(lines)))}"
+    return sorted(
+        {
+            node.lineno
+            for function in around
+            for node in ast.walk(function)
+            if isinstance(node, ast.Assign)
+            and any(isinstance(each, ast.Compare) for each in ast.walk(node.value))
+            if names & {target.id for target in node.targets if isinstance(target, ast.Name)}
+        }
+    )
+
+
+def made(source: str, line: int) -> str:
+    """`, made on lines 18 and 19`, of a mask on this line."""
+    lines = limits(source, line)
+    return f", made on {spelled(lines)}" if lines else ""
 
 
 def masked_lanes_hold_infinity(source: str) -> bool:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 
 from grader.judge.diagnosis.addresses import addresses, strided, unstrided
+from grader.judge.diagnosis.eager import computes, signs
 from grader.judge.diagnosis.flow import meets_data
 from grader.judge.diagnosis.site import assigned, function, functions, in_kernels, last, parameters
 from grader.judge.diagnosis.source import EXPONENTIALS
@@ -113,11 +114,30 @@ def _beside(name: str, tree: ast.Module) -> set[str]:
     return set().union(*(names for names in given if name in names)) - {name}
 
 
+def _strides(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
+    """Where strides stand; in a file that calls none so, where addresses are made of products."""
+    moved = set().union(*({*one.near, *one.far} for one in addresses(tree)))
+    return _named("stride")(tree, nodes) or moved & _operator(ast.Mult)(tree, nodes)
+
+
+def _numbers(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
+    """Where numbers are divided as integers, and by what; where none are, where programs get theirs."""
+    divided = [n for n in nodes if isinstance(n, ast.BinOp) and isinstance(n.op, ast.FloorDiv | ast.Mod)]
+    by = {n.id for node in divided for n in ast.walk(node.right) if isinstance(n, ast.Name)}
+    made = {n.lineno for n in nodes if isinstance(n, ast.Assign) and assigned(n) & by}
+    return made | {node.lineno for node in divided} or call("program_id")(tree, nodes)
+
+
 def _stored_strides(tree: ast.Module) -> set[int]:
-    """Where a stride of another tensor moves the address of a store; else where any does."""
-    moved = [{**one.far, **one.near} for one in addresses(tree) if one.kind == "store"]
+    """Where a stride of another tensor moves the address of a store; else where any does, or any product, or
+    whatever does.
+    """
+    stores = [one for one in addresses(tree) if one.kind == "store"]
+    moved = [{**one.far, **one.near} for one in stores]
     every = {line for lines in moved for line, names in lines.items() if any("stride" in n for n in names)}
-    return strided(tree, "store") or every
+    lines = set().union(*moved)
+    products = lines & _operator(ast.Mult)(tree, [*in_kernels(tree)])
+    return strided(tree, "store") or every or products or lines - {one.line for one in stores}
 
 
 def _data_meets(*names: str) -> Where:
@@ -134,7 +154,8 @@ STORES = ("store", "atomic_add", "atomic_max", "atomic_min")
 IN_KERNELS: tuple[tuple[str, Where], ...] = (
     ("other=", _given("other")),
     (r"\bmasks?\b", _masks),
-    ("tl.program_id|program's number", call("program_id")),
+    ("tl.program_id", call("program_id")),
+    ("program's number", _numbers),
     ("rescale", _operator(ast.Mult)),
     (r"\bexp\b|-inf|\+inf", call(*EXPONENTIALS)),
     ("maximum", call("max", "maximum")),
@@ -143,7 +164,7 @@ IN_KERNELS: tuple[tuple[str, Where], ...] = (
     ("divi", _operator(ast.Div)),
     (r"\bscale\b", _named("scale")),
     (r"cast|\.to\(|dtype", _conversions),
-    ("stride", _named("stride")),
+    ("stride", _strides),
     (r"\boffsets?\b|block size|start of", call("arange")),
     (r"\bloops?\b|comes back to|carries", each(lambda node: isinstance(node, ast.For | ast.While))),
     ("loads?|read before", call("load")),
@@ -154,6 +175,7 @@ OUTSIDE: tuple[tuple[str, Where], ...] = (
     (r"\bgrid\b", _grids),
     (r"launch\b|hands over", each(launch)),
     ("torch.empty|allocation|memory", call("empty", "empty_like", "new_empty")),
+    ("torch call", computes),
     ("launcher", each(launch)),
     ("prune_configs_by", _given("prune_configs_by")),
     ("key=", _given("key")),
@@ -178,6 +200,8 @@ def exactly(look_at: str, tree: ast.Module) -> set[int]:
         return _stored_strides(tree)
     if "stride" in look_at and (lines := unstrided(tree, "load")):
         return lines
+    if look_at.startswith("which stride"):
+        return _strides(tree, [*in_kernels(tree)])
     if "return" in look_at and (found := re.search(r"\b(\w+)\(\)", look_at)):
         said = (f for f in functions(tree) if f.name == found[1])
         return set().union(
@@ -187,7 +211,8 @@ def exactly(look_at: str, tree: ast.Module) -> set[int]:
         return each(launch)(tree, outside(tree))
     words = [method or call for method, call in re.findall(r"\.(\w+)\(\)|torch call behind (\w+)", look_at)]
     words += ["contiguous", "reshape"] if "clone" in words else []
-    return call(*words)(tree, outside(tree)) if words else set()
+    lines = call(*words)(tree, outside(tree)) if words else set()
+    return lines or set().union(*(signs(tree, word) for word in words))
 
 
 def _allocated(name: str, tree: ast.Module) -> set[int]:

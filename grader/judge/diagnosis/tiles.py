@@ -8,20 +8,21 @@ import torch
 
 from grader.judge.case.compare import Expected
 from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.blocks import Launched, Pairs, extent, rounds_down
 from grader.judge.diagnosis.evidence import Diagnosis, Speech
 from grader.judge.diagnosis.fit import close, out_dtype
 
-Pairs = list[tuple[torch.Tensor, Trial]]  # holes (True where never written), each with its trial
 Owner = tuple[Trial, int]  # a trial, and the programs it launched
 
 
-def tiles(first: Owner, largest: Owner, pairs: Pairs) -> Diagnosis | Speech | None:
+def tiles(first: Owner, largest: Owner, pairs: Pairs, launches: Launched) -> Diagnosis | Speech | None:
     """What the holes say.
 
     Args:
         first, largest: the first failed trial and the one with the largest hole, with the programs that they
             launched, 0 where that tells nothing: several kernels may have stored what is wrong.
         pairs: all holes.
+        launches: of all trials like the first.
     """
     hole = _hole(largest[0], pairs)
     matrices = ((_matrices(_hole(other, pairs), count), other) for other, count in (first, largest))
@@ -29,7 +30,7 @@ def tiles(first: Owner, largest: Owner, pairs: Pairs) -> Diagnosis | Speech | No
     if hole.dim() == 3 and of_one:
         return of_one
     apart = next(((*told, other) for _, other in pairs if (told := _stored_apart(other))), None)
-    told = _boxes([hole for hole, _ in pairs], largest[1])
+    told = _boxes([hole for hole, _ in pairs], largest[1], launches)
     if apart or told or hole.dim() != 2:
         return apart or told
     rows = ((_rows(_hole(other, pairs), count), other) for other, count in (first, largest))
@@ -59,7 +60,7 @@ def _stored_apart(trial: Trial) -> Diagnosis | None:
         return None
     flat = trial.answer.outputs[0].double().reshape(-1)
     n_rows, n_cols = want.shape
-    for label, step in trial.case.sizes.items():
+    for label, step in {**trial.case.sizes, "": 1}.items():
         if not isinstance(step, int) or step < 1 or step == n_cols:
             continue
         there = torch.arange(n_rows)[:, None] * step + torch.arange(n_cols)
@@ -67,14 +68,15 @@ def _stored_apart(trial: Trial) -> Diagnosis | None:
         if step < n_cols:
             inside[:-1, step:] = False  # the next row overwrites the end of this one
         if int(inside.sum()) > n_cols and close(flat[there[inside]], want[inside], out_dtype(trial)):
+            told = f"{label} = {step} elements" if label else "1 element"
             return (
-                f"Rows of the result are stored {label} = {step} elements apart; they are {n_cols} apart.",
+                f"Rows of the result are stored {told} apart; they are {n_cols} apart.",
                 "the strides of the store",
             )
     return None
 
 
-def _boxes(holes: list[torch.Tensor], programs: int) -> Diagnosis | None:
+def _boxes(holes: list[torch.Tensor], programs: int, launches: Launched) -> Diagnosis | None:
     """What was written is a box in the corner: all whole tiles, or one tile."""
     cuts: dict[int, list[tuple[int, int]]] = {}  # by axis: how far it was written, of how much
     for hole in holes:
@@ -85,10 +87,7 @@ def _boxes(holes: list[torch.Tensor], programs: int) -> Diagnosis | None:
             if size < full:
                 cuts.setdefault(axis, []).append((size, full))
     if all(_whole_tiles(along) for along in cuts.values()):
-        return (
-            "The last, partial tiles were never written: the grid leaves them out. Round up.",
-            "triton.cdiv in the grid",
-        )
+        return _last_tiles(rounds_down(launches, holes))
     if programs and len(cuts) > 1 and all(len({size for size, _ in along}) == 1 for along in cuts.values()):
         if programs == 1:
             return (
@@ -103,10 +102,19 @@ def _boxes(holes: list[torch.Tensor], programs: int) -> Diagnosis | None:
     return None
 
 
+def _last_tiles(by_grid: bool) -> Diagnosis:
+    start = "The last, partial tiles were never written"
+    if by_grid:
+        return f"{start}: the grid leaves them out. Round up.", "triton.cdiv in the grid"
+    return (
+        f"{start}: too few programs, a loop that ends too early or a mask leaves them out.",
+        "the grid, the masks and the loops",
+    )
+
+
 def _box(written: torch.Tensor) -> list[int] | None:
     """Sides of the box in the corner that was written; None when that is no box."""
-    axes = range(written.dim())
-    box = [int(written.any(dim=[d for d in axes if d != axis]).sum()) for axis in axes]
+    box = [extent(written, axis) for axis in range(written.dim())]
     whole = bool(written[tuple(slice(size) for size in box)].all())
     return box if whole and int(written.sum()) == math.prod(box) else None
 
