@@ -136,6 +136,26 @@ mistakes = [
         says="drops other elements",
     ),
     Mistake(
+        "the counter is the place in the row",
+        swap={
+            COUNTERS: "pass",
+            "    u0, u1, u2, u3 = tl.rand4x(seed, counters)\n": "",
+            WOVEN: "u = tl.rand(seed, offs_n)",
+        },
+        fails="edges",
+        says="not by its row, the length of rows",
+    ),
+    Mistake(
+        "the counter is the place in the row, and the program's number is added to the seed",
+        swap={
+            COUNTERS: "pass",
+            "    u0, u1, u2, u3 = tl.rand4x(seed, counters)\n": "",
+            WOVEN: "u = tl.rand(seed + pid, offs_n)",
+        },
+        fails="edges",
+        says="the program's number or a stride",
+    ),
+    Mistake(
         "every row draws the same numbers",
         swap={COUNTERS: "counters = (pid % n_blocks) * (BLOCK // 4) + tl.arange(0, BLOCK // 4)"},
         fails="edges",

@@ -79,18 +79,34 @@ def _repeats(keep: torch.Tensor, trial: Trial) -> Finding | None:
 
 
 def other_choice(trial: Trial, gradient: torch.Tensor) -> tuple[str, str] | None:
-    """What is told of a wrong gradient that is 0 about as often as it should be, but elsewhere."""
+    """What is told of a wrong gradient that is 0 about as often as it should be, but elsewhere; of a NaN
+    nobody knows whether it was kept.
+    """
+    assert trial.answer is not None
     if not trial.kept or gradient.shape != trial.kept[0].shape:
         return None
-    dropped, zero = ~trial.kept[0].cpu(), gradient == 0
+    known = ~(trial.answer.outputs[0].isnan().reshape(gradient.shape).cpu() | gradient.isnan().cpu())
+    dropped, zero = ~trial.kept[0].cpu()[known], gradient.cpu()[known] == 0
     apart = float((dropped != zero).double().mean())
     if apart < 0.02 or not 0.5 < float(zero.sum()) / max(float(dropped.sum()), 1.0) < 2.0:
         return None
+    sentence = "The backward pass drops other elements than the forward pass"
+    look_at = "the seed and the offsets of tl.rand in both passes"
+    if _lie_alike(trial):
+        return f"{sentence}: both must draw by the same seed and the same element numbers.", look_at
     return (
-        "The backward pass drops other elements than the forward pass: both must draw by the same seed and "
-        "the same element numbers.",
-        "the seed and the offsets of tl.rand in both passes",
+        f"{sentence}, and here x and its gradient lie otherwise in memory: draw by seed and by the element's "
+        "number in row-major order alone, not by its row, the length of rows, the program's number or a "
+        "stride.",
+        look_at,
     )
+
+
+def _lie_alike(trial: Trial) -> bool:
+    """Whether the tensor that is dropped from and the gradient that is handed down have the same strides."""
+    given = next((value for value in trial.arguments if isinstance(value, torch.Tensor)), None)
+    upstream = next((value for value in trial.upstream if isinstance(value, torch.Tensor)), None)
+    return given is None or upstream is None or given.stride() == upstream.stride()
 
 
 def bound(variance: torch.Tensor | float, largest: float) -> torch.Tensor:

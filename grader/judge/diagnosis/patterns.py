@@ -47,8 +47,8 @@ def is_transposed(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> tuple[
 def is_scaled(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> tuple[str, str] | None:
     if want.numel() < 2 or (want.dim() > 1 and want.shape[0] < 2):
         return None  # one row alone cannot tell a constant factor from one of its own
-    if not bool(got.isfinite().all() and want.isfinite().all()) or float(want.norm()) == 0:
-        return None
+    if not bool(got.isfinite().all() and want.isfinite().all()) or int((want != 0).sum()) < 2:
+        return None  # zeros have any factor
     factor = float((got * want).sum() / (want * want).sum())
     if abs(factor - 1) <= max(1e-3, FIT * gate(out_dtype(trial))) or abs(factor) < 1e-6:
         return None  # so close to 1 it is rounding, not a factor

@@ -24,6 +24,7 @@ from grader.judge.diagnosis.source import (
 )
 
 EMPTY = {"empty", "empty_like", "new_empty"}
+OF_NEGATIVES = {"log", "log2", "log1p", "sqrt", "rsqrt", "sqrt_rn"}  # NaN of a number below 0
 EXTREMA = {"max", "min", "maximum", "minimum"}
 FP16_ENDS: Diagnosis = (
     "Values overflow: fp16 ends at 65504, and a product or a sum in fp16 goes past it. Compute in fp32, and "
@@ -180,6 +181,8 @@ def _made(trial: Trial, evidence: Evidence) -> Diagnosis:
     scratch = sum(name in EMPTY for name, _ in calls(evidence.source)) > len(trial.expected)
     gaps = any(isinstance(value, torch.Tensor) and not value.is_contiguous() for value in trial.arguments)
     how = "Inf - Inf, Inf / Inf, 0 / 0 or 0 · Inf"
+    if called(evidence.source, OF_NEGATIVES):
+        how = f"{how}, or a logarithm or a root of a number below 0"
     if scratch or gaps:
         there = "what torch.empty left there" if scratch else "the gap between the rows of an input"
         return (

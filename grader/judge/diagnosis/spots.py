@@ -6,10 +6,10 @@ import ast
 import re
 from collections.abc import Callable
 
-from grader.judge.diagnosis.addresses import addresses, strided, unstrided
+from grader.judge.diagnosis.addresses import addresses, assignments, strided, unstrided
 from grader.judge.diagnosis.eager import computes, signs
 from grader.judge.diagnosis.flow import meets_data
-from grader.judge.diagnosis.site import assigned, function, functions, in_kernels, last, parameters
+from grader.judge.diagnosis.site import assigned, function, functions, in_kernels, jitted, last, parameters
 from grader.judge.diagnosis.source import EXPONENTIALS
 
 MOST = 4  # lines; more are no place to look at
@@ -193,6 +193,8 @@ def exactly(look_at: str, tree: ast.Module) -> set[int]:
     if found := re.search(r"the load of (\w+) in (\w+)", look_at):
         loads = addresses(function(tree, found[2]) or ast.Module([], []))
         return {one.line for one in loads if one.kind == "load" and found[1] in one.names}
+    if "tl.rand" in look_at and (lines := _drawn(tree)):
+        return lines
     if look_at.startswith("the dtype of "):
         names = re.findall(r"\bof (\w+)", look_at)
         return set().union(*(_allocated(name, tree) for name in names))
@@ -213,6 +215,17 @@ def exactly(look_at: str, tree: ast.Module) -> set[int]:
     words += ["contiguous", "reshape"] if "clone" in words else []
     lines = call(*words)(tree, outside(tree)) if words else set()
     return lines or set().union(*(signs(tree, word) for word in words))
+
+
+def _drawn(tree: ast.Module) -> set[int]:
+    """Where random numbers are drawn, and where the seeds and offsets are made that they are drawn by."""
+    lines = set[int]()
+    for kernel in filter(jitted, functions(tree)):
+        calls = [n for n in ast.walk(kernel) if isinstance(n, ast.Call) and last(n.func).startswith("rand")]
+        by = {n.id for c in calls for given in c.args for n in ast.walk(given) if isinstance(n, ast.Name)}
+        lines |= {part.line for part in assignments(kernel) if part.sets & by}
+        lines |= {c.lineno for c in calls}
+    return lines
 
 
 def _allocated(name: str, tree: ast.Module) -> set[int]:

@@ -15,6 +15,7 @@ from grader.judge.diagnosis.evidence import Evidence, Speech
 from grader.judge.diagnosis.suspects import KINDS, explains
 
 LARGEST = 1 << 15  # elements of the arguments: the reference is tried many times
+NUMBERS = 3  # that a result has at least, to tell one input from another
 TRIED = 2  # of the failed trials
 
 
@@ -33,7 +34,7 @@ def misread(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None
     The reference, on inputs with another stride along one axis, gives what came.
     """
     alike = [t for t in evidence.failed if t.challenge is trial.challenge and t.answer and not t.rows]
-    for tried in [t for t in alike if t.findings[0].kind in KINDS and _small(t) and _finite(t)][:TRIED]:
+    for tried in [t for t in alike if t.findings[0].kind in KINDS and _small(t) and _tells(t)][:TRIED]:
         for step in _steps(tried):
             wrong = _read(tried, step)
             if wrong and explains(wrong, tried):
@@ -41,10 +42,10 @@ def misread(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None
     return None
 
 
-def _finite(trial: Trial) -> bool:
-    """Whether some number came; that many inputs give NaN or Inf alone explains nothing."""
-    outputs = trial.answer.outputs if trial.answer else []
-    return any(out.isfinite().any() for out in outputs if isinstance(out, torch.Tensor))
+def _tells(trial: Trial) -> bool:
+    """Whether enough numbers came: of so many inputs some give any one number, and many give NaN or Inf."""
+    outputs = trial.answer.outputs[: trial.asked_for] if trial.answer else []
+    return sum(int(out.isfinite().sum()) for out in outputs if isinstance(out, torch.Tensor)) >= NUMBERS
 
 
 def _small(trial: Trial) -> bool:

@@ -33,3 +33,8 @@ def test_what_no_stride_explains_is_not_told_so() -> None:
     trial = tried(Case(b=3, m=4, n=8), (X,), right, lambda x: right(x).roll(3, 1) + 0.25 * x)
     assert "apart" not in told(trial)
     assert "left out" not in told(trial)
+
+
+def test_one_number_tells_no_stride() -> None:
+    trial = tried(Case(b=3, m=4, n=8), (X,), lambda x: right(x).sum(), lambda x: read(x, 32, 0, 1).sum())
+    assert "is read as if" not in told(trial)
