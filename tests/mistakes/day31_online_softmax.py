@@ -35,6 +35,12 @@ mistakes = [
         says="wrong way",
     ),
     Mistake(
+        "the rescaling goes the wrong way from the first tile on",
+        swap={ALPHA: "alpha = tl.exp(shift - m_i)"},
+        fails="correct",
+        says="the inverse of what a sum so far needs",
+    ),
+    Mistake(
         "the maximum forgets the tiles before",
         swap={MAXIMUM: "m_new = tl.max(s, axis=1)"},
         fails="correct",
@@ -190,6 +196,30 @@ mistakes = [
         },
         fails="correct",
         says="never written",
+    ),
+    Mistake(
+        "the grid has an axis for heads, and the kernel reads one axis",
+        swap={GRID: "(triton.cdiv(Sq, BLOCK_M), H, B)"},
+        fails="correct",
+        says="never reads tl.program_id(1)",
+    ),
+    Mistake(
+        "the grid has an axis for the batch, and the kernel reads one axis",
+        swap={GRID: "(triton.cdiv(Sq, BLOCK_M) * H, B)"},
+        fails="correct",
+        says="never reads tl.program_id(1)",
+    ),
+    Mistake(
+        "tiles are counted by // in the kernel",
+        swap={"tiles_m = tl.cdiv(Sq, BLOCK_M)": "tiles_m = Sq // BLOCK_M"},
+        fails="correct",
+        says="the block starts beyond it",
+    ),
+    Mistake(
+        "the number of a query is counted in 32 bits, beside heads in 64",
+        swap={"offs_m = pid_m.to(tl.int64) * BLOCK_M": "offs_m = pid_m * BLOCK_M"},
+        fails="edges",
+        says="Counted in int32: offs_m[:, None] * stride_qm on line",
     ),
     Mistake(
         "the result has q's dtype",

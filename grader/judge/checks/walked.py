@@ -11,6 +11,7 @@ from grader.challenge import Case, Challenge
 from grader.judge.case.link import RunnerLost
 from grader.judge.case.oracle import gradient_positions
 from grader.judge.diagnosis.slips import slip
+from grader.judge.diagnosis.wide import advice
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
 from grader.judge.speed.fullsize import hollow_inputs
@@ -81,7 +82,7 @@ def _told(failed: Failed, source: str) -> tuple[str, str]:
         return f"{fault.first_line}.", line
     line = f"line {wild.line}"
     return (
-        f"{line} {wild.kind}s {wild.where}: its offset passed 2³¹ in int32 and turned negative. Count in "
-        "int64 before you multiply: tl.program_id(0).to(tl.int64).",
+        f"{line} {wild.kind}s {wild.where}: its offset passed 2³¹ in int32 and turned negative. "
+        f"{advice(source, wild.line)}",
         f"the offsets on {line}",
     )

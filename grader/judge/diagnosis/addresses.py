@@ -99,7 +99,7 @@ def _of(kernel: ast.FunctionDef) -> Iterator[Address]:
     for call in ast.walk(kernel):
         if not (isinstance(call, ast.Call) and last(call.func) in WORDS and call.args):
             continue
-        parts = _parts(Part(call.lineno, set(), call.args[0], False), given)
+        parts = parts_of(Part(call.lineno, set(), call.args[0], False), given)
         names = set().union(*(part.names for part in parts))
         stems = [name.replace("_ptr", "").removesuffix("s") for name in pointers & names]
         held = _on_the_way(pointers, parts)
@@ -127,7 +127,7 @@ def assignments(kernel: ast.FunctionDef) -> Iterator[Part]:
             yield Part(node.lineno, named, node.value, isinstance(node, ast.AugAssign))
 
 
-def _parts(access: Part, given: list[Part]) -> list[Part]:
+def parts_of(access: Part, given: list[Part]) -> list[Part]:
     """The access and all assignments behind it, but those of loaded values: what is loaded is no address."""
     found, left = [access], [part for part in given if not part.has("load")]
     while more := [part for part in left if any(part.sets & one.names for one in found)]:

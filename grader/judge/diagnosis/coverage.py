@@ -9,6 +9,7 @@ import torch
 
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.axes import unread_axis
 from grader.judge.diagnosis.behind import garbage
 from grader.judge.diagnosis.blocks import Launched, Pairs, launched, rounds_down
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
@@ -45,6 +46,8 @@ def _unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis 
             "program runs. Round up.",
             "triton.cdiv in the grid",
         )
+    if unread := unread_axis(trial, evidence.source):
+        return unread
     if all(bool(hole.all()) for hole in holes):
         return _nothing(trial, finding, evidence.source)
     if largest.dim() > 1:

@@ -41,6 +41,41 @@ def sums_exponentials(source: str) -> bool:
     return any(_is_weight(call, weights) for name, call in calls(source) if name in SUMS)
 
 
+def inverse_rescale(source: str) -> ast.Call | None:
+    """The exponential of a new running maximum less the old one, where nothing is divided by it."""
+    tree = ast.parse(source)
+    given = [n for n in ast.walk(tree) if isinstance(n, ast.Assign) and len(n.targets) == 1]
+    set_to = [(n.targets[0].id, n.value) for n in given if isinstance(n.targets[0], ast.Name)]
+    carried = {(old, value.id) for old, value in set_to if isinstance(value, ast.Name)}  # m_i = m_new
+    divisors = [n.right for n in ast.walk(tree) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div)]
+    for name, call in calls(source):
+        less = call.args[0] if name in WEIGHTS and call.args else None
+        if not isinstance(less, ast.BinOp) or not isinstance(less.op, ast.Sub):
+            continue
+        new, old = _held(less.left, set_to), {less.right.id} if isinstance(less.right, ast.Name) else set()
+        kept = {holder for holder, value in set_to if ast.unparse(call) in ast.unparse(value)}
+        divides = any(_names(by) & kept or ast.unparse(call) in ast.unparse(by) for by in divisors)
+        if not divides and any(o in old and n in new and _takes(n, o, set_to) for o, n in carried):
+            return call
+    return None
+
+
+def _held(node: ast.expr, set_to: list[tuple[str, ast.expr]]) -> set[str]:
+    """The names in it, and those that these were made of."""
+    names = _names(node)
+    return names.union(*(_names(value) for name, value in set_to if name in names))
+
+
+def _takes(new: str, old: str, set_to: list[tuple[str, ast.expr]]) -> bool:
+    """Whether `new` is set to a maximum of `old` and something else."""
+    made = (value for name, value in set_to if name == new and isinstance(value, ast.Call))
+    return any(last(call.func) == "maximum" and old in _names(call) for call in made)
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+
+
 def _is_weight(node: ast.AST, weights: set[str]) -> bool:
     """Whether it holds an exponential, or a name of one, as a factor or a term: not below a fraction bar, nor
     beside a plain number, as in 1 / (1 + exp(-x)).

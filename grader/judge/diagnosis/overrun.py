@@ -9,7 +9,7 @@ from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.addresses import addresses
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
-from grader.judge.diagnosis.site import spelled
+from grader.judge.diagnosis.site import functions, parameters, spelled
 from grader.judge.diagnosis.source import accesses, limits, made, masked_at
 from grader.judge.diagnosis.starts import MOST, starts
 
@@ -28,6 +28,9 @@ def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
     elsewhere = facts["line"] and not accesses(evidence.source, facts["line"])
     if facts.get("beyond") and facts.get("tile") and (facts["masked"] or elsewhere):
         return _starts_beyond(reason, facts, evidence)
+    masked = facts["masked"] or masked_at(evidence.source, facts["line"])
+    if facts.get("beyond") and masked and _placed(evidence.source, facts["line"]):
+        return _starts_beyond(reason, facts, evidence)
     if facts["masked"]:
         return _let_through(reason, facts, look_at, evidence.source)
     if not facts.get("tile", True) and 1 < facts["itemsize"] == facts["step"]:
@@ -36,7 +39,7 @@ def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
             "Triton counts elements, not bytes.",
             "the offsets",
         )
-    if masked_at(evidence.source, facts["line"]):
+    if masked:
         return (
             f"{reason}, though it has a mask: here that lets every lane through. Which limit belongs in it?",
             look_at,
@@ -54,12 +57,11 @@ def _starts_beyond(reason: str, facts: dict[str, Any], evidence: Evidence) -> Di
     """Every lane that takes part lies outside, so no single limit is to blame."""
     tensor = facts["tensor"] or "the tensor"
     lines = starts(evidence.source, facts["line"], evidence.given) if facts["line"] else []
-    listed = ", ".join(map(str, lines))
     return (
         f"{reason} in program {tuple(facts['program'])}, and nothing of it lies inside: the block starts "
         f"beyond it. A stride of another tensor does that, or a head, row or block number that {tensor} does "
         "not have.",
-        f"how the start of the block is counted: line{'s' * (len(lines) > 1)} {listed}"
+        f"how the start of the block is counted: {spelled(lines)}"
         if lines
         else "the start of the block, its strides, and the grid",
     )
@@ -87,3 +89,15 @@ def _made_of(source: str, line: int) -> str:
     moved = set[int]().union(*({*one.near, *one.far} for one in there))
     lines = {*limits(source, line), *(moved - {line} or moved)}
     return f": {spelled(sorted(lines))}" if 0 < len(lines) <= MOST else ""
+
+
+def _placed(source: str, line: int) -> bool:
+    """Whether the address of an access on this line has a product of variables: where its block starts."""
+    tree = ast.parse(source)
+    constants = {n for f in functions(tree) for n, constant in parameters(f).items() if constant}
+    lines = {at for one in addresses(tree) if one.line == line for at in (*one.near, *one.far)}
+    products = (n for n in ast.walk(tree) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mult))
+    sides = ((n.left, n.right) for n in products if n.lineno in lines)
+    return any(
+        all(isinstance(side, ast.Name) and side.id not in constants for side in pair) for pair in sides
+    )

@@ -9,6 +9,7 @@ import torch
 from grader.judge.case.compare import Finding
 from grader.judge.case.naming import element
 from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.axes import unread_axis
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.fit import MOST
 from grader.judge.diagnosis.launched import grids
@@ -26,6 +27,8 @@ def left_out(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | 
     alike = [other for other in failed if other.findings[0].kind in ("unwritten", "overrun")]
     if first is None or len(alike) < MOST * len(failed):
         return None
+    if unread := unread_axis(trial, evidence.source):
+        return unread
     missing, count = int(first.sum()), first.numel()
     others = f" and {missing - 1} more of {count} were" if missing > 1 else " was"
     sentence = f"{_named(finding, first.nonzero()[0].tolist())}{others} never written, as a whole"

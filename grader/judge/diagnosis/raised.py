@@ -11,6 +11,7 @@ from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.autograd import of_autograd
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.slips import slip
+from grader.judge.diagnosis.wide import advice
 
 
 def raised(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
@@ -51,8 +52,7 @@ def overflow(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | 
     if "invalid argument" in finding.reason:
         return None  # no offset, but a grid that CUDA will not launch
     return (
-        "Only more than 2³¹ elements come out wrong: offsets in int32 overflow. Make the program id int64 "
-        "before it is multiplied.",
+        f"Only more than 2³¹ elements come out wrong: offsets in int32 overflow. {advice(evidence.source)}",
         ".to(tl.int64)",
     )
 

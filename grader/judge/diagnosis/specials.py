@@ -11,8 +11,8 @@ from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.behind import garbage
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
-from grader.judge.diagnosis.flow import meets_data, subtracts_maximum, sums_exponentials
-from grader.judge.diagnosis.site import last
+from grader.judge.diagnosis.flow import inverse_rescale, meets_data, subtracts_maximum, sums_exponentials
+from grader.judge.diagnosis.site import last, quoted
 from grader.judge.diagnosis.source import (
     EXPONENTIALS,
     adds_to_garbage,
@@ -39,6 +39,13 @@ def special(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
         return None
     values = trial.case.values
     expected, got = finding.facts["expected"], finding.facts["got"]
+    inverse = inverse_rescale(evidence.source) if math.isnan(got) else None
+    if inverse and not math.isnan(expected):
+        return (
+            f"Line {inverse.lineno} rescales by {quoted(inverse)}, the inverse of what a sum so far needs: "
+            "from a maximum of -inf that is Inf, and 0 · Inf is NaN. Rescale by exp(old maximum - new one).",
+            f"line {inverse.lineno}",
+        )
     minus_inf = values in ("minus_inf", "some_minus_inf")
     if minus_inf and (told := _minus_inf(values, expected, got, evidence.source)):
         return told

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from grader.judge.diagnosis.site import functions, last
+from grader.judge.diagnosis.source import accesses
 
 MOST = 4  # lines; more are no place to look at
 
@@ -19,19 +20,27 @@ def starts(source: str, line: int, given: frozenset[int]) -> list[int]:
     kernel = next((f for f in every.values() if f.lineno <= line <= (f.end_lineno or 0)), None)
     if kernel is None:
         return []
-    moved = _behind(line, [node for node in ast.walk(kernel) if isinstance(node, ast.Assign | ast.AugAssign)])
+    assignments = [node for node in ast.walk(kernel) if isinstance(node, ast.Assign | ast.AugAssign)]
+    there = [call.args[0] for _, call in accesses(source, line) if call.args]
+    moved = _behind(line, assignments, there)
     calls = {last(n.func) for node in moved for n in ast.walk(node) if isinstance(n, ast.Call)}
     returned = [
         n for name in calls & every.keys() for n in ast.walk(every[name]) if isinstance(n, ast.Return)
     ]
     lines = {node.lineno for node in (*moved, *returned)} - given
+    if any(map(_counts, there)) and len(lines) < MOST:
+        lines.add(line)
     return sorted(lines) if len(lines) <= MOST else []
 
 
-def _behind(line: int, assignments: list[ast.Assign | ast.AugAssign]) -> list[ast.Assign | ast.AugAssign]:
-    """The assignments before `line` that multiply or divide, and on which its names depend."""
+def _behind(
+    line: int, assignments: list[ast.Assign | ast.AugAssign], there: list[ast.expr]
+) -> list[ast.Assign | ast.AugAssign]:
+    """The assignments before `line` that multiply or divide, and on which its names depend: those of what is
+    set there, or of the addresses `there`.
+    """
     here = [node for node in assignments if node.lineno == line]
-    names = set().union(*(_names(node.value) for node in here))
+    names = set().union(*(_names(node.value) for node in here), *map(_names, there))
     left = [node for node in assignments if node.lineno < line and _counts(node.value)]
     found: list[ast.Assign | ast.AugAssign] = []
     while more := [node for node in left if node not in found and _set(node) & names]:

@@ -1,0 +1,81 @@
+"""Which products of an address are counted in 32 bits, where others are in 64 already."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from grader.judge.diagnosis.addresses import WORDS, Part, assignments, parts_of
+from grader.judge.diagnosis.site import functions, jitted, last, parameters, quoted
+
+FIRST = "Count in int64 before you multiply: tl.program_id(0).to(tl.int64)."
+MOST = 2  # products that a sentence names
+
+
+def advice(source: str, line: int = 0) -> str:
+    """How to count in 64 bits what passed 2³¹: the end of a sentence.
+
+    Args:
+        line: of the access; all of them where it is 0.
+    """
+    tree = ast.parse(source)
+    kernels = [kernel for kernel in functions(tree) if jitted(kernel)]
+    if not any(_counted(kernel) for kernel in kernels):
+        return FIRST
+    found = {text: at for kernel in kernels for text, at in _narrow(kernel, line)}
+    if not 0 < len(found) <= MOST:
+        return "Make every offset int64 before it is multiplied: .to(tl.int64)."
+    listed = " and ".join(f"{text} on line {at}" for text, at in found.items())
+    return f"Counted in int32: {listed}. Make one side int64 before they are multiplied: .to(tl.int64)."
+
+
+def _counted(kernel: ast.FunctionDef) -> bool:
+    """Whether a program's number becomes int64 somewhere."""
+    made = (n for n in ast.walk(kernel) if isinstance(n, ast.Call) and _widens(n))
+    return any(
+        isinstance(n, ast.Attribute) and n.attr == "program_id" for call in made for n in ast.walk(call)
+    )
+
+
+def _narrow(kernel: ast.FunctionDef, line: int) -> Iterator[tuple[str, int]]:
+    """Each product, with its line, that no 64 bits take part in; not those of a constant, as pid * BLOCK."""
+    given, constants = [*assignments(kernel)], {n for n, constant in parameters(kernel).items() if constant}
+    wide = _wide(given)
+    accesses = (n for n in ast.walk(kernel) if isinstance(n, ast.Call) and last(n.func) in WORDS and n.args)
+    for call in accesses:
+        if line and not call.lineno <= line <= (call.end_lineno or 0):
+            continue
+        for part in parts_of(Part(call.lineno, set(), call.args[0], False), given):
+            for node in ast.walk(part.value):
+                if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
+                    continue
+                plain = any(
+                    isinstance(s, ast.Constant) or _names(s) <= constants for s in (node.left, node.right)
+                )
+                if not plain and not _is_wide(node, wide):
+                    yield quoted(node), part.line
+
+
+def _wide(given: list[Part]) -> set[str]:
+    """Names that hold 64 bits: what is made so, and what that is part of, or what may, as it was loaded."""
+    found = set[str]()
+    while more := {n for part in given if _is_wide(part.value, found) for n in part.sets} - found:
+        found |= more
+    return found
+
+
+def _is_wide(node: ast.expr, wide: set[str]) -> bool:
+    inside = [*ast.walk(node)]
+    return bool(_names(node) & wide) or any(
+        isinstance(n, ast.Call) and (_widens(n) or last(n.func) == "load") for n in inside
+    )
+
+
+def _widens(call: ast.Call) -> bool:
+    return any(
+        isinstance(n, ast.Attribute) and n.attr in ("int64", "uint64") for a in call.args for n in ast.walk(a)
+    )
+
+
+def _names(node: ast.expr) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}

@@ -1,0 +1,26 @@
+"""Where some offsets are counted in 64 bits, those that are not are named."""
+
+from __future__ import annotations
+
+from grader.judge.diagnosis.wide import FIRST, advice
+
+SOURCE = """\
+@triton.jit
+def kernel(x_ptr, y_ptr, n, stride_xm, BLOCK: tl.constexpr):
+    pid = tl.program_id(0)
+    row = pid{row}
+    offs = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * stride_xm + offs)
+    tl.store(y_ptr + pid * n + offs, x)
+"""
+
+
+def test_a_kernel_that_never_counts_in_64_bits_is_told_where_to_begin() -> None:
+    assert advice(SOURCE.format(row=""), 6) == FIRST
+
+
+def test_what_is_left_in_32_bits_is_named() -> None:
+    source = SOURCE.format(row=" + tl.program_id(1).to(tl.int64)")
+    assert advice(source, 7).startswith("Counted in int32: pid * n on line 7.")
+    assert "pid * n on line 7" in advice(source)
+    assert "Counted" not in advice(source, 6)
