@@ -13,6 +13,7 @@ from tests import environments
 
 MARKED = (
     "tests/meter/test_counts.py",
+    "tests/interpreter/test_eightbit.py",
     "tests/interpreter/test_interpreter.py",
     "tests/interpreter/test_launching.py",
     "tests/interpreter/test_proxy.py",

@@ -14,6 +14,7 @@ import triton
 import triton.language as tl
 from triton.language.extra import libdevice
 
+from grader.interpreter.eightbit import EIGHT_BIT
 from grader.interpreter.forms import FORMS
 
 
@@ -182,6 +183,7 @@ OF_CASES: dict[str, Callable[[], bool]] = {
     "maximum": _maximum,
     "bf16 tl.dot": _bf16_dot,
     "fp16 tl.dot": _fp16_dot,
+    **EIGHT_BIT,
     "tl.dot": lambda: _tf32_dot() and _narrow_dot(),
     "libdevice": _libdevice,
     "autotune": _autotune,

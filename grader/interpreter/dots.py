@@ -1,7 +1,8 @@
 """tl.dot as the matrix units of a GPU do it; the interpreter takes any size, and adds everything up in fp32.
 
 fp32 operands are cut to TF32 unless "ieee" or "tf32x3" is asked for, an fp16 accumulator is rounded at every
-step of 16 products, and blocks narrower than that are refused.
+step of 16 products, one of fp8 products keeps 14 bits unless it is promoted, and blocks narrower than a step
+are refused, as is an accumulator of int8 products that is not int32.
 """
 
 from __future__ import annotations
@@ -15,12 +16,18 @@ from triton.backends.compiler import GPUTarget
 from triton.backends.nvidia.compiler import CUDAOptions, min_dot_size
 from triton.runtime import interpreter
 
+from grader.interpreter import fp8
 from grader.interpreter.bf16 import is_bf16, narrow, widen
 from grader.interpreter.meanings import Uncompilable
 
 Array = Any  # numpy's generic array types say nothing useful about bit patterns
 _Handle: Any = interpreter.TensorHandle
 STEP = 16  # products of 16-bit numbers that one matrix instruction adds up
+STEP8 = 32  # of 8-bit ones
+# Bits of an fp32 sum that the fp8 units of sm_89 and sm_90 drop: DeepSeek-V3 (arXiv 2412.19437, 3.3.2) and
+# SageAttention2 (arXiv 2411.10958, 3.3) measured 14 that they keep.
+DROPPED = np.uint32((1 << 10) - 1)
+UNBOUNDED = 2**30  # products before a promotion, as the compiler's default for sm_90 has it
 # What the compiler takes.
 ASKED = min_dot_size(GPUTarget("cuda", 90, 32))  # 16 of K; from Triton 3.9 on 8 of fp32
 PRECISIONS = CUDAOptions.__dataclass_fields__["allowed_dot_input_precisions"].default
@@ -29,15 +36,21 @@ PRECISIONS = CUDAOptions.__dataclass_fields__["allowed_dot_input_precisions"].de
 def repair(builder: Any) -> None:
     """Repair tl.dot; `builder` is the interpreter's."""
     options = builder.options
-    builder.options = replace(options, allowed_dot_input_precisions=PRECISIONS)
+    builder.options = replace(
+        options, allowed_dot_input_precisions=PRECISIONS, max_num_imprecise_acc_default=UNBOUNDED
+    )
     builder.codegen_fns["min_dot_size"] = _least
     kind = type(builder)
     stock = kind.create_dot
 
-    def create_dot(self: Any, a: Any, b: Any, d: Any, precision: Any, *rest: Any, **options: Any) -> Any:
+    def create_dot(self: Any, a: Any, b: Any, d: Any, precision: Any, most: int) -> Any:
         operands = _operands(a, b, d, precision)
         if operands is None:
-            return stock(self, a, b, d, precision, *rest, **options)
+            return stock(self, a, b, d, precision, most)
+        if d.data.dtype == np.int32:
+            return _Handle(np.matmul(*operands).astype(np.int32) + d.data, tl.int32)
+        if fp8.is_fp8(a) and d.data.dtype == np.float32 and most:
+            return _Handle(_in_14_bits(*operands, d.data, most), tl.float32)
         if is_bf16(d):
             return _Handle(narrow(np.matmul(*operands) + widen(d.data)), tl.bfloat16)
         if d.data.dtype == np.float16:
@@ -50,8 +63,17 @@ def repair(builder: Any) -> None:
 def _operands(a: Any, b: Any, d: Any, precision: Any) -> tuple[Array, Array] | None:
     """The operands in fp32, as exact as the matrix units take them; None where the interpreter is right.
 
-    fp16 ones become fp32 for speed.
+    fp16 ones become fp32 for speed, and int8 ones fp64, whose sums are exact.
+
+    Raises:
+        Uncompilable: int8 products would be added up in fp32.
     """
+    if fp8.is_fp8(a):
+        return fp8.widen(a), fp8.widen(b)
+    if a.data.dtype == np.int8:
+        if d.data.dtype != np.int32:
+            raise Uncompilable("tl.dot adds int8 products up in int32: acc and out_dtype must be tl.int32")
+        return a.data.astype(np.float64), b.data.astype(np.float64)
     if is_bf16(a):
         return widen(a.data), widen(b.data)
     kinds = {a.data.dtype, b.data.dtype}
@@ -74,6 +96,22 @@ def _in_fp16(a: Array, b: Array, total: Array) -> Array:
         some = slice(start, start + STEP)
         total = (np.matmul(a[..., some], b[..., some, :]) + total).astype(np.float16)
     return total
+
+
+def _in_14_bits(a: Array, b: Array, total: Array, most: int) -> Array:
+    """Sums of fp8 products, each step's cut off; `most` of them at a time are added to an fp32 total.
+
+    Where a block has fewer than `most`, there is no other total than the one that is cut.
+    """
+    promoted = most <= a.shape[-1]
+    partial = np.zeros_like(total) if promoted else total
+    for start in range(0, a.shape[-1], STEP8):
+        some = slice(start, start + STEP8)
+        sums = (np.matmul(a[..., some], b[..., some, :]) + partial).astype(np.float32)
+        partial = (sums.view(np.uint32) & ~DROPPED).view(np.float32)
+        if promoted and ((start + STEP8) % most == 0 or start + STEP8 >= a.shape[-1]):
+            total, partial = total + partial, np.zeros_like(total)
+    return total if promoted else partial
 
 
 def _least(lhs: Any, rhs: Any) -> tuple[int, int, int]:

@@ -5,7 +5,8 @@ truncate fp32→bf16 instead of rounding to nearest even, let NaN through tl.max
 cannot add bf16 or exchange floats atomically, cannot call libdevice, and cannot autotune without a driver.
 They keep a comparison in the dtype of what is compared, multiply blocks of any size as if there were neither
 TF32 nor fp16 sums, take no float or bool argument as a tensor, no constant of a file to the left of a block,
-no list as a grid, and no word of tl.math as a method.
+no list as a grid, and no word of tl.math as a method. Those of 3.6 to 3.9 lose carries where fp32 becomes fp8,
+read e4m3's NaN as 480, and keep more bits of sums of fp8 products than a GPU does.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import triton.language as tl
 from triton.runtime import interpreter
 from triton.runtime.autotuner import Autotuner
 
-from grader.interpreter import bf16, dots, order, quicken, rewriting
+from grader.interpreter import bf16, dots, fp8, order, quicken, rewriting
 from grader.interpreter.meanings import Uncompilable
 
 Array = Any  # numpy's generic array types say nothing useful about bit patterns
@@ -37,6 +38,7 @@ def install() -> None:
     np.seterr(all="ignore")
     builder: Any = interpreter.InterpreterBuilder
     bf16.repair(builder)
+    fp8.repair(builder)
     dots.repair(interpreter.interpreter_builder)
     _repair_comparisons(builder)
     _repair_extrema(builder)
