@@ -19,7 +19,10 @@ SHORT = {
     torch.int8: "int8",
     torch.uint8: "uint8",
     torch.bool: "bool",
+    torch.float8_e4m3fn: "fp8_e4m3",
+    torch.float8_e5m2: "fp8_e5m2",
 }
+EIGHT_BIT_FLOATS = (torch.float8_e4m3fn, torch.float8_e5m2)
 # What judge/case/draw.py knows how to draw.
 LAYOUTS = (
     "contiguous", "offset", "sliced", "padded", "transposed", "columns", "strided", "expanded", "scalar",
@@ -140,6 +143,11 @@ class Case:
         if kind in KNOWN and word not in KNOWN[kind] and not isinstance(word, Own):
             spelt = closest(word, KNOWN[kind])
             raise ValueError(f"{self!r}: no {name} {word!r}{spelt} There are {', '.join(KNOWN[kind])}.")
+
+
+def readable(tensor: torch.Tensor) -> torch.Tensor:
+    """8-bit floats in fp32, for torch computes next to nothing with them; others as they are."""
+    return tensor.float() if tensor.dtype in EIGHT_BIT_FLOATS else tensor
 
 
 def closest(word: Any, known: Iterable[str]) -> str:

@@ -48,6 +48,7 @@ class Speed:
             rolled as one flat row, so ids stay ids; what orders or bounds something is not to be rolled.
         part: what is timed: forward, backward (the gradients alone), or both.
         sweep: the sizes of the case that `track bench` scales together; when empty `cols`, or its largest.
+        needs: compute capability, such as (8, 0), below which a GPU is not timed.
     """
 
     case: Case
@@ -59,6 +60,7 @@ class Speed:
     rolled: Sequence[int] | None = None
     part: Literal["forward", "backward", "both"] = "forward"
     sweep: Sequence[str] = ()
+    needs: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -215,6 +217,7 @@ class Challenge:
         judges: the entry is a test, and its argument a candidate for it.
         bugs: of a bug hunt, what is wrong with the whole file that it hands out.
         claims: what is said of the speed of such kernels; held against torch, and no gate.
+        needs: compute capability, such as (8, 9), of the GPUs that can run it; on others it is not tried.
     """
 
     entry: str
@@ -244,6 +247,7 @@ class Challenge:
     judges: Judges | None = None
     bugs: Sequence[Bug] = ()
     claims: Sequence[Claim] = ()
+    needs: tuple[int, int] | None = None
 
     @property
     def speeds(self) -> tuple[Speed, ...]:

@@ -238,7 +238,7 @@ def _finish(base: Verdict, checks: list[Check], event: dict[str, Any]) -> Verdic
 
 def _give_up(event: dict[str, Any], again: str) -> None:
     if event["event"] == "refused":
-        raise TrackError(event["text"], again)
+        raise TrackError(event["text"], again + event.get("flag", ""))
     log = new_log("track-crash-")
     log.write_text(event["text"])
     last = event["text"].strip().splitlines()[-1]

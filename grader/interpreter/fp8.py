@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import triton.language as tl
+from triton.language.semantic import TritonSemantic
 from triton.runtime import interpreter
 
 from grader.interpreter import bf16
@@ -30,6 +31,7 @@ VALUES = {tl.float8e4nv: E4M3, tl.float8e5: E5M2}
 def repair(builder: Any) -> None:
     """Repair casts and what has one operand, refuse arithmetic; `builder` is a class. Bf16's comes first."""
     _repair_casts(builder)
+    _spell_refusals()
     _repair_arithmetic(builder)
     _repair_sums()
 
@@ -63,13 +65,30 @@ def _repair_casts(builder: Any) -> None:
         if not is_fp8(src) and dtype not in VALUES:
             return stock(self, src, dst_type, rounding_mode)
         if is_fp8(src) and dtype in VALUES:
-            raise Uncompilable(f"no GPU casts {src.dtype.scalar} to {dtype}: go by way of tl.float32")
+            raise Uncompilable(f"cannot cast {src.dtype.scalar} to {dtype}: go by way of tl.float32")
         if is_fp8(src):
             return self.cast_impl(_Handle(widen(src), tl.float32), dst_type)
         values = bf16.widen(src.data) if bf16.is_bf16(src) else src.data
         return _Handle(narrow(values, dtype), dtype)
 
     builder.create_fp_to_fp = create_fp_to_fp
+
+
+def _spell_refusals() -> None:
+    """No cast leads from 8-bit floats to integers or back; said by dtypes, where the stock one prints values."""
+    semantic: Any = TritonSemantic
+    stock = semantic.cast
+
+    def cast(self: Any, input: Any, dst_ty: Any, *rest: Any, **options: Any) -> Any:
+        try:
+            return stock(self, input, dst_ty, *rest, **options)
+        except AssertionError as error:
+            if "cannot cast" not in str(error):
+                raise
+            way = ": go by way of tl.float32" if is_fp8(input) or dst_ty.scalar in VALUES else ""
+            raise Uncompilable(f"cannot cast {input.dtype} to {dst_ty.scalar}{way}") from None
+
+    semantic.cast = cast
 
 
 def _repair_arithmetic(builder: Any) -> None:

@@ -37,6 +37,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "triton.language.semantic": (
         "TritonSemantic.binary_op_type_checking_impl",
         "TritonSemantic.broadcast_impl_value",
+        "TritonSemantic.cast",
     ),
 }
 

@@ -5,8 +5,8 @@ truncate fp32→bf16 instead of rounding to nearest even, let NaN through tl.max
 cannot add bf16 or exchange floats atomically, cannot call libdevice, and cannot autotune without a driver.
 They keep a comparison in the dtype of what is compared, multiply blocks of any size as if there were neither
 TF32 nor fp16 sums, take no float or bool argument as a tensor, no constant of a file to the left of a block,
-no list as a grid, and no word of tl.math as a method. Those of 3.6 to 3.9 lose carries where fp32 becomes fp8,
-read e4m3's NaN as 480, and keep more bits of sums of fp8 products than a GPU does.
+no list as a grid, and no word of tl.math as a method. From 3.6 on at least, they lose carries where fp32
+becomes fp8, read e4m3's NaN as 480, and keep more bits of sums of fp8 products than a GPU does.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@
 {"event": "started", "check": "correct[rows=4-cols=8-fp32]"}
 {"event": "checked", "check": {…}}            one Check, as verdict.py has it
 {"event": "finished", "status": …, "diagnosis": …, "look_at": …, "speed": …, "pieces": […], "hunt": …, …}
-{"event": "refused" | "broken", "text": …}    nothing to grade, or a bug of ours
+{"event": "refused", "text": …, "flag": …}    nothing to grade; what to add to the command, if that helps
+{"event": "broken", "text": …}                a bug of ours
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from grader.claimed import Claimed
 from grader.judge import closer
 from grader.judge.bugs import hunted
 from grader.judge.case.naming import a_few
+from grader.judge.checks import capability
 from grader.judge.diagnosis.diagnose import diagnose
 from grader.judge.pieces.alone import pieces
 from grader.judge.plugin import CHECKS, Reporter
@@ -48,6 +50,10 @@ def judge(request: Request, events: Channel, parent: Channel) -> None:
         session.wake()
         if request.only and not _matches(session):
             events.send({"event": "refused", "text": _no_such_case(request, session)})
+            return
+        refusal = capability.refusal(session)
+        if refusal:
+            events.send({"event": "refused", "text": refusal, "flag": " --cpu"})
             return
         reporter = Reporter(session, events)
         pytest.main(

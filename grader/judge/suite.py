@@ -11,6 +11,7 @@ from typing import Any
 from grader.challenge import Case, Challenge, Claim, Relation
 from grader.judge import acceptance, ahead
 from grader.judge.checks import (
+    capability,
     claims,
     compilations,
     compiles,
@@ -78,6 +79,7 @@ def test_fast(session: Session, bar: tuple[Challenge, Any]) -> None:
     """
     from grader.judge.checks import fast, predicted
 
+    capability.check(session, bar[1].needs)
     tuned.named(session, bar[0])
     (predicted if session.device == "cpu" else fast).check(session, *bar)
     tuned.check(session, bar[0])

@@ -50,6 +50,10 @@ def work(x_ptr, out_ptr, BLOCK: tl.constexpr, HOW: tl.constexpr):
         x += tl.sum(x, axis=0)
     elif HOW == "another":
         x = x.to(tl.float8e5)
+    elif HOW == "integer":
+        x = x.to(tl.int32)
+    elif HOW == "of integer":
+        x = offs.to(tl.float8e4nv)
     elif HOW == "abs":
         x = tl.abs(x)
     elif HOW == "max":
@@ -77,11 +81,12 @@ def worked(how):
 
 @pytest.mark.every_triton
 def test_fp8_has_no_arithmetic_and_says_so() -> None:
-    hows = ("+", "<", "max of two", "sum", "another")
+    hows = ("+", "<", "max of two", "sum", "another", "integer", "of integer")
     told = interpreted(KERNELS + f"for how in {hows}: print(worked(how))").splitlines()
     refusal = "there is no arithmetic in fp8e4nv: convert to fp32 first, .to(tl.float32)"
     assert [refusal in line for line in told[:4]] == [True] * 4
-    assert told[4:] == ["no GPU casts fp8e4nv to fp8e5: go by way of tl.float32"]
+    pairs = [("fp8e4nv", "fp8e5"), ("fp8e4nv", "int32"), ("int32", "fp8e4nv")]
+    assert told[4:] == [f"cannot cast {a} to {b}: go by way of tl.float32" for a, b in pairs]
 
 
 @pytest.mark.every_triton

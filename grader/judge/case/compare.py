@@ -16,10 +16,14 @@ from typing import Any
 
 import torch
 
+from grader.case import EIGHT_BIT_FLOATS, readable
 from grader.challenge import SHORT, Case
 from grader.judge.case.broken import broken, element
 
 GATE = {torch.float64: 1e-12, torch.float32: 1e-5, torch.float16: 5e-4, torch.bfloat16: 4e-3}
+GATE |= dict.fromkeys(
+    EIGHT_BIT_FLOATS, 1e-3
+)  # of what explains codes, near ties aside; they themselves are exact
 YARDSTICK_FACTOR = 2.0  # no worse than twice torch's own error, where torch itself is above the gate
 LONG_SUM = 1024  # sums up to this length are within the gate as it stands
 RUN = 256  # elements of a 1-D result that are judged together, or some more
@@ -35,7 +39,7 @@ class Expected:
     """One output as it should be.
 
     Attributes:
-        exact: the oracle, float64 (or the integer result itself).
+        exact: the oracle, float64; of integers and 8-bit floats the result itself, readable.
         dtype: of the output.
         yardstick: the error of torch in that dtype, whole and per row.
         label: what messages call it; empty for an output.
@@ -48,6 +52,16 @@ class Expected:
     yardstick: tuple[float, torch.Tensor]
     label: str = ""
     movement: Callable[[], tuple[float, torch.Tensor]] | None = None
+
+    @property
+    def by_code(self) -> bool:
+        """Whether each element is right or wrong, and none nearly right: integers and 8-bit floats."""
+        return not self.dtype.is_floating_point or self.dtype in EIGHT_BIT_FLOATS
+
+    @property
+    def right(self) -> torch.Tensor:
+        """The oracle rounded to the output's dtype; readable, as results are."""
+        return readable(self.exact.to(self.dtype))
 
     @property
     def shape(self) -> torch.Size:
@@ -122,11 +136,11 @@ def gate(dtype: torch.dtype, length: int = 1) -> float:
 
 def compare(out: torch.Tensor, want: Expected, case: Case, length: int = 1) -> Finding | None:
     """The first thing wrong with the values of an output of the right shape and dtype, or None."""
-    special = _compare_specials(out, want.exact.to(want.dtype)) if want.dtype.is_floating_point else None
+    special = _compare_specials(out, want.right) if want.dtype.is_floating_point else None
     if special:
         return special
-    if case.exact or not want.dtype.is_floating_point:
-        return _compare_exactly(out, want.exact.to(want.dtype))
+    if case.exact or want.by_code:
+        return _compare_exactly(out, want.right)
     whole, per_row = errors(out, want.exact)
     allowed = gate(want.dtype, length)
     limit = max(allowed, YARDSTICK_FACTOR * want.yardstick[0])

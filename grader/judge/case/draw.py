@@ -11,12 +11,14 @@ from collections.abc import Callable
 
 import torch
 
+from grader.case import EIGHT_BIT_FLOATS
 from grader.challenge import Case
 from grader.memory import GUARD
 
 # NaN in fp16, bf16, fp32 and fp64 alike, and with other bits than the poison of outputs: one that was copied
 # into the result is told from one that was never overwritten.
 NAN_WORD = -2
+NAN_WORD_8_BIT = -1  # of its two bytes the other is -448 in e4m3
 
 Shape = tuple[int, ...]
 
@@ -51,7 +53,7 @@ class Draw:
         # An expanded dimension is one element in memory, however long it looks.
         memory = view[tuple(slice(None, None if stride else 1) for stride in view.stride())]
         if view.numel():
-            memory.copy_(self._values(tuple(memory.shape), values or self.case.values))
+            memory.copy_(_held(self._values(tuple(memory.shape), values or self.case.values), memory.dtype))
         return view
 
     def _values(self, shape: Shape, kind: str) -> torch.Tensor:
@@ -81,13 +83,21 @@ class Draw:
         return int(torch.randint(low, high, (1,), generator=self.generator, device=self.device))
 
 
+def _held(values: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """Cut to the largest number of a dtype that has no Inf, as torch does in some versions alone."""
+    if dtype != torch.float8_e4m3fn:
+        return values
+    return values.clamp(torch.finfo(dtype).min, torch.finfo(dtype).max)
+
+
 def guarded(span: int, dtype: torch.dtype, device: str, shift: int = 0) -> torch.Tensor:
     """`span` elements of NaN in the middle of guard words; starts `shift` elements behind a 16-byte
     boundary.
     """
     size = torch.empty(0, dtype=dtype).element_size()
     words = -(-(span + shift) * size // 2) + GUARD
-    raw = torch.full((words,), NAN_WORD, dtype=torch.int16, device=device).view(torch.uint8)
+    word = NAN_WORD_8_BIT if dtype in EIGHT_BIT_FLOATS else NAN_WORD
+    raw = torch.full((words,), word, dtype=torch.int16, device=device).view(torch.uint8)
     return raw[GUARD : GUARD + (span + shift) * size].view(dtype)[shift:]
 
 

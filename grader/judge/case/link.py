@@ -15,6 +15,7 @@ import torch
 
 from grader.answers import Called, Confined, Failed, Loaded, TensorOutput, Verified
 from grader.candidate import Candidate
+from grader.case import readable
 from grader.judge.case import forms
 from grader.judge.case.forms import Form, Misfit
 from grader.learner.earlier import Earlier, taken
@@ -229,7 +230,7 @@ def storage_bytes(tensor: torch.Tensor) -> torch.Tensor:
 def read_outputs(
     report: Called | Verified | Failed, blobs: list[bytearray], sliced: int | None
 ) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
-    """The outputs of a call, and the bytes of its inputs after it.
+    """The outputs of a call, made readable, and the bytes of its inputs after it.
 
     Args:
         sliced: number of elements sent of each output, when slices were asked for.
@@ -245,7 +246,8 @@ def read_outputs(
             dtype = getattr(torch, entry.dtype)
             shape = entry.shape if sliced is None else [sliced]
             empty = torch.empty(shape, dtype=dtype)
-            outputs.append(torch.frombuffer(blob, dtype=dtype).view(shape) if empty.numel() else empty)
+            out = torch.frombuffer(blob, dtype=dtype).view(shape) if empty.numel() else empty
+            outputs.append(readable(out))
         return outputs, [torch.frombuffer(blob, dtype=torch.uint8) for blob in blobs[len(tensors) :]]
     except (TypeError, ValueError, RuntimeError, AttributeError) as error:
         raise RunnerLost("crashed", f"the process sent an answer that does not fit ({error})") from error

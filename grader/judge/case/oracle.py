@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from grader.case import EIGHT_BIT_FLOATS, readable
 from grader.challenge import Challenge
 from grader.judge.case.compare import Expected, errors
 from grader.judge.case.conditioning import Movement
@@ -174,7 +175,7 @@ def _expected(plain: Any, exact: Any, dtype: torch.dtype | None, movement: Moves
     if exact.numel() < LARGE:
         exact, plain = exact.cpu(), plain.cpu()
     plain = plain.to(dtype)
-    if not dtype.is_floating_point:
-        return Expected(exact.to(dtype), dtype, (0.0, torch.zeros(1)))
+    if not dtype.is_floating_point or dtype in EIGHT_BIT_FLOATS:
+        return Expected(readable(exact.to(dtype)), dtype, (0.0, torch.zeros(1)))
     exact = exact.double()
     return Expected(exact, dtype, errors(plain, exact), movement=partial(movement, dtype))

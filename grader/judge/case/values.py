@@ -77,7 +77,7 @@ def _held_against(
 def _as_before(trial: Trial, number: int, out: torch.Tensor, want: Expected) -> list[Finding]:
     """Elements of an argument that ought to have changed and did not, where that is all that is wrong."""
     before = trial.arguments[trial.challenge.writes[number]].to(out.device)
-    right = want.exact.to(want.dtype)
+    right = want.right
     same = (out == before) | (out.isnan() & before.isnan())
     if not bool(same.all()):
         same &= (right != before) & ~(right.isnan() & before.isnan())
@@ -89,11 +89,11 @@ def _as_before(trial: Trial, number: int, out: torch.Tensor, want: Expected) -> 
 
 def _unwritten(out: torch.Tensor, want: Expected) -> list[Finding]:
     """Elements that still hold poison, and should not."""
-    untouched = unwritten(out)
-    if want.dtype.is_floating_point:
-        untouched &= ~want.exact.isnan()
+    untouched = unwritten(out.to(want.dtype))
+    if want.by_code:
+        untouched &= (out != want.right) & ~(out.isnan() & want.right.isnan())
     else:
-        untouched &= out != want.exact.to(want.dtype)
+        untouched &= ~want.exact.isnan()
     count = int(untouched.sum())
     if not count:
         return []

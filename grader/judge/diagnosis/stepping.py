@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from grader.case import readable
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Evidence, Speech
@@ -76,7 +77,8 @@ def _read(trial: Trial, step: Step) -> Callable[..., Any] | None:
     reads = {n: _seen(trial.arguments[n], step) for n in step.inputs}
     if any(read is None for read in reads.values()):
         return None
-    if all(torch.equal(read, trial.arguments[n]) for n, read in reads.items() if read is not None):
+    pairs = [(readable(read), readable(trial.arguments[n])) for n, read in reads.items() if read is not None]
+    if all(torch.equal(read, given) for read, given in pairs):
         return None
 
     def wrong(*arguments: Any) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from grader.answers import Burst, Failed, Prepared, Round, Verified
+from grader.case import readable
 from grader.challenge import Challenge, Speed
 from grader.judge.case import ties
 from grader.judge.case.attempt import SLICE
@@ -178,7 +179,7 @@ class Benchmark:
         def pick(value: Any) -> Any:
             if not isinstance(value, torch.Tensor):
                 return value
-            return torch.cat([value.reshape(-1)[start:stop] for start, stop in slices]).cpu()
+            return readable(torch.cat([value.reshape(-1)[start:stop] for start, stop in slices]).cpu())
 
         # A backward pass alone has its forward pass behind it, in its own dtype.
         if wide and self.speed.part != "backward":
