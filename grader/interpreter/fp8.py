@@ -75,7 +75,7 @@ def _repair_casts(builder: Any) -> None:
 
 
 def _spell_refusals() -> None:
-    """No cast leads from 8-bit floats to integers or back; said by dtypes, where the stock one prints values."""
+    """No cast leads from 8-bit floats to integers; said by dtypes, where the stock one prints values."""
     semantic: Any = TritonSemantic
     stock = semantic.cast
 

@@ -1,0 +1,187 @@
+"""Extra: what FP8 codes and their scales get wrong, and what the grader must say about it."""
+
+from __future__ import annotations
+
+from grader.dev.planted import Mistake
+
+AMAX = "amax = tl.max(tl.abs(x), axis=1)"
+SCALE = "scale = tl.where(amax > 0, amax / LARGEST, 1.0)"
+CODES = "q = (x / scale[:, None]).to(tl.float8e4nv)"
+MASK = "mask = (offs_g < n_blocks)[:, None] & (offs_n < block)[None, :]"
+LOAD = "tl.load(x_ptr + row * stride_xm + cols, mask=mask, other=0.0)"
+STORE = "tl.store(q_ptr + row * n_cols + cols, q, mask=mask)"
+STORE_SCALE = "tl.store(scale_ptr + row * n_blocks + offs_g, scale, mask=offs_g < n_blocks)"
+
+mistakes = [
+    Mistake(
+        "the maximum is that of the tile",
+        swap={AMAX: "amax = tl.zeros((BLOCK_G,), tl.float32) + tl.max(tl.max(tl.abs(x), axis=1), axis=0)"},
+        fails="correct",
+        says="whole row",
+    ),
+    Mistake(
+        "the largest element for the largest magnitude",
+        swap={AMAX: "amax = tl.max(x, axis=1)"},
+        fails="correct",
+        says="tl.abs() is missing",
+    ),
+    Mistake(
+        "lanes past the end of a block are not masked",
+        swap={
+            MASK: "mask = (offs_g < n_blocks)[:, None] & (cols < n_cols)",
+            STORE: STORE.replace("mask=mask", "mask=mask & (offs_n < block)[None, :]"),
+        },
+        fails="correct",
+        says="sees elements of the next block",
+    ),
+    Mistake(
+        "a block of zeros is divided by 0",
+        swap={SCALE: "scale = amax / LARGEST"},
+        fails="correct",
+        says="0 / 0",
+    ),
+    Mistake(
+        "a block of zeros gets a tiny scale",
+        swap={SCALE: "scale = tl.maximum(amax, 1e-12) / LARGEST"},
+        fails="correct",
+        says="small",
+    ),
+    Mistake(
+        "the scale is stored upside down",
+        swap={STORE_SCALE: STORE_SCALE.replace("offs_g, scale", "offs_g, 1 / scale")},
+        fails="correct",
+        says="upside down",
+    ),
+    Mistake(
+        "the maximum is stored for the scale",
+        swap={STORE_SCALE: STORE_SCALE.replace("offs_g, scale", "offs_g, amax")},
+        fails="correct",
+        says="divided by 448",
+    ),
+    Mistake(
+        "x is multiplied by the scale",
+        swap={CODES: CODES.replace("/", "*")},
+        fails="correct",
+        says="multiplied by the scale",
+    ),
+    Mistake(
+        "the largest number of another format",
+        swap={"constexpr(448.0)": "constexpr(240.0)"},
+        fails="correct",
+        says="448",
+    ),
+    Mistake(
+        "codes end at 127, as those of int8",
+        swap={"constexpr(448.0)": "constexpr(127.0)"},
+        fails="correct",
+        says="448",
+    ),
+    Mistake(
+        "the maximum goes through fp16",
+        swap={AMAX: AMAX + ".to(tl.float16).to(tl.float32)"},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "the division is in the dtype of x",
+        swap={CODES: "q = (x.to(tl.bfloat16) / scale[:, None].to(tl.bfloat16)).to(tl.float8e4nv)"},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "the quotient is rounded to an integer first",
+        swap={CODES: "q = tl.floor(x / scale[:, None] + 0.5).to(tl.float8e4nv)"},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "codes of the other kind of fp8",
+        swap={CODES: "q = (x / scale[:, None]).to(tl.float8e5).to(tl.float32)"},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "the result is of the other kind of fp8",
+        swap={"dtype=torch.float8_e4m3fn": "dtype=torch.float8_e5m2", ".to(tl.float8e4nv)": ""},
+        fails="correct",
+        says="fp8_e5m2 where fp8_e4m3 is asked for",
+    ),
+    Mistake(
+        "the codes are multiplied after the cast",
+        swap={CODES: "q = x.to(tl.float8e4nv) / scale[:, None].to(tl.float8e4nv)"},
+        fails="correct",
+        says="no arithmetic in fp8e4nv",
+    ),
+    Mistake(
+        "blocks are a power of two apart",
+        swap={"offs_g[:, None] * block": "offs_g[:, None] * BLOCK_N"},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "the scales of a row lie a row of elements apart",
+        swap={STORE_SCALE: STORE_SCALE.replace("row * n_blocks", "row * n_cols")},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "the last group of blocks is left out",
+        swap={"triton.cdiv(n_blocks, BLOCK_G)": "max(n_blocks // BLOCK_G, 1)"},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "every group of blocks is the first one",
+        swap={"tl.program_id(1) * BLOCK_G + ": ""},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "rows of x are taken to be n_cols apart",
+        swap={"row * stride_xm": "row * n_cols"},
+        fails="edges",
+        says="stride",
+    ),
+    Mistake(
+        "rows of q are taken to be as far apart as those of x",
+        swap={STORE: STORE.replace("row * n_cols", "row * stride_xm")},
+        fails="edges",
+        says="",
+    ),
+    Mistake(
+        "the row is counted in 32 bits",
+        swap={"tl.program_id(0).to(tl.int64)": "tl.program_id(0)"},
+        fails="edges",
+        says="64",
+    ),
+    Mistake(
+        "blocks that are not there are stored",
+        swap={MASK: "mask = (offs_n < block)[None, :] & (offs_g >= 0)[:, None]"},
+        fails="correct",
+        says="past the end",
+    ),
+    Mistake(
+        "the scale is that of the call before",
+        swap={
+            "    n_rows, n_cols = x.shape\n": "    n_rows, n_cols = x.shape\n    global kept\n",
+            "    scale = torch.empty(n_rows, n_blocks, dtype=torch.float32, device=x.device)\n": (
+                "    if kept is None or kept.shape != (n_rows, n_blocks):\n"
+                "        kept = torch.empty(n_rows, n_blocks, dtype=torch.float32, device=x.device)\n"
+                "    scale = kept\n"
+            ),
+            "@triton.jit\n": "kept = None\n\n\n@triton.jit\n",
+        },
+        fails="edges",
+        says="earlier call",
+    ),
+    Mistake(
+        "torch converts the codes",
+        swap={
+            "dtype=torch.float8_e4m3fn, device": "dtype=torch.float32, device",
+            ".to(tl.float8e4nv)": "",
+            "return q, scale": "return q.to(torch.float8_e4m3fn), scale",
+        },
+        fails="honest",
+        says="torch converted",
+    ),
+]
