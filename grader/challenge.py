@@ -11,6 +11,7 @@ import torch
 from grader.bug import Bug
 from grader.candidate import Candidate, Judges
 from grader.case import SHORT, Case, Own
+from grader.chance import Chance, Frequencies
 from grader.claim import Claim
 from grader.compilations import Compilations
 
@@ -23,6 +24,7 @@ __all__ = [
     "Chance",
     "Claim",
     "Compilations",
+    "Frequencies",
     "Gradients",
     "Judges",
     "Memory",
@@ -110,19 +112,6 @@ class Gradients:
 
 
 @dataclass(frozen=True)
-class Chance:
-    """The entry drops elements at random: its choice is taken as given, and judged by statistics.
-
-    Args:
-        keep: which elements were kept, bool, from the arguments and the outputs.
-        rate: the probability that one is kept.
-    """
-
-    keep: Callable[..., torch.Tensor]
-    rate: Callable[[Case], float]
-
-
-@dataclass(frozen=True)
 class Relation:
     """What the results of two calls must have to do with one another; one of the `edges`.
 
@@ -206,6 +195,7 @@ class Challenge:
             float64 copies of the inputs when values are wrong.
         gradients: the entry is differentiable.
         chance: the entry is random; the reference gets the kept elements behind its arguments.
+        frequencies: the entry draws categories at random.
         relations: of the results of two calls.
         compilations: how often a kernel may be compiled over some calls.
         allow: torch operators that the launcher may use beyond allocation and views, e.g. ("sum",).
@@ -236,6 +226,7 @@ class Challenge:
     suspects: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     gradients: Gradients | None = None
     chance: Chance | None = None
+    frequencies: Frequencies | None = None
     relations: Sequence[Relation] = ()
     compilations: Compilations | None = None
     allow: Sequence[str] = ()

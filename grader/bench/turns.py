@@ -149,7 +149,7 @@ class Turns:
 
     def _differs(self, result: Any) -> bool:
         """Whether some output is wrong; of what is random nothing can be said here."""
-        if self.challenge.chance is not None:
+        if self.challenge.chance or self.challenge.frequencies:
             return False
         got = [_sampled(out) for out in as_tuple(result) if isinstance(out, torch.Tensor)]
         if self.wanted is None:

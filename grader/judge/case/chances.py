@@ -46,7 +46,24 @@ def _rate(keep: torch.Tensor, rate: float) -> Finding | None:
 
 
 def _repeats(keep: torch.Tensor, trial: Trial) -> Finding | None:
-    """Elements some distance apart that go together: the same random numbers came again.
+    """Elements some distance apart that go together: the same random numbers came again."""
+    again = repetition(keep)
+    if again is None:
+        return None
+    lag, together = again
+    if trial.rows:
+        sentence = "Elements far apart get the same random numbers: the counter must go on beyond 2³²."
+        return Finding("chance", sentence, told=(sentence, "the dtype of the offsets of tl.rand"))
+    name = next((f" ({label})" for label, size in trial.case.sizes.items() if size == lag and lag > 1), "")
+    sentence = (
+        f"Elements {lag}{name} apart are kept or dropped together (correlation {together:+.2f}): the same "
+        "random numbers come again. Every element needs an offset of its own."
+    )
+    return Finding("chance", sentence, {"lag": lag}, told=(sentence, "the offsets of tl.rand"))
+
+
+def repetition(keep: torch.Tensor) -> tuple[int, float] | None:
+    """The distance at which elements of a mask go together most, and their correlation; None where none do.
 
     The correlation at every distance at once, as the inverse Fourier transform of the power spectrum (the
     Wiener–Khinchin theorem).
@@ -66,16 +83,7 @@ def _repeats(keep: torch.Tensor, trial: Trial) -> Finding | None:
     # What comes again every 512 elements comes again every 1024 too: the first of the strongest names it.
     lag = int((correlation.abs() >= 0.8 * correlation.abs().max()).nonzero()[0]) + 1
     # An estimate, which may come out a little above 1.
-    together = max(-1.0, min(1.0, float(correlation[lag - 1])))
-    if trial.rows:
-        sentence = "Elements far apart get the same random numbers: the counter must go on beyond 2³²."
-        return Finding("chance", sentence, told=(sentence, "the dtype of the offsets of tl.rand"))
-    name = next((f" ({label})" for label, size in trial.case.sizes.items() if size == lag and lag > 1), "")
-    sentence = (
-        f"Elements {lag}{name} apart are kept or dropped together (correlation {together:+.2f}): the same "
-        "random numbers come again. Every element needs an offset of its own."
-    )
-    return Finding("chance", sentence, {"lag": lag}, told=(sentence, "the offsets of tl.rand"))
+    return lag, max(-1.0, min(1.0, float(correlation[lag - 1])))
 
 
 def other_choice(trial: Trial, gradient: torch.Tensor) -> tuple[str, str] | None:

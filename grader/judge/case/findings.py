@@ -15,6 +15,7 @@ from grader.interpreter.regions import Overrun
 from grader.judge.case.behind import saved_findings, unasked_findings
 from grader.judge.case.chances import chances
 from grader.judge.case.compare import Expected, Finding, name
+from grader.judge.case.frequencies import frequencies
 from grader.judge.case.judged import judged
 from grader.judge.case.link import storage_bytes
 from grader.judge.case.naming import called
@@ -41,6 +42,7 @@ def find(trial: Trial) -> list[Finding]:
             *value_findings(trial),
         ]
         found += [] if found or not trial.challenge.chance else chances(trial)
+        found += [] if found or not trial.challenge.frequencies else frequencies(trial)
     return [
         *found,
         *_launch_findings(trial, report.launches),

@@ -51,14 +51,14 @@ def expect(challenge: Challenge, arguments: Values, kept: Values = ()) -> Values
     """
     inputs = (*arguments, *kept)
     plain = as_tuple(challenge.reference(*inputs))
-    exact = as_tuple(challenge.reference(*_cast(inputs, torch.float64)))
+    exact = as_tuple(challenge.reference(*cast(inputs, torch.float64)))
     wanted = result_dtypes(challenge.returns, plain)
     for number, position in enumerate(challenge.writes):
         wanted[number] = arguments[position].dtype
     if challenge.returns is not None:
         widest = max((d for d in wanted if d and d.is_floating_point), key=lambda d: d.itemsize, default=None)
         if widest is not None:
-            plain = as_tuple(challenge.reference(*_cast(inputs, widest)))
+            plain = as_tuple(challenge.reference(*cast(inputs, widest)))
     movement = Movement(lambda moved: as_tuple(challenge.reference(*moved)), inputs)
     of_each = enumerate(zip(plain, exact, wanted, strict=True))
     return tuple(_expected(p, e, d, partial(movement.explains, number)) for number, (p, e, d) in of_each)
@@ -79,7 +79,7 @@ def expect_gradients(
     """
     inputs = (*arguments, *kept)
     plain = gradients(challenge.reference, inputs, of, upstream)
-    exact = gradients(challenge.reference, _cast(inputs, torch.float64), of, _cast(upstream, torch.float64))
+    exact = gradients(challenge.reference, cast(inputs, torch.float64), of, cast(upstream, torch.float64))
     count = len(inputs)
     movement = Movement(
         lambda moved: gradients(challenge.reference, moved[:count], of, moved[count:]), (*inputs, *upstream)
@@ -132,7 +132,7 @@ def suspect(
     """What a suspect function gives for these inputs, and its gradients of those at positions `of`, in
     float64 where the inputs are.
     """
-    inputs = _cast((*arguments, *kept), torch.float64)
+    inputs = cast((*arguments, *kept), torch.float64)
     outputs = as_tuple(wrong(*inputs))
     results = [output for output in outputs if isinstance(output, torch.Tensor)]
     # A suspect whose outputs have other shapes is none, and can be handed no gradient.
@@ -141,11 +141,12 @@ def suspect(
         for grad, out in zip(upstream, outputs, strict=True)
     )
     if fits:
-        results += gradients(wrong, inputs, of, _cast(upstream, torch.float64))
+        results += gradients(wrong, inputs, of, cast(upstream, torch.float64))
     return tuple(result.detach().double() for result in results)
 
 
-def _cast(values: Values, dtype: torch.dtype) -> Values:
+def cast(values: Values, dtype: torch.dtype) -> Values:
+    """The same, floating tensors among them in this dtype."""
     return tuple(
         value.to(dtype) if isinstance(value, torch.Tensor) and value.dtype.is_floating_point else value
         for value in values

@@ -9,6 +9,7 @@ import torch
 
 from grader.judge.case.chances import other_choice
 from grader.judge.case.compare import Expected, Finding, compare
+from grader.judge.case.frequencies import impossible
 from grader.judge.case.naming import called, element
 from grader.judge.case.ties import settled
 from grader.judge.case.trial import Trial
@@ -24,6 +25,8 @@ def value_findings(trial: Trial) -> list[Finding]:
     for number, out, want, wrong in _held_against(trial, outputs, suspicious):
         written = not any(each.kind == "unwritten" for each in wrong)
         told = other_choice(trial, out) if want.label and written else None
+        if wrong and written and trial.challenge.frequencies:
+            told = impossible(trial, out)
         if trial.challenge.chance:  # torch drops others
             wrong = [replace(f, reason=f.reason.replace("torch's", "what is expected")) for f in wrong]
         facts = {"result": number, "label": "" if told else want.label}

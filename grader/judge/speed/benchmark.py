@@ -17,6 +17,7 @@ from grader.challenge import Challenge, Speed
 from grader.judge.case import ties
 from grader.judge.case.attempt import SLICE
 from grader.judge.case.forms import Form
+from grader.judge.case.frequencies import possible
 from grader.judge.case.link import Runner, RunnerLost, pack_arguments, read_outputs
 from grader.judge.case.oracle import Values, as_tuple, gradient_positions, values_of
 from grader.judge.case.trial import draw, draw_upstream
@@ -184,6 +185,13 @@ class Benchmark:
         # A backward pass alone has its forward pass behind it, in its own dtype.
         if wide and self.speed.part != "backward":
             rolled = [widened(value) for value in rolled]
+        if self.challenge.frequencies:
+            right = self.challenge.reference(*rolled)
+            places = torch.cat([torch.arange(start, stop) for start, stop in slices])
+            drawn = right.index_copy(0, places.to(right.device), outputs[0].to(right.device))
+            return [
+                pick(torch.where(possible(self.challenge.frequencies, tuple(rolled), drawn), drawn, right))
+            ]
         if self.challenge.chance is None:
             return [pick(out) for out in as_tuple(self.right(*rolled))]
         # What was dropped is told from the slices alone: every element by itself.

@@ -1,0 +1,100 @@
+"""Are categories drawn as often as they should be? Tests of how often each came.
+
+By Bernstein's bound at FALSE_ALARM a test (chances.py): of every category, and of every run of first ones,
+which finds what single rare categories are too few to tell. What may not come at all are categories that all
+rows together draw with a probability below FALSE_ALARM. A grading of 50 cases of at most 2¹⁷ categories would
+fail a right kernel with less than 50 · (2 · 2¹⁷ + 1) · 1e-14 < 2e-7. Equal rows are held against one another
+at every distance too, which is an estimate, as in chances.py.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from grader.challenge import Frequencies
+from grader.judge.case.chances import FALSE_ALARM, bound, repetition
+from grader.judge.case.compare import Finding
+from grader.judge.case.oracle import Values, cast
+from grader.judge.case.trial import Trial
+
+
+def possible(declared: Frequencies, arguments: Values, drawn: torch.Tensor) -> torch.Tensor:
+    """Which of the categories drawn, [rows], could come; bool."""
+    return _chosen(declared.of(*cast(arguments, torch.float64)), drawn) > 0
+
+
+def impossible(trial: Trial, drawn: torch.Tensor) -> tuple[str, str] | None:
+    """What is told of a category that could not come in a row where several could."""
+    assert trial.challenge.frequencies is not None
+    odds = trial.challenge.frequencies.of(*cast(trial.oracle_arguments, torch.float64)).cpu()
+    drawn = drawn.cpu()
+    wrong = (_chosen(odds, drawn) == 0) & ((odds > 0).sum(dim=1) > 1)
+    if not bool(wrong.any()):
+        return None
+    row = int(wrong.nonzero()[0])
+    category, last = int(drawn[row]), odds.shape[1] - 1
+    if not 0 <= category <= last:
+        sentence = f"Row {row} draws {category}, and its categories are 0 to {last}."
+        return sentence, "lanes past the end of a row, and the offset of a block's own numbers"
+    sentence = f"Row {row} draws category {category}, whose probability is {float(odds[row, category]):.0g}."
+    return sentence, "the least and the largest of the random numbers"
+
+
+def _chosen(odds: torch.Tensor, drawn: torch.Tensor) -> torch.Tensor:
+    """The probability of what each row drew; 0 where that is too small to be met, or of no category."""
+    inside = (drawn >= 0) & (drawn < odds.shape[1])
+    chosen = odds.gather(1, torch.where(inside, drawn, 0).to(odds.device)[:, None])[:, 0].to(drawn.device)
+    return torch.where(inside & (chosen > FALSE_ALARM / max(odds.numel(), 1)), chosen, 0.0)
+
+
+def frequencies(trial: Trial) -> list[Finding]:
+    """What is not random about the categories of a trial, or random by other odds."""
+    declared = trial.challenge.frequencies
+    assert declared is not None
+    assert trial.answer is not None
+    drawn, arguments = trial.answer.outputs[0].cpu(), cast(trial.oracle_arguments, torch.float64)
+    odds = declared.of(*arguments).cpu()
+    sentence, look_at = _together(drawn, odds), "the offsets of tl.rand"
+    if not sentence:
+        sentence, look_at = _off(drawn, odds), "how the random numbers enter"
+        others = declared.suspects.items() if sentence else ()
+        fits = (told for told, wrong in others if not _off(drawn, wrong(*arguments).cpu()))
+        sentence = next(fits, sentence)
+    return [Finding("frequency", sentence, told=(sentence, look_at))] if sentence else []
+
+
+def _together(drawn: torch.Tensor, odds: torch.Tensor) -> str:
+    """What is said of equal rows that draw by the same random numbers; nothing of others."""
+    if not len(odds) or not torch.equal(odds, odds[:1].expand_as(odds)):
+        return ""
+    if bool((drawn == drawn[0]).all()) and _off(drawn, odds):
+        return (
+            f"All {len(odds)} equal rows draw category {drawn[0]}: each row needs random numbers of its own."
+        )
+    half = int((odds[0].cumsum(0) - 0.5).abs().argmin())
+    again = repetition(drawn <= half)
+    if again is None:
+        return ""
+    return (
+        f"What equal rows {again[0]} apart draw goes together (correlation {again[1]:+.2f}): the same random "
+        "numbers come again. Each row needs numbers of its own."
+    )
+
+
+def _off(drawn: torch.Tensor, odds: torch.Tensor) -> str:
+    """What is said of the category, or run of first ones, that is furthest beyond its bound."""
+    rows, categories = odds.shape
+    counts = torch.bincount(drawn, minlength=categories).double()
+    runs = odds.cumsum(dim=1).clamp(max=1.0)
+    found = []
+    for came, expected in ((counts, odds), (counts.cumsum(0), runs)):
+        mean, allowed = expected.sum(dim=0), bound((expected * (1 - expected)).sum(dim=0), 1.0)
+        worst = int(((came - mean).abs() / allowed).argmax())
+        share = f"{came[worst] / rows:.1%} of {rows} rows, not in {mean[worst] / rows:.1%}"
+        found.append((float((came - mean).abs()[worst] / allowed[worst]), worst, share))
+    (one, category, share), (several, last, of_run) = found
+    if max(one, several) <= 1:
+        return ""
+    if one >= several or last == 0:
+        return f"Category {category} comes in {share}."
+    return f"One of the categories 0 to {last} comes in {of_run}."
