@@ -61,8 +61,25 @@ def _methods(x_ptr, out_ptr, BLOCK: tl.constexpr):
     tl.store(out_ptr + offs, (x * x).sqrt() + x.floor())
 
 
+@triton.jit
+def _bytes(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)
+    byte = (offs * 37).to(tl.uint8)
+    signed = byte.to(tl.int8, bitcast=True) >> 4
+    tl.store(out_ptr + offs, ((~byte >> 4) - byte + (byte << 4)).to(tl.float32) + signed)
+
+
+@triton.jit
+def _looked_up(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)
+    at = (offs * 37).to(tl.uint8) >> 4
+    tl.store(out_ptr + offs, tl.gather(tl.load(x_ptr + offs), at.to(tl.int32), 0))
+
+
 _X = torch.linspace(-3, 4, 16)
 _AT = torch.arange(16)
+_BYTE = _AT * 37 % 256
+_TURNED = ((255 - _BYTE) // 16 - _BYTE + _BYTE * 16) % 256 + (_BYTE + 128) % 256 // 16 - 8
 
 
 def _gives(kernel: Any, right: torch.Tensor, *arguments: Any, grid: Any = (1,)) -> bool:
@@ -80,5 +97,7 @@ FORMS: dict[str, Callable[[], bool]] = {
     "comparisons of a scalar and a block": lambda: _gives(_scalar, _X * (_X > 1)),
     "words of tl under names of one's own": lambda: _gives(_alias, _X),
     "words of tl as methods": lambda: _gives(_methods, (_X * _X).sqrt() + _X.floor()),
+    "bytes": lambda: _gives(_bytes, _TURNED.float()),
+    "look-ups by tl.gather": lambda: _gives(_looked_up, _X[_BYTE // 16]),
     "grids that are lists": lambda: _gives(_alias, _X, grid=[1]) and _gives(_alias, _X, grid=lambda _: [1]),
 }

@@ -5,8 +5,9 @@ truncate fp32→bf16 instead of rounding to nearest even, let NaN through tl.max
 cannot add bf16 or exchange floats atomically, cannot call libdevice, and cannot autotune without a driver.
 They keep a comparison in the dtype of what is compared, multiply blocks of any size as if there were neither
 TF32 nor fp16 sums, take no float or bool argument as a tensor, no constant of a file to the left of a block,
-no list as a grid, and no word of tl.math as a method. From 3.6 on at least, they lose carries where fp32
-becomes fp8, read e4m3's NaN as 480, and keep more bits of sums of fp8 products than a GPU does.
+no list as a grid, no ~ of unsigned integers, and no word of tl.math as a method. From 3.6 on at least, they
+lose carries where fp32 becomes fp8, read e4m3's NaN as 480, and keep more bits of sums of fp8 products than a
+GPU does.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ def install() -> None:
     _repair_comparisons(builder)
     _repair_extrema(builder)
     _repair_exchange(builder)
+    _repair_ones(builder)
     _repair_arguments()
     _repair_constants()
     _repair_methods()
@@ -153,6 +155,19 @@ def _repair_exchange(builder: Any) -> None:
         return _Handle(old.data.view(dtype), val.dtype)
 
     builder.create_atomic_rmw = create_atomic_rmw
+
+
+def _repair_ones(builder: Any) -> None:
+    """`~x` is x with all bits turned: those of unsigned integers are not -1, which numpy refuses."""
+    stock = builder.get_all_ones_value
+
+    def get_all_ones_value(self: Any, type: Any) -> Any:
+        dtype = np.dtype(interpreter._get_np_dtype(type))
+        if dtype.kind != "u":
+            return stock(self, type)
+        return _Handle(np.full(1, np.iinfo(dtype).max, dtype), type.scalar)
+
+    builder.get_all_ones_value = get_all_ones_value
 
 
 def _repair_autotune() -> None:
