@@ -1,0 +1,175 @@
+"""Extra: what goes wrong where two weights share a byte, and what the grader must say about it."""
+
+from __future__ import annotations
+
+from grader.dev.planted import Mistake
+
+ACC = "acc = tl.zeros((BLOCK_N, BLOCK_M), dtype=tl.float32)"
+ADD = "acc += part * scale.to(tl.float32)[:, None]"
+BYTES = "tl.load(bytes_ptrs, mask=mask_n[:, None], other=0)"
+EVEN, ODD = "part = tl.dot(low, tl.trans(even))", "part = tl.dot(high, tl.trans(odd), part)"
+HIGH = "high = (packed >> 4).to(x.dtype) - shift"
+LOW = "low = (packed & 0xF).to(x.dtype) - shift"
+LOOP = "for group in range(0, groups):"
+SCALE = "scale = tl.load(scales_ptr + offs_n * groups + group, mask=mask_n, other=0.0)"
+SPLIT = "tl.split(tl.reshape(x, (BLOCK_M, GROUP // 2, 2)))"
+STORE = "tl.store(y_ptrs, acc, mask=mask_n[:, None] & mask_m[None, :])"
+X = "tl.load(x_ptrs, mask=mask_m[:, None], other=0.0)"
+ZERO = "zero = tl.load(zeros_ptr + offs_n * groups + group, mask=mask_n, other=0)"
+SHAPE = "    (m, k), n = x.shape, packed.shape[0]\n"
+
+mistakes = [
+    Mistake(
+        "the halves of a byte have changed places",
+        swap={EVEN: EVEN.replace("even", "odd"), ODD: ODD.replace("odd", "even")},
+        fails="correct",
+        says="halves of a byte have changed places",
+    ),
+    Mistake(
+        "the low halves are the first half of a group",
+        swap={SPLIT: "tl.split(tl.trans(tl.reshape(x, (BLOCK_M, 2, GROUP // 2)), 0, 2, 1))"},
+        fails="correct",
+        says="first half",
+    ),
+    Mistake(
+        "int8 keeps the sign in a shift",
+        swap={HIGH: HIGH.replace("packed >>", "packed.to(tl.int8, bitcast=True) >>")},
+        fails="correct",
+        says="with its sign",
+    ),
+    Mistake(
+        "the weights are signed",
+        swap={
+            LOW: f"packed ^= 0x88\n        {LOW}",
+            "shift = zero.to(x.dtype)[:, None]": "shift = zero.to(x.dtype)[:, None] + 8",
+        },
+        fails="correct",
+        says="read as negative",
+    ),
+    Mistake(
+        "the difference is taken in uint8",
+        swap={
+            LOW: "low = ((packed & 0xF) - zero[:, None]).to(x.dtype)",
+            HIGH: "high = ((packed >> 4) - zero[:, None]).to(x.dtype)",
+        },
+        fails="correct",
+        says="251",
+    ),
+    Mistake(
+        "the group is that of the packed column",
+        swap={
+            LOOP: f"{LOOP}\n        of_byte = group // 2",
+            SCALE: SCALE.replace("+ group", "+ of_byte"),
+            ZERO: ZERO.replace("+ group", "+ of_byte"),
+        },
+        fails="correct",
+        says="counted in bytes",
+    ),
+    Mistake(
+        "the last group is left out",
+        swap={LOOP: "for group in range(0, groups - 1):"},
+        fails="correct",
+        says="last group",
+    ),
+    Mistake(
+        "sums in 16 bits",
+        swap={
+            ACC: ACC.replace("tl.float32", "x_ptr.dtype.element_ty"),
+            ADD: f"acc = {ADD[7:].join(['(acc + ', ').to(x.dtype)'])}",
+        },
+        fails="correct",
+        says="precision is too low",
+    ),
+    Mistake(
+        "the zero point is left out",
+        swap={LOW: LOW.replace(" - shift", ""), HIGH: HIGH.replace(" - shift", "")},
+        fails="correct",
+        says="zero point is left out",
+    ),
+    Mistake(
+        "the zero point is added",
+        swap={LOW: LOW.replace("- shift", "+ shift"), HIGH: HIGH.replace("- shift", "+ shift")},
+        fails="correct",
+        says="is added",
+    ),
+    Mistake(
+        "the zero point is not scaled",
+        swap={
+            LOW: LOW.replace(" - shift", ""),
+            HIGH: HIGH.replace(" - shift", ""),
+            ADD: ADD + " - (tl.sum(x.to(tl.float32), axis=1)[None, :] * zero.to(tl.float32)[:, None])",
+        },
+        fails="correct",
+        says="not scaled",
+    ),
+    Mistake(
+        "the zero points are one too large",
+        swap={"shift = zero.to(x.dtype)[:, None]": "shift = zero.to(x.dtype)[:, None] + 1"},
+        fails="correct",
+        says="GPTQ",
+    ),
+    Mistake(
+        "the zero point is always 8",
+        swap={"shift = zero.to(x.dtype)[:, None]": "shift = 8.0"},
+        fails="correct",
+        says="taken to be 8",
+    ),
+    Mistake("the scale is left out", swap={ADD: "acc += part"}, fails="correct", says="scale is left out"),
+    Mistake(
+        "all groups take the first scale and zero point",
+        swap={SCALE: SCALE.replace(" + group", ""), ZERO: ZERO.replace(" + group", "")},
+        fails="correct",
+        says="the first",
+    ),
+    Mistake(
+        "scales and zero points are read [k / g, n]",
+        swap={
+            SCALE: SCALE.replace("offs_n * groups + group", "group * n + offs_n"),
+            ZERO: ZERO.replace("offs_n * groups + group", "group * n + offs_n"),
+        },
+        fails="correct",
+        says="lay [k / g, n]",
+    ),
+    Mistake(
+        "half done: the low halves alone",
+        swap={f"        {ODD}\n": ""},
+        fails="correct",
+        says="odd k",
+    ),
+    Mistake(
+        "rows of weights past the end are loaded",
+        swap={BYTES: "tl.load(bytes_ptrs)"},
+        fails="correct",
+        says="Unmasked load",
+    ),
+    Mistake(
+        "rows of x past the end are loaded",
+        swap={X: "tl.load(x_ptrs)"},
+        fails="correct",
+        says="Unmasked load",
+    ),
+    Mistake(
+        "rows past the end are stored",
+        swap={STORE: "tl.store(y_ptrs, acc, mask=mask_n[:, None])"},
+        fails="correct",
+        says="Unmasked store",
+    ),
+    Mistake(
+        "the grid counts whole blocks alone",
+        swap={"(triton.cdiv(n, 64),)": "(max(n // 64, 1),)"},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake(
+        "offsets in 32 bits",
+        swap={"tl.program_id(0).to(tl.int64)": "tl.program_id(0)"},
+        fails="edges",
+        says="2³¹",
+    ),
+    Mistake(
+        "torch unpacks",
+        swap={SHAPE: f"    packed = packed.clone()\n{SHAPE}"},
+        fails="honest",
+        says="torch",
+    ),
+]
