@@ -69,8 +69,8 @@ class Draw:
             KeyError: there is no such layout.
         """
         view = LAYOUTS[layout](shape, dtype, self.device)
-        if view.numel():
-            view.copy_(torch.randint(low, high, shape, generator=self.generator, device=self.device))
+        if view.numel():  # in place, for a matrix of packed weights in int64 would be 8 times as large
+            view.random_(low, high, generator=self.generator)
         return view
 
     def permutation(self, n: int, dtype: torch.dtype = torch.int64) -> torch.Tensor:
