@@ -111,6 +111,12 @@ def turned(group: Tensor, group_size: int) -> Tensor:
     return every(group.reshape(group.shape[::-1]).mT, group_size)
 
 
+def halves_of_group(x: Tensor, packed: Tensor, scales: Tensor, zeros: Tensor, group_size: int) -> Tensor:
+    """The low halves of a group's bytes by its first half of x, the high ones by the second."""
+    parts = x.view(len(x), -1, 2, group_size // 2).mT
+    return product(parts.reshape(x.shape), packed, scales, zeros, group_size)
+
+
 def without_last_group(x: Tensor, packed: Tensor, scales: Tensor, zeros: Tensor, group_size: int) -> Tensor:
     left = x.clone()
     left[:, max(x.shape[1] - group_size, 0) :] = 0
@@ -124,6 +130,9 @@ SUSPECTS = {
     "The low halves are taken for the first half of k: a byte holds two neighbours along k.": other(
         read=halves
     ),
+    "The low halves are taken for the first half of a group: a byte holds two neighbours along k.": (
+        halves_of_group
+    ),
     "The high half is shifted down with its sign, as int8: from 8 on it comes out negative.": other(
         read=signed
     ),
@@ -133,7 +142,7 @@ SUSPECTS = {
     "Each low half counts twice: a byte's second weight is its high half.": other(read=low_alone),
     "The weights with odd k, which are the high halves, do not count.": one_half(0),
     "The weights with even k, which are the low halves, do not count.": one_half(1),
-    "The difference is taken in uint8, where 3 - 8 is 251: make it a float first, or an int32.": other(
+    "The difference is taken in uint8, which has nothing below 0: make both floats first, or int32.": other(
         weight=lambda w, zero, scale: (w - zero) % 256 * scale
     ),
     "The zero point is left out.": other(weight=lambda w, zero, scale: w * scale),

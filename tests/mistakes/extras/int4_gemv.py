@@ -29,7 +29,7 @@ mistakes = [
         "the low halves are the first half of a group",
         swap={SPLIT: "tl.split(tl.trans(tl.reshape(x, (BLOCK_M, 2, GROUP // 2)), 0, 2, 1))"},
         fails="correct",
-        says="first half",
+        says="first half of a group",
     ),
     Mistake(
         "int8 keeps the sign in a shift",
@@ -53,7 +53,7 @@ mistakes = [
             HIGH: "high = ((packed >> 4) - zero[:, None]).to(x.dtype)",
         },
         fails="correct",
-        says="251",
+        says="nothing below 0",
     ),
     Mistake(
         "the group is that of the packed column",
@@ -78,7 +78,7 @@ mistakes = [
             ADD: f"acc = {ADD[7:].join(['(acc + ', ').to(x.dtype)'])}",
         },
         fails="correct",
-        says="precision is too low",
+        says="too low a precision",
     ),
     Mistake(
         "the zero point is left out",
@@ -110,7 +110,7 @@ mistakes = [
     ),
     Mistake(
         "the zero point is always 8",
-        swap={"shift = zero.to(x.dtype)[:, None]": "shift = 8.0"},
+        swap={"shift = zero.to(x.dtype)[:, None]": "shift = tl.full((BLOCK_N, 1), 8, x.dtype)"},
         fails="correct",
         says="taken to be 8",
     ),
@@ -152,7 +152,7 @@ mistakes = [
         "rows past the end are stored",
         swap={STORE: "tl.store(y_ptrs, acc, mask=mask_n[:, None])"},
         fails="correct",
-        says="Unmasked store",
+        says="past the end",
     ),
     Mistake(
         "the grid counts whole blocks alone",

@@ -1,0 +1,214 @@
+"""NF4 by torch, and what a learner may have computed in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+# Of bitsandbytes: quantiles of a normal distribution, 0 and both ends among them, as fp32 numbers.
+LEVELS = (
+    *(-1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635),
+    *(-0.18477343022823334, -0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725),
+    *(0.24611230194568634, 0.33791524171829224, 0.44070982933044434, 0.5626170039176941),
+    *(0.7229568362236023, 1.0),
+)
+ZERO = 7  # the code of level 0
+TIE = 2.0**-20  # relative, by which a quotient may miss an edge and still be beside it
+
+
+def levels(like: Tensor) -> Tensor:
+    return torch.tensor(LEVELS, dtype=torch.float64, device=like.device)
+
+
+def edges(like: Tensor) -> Tensor:
+    """Halfway between two levels, fp64 [15]."""
+    return (levels(like)[1:] + levels(like)[:-1]) / 2
+
+
+def nearest(ratio: Tensor) -> Tensor:
+    """The code of the nearest level, and of the lower one on an edge."""
+    return torch.bucketize(ratio.double(), edges(ratio))
+
+
+def in_blocks(x: Tensor, block: int) -> Tensor:
+    """[blocks, block], the last one filled up with 0."""
+    return torch.nn.functional.pad(x, (0, -len(x) % block)).view(-1, block)
+
+
+def largest(x: Tensor, block: int) -> Tensor:
+    """max |x| of each block."""
+    return in_blocks(x, block).abs().amax(dim=1)
+
+
+def ratios(x: Tensor, absmax: Tensor, block: int) -> Tensor:
+    """x over the absmax of its block, [n]; 0 in a block of zeros."""
+    return (in_blocks(x, block) / torch.where(absmax > 0, absmax, 1.0)[:, None]).flatten()[: len(x)]
+
+
+def pack(codes: Tensor) -> Tensor:
+    """Two codes a byte, the first one in the high half; beside the last of an odd number stands a zero."""
+    high, low = torch.nn.functional.pad(codes, (0, len(codes) % 2), value=ZERO).view(-1, 2).unbind(1)
+    return (high << 4 | low).to(torch.uint8)
+
+
+def unpack(packed: Tensor) -> Tensor:
+    return torch.stack((packed >> 4, packed & 15), dim=1).flatten().long()
+
+
+def quantized(
+    x: Tensor,
+    block: int,
+    *,
+    scale: Callable[[Tensor, int], Tensor] = largest,
+    code: Callable[[Tensor], Tensor] = nearest,
+    put: Callable[[Tensor], Tensor] = pack,
+) -> tuple[Tensor, Tensor]:
+    """The bytes, and the absmax of each block.
+
+    Args:
+        scale: what a block is divided by.
+        code: of a ratio.
+        put: codes into bytes.
+    """
+    absmax = scale(x, block)
+    return put(code(ratios(x, absmax, block))), absmax.float()
+
+
+def dequantized(
+    packed: Tensor,
+    absmax: Tensor,
+    n: int,
+    block: int,
+    *,
+    take: Callable[[Tensor], Tensor] = unpack,
+    level: Callable[[Tensor], Tensor] = levels,
+    spread: Callable[[Tensor, int], Tensor] = lambda absmax, block: absmax.repeat_interleave(block),
+) -> Tensor:
+    """What bytes stand for, in absmax' dtype.
+
+    Args:
+        take: codes from bytes.
+        level: the table.
+        spread: of each element, the absmax.
+    """
+    of_block = spread(absmax, block)
+    return level(packed).to(absmax.dtype)[take(packed)[:n]] * of_block[:n]
+
+
+def near_edge(got: Tensor, x: Tensor, block: int) -> Tensor:
+    """Which bytes hold codes that rounding on the way to the ratio explains; what stands past n is open."""
+    ratio = ratios(x.double(), largest(x.double(), block), block)
+    slack = TIE * ratio.abs()
+    least, most = (
+        torch.nn.functional.pad(nearest(end), (0, len(x) % 2), value=past)
+        for end, past in ((ratio - slack, 0), (ratio + slack, 15))
+    )
+    codes = unpack(got)
+    return ((least <= codes) & (codes <= most)).view(-1, 2).all(dim=1)
+
+
+def swapped(codes: Tensor) -> Tensor:
+    packed = pack(codes)
+    return packed << 4 | packed >> 4
+
+
+def halves(codes: Tensor) -> Tensor:
+    """The second half of all codes in the low halves of the bytes."""
+    high, low = torch.nn.functional.pad(codes, (0, len(codes) % 2), value=ZERO).view(2, -1)
+    return (high << 4 | low).to(torch.uint8)
+
+
+def of_whole(x: Tensor, block: int) -> Tensor:
+    return largest(x, block) * 0 + x.abs().max()
+
+
+def of_signed(x: Tensor, block: int) -> Tensor:
+    return in_blocks(x, block).amax(dim=1)
+
+
+def even_steps(ratio: Tensor) -> Tensor:
+    """As if the levels were 16 equal steps."""
+    return ((ratio + 1) * 7.5).round().long().clamp(0, 15)
+
+
+def by_count(ratio: Tensor) -> Tensor:
+    """The level below."""
+    return (torch.bucketize(ratio.double(), levels(ratio), right=True) - 1).clamp(0, 15)
+
+
+def above(ratio: Tensor) -> Tensor:
+    return torch.bucketize(ratio.double(), levels(ratio)).clamp(0, 15)
+
+
+def upper(ratio: Tensor) -> Tensor:
+    return torch.bucketize(ratio.double(), edges(ratio), right=True)
+
+
+def zero_is_lowest(x: Tensor, block: int) -> tuple[Tensor, Tensor]:
+    """0 / 0 is NaN, and above no edge."""
+    packed, absmax = quantized(x, block)
+    lost = (absmax == 0).repeat_interleave(block)[: len(x)]
+    return pack(torch.where(lost, 0, unpack(packed)[: len(x)])), absmax
+
+
+def other(function: Callable, **how: Callable) -> Callable:
+    """Someone of whose steps these are different."""
+    return lambda *given: function(*given, **how)
+
+
+OF_QUANTIZE = {
+    "The halves of a byte have changed places: the first element is in the high half.": other(
+        quantized, put=swapped
+    ),
+    "The second half of x is in the low halves: a byte holds two neighbours.": other(quantized, put=halves),
+    "absmax is that of all of x: each block has its own.": other(quantized, scale=of_whole),
+    "absmax is the largest element: it is the largest |element|.": other(quantized, scale=of_signed),
+    "The levels are taken to be equal steps: they lie closer together around 0.": other(
+        quantized, code=even_steps
+    ),
+    "This is the level below each ratio: the nearest one is wanted.": other(quantized, code=by_count),
+    "This is the level above each ratio: the nearest one is wanted.": other(quantized, code=above),
+    "Halfway between two levels this takes the upper one: the lower one is wanted.": other(
+        quantized, code=upper
+    ),
+    "A block of zeros gets code 0, which is -1: 0 / 0 is NaN. Level 0 is code 7.": zero_is_lowest,
+}
+
+
+OF_DEQUANTIZE = {
+    "The halves of a byte have changed places: the first element is in the high half.": other(
+        dequantized, take=lambda packed: unpack(packed << 4 | packed >> 4)
+    ),
+    "The low halves are taken for the second half: a byte holds two neighbours.": other(
+        dequantized, take=lambda packed: torch.cat((packed >> 4, packed & 15)).long()
+    ),
+    "Each high half counts twice: a byte's second element is its low half.": other(
+        dequantized, take=lambda packed: (packed >> 4).repeat_interleave(2).long()
+    ),
+    "Each low half counts twice: a byte's first element is its high half.": other(
+        dequantized, take=lambda packed: (packed & 15).repeat_interleave(2).long()
+    ),
+    "absmax is left out.": other(
+        dequantized, spread=lambda absmax, block: torch.ones_like(absmax).repeat_interleave(block)
+    ),
+    "All blocks take the first absmax.": other(
+        dequantized, spread=lambda absmax, block: absmax[:1].expand(len(absmax) * block)
+    ),
+    "The block is counted in bytes: it is a number of elements, two to a byte.": other(
+        dequantized, spread=lambda absmax, block: absmax.repeat_interleave(2 * block)
+    ),
+    "Neighbours take the blocks' absmax in turn: `block` of them share one.": other(
+        dequantized, spread=lambda absmax, block: absmax.repeat(block)
+    ),
+    "The levels are taken to be equal steps: they are those of LEVELS.": other(
+        dequantized, level=lambda packed: torch.linspace(-1, 1, 16, dtype=torch.float64, device=packed.device)
+    ),
+    "The levels are rounded to fp16: only the result is.": other(
+        dequantized, level=lambda packed: levels(packed).half().double()
+    ),
+    "absmax is rounded to fp16: only the result is.": other(
+        dequantized, spread=lambda absmax, block: absmax.half().to(absmax.dtype).repeat_interleave(block)
+    ),
+}

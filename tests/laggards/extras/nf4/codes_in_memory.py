@@ -1,0 +1,120 @@
+"""Quantising writes absmax, then ratios in fp32, then codes in 4 bytes, and packs them at last."""
+
+from __future__ import annotations
+
+import torch
+import triton
+import triton.language as tl
+
+# Sixteen quantiles of a normal distribution, 0 and both ends among them. Each is an fp32 number exactly.
+LEVELS = (
+    -1.0,
+    -0.6961928009986877,
+    -0.5250730514526367,
+    -0.39491748809814453,
+    -0.28444138169288635,
+    -0.18477343022823334,
+    -0.09105003625154495,
+    0.0,
+    0.07958029955625534,
+    0.16093020141124725,
+    0.24611230194568634,
+    0.33791524171829224,
+    0.44070982933044434,
+    0.5626170039176941,
+    0.7229568362236023,
+    1.0,
+)
+ELEMENTS = 4096  # of a program: whole blocks, of which the largest has as many
+
+
+@triton.jit
+def table_of(VALUES: tl.constexpr, COUNT: tl.constexpr):
+    """VALUES, COUNT of them and at most 16, as a tensor fp32 [16] that tl.gather looks up in."""
+    at = tl.arange(0, 16)
+    table = tl.zeros((16,), tl.float32)
+    for i in tl.static_range(COUNT):
+        table = tl.where(at == i, VALUES[i], table)
+    return table
+
+
+@triton.jit
+def absmax_kernel(x_ptr, absmax_ptr, n, BLOCK: tl.constexpr, ROWS: tl.constexpr):
+    """2 bytes in."""
+    rows = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
+    offs = rows[:, None] * BLOCK + tl.arange(0, BLOCK)[None, :]
+    x = tl.load(x_ptr + offs, mask=offs < n, other=0.0).to(tl.float32)
+    tl.store(absmax_ptr + rows, tl.max(tl.abs(x), axis=1), mask=rows * BLOCK < n)
+
+
+@triton.jit
+def ratio_kernel(x_ptr, absmax_ptr, ratio_ptr, n, BLOCK: tl.constexpr, SIZE: tl.constexpr):
+    """2 bytes in, 4 out."""
+    offs = tl.program_id(0).to(tl.int64) * SIZE + tl.arange(0, SIZE)
+    absmax = tl.load(absmax_ptr + offs // BLOCK, mask=offs < n, other=1.0)
+    x = tl.load(x_ptr + offs, mask=offs < n, other=0.0).to(tl.float32)
+    tl.store(ratio_ptr + offs, x / tl.where(absmax > 0, absmax, 1.0), mask=offs < n)
+
+
+@triton.jit
+def code_kernel(ratio_ptr, code_ptr, n, EDGES: tl.constexpr, SIZE: tl.constexpr):
+    """4 bytes in, 4 out."""
+    offs = tl.program_id(0).to(tl.int64) * SIZE + tl.arange(0, SIZE)
+    ratio = tl.load(ratio_ptr + offs, mask=offs < n, other=0.0)
+    code = tl.zeros((SIZE,), tl.int32)
+    for i in tl.static_range(15):
+        code += tl.where(ratio > EDGES[i], 1, 0)
+    tl.store(code_ptr + offs, code, mask=offs < n)
+
+
+@triton.jit
+def pack_kernel(code_ptr, packed_ptr, n, SIZE: tl.constexpr):
+    """4 bytes in, half a byte out."""
+    offs = tl.program_id(0).to(tl.int64) * SIZE + tl.arange(0, SIZE)
+    high, low = tl.split(tl.reshape(tl.load(code_ptr + offs, mask=offs < n, other=0), (SIZE // 2, 2)))
+    byte = tl.program_id(0).to(tl.int64) * (SIZE // 2) + tl.arange(0, SIZE // 2)
+    tl.store(packed_ptr + byte, ((high << 4) | low).to(tl.uint8), mask=2 * byte < n)
+
+
+@triton.jit
+def dequantize_kernel(
+    packed_ptr, absmax_ptr, y_ptr, n, LEVELS: tl.constexpr, BLOCK: tl.constexpr, ROWS: tl.constexpr
+):
+    """ROWS blocks of y: a level times the absmax of its block."""
+    rows = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
+    offs_byte = rows[:, None] * (BLOCK // 2) + tl.arange(0, BLOCK // 2)[None, :]
+    packed = tl.ravel(tl.load(packed_ptr + offs_byte, mask=2 * offs_byte < n, other=0))
+    absmax = tl.load(absmax_ptr + rows, mask=rows * BLOCK < n, other=0.0)
+    levels = table_of(LEVELS, 16)
+    high = tl.gather(levels, (packed >> 4).to(tl.int32), 0)
+    low = tl.gather(levels, (packed & 0xF).to(tl.int32), 0)
+    # Levels and products in fp32; the only rounding is that to fp16, in the store.
+    y = tl.reshape(tl.interleave(high, low), (ROWS, BLOCK)) * absmax[:, None]
+    offs = rows[:, None] * BLOCK + tl.arange(0, BLOCK)[None, :]
+    tl.store(y_ptr + offs, y, mask=offs < n)
+
+
+def nf4_quantize(x: torch.Tensor, block: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return codes of x[n], uint8 [(n + 1) // 2], and max |x| of each block, fp32 [cdiv(n, block)]."""
+    n = x.numel()
+    packed = torch.empty(triton.cdiv(n, 2), dtype=torch.uint8, device=x.device)
+    absmax = torch.empty(triton.cdiv(n, block), dtype=torch.float32, device=x.device)
+    EDGES = tuple((LEVELS[i] + LEVELS[i + 1]) / 2 for i in range(15))
+    ratio = torch.empty(n, dtype=torch.float32, device=x.device)
+    code = torch.empty(n, dtype=torch.int32, device=x.device)
+    grid = (triton.cdiv(n, ELEMENTS),)
+    absmax_kernel[grid](x, absmax, n, BLOCK=block, ROWS=ELEMENTS // block)
+    ratio_kernel[grid](x, absmax, ratio, n, BLOCK=block, SIZE=ELEMENTS)
+    code_kernel[grid](ratio, code, n, EDGES=EDGES, SIZE=ELEMENTS)
+    pack_kernel[grid](code, packed, n, SIZE=ELEMENTS)
+    return packed, absmax
+
+
+def nf4_dequantize(packed: torch.Tensor, absmax: torch.Tensor, n: int, block: int) -> torch.Tensor:
+    """Return the fp16 [n] that packed uint8 [(n + 1) // 2] and absmax fp32 [cdiv(n, block)] stand for."""
+    y = torch.empty(n, dtype=torch.float16, device=packed.device)
+    grid = (triton.cdiv(n, ELEMENTS),)
+    dequantize_kernel[grid](
+        packed, absmax, y, n, LEVELS=LEVELS, BLOCK=block, ROWS=ELEMENTS // block, num_warps=4
+    )
+    return y
