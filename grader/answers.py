@@ -24,7 +24,7 @@ class Fault:
     """An exception that the learner's code, or the compiler over it, raised.
 
     Attributes:
-        kind: compile, bounds, grid, memory or exception.
+        kind: compile, bounds, grid, memory, launcher (outside of kernels) or exception.
         type, message: of its innermost cause.
         line: of the learner's file; 0 where no line of it is concerned.
         source: that line.

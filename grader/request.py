@@ -37,7 +37,7 @@ class Request:
         claims: whether claims are held against torch.
         interprets: on a GPU, whether kernels can be interpreted here as well.
         mute: the interpreter's canaries that were silent at an earlier grading, None at the first.
-        gpu: of `inspect`, whose data sheet a prediction is for.
+        gpu: of `inspect`, whose data sheet a prediction is for; of a call, which one its launcher is to see.
         machine: of `inspect`, count machine instructions.
         code: of `inspect`, what to print: ptx, sass, ttgir or nothing.
     """

@@ -19,6 +19,7 @@ from grader.interpreter.watcher import Watcher
 _executor: Any = interpreter.GridExecutor
 _builder: Any = interpreter.interpreter_builder
 
+PROGRAM = "program"  # the function below that all of a sampled kernel runs in
 LIMITS = (2**31 - 1, 65535, 65535)  # programs of each axis, in CUDA
 
 Place = tuple[int, ...]  # in a grid; and how far the grid goes

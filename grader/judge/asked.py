@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -11,6 +12,8 @@ from grader.judge.challenges import weight
 from grader.request import Request
 
 Item = TypeVar("Item", Case, Relation)
+# How a launcher finds out where it runs; `device=x.device` alone does not tell it.
+ASKS = re.compile(rb"cuda|cpu|driver|interpret|device\.type|get_device", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,19 @@ class Asked:
         """The cases of a group, smallest first, as asked for by -k."""
         cases = [(c, case) for c in self.challenges for case in c.cases if case.group == group]
         return sorted(self._asked_for(cases), key=lambda pair: weight(pair[1]))
+
+    def staged(self) -> list[tuple[Challenge, Case]]:
+        """Without a GPU, of a file that may ask for one: of each challenge the plain cases in which one of
+        the sizes is largest.
+        """
+        if self.device != "cpu" or not ASKS.search(self.request.source):
+            return []
+        found = [(c, case) for c in self.challenges if not c.judges for case in _largest(c)]
+        return [pair for pair in found if self._is_asked_for(self.staged_id(pair))]
+
+    def staged_id(self, pair: tuple[Challenge, Case]) -> str:
+        """The id of a case that is tried where the launcher believes in a GPU."""
+        return f"{self.case_id(pair)}-staged"
 
     def walks(self) -> list[tuple[Challenge, Case]]:
         """The huge cases, of which a few programs are followed."""
@@ -74,3 +90,10 @@ class Asked:
     def walk_id(self, pair: tuple[Challenge, Case]) -> str:
         """The id of a case that is walked."""
         return f"{self.case_id(pair)}-walked"
+
+
+def _largest(challenge: Challenge) -> list[Case]:
+    plain = [case for case in challenge.cases if case.group == "correct" and not case.gpu]
+    names = {name: size for case in plain for name, size in case.sizes.items() if type(size) is int}
+    tallest = [max(plain, key=lambda case: case.get(name, 0)) for name in names]
+    return list(dict.fromkeys(tallest))

@@ -76,7 +76,8 @@ def judge(request: Request, events: Channel, parent: Channel) -> None:
 def _matches(session: Session) -> bool:
     """Whether there is anything of the name that was asked for."""
     cases = session.asked.cases("correct") or session.asked.cases("edges")
-    return bool(cases or session.asked.relations() or session.asked.walks() or session.asked.compilations())
+    asked = session.asked
+    return bool(cases or asked.relations() or asked.walks() or asked.staged() or asked.compilations())
 
 
 def _no_such_case(request: Request, session: Session) -> str:

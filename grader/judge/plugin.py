@@ -60,6 +60,9 @@ class Reporter:
         if "compiled" in metafunc.fixturenames:
             found = session.asked.compilations()
             metafunc.parametrize("compiled", found, ids=[session.asked.compilations_id(c) for c in found])
+        if "staged" in metafunc.fixturenames:
+            staged = session.asked.staged()
+            metafunc.parametrize("staged", staged, ids=[session.asked.staged_id(pair) for pair in staged])
         if "walk" in metafunc.fixturenames:
             walks = session.asked.walks()
             metafunc.parametrize("walk", walks, ids=[session.asked.walk_id(pair) for pair in walks])
@@ -134,7 +137,7 @@ class Reporter:
 
     def _name(self, item: pytest.Item) -> str:
         group, bracket, rest = item.name.removeprefix("test_").partition("[")
-        group = "edges" if group in ("related", "compiled", "walked") else group
+        group = "edges" if group in ("related", "compiled", "staged", "walked") else group
         single = group in ("memory", "fast") and len(self.session_.challenges) == 1
         single = single and (group == "memory" or len(self.session_.challenges[0].speeds) == 1)
         return group if single else group + bracket + rest

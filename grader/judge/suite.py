@@ -23,6 +23,9 @@ from grader.judge.checks import (
     tuned,
     walked,
 )
+from grader.judge.checks import (
+    staged as onstage,
+)
 from grader.judge.session import Session
 
 
@@ -51,6 +54,11 @@ def test_related(session: Session, relation: tuple[Challenge, Relation]) -> None
 def test_compiled(session: Session, compiled: Challenge) -> None:
     """How often kernels are compiled over some calls; shown as one of the edges."""
     compilations.check(session, compiled)
+
+
+def test_staged(session: Session, staged: tuple[Challenge, Case]) -> None:
+    """A case whose launcher believes in a GPU that is not there; shown as one of the edges."""
+    onstage.check(session, *staged)
 
 
 def test_walked(session: Session, walk: tuple[Challenge, Case]) -> None:

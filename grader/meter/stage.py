@@ -87,3 +87,10 @@ def pretended(gpu: Gpu) -> Iterator[None]:
         for owner, name, answer in swaps:
             stack.enter_context(mock.patch.object(owner, name, answer))
         yield
+
+
+@contextlib.contextmanager
+def on_stage(sheet: dict[str, Any] | None) -> Iterator[None]:
+    """`pretended` of the GPU with this data sheet, if there is one."""
+    with pretended(Gpu(**sheet)) if sheet else contextlib.nullcontext():
+        yield

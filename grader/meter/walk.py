@@ -6,8 +6,10 @@ offset that passes 2³¹ in int32 turns negative there, and its address lies out
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import math
+import operator
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -35,16 +37,18 @@ APART = 1 << 37  # bytes between two tensors: 2³² elements of 8 bytes lie with
 TURN = 1 << 31  # elements that an int32 counts
 SPREAD, LEAST = 4, 3  # programs all over the grid, and of a launch that comes late in a call
 PROGRAM, CALL = 60, 120  # accesses of a program before it is cut; of a call before its launches are late
+STAGE, READERS = 1024, 3000.0  # programs of a launch that reads partial results, and accesses of all of them
 
 
 class TypedLoops(Loops):
     """Short loops whose variable is a tensor of the integer type that the compiler gives it."""
 
     WHOLE, FIRST, LAST = 3, 2, 1
+    whole = False  # they are not to be short now
 
     def shorter(self, *limits: Any) -> Any:
         """In the place of `range`, and of tl.range."""
-        steps = super().shorter(*limits)
+        steps = builtins.range(*map(operator.index, limits)) if self.whole else super().shorter(*limits)
         if not self.running:
             return steps
         dtype = tl.int64 if any(map(_long, limits)) else tl.int32
@@ -78,7 +82,7 @@ class Walk:
         launches: how many there were.
     """
 
-    def __init__(self, path: str, loops: Loops, given: set[int]) -> None:
+    def __init__(self, path: str, loops: TypedLoops, given: set[int]) -> None:
         self.addresses, self.handing = Addresses(path), Handing()
         self.loops, self.given = loops, given
         self.launches = 0
@@ -119,35 +123,52 @@ class Walk:
         lengths = {span(tensor) // tensor.element_size() for tensor in tensors_in([*named.values()])}
         count = math.prod(grid)
         self.addresses.launch(regions_of(named, self.given), whole=count <= LEAST)
-        self.handing.launch(launching.kernel.__name__, count, whole=count <= LEAST)
+        self.handing.launch(launching.kernel.__name__, count)
         for number, at in enumerate(telling(grid, lengths)):
             if number < LEAST or self.spent < CALL:
-                self.left = PROGRAM
                 self.addresses.program()
                 self.handing.program(last=not number)
-                self._follow(program, at)
-                self.spent += PROGRAM - self.left
+                self.spent += self._follow(program, at, PROGRAM)
+        if self.handing.missing():
+            self._look_for_readers(program, grid)
 
-    def _follow(self, program: Callable[[Place], None], at: Place) -> None:
-        """Run one program.
+    def _look_for_readers(self, program: Callable[[Place], None], grid: Place) -> None:
+        """Follow program by program, loops whole, until one reads what was handed on.
+
+        What strays here does so for values that no walk knows. One of very many programs is no second stage.
+        """
+        room, count = READERS, math.prod(grid)
+        self.loops.whole = True
+        self.handing.program(last=False)
+        try:
+            for number in reversed(range(count if count <= STAGE else 0)):
+                if room > 0 and self.handing.missing():
+                    self.addresses.program()
+                    room -= self._follow(program, place(number, grid), room)
+        except Exception:
+            room = 0.0
+        self.loops.whole = False
+        self.handing.ended(whole=room > 0 and count <= STAGE)
+
+    def _follow(self, program: Callable[[Place], None], at: Place, room: float) -> float:
+        """Run one program, cut after `room` accesses; how many it made.
 
         Raises:
             OutOfBounds: it strayed; not where a pointer was left behind in a loop that was cut short.
         """
         self.loops.reset()
-        self.loops.running = True
+        self.loops.running, self.left = True, room
         try:
             program(at)
         except Cut:
             pass
         except Exception as error:
             strayed = any(overrun.wrapped for overrun in self.addresses.bounds.report())
-            if self.loops.shortened and not strayed:
-                return
-            raise error
+            if strayed or not self.loops.shortened:
+                raise error
         finally:
-            self.handing.ended(whole=self.left >= 0 and not self.loops.shortened)
             self.loops.running = False
+        return room - self.left
 
 
 def telling(grid: Place, lengths: set[int]) -> list[Place]:

@@ -5,13 +5,20 @@ from __future__ import annotations
 import ast
 import contextlib
 import linecache
+import os
 import re
 import traceback
 from typing import Any
 
+import triton
+from triton.runtime.errors import InterpreterError
+
 from grader.answers import Fault
+from grader.interpreter import launching
 
 MAX_TEXT = 2000
+HELPERS = os.path.dirname(triton.__file__)  # of launchers: triton.cdiv and its like
+PLAIN = ArithmeticError, AssertionError, LookupError, NameError, TypeError, ValueError
 
 
 def describe(error: BaseException, path: str) -> Fault:
@@ -35,7 +42,7 @@ def describe(error: BaseException, path: str) -> Fault:
         )
     line = line if isinstance(line, int) else 0  # whatever an exception of theirs calls `lineno`
     return Fault(
-        kind=_kind(root, bool(compile_errors)),
+        kind=_kind(chain, bool(compile_errors), path),
         type=type(root).__name__,
         message=(message or _nameless(root))[:MAX_TEXT],
         line=line,
@@ -51,14 +58,32 @@ def _chain(error: BaseException) -> list[BaseException]:
     return chain
 
 
-def _kind(root: BaseException, compiling: bool) -> str:
+def _kind(chain: list[BaseException], compiling: bool, path: str) -> str:
+    root = chain[-1]
     if type(root).__name__ == "OutOfBounds":
         return "bounds"
     if type(root).__name__ == "GridTooLarge":
         return "grid"
     if isinstance(root, MemoryError) or "out of memory" in str(root) or "not enough memory" in str(root):
         return "memory"
-    return "compile" if compiling or type(root).__name__ == "Uncompilable" else "exception"
+    if compiling or type(root).__name__ == "Uncompilable":
+        return "compile"
+    return "launcher" if _in_launcher(chain, path) else "exception"
+
+
+def _in_launcher(chain: list[BaseException], path: str) -> bool:
+    """Whether the learner's own line outside of kernels raised it, or handed Triton what cannot be.
+
+    torch's operators raise RuntimeError, and so they do where they miss the GPU that is only pretended.
+    """
+    root, frames = chain[-1], traceback.extract_tb(chain[-1].__traceback__)
+    sampled = any((frame.filename, frame.name) == (launching.__file__, launching.PROGRAM) for frame in frames)
+    if sampled or any(isinstance(error, InterpreterError) for error in chain):
+        return False
+    while frames and frames[-1].filename.startswith(HELPERS):
+        frames.pop()
+    own = bool(frames) and frames[-1].filename == path
+    return own and (isinstance(root, PLAIN) or (frames[-1].line or "").startswith("raise "))
 
 
 def _unsaid(error: Any, root: BaseException) -> str:

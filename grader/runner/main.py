@@ -1,7 +1,7 @@
 """The runner's loop: load the learner's file, run its function on raw inputs, send back raw outputs.
 
     load  {path, provided, mine}, and the file's bytes   → Loaded
-    call  {entry, arguments, upstream, of, writes, calls, seed, others}  → Called
+    call  {entry, arguments, upstream, of, writes, calls, seed, others, gpu}  → Called
     repeat {}, and other contents for the last call's inputs → Repeated
     peak  {entry, arguments, of, writes}                 → Peak
 
@@ -25,6 +25,7 @@ from grader.answers import Called, Failed, Loaded, Parameter, Peak, Repeated
 from grader.interpreter import order, proxy
 from grader.interpreter.bounds import Bounds
 from grader.memory import raw
+from grader.meter.stage import on_stage
 from grader.runner import backward, faults, limits, loading
 from grader.runner.answering import Reply, answering
 from grader.runner.calling import Rehearsal, in_calls, write
@@ -81,6 +82,7 @@ class LearnerFile:
         launches: Any = []
         try:
             with (
+                on_stage(header["gpu"]),
                 observed(world, limits) as launches,
                 noticed(world.busy) as reads,
                 world,

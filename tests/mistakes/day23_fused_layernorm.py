@@ -332,4 +332,10 @@ mistakes = [
         so_far="reads of x and residual ✓ · s ✓ · y ✓ · what backward reads ✓ · dx ✓ · "
         "partial sums ✗ · not started: column sums",
     ),
+    Mistake(
+        "128 partial sums are added, and a GPU has more programs",
+        swap={"(0, n_parts, BLOCK_P)": "(0, min(n_parts, 128), BLOCK_P)"},
+        fails="correct or edges",
+        says="reads nothing of what that program left there",
+    ),
 ]

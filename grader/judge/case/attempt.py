@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import torch
 
+from grader import datasheets
 from grader.answers import Called
 from grader.challenge import Case, Challenge
 from grader.judge.case.contents import others
@@ -106,6 +107,7 @@ def _ask(runner: Runner, trial: Trial, slices: list[list[int]] | None, request: 
         "calls": case.calls if challenge.writes else 1,
         "others": len(earlier),
         "slices": slices,
+        "gpu": datasheets.sheet(request.gpu) if request.gpu else None,
         "seed": request.rng(case.id, "order").getrandbits(32),
     }
     report, data = runner.ask(command, Called, blobs, timeout=request.call_timeout)

@@ -17,7 +17,7 @@ from grader.judge.session import Session
 from grader.judge.speed.fullsize import hollow_inputs
 from grader.meter.unread import Unread
 
-CERTAIN = "bounds", "grid"  # kinds of faults that are the kernel's own; others may be for want of memory
+CERTAIN = "bounds", "grid", "launcher"  # kinds of faults that are the file's own; others may be the walk's
 TOO_LARGE = "exceeds triton maximum tensor numel"  # of a block, to the compiler as well
 
 
@@ -49,6 +49,8 @@ def check(session: Session, challenge: Challenge, case: Case) -> None:
         session.interpreting.drop_walker()
         raise NotMeasured(f"not walked: {lost}") from None
     if isinstance(report, Failed):
+        if report.fault.kind == "launcher":
+            raise session.faulted(report.fault)
         if report.fault.kind not in CERTAIN and TOO_LARGE not in report.fault.message:
             raise NotMeasured(f"not walked: {report.fault.type}: {report.fault.first_line}")
         sentence, look_at = _told(report, session.evidence.source)
@@ -63,9 +65,9 @@ def _left_out(unread: Unread) -> tuple[str, str]:
     """The sentence on a launch that does not read all that another left for it."""
     return (
         f"The last of {unread.programs} programs of {unread.kernel} stores "
-        f"{unread.tensor}[{unread.element}], and the launch of {unread.reader} that reads it ends at element "
-        f"{unread.ends}: the rest is left out.",
-        f"how many blocks the launch of {unread.reader} reads: it needs a loop, or one stage more",
+        f"{unread.tensor}[{unread.element}], and {unread.reader}, which reads that tensor up to element "
+        f"{unread.ends}, reads nothing of what that program left there.",
+        f"how many partial results the launch of {unread.reader} reads: all need a loop, or one stage more",
     )
 
 

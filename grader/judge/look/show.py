@@ -58,7 +58,7 @@ def _named(session: Session) -> list[Tried]:
     Raises:
         NotMeasured: nothing is, or it cannot be drawn, and why.
     """
-    only = str(session.request.only).removesuffix("-walked")
+    only = str(session.request.only).removesuffix("-walked").removesuffix("-staged")
     tried: list[Tried] = [(c, case) for c in session.challenges for case in c.cases]
     tried += [(c, relation) for c in session.challenges for relation in c.relations]
     named = [pair for pair in tried if only in session.asked.case_id(pair)]

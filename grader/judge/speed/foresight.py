@@ -72,7 +72,7 @@ def _counted(session: Session, request: dict[str, Any], blobs: Any) -> list[Laun
     finally:
         session.close()
     if isinstance(report, Failed):
-        if report.fault.kind in ("bounds", "grid"):
+        if report.fault.kind in ("bounds", "grid", "launcher"):
             raise session.faulted(report.fault)
         fault = report.fault
         what = f"Triton cannot compile line {fault.line}" if fault.kind == "compile" else fault.type

@@ -72,10 +72,91 @@ def test_a_grid_that_cuda_refuses_fails(judged: Judged) -> None:
     assert verdict.diagnosis.startswith("The grid is (1, 170001, 1); axes 1 and 2 end at 65535 programs")
 
 
-def test_what_raises_at_such_a_size_is_not_measured(judged: Judged) -> None:
+def test_what_the_launcher_raises_at_such_a_size_alone_fails(judged: Judged) -> None:
     kernel = KERNEL.format(**RIGHT).replace("    y = ", "    assert x.numel() < 2**31\n    y = ")
     verdict = judged(HIDDEN, kernel)
+    assert (verdict.status, walked(verdict).outcome, verdict.look_at) == ("failed", "failed", "line 16")
+    told = "At full size your code raised AssertionError: `assert x.numel() < 2**31` does not hold"
+    assert verdict.diagnosis == told
+
+
+def test_what_only_a_gpu_could_do_is_not_measured(judged: Judged) -> None:
+    asks = "    if x.numel() > 2**31:\n        torch.cuda.Stream()\n    y = "
+    verdict = judged(HIDDEN, KERNEL.format(**RIGHT).replace("    y = ", asks))
     assert (verdict.status, walked(verdict).outcome) == ("passed", "not measured")
+
+
+STAGES = """
+@triton.jit
+def first_kernel(x_ptr, part_ptr, rows, cols, rows_each, wide, BLOCK: tl.constexpr):
+    pid = tl.program_id(0).to(tl.int64)
+    offs = tl.arange(0, BLOCK)
+    acc = tl.zeros((BLOCK,), tl.float32)
+    for row in range(pid * rows_each, min((pid + 1) * rows_each, rows)):
+        acc += tl.load(x_ptr + row * cols + offs, mask=offs < cols, other=0.0)
+    tl.store(part_ptr + {left}, acc, mask=offs < cols)
+
+
+@triton.jit
+def second_kernel(part_ptr, out_ptr, parts, cols, wide, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    acc = tl.zeros((BLOCK,), tl.float32)
+    for step in range(parts):
+        part = {part}
+        acc += tl.load(part_ptr + {read}, mask=offs < cols, other=0.0)
+    tl.store(out_ptr + offs, acc, mask=offs < cols)
+
+
+def column_sums(x):
+    rows, cols = x.shape
+    rows_each = triton.cdiv(rows, 150)
+    parts = triton.cdiv(rows, rows_each)
+    # One program more than there are rows for: what it leaves need not be read.
+    wide = parts + 1
+    part = torch.empty(wide, cols, dtype=torch.float32, device=x.device)
+    out = torch.empty(cols, dtype=x.dtype, device=x.device)
+    BLOCK = triton.next_power_of_2(cols)
+    first_kernel[(parts + {idle},)](x, part, rows, cols, rows_each, wide, BLOCK=BLOCK)
+    second_kernel[(triton.cdiv(cols, 2048),)](part, out, {added}, cols, wide, BLOCK=2048)
+    return out
+"""
+SUMS = """
+challenge = Challenge(
+    entry="column_sums",
+    inputs=lambda case, draw: (draw(case.rows, case.cols),),
+    reference=lambda x: x.sum(0),
+    cases=[Case(rows=9, cols=32), Case(rows=170_001, cols=2**14, dtype=torch.float16, huge=True)],
+)
+"""
+ROWS = {"left": "pid * cols + offs", "read": "part * cols + offs"}
+COLUMNS = {"left": "offs * wide + pid", "read": "offs * wide + part"}
+ALL = {"part": "step", "added": "parts", "idle": "0"}
+
+
+@pytest.mark.parametrize(
+    "right",
+    [
+        {**ALL, **ROWS},
+        {**ALL, **COLUMNS},
+        {**ALL, **ROWS, "part": "(step + tl.program_id(0) * 7 + 3) % parts"},
+        {**ALL, **ROWS, "idle": "1"},
+    ],
+    ids=["row by row", "column by column", "each program begins elsewhere", "an idle program"],
+)
+def test_a_second_stage_that_adds_all_partial_results_passes(judged: Judged, right: dict[str, str]) -> None:
+    verdict = judged(SUMS, STAGES.format(**right))
+    assert (verdict.status, walked(verdict).outcome, verdict.diagnosis) == ("passed", "passed", "")
+
+
+@pytest.mark.parametrize("layout", [ROWS, COLUMNS], ids=["row by row", "column by column"])
+def test_a_second_stage_of_many_programs_that_adds_too_few_is_named(
+    judged: Judged, layout: dict[str, str]
+) -> None:
+    verdict = judged(SUMS, STAGES.format(**{**ALL, **layout, "added": "min(parts, 149)"}))
+    assert (verdict.status, walked(verdict).outcome) == ("failed", "failed")
+    told = "The last of 150 programs of first_kernel stores part_ptr["
+    assert verdict.diagnosis.startswith(told)
+    assert "second_kernel, which reads that tensor" in verdict.diagnosis
 
 
 def test_a_gpu_beside_which_nothing_can_be_interpreted_says_that_it_was_not_judged() -> None:

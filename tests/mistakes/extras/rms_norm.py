@@ -183,4 +183,17 @@ mistakes = [
         so_far="reads of x ✓ · y ✓ · what backward reads ✓ · dx ✓ · partial sums ✓ · "
         "not started: column sums",
     ),
+    Mistake(
+        "128 partial sums are added, and a GPU has more programs",
+        swap={"(0, n_parts, BLOCK_P)": "(0, min(n_parts, 128), BLOCK_P)"},
+        fails="correct or edges",
+        says="Where the launcher sees a GPU",
+        on_gpu="In the gradient of weight",
+    ),
+    Mistake(
+        "a row of 32 warps leaves no program for an SM",
+        swap={"sms * max(16 // num_warps, 1)": "sms * (16 // num_warps)"},
+        fails="correct or edges",
+        says="programs is 0 here",
+    ),
 ]

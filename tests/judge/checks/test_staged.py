@@ -1,0 +1,75 @@
+"""What a launcher does where it sees a GPU, tried by its values on every CPU."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.verdict import Check, Verdict
+from tests.judge.conftest import Judged
+
+HIDDEN = """
+challenge = Challenge(
+    entry="double",
+    inputs=lambda case, draw: (draw(case.rows, case.cols),),
+    reference=lambda x: 2 * x,
+    cases=[Case(rows=3, cols=32), Case(rows=7, cols=32), Case(rows=150, cols=4), Case(rows=1, cols=70)],
+)
+"""
+KERNEL = """
+@triton.jit
+def double_kernel(x_ptr, y_ptr, rows, cols, rows_each, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)
+    first = tl.program_id(0) * rows_each
+    for row in range(first, min(first + rows_each, rows)):
+        x = tl.load(x_ptr + row * cols + offs, mask=offs < cols)
+        tl.store(y_ptr + row * cols + offs, 2 * x, mask=offs < cols)
+
+
+def double(x):
+    y = torch.empty_like(x)
+    rows, cols = x.shape
+    programs = 2
+    if {sees}:
+        programs = {programs}
+    rows_each = triton.cdiv(rows, programs)
+    double_kernel[({grid},)](x, y, rows, cols, rows_each, BLOCK=triton.next_power_of_2(cols))
+    return y
+"""
+SMS = "torch.cuda.get_device_properties(x.device).multi_processor_count"
+RIGHT = {"sees": "x.is_cuda", "programs": SMS, "grid": "programs"}
+
+
+def staged(verdict: Verdict) -> list[Check]:
+    return [check for check in verdict.checks if check.name.endswith("-staged]")]
+
+
+def test_a_right_branch_passes_in_the_case_where_each_size_is_largest(judged: Judged) -> None:
+    verdict = judged(HIDDEN, KERNEL.format(**RIGHT))
+    assert (verdict.status, verdict.diagnosis) == ("passed", "")
+    names = ["edges[rows=150-cols=4-fp32-staged]", "edges[rows=1-cols=70-fp32-staged]"]
+    assert [(check.name, check.outcome) for check in staged(verdict)] == [(name, "passed") for name in names]
+
+
+@pytest.mark.parametrize("sees", ["x.is_cuda", "x.device.type == 'cuda'", "torch.cuda.is_available()"])
+def test_rows_left_out_where_there_is_a_gpu_alone_are_seen(judged: Judged, sees: str) -> None:
+    wrong = KERNEL.format(**{**RIGHT, "sees": sees, "grid": "min(programs, 74)"})
+    verdict = judged(HIDDEN, wrong)
+    assert (verdict.status, verdict.failed.group if verdict.failed else "") == ("failed", "edges")
+    assert verdict.diagnosis.startswith("Where the launcher sees a GPU (here an H200 with 132 SMs): ")
+    assert "never written" in verdict.diagnosis
+
+
+def test_what_the_launcher_raises_there_is_told(judged: Judged) -> None:
+    verdict = judged(HIDDEN, KERNEL.format(**{**RIGHT, "programs": f"{SMS} * (32 // cols)"}))
+    assert (verdict.status, verdict.look_at) == ("failed", "line 22")
+    assert "(here an H200 with 132 SMs): programs is 0 here" in verdict.diagnosis
+
+
+def test_what_is_for_gpus_alone_is_not_measured(judged: Judged) -> None:
+    verdict = judged(HIDDEN, KERNEL.format(**{**RIGHT, "programs": "torch.cuda.Stream().priority or 1"}))
+    assert (verdict.status, {check.outcome for check in staged(verdict)}) == ("passed", {"not measured"})
+
+
+def test_a_file_that_cannot_tell_a_gpu_from_a_cpu_is_not_tried_twice(judged: Judged) -> None:
+    verdict = judged(HIDDEN, KERNEL.format(**{**RIGHT, "sees": "rows > 5", "programs": "4"}))
+    assert (verdict.status, staged(verdict)) == ("passed", [])
