@@ -23,6 +23,7 @@ many = [
     Case(B=185_001, M=128, N=128, b="MN", dtype=HALF, huge=True),
     Case(B=1, M=50_001, N=50_003, b="MN", dtype=HALF, huge=True),
     Case(B=1, M=50_001, N=50_003, b="MN", dtype=HALF, layout="transposed", huge=True),
+    Case(B=1, M=50_001, N=50_003, b="MN", dtype=HALF, b_layout="transposed", huge=True),
 ]
 
 challenge = Challenge(

@@ -138,6 +138,7 @@ challenge = (
             at(9200, 9200, 16, H=32, dtype=HALF, huge=True),
             at(2**18 + 5, 2**14, 16, H=1, dtype=HALF, huge=True),
             at(2**20 + 5, 16, 128, B=20, H=1, dtype=HALF, huge=True),
+            at(9, 2**20 + 5, 128, H=20, order="bshd", dtype=HALF, huge=True),
             at(2**20 + 5, 16, 128, H=20, order="bshd", dtype=HALF, huge=True),
         ],
     ),
