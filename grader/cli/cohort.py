@@ -85,8 +85,11 @@ def grade(
         )
         raise click.exceptions.Exit(EXIT_STOPPED) from None
     except sqlite3.OperationalError as error:
+        fix = "Mend that, and the same command goes on from there."
+        raise CannotGrade(f"{db} cannot be written: {error}.", fix) from error
+    except sqlite3.DatabaseError as error:
         raise CannotGrade(
-            f"{db} cannot be written: {error}.", "The same command goes on from there."
+            f"{db} cannot be read: {error}.", "track cohort grade SUBMISSIONS --db FILE"
         ) from error
     with reading(db) as kept:
         screen.graded(Terminal(sys.stdout), tally, kept, db)

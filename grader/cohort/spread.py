@@ -6,6 +6,7 @@ import logging
 import os
 import socket
 import sys
+import tempfile
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
@@ -47,6 +48,8 @@ def cluster(address: str) -> Iterator[Any]:
         ray.init(address, **options)
     except (ConnectionError, OSError, RuntimeError, ValueError) as error:
         problem = str(error).strip().partition("\n")[0]
+        if address == "local":
+            raise CannotGrade(f"Ray does not start: {problem}", f"df -h {tempfile.gettempdir()}") from error
         raise CannotGrade(f"Ray cannot be reached at {address}: {problem}", "ray status") from error
     # Ray prints a page for each worker or node that is lost; what becomes of their tasks it tells us, too.
     with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):

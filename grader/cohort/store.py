@@ -20,6 +20,7 @@ from grader.learner.workspace import writing
 from grader.verdict import Verdict
 
 SCHEMA = Path(__file__).with_name("schema.sql")
+ANOTHER = "track cohort grade SUBMISSIONS --db FILE"
 VERSION = 1  # of the schema: PRAGMA user_version
 
 
@@ -65,7 +66,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
     """The database, to be read; also while a run writes it.
 
     Raises:
-        TrackError: there is none, or the file is none of ours.
+        TrackError: there is none, or the file is none of ours, or damaged.
     """
     if not path.is_file():
         raise BadSubmission(f"There is no cohort in {path}.", "track cohort grade SUBMISSIONS")
@@ -73,6 +74,8 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
     try:
         _check(connection, path)
         yield connection
+    except sqlite3.DatabaseError as error:
+        raise TrackError(f"{path} cannot be read: {error}.", ANOTHER) from error
     finally:
         connection.close()
 
@@ -87,9 +90,9 @@ def _check(connection: sqlite3.Connection, path: Path, *, new: bool = False) -> 
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     except sqlite3.DatabaseError as error:
-        raise TrackError(f"{path} is no database: {error}.", "track cohort grade --db FILE") from None
+        raise TrackError(f"{path} is no database: {error}.", ANOTHER) from None
     if version != VERSION and (tables or not new):
-        raise TrackError(f"{path} is no cohort of this course.", "track cohort grade --db FILE")
+        raise TrackError(f"{path} is no cohort of this course.", ANOTHER)
 
 
 class Store:
@@ -106,7 +109,7 @@ class Store:
         self.conditions = conditions
         if path.is_dir() or not path.parent.is_dir():
             problem = f"{path} is a folder" if path.is_dir() else f"There is no folder {path.parent}"
-            raise TrackError(f"{problem}.", "track cohort grade --db FILE")
+            raise TrackError(f"{problem}.", ANOTHER)
         with writing(path):
             self._lock = path.with_name(f"{path.name}.lock").open("w")
         try:

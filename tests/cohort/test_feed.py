@@ -170,6 +170,18 @@ def test_what_is_no_database_of_ours_is_left_alone(tmp_path: Path) -> None:
         assert (tmp_path / name).read_bytes() == before
 
 
+def test_a_damaged_database_is_told(tmp_path: Path) -> None:
+    run(tmp_path / "c.db", some(*(f"source {n}" for n in range(200))), Played())
+    with (tmp_path / "c.db").open("r+b") as file:
+        file.seek(4096)
+        file.write(b"\xff" * 8192)
+    with (
+        pytest.raises(TrackError, match="cannot be read: database disk image"),
+        reading(tmp_path / "c.db") as db,
+    ):
+        list(store.results(db))
+
+
 def test_a_database_needs_a_folder_and_is_none(tmp_path: Path) -> None:
     for path, words in ((tmp_path, "is a folder"), (tmp_path / "no" / "c.db", "There is no folder")):
         with pytest.raises(TrackError, match=words):
