@@ -26,11 +26,13 @@ class Behind:
         stores: kernels, the last one first, and the lines of their stores; none where no kernel was handed
             the result's memory.
         unwritten: kernels, and their parameters, that are memory which nobody wrote to and they read.
+        scratch: the same of all memory that they read and the call was not handed.
         whole: no other kernel is behind it by way of torch.
     """
 
     stores: Mapping[str, frozenset[int]]
     unwritten: tuple[tuple[str, str], ...] = ()
+    scratch: tuple[tuple[str, str], ...] = ()
     whole: bool = True
 
 
@@ -72,13 +74,13 @@ def behind(trial: Trial, tree: ast.Module) -> Behind | None:
         sound = {kernel for at in plain for kernel in _slice(at, report, past - {at}, tree).stores}
         common = [kernel for kernel in common if kernel not in sound] or common
     whole = first.whole or not report.foreign
-    return Behind({kernel: first.stores[kernel] for kernel in common}, first.unwritten, whole)
+    return Behind({kernel: first.stores[kernel] for kernel in common}, first.unwritten, first.scratch, whole)
 
 
 def _slice(memory: int, report: Called, right: frozenset[int], tree: ast.Module) -> Behind:
     """Behind what lies in one memory."""
     wanted, made, found = {memory}, {*report.inputs, *report.untouched}, dict[str, frozenset[int]]()
-    unwritten = dict[tuple[str, str], None]()
+    unwritten, scratch = dict[tuple[str, str], None](), dict[tuple[str, str], None]()
     for launch in reversed(report.launches):
         left = [*stores(function(tree, launch.kernel), tree)]
         while hits := [s for s in left if any(launch.handed.get(name) in wanted for name in s.into)]:
@@ -90,10 +92,11 @@ def _slice(memory: int, report: Called, right: frozenset[int], tree: ast.Module)
             }
             wanted |= {*read.values()} - right
             unwritten |= {(launch.kernel, n): None for n, at in read.items() if at in report.untouched}
+            scratch |= {(launch.kernel, n): None for n, at in read.items() if at not in report.inputs}
     if not found:  # nobody stored it, though some could have
         could = [launch.kernel for launch in report.launches if memory in launch.handed.values()]
         found = dict.fromkeys(could, frozenset())
-    return Behind(found, tuple(unwritten), wanted <= made)
+    return Behind(found, tuple(unwritten), tuple(scratch), wanted <= made)
 
 
 def garbage(trial: Trial, source: str) -> Diagnosis | None:

@@ -34,6 +34,7 @@ from grader.judge.diagnosis.properties import (
 )
 from grader.judge.diagnosis.raised import overflow, raised
 from grader.judge.diagnosis.returned import by_torch, changed_input, number, returned_input, wrong_form
+from grader.judge.diagnosis.running import unscaled
 from grader.judge.diagnosis.specials import special
 from grader.judge.diagnosis.stepping import misread
 from grader.judge.diagnosis.strides import strides, upstream
@@ -141,6 +142,7 @@ RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | Speech | None]]
     second_call,
     lone,
     suspected,
+    unscaled,
     sign_of_scale,
     special,
     half_sums,

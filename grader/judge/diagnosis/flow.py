@@ -11,6 +11,7 @@ from grader.judge.diagnosis.source import EXPONENTIALS, calls
 MAXIMA = ("max", "maximum")
 READ = ("load", "dot")
 WEIGHTS = ("exp", "exp2", "exp10")
+SAME = ("to", "cast", "reshape", "view", "trans", "broadcast_to", "expand_dims")  # the numbers as they are
 SUMS = ("sum", "dot", "reduce", "cumsum", "atomic_add")
 
 
@@ -41,56 +42,61 @@ def sums_exponentials(source: str) -> bool:
     return any(_is_weight(call, weights) for name, call in calls(source) if name in SUMS)
 
 
-def inverse_rescale(source: str) -> ast.Call | None:
-    """The exponential of a new running maximum less the old one, where nothing is divided by it."""
-    tree = ast.parse(source)
-    given = [n for n in ast.walk(tree) if isinstance(n, ast.Assign) and len(n.targets) == 1]
-    set_to = [(n.targets[0].id, n.value) for n in given if isinstance(n.targets[0], ast.Name)]
-    carried = {(old, value.id) for old, value in set_to if isinstance(value, ast.Name)}  # m_i = m_new
-    divisors = [n.right for n in ast.walk(tree) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div)]
-    for name, call in calls(source):
-        less = call.args[0] if name in WEIGHTS and call.args else None
-        if not isinstance(less, ast.BinOp) or not isinstance(less.op, ast.Sub):
-            continue
-        new, old = _held(less.left, set_to), {less.right.id} if isinstance(less.right, ast.Name) else set()
-        kept = {holder for holder, value in set_to if ast.unparse(call) in ast.unparse(value)}
-        divides = any(_names(by) & kept or ast.unparse(call) in ast.unparse(by) for by in divisors)
-        if not divides and any(o in old and n in new and _takes(n, o, set_to) for o, n in carried):
-            return call
-    return None
-
-
-def _held(node: ast.expr, set_to: list[tuple[str, ast.expr]]) -> set[str]:
-    """The names in it, and those that these were made of."""
-    names = _names(node)
-    return names.union(*(_names(value) for name, value in set_to if name in names))
-
-
-def _takes(new: str, old: str, set_to: list[tuple[str, ast.expr]]) -> bool:
-    """Whether `new` is set to a maximum of `old` and something else."""
-    made = (value for name, value in set_to if name == new and isinstance(value, ast.Call))
-    return any(last(call.func) == "maximum" and old in _names(call) for call in made)
-
-
-def _names(node: ast.AST) -> set[str]:
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-
-
 def _is_weight(node: ast.AST, weights: set[str]) -> bool:
-    """Whether it holds an exponential, or a name of one, as a factor or a term: not below a fraction bar, nor
-    beside a plain number, as in 1 / (1 + exp(-x)).
+    """Whether it is an exponential or a name of one, chosen, converted, times a number or over something: not
+    what a formula makes of one, as 1 / (1 + exp(-x)) or a loss.
     """
     if isinstance(node, ast.Name):
         return node.id in weights
-    if isinstance(node, ast.Call) and last(node.func) in WEIGHTS:
-        return True
-    if isinstance(node, ast.BinOp):
-        if isinstance(node.op, ast.Div):
-            return _is_weight(node.left, weights)
-        sides = (node.left, node.right)
-        if isinstance(node.op, ast.Add | ast.Sub) and any(isinstance(each, ast.Constant) for each in sides):
-            return False
-    return any(_is_weight(child, weights) for child in ast.iter_child_nodes(node))
+    if isinstance(node, ast.Subscript):
+        return _is_weight(node.value, weights)
+    if isinstance(node, ast.Call):
+        name, given = last(node.func), node.args
+        if name in (*WEIGHTS, *weights):
+            return not is_power(node)
+        method = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+        kept = given[1:] if name == "where" else [*method, *given] if name in (*SUMS, *SAME) else []
+        return any(_is_weight(each, weights) for each in kept)
+    if not isinstance(node, ast.BinOp):
+        return False
+    left, right = (_is_weight(side, weights) for side in (node.left, node.right))
+    if isinstance(node.op, ast.Div) or left == right:
+        return left
+    other = node.right if left else node.left
+    return isinstance(other, ast.Constant if isinstance(node.op, ast.Mult) else ast.Name)
+
+
+def is_power(call: ast.Call) -> bool:
+    """exp2(y * log2(x)) is x to the power of y."""
+    inside = (n for given in call.args for n in ast.walk(given) if isinstance(n, ast.Call))
+    return any(last(n.func) in ("log", "log2") for n in inside)
+
+
+def may_overflow(source: str) -> bool:
+    """Whether some exponential is given what may be large: neither -|x| nor the exponent of a power."""
+    tree = ast.parse(source)
+    variables = dict(set_to(tree))
+    given = [call for name, call in calls(source) if name in EXPONENTIALS - {"sigmoid", "softmax"}]
+    return any(
+        not is_power(call) and not (call.args and _below_zero(call.args[0], variables)) for call in given
+    )
+
+
+def set_to(tree: ast.AST) -> list[tuple[str, ast.expr]]:
+    """Each variable that is set by itself, and to what."""
+    given = (n for n in ast.walk(tree) if isinstance(n, ast.Assign) and len(n.targets) == 1)
+    return [(n.targets[0].id, n.value) for n in given if isinstance(n.targets[0], ast.Name)]
+
+
+def _below_zero(node: ast.expr, set_to: dict[str, ast.expr]) -> bool:
+    """-|x|, or a number times that."""
+    if isinstance(node, ast.Name) and node.id in set_to:
+        return _below_zero(set_to[node.id], {})
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        return _below_zero(node.left, set_to) or _below_zero(node.right, set_to)
+    inner = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else None
+    inner = set_to.get(inner.id, inner) if isinstance(inner, ast.Name) else inner
+    return isinstance(inner, ast.Call) and last(inner.func) == "abs"
 
 
 def meets_data(call: ast.Call, tree: ast.Module) -> bool:

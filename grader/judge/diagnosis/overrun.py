@@ -9,8 +9,8 @@ from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.addresses import addresses
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
-from grader.judge.diagnosis.site import functions, parameters, spelled
-from grader.judge.diagnosis.source import accesses, limits, made, masked_at
+from grader.judge.diagnosis.site import functions, last, parameters, spelled
+from grader.judge.diagnosis.source import accesses, keyword, limits, made, masked_at
 from grader.judge.diagnosis.starts import MOST, starts
 
 
@@ -80,7 +80,12 @@ def _let_through(reason: str, facts: dict[str, Any], look_at: str, source: str) 
             "or a side of the mask has the wrong limit.",
             f"which stride and which limit go with which offset{_made_of(source, facts['line'])}",
         )
-    return f"{reason}, though it has a mask: its limits are wrong.", look_at
+    if not (launched := _handed(source, facts["line"])):
+        return f"{reason}, though it has a mask: its limits are wrong.", look_at
+    return (
+        f"{reason}, though it has a mask: its limits are wrong, there or as the launch hands them over.",
+        f"{look_at}, and the launch on {spelled(launched)}",
+    )
 
 
 def _made_of(source: str, line: int) -> str:
@@ -101,3 +106,17 @@ def _placed(source: str, line: int) -> bool:
     return any(
         all(isinstance(side, ast.Name) and side.id not in constants for side in pair) for pair in sides
     )
+
+
+def _handed(source: str, line: int) -> list[int]:
+    """The lines of the launches that hand over a limit of the mask of an access; none where none is one."""
+    tree = ast.parse(source)
+    kernel = next((f for f in functions(tree) if f.lineno <= line <= (f.end_lineno or 0)), None)
+    masks = [keyword(call, "mask") for _, call in accesses(source, line)]
+    where = {line, *limits(source, line)}
+    compared = [n for n in ast.walk(tree) if isinstance(n, ast.Compare) and n.lineno in where]
+    names = {last(each) for n in compared for each in n.comparators}
+    if kernel is None or not any(masks) or not names & parameters(kernel).keys():
+        return []
+    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Subscript)]
+    return sorted({call.lineno for call in calls if last(call.func.value) == kernel.name})  # type: ignore[attr-defined]

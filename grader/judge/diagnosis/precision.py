@@ -72,12 +72,14 @@ def imprecise(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | No
     if sixteen:
         return (
             f"The values are close but too imprecise (error {error:.1e}): something is computed in too low a "
-            "precision, or large terms cancel.",
-            "casts, and differences of large terms",
+            f"precision, large terms cancel, {A_LITTLE}.",
+            "casts, constants, and differences of large terms",
             nearest,
         )
     words = NARROW if nearest.case.dtype.itemsize < 8 else (*NARROW, "float32")
     narrow = nearest.case.dtype.itemsize == 2 or any(word in evidence.source for word in words)
+    if pair[0].numel() == 1:
+        return _one_number(float(pair[0]), float(pair[1]), error), "what is added up, and constants", nearest
     close = f"The values are close but not close enough (error {error:.1e})"
     if narrow:
         why = f"{close}: something is computed in too low a precision, large terms cancel, {A_LITTLE}."
@@ -86,6 +88,14 @@ def imprecise(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | No
         f"{close}, and nothing is cast to fewer bits: precision is lost where large terms cancel, {A_LITTLE}."
     )
     return why, "differences of large terms, and constants", nearest
+
+
+def _one_number(got: float, exact: float, error: float) -> str:
+    """Of one number nobody knows whether rounding moved it."""
+    return (
+        f"The result is {got:.6g} where {exact:.6g} is right: close but not close enough (error {error:.1e})."
+        " A small part is left out or counted wrongly, a constant is another one, or precision is lost."
+    )
 
 
 def _spread(got: torch.Tensor, exact: torch.Tensor, dtype: torch.dtype) -> bool:

@@ -91,6 +91,14 @@ def keeps_maximum(source: str) -> bool:
     )
 
 
+def divides(source: str) -> bool:
+    """Whether a function of the file divides by something other than a plain number."""
+    by = (
+        n.right for n in ast.walk(ast.parse(source)) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div)
+    )
+    return any(not isinstance(each, ast.Constant) for each in by)
+
+
 def has_subject(sentence: str, source: str) -> bool:
     """Whether what a sentence blames can be in this source: a maximum only where one is taken."""
     if "running maximum" in sentence.lower() and not takes_maximum(source):

@@ -9,22 +9,24 @@ import torch
 
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
-from grader.judge.diagnosis.behind import garbage
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
-from grader.judge.diagnosis.flow import inverse_rescale, meets_data, subtracts_maximum, sums_exponentials
+from grader.judge.diagnosis.flow import (
+    may_overflow,
+    meets_data,
+    subtracts_maximum,
+    sums_exponentials,
+)
+from grader.judge.diagnosis.nans import nothing_seen, out_of_numbers
+from grader.judge.diagnosis.running import inverse_rescale
 from grader.judge.diagnosis.site import last, quoted
 from grader.judge.diagnosis.source import (
     EXPONENTIALS,
     adds_to_garbage,
     called,
-    calls,
-    keeps_maximum,
     masked_lanes_hold_infinity,
     takes_maximum,
 )
 
-EMPTY = {"empty", "empty_like", "new_empty"}
-OF_NEGATIVES = {"log", "log2", "log1p", "sqrt", "rsqrt", "sqrt_rn"}  # NaN of a number below 0
 EXTREMA = {"max", "min", "maximum", "minimum"}
 FP16_ENDS: Diagnosis = (
     "Values overflow: fp16 ends at 65504, and a product or a sum in fp16 goes past it. Compute in fp32, and "
@@ -111,7 +113,7 @@ def _large(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
     """Which step overflows: an exponential if there is one, else a product or a sum."""
     if finding.kind == "special":
         return None  # a number, where Inf or NaN is right
-    if called(evidence.source, EXPONENTIALS):
+    if may_overflow(evidence.source):
         overflow = "Large values overflow: exp() of them is Inf, and Inf / Inf or Inf - Inf is NaN. "
         summed = sums_exponentials(evidence.source)
         if summed and takes_maximum(evidence.source):
@@ -155,9 +157,9 @@ def _plain(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
             "other= of the masked load",
         )
     if finding.kind == "nan" and finding.facts["expected"] == -math.inf:
-        return _nothing_seen(evidence.source) or _nan(trial, evidence)
+        return nothing_seen(evidence.source) or out_of_numbers(trial, evidence)
     if finding.kind == "nan":
-        return _nan(trial, evidence)
+        return out_of_numbers(trial, evidence)
     if not math.isfinite(finding.facts["expected"]):
         return None
     if trial.case.dtype == torch.float16 and not idle and not exponential:
@@ -179,53 +181,3 @@ def _plain(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
 def _unshifted(source: str) -> bool:
     """Whether exponentials that no maximum keeps small are added up."""
     return sums_exponentials(source) and not subtracts_maximum(source)
-
-
-def _made(trial: Trial, evidence: Evidence) -> Diagnosis:
-    """In the interpreter a load beside its tensor would have been seen, though none of what nobody wrote."""
-    if told := garbage(trial, evidence.source):
-        return f"NaN comes out of numbers: it is {told[0]}", told[1]
-    scratch = sum(name in EMPTY for name, _ in calls(evidence.source)) > len(trial.expected)
-    gaps = any(isinstance(value, torch.Tensor) and not value.is_contiguous() for value in trial.arguments)
-    how = "Inf - Inf, Inf / Inf, 0 / 0 or 0 · Inf"
-    if called(evidence.source, OF_NEGATIVES):
-        how = f"{how}, or a logarithm or a root of a number below 0"
-    if scratch or gaps:
-        there = "what torch.empty left there" if scratch else "the gap between the rows of an input"
-        return (
-            f"NaN comes out of numbers: the kernel makes it, by {how}, or loads it from {there}.",
-            "what is subtracted and divided, and what is read before it is written",
-        )
-    if not (called(evidence.source, EXPONENTIALS) and keeps_maximum(evidence.source)):
-        return f"The kernel makes this NaN itself: {how}.", "what is subtracted, divided and multiplied"
-    return (
-        f"The kernel makes this NaN itself: {how}. A running maximum that falls "
-        "does that, and so does a rescale by the inverse of exp(m_old - m_new).",
-        "what is subtracted, divided and rescaled",
-    )
-
-
-def _nothing_seen(source: str) -> Diagnosis | None:
-    """NaN where -inf belongs: the logarithm of an empty sum, beside a maximum of nothing."""
-    if not (called(source, EXPONENTIALS) and takes_maximum(source)):
-        return None
-    return (
-        "Where nothing counts, -inf is right, and NaN comes out: there the maximum is -inf, and "
-        "(-inf) - (-inf) is NaN. Subtract a finite number in such rows.",
-        "the argument of exp in rows of which nothing counts",
-    )
-
-
-def _nan(trial: Trial, evidence: Evidence) -> Diagnosis:
-    if not evidence.compiled:
-        return _made(trial, evidence)
-    if sum(name in EMPTY for name, _ in calls(evidence.source)) > 1:
-        return (
-            "Unmasked load, or a load of what torch.empty left there: NaN that nobody wrote leaked in, or "
-            "lanes that hold no element took part.",
-            "the mask of the load, and what is written before it is read",
-        )
-    return (
-        "Unmasked load: NaN from beside the input leaked in, or lanes that hold no element took part.",
-        "the mask of the load",
-    )

@@ -1,0 +1,90 @@
+"""Where a NaN comes from that is made of numbers, and where -inf belongs."""
+
+from __future__ import annotations
+
+import ast
+
+import torch
+
+from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.behind import behind, garbage
+from grader.judge.diagnosis.evidence import Diagnosis, Evidence
+from grader.judge.diagnosis.source import (
+    EXPONENTIALS,
+    called,
+    calls,
+    divides,
+    keeps_maximum,
+    takes_maximum,
+)
+
+EMPTY = {"empty", "empty_like", "new_empty"}
+OF_NEGATIVES = {"log", "log2", "log1p", "sqrt", "rsqrt", "sqrt_rn"}  # NaN of a number below 0
+
+
+def _made(trial: Trial, evidence: Evidence) -> Diagnosis:
+    """In the interpreter a load beside its tensor would have been seen, though none of what nobody wrote."""
+    if told := garbage(trial, evidence.source):
+        return f"NaN comes out of numbers: it is {told[0]}", told[1]
+    empty = [f"{label}=0" for label, size in trial.case.sizes.items() if size == 0 and size is not False]
+    if empty and divides(evidence.source):
+        return (
+            f"The kernel makes this NaN itself: with {empty[0]} nothing is added up or counted, and 0 / 0 is "
+            "NaN.",
+            "what is divided by a number or a sum that may be 0",
+        )
+    how = "Inf - Inf, Inf / Inf, 0 / 0 or 0 · Inf"
+    if called(evidence.source, OF_NEGATIVES):
+        how = f"{how}, or a logarithm or a root of a number below 0"
+    if there := _elsewhere(trial, evidence.source):
+        return (
+            f"NaN comes out of numbers: the kernel makes it, by {how}, or {there}.",
+            "what is subtracted and divided, and what is read before it is written",
+        )
+    if not (called(evidence.source, EXPONENTIALS) and keeps_maximum(evidence.source)):
+        return f"The kernel makes this NaN itself: {how}.", "what is subtracted, divided and multiplied"
+    return (
+        f"The kernel makes this NaN itself: {how}. A running maximum that falls "
+        "does that, and so does a rescale by the inverse of exp(m_old - m_new).",
+        "what is subtracted, divided and rescaled",
+    )
+
+
+def _elsewhere(trial: Trial, source: str) -> str:
+    """Where a kernel may have read a NaN: in words; empty where there is no such place."""
+    known = behind(trial, ast.parse(source))
+    if known and known.scratch:
+        kernel, name = known.scratch[0]
+        return f"{kernel} reads it from {name}, where no kernel wrote"
+    scratch = sum(name in EMPTY for name, _ in calls(source)) > len(trial.expected)
+    if scratch and not (known and known.stores):
+        return "loads it from what torch.empty left there"
+    gaps = any(isinstance(value, torch.Tensor) and not value.is_contiguous() for value in trial.arguments)
+    return "loads it from the gap between the rows of an input" if gaps else ""
+
+
+def nothing_seen(source: str) -> Diagnosis | None:
+    """NaN where -inf belongs: the logarithm of an empty sum, beside a maximum of nothing."""
+    if not (called(source, EXPONENTIALS) and takes_maximum(source)):
+        return None
+    return (
+        "Where nothing counts, -inf is right, and NaN comes out: there the maximum is -inf, and "
+        "(-inf) - (-inf) is NaN. Subtract a finite number in such rows.",
+        "the argument of exp in rows of which nothing counts",
+    )
+
+
+def out_of_numbers(trial: Trial, evidence: Evidence) -> Diagnosis:
+    """What may have made a NaN of numbers; a GPU shows no access beside a tensor."""
+    if not evidence.compiled:
+        return _made(trial, evidence)
+    if sum(name in EMPTY for name, _ in calls(evidence.source)) > 1:
+        return (
+            "Unmasked load, or a load of what torch.empty left there: NaN that nobody wrote leaked in, or "
+            "lanes that hold no element took part.",
+            "the mask of the load, and what is written before it is read",
+        )
+    return (
+        "Unmasked load: NaN from beside the input leaked in, or lanes that hold no element took part.",
+        "the mask of the load",
+    )

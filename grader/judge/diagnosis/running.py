@@ -1,0 +1,124 @@
+"""Running maxima: what was summed under the old one is rescaled to the new one, and not the other way."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from grader.judge.case.compare import Finding
+from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.evidence import Diagnosis, Evidence
+from grader.judge.diagnosis.flow import WEIGHTS, set_to
+from grader.judge.diagnosis.site import last, quoted
+from grader.judge.diagnosis.source import calls
+
+Given = list[tuple[str, ast.expr]]  # variables, and what each is set to
+
+
+def unscaled(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
+    """The rule of the diagnosis for a loop that adds terms of the new maximum to those of the old one."""
+    if finding.kind != "values":
+        return None
+    for loop in _loops(ast.parse(evidence.source)):
+        given = set_to(loop)
+        for _, new in _carried(given):
+            weights = _made_of(new, given)
+            for total, line, term in _added(loop):
+                if _weighs(term, weights, {new}) and not _rescaled(total, loop):
+                    return (
+                        f"Line {line} adds terms of the new maximum to {total}, which holds those of the old "
+                        f"one: multiply {total} by exp(old maximum - new one) first.",
+                        f"line {line}",
+                    )
+    return None
+
+
+def _loops(tree: ast.Module) -> list[ast.For]:
+    """The innermost ones."""
+    loops = [node for node in ast.walk(tree) if isinstance(node, ast.For)]
+    return [loop for loop in loops if sum(isinstance(node, ast.For) for node in ast.walk(loop)) == 1]
+
+
+def inverse_rescale(source: str) -> ast.Call | None:
+    """The exponential of a new running maximum less the old one, where nothing is divided by it."""
+    tree = ast.parse(source)
+    given, carried = set_to(tree), _carried(set_to(tree))
+    divisors = [n.right for n in ast.walk(tree) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div)]
+    for name, call in calls(source):
+        if name not in WEIGHTS or not call.args:
+            continue
+        holders = {holder for holder, value in given if ast.unparse(call) in ast.unparse(value)}
+        divides = any(_names(by) & holders or ast.unparse(call) in ast.unparse(by) for by in divisors)
+        for less in (
+            n for n in ast.walk(call.args[0]) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Sub)
+        ):
+            new, old = _held(less.left, given), quoted(less.right)
+            if not divides and any(o == old and n in new for o, n in carried):
+                return call
+    return None
+
+
+def _carried(given: Given) -> list[tuple[str, str]]:
+    """Pairs of old and new: `m_new = tl.maximum(m_i, …)`, and later `m_i = m_new`."""
+    pairs = [(old, value.id) for old, value in given if isinstance(value, ast.Name)]
+    maxima = [(name, v) for name, v in given if isinstance(v, ast.Call) and last(v.func) == "maximum"]
+    return [(old, new) for old, new in pairs if any(n == new and old in _names(v) for n, v in maxima)]
+
+
+def _held(node: ast.expr, given: Given) -> set[str]:
+    """The names in it, and those that these were made of."""
+    names = _names(node)
+    return names.union(*(_names(value) for name, value in given if name in names))
+
+
+def _made_of(new: str, given: Given) -> set[str]:
+    """Names that hold exponentials of something less the new maximum, or less what that was made safe to."""
+    safe = {new, *(name for name, value in given if new in _names(value) and not _exponentials(value))}
+    found = set[str]()
+    while more := {name for name, value in given if _weighs(value, found, safe)} - found:
+        found |= more
+    return found
+
+
+def _weighs(node: ast.expr, weights: set[str], shifts: set[str]) -> bool:
+    return bool(_names(node) & weights) or any(_names(call) & shifts for call in _exponentials(node))
+
+
+def _exponentials(node: ast.expr) -> list[ast.Call]:
+    return [n for n in ast.walk(node) if isinstance(n, ast.Call) and last(n.func) in WEIGHTS]
+
+
+def _added(loop: ast.For) -> Iterator[tuple[str, int, ast.expr]]:
+    """What each variable is added to itself, with its line: l += t, l = l + t, acc = tl.dot(p, v, acc)."""
+    for node in ast.walk(loop):
+        if (
+            isinstance(node, ast.AugAssign)
+            and isinstance(node.op, ast.Add)
+            and isinstance(node.target, ast.Name)
+        ):
+            yield node.target.id, node.lineno, node.value
+    for name, value in set_to(loop):
+        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
+            for own, term in ((value.left, value.right), (value.right, value.left)):
+                if _is(own, name):
+                    yield name, value.lineno, term
+        if isinstance(value, ast.Call) and last(value.func) == "dot":
+            yield from ((name, value.lineno, value) for given in value.args[2:] if _is(given, name))
+
+
+def _rescaled(total: str, loop: ast.For) -> bool:
+    """Whether a product or a quotient of it stands in the loop."""
+    for node in ast.walk(loop):
+        if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.Mult | ast.Div):
+            sides = (node.left, node.right) if isinstance(node, ast.BinOp) else (node.target,)
+            if any(_is(side, total) for side in sides):
+                return True
+    return False
+
+
+def _is(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
