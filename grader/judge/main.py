@@ -25,7 +25,7 @@ from grader.judge.case.naming import a_few
 from grader.judge.checks import capability
 from grader.judge.diagnosis.diagnose import diagnose
 from grader.judge.pieces.alone import pieces
-from grader.judge.plugin import CHECKS, Reporter
+from grader.judge.plugin import CHECKS, Reporter, bar_id
 from grader.judge.session import Session
 from grader.request import Request
 from grader.verdict import Check
@@ -81,6 +81,10 @@ def _matches(session: Session) -> bool:
 
 
 def _no_such_case(request: Request, session: Session) -> str:
+    if any(str(request.only) in bar_id(session, c, speed) for c in session.challenges for speed in c.speeds):
+        return (
+            f'"{request.only}" is a bar for speed, and -k tries values: without it the bar is tried as well'
+        )
     every = replace(session.asked, request=replace(request, only=None))
     tried = every.cases("correct") + every.cases("edges")
     names = [*map(every.case_id, tried), *map(every.case_id, every.relations())]

@@ -73,7 +73,7 @@ class Reporter:
             bars: list[tuple[Challenge, Speed]] = [
                 (c, s) for c in session.challenges for s in c.speeds if session.timed
             ]
-            metafunc.parametrize("bar", bars, ids=[_bar_id(session, *bar) for bar in bars])
+            metafunc.parametrize("bar", bars, ids=[bar_id(session, *bar) for bar in bars])
 
         if "claimed" in metafunc.fixturenames:
             shapes = session.asked.claims()
@@ -181,7 +181,7 @@ def _group(name: str) -> str:
     return name.partition("[")[0]
 
 
-def _bar_id(session: Session, challenge: Challenge, speed: Speed) -> str:
+def bar_id(session: Session, challenge: Challenge, speed: Speed) -> str:
     """The case's id, and which pass is timed where it is not the forward pass."""
     name = session.asked.case_id((challenge, speed.case))
     return name if speed.part == "forward" else f"{name}-{speed.part}"

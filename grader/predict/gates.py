@@ -175,9 +175,11 @@ def _in_flight(call: Call) -> Iterator[Fact]:
         each = loads / launch.programs / max(launch.mean_rounds / built.overlapped, 1.0)
         share = at_once * each / needed
         if share < FLIGHT / call.room:
+            few = launch.programs < call.gpu.sms
+            help_is = f"More programs help: there are {call.gpu.sms} SMs" if few else "Larger blocks help"
             says = (
                 f"Too few bytes are on their way: {launch.kernel} runs {at_once:,} programs at a time, "
-                f"each with {each:,.0f} bytes, {share:.0%} of what keeps memory busy. Larger blocks help."
+                f"each with {each:,.0f} bytes, {share:.0%} of what keeps memory busy. {help_is}."
             )
             yield Fact("in flight", False, says, launch.line)
 

@@ -42,6 +42,7 @@ ENOUGH = (
     "is still to be written",
 )
 INTERPRETED = "This case was tried once more in Triton's interpreter, which sees every address:"
+TRIED = ("correct", "edges")  # groups whose cases -k names
 PRINTED = 8  # lines shown of what the kernel printed
 TRACED = 12  # lines shown of the learner's traceback
 
@@ -225,7 +226,7 @@ def _repeat(terminal: Terminal, verdict: Verdict, first: Check | None, again: st
         return terminal.next(again, "grades every case")
     if verdict.status == "inconclusive":
         return terminal.next(again, "once nothing else uses the GPU")
-    if verdict.status != "unstarted" and first and case(first.name):
+    if verdict.status != "unstarted" and first and first.group in TRIED and case(first.name):
         replay = f"{again} --seed {verdict.seed} -k {case(first.name)}"
         terminal.line()
         terminal.line("The same inputs again: ", (typed(replay), "cyan"), indent=2)

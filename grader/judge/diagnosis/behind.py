@@ -99,6 +99,13 @@ def _slice(memory: int, report: Called, right: frozenset[int], tree: ast.Module)
     return Behind(found, tuple(unwritten), tuple(scratch), wanted <= made)
 
 
+def of_nothing(report: Called, results: Iterable[int], tree: ast.Module) -> bool:
+    """Whether one of these results is made from memory that nobody wrote."""
+    outputs = [report.outputs[number] for number in results if number < len(report.outputs)]
+    memory = [out.memory for out in outputs if isinstance(out, TensorOutput) and out.memory]
+    return any(_slice(at, report, frozenset(), tree).unwritten for at in memory)
+
+
 def garbage(trial: Trial, source: str) -> Diagnosis | None:
     """Where a kernel behind the wrong result read what nobody wrote: the end of a sentence that says so."""
     known = behind(trial, ast.parse(source))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import math
 
 import torch
 
+from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.behind import behind, garbage
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
@@ -61,6 +63,24 @@ def _elsewhere(trial: Trial, source: str) -> str:
         return "loads it from what torch.empty left there"
     gaps = any(isinstance(value, torch.Tensor) and not value.is_contiguous() for value in trial.arguments)
     return "loads it from the gap between the rows of an input" if gaps else ""
+
+
+def odd_input(trial: Trial, finding: Finding) -> Diagnosis | None:
+    """NaN where a number belongs, though an input holds NaN or Inf: where that counts, it must not."""
+    given = [
+        (name, value)
+        for name, value in zip(trial.names, trial.arguments, strict=True)
+        if isinstance(value, torch.Tensor) and value.is_floating_point() and not bool(value.isfinite().all())
+    ]
+    if finding.kind != "nan" or not given or not math.isfinite(finding.facts["expected"]):
+        return None
+    name, value = given[0]
+    what = "NaN" if bool(value.isnan().any()) else "Inf"
+    return (
+        f"NaN comes out where a number is right: {name} holds {what} in places, and 0 · {what} is NaN. Leave "
+        "out what must not count by a mask or by tl.where, not by a product.",
+        "the masks, and what is multiplied",
+    )
 
 
 def nothing_seen(source: str) -> Diagnosis | None:

@@ -16,7 +16,7 @@ from grader.judge.diagnosis.flow import (
     subtracts_maximum,
     sums_exponentials,
 )
-from grader.judge.diagnosis.nans import nothing_seen, out_of_numbers
+from grader.judge.diagnosis.nans import nothing_seen, odd_input, out_of_numbers
 from grader.judge.diagnosis.running import inverse_rescale
 from grader.judge.diagnosis.site import last, quoted
 from grader.judge.diagnosis.source import (
@@ -68,8 +68,8 @@ def special(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
             "of a masked lane or that it starts from.",
             "other= of the masked load, and the first maximum",
         )
-    if values == "normal":
-        return _plain(trial, finding, evidence)
+    if values == "normal" or finding.kind == "nan":
+        return odd_input(trial, finding) or _plain(trial, finding, evidence)
     return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, replace
@@ -9,13 +10,14 @@ from typing import Any
 
 import torch
 
-from grader.answers import Failed, Traced
+from grader.answers import Called, Failed, Traced
 from grader.challenge import Case, Challenge, Piece
 from grader.judge.case.attempt import again, untried
 from grader.judge.case.compare import Expected
 from grader.judge.case.link import RunnerLost, ask_to_load, pack_arguments
 from grader.judge.case.trial import Trial
 from grader.judge.challenges import weight
+from grader.judge.diagnosis.behind import of_nothing
 from grader.judge.diagnosis.launched import programs
 from grader.judge.failures import NotMeasured
 from grader.judge.pieces.spliced import Files
@@ -77,6 +79,7 @@ class Alone:
     def __init__(self, session: Session, source: str, trials: Sequence[Trial]) -> None:
         self.trials, self.lines = trials, session.request.source.count(b"\n") + 1
         self.request = replace(session.interpreting.request, source=source.encode())
+        self.tree = _last_of_each(ast.parse(source))
         self.tried: dict[bool, list[Trial]] = {}
         self.runner = session.interpreting.runner()
         try:
@@ -100,7 +103,19 @@ class Alone:
         raised = next((fault for fault in faults if fault.kind != "bounds"), None)
         if raised and piece.by in ("all", "values"):
             return Part(piece.name, "wrong", raised.line if raised.line <= self.lines else 0)
-        return Part(piece.name, STATES[piece.by](trials, piece))
+        state = STATES[piece.by](trials, piece)
+        return Part(piece.name, "not started" if state == "wrong" and self._left(trials, piece) else state)
+
+    def _left(self, trials: Sequence[Trial], piece: Piece) -> bool:
+        """Whether the piece's results, where they are wrong, are made from what its function never wrote."""
+        of = piece.results
+        wrong = [
+            trial for trial in trials if any(found.facts.get("result") in of for found in trial.findings)
+        ]
+        answers = [trial.answer.report for trial in wrong if trial.answer]
+        return bool(answers) and all(
+            isinstance(answer, Called) and of_nothing(answer, of, self.tree) for answer in answers
+        )
 
     def _try(self, forward: bool) -> list[Trial]:
         """The cases with this file, once each; none where its runner was lost.
@@ -133,6 +148,12 @@ class Alone:
         found = [] if isinstance(report, Failed) else [one for one in report.launches if one.kernel == kernel]
         known = all(len(program.steps) < STEPS for launch in found for program in launch.programs)
         return found if known else []
+
+
+def _last_of_each(tree: ast.Module) -> ast.Module:
+    """A file without definitions that a later one of the same name replaces."""
+    last = {getattr(node, "name", id(node)): node for node in tree.body}
+    return ast.Module([node for node in tree.body if last[getattr(node, "name", id(node))] is node], [])
 
 
 def _chosen(session: Session, challenge: Challenge, whole: bool) -> list[Trial]:

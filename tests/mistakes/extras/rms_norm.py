@@ -175,6 +175,22 @@ mistakes = [
         so_far="reads of x ✓ · y ✓ · what backward reads ✓ · not started: dx, partial sums, column sums",
     ),
     Mistake(
+        "half done: y is stored, rstd is not kept yet",
+        swap={"    tl.store(rstd_ptr + offs_m, rstd, mask=rows)\n": ""},
+        fails="correct",
+        says="backward_kernel reads rstd_ptr, and torch.empty leaves anything there",
+        so_far="reads of x ✓ · y ✓ · dx ✓ · partial sums ✓ · column sums ✓ · "
+        "not started: what backward reads",
+    ),
+    Mistake(
+        "half done: dx is stored, the partial sums are not yet",
+        swap={"    tl.store(dweight_part_ptr + pid * n_cols + offs_n, dweight, mask=mask)\n": ""},
+        fails="correct",
+        says="column_sum_kernel reads part_ptr, and torch.empty leaves anything there",
+        so_far="reads of x ✓ · y ✓ · what backward reads ✓ · dx ✓ · column sums ✓ · "
+        "not started: partial sums",
+    ),
+    Mistake(
         "half done: the columns are not summed",
         swap={},
         fails="correct",
