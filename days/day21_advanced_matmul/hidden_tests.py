@@ -5,15 +5,9 @@ from __future__ import annotations
 import torch
 
 from grader.challenge import Case, Challenge, Speed
-from grader.formulas.drawing import tensor
+from grader.formulas.drawing import counts, tensor
 from grader.formulas.dtypes import BRAIN, HALF
 from grader.formulas.matmul import overflow
-
-
-def sizes(groups: str) -> list[int]:
-    """The group sizes that `3+0+2x7` spells: 3, 0, 7, 7."""
-    parts = [part.split("x") for part in groups.split("+")]
-    return [int(part[-1]) for part in parts for _ in range(int(part[0]) if len(part) > 1 else 1)]
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -21,7 +15,7 @@ def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
 
     With `overflows`, sums leave fp16 and come back.
     """
-    group_sizes = sizes(case.groups)
+    group_sizes = counts(case.groups)
     x = tensor(case, draw, "x", sum(group_sizes), case.k)
     w = tensor(case, draw, "w", len(group_sizes), case.k, case.n)
     if "overflows" in case:

@@ -32,3 +32,9 @@ def holding(draw: Draw, values: Tensor) -> Tensor:
 def shape_of(case: Case, *sides: str) -> list[int]:
     """The sides that the case has, in this order: none of them is the shape of a single number."""
     return [case.get(side) for side in sides if side in case]
+
+
+def counts(words: str) -> list[int]:
+    """The numbers that `3+0+2x7` spells, so that a case can be named: 3, 0, 7, 7."""
+    parts = [part.split("x") for part in words.split("+")]
+    return [int(part[-1]) for part in parts for _ in range(int(part[0]) if len(part) > 1 else 1)]

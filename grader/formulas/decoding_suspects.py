@@ -1,0 +1,91 @@
+"""What a learner may have computed in the place of a decoding step's attention."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from grader.formulas.attention import LOG2_E
+from grader.formulas.blocks import BLOCKS, whole_blocks
+from grader.formulas.decoding import Rules
+
+Right = Rules()
+
+
+def from_zero(s: Tensor, v: Tensor, part: int) -> Tensor:
+    """A running maximum that starts at 0, where fp32 underflows."""
+    p = torch.exp((s - s.amax(dim=1, keepdim=True).clamp(min=0)).float()).to(s.dtype)
+    return torch.einsum("hn,hnd->hd", p, v) / p.sum(dim=1)[:, None]
+
+
+def from_zero_to_zero(s: Tensor, v: Tensor, part: int) -> Tensor:
+    """The same where a sum of 0 is not divided by."""
+    return from_zero(s, v, part).nan_to_num(0.0)
+
+
+def ending_early(block: int) -> Callable[[list[int], int, int], range]:
+    """The keys of whole blocks alone."""
+    return lambda lengths, i, s: range(whole_blocks(lengths[i], block))
+
+
+def reached(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor, scale: float) -> Tensor:
+    """NaN where NaN lies behind a sequence's length."""
+    o = Right(q, k, v, lengths, scale)
+    for i, length in enumerate(lengths.tolist()):
+        for x in (k, v):
+            o[i] += 0 * x[i, length:].sum()
+    return o
+
+
+def unnormalised(s: Tensor, v: Tensor, part: int) -> Tensor:
+    return torch.einsum("hn,hnd->hd", torch.exp(s - s.amax(dim=1, keepdim=True)), v)
+
+
+SUSPECTS = {
+    "The scale is missing: the scores are q · k · scale.": Rules(scaled=lambda scale: 1.0),
+    "The scale is applied twice: once is enough, to q or to the scores.": Rules(scaled=lambda x: x * x),
+    "The sign of the scale is lost.": Rules(scaled=abs),
+    "exp2 is given plain scores: exp(x) is exp2(x · log2(e)), and log2(e) is missing.": Rules(
+        scaled=lambda scale: scale / LOG2_E
+    ),
+    "log2(e) is in the scale, and then exp is called where exp2 belongs.": Rules(
+        scaled=lambda scale: scale * LOG2_E
+    ),
+    "Keys past a sequence's length are seen: sequence i has lengths[i] keys, and behind them the cache holds "
+    "what it held before.": Rules(seen=lambda lengths, i, s: range(s)),
+    "What lies behind a sequence's length reaches the result: it weighs 0, but 0 · NaN is NaN. Load neither "
+    "k nor v there.": reached,
+    "Every sequence takes the length of the first one: sequence i has lengths[i] keys.": Rules(
+        seen=lambda lengths, i, s: range(lengths[0])
+    ),
+    "One key too many is seen: those of sequence i are 0 to lengths[i] - 1.": Rules(
+        seen=lambda lengths, i, s: range(lengths[i] + 1)
+    ),
+    "A sequence's last key is left out: its keys are 0 to lengths[i] - 1.": Rules(
+        seen=lambda lengths, i, s: range(max(lengths[i] - 1, 0))
+    ),
+    "A sequence's first key is left out: its keys are 0 to lengths[i] - 1.": Rules(
+        seen=lambda lengths, i, s: range(1, lengths[i])
+    ),
+    "A sequence without keys comes out NaN: its result is 0, and 0 / 0 is not.": Rules(empty=math.nan),
+    "Every head reads the keys and values of head 0.": Rules(reads=lambda h, group, h_k, i: 0 * h),
+    "Every sequence reads the keys and values of the first one.": lambda q, k, v, lengths, scale: Right(
+        q, k[:1].expand(k.shape), v[:1].expand(v.shape), lengths, scale
+    ),
+    "The keys are taken for the values.": lambda q, k, v, lengths, scale: Right(q, k, k, lengths, scale),
+    "The result is not divided by the sum of the weights.": Rules(weighed=unnormalised),
+    "The running maximum starts at 0: if all scores are far below, exp of the distance underflows.": Rules(
+        weighed=from_zero
+    ),
+    "A maximum of 0 comes from where nothing is, a start or a part that is not there: if all scores are far "
+    "below, exp of the distance underflows.": Rules(weighed=from_zero_to_zero),
+    **{
+        f"The last keys are left out: only whole blocks are visited. (Blocks of {n} keys.)": Rules(
+            seen=ending_early(n)
+        )
+        for n in BLOCKS
+    },
+}

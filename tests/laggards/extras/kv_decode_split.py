@@ -1,0 +1,42 @@
+"""Extra: right answers that leave most SMs idle, or move the cache through memory once more."""
+
+from __future__ import annotations
+
+from grader.dev.planted import Laggard
+
+WIDENED = """@triton.jit
+def widen_kernel(
+    x_ptr, wide_ptr, rows, s, h, stride_b, stride_s, stride_h, D: tl.constexpr, BLOCK: tl.constexpr
+):
+    row = tl.program_id(0).to(tl.int64) * 32 + tl.arange(0, 32)
+    offs_d = tl.arange(0, BLOCK)
+    at = row // (s * h) * stride_b + row // h % s * stride_s + row % h * stride_h
+    mask = (row < rows)[:, None] & (offs_d < D)[None, :]
+    x = tl.load(x_ptr + at[:, None] + offs_d[None, :], mask=mask)
+    tl.store(wide_ptr + row[:, None] * D + offs_d[None, :], x, mask=mask)
+
+
+def widened(x):
+    b, s, h, d = x.shape
+    wide = torch.empty(b, s, h, d, dtype=torch.float32, device=x.device)
+    widen_kernel[(triton.cdiv(b * s * h, 32),)](
+        x, wide, b * s * h, s, h, *x.stride()[:3], D=d, BLOCK=triton.next_power_of_2(d)
+    )
+    return wide
+
+
+"""
+
+laggards = [
+    # 32 programs for 132 SMs, and each of them reads 16.8 MB.
+    Laggard("one program a head", swap={"return max(min(wanted, triton.cdiv(keys, block)), 1)": "return 1"}),
+    # 2 bytes read, 4 written and 4 read of every element: five times the bytes.
+    Laggard(
+        "the caches are converted to fp32 first",
+        swap={
+            "def choose_splits": f"{WIDENED}def choose_splits",
+            "    S = k_cache.shape[1]\n": "    k_cache, v_cache = widened(k_cache), widened(v_cache)\n"
+            "    S = k_cache.shape[1]\n",
+        },
+    ),
+]

@@ -1,0 +1,231 @@
+"""Extra: what goes wrong when keys are split over programs, and what the grader must say about it."""
+
+from __future__ import annotations
+
+from grader.dev.planted import Mistake
+
+ACC = "acc = acc * alpha + tl.sum(p[:, None] * v.to(tl.float32), axis=0)"
+DIVIDED = " / tl.where(l_i == 0, 1.0, l_i)"
+END = "end = tl.minimum(first + share, length)"
+FACTOR = "factor = tl.exp2(m_s - tl.max(m_s, axis=0))"
+KEYS = "k = tl.load(k_ptr + offs_n[:, None] * stride_ks + offs_d[None, :], mask=mask, other=0.0)"
+LENGTH = "length = tl.load(lengths_ptr + pid_b)"
+MASK = "mask = seen[:, None] & (offs_d < D)[None, :]"
+MERGED = "o = tl.sum(o_s * factor[:, None], axis=0)"
+OF_K = "k_ptr += pid_b * stride_kb + pid_h * stride_kh"
+OF_V = "v_ptr += pid_b * stride_vb + pid_h * stride_vh"
+OFFS_N = "offs_n = start_n + tl.arange(0, BLOCK_N).to(tl.int64)"
+PART = "part = tl.program_id(0).to(tl.int64) * tl.num_programs(1) + tl.program_id(1)"
+SCORES = "s = tl.sum(q[None, :] * k.to(tl.float32), axis=1) * (scale * LOG2_E)"
+SEEN = "seen = offs_n < end"
+SHARE = "share = tl.cdiv(tl.cdiv(length, BLOCK_N), tl.num_programs(1)) * BLOCK_N"
+START = "m_i = tl.full((), LOWEST, tl.float32)"
+STORES = """    tl.store(m_ptr + part, m_i)
+    tl.store(l_ptr + part, l_i)
+    tl.store(o_ptr + part * D + offs_d, acc, mask=offs_d < D)
+"""
+SUMS = "l_i = tl.sum(l_s * factor, axis=0)"
+TO_O = "tl.store(o_ptr + part * D + offs_d, acc, mask=offs_d < D)"
+VALUES = "v = tl.load(v_ptr + offs_n[:, None] * stride_vs + offs_d[None, :], mask=mask, other=0.0)"
+
+mistakes = [
+    Mistake(
+        "an empty split leaves what stood there before",
+        swap={STORES: "    if end > first:\n" + STORES.replace("    tl.", "        tl.")},
+        fails="correct",
+        says="memory that nobody wrote",
+    ),
+    Mistake(
+        "an empty split has the maximum -inf, and the merge no exception",
+        swap={START: 'm_i = tl.full((), -float("inf"), tl.float32)'},
+        fails="correct",
+        says="NaN comes out of numbers",
+    ),
+    Mistake(
+        "values behind the length are loaded",
+        swap={
+            VALUES: VALUES.replace(
+                "mask=mask", "mask=(offs_n < length + BLOCK_N)[:, None] & (offs_d < D)[None, :]"
+            )
+        },
+        fails="correct",
+        says="past the end of v_cache",
+    ),
+    Mistake(
+        "keys behind the length are loaded",
+        swap={KEYS: KEYS.replace("mask=mask", "mask=(offs_d < D)[None, :]")},
+        fails="correct",
+        says="past the end of k_cache",
+    ),
+    Mistake(
+        "the length is taken to be s",
+        swap={
+            "lengths_ptr, m_ptr, l_ptr, o_ptr, n_heads, scale": "length, m_ptr, l_ptr, o_ptr, n_heads, scale",
+            LENGTH: "pass",
+            "q, k_cache, v_cache, lengths, maxima": "q, k_cache, v_cache, S, maxima",
+        },
+        fails="correct",
+        says="past a sequence's length",
+    ),
+    Mistake(
+        "every sequence has the length of the first",
+        swap={LENGTH: "length = tl.load(lengths_ptr)"},
+        fails="correct",
+        says="length of the first one",
+    ),
+    Mistake(
+        "the lengths are read by query, not by sequence",
+        swap={LENGTH: "length = tl.load(lengths_ptr + tl.program_id(0))"},
+        fails="correct",
+        says="past the end of lengths",
+    ),
+    Mistake(
+        "the last key is left out",
+        swap={LENGTH: "length = tl.maximum(tl.load(lengths_ptr + pid_b) - 1, 0)"},
+        fails="correct",
+        says="last key is left out",
+    ),
+    Mistake(
+        "parts are added up without their factors",
+        swap={FACTOR: "factor = tl.exp2(0.0 * m_s)"},
+        fails="correct",
+        says="added up as they are",
+    ),
+    Mistake(
+        "the sums have no factors",
+        swap={SUMS: "l_i = tl.sum(l_s, axis=0)"},
+        fails="correct",
+        says="their l have none",
+    ),
+    Mistake(
+        "the results have no factors",
+        swap={MERGED: "o = tl.sum(o_s, axis=0)"},
+        fails="correct",
+        says="their o have none",
+    ),
+    Mistake(
+        "exp of maxima in base 2",
+        swap={FACTOR: "factor = tl.exp(m_s - tl.max(m_s, axis=0))"},
+        fails="correct",
+        says="exp where exp2 belongs",
+    ),
+    Mistake(
+        "parts are averaged",
+        swap={
+            TO_O: TO_O.replace("acc", "acc / tl.where(l_i == 0, 1.0, l_i)"),
+            "tl.store(l_ptr + part, l_i)": "tl.store(l_ptr + part, (l_i > 0).to(tl.float32))",
+            FACTOR: "factor = tl.exp2(0.0 * m_s)",
+        },
+        fails="correct",
+        says="parts are averaged",
+    ),
+    Mistake(
+        "parts weigh as much as they have keys",
+        swap={
+            TO_O: TO_O.replace("acc", "acc / tl.where(l_i == 0, 1.0, l_i) * tl.maximum(end - first, 0)"),
+            "tl.store(l_ptr + part, l_i)": "tl.store(l_ptr + part, tl.maximum(end - first, 0) * 1.0)",
+            FACTOR: "factor = tl.exp2(0.0 * m_s)",
+        },
+        fails="correct",
+        says="weighed by their keys",
+    ),
+    Mistake(
+        "splits of a query store over one another",
+        swap={PART: PART.replace(" + tl.program_id(1)", "")},
+        fails="correct",
+        says="torch.empty",
+    ),
+    Mistake(
+        "queries store over one another",
+        swap={PART: "part = pid_b * tl.num_programs(1) + tl.program_id(1)"},
+        fails="correct",
+        says="torch.empty",
+    ),
+    Mistake(
+        "the merge looks at a part that is not there",
+        swap={
+            "m_s = tl.load(m_ptr + query * n_splits + offs_s, mask=offs_s < n_splits, other=LOWEST)": (
+                "m_s = tl.load(m_ptr + query * n_splits + offs_s)"
+            )
+        },
+        fails="correct",
+        says="Unmasked load",
+    ),
+    Mistake(
+        "parts that are not there have the maximum 0",
+        swap={"mask=offs_s < n_splits, other=LOWEST)": "mask=offs_s < n_splits, other=0.0)"},
+        fails="correct or edges",
+        says="a part that is not there",
+    ),
+    Mistake(
+        "the last splits are left out where there is no power of two of them",
+        swap={
+            "BLOCK_S=triton.next_power_of_2(n_splits)": "BLOCK_S=triton.next_power_of_2(n_splits + 1) // 2"
+        },
+        fails="correct",
+        says="power of two or not",
+    ),
+    Mistake(
+        "the share is rounded down",
+        swap={SHARE: "share = tl.maximum(length // BLOCK_N // tl.num_programs(1), 1) * BLOCK_N"},
+        fails="correct",
+        says="do not reach",
+    ),
+    Mistake(
+        "a split goes on to the next one's first block",
+        swap={END: "end = tl.minimum(first + share + 1, length)"},
+        fails="correct",
+        says="first key of a part",
+    ),
+    Mistake(
+        "a split ends behind the length",
+        swap={END: "end = first + share"},
+        fails="correct",
+        says="past the end of k_cache",
+    ),
+    Mistake(
+        "no keys are 0 / 0",
+        swap={DIVIDED: " / l_i"},
+        fails="correct",
+        says="0 / 0",
+    ),
+    Mistake(
+        "o is not rescaled when the maximum rises",
+        swap={ACC: ACC.replace("acc * alpha", "acc")},
+        fails="correct",
+        says="added up to o is not rescaled",
+    ),
+    Mistake(
+        "the scale is left out",
+        swap={SCORES: SCORES.replace("scale * LOG2_E", "LOG2_E")},
+        fails="correct",
+        says="scale is missing",
+    ),
+    Mistake(
+        "values are read by the strides of the keys",
+        swap={
+            OF_V: OF_V.replace("_v", "_k").replace("k_ptr", "v_ptr"),
+            VALUES: VALUES.replace("stride_vs", "stride_ks"),
+        },
+        fails="correct or edges",
+        says="another tensor's",
+    ),
+    Mistake(
+        "32-bit offsets",
+        swap={OFFS_N: "offs_n = start_n + tl.arange(0, BLOCK_N)"},
+        fails="edges",
+        says="2³¹",
+    ),
+    Mistake(
+        "the host reads the longest length",
+        swap={"    S = k_cache.shape[1]\n": "    S = int(lengths.max()) if B else 0\n"},
+        fails="correct",
+        says="on the host",
+    ),
+    Mistake(
+        "torch merges the parts",
+        swap={"    return out\n": "    return out * 1\n"},
+        fails="honest",
+        says="torch",
+    ),
+]
