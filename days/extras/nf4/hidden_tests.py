@@ -106,7 +106,7 @@ DEQUANTIZE = [
     Case(n=20011, block=64, dtype=HALF),
     Case(n=6001, block=64, exact=True, dtype=HALF),
     Case(n=700, block=64, layout="offset", dtype=HALF),
-    Case(n=700, block=64, layout="offset", exact=True, dtype=HALF),
+    Case(n=1400, block=64, layout="offset", exact=True, dtype=HALF),
     Case(n=700, block=64, values="zeros", dtype=HALF),
     Case(n=700, block=64, values="large", dtype=HALF),
     Case(n=700, block=64, values="heavy", dtype=HALF),

@@ -1,9 +1,171 @@
-"""Extra: what is done wrong, and what the grader must say about it."""
+"""Extra: what goes wrong on the way into four bits and back, and what the grader must say about it."""
 
 from __future__ import annotations
 
 from grader.dev.planted import Mistake
 
-mistakes: list[Mistake] = [
-    # Mistake("no mask", swap={"mask = offs < n": "mask = offs >= 0"}, fails="correct", says="mask"),
+ABSMAX = "absmax = tl.max(tl.abs(x), axis=1)"
+CODE = "code += tl.where(ratio > tl.gather(edges, code + (step - 1), 0), step, 0)"
+GET_HIGH = "high = tl.gather(levels, (packed >> 4).to(tl.int32), 0)"
+GET_LOW = "low = tl.gather(levels, (packed & 0xF).to(tl.int32), 0)"
+GUARD = "tl.where(absmax > 0, absmax, 1.0)[:, None]"
+LOAD = "tl.load(packed_ptr + offs_byte, mask=2 * offs_byte < n, other=0)"
+PACK = "((high << 4) | low).to(tl.uint8)"
+STORE = "tl.store(packed_ptr + offs_byte, ((high << 4) | low).to(tl.uint8), mask=2 * offs_byte < n)"
+X = "tl.load(x_ptr + offs, mask=offs < n, other=0.0)"
+Y = "y = tl.reshape(tl.interleave(high, low), (ROWS, BLOCK)) * absmax[:, None]"
+SIZE = "packed = torch.empty(triton.cdiv(n, 2),"
+WIDE = "    # 64 bits: n may pass 2**31.\n    rows = tl.program_id(0).to(tl.int64)"
+
+mistakes = [
+    Mistake(
+        "into bytes, the halves have changed places",
+        swap={PACK: "((low << 4) | high).to(tl.uint8)"},
+        fails="correct",
+        says="changed places",
+    ),
+    Mistake(
+        "out of bytes, the halves have changed places",
+        swap={Y: Y.replace("high, low", "low, high")},
+        fails="correct",
+        says="changed places",
+    ),
+    Mistake(
+        "the last byte of an odd n is forgotten",
+        swap={
+            SIZE: "packed = torch.empty(n // 2,",
+            STORE: STORE.replace("2 * offs_byte <", "2 * offs_byte + 1 <"),
+        },
+        fails="correct",
+        says="shape",
+    ),
+    Mistake(
+        "the last byte of an odd n is not written",
+        swap={STORE: STORE.replace("2 * offs_byte <", "2 * offs_byte + 1 <")},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake(
+        "the last byte of an odd n is not read",
+        swap={LOAD: LOAD.replace("2 * offs_byte <", "2 * offs_byte + 1 <")},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "0 / 0 in a block of zeros",
+        swap={GUARD: "absmax[:, None]"},
+        fails="correct",
+        says="Level 0 is code 7",
+    ),
+    Mistake(
+        "one absmax for all rows of a program",
+        swap={ABSMAX: "absmax = tl.zeros((ROWS,), tl.float32) + tl.max(tl.abs(x))"},
+        fails="correct",
+        says="each block has its own",
+    ),
+    Mistake(
+        "absmax is signed",
+        swap={ABSMAX: "absmax = tl.max(x, axis=1)"},
+        fails="correct",
+        says="largest |element|",
+    ),
+    Mistake(
+        "the last block is filled up with ones",
+        swap={X: X.replace("other=0.0", "other=1.0")},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "the last block is not masked",
+        swap={X: "tl.load(x_ptr + offs)"},
+        fails="correct",
+        says="Unmasked load",
+    ),
+    Mistake(
+        "on an edge the upper level is taken",
+        swap={CODE: CODE.replace("ratio >", "ratio >=")},
+        fails="edges or correct",
+        says="the lower one is wanted",
+    ),
+    Mistake(
+        "the level below is taken, not the nearest",
+        swap={
+            "(LEVELS[i] + LEVELS[i + 1]) / 2": "LEVELS[i + 1]",
+        },
+        fails="correct",
+        says="level below",
+    ),
+    Mistake(
+        "the levels are equal steps",
+        swap={"(LEVELS[i] + LEVELS[i + 1]) / 2": "(2 * i - 14) / 15"},
+        fails="correct",
+        says="equal steps",
+    ),
+    Mistake(
+        "the search stops after three questions",
+        swap={"tl.static_range(4)": "tl.static_range(3)"},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "the levels are rounded to fp16",
+        swap={
+            "levels = table_of(LEVELS, 16)": "levels = table_of(LEVELS, 16).to(tl.float16).to(tl.float32)",
+        },
+        fails="correct or edges",
+        says="rounded to fp16",
+    ),
+    Mistake(
+        "absmax is rounded to fp16",
+        swap={Y: Y.replace("absmax[:, None]", "absmax.to(tl.float16).to(tl.float32)[:, None]")},
+        fails="correct or edges",
+        says="rounded to fp16",
+    ),
+    Mistake(
+        "absmax is left out",
+        swap={Y: Y.replace(" * absmax[:, None]", "")},
+        fails="correct",
+        says="absmax is left out",
+    ),
+    Mistake(
+        "absmax of a block of bytes",
+        swap={"absmax = tl.load(absmax_ptr + rows, mask": "absmax = tl.load(absmax_ptr + rows // 2, mask"},
+        fails="correct",
+        says="counted in bytes",
+    ),
+    Mistake(
+        "codes are signed",
+        swap={GET_HIGH: GET_HIGH.replace("packed >>", "packed.to(tl.int8, bitcast=True) >>")},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
+        "half done: the low halves are still to come",
+        swap={GET_LOW: "low = high"},
+        fails="correct",
+        says="Each high half counts twice",
+    ),
+    Mistake(
+        "offsets in 32 bits on the way in",
+        swap={
+            WIDE: WIDE.replace(".to(tl.int64)", ""),
+        },
+        fails="edges",
+        says="2³¹",
+    ),
+    Mistake(
+        "torch copies x first",
+        swap={
+            "    n = x.numel()\n": "    x = x.clone()\n    n = x.numel()\n",
+        },
+        fails="honest",
+        says="torch",
+    ),
+    Mistake(
+        "half done: dequantising is not begun",
+        swap={},
+        fails="correct",
+        says="",
+        undone=("dequantize_kernel",),
+    ),
 ]
