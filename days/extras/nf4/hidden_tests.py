@@ -14,7 +14,7 @@ GRID = Own("grid")  # levels, and the two edges beside 0, which alone are number
 
 
 def inputs(case: Case, draw) -> tuple[Tensor, int]:
-    """x and block; block j is 2 ** (j % 5 - 2) times as large, and with `hole` one block is 0."""
+    """x and block; each block is 1/4 to 4 times as large, and with `hole` one is 0."""
     if case.values == GRID:
         x = draw(case.n, values="zeros")
         chosen = torch.cat((levels(x), edges(x)[6:8]))
@@ -22,10 +22,12 @@ def inputs(case: Case, draw) -> tuple[Tensor, int]:
         x[:: case.block] = 1.0
     else:
         x = draw(case.n)
-    at = torch.arange(case.n, device=x.device) // case.block
-    x *= 2.0 ** (at % 5 - 2)
+    sizes = draw.integers(-(-case.n // case.block), low=-2, high=3).to(x.dtype).exp2()
+    whole = x[: case.n // case.block * case.block]
+    whole.view(-1, case.block).mul_(sizes[: case.n // case.block, None])
+    x[len(whole) :] *= sizes[-1:]
     if "hole" in case:
-        x[at == case.hole] = 0
+        x[case.hole * case.block : (case.hole + 1) * case.block] = 0
     return x, case.block
 
 
