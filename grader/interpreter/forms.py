@@ -76,6 +76,13 @@ def _looked_up(x_ptr, out_ptr, BLOCK: tl.constexpr):
     tl.store(out_ptr + offs, tl.gather(tl.load(x_ptr + offs), at.to(tl.int32), 0))
 
 
+@triton.jit
+def _missed(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)
+    found = tl.gather(tl.load(x_ptr + offs), 2 * offs - BLOCK // 2, 0)
+    tl.store(out_ptr + offs, tl.where(found == found, found, 9.0))
+
+
 _X = torch.linspace(-3, 4, 16)
 _AT = torch.arange(16)
 _BYTE = _AT * 37 % 256
@@ -99,5 +106,8 @@ FORMS: dict[str, Callable[[], bool]] = {
     "words of tl as methods": lambda: _gives(_methods, (_X * _X).sqrt() + _X.floor()),
     "bytes": lambda: _gives(_bytes, _TURNED.float()),
     "look-ups by tl.gather": lambda: _gives(_looked_up, _X[_BYTE // 16]),
+    "look-ups beside the table": lambda: _gives(
+        _missed, torch.where((_AT >= 4) & (_AT < 12), _X[(2 * _AT - 8) % 16], 9.0)
+    ),
     "grids that are lists": lambda: _gives(_alias, _X, grid=[1]) and _gives(_alias, _X, grid=lambda _: [1]),
 }

@@ -23,7 +23,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         *(f"GridExecutor.{name}" for name in ("__init__", "__call__", "_init_args_hst", "_restore_args_dev")),
         *(f"InterpreterBuilder.{name}" for name in ("set_grid_dim", "set_grid_idx", "binary_op", "unary_op")),
         *(f"InterpreterBuilder.create_{name}" for name in ("dot", "fma", "fp_to_fp", "clampf", "maxnumf")),
-        *("InterpreterBuilder.cast_impl", "InterpreterBuilder.get_all_ones_value"),
+        *(f"InterpreterBuilder.{name}" for name in ("cast_impl", "get_all_ones_value", "create_gather")),
         *(f"_interpreter.{name}" for name in ("load", "store", "atomic_rmw", "atomic_cas")),
         *(f"interpreter_builder.{name}" for name in ("options", "grid_dim", "grid_idx")),
         *("ReduceOps.sum", "ScanOps.cumsum", "ScanOps.cumprod"),

@@ -5,9 +5,9 @@ truncate fp32→bf16 instead of rounding to nearest even, let NaN through tl.max
 cannot add bf16 or exchange floats atomically, cannot call libdevice, and cannot autotune without a driver.
 They keep a comparison in the dtype of what is compared, multiply blocks of any size as if there were neither
 TF32 nor fp16 sums, take no float or bool argument as a tensor, no constant of a file to the left of a block,
-no list as a grid, no ~ of unsigned integers, and no word of tl.math as a method. From 3.6 on at least, they
-lose carries where fp32 becomes fp8, read e4m3's NaN as 480, and keep more bits of sums of fp8 products than a
-GPU does.
+no list as a grid, no ~ of unsigned integers, and no word of tl.math as a method, and tl.gather beyond a table
+counts from its other end. From 3.6 on at least, they lose carries where fp32 becomes fp8, read e4m3's NaN as
+480, and keep more bits of sums of fp8 products than a GPU does.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ def install() -> None:
     _repair_extrema(builder)
     _repair_exchange(builder)
     _repair_ones(builder)
+    _repair_gather(builder)
     _repair_arguments()
     _repair_constants()
     _repair_methods()
@@ -168,6 +169,19 @@ def _repair_ones(builder: Any) -> None:
         return _Handle(np.full(1, np.iinfo(dtype).max, dtype), type.scalar)
 
     builder.get_all_ones_value = get_all_ones_value
+
+
+def _repair_gather(builder: Any) -> None:
+    """tl.gather beyond its table reads on a GPU whatever lies there; numpy counts from the end, or raises."""
+    stock = builder.create_gather
+
+    def create_gather(self: Any, src: Any, indices: Any, axis: int) -> Any:
+        inside = (indices.data >= 0) & (indices.data < src.data.shape[axis])
+        found = stock(self, src, _Handle(np.where(inside, indices.data, 0), indices.dtype), axis)
+        nobody = np.frombuffer(b"\xff" * found.data.itemsize, found.data.dtype)  # NaN, of floats
+        return _Handle(np.where(inside, found.data, nobody), found.dtype)
+
+    builder.create_gather = create_gather
 
 
 def _repair_autotune() -> None:

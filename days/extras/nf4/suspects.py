@@ -14,7 +14,6 @@ LEVELS = (
     *(0.24611230194568634, 0.33791524171829224, 0.44070982933044434, 0.5626170039176941),
     *(0.7229568362236023, 1.0),
 )
-ZERO = 7  # the code of level 0
 TIE = 2.0**-20  # relative, by which a quotient may miss an edge and still be beside it
 
 
@@ -48,8 +47,8 @@ def ratios(x: Tensor, absmax: Tensor, block: int) -> Tensor:
 
 
 def pack(codes: Tensor) -> Tensor:
-    """Two codes a byte, the first one in the high half; beside the last of an odd number stands a zero."""
-    high, low = torch.nn.functional.pad(codes, (0, len(codes) % 2), value=ZERO).view(-1, 2).unbind(1)
+    """Two codes a byte, the first one in the high half."""
+    high, low = codes.view(-1, 2).unbind(1)
     return (high << 4 | low).to(torch.uint8)
 
 
@@ -73,7 +72,9 @@ def quantized(
         put: codes into bytes.
     """
     absmax = scale(x, block)
-    return put(code(ratios(x, absmax, block))), absmax.float()
+    ratio = ratios(x, absmax, block)
+    # Beside the last of an odd number stands the code of a 0, as lanes past the end have it.
+    return put(code(torch.nn.functional.pad(ratio, (0, len(x) % 2)))), absmax.float()
 
 
 def dequantized(
@@ -116,12 +117,18 @@ def swapped(codes: Tensor) -> Tensor:
 
 def halves(codes: Tensor) -> Tensor:
     """The second half of all codes in the low halves of the bytes."""
-    high, low = torch.nn.functional.pad(codes, (0, len(codes) % 2), value=ZERO).view(2, -1)
+    high, low = codes.view(2, -1)
     return (high << 4 | low).to(torch.uint8)
 
 
 def of_whole(x: Tensor, block: int) -> Tensor:
     return largest(x, block) * 0 + x.abs().max()
+
+
+def of_program(x: Tensor, block: int) -> Tensor:
+    """As if the 4096 elements of a program were one block."""
+    programs = in_blocks(largest(x, block), 4096 // block)
+    return programs.amax(dim=1).repeat_interleave(4096 // block)[: -(-len(x) // block)]
 
 
 def of_signed(x: Tensor, block: int) -> Tensor:
@@ -133,9 +140,13 @@ def even_steps(ratio: Tensor) -> Tensor:
     return ((ratio + 1) * 7.5).round().long().clamp(0, 15)
 
 
-def by_count(ratio: Tensor) -> Tensor:
-    """The level below."""
+def below(ratio: Tensor) -> Tensor:
+    """The level below, or at the ratio."""
     return (torch.bucketize(ratio.double(), levels(ratio), right=True) - 1).clamp(0, 15)
+
+
+def strictly_below(ratio: Tensor) -> Tensor:
+    return (torch.bucketize(ratio.double(), levels(ratio)) - 1).clamp(0, 15)
 
 
 def above(ratio: Tensor) -> Tensor:
@@ -149,8 +160,9 @@ def upper(ratio: Tensor) -> Tensor:
 def zero_is_lowest(x: Tensor, block: int) -> tuple[Tensor, Tensor]:
     """0 / 0 is NaN, and above no edge."""
     packed, absmax = quantized(x, block)
-    lost = (absmax == 0).repeat_interleave(block)[: len(x)]
-    return pack(torch.where(lost, 0, unpack(packed)[: len(x)])), absmax
+    codes = unpack(packed)
+    lost = (absmax == 0).repeat_interleave(block)[: len(codes)]
+    return pack(torch.where(lost, 0, codes)), absmax
 
 
 def other(function: Callable, **how: Callable) -> Callable:
@@ -164,11 +176,15 @@ OF_QUANTIZE = {
     ),
     "The second half of x is in the low halves: a byte holds two neighbours.": other(quantized, put=halves),
     "absmax is that of all of x: each block has its own.": other(quantized, scale=of_whole),
+    "The blocks of a program share one absmax: each block has its own.": other(quantized, scale=of_program),
     "absmax is the largest element: it is the largest |element|.": other(quantized, scale=of_signed),
     "The levels are taken to be equal steps: they lie closer together around 0.": other(
         quantized, code=even_steps
     ),
-    "This is the level below each ratio: the nearest one is wanted.": other(quantized, code=by_count),
+    "This is the level below each ratio: the nearest one is wanted.": other(quantized, code=below),
+    "This is the level below each ratio, even of one that is a level: the nearest one is wanted.": other(
+        quantized, code=strictly_below
+    ),
     "This is the level above each ratio: the nearest one is wanted.": other(quantized, code=above),
     "Halfway between two levels this takes the upper one: the lower one is wanted.": other(
         quantized, code=upper
@@ -204,11 +220,5 @@ OF_DEQUANTIZE = {
     ),
     "The levels are taken to be equal steps: they are those of LEVELS.": other(
         dequantized, level=lambda packed: torch.linspace(-1, 1, 16, dtype=torch.float64, device=packed.device)
-    ),
-    "The levels are rounded to fp16: only the result is.": other(
-        dequantized, level=lambda packed: levels(packed).half().double()
-    ),
-    "absmax is rounded to fp16: only the result is.": other(
-        dequantized, spread=lambda absmax, block: absmax.half().to(absmax.dtype).repeat_interleave(block)
     ),
 }

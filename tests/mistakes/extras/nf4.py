@@ -43,7 +43,7 @@ mistakes = [
         "the last byte of an odd n is not written",
         swap={STORE: STORE.replace("2 * offs_byte <", "2 * offs_byte + 1 <")},
         fails="correct",
-        says="never written",
+        says="absmax: right in every case",
     ),
     Mistake(
         "the last byte of an odd n is not read",
@@ -113,13 +113,13 @@ mistakes = [
             "levels = table_of(LEVELS, 16)": "levels = table_of(LEVELS, 16).to(tl.float16).to(tl.float32)",
         },
         fails="correct or edges",
-        says="rounded to fp16",
+        says="is right",
     ),
     Mistake(
         "absmax is rounded to fp16",
         swap={Y: Y.replace("absmax[:, None]", "absmax.to(tl.float16).to(tl.float32)[:, None]")},
         fails="correct or edges",
-        says="rounded to fp16",
+        says="is right",
     ),
     Mistake(
         "absmax is left out",
@@ -137,7 +137,7 @@ mistakes = [
         "codes are signed",
         swap={GET_HIGH: GET_HIGH.replace("packed >>", "packed.to(tl.int8, bitcast=True) >>")},
         fails="correct",
-        says="",
+        says="NaN",
     ),
     Mistake(
         "half done: the low halves are still to come",
