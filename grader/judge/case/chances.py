@@ -117,8 +117,8 @@ def _lie_alike(trial: Trial) -> bool:
     return given is None or upstream is None or given.stride() == upstream.stride()
 
 
-def bound(variance: torch.Tensor | float, largest: float) -> torch.Tensor:
-    """How far a sum may stray: the t at which Bernstein's bound is FALSE_ALARM."""
-    log = math.log(2 / FALSE_ALARM)
+def bound(variance: torch.Tensor | float, largest: float, alarm: float = FALSE_ALARM) -> torch.Tensor:
+    """How far a sum may stray: the t at which Bernstein's bound is a false alarm's probability."""
+    log = math.log(2 / alarm)
     variance = torch.as_tensor(variance, dtype=torch.float64)
     return largest * log / 3 + (2 * variance * log + (largest * log / 3) ** 2).sqrt()

@@ -17,6 +17,8 @@ from grader.judge.case.compare import Finding
 from grader.judge.case.oracle import Values, cast
 from grader.judge.case.trial import Trial
 
+LIKELY = 1e-3  # of a suspect: it must fit more closely than what is right may miss
+
 
 def possible(declared: Frequencies, arguments: Values, drawn: torch.Tensor) -> torch.Tensor:
     """Which of the categories drawn, [rows], could come; bool."""
@@ -58,7 +60,7 @@ def frequencies(trial: Trial) -> list[Finding]:
     if not sentence:
         sentence, look_at = _off(drawn, odds), "how the random numbers enter"
         others = declared.suspects.items() if sentence else ()
-        fits = (told for told, wrong in others if not _off(drawn, wrong(*arguments).cpu()))
+        fits = (told for told, wrong in others if not _off(drawn, wrong(*arguments).cpu(), LIKELY))
         sentence = next(fits, sentence)
     return [Finding("frequency", sentence, told=(sentence, look_at))] if sentence else []
 
@@ -68,9 +70,8 @@ def _together(drawn: torch.Tensor, odds: torch.Tensor) -> str:
     if not len(odds) or not torch.equal(odds, odds[:1].expand_as(odds)):
         return ""
     if bool((drawn == drawn[0]).all()) and _off(drawn, odds):
-        return (
-            f"All {len(odds)} equal rows draw category {drawn[0]}: each row needs random numbers of its own."
-        )
+        said = f"All {len(odds)} equal rows draw category {drawn[0]}, and {odds[0, drawn[0]]:.1%} should"
+        return f"{said}: every row, and every part of it, needs random numbers of its own."
     half = int((odds[0].cumsum(0) - 0.5).abs().argmin())
     again = repetition(drawn <= half)
     if again is None:
@@ -81,14 +82,14 @@ def _together(drawn: torch.Tensor, odds: torch.Tensor) -> str:
     )
 
 
-def _off(drawn: torch.Tensor, odds: torch.Tensor) -> str:
+def _off(drawn: torch.Tensor, odds: torch.Tensor, alarm: float = FALSE_ALARM) -> str:
     """What is said of the category, or run of first ones, that is furthest beyond its bound."""
     rows, categories = odds.shape
     counts = torch.bincount(drawn, minlength=categories).double()
     runs = odds.cumsum(dim=1).clamp(max=1.0)
     found = []
     for came, expected in ((counts, odds), (counts.cumsum(0), runs)):
-        mean, allowed = expected.sum(dim=0), bound((expected * (1 - expected)).sum(dim=0), 1.0)
+        mean, allowed = expected.sum(dim=0), bound((expected * (1 - expected)).sum(dim=0), 1.0, alarm)
         worst = int(((came - mean).abs() / allowed).argmax())
         share = f"{came[worst] / rows:.1%} of {rows} rows, not in {mean[worst] / rows:.1%}"
         found.append((float((came - mean).abs()[worst] / allowed[worst]), worst, share))

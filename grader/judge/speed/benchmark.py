@@ -189,9 +189,8 @@ class Benchmark:
             right = self.challenge.reference(*rolled)
             places = torch.cat([torch.arange(start, stop) for start, stop in slices])
             drawn = right.index_copy(0, places.to(right.device), outputs[0].to(right.device))
-            return [
-                pick(torch.where(possible(self.challenge.frequencies, tuple(rolled), drawn), drawn, right))
-            ]
+            could = possible(self.challenge.frequencies, tuple(rolled), drawn)
+            return [pick(torch.where(could, drawn, right))]
         if self.challenge.chance is None:
             return [pick(out) for out in as_tuple(self.right(*rolled))]
         # What was dropped is told from the slices alone: every element by itself.

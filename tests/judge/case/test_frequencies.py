@@ -80,7 +80,9 @@ def test_a_run_of_rare_categories_is_found() -> None:
 
 def test_rows_that_draw_alike_are_found() -> None:
     drawn = drawn_by(equal_rows())
-    assert "All 2000 equal rows draw category 3" in said(equal_rows(), torch.full((ROWS,), 3))
+    assert "All 2000 equal rows draw category 3, and 15.0% should" in said(
+        equal_rows(), torch.full((ROWS,), 3)
+    )
     assert "equal rows 1 apart" in said(equal_rows(), drawn[:1000].repeat_interleave(2))
     assert "equal rows 500 apart" in said(equal_rows(), drawn[:500].repeat(4))
 

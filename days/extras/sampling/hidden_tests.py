@@ -1,0 +1,132 @@
+"""Extra: a token for each row, drawn from softmax(logits / temperature) by its own random numbers."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from grader.challenge import Case, Challenge, Frequencies, Memory, Speed
+from grader.formulas.dtypes import BRAIN, HALF
+
+from .suspects import ODDS, SUSPECTS, odds, relations
+
+# tl.rand gives 0.0 for this seed and offset 178, the first of the four numbers that tl.rand4x has there.
+ZERO, OFFSET = 2850057, 178
+
+
+def inputs(case: Case, draw) -> tuple[Tensor, float, int]:
+    """logits, a temperature and a seed of 31 bits.
+
+    All rows are equal where the case has a `step` (each logit so much below the one before) or a `lead` (one
+    column so far above the others), or says so. `shift` moves the logits; column `low` is at -60. All but the
+    column `only`, or all but the last one and the one so far `apart` from it, are -inf.
+    """
+    logits = draw(case.m, case.v)
+    if "equal" in case:
+        logits.copy_(logits[:1].clone().expand_as(logits))
+    if "step" in case:
+        logits.copy_(-case.step * torch.arange(case.v, device=logits.device).expand_as(logits))
+    if "lead" in case:
+        logits.zero_()
+        logits[:, case.v // 3] = case.lead
+    if "shift" in case:
+        logits += case.shift
+    if "low" in case:
+        logits[:, case.low] = -60.0
+    if "only" in case:
+        logits[:, torch.arange(case.v) != case.only] = -math.inf
+    if "apart" in case:
+        logits[:, [n for n in range(case.v - 1) if n != case.v - 1 - case.apart]] = -math.inf
+    return logits, case.t, case.get("seed", draw.integer(0, 2**31))
+
+
+def reference(logits: Tensor, temperature: float, seed: int) -> Tensor:
+    """The likeliest id: the first of the largest logits."""
+    return logits.argmax(dim=1)
+
+
+wide = Case(m=256, v=131_072, t=0.8, gpu=True)
+
+CASES = [
+    # At a temperature of 0 there is one right answer.
+    Case(m=3, v=8, t=0.0),
+    Case(m=1, v=1, t=0.0),
+    Case(m=0, v=8, t=0.0),
+    Case(m=5, v=7, t=0.0),
+    Case(m=70, v=20, t=0.0),
+    Case(m=4, v=255, t=0.0),
+    Case(m=4, v=257, t=0.0),
+    Case(m=3, v=1023, t=0.0),
+    Case(m=3, v=1025, t=0.0),
+    Case(m=2, v=9001, t=0.0),
+    Case(m=2, v=40_000, t=0.0),
+    Case(m=9, v=500, t=0.0, dtype=HALF),
+    Case(m=9, v=500, t=0.0, dtype=BRAIN),
+    Case(m=9, v=70, t=0.0, layout="sliced"),
+    Case(m=9, v=70, t=0.0, layout="sliced", dtype=HALF),
+    Case(m=9, v=70, t=0.0, layout="offset"),
+    Case(m=9, v=70, t=0.0, layout="expanded"),
+    Case(m=5, v=700, t=0.0, values="ties"),
+    Case(m=3, v=9001, t=0.0, values="ties"),
+    Case(m=5, v=700, t=0.0, values="constant"),
+    Case(m=3, v=9001, t=0.0, values="constant"),
+    Case(m=5, v=700, t=0.0, values="rising"),
+    Case(m=5, v=9001, t=0.0, values="spike"),
+    Case(m=5, v=700, t=0.0, values="negative", shift=-120.0),
+    Case(m=5, v=9001, t=0.0, values="negative", shift=-1e4),
+    Case(m=5, v=700, t=0.0, values="large"),
+    Case(m=5, v=700, t=0.0, values="some_minus_inf"),
+    Case(m=5, v=700, t=0.0, only=699),
+    Case(m=9, v=70, t=0.0, calls=2),
+    # Above it, any that is possible; and of equal rows, as often as it should be.
+    Case(m=1, v=1, t=1.0),
+    Case(m=0, v=8, t=1.0),
+    Case(m=600, v=6, t=1.0, step=0.7),
+    Case(m=700, v=6, t=0.5, step=0.7),
+    Case(m=700, v=6, t=2.0, step=0.7),
+    Case(m=700, v=257, t=1.0, lead=5.545),
+    Case(m=600, v=257, t=0.25, lead=1.386),
+    Case(m=200, v=33, t=1e-3, step=1e-3),
+    Case(m=200, v=20, t=1e4),
+    Case(m=128, v=2050, t=1.0, lead=0.0),
+    # Whoever draws the same numbers for each block of a row never takes the second of these two.
+    Case(m=150, v=16_390, t=1.0, lead=0.0, apart=16_384),
+    Case(m=1, v=800, t=1.0, seed=ZERO, only=OFFSET),
+    Case(m=1, v=800, t=1.0, seed=ZERO, only=4 * OFFSET),
+    Case(m=1, v=800, t=1.0, seed=ZERO, lead=0.0, low=OFFSET),
+    Case(m=1, v=800, t=1.0, seed=ZERO, lead=0.0, low=4 * OFFSET),
+    Case(m=3, v=800, t=1.0, seed=0),
+    Case(m=3, v=800, t=1.0, seed=2**62 + 1),
+    Case(m=200, v=40, t=1.0, equal=True, dtype=HALF),
+    Case(m=200, v=40, t=1.0, equal=True, dtype=BRAIN),
+    Case(m=200, v=40, t=1.0, equal=True, layout="sliced"),
+    Case(m=200, v=40, t=1.0, layout="expanded"),
+    Case(m=200, v=40, t=0.7, equal=True, values="negative", shift=-120.0),
+    Case(m=200, v=40, t=1.0, equal=True, values="some_minus_inf"),
+    Case(m=60, v=700, t=1.0, values="some_minus_inf"),
+    Case(m=60, v=700, t=1.0, only=3),
+    Case(m=60, v=1025, t=0.1, values="large"),
+    Case(m=9, v=70, t=1.0, calls=2),
+    Case(m=20_000, v=6, t=1.0, step=1.5, gpu=True),
+    Case(m=20_000, v=1000, t=1.0, lead=6.9, gpu=True),
+    Case(m=2000, v=131_072, t=1.0, lead=11.78, dtype=BRAIN, gpu=True),
+    Case(m=16_401, v=262_144, t=1.0, dtype=BRAIN, huge=True),
+]
+
+challenge = Challenge(
+    entry="sample",
+    inputs=inputs,
+    reference=reference,
+    frequencies=Frequencies(of=odds, suspects=ODDS),
+    rowwise=True,
+    no_host_reads=True,
+    relations=relations(Case(m=100, v=64, t=1.0, lead=0.0)),
+    suspects=SUSPECTS,
+    shown=Case(m=4, v=255, t=0.0),
+    cases=CASES,
+    speed=Speed(wide, moved=lambda logits, *_: logits.nbytes, of_copy=0.12),
+    # A score and a column of each 256, for whoever cuts rows into parts; noise would be 64 times as much.
+    memory=Memory(wide, extra=lambda logits, *_: logits.numel() // 256 * 16),
+)
