@@ -31,6 +31,7 @@ VALUES = (
     "normal", "heavy", "large", "constant", "ties", "spike", "integers", "bytes", "ramp", "rising",
     "negative", "minus_inf", "some_minus_inf", "inf", "nan", "zeros",
 )  # fmt: skip
+HUGE_UPSTREAM = "contiguous", "transposed", "strided"  # that a walk knows how to lay out
 KNOWN = {"layout": LAYOUTS, "values": VALUES, "upstream": (*LAYOUTS, "first")}
 # What every case has.
 WORDS = ("dtype", "layout", "values", "exact", "calls", "gpu", "huge", "upstream", "alone")
@@ -93,6 +94,8 @@ class Case:
         self.sizes = sizes
         for name in sizes:
             self._check_name(name)
+        if huge and upstream not in HUGE_UPSTREAM:
+            raise ValueError(f"{self!r}: a huge case has an upstream of {', '.join(HUGE_UPSTREAM)}")
         for name, word in {"layout": layout, "values": values, "upstream": upstream, **sizes}.items():
             self._check_word(name, word)
 

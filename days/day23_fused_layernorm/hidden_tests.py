@@ -91,6 +91,7 @@ CASES = [
     Case(rows=100_003, cols=512, dtype=BRAIN, upstream="scalar", gpu=True),
     Case(rows=16, cols=8192, gpu=True),
     Case(rows=340_001, cols=8192, dtype=HALF, huge=True),
+    Case(rows=340_001, cols=8192, dtype=HALF, upstream="transposed", huge=True),
 ]
 
 challenge = Challenge(

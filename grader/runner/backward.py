@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -13,6 +13,14 @@ from grader.memory import unwritten
 from grader.operators import tensors_in
 from grader.runner.world import World
 from grader.timing import passes
+
+
+# Laid out as judge/case/draw.py does it, without contents.
+UPSTREAM: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "contiguous": torch.empty_like,
+    "transposed": lambda out: torch.empty_like(out.mT, memory_format=torch.contiguous_format).mT,
+    "strided": lambda out: out.new_empty(*out.shape[:-1], 2 * out.shape[-1])[..., ::2],
+}
 
 
 def gradients(result: Any, leaves: list[torch.Tensor], upstream: list[Any], times: int) -> list[Any]:
@@ -53,10 +61,14 @@ def computed(gradients: list[torch.Tensor]) -> int:
     return sum(grad.nbytes for grad in distinct.values())
 
 
-def any_upstream(result: Any) -> list[torch.Tensor | None]:
-    """A gradient for each output, where its values do not matter."""
+def any_upstream(result: Any, layout: str = "contiguous") -> list[torch.Tensor | None]:
+    """A gradient for each output, where its values do not matter.
+
+    Raises:
+        KeyError: it is not known how to lay it out so.
+    """
     return [
-        torch.empty_like(out) if isinstance(out, torch.Tensor) and out.is_floating_point() else None
+        UPSTREAM[layout](out) if isinstance(out, torch.Tensor) and out.is_floating_point() else None
         for out in passes.as_list(result)
     ]
 

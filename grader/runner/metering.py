@@ -1,7 +1,7 @@
 """The runner's answer about a call at full size without a GPU: what its launches would do.
 
-meter  {entry, arguments, of, part, gpu, others}  → Metered   (see meter/counts.py)
-walk   {entry, arguments, of, part, gpu}  → Walked    (see meter/walk.py)
+meter  {entry, arguments, of, part, gpu, upstream, others}  → Metered   (see meter/counts.py)
+walk   {entry, arguments, of, part, gpu, upstream}  → Walked    (see meter/walk.py)
 trace  {entry, arguments, of}             → Traced    (see meter/trace.py)
 
 A runner that was metered believes in a GPU that is not there: it is of no further use. Nor is one that has
@@ -121,6 +121,6 @@ class Metering:
         meter.paused = True
         if part == "forward":
             return
-        upstream = any_upstream(result)
+        upstream = any_upstream(result, header["upstream"])
         meter.paused = False
         gradients(result, [arguments[position] for position in header["of"]], upstream)

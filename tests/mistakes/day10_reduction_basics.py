@@ -81,7 +81,7 @@ mistakes = [
         "there are exactly two stages, and the second is one block",
         swap={RETURN: TWO_STAGES},
         fails="edges",
-        says="and the launch of sum_blocks_kernel that reads it ends at element 16383",
+        says="and sum_blocks_kernel, which reads that tensor up to element 16383, reads nothing",
     ),
     Mistake(
         "there are exactly two stages, and the second is one block of any size",

@@ -211,9 +211,9 @@ mistakes = [
     Mistake(
         "only the first 128 partial sums are added",
         swap={"for start in range(0, n_parts, BLOCK_P):": "for start in range(0, BLOCK_P, BLOCK_P):"},
-        fails="correct",
-        says="gradient of weight",
-        gpu=True,
+        fails="correct or edges",
+        says="reads nothing of what that program left there",
+        on_gpu="gradient of weight",
     ),
     Mistake(
         "each row replaces the sums so far",
@@ -333,9 +333,9 @@ mistakes = [
         "partial sums ✗ · not started: column sums",
     ),
     Mistake(
-        "128 partial sums are added, and a GPU has more programs",
-        swap={"(0, n_parts, BLOCK_P)": "(0, min(n_parts, 128), BLOCK_P)"},
-        fails="correct or edges",
-        says="reads nothing of what that program left there",
+        "columns of an upstream gradient are counted in 32 bits",
+        swap={"cols = offs_n.to(tl.int64)": "cols = offs_n"},
+        fails="edges",
+        says="2³¹",
     ),
 ]

@@ -92,6 +92,7 @@ FIRST_ALONE = [
     Case(m=6, n=50, layout="transposed", upstream="transposed"),
     Case(n=3 * 2**30 + 77, dtype=HALF, huge=True),
     Case(m=50_001, n=45_003, dtype=HALF, layout="transposed", huge=True),
+    Case(m=50_001, n=45_003, dtype=HALF, upstream="transposed", huge=True),
 ]
 
 

@@ -97,6 +97,7 @@ CASES = [
     Case(rows=100_003, cols=512, dtype=HALF, gpu=True),
     Case(rows=100_003, cols=512, dtype=BRAIN, upstream="scalar", gpu=True),
     Case(rows=170_001, cols=16384, dtype=HALF, huge=True),
+    Case(rows=170_001, cols=16384, dtype=HALF, upstream="transposed", huge=True),
 ]
 
 challenge = Challenge(

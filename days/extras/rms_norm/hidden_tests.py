@@ -96,6 +96,7 @@ CASES = [
     Case(rows=100_003, cols=512, dtype=BRAIN, upstream="scalar", gpu=True),
     Case(rows=16, cols=16384, offset=1.0, gpu=True),
     Case(rows=170_001, cols=16384, dtype=HALF, huge=True),
+    Case(rows=170_001, cols=16384, dtype=HALF, upstream="transposed", huge=True),
 ]
 
 challenge = Challenge(

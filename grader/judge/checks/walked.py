@@ -41,6 +41,7 @@ def check(session: Session, challenge: Challenge, case: Case) -> None:
             "arguments": specs,
             "of": of,
             "part": part,
+            "upstream": case.upstream,
         }
         request |= {"gpu": datasheets.sheet(datasheets.USUAL)}
         walker = session.interpreting.walker()

@@ -45,7 +45,7 @@ def foresee(session: Session, challenge: Challenge, speed: Speed, wanted: Wanted
     others = [hollow_inputs(challenge, case, seed, blobs)[1] for case in cases]
     of = gradient_positions(challenge, arguments) if speed.part != "forward" else []
     request = {"do": "meter", "entry": challenge.entry, "arguments": specs, "of": of, "part": speed.part}
-    request["others"] = others
+    request |= {"upstream": speed.case.upstream, "others": others}
     launches = _counted(session, {**request, "gpu": datasheets.sheet(wanted.gpu)}, blobs)
     built = build(session, launches, wanted)
     tensors = [value for value in arguments if isinstance(value, torch.Tensor)]

@@ -166,6 +166,12 @@ mistakes = [
         swap={"(0, n_parts, BLOCK_P)": "(0, min(n_parts, 128), BLOCK_P)"},
         fails="correct or edges",
         says="Where the launcher sees a GPU",
-        on_gpu="In the gradient of alpha",
+        on_gpu="In the gradient of",
+    ),
+    Mistake(
+        "columns of an upstream gradient are counted in 32 bits",
+        swap={"(tl.program_id(0) % strips).to(tl.int64) * BLOCK_N": "(tl.program_id(0) % strips) * BLOCK_N"},
+        fails="edges",
+        says="2³¹",
     ),
 ]

@@ -136,4 +136,12 @@ mistakes = [
         fails="correct",
         says="on the host",
     ),
+    Mistake(
+        "columns of an upstream gradient are counted in 32 bits",
+        swap={
+            "(tl.program_id(0) % tiles_d).to(tl.int64) * BLOCK_D": "(tl.program_id(0) % tiles_d) * BLOCK_D"
+        },
+        fails="edges",
+        says="2³¹",
+    ),
 ]

@@ -212,4 +212,10 @@ mistakes = [
         fails="correct or edges",
         says="programs is 0 here",
     ),
+    Mistake(
+        "columns of an upstream gradient are counted in 32 bits",
+        swap={"cols = offs_n.to(tl.int64)": "cols = offs_n"},
+        fails="edges",
+        says="2³¹",
+    ),
 ]
