@@ -14,7 +14,6 @@ from grader.operators import tensors_in
 from grader.runner.world import World
 from grader.timing import passes
 
-
 # Laid out as judge/case/draw.py does it, without contents.
 UPSTREAM: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "contiguous": torch.empty_like,

@@ -58,7 +58,8 @@ def test_a_good_copy_fails_nothing_and_takes_the_time_of_its_bytes() -> None:
 def test_a_strided_store_is_told_with_its_line_and_distance() -> None:
     strided = copy(sites=[site("load", 5, "x"), site("store", 6, "y", step=16384, waste=8)])
     fact = failing(call(strided), 126.0)["sectors"]
-    assert fact.says == "Line 6 stores 8.0× the 32-byte sectors needed: neighbouring lanes are 4096 elements apart."
+    head = "Line 6 stores 8.0× the 32-byte sectors needed"
+    assert fact.says == f"{head}: neighbouring lanes are 4096 elements apart."
     assert fact.line == 6
 
 
