@@ -112,7 +112,9 @@ def grade(
         parent = warm or stack.enter_context(Warm(where))
         if strict:
             parent.wait()  # whom the folder is told to at once, and who removes it should we be killed
-            request = replace(request, **stack.enter_context(confinement(path.resolve(), private)))
+            compiled = where == "gpu"
+            confined = confinement(path.resolve(), private, compiled=compiled)
+            request = replace(request, **stack.enter_context(confined))
         verdict = _follow(parent, request, base, on_event, f"track grade {day.key}{given}")
     return replace(verdict, seconds=round(time.monotonic() - begin, 3))
 

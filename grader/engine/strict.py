@@ -10,17 +10,19 @@ from typing import Any
 
 from grader import catalog
 from grader.learner import workspace
+from grader.request import CACHE
 
 # Where people keep files, and where other gradings have theirs.
 SHARED = ("/home", "/root", "/tmp", "/var/tmp", "/dev/shm")
 
 
 @contextmanager
-def confinement(path: Path, private: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
+def confinement(path: Path, private: Sequence[str], *, compiled: bool) -> Iterator[dict[str, Any]]:
     """The fields of a Request that confine what runs the file `path`; the scratch folder goes with them.
 
     Args:
         private: folders and files that it may not read beside those that no file may.
+        compiled: kernels are compiled to run: who compiles them shares a folder with who runs them.
     """
     known = [found.root for found in (workspace.find(), workspace.remembered()) if found]
     journals = [folder / ".track" for folder in (*path.parents, *known)]
@@ -28,4 +30,6 @@ def confinement(path: Path, private: Sequence[str] = ()) -> Iterator[dict[str, A
     trees = [catalog.ROOT, Path.home(), *journals, *shared]
     hidden = sorted({str(tree.resolve()) for tree in trees if tree.exists()} - {"/"})
     with tempfile.TemporaryDirectory(prefix="track-strict-", ignore_cleanup_errors=True) as scratch:
+        if compiled:
+            Path(scratch, CACHE).mkdir()
         yield {"hidden": hidden, "scratch": str(Path(scratch).resolve())}

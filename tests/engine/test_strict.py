@@ -102,8 +102,8 @@ def test_a_scratch_folder_can_be_written_and_is_gone_afterwards(graded: Grade, t
     verdict = graded(1, SOLUTION + writes, strict=True, speed=False)
     assert verdict.status == "passed", verdict.diagnosis
     written, cache = map(Path, verdict.output.split())
-    assert written.parent == cache
-    assert not cache.exists()
+    assert written.parent == cache.parent
+    assert not written.parent.exists()
 
 
 def test_what_lies_beside_a_file_and_what_the_day_provides_can_be_imported(

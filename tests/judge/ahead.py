@@ -24,7 +24,7 @@ from grader.judge import ahead
 from grader.judge.case.trial import draw
 from grader.judge.session import Session
 from grader.meter.stage import pretended
-from grader.request import Request
+from grader.request import CACHE, Request
 from grader.runner import loading
 from grader.wire import Channel, Closed
 
@@ -76,7 +76,8 @@ def launched(session: Session, provided: str) -> None:
 def main() -> None:
     """Prints the kernels in the cache: compiled ahead, after the runner; and the recipes there were."""
     hidden, kernel, provided, cache = map(Path, sys.argv[1:])
-    request = Request("grade", hidden, kernel, provided, kernel.read_bytes(), "gpu", 7, 60.0)
+    scratch = str(cache.parent) if cache.name == CACHE else ""  # then it is confined code that compiles
+    request = Request("grade", hidden, kernel, provided, kernel.read_bytes(), "gpu", 7, 60.0, scratch=scratch)
     session = Session(request, parent())
     session.names = {challenge.entry: ["x"] for challenge in session.challenges}
     session.gpu.set_result(H200)

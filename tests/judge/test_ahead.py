@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from grader import catalog
+from grader.request import CACHE
 from tests import environments
 
 HIDDEN = """
@@ -83,17 +84,26 @@ def f(x):
 """
 
 
-def compiled(tmp_path: Path, kernel: str) -> list[int]:
+def compiled(tmp_path: Path, kernel: str, cache: str = "cache") -> list[int]:
     """Recipes, kernels compiled ahead, and kernels in the cache after all launches of all cases."""
+    (tmp_path / cache).mkdir(parents=True)
     (tmp_path / "day").mkdir()
     (tmp_path / "provided").mkdir()
     (tmp_path / "provided" / "tiles.py").write_text(TILES)
-    hidden, path, cache = tmp_path / "day" / "hidden_tests.py", tmp_path / "kernel.py", tmp_path / "cache"
+    hidden, path = tmp_path / "day" / "hidden_tests.py", tmp_path / "kernel.py"
     hidden.write_text(HIDDEN)
     path.write_text(HEAD + kernel)
-    around = environments.plain(PYTHONPATH=str(catalog.ROOT), TRITON_CACHE_DIR=str(cache))
+    around = environments.plain(PYTHONPATH=str(catalog.ROOT), TRITON_CACHE_DIR=str(tmp_path / cache))
     around.pop("TRITON_INTERPRET", None)
-    command = [sys.executable, "-m", "tests.judge.ahead", hidden, path, tmp_path / "provided", cache]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.judge.ahead",
+        hidden,
+        path,
+        tmp_path / "provided",
+        tmp_path / cache,
+    ]
     ran = subprocess.run(command, env=around, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     found: list[int] = json.loads(ran.stdout.splitlines()[-1])
@@ -102,6 +112,10 @@ def compiled(tmp_path: Path, kernel: str) -> list[int]:
 
 def test_all_that_is_launched_is_compiled_ahead(tmp_path: Path) -> None:
     assert compiled(tmp_path, PLAIN) == [8, 8, 8], "two kernels, four ways to specialise each"
+
+
+def test_confined_code_compiles_for_the_other_processes_of_its_grading(tmp_path: Path) -> None:
+    assert compiled(tmp_path, PLAIN, cache=f"scratch/{CACHE}") == [8, 8, 8]
 
 
 def test_so_are_the_configs_of_an_autotuner(tmp_path: Path) -> None:

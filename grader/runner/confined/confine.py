@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.answers import CONFINEMENTS, Confined
+from grader.request import CACHE
 from grader.runner import limits
 from grader.runner.confined import landlock, namespaces, sockets
 from grader.runner.confined.system import PR_SET_NO_NEW_PRIVS, prctl
@@ -26,8 +27,9 @@ def confine(header: dict[str, Any], blobs: list[bytearray]) -> tuple[Confined, l
     """Give up what the kernel lets this process give up, and go on in a child where that takes one."""
     folders = header["hidden"], [*header["shown"], *installed(header["hidden"])], header["scratch"]
     held = limits.strict(header["on_cpu"])
+    cache = os.path.join(header["scratch"], CACHE)
     # Where Python puts files that nobody named, and Triton what it compiled.
-    os.environ |= {"TMPDIR": header["scratch"], "TRITON_CACHE_DIR": header["scratch"]}
+    os.environ |= {"TMPDIR": header["scratch"], "TRITON_CACHE_DIR": cache}
     tempfile.tempdir = None
     if not header["wakes"] or namespaces.hides_processes():  # cuInit fails where /proc does not fit its pid
         held |= _by_namespaces(folders, header["wakes"])

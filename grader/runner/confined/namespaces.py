@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from grader.request import CACHE
 from grader.runner.confined.system import PR_SET_PDEATHSIG, SYS_MOUNT_SETATTR, call, prctl
 
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER = 0x20000, 0x8000000, 0x10000000
@@ -84,7 +85,7 @@ def hide_processes() -> None:
 
 
 def narrow_files(hidden: Sequence[str], shown: Sequence[str], scratch: str) -> None:
-    """Make all files read-only but those in `scratch`, which is empty then, and empty what is `hidden`.
+    """Make all files read-only but those in `scratch`, of which CACHE stays, and empty what is `hidden`.
 
     Args:
         hidden: folders and files, without links in their paths.
@@ -94,6 +95,8 @@ def narrow_files(hidden: Sequence[str], shown: Sequence[str], scratch: str) -> N
         OSError: the kernel refuses.
     """
     _mount("none", "/", None, MS_REC | MS_PRIVATE, None)
+    cache = os.path.join(scratch, CACHE)
+    shared = os.open(cache, os.O_PATH | os.O_CLOEXEC) if os.path.isdir(cache) else None
     links = {folder: os.path.realpath(folder) for folder in shown}
     kept = {folder: os.open(folder, os.O_PATH | os.O_CLOEXEC) for folder in links.values()}
     for path in sorted({*hidden, *kept}, key=lambda path: path.count("/")):  # first what others lie in
@@ -109,8 +112,11 @@ def narrow_files(hidden: Sequence[str], shown: Sequence[str], scratch: str) -> N
             os.symlink(folder, link)
     os.makedirs(scratch, exist_ok=True)
     _mount("tmpfs", scratch, "tmpfs", 0, f"size={ROOM},mode=700")
+    if shared is not None:
+        _show(cache, shared)
+        os.close(shared)
     _set_attributes("/", AT_RECURSIVE, add=MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID)
-    _set_attributes(scratch, 0, drop=MOUNT_ATTR_RDONLY)
+    _set_attributes(scratch, AT_RECURSIVE, drop=MOUNT_ATTR_RDONLY)
     os.chdir(scratch)  # else "." would still be the folder behind what covers it now
 
 
