@@ -69,14 +69,13 @@ def grade(
 
     from grader.cohort import handed, readers, screen, spread
     from grader.cohort.feed import Feed
-    from grader.cohort.store import Store, files_of, reading
+    from grader.cohort.store import Store, reading
 
     wanted = handed.chosen(days) if days else frozenset(catalog.course())
     items = (one for one in readers.read(submissions) if isinstance(one, handed.Trouble) or one.day in wanted)
     try:
         with spread.cluster(address) as ray, screen.Progress(Terminal(sys.stderr)) as live:
-            private = tuple(str(path) for path in (Path(submissions).absolute(), *files_of(db)))
-            graders = spread.Graders(ray, "gpu" if gpus else "cpu", seed, private)
+            graders = spread.Graders(ray, "gpu" if gpus else "cpu", seed, _private(Path(submissions), db))
             with Store(db, graders.conditions(strict)) as store:
                 tally = Feed(store, graders, live).all(items)
     except KeyboardInterrupt:
@@ -94,6 +93,15 @@ def grade(
     with reading(db) as kept:
         screen.graded(Terminal(sys.stdout), tally, kept, db)
     raise click.exceptions.Exit(1 if tally.troubles else 0)
+
+
+def _private(submissions: Path, db: Path) -> tuple[str, ...]:
+    """What no code that is graded may read: what was handed in, verdicts, and the folders of both."""
+    from grader.cohort.store import files_of
+
+    handed = submissions.resolve()
+    around = (handed.parent,) if handed.is_file() else ()
+    return tuple(str(path) for path in (handed, *around, *files_of(db)))
 
 
 @cohort.command(epilog=examples("track cohort status", "track cohort status --json"))
