@@ -1,4 +1,4 @@
-"""What runners and builders answer: they fill these in, and the judge takes nothing of another form.
+"""What runners answer of a file and of a call: the judge takes nothing of another form than these.
 
 A learner's code runs beside whoever fills them in, so every field is a claim. What is judged is held against
 something that the judge knows itself.
@@ -7,14 +7,9 @@ something that the judge knows itself.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
-from grader.compiler.assembly import Facts
 from grader.interpreter.races import Race
 from grader.interpreter.regions import Overrun
-from grader.meter.counts import LaunchCounts
-from grader.meter.trace import TracedLaunch
-from grader.meter.unread import Unread
 
 LONGEST = 300  # characters of an exception's first line that are shown: some print whole tensors
 
@@ -219,87 +214,3 @@ class Repeated:
     """To `repeat`: whether it was possible. The bytes follow of what then stood where the outputs lay."""
 
     possible: bool
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """To `prepare`: µs of one call, and how many calls a CUDA graph holds; 0 where none was captured."""
-
-    us: float
-    graph_calls: int
-
-
-@dataclass(frozen=True)
-class Round:
-    """To `round`: µs of each call."""
-
-    us: list[float]
-
-
-@dataclass(frozen=True)
-class Burst:
-    """To `burst`: that it is over."""
-
-
-@dataclass(frozen=True)
-class Verified:
-    """To `verify`: pieces of the outputs of one timed call, and which inputs it had."""
-
-    nonce: int
-    outputs: list[TensorOutput | PlainOutput]
-
-
-@dataclass(frozen=True)
-class Peak:
-    """To `peak`: bytes that one call holds at its peak, and its outputs' bytes, gradients among them."""
-
-    peak: int
-    outputs: int
-
-
-@dataclass(frozen=True)
-class Metered:
-    """To `meter`: what each launch of one call at full size would do."""
-
-    launches: list[LaunchCounts]
-
-
-@dataclass(frozen=True)
-class Surveyed:
-    """To `survey`: how to compile what a call would launch on a GPU, as compiler/recipe.py has it."""
-
-    recipes: list[dict[str, Any]]
-
-
-@dataclass(frozen=True)
-class Accepted:
-    """To `accept`: bytes of shared memory that a program of a kernel needs; None where that is not known."""
-
-    shared: int | None
-
-
-@dataclass(frozen=True)
-class Built:
-    """To `build`: what the compiler made of one launch, and the code that was asked for."""
-
-    facts: Facts
-    code: str
-
-
-@dataclass(frozen=True)
-class Walked:
-    """To `walk`: no address lay outside of its tensor, in so many launches.
-
-    Attributes:
-        unread: what one launch left for another, and that one did not read.
-    """
-
-    launches: int
-    unread: Unread | None = None
-
-
-@dataclass(frozen=True)
-class Traced:
-    """To `trace`: every launch of one small call."""
-
-    launches: list[TracedLaunch]

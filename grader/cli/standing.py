@@ -35,8 +35,9 @@ class Standing:
         return progress.following(self.progress, self.current)
 
     def passed(self, day: Day) -> Next | None:
-        """What follows a day that is done; None while it is not."""
-        return progress.following(self.progress, day) if self.of(day).done else None
+        """What follows a day that is done; None while it is not, or its last grading did not pass."""
+        passed = self.of(day).done and self.of(day).last in ("", "passed")
+        return progress.following(self.progress, day) if passed else None
 
     def untold(self, day: Day) -> str:
         """The diagnosis that the last grading of a bug hunt left to the hint; else empty."""

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from grader import datasheets
-from grader.answers import Accepted, Failed, Fault, Surveyed
+from grader.answers import Failed, Fault
 from grader.challenge import Case, Challenge
 from grader.judge.case.link import Runner, RunnerLost, ask_to_load, pack_arguments
 from grader.judge.case.oracle import gradient_positions
@@ -26,6 +26,7 @@ from grader.judge.diagnosis.slips import slip
 from grader.judge.failures import NotMeasured
 from grader.judge.session import Session
 from grader.judge.speed.builds import builder
+from grader.measurements import Accepted, Surveyed
 
 MOST = 24  # launches; a tenth of a second each, a third on the last days
 TIMEOUT = 10.0  # seconds for one call, or one kernel

@@ -22,7 +22,7 @@ from typing import Any
 import torch
 
 from grader import datasheets
-from grader.answers import Accepted, Failed, Surveyed
+from grader.answers import Failed
 from grader.challenge import Case, Challenge
 from grader.judge.case.link import Runner, RunnerLost, ask_to_load
 from grader.judge.case.oracle import gradient_positions, result_dtypes, values_of
@@ -31,6 +31,7 @@ from grader.judge.failures import NotMeasured
 from grader.judge.session import Session
 from grader.judge.speed.builds import builder
 from grader.judge.speed.fullsize import hollow_inputs, hollow_specs
+from grader.measurements import Accepted, Surveyed
 from grader.meter.hollow import LARGE, Hollow
 from grader.spans import note, span
 

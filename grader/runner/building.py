@@ -20,12 +20,13 @@ from triton.backends.nvidia.driver import CudaLauncher
 from triton.runtime import driver
 from triton.runtime.jit import JITFunction
 
-from grader.answers import Accepted, Built, Loaded
+from grader.answers import Loaded
 from grader.compiler.acceptance import shared_memory
 from grader.compiler.assembly import disassembled, facts
 from grader.compiler.driver import Driver
 from grader.compiler.recipe import read
 from grader.datasheets import Gpu
+from grader.measurements import Accepted, Built
 from grader.meter.stage import pretended
 from grader.runner import loading
 from grader.runner.answering import Reply, answering

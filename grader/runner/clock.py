@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from grader.answers import Burst, Peak, Prepared, Round, Verified
+from grader.measurements import Burst, Peak, Prepared, Round, Verified
 from grader.runner import backward
 from grader.runner.answering import Reply
 from grader.runner.tensors import pack_outputs, unpack_arguments

@@ -14,8 +14,8 @@ from unittest import mock
 import triton
 from triton.runtime.jit import JITFunction
 
-from grader.answers import Surveyed
 from grader.compiler import recipe
+from grader.measurements import Surveyed
 from grader.runner.answering import Reply
 from grader.runner.backward import any_upstream
 from grader.runner.tensors import unpack_arguments

@@ -21,9 +21,10 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
-from grader.answers import Called, Failed, Loaded, Parameter, Peak, Repeated
+from grader.answers import Called, Failed, Loaded, Parameter, Repeated
 from grader.interpreter import order, proxy
 from grader.interpreter.bounds import Bounds
+from grader.measurements import Peak
 from grader.memory import raw
 from grader.meter.stage import on_stage
 from grader.runner import backward, faults, limits, loading

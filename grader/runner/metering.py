@@ -17,9 +17,10 @@ from typing import Any
 import torch
 from triton.runtime.autotuner import Autotuner
 
-from grader.answers import Failed, Metered, Traced, Walked
+from grader.answers import Failed
 from grader.compiler import recipe
 from grader.datasheets import Gpu
+from grader.measurements import Metered, Traced, Walked
 from grader.meter import sentinel
 from grader.meter.counter import Counter
 from grader.meter.counts import LaunchCounts

@@ -15,10 +15,10 @@ from unittest import mock
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction, KernelInterface
 
-from grader.answers import Surveyed
 from grader.compiler import recipe
 from grader.datasheets import Gpu
 from grader.interpreter.launching import handed_to
+from grader.measurements import Surveyed
 from grader.meter.hollow import Hollow
 from grader.meter.stage import pretended
 from grader.runner.backward import any_upstream

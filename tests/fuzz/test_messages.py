@@ -11,7 +11,7 @@ from contextlib import suppress
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from grader import answers
+from grader import answers, measurements
 from grader.case import LAYOUTS, SHORT, VALUES, Case
 from grader.judge.case import forms
 from grader.judge.case.forms import Misfit
@@ -19,7 +19,7 @@ from grader.judge.case.link import RunnerLost, read_outputs
 from grader.wire import Channel, Closed, Malformed, TimedOut
 from tests.fuzz.test_kept import JSON
 
-FORMS = [form for form in vars(answers).values() if dataclasses.is_dataclass(form)]
+FORMS = [form for form in (vars(answers) | vars(measurements)).values() if dataclasses.is_dataclass(form)]
 HEADERS = st.one_of(
     JSON, st.fixed_dictionaries({"blobs": st.lists(st.one_of(st.integers(-9, 9), JSON), max_size=3)})
 )

@@ -28,7 +28,7 @@ def read(form: type[Form], value: Any) -> Form:
     """`value`, as JSON has it, in this form.
 
     Args:
-        form: a dataclass of answers.py: of numbers, strings, None, lists, tuples of one
+        form: a dataclass of answers.py or measurements.py: of numbers, strings, None, lists, tuples of one
             type, dictionaries, dataclasses, unions of these, and Any.
 
     Raises:

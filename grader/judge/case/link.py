@@ -13,12 +13,13 @@ from typing import Any, Literal
 
 import torch
 
-from grader.answers import Called, Confined, Failed, Loaded, TensorOutput, Verified
+from grader.answers import Called, Confined, Failed, Loaded, TensorOutput
 from grader.candidate import Candidate
 from grader.case import readable
 from grader.judge.case import forms
 from grader.judge.case.forms import Form, Misfit
 from grader.learner.earlier import Earlier, taken
+from grader.measurements import Verified
 from grader.memory import raw, span
 from grader.request import Request
 from grader.wire import Channel, Closed, Malformed, TimedOut

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from grader.answers import Failed, Peak
+from grader.answers import Failed
 from grader.challenge import Challenge
 from grader.judge.case.link import RunnerLost
 from grader.judge.case.oracle import gradient_positions
 from grader.judge.case.trial import draw
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
+from grader.measurements import Peak
 
 SLACK = 0.05  # of the outputs: allocators round up
 ALWAYS = 2 << 20  # bytes: the smallest block of the GPU's allocator

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from grader import datasheets
-from grader.answers import Failed, Walked
+from grader.answers import Failed
 from grader.challenge import Case, Challenge
 from grader.judge.case.link import RunnerLost
 from grader.judge.case.oracle import gradient_positions
@@ -15,6 +15,7 @@ from grader.judge.diagnosis.wide import advice
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
 from grader.judge.speed.fullsize import hollow_inputs
+from grader.measurements import Walked
 from grader.meter.unread import Unread
 
 CERTAIN = "bounds", "grid", "launcher"  # kinds of faults that are the file's own; others may be the walk's

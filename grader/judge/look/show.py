@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from grader.answers import Failed, Fault, Traced
+from grader.answers import Failed, Fault
 from grader.challenge import Case, Challenge, Relation
 from grader.judge.case.link import RunnerLost, pack_arguments
 from grader.judge.case.naming import a_few
@@ -17,6 +17,7 @@ from grader.judge.case.trial import draw
 from grader.judge.diagnosis.slips import slip
 from grader.judge.failures import NotMeasured
 from grader.judge.session import Session
+from grader.measurements import Traced
 from grader.meter.trace import TracedLaunch
 
 CELLS = 4000  # of the largest tensor, that make the best picture

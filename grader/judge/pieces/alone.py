@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from grader.answers import Called, Failed, Traced
+from grader.answers import Called, Failed
 from grader.challenge import Case, Challenge, Piece
 from grader.judge.case.attempt import again, untried
 from grader.judge.case.compare import Expected
@@ -24,6 +24,7 @@ from grader.judge.pieces.spliced import Files
 from grader.judge.pieces.states import STATES, read
 from grader.judge.session import Session
 from grader.judge.trust import trust
+from grader.measurements import Traced
 from grader.meter.trace import TracedLaunch
 from grader.meter.tracer import FINAL, FIRST, STEPS
 from grader.verdict import Part

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from grader.answers import Burst, Failed, Prepared, Round, Verified
+from grader.answers import Failed
 from grader.case import readable
 from grader.challenge import Challenge, Speed
 from grader.judge.case import ties
@@ -25,6 +25,7 @@ from grader.judge.failures import CheckFailed
 from grader.judge.session import Session
 from grader.judge.speed.ratio import Ratio, bar_ratio
 from grader.judge.speed.rightness import widened, wrong
+from grader.measurements import Burst, Prepared, Round, Verified
 from grader.timing.passes import Timed, timed
 from grader.timing.stopwatch import Stopwatch, roll_into, rollable
 

@@ -10,11 +10,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from grader import datasheets
-from grader.answers import Built, Failed
+from grader.answers import Failed
 from grader.judge.case.link import Runner, RunnerLost, ask_to_load
 from grader.judge.diagnosis.slips import slip
 from grader.judge.failures import NotMeasured
 from grader.judge.session import Session
+from grader.measurements import Built
 from grader.meter.counts import LaunchCounts
 from grader.predict.prediction import Compiled
 

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from grader import datasheets
-from grader.answers import Failed, Metered
+from grader.answers import Failed
 from grader.challenge import Challenge, Speed
 from grader.judge.case.link import RunnerLost
 from grader.judge.case.oracle import gradient_positions
@@ -16,6 +16,7 @@ from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
 from grader.judge.speed.builds import Wanted, build
 from grader.judge.speed.fullsize import hollow_inputs, other_cases
+from grader.measurements import Metered
 from grader.meter.counts import LaunchCounts
 from grader.predict.prediction import Call
 

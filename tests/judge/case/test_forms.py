@@ -10,11 +10,15 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import pytest
 
-from grader import answers
+from grader import answers, measurements
 from grader.judge.case import forms
 from grader.judge.case.forms import Misfit
 
-FORMS = [form for form in vars(answers).values() if isinstance(form, type) and is_dataclass(form)]
+FORMS = [
+    form
+    for form in (vars(answers) | vars(measurements)).values()
+    if isinstance(form, type) and is_dataclass(form)
+]
 each_form = pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
 PLAIN = {int: 3, float: 0.5, str: "x", bool: True, type(None): None, Any: {"a": [1]}}
 
@@ -101,8 +105,9 @@ def test_an_output_is_a_tensor_or_a_number_and_nothing_between() -> None:
     tensor = asdict(answers.TensorOutput("float32", [2], [1], "cpu", "x", True))
     plain = {"type": "int", "value": 3}
     read = [
-        forms.read(answers.Verified, {"nonce": 1, "outputs": [one]}).outputs[0] for one in (tensor, plain)
+        forms.read(measurements.Verified, {"nonce": 1, "outputs": [one]}).outputs[0]
+        for one in (tensor, plain)
     ]
     assert [type(one) for one in read] == [answers.TensorOutput, answers.PlainOutput]
-    assert not _fits(answers.Verified, {"nonce": 1, "outputs": [{"dtype": "float32"}]})
-    assert not _fits(answers.Verified, {"nonce": 1, "outputs": [{}]})
+    assert not _fits(measurements.Verified, {"nonce": 1, "outputs": [{"dtype": "float32"}]})
+    assert not _fits(measurements.Verified, {"nonce": 1, "outputs": [{}]})
