@@ -61,8 +61,13 @@ def inverse_rescale(source: str) -> ast.Call | None:
 def _carried(given: Given) -> list[tuple[str, str]]:
     """Pairs of old and new: `m_new = tl.maximum(m_i, …)`, and later `m_i = m_new`."""
     pairs = [(old, value.id) for old, value in given if isinstance(value, ast.Name)]
-    maxima = [(name, v) for name, v in given if isinstance(v, ast.Call) and last(v.func) == "maximum"]
-    return [(old, new) for old, new in pairs if any(n == new and old in _names(v) for n, v in maxima)]
+    return [(old, new) for old, new in pairs if any(n == new and _maximum_of(old, v) for n, v in given)]
+
+
+def _maximum_of(old: str, node: ast.expr) -> bool:
+    """Whether a maximum of `old` and something else is taken in it."""
+    made = (n for n in ast.walk(node) if isinstance(n, ast.Call) and last(n.func) == "maximum")
+    return any(old in _names(call) for call in made)
 
 
 def _held(node: ast.expr, given: Given) -> set[str]:

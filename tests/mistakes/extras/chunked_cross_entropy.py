@@ -38,7 +38,7 @@ mistakes = [
         "the merge stops at a block of chunks",
         swap={"for start in range(0, n_chunks, BLOCK_C):": "for start in range(0, BLOCK_C, BLOCK_C):"},
         fails="correct",
-        says="",
+        says="is right",
     ),
     Mistake(
         "the merge reads as many chunks as a power of two",
@@ -77,25 +77,25 @@ mistakes = [
         "the parts are added without their maxima",
         swap={MERGED: "l_i += l_c"},
         fails="correct",
-        says="",
+        says="is right",
     ),
     Mistake(
         "the sum so far is not rescaled when the maximum rises",
         swap={RESCALED: "l_i += tl.sum(p, axis=0)"},
         fails="correct or edges",
-        says="",
+        says="multiply l_i by exp(old maximum - new one) first",
     ),
     Mistake(
         "a part's sum is not rescaled",
         swap={" + l_c * tl.exp2((m_c - m_new) * LOG2_E)": " + l_c"},
         fails="correct",
-        says="",
+        says="is right",
     ),
     Mistake(
         "exp2 of natural numbers in the merge",
         swap={MERGED: "l_i = l_i * tl.exp2(m_i - m_new) + l_c * tl.exp2(m_c - m_new)"},
         fails="correct",
-        says="",
+        says="is right",
     ),
     Mistake(
         "lse in base 2",
@@ -123,7 +123,7 @@ mistakes = [
             )
         },
         fails="correct",
-        says="",
+        says="Right up to v",
     ),
     Mistake(
         "the loss lacks the target",

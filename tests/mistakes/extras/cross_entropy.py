@@ -30,7 +30,7 @@ mistakes = [
         "ignored rows get a gradient",
         swap={BACK: "        tl.store(dlogits_ptrs, tl.zeros((BLOCK_N,), tl.float32) + 1e-3, mask=mask)\n"},
         fails="correct",
-        says="",
+        says="where 0 is right",
     ),
     Mistake(
         "ignored rows get none, not even 0",
@@ -54,7 +54,7 @@ mistakes = [
         "the sum so far is not rescaled when the maximum rises",
         swap={RESCALED: "l_i += tl.sum(p, axis=0)"},
         fails="correct or edges",
-        says="",
+        says="multiply l_i by exp(old maximum - new one) first",
     ),
     Mistake(
         "lanes past the row hold 0",
@@ -66,7 +66,7 @@ mistakes = [
         "lanes past the row take part in the smoothing",
         swap={"tl.sum(tl.where(cols < n_cols, x, 0.0), axis=0)": "tl.sum(x, axis=0)"},
         fails="correct",
-        says="",
+        says="a masked lane holds it",
     ),
     Mistake(
         "the gradient forgets the smoothing",

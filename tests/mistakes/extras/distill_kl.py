@@ -23,13 +23,13 @@ mistakes = [
         "the student's sum is not rescaled when its maximum rises",
         swap={L_S: "l_s = l_s + "},
         fails="correct or edges",
-        says="close but not close enough",
+        says="multiply l_s by exp(old maximum - new one) first",
     ),
     Mistake(
         "the teacher's mean is not rescaled when its maximum rises",
         swap={ACC: "acc = acc + "},
         fails="correct or edges",
-        says="close but not close enough",
+        says="multiply acc by exp(old maximum - new one) first",
     ),
     Mistake(
         "the two maxima are mixed",
@@ -41,7 +41,7 @@ mistakes = [
         "the divergence goes the other way",
         swap={INPUTS: SWAPPED},
         fails="correct",
-        says="",
+        says="is right",
     ),
     Mistake(
         "lanes past the row hold 0",
@@ -59,7 +59,7 @@ mistakes = [
         "the teacher's entropy is missing",
         swap={LOSS: "loss = (total / sum_t - (top_t - top_s)) * rate + tl.log(sum_s)"},
         fails="correct",
-        says="",
+        says="is right",
     ),
     Mistake(
         "the sign is turned round",
@@ -146,7 +146,7 @@ mistakes = [
         "half done: the last kernel is missing",
         swap={},
         fails="correct",
-        says="",
+        says="never written",
         undone=("backward_kernel",),
         so_far="losses of rows ✓ · what backward reads ✓ · mean ✓ · not started: dstudent",
     ),
@@ -154,7 +154,7 @@ mistakes = [
         "half done: the last two kernels are missing",
         swap={},
         fails="correct",
-        says="",
+        says="never written",
         undone=(
             "mean_kernel",
             "backward_kernel",

@@ -21,7 +21,7 @@ mistakes = [
         "the sum so far is not rescaled when the maximum rises",
         swap={RESCALED: "l_i += tl.sum(p, axis=0)"},
         fails="correct or edges",
-        says="",
+        says="multiply l_i by exp(old maximum - new one) first",
     ),
     Mistake(
         "lanes past the row hold 0",
@@ -125,13 +125,13 @@ mistakes = [
         "-log sigmoid as it stands, -inf below -88",
         swap={LOSS: "-tl.log(tl.sigmoid(z))"},
         fails="correct",
-        says="",
+        says="is right",
     ),
     Mistake(
         "log(1 + e) of a tiny e",
         swap={LOG1P: "log1p = tl.log(one_more)"},
         fails="correct",
-        says="",
+        says="is right",
     ),
     Mistake(
         "beta counts twice", swap={Z: f"{Z}    z = beta * z\n"}, fails="correct", says="beta counts twice"
@@ -164,7 +164,7 @@ mistakes = [
         "half done: the last kernel is missing",
         swap={},
         fails="correct",
-        says="",
+        says="never written",
         undone=("dpo_backward_kernel",),
         so_far="log-probabilities ✓ · dlogits ✓ · loss ✓ · rewards ✓ · not started: both gradients",
     ),
@@ -172,7 +172,7 @@ mistakes = [
         "half done: the last two kernels are missing",
         swap={},
         fails="correct",
-        says="",
+        says="never written",
         undone=(
             "dpo_kernel",
             "dpo_backward_kernel",

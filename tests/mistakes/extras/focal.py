@@ -47,19 +47,19 @@ mistakes = [
             SLOPE: "(power * dce + gamma * ce * tl.exp2((gamma - 1) * tl.log2(q)) * relative)",
         },
         fails="correct or edges",
-        says="",
+        says="0 · Inf",
     ),
     Mistake(
         "0 times -inf where gamma is 0",
         swap={POWER: "power = tl.exp2(gamma * tl.log2(q))"},
         fails="correct or edges",
-        says="",
+        says="0 · Inf",
     ),
     Mistake(
         "0 / 0 where the model is sure and right",
         swap={RELATIVE: "relative = (1 - 2 * t) * high * low / q"},
         fails="correct or edges",
-        says="",
+        says="0 / 0",
     ),
     Mistake(
         "alpha weighs the negatives",
@@ -83,28 +83,32 @@ mistakes = [
         "q is how right the model is",
         swap={Q: f"{Q}\n    q = 1 - q"},
         fails="correct",
-        says="",
+        says="is right",
     ),
     Mistake(
         "q is 1 less a sigmoid",
         swap={Q: "p = tl.sigmoid(x)\n    q = t * (1 - p) + (1 - t) * (1 - tl.sigmoid(-x))"},
         fails="correct or edges",
-        says="",
+        says="is right",
     ),
-    Mistake("log(1 + e) of a tiny e", swap={LOG1P: "log1p = tl.log(one_more)"}, fails="correct", says=""),
+    Mistake(
+        "log(1 + e) of a tiny e", swap={LOG1P: "log1p = tl.log(one_more)"}, fails="correct", says="is right"
+    ),
     Mistake(
         "logarithms of sigmoids, -inf far from 0",
         swap={CE: "ce = -t * tl.log(tl.sigmoid(x)) - (1 - t) * tl.log(tl.sigmoid(-x))"},
         fails="correct or edges",
-        says="",
+        says="0 · Inf",
     ),
     Mistake(
         "targets are taken to be 0 or 1",
         swap={CE: "ce = tl.where(t > 0.5, tl.where(x > 0, 0.0, -x), tl.where(x > 0, x, 0.0)) + log1p"},
         fails="correct",
-        says="",
+        says="is right",
     ),
-    Mistake("lanes past the end count", swap={MASKED: "tl.sum(loss, axis=0)"}, fails="correct", says=""),
+    Mistake(
+        "lanes past the end count", swap={MASKED: "tl.sum(loss, axis=0)"}, fails="correct", says="is right"
+    ),
     Mistake(
         "the loss is a sum",
         swap={"tl.sum(acc, axis=0) / count": "tl.sum(acc, axis=0)"},
@@ -136,7 +140,7 @@ mistakes = [
         "half done: the last kernel is missing",
         swap={},
         fails="correct",
-        says="",
+        says="never written",
         undone=("backward_kernel",),
         so_far="sums of blocks ✓ · mean ✓ · not started: dlogits",
     ),
@@ -144,7 +148,7 @@ mistakes = [
         "half done: the last two kernels are missing",
         swap={},
         fails="correct",
-        says="",
+        says="never written",
         undone=(
             "mean_kernel",
             "backward_kernel",

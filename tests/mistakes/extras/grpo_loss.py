@@ -50,13 +50,13 @@ mistakes = [
         "equal rewards are not quite equal",
         swap={FIRST: "first = 0.0\n", OFF: "mean += 1e-6\n    off = tl.where(mask, reward - mean, 0.0)"},
         fails="correct",
-        says="",
+        says="is right",
     ),
     Mistake(
         "nothing is added to the standard deviation",
         swap={OWN: OWN.replace("(std + 1e-4)", "std")},
         fails="correct",
-        says="",
+        says="is right",
     ),
     Mistake(
         "the standard deviation is biased",
@@ -68,13 +68,13 @@ mistakes = [
         "lanes past the group count",
         swap={OFF: "off = reward - mean"},
         fails="correct",
-        says="",
+        says="is right",
     ),
     Mistake(
         "all answers take the first group's rewards",
         swap={"rewards_ptr + row // group_size * group_size": "rewards_ptr + row * 0"},
         fails="correct",
-        says="",
+        says="is right",
     ),
     Mistake(
         "the rewards are found by the number of groups",
@@ -101,7 +101,7 @@ mistakes = [
         "an answer without tokens is 0 / 0",
         swap={USED: "n_used = tl.sum(count, axis=0).to(tl.float32)"},
         fails="correct",
-        says="",
+        says="with s=0 nothing is added up or counted",
     ),
     Mistake(
         "tokens that do not count are multiplied by 0",
@@ -112,7 +112,7 @@ mistakes = [
             ),
         },
         fails="edges",
-        says="",
+        says="logp holds NaN in places",
     ),
     Mistake(
         "tokens that do not count get a gradient",
@@ -154,7 +154,7 @@ mistakes = [
         "half done: the last kernel is missing",
         swap={},
         fails="correct",
-        says="",
+        says="never written",
         undone=("backward_kernel",),
         so_far="losses of answers ✓ · what backward reads ✓ · mean ✓ · not started: dlogp",
     ),
@@ -162,7 +162,7 @@ mistakes = [
         "half done: the last two kernels are missing",
         swap={},
         fails="correct",
-        says="",
+        says="never written",
         undone=(
             "mean_kernel",
             "backward_kernel",

@@ -81,19 +81,19 @@ mistakes = [
             )
         },
         fails="correct or edges",
-        says="",
+        says="Only contiguous inputs come out right",
     ),
     Mistake(
         "lanes past the end repeat the first element",
         swap={LOADED: LOADED.replace("    # Lanes", REPEATED)},
         fails="correct",
-        says="",
+        says="is right",
     ),
     Mistake(
         "the mean is over a block",
         swap={"n_parts, n, BLOCK=4096": "n_parts, 2048, BLOCK=4096"},
         fails="correct",
-        says="",
+        says="is right",
     ),
     Mistake(
         "the sums of blocks are added to what was there",
@@ -131,7 +131,7 @@ mistakes = [
         "half done: the last kernel is missing",
         swap={},
         fails="correct",
-        says="",
+        says="never written",
         undone=("backward_kernel",),
         so_far="sums of blocks ✓ · mean ✓ · not started: dx, dy",
     ),
@@ -139,7 +139,7 @@ mistakes = [
         "half done: the last two kernels are missing",
         swap={},
         fails="correct",
-        says="",
+        says="never written",
         undone=(
             "mean_kernel",
             "backward_kernel",

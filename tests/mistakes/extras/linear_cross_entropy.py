@@ -45,19 +45,19 @@ mistakes = [
         "ignored rows keep their logits in the place of a gradient",
         swap={f"    else:\n{ZEROS}": ""},
         fails="correct",
-        says="",
+        says="where 0 is right",
     ),
     Mistake(
         "the sum so far is not rescaled when the maximum rises",
         swap={RESCALED: "l_i += "},
         fails="correct",
-        says="",
+        says="multiply l_i by exp(old maximum - new one) first",
     ),
     Mistake(
         "lanes past the chunk hold 0",
         swap={LOAD: "mask=cols < n_cols, other=0.0"},
         fails="correct",
-        says="",
+        says="is right",
     ),
     Mistake(
         "each chunk begins anew",
@@ -66,19 +66,19 @@ mistakes = [
             "l_i = tl.load(sum_ptr + row)": "l_i = 0.0",
         },
         fails="correct",
-        says="",
+        says="is right",
     ),
     Mistake(
         "the target is looked for in every chunk alike",
         swap={"at = target - first": "at = target"},
         fails="correct",
-        says="",
+        says="never written",
     ),
     Mistake(
         "the gradient forgets where its chunk begins",
         swap={GRAD: GRAD.replace("cols + first", "cols")},
         fails="correct",
-        says="",
+        says="lacks the target",
     ),
     Mistake(
         "the gradient is softmax alone", swap={GRAD: "p * scale"}, fails="correct", says="lacks the target"
@@ -93,7 +93,7 @@ mistakes = [
         "dx is the last chunk's",
         swap={ADD_DX: "add(torch.mm(logits, weight[chunk]), None, dx)"},
         fails="correct",
-        says="",
+        says="Right up to v",
     ),
     Mistake(
         "the last chunk is left out",
@@ -101,7 +101,7 @@ mistakes = [
             "for first in range(0, n_classes, width)": "for first in range(0, n_classes - width + 1, width)"
         },
         fails="correct",
-        says="",
+        says="mean_kernel reads aim_ptr",
     ),
     Mistake(
         "the logits are whole",
@@ -153,6 +153,6 @@ mistakes = [
         "dweight is not for the chunk's rows",
         swap={"dweight[chunk])": "dweight[: chunk.stop - chunk.start])"},
         fails="correct",
-        says="",
+        says="never written",
     ),
 ]

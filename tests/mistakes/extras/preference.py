@@ -139,7 +139,7 @@ mistakes = [
             "    tl.store(w_ptr + offs_n, w + 3.0 / n_rows * pull, mask=mask)"
         },
         fails="correct",
-        says="",
+        says="is right",
     ),
     Mistake(
         "all programs store to the first row of partial sums",
@@ -159,7 +159,7 @@ mistakes = [
         "half done: the last kernel is missing",
         swap={},
         fails="correct",
-        says="",
+        says="w is after the call what it was before",
         undone=("step_kernel",),
         so_far="chosen ✓ · rejected ✓ · margin ✓ · not started: w",
     ),
@@ -167,7 +167,7 @@ mistakes = [
         "half done: the last two kernels are missing",
         swap={},
         fails="correct",
-        says="",
+        says="never written",
         undone=(
             "select_kernel",
             "step_kernel",

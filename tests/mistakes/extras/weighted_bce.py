@@ -22,14 +22,16 @@ mistakes = [
         "logarithms of sigmoids, -inf far from 0",
         swap={TWO: "return -tl.log(tl.sigmoid(x)), -tl.log(tl.sigmoid(-x))"},
         fails="correct or edges",
-        says="",
+        says="is right",
     ),
-    Mistake("log(1 + e) of a tiny e", swap={LOG1P: "log1p = tl.log(one_more)"}, fails="correct", says=""),
+    Mistake(
+        "log(1 + e) of a tiny e", swap={LOG1P: "log1p = tl.log(one_more)"}, fails="correct", says="is right"
+    ),
     Mistake(
         "the exponential overflows",
         swap={"e = tl.exp(-tl.abs(x))": "e = tl.exp(-x)", TWO: "return log1p, x + log1p"},
         fails="correct or edges",
-        says="",
+        says="is right",
     ),
     Mistake(
         "NaN vanishes in a maximum",
@@ -88,7 +90,7 @@ mistakes = [
             )
         },
         fails="correct",
-        says="",
+        says="None stands in this line",
     ),
     Mistake(
         "the upstream gradient is dropped", swap={SCALE: "slope / count"}, fails="correct", says="upstream"
@@ -109,7 +111,7 @@ mistakes = [
         "the slope is a difference from 1",
         swap={SLOPE: "slope = (1 - t) * (1 - tl.sigmoid(-x)) - if_yes"},
         fails="correct or edges",
-        says="",
+        says="is right",
     ),
     Mistake(
         "the upstream gradient is read on the host",
@@ -137,7 +139,7 @@ mistakes = [
         "half done: the last kernel is missing",
         swap={},
         fails="correct",
-        says="",
+        says="never written",
         undone=("backward_kernel",),
         so_far="sums of tiles ✓ · mean ✓ · not started: dlogits",
     ),
@@ -145,7 +147,7 @@ mistakes = [
         "half done: the last two kernels are missing",
         swap={},
         fails="correct",
-        says="",
+        says="never written",
         undone=(
             "mean_kernel",
             "backward_kernel",

@@ -1,0 +1,62 @@
+"""A sum under a running maximum is rescaled, and by the exponential of the old one less the new one."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+import torch
+
+from grader.challenge import Case
+from grader.judge.case.compare import Finding
+from grader.judge.diagnosis.evidence import Evidence
+from grader.judge.diagnosis.running import inverse_rescale, unscaled
+from tests.judge.tried import tried
+
+LOOP = """
+@triton.jit
+def kernel(x_ptr, n, BLOCK: tl.constexpr):
+    for start in range(0, n, BLOCK):
+        x = tl.load(x_ptr + start + tl.arange(0, BLOCK))
+        m_new = {new}
+        p = tl.exp(x - m_new)
+        {total}
+        count += 1
+        m_i = m_new
+"""
+NEW = "tl.maximum(m_i, tl.max(x, axis=0))"
+
+
+def told(total: str, new: str = NEW) -> str:
+    trial = tried(Case(n=8), (torch.randn(8),), lambda x: x, lambda x: 2 * x)
+    found = unscaled(trial, Finding("values", ""), Evidence(source=LOOP.format(new=new, total=total)))
+    return found[0] if found else ""
+
+
+@pytest.mark.parametrize(
+    "total", ["l_i += tl.sum(p, axis=0)", "l_i = l_i + tl.sum(tl.exp(x - m_new), axis=0)"]
+)
+@pytest.mark.parametrize("new", [NEW, f"tl.minimum({NEW}, 1e4)"])
+def test_a_sum_that_is_not_rescaled_is_told_with_its_line(total: str, new: str) -> None:
+    assert told(total, new).startswith("Line 8 adds terms of the new maximum to l_i")
+
+
+@pytest.mark.parametrize(
+    "total",
+    [
+        "l_i = l_i * tl.exp(m_i - m_new) + tl.sum(p, axis=0)",
+        "l_i *= tl.exp(m_i - m_new)\n        l_i += tl.sum(p, axis=0)",
+        "l_i = l_i / tl.exp(m_new - m_i) + tl.sum(p, axis=0)",
+        "total += tl.sum(x, axis=0)",
+    ],
+)
+def test_a_sum_that_is_rescaled_or_of_something_else_is_not(total: str) -> None:
+    assert told(total) == ""
+    assert inverse_rescale(LOOP.format(new=NEW, total=total)) is None
+
+
+def test_an_inverted_rescale_is_found() -> None:
+    source = LOOP.format(new=NEW, total="l_i = l_i * tl.exp2((m_new - m_i) * LOG2_E) + tl.sum(p, axis=0)")
+    found = inverse_rescale(source)
+    assert found is not None
+    assert ast.unparse(found) == "tl.exp2((m_new - m_i) * LOG2_E)"
