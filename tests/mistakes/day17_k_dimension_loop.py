@@ -122,6 +122,6 @@ mistakes = [
         "each product is rounded inside of the loop",
         swap={DOT: 'acc += tl.dot(a, b, input_precision="ieee").to(a.dtype)'},
         fails="correct or edges",
-        says="16",
+        says="round once, at the store",
     ),
 ]

@@ -57,11 +57,13 @@ def pointed(
     lines = sorted(exactly(look_at, tree) - given)
     if not 0 < len(lines) <= MOST:
         lines = _worded(look_at, tree, given, part)
-    where = spelled(lines) if lines else _within(look_at, tree, given, part)
-    if where:
-        return f"{look_at}: {where}"
+    if lines:
+        return f"{look_at}: {spelled(lines)}"
     left = to_do(source, given, *(f for f in functions(tree) if jitted(f) != _of_launcher(look_at)))
-    return f"{look_at}: the TODO on {spelled(left)}" if 0 < len(left) <= MOST else look_at
+    if 0 < len(left) <= MOST:
+        return f"{look_at}: the TODO on {spelled(left)}"
+    where = _within(look_at, tree, given, part)
+    return f"{look_at}: {where}" if where else look_at
 
 
 def _worded(look_at: str, tree: ast.Module, given: frozenset[int], part: Involved) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 
 import torch
@@ -10,6 +11,8 @@ from grader.judge.case.compare import Expected, Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.autograd import of_autograd
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
+from grader.judge.diagnosis.returned import gives
+from grader.judge.diagnosis.site import function
 from grader.judge.diagnosis.slips import slip
 from grader.judge.diagnosis.wide import advice
 
@@ -19,6 +22,9 @@ def raised(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
     if finding.kind != "error":
         return None
     fault = finding.facts
+    entry = function(ast.parse(evidence.source), trial.challenge.entry)
+    if not fault["line"] and "NoneType" in fault["message"] and entry and not gives(entry):
+        return f"{entry.name} returns nothing yet.", f"{entry.name}, from line {entry.lineno} on"
     line = f"line {fault['line']}" if fault["line"] else ""
     if "[CUDA]: invalid argument" in fault["message"]:
         return "The grid is too large: axes 1 and 2 end at 65535 programs, axis 0 at 2³¹ - 1.", "the grid"

@@ -26,7 +26,8 @@ ADVICE = {
 }
 
 
-def _gives(entry: ast.FunctionDef) -> bool:
+def gives(entry: ast.FunctionDef) -> bool:
+    """Whether it returns a value somewhere."""
     return any(isinstance(node, ast.Return) and node.value is not None for node in ast.walk(entry))
 
 
@@ -35,7 +36,7 @@ def wrong_form(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis 
     if finding.kind not in ADVICE:
         return None
     entry = function(ast.parse(evidence.source), trial.challenge.entry)
-    if "None where a tensor" in finding.reason and entry and not _gives(entry):
+    if "None where a tensor" in finding.reason and entry and not gives(entry):
         return f"{entry.name} returns nothing yet.", f"{entry.name}, from line {entry.lineno} on"
     text = finding.reason[0].upper() + finding.reason[1:]
     read = re.search(r"\.\w+\(\)$", finding.reason) if finding.kind == "host" else None

@@ -110,7 +110,7 @@ mistakes = [
             STORE_V: "tl.store(exp_avg_sq_ptr + offs, v.to(param_ptr.dtype.element_ty), mask=mask)",
         },
         fails="correct",
-        says="",
+        says="half precision is too low",
     ),
     Mistake(
         "grad is decayed where it lies",
@@ -125,7 +125,7 @@ mistakes = [
             "        num_warps=4,\n    )\n": "        num_warps=4,\n    )\n    return param\n",
         },
         fails="correct",
-        says="",
+        says="where nothing is asked for",
     ),
     Mistake(
         "the last block is left out",
@@ -159,6 +159,6 @@ mistakes = [
             "p * decay": "p",
         },
         fails="correct or honest",
-        says="",
+        says="mul_ ran outside of your kernel",
     ),
 ]

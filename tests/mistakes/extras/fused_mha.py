@@ -33,7 +33,7 @@ mistakes = [
         "keys are turned by the positions of the queries",
         swap={KEYS: FROM_M},
         fails="correct",
-        says="",
+        says="a key's position counts from the start",
     ),
     Mistake(
         "all are turned by position 0",
@@ -107,13 +107,13 @@ mistakes = [
         "only the first halves are multiplied",
         swap={DOT: "qk = tl.dot(q1, k1.T) * (scale * LOG2_E)"},
         fails="correct",
-        says="",
+        says="is right",
     ),
     Mistake(
         "pairs past d / 2 are read",
         swap={MASK: "mask = (offs_m < S)[:, None] & (offs_p >= 0)[None, :]"},
         fails="correct",
-        says="",
+        says="past the end of cos",
     ),
     Mistake(
         "causal is ignored",

@@ -130,7 +130,7 @@ mistakes = [
         "the gradient of an output that nobody used is turned as well",
         swap={f"None if dy is None else {BACK}": BACK},
         fails="edges",
-        says="",
+        says="'NoneType' object has no attribute 'shape'",
     ),
     Mistake(
         "torch gathers the tables",

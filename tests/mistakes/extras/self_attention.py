@@ -62,7 +62,7 @@ mistakes = [
         "a bias that is None is read",
         swap={UNLESS: "    if True:\n"},
         fails="correct",
-        says="",
+        says="None stands in this line",
     ),
     Mistake("the bias is left out", swap={BIAS: "acc += 0"}, fails="correct", says="biases are left out"),
     Mistake(
@@ -75,19 +75,19 @@ mistakes = [
         "the columns past e take part",
         swap={INSIDE: "inside = offs_k >= 0"},
         fails="correct",
-        says="",
+        says="past the end of x",
     ),
     Mistake(
         "every sequence reads the first one",
         swap={ROWS: "offs_m % S * stride_xs"},
         fails="correct",
-        says="",
+        says="the same all along its first axis",
     ),
     Mistake(
         "x is taken to be contiguous",
         swap={ROWS: "offs_m * stride_xs"},
         fails="correct or edges",
-        says="",
+        says="is right",
     ),
     Mistake(
         "offsets in 32 bits",
@@ -108,7 +108,7 @@ mistakes = [
             MERGE: f"{MERGE} if e else spare",
         },
         fails="memory",
-        says="",
+        says="an intermediate tensor is stored",
     ),
     Mistake(
         "torch adds the input back",

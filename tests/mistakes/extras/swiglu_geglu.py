@@ -94,7 +94,7 @@ mistakes = [
         "the sigmoid is computed in the dtype of gate",
         swap={WIDE: "    g, u = gate, up\n    p, _"},
         fails="correct or edges",
-        says="",
+        says="tl.sigmoid takes no fp16",
     ),
     Mistake(
         "the activation is kept as well",

@@ -84,7 +84,7 @@ mistakes = [
         "the tiles of w_up stand still",
         swap={UP_STEP: ""},
         fails="correct",
-        says="",
+        says="Right up to k = 32",
     ),
     Mistake(
         "the exponential overflows",
@@ -126,6 +126,6 @@ mistakes = [
             "    return y": "    return y if m + n else product",
         },
         fails="memory",
-        says="",
+        says="an intermediate tensor is stored",
     ),
 ]
