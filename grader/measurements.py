@@ -11,6 +11,7 @@ from typing import Any
 from grader.answers import PlainOutput, TensorOutput
 from grader.compiler.assembly import Facts
 from grader.meter.counts import LaunchCounts
+from grader.meter.draws import Redrawn
 from grader.meter.trace import TracedLaunch
 from grader.meter.unread import Unread
 
@@ -86,10 +87,12 @@ class Walked:
 
     Attributes:
         unread: what one launch left for another, and that one did not read.
+        redrawn: a launch whose last program draws the random numbers of its first.
     """
 
     launches: int
     unread: Unread | None = None
+    redrawn: Redrawn | None = None
 
 
 @dataclass(frozen=True)

@@ -62,6 +62,7 @@ CASES = [
     Case(rows=5, cols=300, values="negative", shift=-1e4),
     Case(rows=5, cols=300, values="negative", shift=-1e4, dtype=HALF),
     Case(rows=2, cols=9001, values="negative", shift=-1e4),
+    Case(rows=1, cols=20011, values="negative", shift=-1e4),
     Case(rows=5, cols=4096, values="constant"),
     Case(rows=5, cols=4096, values="constant", dtype=HALF),
     Case(rows=5, cols=77, values="ties"),

@@ -25,6 +25,7 @@ from grader.interpreter.watcher import Access
 from grader.memory import span
 from grader.meter.astray import Addresses, Astray, floats
 from grader.meter.counter import LANES, Cut
+from grader.meter.draws import Draws
 from grader.meter.hollow import LARGE
 from grader.meter.loops import Loops
 from grader.meter.sample import place, programs
@@ -83,7 +84,7 @@ class Walk:
     """
 
     def __init__(self, path: str, loops: TypedLoops, given: set[int]) -> None:
-        self.addresses, self.handing = Addresses(path), Handing()
+        self.addresses, self.handing, self.draws = Addresses(path), Handing(), Draws(path)
         self.loops, self.given = loops, given
         self.launches = 0
         self.paused = False  # by whoever makes the call; what is not to be counted is walked all the same
@@ -96,6 +97,7 @@ class Walk:
             handed_to(lambda launch: launch.sample(self, partial(self._walk, launch))),
             speaking(range=self.loops.language_range),
             mock.patch.object(_builder, "create_dot", _undone),
+            self.draws.followed(),
         ):
             yield
 
@@ -124,10 +126,12 @@ class Walk:
         count = math.prod(grid)
         self.addresses.launch(regions_of(named, self.given), whole=count <= LEAST)
         self.handing.launch(launching.kernel.__name__, count)
+        self.draws.launch(launching.kernel.__name__, count)
         for number, at in enumerate(telling(grid, lengths)):
             if number < LEAST or self.spent < CALL:
                 self.addresses.program()
                 self.handing.program(last=not number)
+                self.draws.program(number)
                 self.spent += self._follow(program, at, PROGRAM)
         if self.handing.missing():
             self._look_for_readers(program, grid)

@@ -179,9 +179,8 @@ mistakes = [
     Mistake(
         "elements are counted in 32 bits",
         swap={"tl.program_id(0).to(tl.int64)": "tl.program_id(0)"},
-        fails="correct",
+        fails="correct or edges",
         says="int32",
-        gpu=True,
     ),
     Mistake(
         "the random numbers go through memory",

@@ -16,6 +16,7 @@ from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
 from grader.judge.speed.fullsize import hollow_inputs
 from grader.measurements import Walked
+from grader.meter.draws import Redrawn
 from grader.meter.unread import Unread
 
 CERTAIN = "bounds", "grid", "launcher"  # kinds of faults that are the file's own; others may be the walk's
@@ -58,9 +59,9 @@ def check(session: Session, challenge: Challenge, case: Case) -> None:
         sentence, look_at = _told(report, session.evidence.source)
         cause: dict[str, Any] = {"reason": report.fault.first_line, **asdict(report.fault)}
         raise CheckFailed("failed", cause, (sentence[0].upper() + sentence[1:], look_at))
-    if report.unread:
-        sentence, look_at = _left_out(report.unread)
-        raise CheckFailed("failed", {"reason": sentence, **asdict(report.unread)}, (sentence, look_at))
+    if found := report.unread or report.redrawn:
+        sentence, look_at = _left_out(found) if isinstance(found, Unread) else _drawn_again(found)
+        raise CheckFailed("failed", {"reason": sentence, **asdict(found)}, (sentence, look_at))
 
 
 def _left_out(unread: Unread) -> tuple[str, str]:
@@ -70,6 +71,16 @@ def _left_out(unread: Unread) -> tuple[str, str]:
         f"{unread.tensor}[{unread.element}], and {unread.reader}, which reads that tensor up to element "
         f"{unread.ends}, reads nothing of what that program left there.",
         f"how many partial results the launch of {unread.reader} reads: all need a loop, or one stage more",
+    )
+
+
+def _drawn_again(redrawn: Redrawn) -> tuple[str, str]:
+    """The sentence on random numbers that start over."""
+    return (
+        f"The last of {redrawn.programs} programs of {redrawn.kernel} draws the numbers that the first one "
+        "draws, though its elements are others: an element's number is more than 32 bits wide, and the "
+        "counter of the draw is cut. Keep it in int64.",
+        f"the counter of the draw, line {redrawn.line}",
     )
 
 
