@@ -50,7 +50,9 @@ def gradient_blocks(
         for start in range(0, N, BLOCK):
             cols = start + tl.arange(0, BLOCK)
             h = (tl.load(s_ptr + row * N + cols, mask=cols < N, other=0.0).to(tl.float32) - mean) * rstd
-            dy = tl.load(dy_ptr + row * dy_m + cols * dy_n, mask=cols < N, other=0.0).to(tl.float32)
+            dy = tl.load(dy_ptr + row * dy_m + cols.to(tl.int64) * dy_n, mask=cols < N, other=0.0).to(
+                tl.float32
+            )
             g = dy * tl.load(w_ptr + cols, mask=cols < N, other=0.0).to(tl.float32)
             plain += g
             along += g * h
@@ -61,9 +63,13 @@ def gradient_blocks(
         for start in range(0, N, BLOCK):
             cols = start + tl.arange(0, BLOCK)
             h = (tl.load(s_ptr + row * N + cols, mask=cols < N, other=0.0).to(tl.float32) - mean) * rstd
-            dy = tl.load(dy_ptr + row * dy_m + cols * dy_n, mask=cols < N, other=0.0).to(tl.float32)
+            dy = tl.load(dy_ptr + row * dy_m + cols.to(tl.int64) * dy_n, mask=cols < N, other=0.0).to(
+                tl.float32
+            )
             g = dy * tl.load(w_ptr + cols, mask=cols < N, other=0.0).to(tl.float32)
-            ds = tl.load(ds_ptr + row * ds_m + cols * ds_n, mask=cols < N, other=0.0).to(tl.float32)
+            ds = tl.load(ds_ptr + row * ds_m + cols.to(tl.int64) * ds_n, mask=cols < N, other=0.0).to(
+                tl.float32
+            )
             tl.store(dx_ptr + row * N + cols, rstd * (g - c1 - h * c2) + ds, mask=cols < N)
 
 

@@ -38,11 +38,13 @@ def tile_dx(
     mu = tl.load(stats_ptr + 2 * m, mask=m < M, other=0)
     rstd = tl.load(stats_ptr + 2 * m + 1, mask=m < M, other=0)
     h = (tl.load(s_ptr + m * N + n, mask=inside, other=0).to(tl.float32) - mu) * rstd
-    t = tl.load(dy_ptr + m * dy_m + n * dy_n, mask=inside, other=0).to(tl.float32)
+    t = tl.load(dy_ptr + m * dy_m + n.to(tl.int64) * dy_n, mask=inside, other=0).to(tl.float32)
     t *= tl.load(g_ptr + n, mask=n < N, other=0).to(tl.float32)
     c = tl.sum(t, axis=1, keep_dims=True) / N
     k = tl.sum(t * h, axis=1, keep_dims=True) / N
-    dx = tl.load(ds_ptr + m * ds_m + n * ds_n, mask=inside, other=0).to(tl.float32) + rstd * (t - c - h * k)
+    dx = tl.load(ds_ptr + m * ds_m + n.to(tl.int64) * ds_n, mask=inside, other=0).to(tl.float32) + rstd * (
+        t - c - h * k
+    )
     tl.store(dx_ptr + m * N + n, dx.to(dx_ptr.dtype.element_ty), mask=inside)
 
 
@@ -57,7 +59,9 @@ def columns_down(
         m = top + tl.arange(0, ROWS).to(tl.int64)
         inside = (m[:, None] < M) & (n[None, :] < N)
         s = tl.load(s_ptr + m[:, None] * N + n[None, :], mask=inside, other=0).to(tl.float32)
-        dy = tl.load(dy_ptr + m[:, None] * dy_m + n[None, :] * dy_n, mask=inside, other=0).to(tl.float32)
+        dy = tl.load(dy_ptr + m[:, None] * dy_m + n[None, :].to(tl.int64) * dy_n, mask=inside, other=0).to(
+            tl.float32
+        )
         mu = tl.load(stats_ptr + 2 * m, mask=m < M, other=0)
         rstd = tl.load(stats_ptr + 2 * m + 1, mask=m < M, other=0)
         dg += dy * (s - mu[:, None]) * rstd[:, None]

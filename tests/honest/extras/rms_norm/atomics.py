@@ -36,7 +36,7 @@ def gradient_rows(
     total = tl.zeros((BLOCK,), tl.float32)
     for row in range(tl.program_id(0).to(tl.int64), M, tl.num_programs(0)):
         x = tl.load(x_ptr + row * x_step + cols, mask=inside, other=0.0).to(tl.float32)
-        dy = tl.load(dy_ptr + row * dy_m + cols * dy_n, mask=inside, other=0.0).to(tl.float32)
+        dy = tl.load(dy_ptr + row * dy_m + cols.to(tl.int64) * dy_n, mask=inside, other=0.0).to(tl.float32)
         r = 1.0 / tl.sqrt(tl.sum(x * x, axis=0) / N + eps)
         total += dy * x * r
         c = tl.sum(dy * w * x, axis=0) * r / N

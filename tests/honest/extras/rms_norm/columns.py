@@ -25,7 +25,7 @@ def tile_dx(DY, X, W, R, DX, M, N, dy_m, dy_n, step, offset, ROWS: tl.constexpr,
     inside = (m < M) & (n < N)
     r = tl.load(R + m, mask=m < M, other=0)
     x = tl.load(X + m * step + n, mask=inside, other=0).to(tl.float32)
-    g = tl.load(DY + m * dy_m + n * dy_n, mask=inside, other=0).to(tl.float32)
+    g = tl.load(DY + m * dy_m + n.to(tl.int64) * dy_n, mask=inside, other=0).to(tl.float32)
     g *= tl.load(W + n, mask=n < N, other=0).to(tl.float32) + offset
     dot = tl.sum(g * x * r, axis=1, keep_dims=True) / N
     tl.store(DX + m * N + n, (r * (g - x * r * dot)).to(DX.dtype.element_ty), mask=inside)
@@ -39,7 +39,9 @@ def columns_down(DY, X, R, DW, M, N, dy_m, dy_n, step, ROWS: tl.constexpr, COLS:
         m = top + tl.arange(0, ROWS).to(tl.int64)
         inside = (m[:, None] < M) & (n[None, :] < N)
         x = tl.load(X + m[:, None] * step + n[None, :], mask=inside, other=0).to(tl.float32)
-        dy = tl.load(DY + m[:, None] * dy_m + n[None, :] * dy_n, mask=inside, other=0).to(tl.float32)
+        dy = tl.load(DY + m[:, None] * dy_m + n[None, :].to(tl.int64) * dy_n, mask=inside, other=0).to(
+            tl.float32
+        )
         total += dy * x * tl.load(R + m, mask=m < M, other=0)[:, None]
     tl.store(DW + n, tl.sum(total, axis=0).to(DW.dtype.element_ty), mask=n < N)
 
