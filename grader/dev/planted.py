@@ -114,7 +114,8 @@ class Laggard:
 
     Args:
         unseen: why counts and compiler cannot tell it from a fast one; empty where they can.
-        stores: an intermediate tensor, by which it fails `memory` on a GPU before it is timed there.
+        stores: an intermediate tensor, by which it fails `memory` on a GPU before it is timed there, and
+            without one, where it is so large that it shows.
     """
 
     name: str

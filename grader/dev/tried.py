@@ -151,7 +151,7 @@ def _right(each: Planted, verdict: Verdict, _: Verdict) -> Iterator[str]:
 def _slow(each: Planted, verdict: Verdict, _: Verdict) -> Iterator[str]:
     """Where it cannot be seen that a laggard is one, it passes."""
     assert isinstance(each.file, planted.Laggard)
-    stores = verdict.on_gpu and each.file.stores
+    stores = each.file.stores and (verdict.on_gpu or _failed_group(verdict) == "memory")
     wanted = "slow" if verdict.on_gpu or not each.file.unseen else "passed"
     if verdict.status != ("failed" if stores else wanted) or (stores and _failed_group(verdict) != "memory"):
         yield said(verdict)

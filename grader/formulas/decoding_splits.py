@@ -15,6 +15,7 @@ from grader.formulas.attention import LOG2_E
 from grader.formulas.blocks import lanes
 from grader.formulas.decoding import Rules, softmaxed
 
+LOWEST = torch.finfo(torch.float32).min  # a maximum that stays finite where all scores are -inf
 Merge = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
 Weighed = Callable[[Tensor, Tensor, int], Tensor]
 
@@ -36,7 +37,7 @@ def merging(merged: Merge) -> Weighed:
         more = -s.shape[1] % part
         parts = F.pad(s, (0, more), value=-math.inf).reshape(len(s), -1, part)
         values = F.pad(v, (0, 0, 0, more)).reshape(len(v), -1, part, v.shape[2])
-        m = parts.amax(dim=-1)
+        m = parts.amax(dim=-1).clamp(min=LOWEST)
         p = torch.exp(parts - m[:, :, None])
         held = torch.full((parts.shape[1],), float(part), dtype=s.dtype, device=s.device)
         held[-1] -= more
@@ -73,7 +74,7 @@ def in_order(rescales_l: bool, rescales_o: bool) -> Weighed:
         more = -s.shape[1] % part
         parts = F.pad(s, (0, more), value=-math.inf).reshape(len(s), -1, part // block, block)
         values = F.pad(v, (0, 0, 0, more)).reshape(len(v), -1, part // block, block, v.shape[2])
-        running = parts.amax(dim=-1).cummax(dim=-1).values
+        running = parts.amax(dim=-1).clamp(min=LOWEST).cummax(dim=-1).values
         last, p = running[..., -1:], torch.exp(parts - running[..., None])
         later = torch.exp(running - last)
         total = (p.sum(dim=-1) * (later if rescales_l else 1.0)).sum(dim=-1)
@@ -81,6 +82,11 @@ def in_order(rescales_l: bool, rescales_o: bool) -> Weighed:
         return factored(torch.exp, torch.exp)(last[..., 0], total, o, total)
 
     return weighed
+
+
+def divided_twice(m: Tensor, total: Tensor, o: Tensor, held: Tensor) -> Tensor:
+    """Each part normalised, and then merged as if it were not."""
+    return factored(torch.exp, torch.exp)(m, total, o / total[:, :, None], held)
 
 
 def alone(part: int) -> Merge:
@@ -124,6 +130,9 @@ PARTS = {
     ),
     "The parts are weighed by their l alone: it is l times exp(its m - the largest m).": merging(
         averaged(lambda total, held: total)
+    ),
+    "A part's o is divided by its l in the split, and again in the merge: once is enough, at the end.": (
+        merging(divided_twice)
     ),
     "This is the last part alone: each part needs a place of its own for what it finds.": merging(alone(-1)),
     "This is the first part alone: the merge must look at all of them.": merging(alone(0)),

@@ -70,7 +70,9 @@ SUSPECTS = {
     "A sequence's first key is left out: its keys are 0 to lengths[i] - 1.": Rules(
         seen=lambda lengths, i, s: range(1, lengths[i])
     ),
-    "A sequence without keys comes out NaN: its result is 0, and 0 / 0 is not.": Rules(empty=math.nan),
+    "Without keys the result is NaN, and must be 0: is an empty part written, and 0 / 0 avoided?": Rules(
+        empty=math.nan
+    ),
     "Every head reads the keys and values of head 0.": Rules(reads=lambda h, group, h_k, i: 0 * h),
     "Every sequence reads the keys and values of the first one.": lambda q, k, v, lengths, scale: Right(
         q, k[:1].expand(k.shape), v[:1].expand(v.shape), lengths, scale

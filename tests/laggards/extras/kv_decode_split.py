@@ -8,7 +8,7 @@ WIDENED = """@triton.jit
 def widen_kernel(
     x_ptr, wide_ptr, rows, s, h, stride_b, stride_s, stride_h, D: tl.constexpr, BLOCK: tl.constexpr
 ):
-    row = tl.program_id(0).to(tl.int64) * 32 + tl.arange(0, 32)
+    row = tl.program_id(0).to(tl.int64) * 256 + tl.arange(0, 256)
     offs_d = tl.arange(0, BLOCK)
     at = row // (s * h) * stride_b + row // h % s * stride_s + row % h * stride_h
     mask = (row < rows)[:, None] & (offs_d < D)[None, :]
@@ -19,7 +19,7 @@ def widen_kernel(
 def widened(x):
     b, s, h, d = x.shape
     wide = torch.empty(b, s, h, d, dtype=torch.float32, device=x.device)
-    widen_kernel[(triton.cdiv(b * s * h, 32),)](
+    widen_kernel[(triton.cdiv(b * s * h, 256),)](
         x, wide, b * s * h, s, h, *x.stride()[:3], D=d, BLOCK=triton.next_power_of_2(d)
     )
     return wide

@@ -120,6 +120,12 @@ mistakes = [
         says="parts are averaged",
     ),
     Mistake(
+        "parts are divided by their sums before they are merged",
+        swap={TO_O: TO_O.replace("acc", "acc / tl.where(l_i == 0, 1.0, l_i)")},
+        fails="correct",
+        says="once is enough, at the end",
+    ),
+    Mistake(
         "parts weigh as much as they have keys",
         swap={
             TO_O: TO_O.replace("acc", "acc / tl.where(l_i == 0, 1.0, l_i) * tl.maximum(end - first, 0)"),

@@ -1,0 +1,186 @@
+"""Extra: what goes wrong when query heads become rows of one tile, and what the grader must say about it."""
+
+from __future__ import annotations
+
+from grader.dev.planted import Mistake
+
+ACC = "acc = tl.dot(p.to(v.dtype), v, acc * alpha[:, None])"
+DOT = "qk = tl.dot(q, k.T) * (scale * LOG2_E)"
+END = "end = tl.minimum(first + share, length)"
+HIDDEN = 'qk = tl.where(seen[None, :], qk, -float("inf"))'
+KEYS = "k = tl.load(k_ptr + offs_n[:, None] * stride_ks + offs_d[None, :], mask=mask, other=0.0)"
+LENGTH = "length = tl.load(lengths_ptr + pid // n_kv)"
+OF_K = "k_ptr += pid // n_kv * stride_kb + pid % n_kv * stride_kh"
+OF_V = "v_ptr += pid // n_kv * stride_vb + pid % n_kv * stride_vh"
+OFFS_N = "offs_n = start_n + tl.arange(0, BLOCK_N).to(tl.int64)"
+PARTS = "parts = queries * tl.num_programs(1) + tl.program_id(1)"
+QUERIES = "queries = pid * GROUP + offs_g"
+QUERY_LOAD = "q = tl.load(q_ptr + queries[:, None] * D + offs_d[None, :], mask=there, other=0.0)"
+SHARE = "share = tl.cdiv(tl.cdiv(length, BLOCK_N), tl.num_programs(1)) * BLOCK_N"
+START = "m_i = tl.full((BLOCK_G,), LOWEST, tl.float32)"
+THERE = "there = (offs_g < GROUP)[:, None] & (offs_d < D)[None, :]"
+TO_M = "tl.store(m_ptr + parts, m_i, mask=offs_g < GROUP)"
+TO_L = "tl.store(l_ptr + parts, l_i, mask=offs_g < GROUP)"
+TO_O = "tl.store(o_ptr + parts[:, None] * D + offs_d[None, :], acc, mask=there)"
+VALUES = "v = tl.load(v_ptr + offs_n[:, None] * stride_vs + offs_d[None, :], mask=mask, other=0.0)"
+
+mistakes = [
+    Mistake(
+        "query head j reads key head j mod h_k",
+        swap={QUERIES: "queries = pid // n_kv * n_kv * GROUP + pid % n_kv + offs_g * n_kv"},
+        fails="correct",
+        says="mod h_k",
+    ),
+    Mistake(
+        "rows past the group are stored",
+        swap={
+            TO_M: "tl.store(m_ptr + parts, m_i)",
+            TO_L: "tl.store(l_ptr + parts, l_i)",
+            TO_O: TO_O.replace("mask=there", "mask=(offs_d < D)[None, :]"),
+        },
+        fails="correct",
+        says="past the end",
+    ),
+    Mistake(
+        "rows past the group are stored where q ends",
+        swap={
+            TO_M: "tl.store(m_ptr + parts, m_i, mask=queries < tl.num_programs(0) * GROUP)",
+            TO_L: "tl.store(l_ptr + parts, l_i, mask=queries < tl.num_programs(0) * GROUP)",
+            TO_O: TO_O.replace(
+                "mask=there", "mask=(queries < tl.num_programs(0) * GROUP)[:, None] & (offs_d < D)[None, :]"
+            ),
+        },
+        fails="correct",
+        says="race",
+    ),
+    Mistake(
+        "queries past the group are loaded",
+        swap={QUERY_LOAD: QUERY_LOAD.replace("mask=there", "mask=(offs_d < D)[None, :]")},
+        fails="correct",
+        says="past the end of q",
+    ),
+    Mistake(
+        "all rows are the first query of the group",
+        swap={QUERY_LOAD: QUERY_LOAD.replace("queries[:, None] * D", "(queries - offs_g)[:, None] * D")},
+        fails="correct",
+        says="All heads of a group",
+    ),
+    Mistake(
+        "the groups begin at the key head's number",
+        swap={QUERIES: "queries = pid + offs_g"},
+        fails="correct",
+        says="torch.empty",
+    ),
+    Mistake(
+        "every group reads key head 0",
+        swap={OF_K: OF_K.replace("pid % n_kv", "0"), OF_V: OF_V.replace("pid % n_kv", "0")},
+        fails="correct",
+        says="head 0",
+    ),
+    Mistake(
+        "every sequence reads the first one's cache",
+        swap={OF_K: OF_K.replace("pid // n_kv", "0"), OF_V: OF_V.replace("pid // n_kv", "0")},
+        fails="correct",
+        says="first one",
+    ),
+    Mistake(
+        "lengths are read by group, not by sequence",
+        swap={LENGTH: "length = tl.load(lengths_ptr + pid)"},
+        fails="correct",
+        says="past the end of lengths",
+    ),
+    Mistake(
+        "every sequence has the length of the first",
+        swap={LENGTH: "length = tl.load(lengths_ptr)"},
+        fails="correct",
+        says="length of the first one",
+    ),
+    Mistake(
+        "values behind the length are loaded",
+        swap={VALUES: VALUES.replace("mask=mask", "mask=(offs_d < D)[None, :]")},
+        fails="correct",
+        says="past the end of v_cache",
+    ),
+    Mistake(
+        "keys behind the length count as scores of 0",
+        swap={HIDDEN: "qk = tl.where(seen[None, :], qk, 0.0)"},
+        fails="correct",
+        says="too small by a factor",
+    ),
+    Mistake(
+        "an empty split leaves what stood there before",
+        swap={
+            TO_M: "if end > first:\n        " + TO_M,
+            TO_L: "if end > first:\n        " + TO_L,
+            TO_O: "if end > first:\n        " + TO_O,
+        },
+        fails="correct",
+        says="an empty part written",
+    ),
+    Mistake(
+        "an empty split has the maximum -inf",
+        swap={START: 'm_i = tl.full((BLOCK_G,), -float("inf"), tl.float32)'},
+        fails="correct",
+        says="NaN comes out of numbers",
+    ),
+    Mistake(
+        "parts are divided by their sums before they are merged",
+        swap={TO_O: TO_O.replace("acc", "acc / tl.where(l_i == 0, 1.0, l_i)[:, None]")},
+        fails="correct",
+        says="once is enough, at the end",
+    ),
+    Mistake(
+        "splits of a query store over one another",
+        swap={PARTS: "parts = queries * tl.num_programs(1)"},
+        fails="correct",
+        says="torch.empty",
+    ),
+    Mistake(
+        "the share is rounded down",
+        swap={SHARE: "share = tl.maximum(length // BLOCK_N // tl.num_programs(1), 1) * BLOCK_N"},
+        fails="correct",
+        says="do not reach",
+    ),
+    Mistake(
+        "a split goes on to the next one's first key",
+        swap={END: "end = tl.minimum(first + share + 1, length)"},
+        fails="correct",
+        says="first key of a part",
+    ),
+    Mistake(
+        "acc is not rescaled when the maximum rises",
+        swap={ACC: ACC.replace("acc * alpha[:, None]", "acc")},
+        fails="correct",
+        says="added up to o is not rescaled",
+    ),
+    Mistake(
+        "the scale is left out",
+        swap={DOT: DOT.replace("scale * LOG2_E", "LOG2_E")},
+        fails="correct",
+        says="scale is missing",
+    ),
+    Mistake(
+        "values are read by the strides of the keys",
+        swap={
+            OF_V: OF_V.replace("stride_v", "stride_k"),
+            VALUES: VALUES.replace("stride_vs", "stride_ks"),
+        },
+        fails="correct or edges",
+        says="stride",
+    ),
+    Mistake(
+        "32-bit offsets",
+        swap={OFFS_N: "offs_n = start_n + tl.arange(0, BLOCK_N)"},
+        fails="edges",
+        says="2³¹",
+    ),
+    Mistake(
+        "torch writes the keys out",
+        swap={
+            "    S, n_kv = k_cache.shape[1:3]\n": "    k_cache = k_cache.repeat_interleave(1, dim=2)\n"
+            "    S, n_kv = k_cache.shape[1:3]\n"
+        },
+        fails="honest",
+        says="torch",
+    ),
+]
