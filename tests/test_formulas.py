@@ -9,6 +9,9 @@ import torch.nn.functional as F
 from grader.challenge import Case
 from grader.formulas.attention import attention, attention_lse, by_head, forward
 from grader.formulas.attention_backward import Backward
+from grader.formulas.decoding import Rules as Step
+from grader.formulas.decoding import drawn
+from grader.formulas.decoding_splits import factored, merging
 from grader.formulas.grouped_attention import Rules
 from grader.formulas.heads import at, heads, lying
 from grader.formulas.layer_norm import dx_of, layer_norm, mean_of, rstd_of, var_of
@@ -103,3 +106,16 @@ def test_heads_lie_in_memory_in_the_order_asked_for(order: str) -> None:
 def test_an_order_that_is_none_is_told() -> None:
     with pytest.raises(ValueError, match="no order 'bshh'"):
         lying(Draw(Case(), 1), "bshh", (1, 1, 1, 1))
+
+
+def test_a_decoding_step_is_attention_of_the_last_query_and_so_are_its_parts_merged() -> None:
+    case = Case(lengths="7+0+5", s=7, h=4, h_k=2, d=16, stale=True)
+    q, k, v, lengths, scale = drawn(case, Draw(case, 1))
+    o = Step()(q, k, v, lengths, scale)
+    assert not o[1].any()
+    for i in (0, 2):
+        k_i, v_i = (x[i : i + 1, : int(lengths[i])].transpose(1, 2) for x in (k, v))
+        right = F.scaled_dot_product_attention(q[i : i + 1, :, None], k_i, v_i, scale=scale, enable_gqa=True)
+        torch.testing.assert_close(o[i : i + 1], right[:, :, 0])
+    in_parts = Step(weighed=merging(factored(torch.exp, torch.exp)), part=lambda q, k, length: 3)
+    torch.testing.assert_close(in_parts(q, k, v, lengths, scale), o)
