@@ -68,7 +68,8 @@ CASES = [
     at("300+0+77", 300, 64, 4, 2, calls=2),
     at("4x8000+3x100", 8000, 128, 48, 8, dtype=BRAIN, gpu=True),
     at("2x1100001", 1_100_001, 256, 16, 8, dtype=BRAIN, huge=True),
-    at("9x300001", 300_001, 128, 48, 8, order="bhsd", huge=True),
+    at("1300001", 1_300_001, 256, 48, 8, order="bhsd", huge=True),
+    at("40000x1", 1, 256, 256, 16, huge=True),
 ]
 
 challenge = Challenge(

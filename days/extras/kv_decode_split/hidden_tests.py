@@ -66,7 +66,8 @@ CASES = [
     at("300+0+77", 300, 64, calls=2),
     at("4x20000+3x100", 20000, 128, h=8, dtype=BRAIN, gpu=True),
     at("2x1100001", 1_100_001, 256, h=8, dtype=BRAIN, huge=True),
-    at("9x300001", 300_001, 128, h=8, order="bhsd", huge=True),
+    at("1300001", 1_300_001, 256, h=8, order="bhsd", huge=True),
+    at("40000x1", 1, 256, h=256, huge=True),
 ]
 
 challenge = Challenge(
