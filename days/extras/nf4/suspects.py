@@ -135,6 +135,11 @@ def of_signed(x: Tensor, block: int) -> Tensor:
     return in_blocks(x, block).amax(dim=1)
 
 
+def of_ones(x: Tensor, block: int) -> Tensor:
+    """With ones past the end."""
+    return largest(torch.nn.functional.pad(x, (0, -len(x) % block), value=1.0), block)
+
+
 def even_steps(ratio: Tensor) -> Tensor:
     """As if the levels were 16 equal steps."""
     return ((ratio + 1) * 7.5).round().long().clamp(0, 15)
@@ -157,6 +162,11 @@ def upper(ratio: Tensor) -> Tensor:
     return torch.bucketize(ratio.double(), edges(ratio), right=True)
 
 
+def of_three(ratio: Tensor) -> Tensor:
+    """The last of four questions is not asked."""
+    return nearest(ratio) // 2 * 2
+
+
 def zero_is_lowest(x: Tensor, block: int) -> tuple[Tensor, Tensor]:
     """0 / 0 is NaN, and above no edge."""
     packed, absmax = quantized(x, block)
@@ -170,6 +180,13 @@ def other(function: Callable, **how: Callable) -> Callable:
     return lambda *given: function(*given, **how)
 
 
+def without_last_byte(packed: Tensor, absmax: Tensor, n: int, block: int) -> Tensor:
+    """Of an odd n, where a byte that is not read is 0."""
+    read = packed.clone()
+    read[n // 2 :] = 0
+    return dequantized(read, absmax, n, block)
+
+
 OF_QUANTIZE = {
     "The halves of a byte have changed places: the first element is in the high half.": other(
         quantized, put=swapped
@@ -178,6 +195,8 @@ OF_QUANTIZE = {
     "absmax is that of all of x: each block has its own.": other(quantized, scale=of_whole),
     "The blocks of a program share one absmax: each block has its own.": other(quantized, scale=of_program),
     "absmax is the largest element: it is the largest |element|.": other(quantized, scale=of_signed),
+    "Lanes past the end count in the last absmax: they must hold 0.": other(quantized, scale=of_ones),
+    "All codes are even: the last question of the search is not asked.": other(quantized, code=of_three),
     "The levels are taken to be equal steps: they lie closer together around 0.": other(
         quantized, code=even_steps
     ),
@@ -206,6 +225,7 @@ OF_DEQUANTIZE = {
     "Each low half counts twice: a byte's first element is its high half.": other(
         dequantized, take=lambda packed: (packed & 15).repeat_interleave(2).long()
     ),
+    "The last byte of an odd n is not read: there are (n + 1) // 2.": without_last_byte,
     "absmax is left out.": other(
         dequantized, spread=lambda absmax, block: torch.ones_like(absmax).repeat_interleave(block)
     ),

@@ -49,7 +49,7 @@ mistakes = [
         "the last byte of an odd n is not read",
         swap={LOAD: LOAD.replace("2 * offs_byte <", "2 * offs_byte + 1 <")},
         fails="correct",
-        says="",
+        says="(n + 1) // 2",
     ),
     Mistake(
         "0 / 0 in a block of zeros",
@@ -73,7 +73,7 @@ mistakes = [
         "the last block is filled up with ones",
         swap={X: X.replace("other=0.0", "other=1.0")},
         fails="correct",
-        says="",
+        says="Lanes past the end count",
     ),
     Mistake(
         "the last block is not masked",
@@ -105,7 +105,7 @@ mistakes = [
         "the search stops after three questions",
         swap={"tl.static_range(4)": "tl.static_range(3)"},
         fails="correct",
-        says="",
+        says="All codes are even",
     ),
     Mistake(
         "the levels are rounded to fp16",
@@ -165,7 +165,7 @@ mistakes = [
         "half done: dequantising is not begun",
         swap={},
         fails="correct",
-        says="",
+        says="never written",
         undone=("dequantize_kernel",),
     ),
 ]
