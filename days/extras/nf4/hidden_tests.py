@@ -44,8 +44,7 @@ def bytes_inputs(case: Case, draw) -> tuple[Tensor, Tensor, int, int]:
     return packed, absmax, case.n, case.block
 
 
-# Weights of an 8192 × 32768 matrix.
-many = 2**28
+many = 2**28  # weights of an 8192 × 32768 matrix
 
 QUANTIZE = [
     Case(n=64, block=64),
@@ -131,7 +130,6 @@ challenge = (
             Case(n=many, block=64, dtype=HALF, gpu=True),
             moved=lambda x, block: x.nbytes + len(x) // 2 + 4 * len(x) // block,
             of_copy=0.15,
-            sweep=("n",),
         ),
     ),
     Challenge(
@@ -147,7 +145,6 @@ challenge = (
             Case(n=many, block=64, dtype=HALF, gpu=True),
             moved=lambda packed, absmax, n, block: packed.nbytes + absmax.nbytes + 2 * n,
             of_copy=0.45,
-            sweep=("n",),
         ),
     ),
 )
