@@ -24,6 +24,7 @@ def inputs(case: Case, draw) -> tuple[Tensor, Tensor, Tensor, float]:
     if "thin" in case:
         x *= case.thin
         residual *= case.thin
+        weight *= case.get("w_thin", 1.0)
     if "blank" in case:
         x[0], residual[0] = 0.0, 0.0
     if case.exact:
@@ -78,6 +79,7 @@ CASES = [
     Case(m=6, n=100, eps=0.5, dtype=HALF),
     Case(m=6, n=100, eps=1e-3, thin=0.01, dtype=HALF),
     Case(m=6, n=100, eps=1e-3, thin=0.01, dtype=BRAIN),
+    Case(m=6, n=100, eps=1e-12, thin=1e-6, w_thin=1e-6, dtype=BRAIN),
     Case(m=6, n=100, blank=1, dtype=HALF),
     Case(m=6, n=100, blank=1, dtype=BRAIN),
     Case(m=6, n=100, dtype=HALF, layout="offset"),

@@ -93,6 +93,9 @@ ODDS = {
 
 SUSPECTS = {
     "Of equal logits the first must win; here it is the last.": largest(last),
+    "At a temperature of 0 logits are divided by it: multiply the noise instead, or leave it out.": (
+        largest(lambda x: (x > 0).int().argmax(dim=1))
+    ),
     "This is the smallest logit of each row.": largest(lambda x: x.argmin(dim=1)),
     "Lanes past the end of a row count as logits of 0 and win over negative ones: they must be -inf.": (
         largest(zeros_past)

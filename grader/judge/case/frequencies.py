@@ -18,6 +18,7 @@ from grader.judge.case.oracle import Values, cast
 from grader.judge.case.trial import Trial
 
 LIKELY = 1e-3  # of a suspect: it must fit more closely than what is right may miss
+CLEARLY = 3.0  # natural logarithm of how many times likelier a suspect must be than the next
 
 
 def possible(declared: Frequencies, arguments: Values, drawn: torch.Tensor) -> torch.Tensor:
@@ -60,8 +61,7 @@ def frequencies(trial: Trial) -> list[Finding]:
     if not sentence:
         sentence, look_at = _off(drawn, odds), "how the random numbers enter"
         others = declared.suspects.items() if sentence else ()
-        fits = (told for told, wrong in others if not _off(drawn, wrong(*arguments).cpu(), LIKELY))
-        sentence = next(fits, sentence)
+        sentence = _explained(drawn, {told: wrong(*arguments).cpu() for told, wrong in others}) or sentence
     return [Finding("frequency", sentence, told=(sentence, look_at))] if sentence else []
 
 
@@ -80,6 +80,15 @@ def _together(drawn: torch.Tensor, odds: torch.Tensor) -> str:
         f"What equal rows {again[0]} apart draw goes together (correlation {again[1]:+.2f}): the same random "
         "numbers come again. Each row needs numbers of its own."
     )
+
+
+def _explained(drawn: torch.Tensor, suspects: dict[str, torch.Tensor]) -> str:
+    """The suspect that is likeliest by far among those that fit; nothing where several might be."""
+    fits = {told: odds for told, odds in suspects.items() if not _off(drawn, odds, LIKELY)}
+    rows = torch.arange(len(drawn))
+    ranked = sorted((float(odds[rows, drawn].log().sum()), told) for told, odds in fits.items())
+    clear = ranked and (len(ranked) == 1 or ranked[-1][0] - ranked[-2][0] > CLEARLY)
+    return ranked[-1][1] if clear else ""
 
 
 def _off(drawn: torch.Tensor, odds: torch.Tensor, alarm: float = FALSE_ALARM) -> str:
