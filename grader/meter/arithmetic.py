@@ -42,7 +42,10 @@ def counted(counter: Counter) -> Iterator[None]:
         counter.spend(d.data.size)
         counter.tally.dots += weight
         counter.tally.lines.setdefault("dot", counter.line())
-        counter.tally.flops += weight * 2 * a.data.size * b.data.shape[-1]
+        flops = weight * 2 * a.data.size * b.data.shape[-1]
+        counter.tally.flops += flops
+        if a.data.itemsize == 1:
+            counter.tally.ops["8-bit dot"] = counter.tally.ops.get("8-bit dot", 0.0) + flops
         return interpreter.TensorHandle(d.data, d.dtype.scalar)  # no value is asked for, so none is computed
 
     def philox(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any, n_rounds: Any = 10) -> Any:

@@ -100,7 +100,8 @@ class LaunchCounts:
         cut: one was ended early, so that all counts are "at least".
         shortened: some steps of a long loop were left out, and counted by those beside them.
         dots, flops: calls of tl.dot, and their operations; of torch, those of a product.
-        ops: element operations by kind: fp32 (and shorter), fp64, special (exp, log, sin, …).
+        ops: element operations by kind: fp32 (and shorter), fp64, special (exp, log, sin, …); and of the
+            flops those on operands of 8 bits.
         lines: where the first tl.dot stands (`dot`), and the first arithmetic in fp64 (`fp64`).
         rounds: loop steps with loads in them, in the program that has most; `mean_rounds` on average.
         heaviest: bytes that the busiest program asks for.

@@ -1,4 +1,4 @@
-"""Extra: FP8 codes, and a scale for each row or block of a row; 0.65 and 0.50 of a copy of as many bytes."""
+"""Extra: FP8 codes, and a scale for each row or block; 0.65 and 0.50 of a copy that moves as many bytes."""
 
 from __future__ import annotations
 

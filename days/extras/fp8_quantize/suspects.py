@@ -7,16 +7,25 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from grader.formulas.dtypes import BRAIN, E5M2, HALF
 from grader.formulas.eight_bits import codes
 
 
-def quantized(scale_of: Callable[[Tensor], Tensor], stored=lambda scale: scale, divisor=lambda scale: scale):
-    """Codes by `divisor` of the scales of blocks, fp64 [m, n / block, block]; what is `stored` of them."""
+def quantized(
+    scale_of: Callable[[Tensor], Tensor],
+    stored=lambda scale: scale,
+    divisor=lambda scale: scale,
+    rounded=lambda quotient: quotient,
+):
+    """Codes by `divisor` of the scales of blocks, fp64 [m, n / block, block]; what is `stored` of them.
+
+    Quotients are `rounded` before the cast.
+    """
 
     def wrong(x: Tensor, block: int) -> tuple[Tensor, Tensor]:
         blocks = x.double().unflatten(1, (x.shape[1] // block, block))
         scale = scale_of(blocks).float().double()
-        return codes(blocks / divisor(scale)[..., None]).flatten(1), stored(scale)
+        return codes(rounded(blocks / divisor(scale)[..., None])).flatten(1), stored(scale)
 
     return wrong
 
@@ -76,6 +85,18 @@ SUSPECTS = {
     ),
     "The scale is rounded up to a power of two: it is amax / 448 as it is.": (
         quantized(lambda blocks: of_blocks(blocks).log2().ceil().exp2())
+    ),
+    "The quotients are rounded to bf16 first, and then once more, to codes: divide in fp32.": (
+        quantized(of_blocks, rounded=lambda quotient: quotient.to(BRAIN).double())
+    ),
+    "The quotients are rounded to fp16 first, and then once more, to codes: divide in fp32.": (
+        quantized(of_blocks, rounded=lambda quotient: quotient.to(HALF).double())
+    ),
+    "The quotients are rounded to integers first, as for int8: 72 of the 126 positive codes are none.": (
+        quantized(of_blocks, rounded=lambda quotient: (quotient + 0.5).floor())
+    ),
+    "The codes have lost a bit: they went by way of e5m2, which has 2 bits of fraction where e4m3 has 3.": (
+        quantized(of_blocks, rounded=lambda quotient: quotient.to(E5M2).double())
     ),
     "Small blocks lose their codes: the largest magnitude is kept above a small number, or one is added.": (
         quantized(floored)

@@ -116,6 +116,7 @@ def rows(tensor: torch.Tensor) -> torch.Tensor:
 
 def errors(out: torch.Tensor, exact: torch.Tensor) -> tuple[float, torch.Tensor]:
     """Relative error over the whole and per row, where both are finite."""
+    out = readable(out)
     finite = out.isfinite() & exact.isfinite()
     exact = torch.where(finite, exact, 0.0)
     difference = torch.where(finite, out.double() - exact, 0.0)

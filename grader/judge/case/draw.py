@@ -50,8 +50,7 @@ class Draw:
             KeyError: there is no such layout or kind of values.
         """
         view = LAYOUTS[layout or self.case.layout](shape, dtype or self.case.dtype, self.device)
-        # An expanded dimension is one element in memory, however long it looks.
-        memory = view[tuple(slice(None, None if stride else 1) for stride in view.stride())]
+        memory = _memory(view)
         if view.numel():
             memory.copy_(_held(self._values(tuple(memory.shape), values or self.case.values), memory.dtype))
         return view
@@ -69,8 +68,9 @@ class Draw:
             KeyError: there is no such layout.
         """
         view = LAYOUTS[layout](shape, dtype, self.device)
+        memory = _memory(view)
         if view.numel():  # in place, for a matrix of packed weights in int64 would be 8 times as large
-            view.random_(low, high, generator=self.generator)
+            memory.random_(low, high, generator=self.generator)
         return view
 
     def permutation(self, n: int, dtype: torch.dtype = torch.int64) -> torch.Tensor:
@@ -81,6 +81,11 @@ class Draw:
     def integer(self, low: int, high: int) -> int:
         """An integer in [low, high), for scalar arguments."""
         return int(torch.randint(low, high, (1,), generator=self.generator, device=self.device))
+
+
+def _memory(view: torch.Tensor) -> torch.Tensor:
+    """A view of each element once: an expanded dimension is one in memory, however long it looks."""
+    return view[tuple(slice(None, None if stride else 1) for stride in view.stride())]
 
 
 def _held(values: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:

@@ -16,7 +16,7 @@ from grader.randomness import rng
 
 
 class HollowDraw(Draw):
-    """Draws as `Draw` does, but large floating tensors are left as the system hands them out."""
+    """Draws as `Draw` does, but leaves large tensors of floats and bytes as the system hands them out."""
 
     def __call__(
         self,
@@ -25,22 +25,36 @@ class HollowDraw(Draw):
         layout: str | None = None,
         values: str | None = None,
     ) -> torch.Tensor:
-        wanted = dtype or self.case.dtype
-        view = LAYOUTS[layout or self.case.layout](shape, wanted, "meta")
-        if span(view) < LARGE * view.element_size() or not wanted.is_floating_point:
-            return super().__call__(*shape, dtype=dtype, layout=layout, values=values)
-        # No guard words: the first access beside it is outside of all memory.
-        start = int(view.storage_offset()) * view.element_size() - GUARD
-        memory = reserved(start + span(view)).untyped_storage()
-        offset = start // view.element_size()
-        return torch.empty(0, dtype=wanted).set_(memory, offset, view.shape, view.stride())
+        view = LAYOUTS[layout or self.case.layout](shape, dtype or self.case.dtype, "meta")
+        return (
+            _left(view)
+            if _empty(view)
+            else super().__call__(*shape, dtype=dtype, layout=layout, values=values)
+        )
 
     def integers(
         self, *shape: int, low: int, high: int, dtype: torch.dtype = torch.int64, layout: str = "contiguous"
     ) -> torch.Tensor:
-        """A mask has contents however large it is, for it decides what is loaded."""
+        """A mask has contents however large it is, for it decides what is loaded; so have ids."""
+        view = LAYOUTS[layout](shape, dtype, "meta")
+        if _empty(view):
+            return _left(view)
         with _disable_current_modes() if dtype == torch.bool else nullcontext():
             return super().integers(*shape, low=low, high=high, dtype=dtype, layout=layout)
+
+
+def _empty(value: torch.Tensor) -> bool:
+    """Whether it is too large to be filled, and its elements, floats or bytes, lead nowhere."""
+    leads = not value.is_floating_point() and value.dtype not in (torch.int8, torch.uint8)
+    return not leads and span(value) >= LARGE * value.element_size()
+
+
+def _left(view: torch.Tensor) -> torch.Tensor:
+    """A tensor that lies as this one on `meta`, without guard words: whatever is beside it is no memory."""
+    start = int(view.storage_offset()) * view.element_size() - GUARD
+    memory = reserved(start + span(view)).untyped_storage()
+    offset = start // view.element_size()
+    return torch.empty(0, dtype=view.dtype).set_(memory, offset, view.shape, view.stride())
 
 
 def other_cases(challenge: Challenge, case: Case) -> list[Case]:
@@ -75,7 +89,7 @@ def hollow_specs(values: tuple[Any, ...], blobs: list[memoryview]) -> list[dict[
             specs.append({"value": value})
             continue
         storage = value.untyped_storage()
-        hollow = value.is_floating_point() and span(value) >= LARGE * value.element_size()
+        hollow = _empty(value)
         specs.append(
             {
                 "dtype": str(value.dtype).removeprefix("torch."),

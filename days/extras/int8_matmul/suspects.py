@@ -1,0 +1,98 @@
+"""What a learner may have computed in the place of a scaled int8 product."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from grader.formulas.blocks import BLOCKS, last_block, whole_blocks
+from grader.formulas.misread import along_rows
+
+Zeros = Callable[[Tensor, Tensor, Tensor], Tensor]
+
+
+def taken_out(a: Tensor, b: Tensor, zero: Tensor) -> Tensor:
+    """What a zero point for each row takes from the sums, fp64 [m, n]."""
+    return zero[:, None] * b.sum(dim=0)
+
+
+def product(
+    zeros: Zeros = taken_out, left=lambda a: a, right=lambda b: b, inner=slice(None), sums=lambda c: c
+):
+    """Sums of `left` a times `right` b along `inner`, less `zeros`, through `sums`; then the scales."""
+
+    def wrong(a, b, a_scale, b_scale, a_zero) -> Tensor:
+        wide_a, wide_b = left(a.double()), right(b.double())
+        cut = inner(a.shape[1]) if callable(inner) else inner
+        wide_a, wide_b = wide_a[:, cut], wide_b[cut]
+        acc = wide_a @ wide_b
+        if a_zero is not None:
+            acc = acc - zeros(wide_a, wide_b, a_zero.double())
+        return sums(acc) * a_scale.double()[:, None] * b_scale.double()
+
+    return wrong
+
+
+def swapped(a, b, a_scale, b_scale, a_zero) -> Tensor:
+    """Each scale along the other side, from its start again where it is too short."""
+    acc = product()(a, b, torch.ones_like(a_scale), torch.ones_like(b_scale), a_zero)
+    rows, cols = acc.shape
+    return acc * along_rows(b_scale.double(), rows) * along_rows(a_scale.double(), cols)[:, 0]
+
+
+def unsigned(x: Tensor) -> Tensor:
+    return torch.where(x < 0, x + 256, x)
+
+
+def wrapped(bits: int):
+    """Integers as so many bits hold them."""
+    return lambda c: (c + 2 ** (bits - 1)).remainder(2**bits) - 2 ** (bits - 1)
+
+
+SUSPECTS = {
+    "The zero points are left out.": product(lambda a, b, zero: 0.0),
+    "The zero points are added where they have to be taken out.": (
+        product(lambda a, b, zero: -taken_out(a, b, zero))
+    ),
+    "A zero point is taken out once: it goes times the sum of b's column.": (
+        product(lambda a, b, zero: zero[:, None])
+    ),
+    "A zero point goes times the number of elements: it has to go times the sum of b's column.": (
+        product(lambda a, b, zero: zero[:, None] * a.shape[1])
+    ),
+    "A zero point goes times the sum of a's row: it has to go times that of b's column.": (
+        product(lambda a, b, zero: (zero * a.sum(dim=1))[:, None])
+    ),
+    "The zero points are taken for those of b's columns.": (
+        product(lambda a, b, zero: a.sum(dim=1)[:, None] * along_rows(zero, b.shape[1])[:, 0])
+    ),
+    "a - a_zero is kept in 8 bits, where it wraps: it takes 9. Take the zero point out behind the sum.": (
+        lambda a, b, a_scale, b_scale, a_zero: product()(
+            a if a_zero is None else wrapped(8)(a.double() - a_zero.double()[:, None]),
+            b,
+            a_scale,
+            b_scale,
+            None,
+        )
+    ),
+    "The scales are swapped: a_scale belongs to rows, b_scale to columns.": swapped,
+    "a_scale is left out.": lambda a, b, a_scale, *rest: product()(a, b, torch.ones_like(a_scale), *rest),
+    "b_scale is left out.": lambda a, b, a_scale, b_scale, zero: product()(
+        a, b, a_scale, torch.ones_like(b_scale), zero
+    ),
+    "a is read as uint8: its negative numbers are 256 too large.": product(left=unsigned),
+    "b is read as uint8: its negative numbers are 256 too large.": product(right=unsigned),
+    "a and b are read as uint8: negative numbers are 256 too large.": product(left=unsigned, right=unsigned),
+    "-128 is taken for -127.": product(left=lambda a: a.clamp(min=-127), right=lambda b: b.clamp(min=-127)),
+    "The sums wrap in 16 bits: they need 32.": product(sums=wrapped(16)),
+}
+
+for block in BLOCKS:
+    SUSPECTS[f"Along k whole blocks of {block} are counted: the last, partial one is left out."] = product(
+        inner=lambda k, block=block: slice(0, whole_blocks(k, block))
+    )
+    SUSPECTS[f"Along k the last block of {block} alone counts: each overwrites the sum of those before."] = (
+        product(inner=lambda k, block=block: slice(last_block(k, block), k))
+    )

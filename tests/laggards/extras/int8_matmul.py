@@ -1,0 +1,23 @@
+"""Extra: right products of int8 that go through floats."""
+
+from __future__ import annotations
+
+from grader.dev.planted import Laggard
+
+DOT = "acc = tl.dot(a, b, acc, out_dtype=tl.int32)"
+
+laggards = [
+    # fp32 with all its bits never reaches the matrix units; the sums of a step are below 2**24, so exact.
+    Laggard(
+        "converted to fp32",
+        swap={
+            DOT: 'sums = tl.dot(a.to(tl.float32), b.to(tl.float32), input_precision="ieee")\n'
+            "        acc += sums.to(tl.int32)"
+        },
+    ),
+    Laggard(
+        "converted to fp16",
+        swap={DOT: "acc += tl.dot(a.to(tl.float16), b.to(tl.float16)).to(tl.int32)"},
+        unseen="products of 16 bits are predicted at twice our time, and slow begins at three times",
+    ),
+]
