@@ -27,6 +27,7 @@ STEP8 = 32  # of 8-bit ones
 # Bits of an fp32 sum that the fp8 units of sm_89 and sm_90 drop: DeepSeek-V3 (arXiv 2412.19437, 3.3.2) and
 # SageAttention2 (arXiv 2411.10958, 3.3) measured 14 that they keep.
 DROPPED = np.uint32((1 << 10) - 1)
+EXACT8 = 2**24 // 128**2  # products of int8 that fp32 adds up exactly
 UNBOUNDED = 2**30  # products before a promotion, as the compiler's default for sm_90 has it
 # What the compiler takes.
 ASKED = min_dot_size(GPUTarget("cuda", 90, 32))  # 16 of K; from Triton 3.9 on 8 of fp32
@@ -63,7 +64,7 @@ def repair(builder: Any) -> None:
 def _operands(a: Any, b: Any, d: Any, precision: Any) -> tuple[Array, Array] | None:
     """The operands in fp32, as exact as the matrix units take them; None where the interpreter is right.
 
-    fp16 ones become fp32 for speed, and int8 ones fp64, whose sums are exact.
+    fp16 ones become fp32 for speed, and int8 ones too, or fp64 where their sums would not be exact.
 
     Raises:
         Uncompilable: int8 products would be added up in fp32.
@@ -73,7 +74,8 @@ def _operands(a: Any, b: Any, d: Any, precision: Any) -> tuple[Array, Array] | N
     if a.data.dtype == np.int8:
         if d.data.dtype != np.int32:
             raise Uncompilable("tl.dot adds int8 products up in int32: acc and out_dtype must be tl.int32")
-        return a.data.astype(np.float64), b.data.astype(np.float64)
+        wide = np.float32 if a.data.shape[-1] <= EXACT8 else np.float64
+        return a.data.astype(wide), b.data.astype(wide)
     if is_bf16(a):
         return widen(a.data), widen(b.data)
     kinds = {a.data.dtype, b.data.dtype}

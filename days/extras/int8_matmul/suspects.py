@@ -35,11 +35,24 @@ def product(
     return wrong
 
 
+def stretched(scale: Tensor, size: int) -> Tensor:
+    return torch.nn.functional.pad(scale.double(), (0, max(size - len(scale), 0)))[:size]
+
+
+def in_fp32(a, b, a_scale, b_scale, a_zero) -> Tensor:
+    """Exact sums of 128 products, added up in fp32."""
+    acc, wide = torch.zeros(len(a), b.shape[1], device=a.device), (a.double(), b.double())
+    for start in range(0, a.shape[1], 128):
+        acc += (wide[0][:, start : start + 128] @ wide[1][start : start + 128]).float()
+    zeros = 0.0 if a_zero is None else taken_out(*wide, a_zero.double())
+    return (acc.double() - zeros) * a_scale.double()[:, None] * b_scale.double()
+
+
 def swapped(a, b, a_scale, b_scale, a_zero) -> Tensor:
-    """Each scale along the other side, from its start again where it is too short."""
+    """Each scale along the other side, 0 where it is too short."""
     acc = product()(a, b, torch.ones_like(a_scale), torch.ones_like(b_scale), a_zero)
     rows, cols = acc.shape
-    return acc * along_rows(b_scale.double(), rows) * along_rows(a_scale.double(), cols)[:, 0]
+    return acc * stretched(b_scale, rows)[:, None] * stretched(a_scale, cols)
 
 
 def unsigned(x: Tensor) -> Tensor:
@@ -87,6 +100,13 @@ SUSPECTS = {
     "a and b are read as uint8: negative numbers are 256 too large.": product(left=unsigned, right=unsigned),
     "-128 is taken for -127.": product(left=lambda a: a.clamp(min=-127), right=lambda b: b.clamp(min=-127)),
     "The sums wrap in 16 bits: they need 32.": product(sums=wrapped(16)),
+    "The sums are in fp32, which loses the last digits past 2²⁴: add up in int32.": in_fp32,
+    "The sums of b's columns wrap in 8 bits: convert to int32 before you add.": product(
+        lambda a, b, zero: zero[:, None] * sum(wrapped(8)(part.sum(dim=0)) for part in b.split(128))
+    ),
+    "The sums of b's columns take its bytes for unsigned ones.": product(
+        lambda a, b, zero: zero[:, None] * unsigned(b).sum(dim=0)
+    ),
 }
 
 for block in BLOCKS:
@@ -95,4 +115,7 @@ for block in BLOCKS:
     )
     SUSPECTS[f"Along k the last block of {block} alone counts: each overwrites the sum of those before."] = (
         product(inner=lambda k, block=block: slice(last_block(k, block), k))
+    )
+    SUSPECTS[f"The sums of b's columns are those of the last block of {block} along k alone."] = product(
+        lambda a, b, zero, block=block: zero[:, None] * b[last_block(len(b), block) :].sum(dim=0)
     )

@@ -15,9 +15,9 @@ laggards = [
             "        acc += sums.to(tl.int32)"
         },
     ),
+    # A sum in floats beside that in integers: together they do not fit into the registers, either.
     Laggard(
         "converted to fp16",
         swap={DOT: "acc += tl.dot(a.to(tl.float16), b.to(tl.float16)).to(tl.int32)"},
-        unseen="products of 16 bits are predicted at twice our time, and slow begins at three times",
     ),
 ]

@@ -38,13 +38,13 @@ mistakes = [
             TAKEN: TAKEN.replace("zero[:", "zero.to(tl.float32)[:"),
         },
         fails="correct",
-        says="??",
+        says="past 2²⁴",
     ),
     Mistake(
         "products of fp16, summed in fp16",
         swap={DOT: "acc += tl.dot(a.to(tl.float16), b.to(tl.float16), out_dtype=tl.float16).to(tl.int32)"},
         fails="correct",
-        says="??",
+        says="add its products up in fp16",
     ),
     Mistake("the zero points are left out", swap={TAKEN: "acc -= 0"}, fails="correct", says="left out"),
     Mistake(
@@ -85,13 +85,13 @@ mistakes = [
         "the columns' sums wrap in 8 bits",
         swap={SUM: "b_sum += tl.sum(b, axis=0, dtype=tl.int8).to(tl.int32)"},
         fails="correct",
-        says="??",
+        says="wrap in 8 bits",
     ),
     Mistake(
         "the columns' sums are those of the last step",
         swap={SUM: SUM.replace("+=", "=")},
         fails="correct",
-        says="??",
+        says="along k alone",
     ),
     Mistake(
         "the scales are swapped",
@@ -115,10 +115,10 @@ mistakes = [
         says="b_scale is left out",
     ),
     Mistake(
-        "a is read as uint8",
-        swap={A: A + ".to(tl.uint8, bitcast=True).to(tl.int32)", DOT: DOT.replace("(a,", "(a.to(tl.int8),")},
+        "the columns' sums read b as uint8",
+        swap={SUM: SUM.replace("b.to(", "b.to(tl.uint8, bitcast=True).to(")},
         fails="correct",
-        says="??",
+        says="unsigned",
     ),
     Mistake(
         "bytes are turned into uint8 for the product",
@@ -156,13 +156,13 @@ mistakes = [
     Mistake(
         "b is read as if its rows lay side by side",
         swap={"offs_k[:, None] * stride_bk + offs_n": "offs_k[:, None] * n + offs_n"},
-        fails="edges",
+        fails="correct",
         says="stride",
     ),
     Mistake(
         "rows of a are taken to be k apart",
         swap={"offs_m[:, None] * stride_am": "offs_m[:, None] * k"},
-        fails="edges",
+        fails="correct",
         says="stride",
     ),
     Mistake(
@@ -184,12 +184,9 @@ mistakes = [
         says="??",
     ),
     Mistake(
-        "torch converts the operands",
-        swap={
-            "    c = torch.empty(m, n": "    a, b = a.float(), b.float()\n    c = torch.empty(m, n",
-            DOT: "acc += tl.dot(a, b).to(tl.int32)",
-        },
+        "torch lays b out anew",
+        swap={"    c = torch.empty(m, n": "    b = b.t().contiguous().t()\n    c = torch.empty(m, n"},
         fails="honest",
-        says="torch converted",
+        says="torch copied",
     ),
 ]

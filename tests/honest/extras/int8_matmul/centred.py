@@ -51,6 +51,6 @@ def int8_matmul(a, b, a_scale, b_scale, a_zero):
         column_sums[(triton.cdiv(N, 64),)](b, sums, K, N, *b.stride(), ROWS=64, COLS=64)
     product[(triton.cdiv(M, 128) * triton.cdiv(N, 128),)](
         a, b, c, a_scale, b_scale, a_zero, sums, M, N, K, *a.stride(), *b.stride(),
-        ZERO=a_zero is not None, TM=128, TN=128, TK=64, num_warps=8, num_stages=4,
+        ZERO=a_zero is not None, TM=128, TN=128, TK=128, num_warps=8, num_stages=3,
     )  # fmt: skip
     return c
