@@ -59,6 +59,10 @@ def unsigned(x: Tensor) -> Tensor:
     return torch.where(x < 0, x + 256, x)
 
 
+def cut(x: Tensor) -> Tensor:
+    return x.clamp(min=-127)
+
+
 def wrapped(bits: int):
     """Integers as so many bits hold them."""
     return lambda c: (c + 2 ** (bits - 1)).remainder(2**bits) - 2 ** (bits - 1)
@@ -81,7 +85,7 @@ SUSPECTS = {
     "The zero points are taken for those of b's columns.": (
         product(lambda a, b, zero: a.sum(dim=1)[:, None] * along_rows(zero, b.shape[1])[:, 0])
     ),
-    "a - a_zero is kept in 8 bits, where it wraps: it takes 9. Take the zero point out behind the sum.": (
+    "a - a_zero wraps in int8, which does not hold it: take the zero point out behind the sum.": (
         lambda a, b, a_scale, b_scale, a_zero: product()(
             a if a_zero is None else wrapped(8)(a.double() - a_zero.double()[:, None]),
             b,
@@ -98,8 +102,10 @@ SUSPECTS = {
     "a is read as uint8: its negative numbers are 256 too large.": product(left=unsigned),
     "b is read as uint8: its negative numbers are 256 too large.": product(right=unsigned),
     "a and b are read as uint8: negative numbers are 256 too large.": product(left=unsigned, right=unsigned),
-    "-128 is taken for -127.": product(left=lambda a: a.clamp(min=-127), right=lambda b: b.clamp(min=-127)),
-    "The sums wrap in 16 bits: they need 32.": product(sums=wrapped(16)),
+    "-128 of a is taken for -127.": product(left=cut),
+    "-128 of b is taken for -127.": product(right=cut),
+    "-128 is taken for -127.": product(left=cut, right=cut),
+    "The sums wrap in int16: they need int32.": product(sums=wrapped(16)),
     "The sums are in fp32, which loses the last digits past 2²⁴: add up in int32.": in_fp32,
     "The sums of b's columns wrap in 8 bits: convert to int32 before you add.": product(
         lambda a, b, zero: zero[:, None] * sum(wrapped(8)(part.sum(dim=0)) for part in b.split(128))

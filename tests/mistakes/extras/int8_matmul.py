@@ -79,7 +79,7 @@ mistakes = [
         "the zero point is taken out in int8",
         swap={LOOP: ZERO + LOOP, A: f"{A}\n        {IN_8_BITS}", LOADED: "", TAKEN: "acc -= 0"},
         fails="correct",
-        says="it takes 9",
+        says="wraps in int8",
     ),
     Mistake(
         "the columns' sums wrap in 8 bits",
@@ -181,7 +181,7 @@ mistakes = [
         "the result is rounded to fp16",
         swap={"c, mask=rows": "c.to(tl.float16), mask=rows"},
         fails="correct",
-        says="??",
+        says="too low a precision",
     ),
     Mistake(
         "torch lays b out anew",
