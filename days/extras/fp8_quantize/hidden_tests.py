@@ -105,6 +105,7 @@ CASES = [
     Case(rows=100_003, cols=512, block=128, dtype=BRAIN, gpu=True),
     Case(rows=64, cols=16384, block=16384, dtype=HALF, gpu=True),
     Case(rows=170_001, cols=16384, block=128, dtype=HALF, huge=True),
+    Case(rows=170_001, cols=16383, block=5461, dtype=HALF, huge=True),
 ]
 
 challenge = Challenge(
