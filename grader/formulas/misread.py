@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 
 def through(strides: Sequence[int], x: Tensor) -> Tensor:
@@ -37,3 +38,8 @@ def along_rows(vector: Tensor, rows: int) -> Tensor:
     Where there are more rows than columns it starts again.
     """
     return vector[torch.arange(rows, device=vector.device) % len(vector)][:, None]
+
+
+def stretched(vector: Tensor, size: int) -> Tensor:
+    """A vector that is taken for another of `size` elements: 0 behind its end; fp64."""
+    return pad(vector.double(), (0, max(size - len(vector), 0)))[:size]

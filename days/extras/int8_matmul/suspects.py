@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from grader.formulas.blocks import BLOCKS, last_block, whole_blocks
-from grader.formulas.misread import along_rows
+from grader.formulas.misread import along_rows, stretched
 
 Zeros = Callable[[Tensor, Tensor, Tensor], Tensor]
 
@@ -33,10 +33,6 @@ def product(
         return sums(acc) * a_scale.double()[:, None] * b_scale.double()
 
     return wrong
-
-
-def stretched(scale: Tensor, size: int) -> Tensor:
-    return torch.nn.functional.pad(scale.double(), (0, max(size - len(scale), 0)))[:size]
 
 
 def in_fp32(a, b, a_scale, b_scale, a_zero) -> Tensor:

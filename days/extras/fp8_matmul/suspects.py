@@ -1,0 +1,60 @@
+"""What a learner may have computed in the place of a scaled FP8 product."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from grader.formulas.blocks import BLOCKS, last_block, whole_blocks
+from grader.formulas.misread import stretched, through
+
+
+def product(inner=lambda k: slice(None), right=lambda b: b, left=lambda a: a, sums=lambda c: c):
+    """Sums of `left` a times `right` b along `inner`, through `sums`; then the scales."""
+
+    def wrong(a: Tensor, b: Tensor, a_scale: Tensor, b_scale: Tensor) -> Tensor:
+        cut = inner(a.shape[1])
+        acc = left(a.double())[:, cut] @ right(b.double())[:, cut].t()
+        return sums(acc) * a_scale.double()[:, None] * b_scale.double()
+
+    return wrong
+
+
+def swapped(a: Tensor, b: Tensor, a_scale: Tensor, b_scale: Tensor) -> Tensor:
+    """Each scale along the other side, 0 where it is too short."""
+    acc = a.double() @ b.double().t()
+    rows, cols = acc.shape
+    return acc * stretched(b_scale, rows)[:, None] * stretched(a_scale, cols)
+
+
+def in_14_bits(a: Tensor, b: Tensor, a_scale: Tensor, b_scale: Tensor) -> Tensor:
+    """The sum of each step of 32 products cut to 14 bits, as the units of sm_90 do."""
+    a, b = a.float(), b.float()
+    acc = a.new_zeros(len(a), len(b))
+    for start in range(0, a.shape[1], 32):
+        acc = acc + a[:, start : start + 32] @ b[:, start : start + 32].t()
+        acc = (acc.view(torch.int32) & -1024).view(torch.float32)
+    return acc.double() * a_scale.double()[:, None] * b_scale.double()
+
+
+SUSPECTS = {
+    "The sums have 14 bits only: that is what the FP8 units keep of one that runs through the whole of k. "
+    "Have them promoted to fp32: max_num_imprecise_acc, or acc += tl.dot(…).": in_14_bits,
+    "The scales are swapped: a_scale belongs to rows, b_scale to columns.": swapped,
+    "a_scale is left out.": lambda a, b, a_scale, b_scale: product()(a, b, torch.ones_like(a_scale), b_scale),
+    "b_scale is left out.": lambda a, b, a_scale, b_scale: product()(a, b, a_scale, torch.ones_like(b_scale)),
+    "It is divided by the scales: x is about code · scale.": lambda a, b, a_scale, b_scale: product()(
+        a, b, 1 / a_scale, 1 / b_scale
+    ),
+    "b is read as [k, n]: it is [n, k], its rows are the columns of the product.": (
+        product(right=lambda b: through((1, len(b)), b))
+    ),
+}
+
+for block in BLOCKS:
+    SUSPECTS[f"Along k whole blocks of {block} are counted: the last, partial one is left out."] = product(
+        lambda k, block=block: slice(0, whole_blocks(k, block))
+    )
+    SUSPECTS[f"Along k the last block of {block} alone counts: each overwrites the sum of those before."] = (
+        product(lambda k, block=block: slice(last_block(k, block), k))
+    )
