@@ -118,7 +118,7 @@ def launch(
         # IEEE fp32, and any dtype before Ampere, goes product by product through registers: room is scarce.
         tall, narrow, num_warps = 32, 16, 4
     grid, BLOCK_M, BLOCK_N = (triton.cdiv(Sq, tall), Hq, B), tall, narrow
-    # TODO 5: dkdv_kernel owns other blocks, of other heads.
+    # TODO 5: dkdv_kernel owns tall blocks of keys, of key heads: another grid, and the sides change places.
     kernel[grid](
         *sources, *others, Sq, Sk, scale, *(stride for x in sources for stride in x.stride()),
         GROUP=Hq // Hk, CAUSAL=causal, D=D, BLOCK_M=BLOCK_M, BLOCK_N=BLOCK_N,
@@ -147,7 +147,7 @@ def flash_backward(
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Return dq, dk and dv, contiguous, for o and lse2 of flash_forward and for do, of any strides."""
     dq, dk, dv = empty_like(q), empty_like(k), empty_like(v)
-    # TODO 6: make room for delta, and launch dq_kernel and dkdv_kernel; one of them writes delta.
+    # TODO 6: make room for delta, fp32, and launch dq_kernel and dkdv_kernel; one of them writes delta.
     return dq, dk, dv
 
 
