@@ -318,7 +318,7 @@ mistakes = [
         "half done: s and what is kept, but no y",
         swap={"    tl.store(y_ptr + row * n_cols + offs_n, centred * rstd * weight + bias, mask=mask)\n": ""},
         fails="correct",
-        says="",
+        says="never written",
         undone=("backward_kernel", "column_sum_kernel"),
         so_far="reads of x and residual ✓ · s ✓ · what backward reads ✓ · "
         "not started: y, dx, partial sums, column sums",
@@ -327,7 +327,7 @@ mistakes = [
         "half done: x_hat is missing in dweight, and the columns are not summed",
         swap={"dweight += dy * x_hat": "dweight += dy"},
         fails="correct",
-        says="",
+        says="never written",
         undone=("column_sum_kernel",),
         so_far="reads of x and residual ✓ · s ✓ · y ✓ · what backward reads ✓ · dx ✓ · "
         "partial sums ✗ · not started: column sums",

@@ -302,7 +302,7 @@ mistakes = [
         "half done: the forward pass alone",
         swap={},
         fails="correct",
-        says="",
+        says="backward() returns nothing where 5 gradients",
         undone=("dkdv_kernel", "launch", "flash_backward", "FlashAttention.backward"),
         so_far="key head ✓ · forward ✓ · flash_attention ✓ · "
         "not started: dv, dk, launch, flash_backward, backward",

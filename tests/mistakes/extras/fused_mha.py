@@ -125,13 +125,13 @@ mistakes = [
         "a query does not see its own key",
         swap={SEEN: SEEN.replace("<=", "<")},
         fails="correct",
-        says="",
+        says="The kernel makes this NaN itself",
     ),
     Mistake(
         "the loop ends one block early",
         swap={END: "end = tl.minimum(S, start_m + BLOCK_M - BLOCK_N)"},
         fails="correct",
-        says="",
+        says="is right",
     ),
     Mistake(
         "the scale is 1 / root d",
@@ -143,7 +143,7 @@ mistakes = [
         "the maximum starts at 0",
         swap={"tl.full((BLOCK_M,), LOWEST, tl.float32)": "tl.zeros((BLOCK_M,), tl.float32)"},
         fails="correct or edges",
-        says="",
+        says="The kernel makes this NaN itself",
     ),
     Mistake(
         "rotated q and k are stored",
@@ -152,7 +152,7 @@ mistakes = [
             "    return o": "    return o if S >= 0 else spare",
         },
         fails="memory",
-        says="",
+        says="an intermediate tensor is stored",
     ),
     Mistake(
         "torch turns the queries",
