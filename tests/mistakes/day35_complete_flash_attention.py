@@ -311,7 +311,7 @@ mistakes = [
         "half done: dk without the scale, and no launch",
         swap={"dk * scale": "dk"},
         fails="correct",
-        says="",
+        says="is None where a tensor is asked for",
         undone=("launch", "FlashAttention.forward", "FlashAttention.backward"),
         so_far="key head ✓ · dv ✓ · dk ✗ · flash_backward ✓ · flash_attention ✓ · "
         "not started: launch, forward, backward",
