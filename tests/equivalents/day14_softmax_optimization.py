@@ -21,4 +21,11 @@ equivalents = [
         "x = tl.load(x_row_ptr + cols, mask=cols < n_cols, eviction_policy='evict_first')",
         "fp32 on the other side promotes it: m_new and m are",
     ),
+    Equivalent(
+        "split_rows:write_piece",
+        "tl.store(y_ptr + row * N + cols, (tl.exp(x - top) / total).to(y_ptr.dtype.element_ty), "
+        "mask=cols < N)",
+        "tl.store(y_ptr + row * N + cols, tl.exp(x - top) / total, mask=cols < N)",
+        "a store casts to what its pointer points at",
+    ),
 ]

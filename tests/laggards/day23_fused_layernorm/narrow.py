@@ -44,8 +44,8 @@ def gradients(dy_ptr, ds_ptr, s_ptr, w_ptr, mean_ptr, rstd_ptr, dx_ptr, sums_ptr
     for row in range(tl.program_id(0).to(tl.int64), M, tl.num_programs(0)):
         rstd = tl.load(rstd_ptr + row)
         s = tl.load(s_ptr + row * N + i, mask=inside, other=0.0).to(tl.float32)
-        dy = tl.load(dy_ptr + row * dy_m + i * dy_n, mask=inside, other=0.0).to(tl.float32)
-        ds = tl.load(ds_ptr + row * ds_m + i * ds_n, mask=inside, other=0.0).to(tl.float32)
+        dy = tl.load(dy_ptr + row * dy_m + i.to(tl.int64) * dy_n, mask=inside, other=0.0).to(tl.float32)
+        ds = tl.load(ds_ptr + row * ds_m + i.to(tl.int64) * ds_n, mask=inside, other=0.0).to(tl.float32)
         h = (s - tl.load(mean_ptr + row)) * rstd
         dw += dy * h
         db += dy

@@ -33,10 +33,10 @@ def row_gradients(dy_ptr, ds_ptr, s_ptr, w_ptr, mean_ptr, rstd_ptr, dx_ptr, N, d
     rstd = tl.load(rstd_ptr + row)
     s = tl.load(s_ptr + row * N + i, mask=inside, other=0.0).to(tl.float32)
     h = tl.where(inside, (s - tl.load(mean_ptr + row)) * rstd, 0.0)
-    g = tl.load(dy_ptr + row * dy_m + i * dy_n, mask=inside, other=0.0).to(tl.float32)
+    g = tl.load(dy_ptr + row * dy_m + i.to(tl.int64) * dy_n, mask=inside, other=0.0).to(tl.float32)
     g *= tl.load(w_ptr + i, mask=inside, other=0.0).to(tl.float32)
     dx = (g - tl.sum(g, axis=0) / N - h * (tl.sum(g * h, axis=0) / N)) * rstd
-    dx += tl.load(ds_ptr + row * ds_m + i * ds_n, mask=inside, other=0.0).to(tl.float32)
+    dx += tl.load(ds_ptr + row * ds_m + i.to(tl.int64) * ds_n, mask=inside, other=0.0).to(tl.float32)
     tl.store(dx_ptr + row * N + i, dx, mask=inside)
 
 
@@ -49,7 +49,7 @@ def all_sums(dy_ptr, s_ptr, mean_ptr, rstd_ptr, dw_ptr, db_ptr, M, N, dy_m, dy_n
     for number in range(M):
         row = number.to(tl.int64)
         s = tl.load(s_ptr + row * N + i, mask=inside, other=0.0).to(tl.float32)
-        dy = tl.load(dy_ptr + row * dy_m + i * dy_n, mask=inside, other=0.0).to(tl.float32)
+        dy = tl.load(dy_ptr + row * dy_m + i.to(tl.int64) * dy_n, mask=inside, other=0.0).to(tl.float32)
         dw += dy * (s - tl.load(mean_ptr + row)) * tl.load(rstd_ptr + row)
         db += dy
     tl.store(dw_ptr + i, dw, mask=inside)
