@@ -31,4 +31,12 @@ equivalents = [
         'tl.atomic_add(sums, dy, mask=mask, sem="relaxed")',
         "tl.atomic_add converts to the dtype that the pointer has",
     ),
+    Equivalent(
+        "first_token:add_up",
+        "g = tl.load(G + t // n2 // n1 * a + t // n2 % n1 * b + t % n2 * c + j * d, "
+        "mask=use & (j < D), other=0.0)",
+        "g = tl.load(G + t // n2 // n1 * a + t // n2 % n1 * b + t % n2 * c + j * d, "
+        "mask=use & (j < D), other=-float('inf'))",
+        "the lanes that are masked are not added, either",
+    ),
 ]
