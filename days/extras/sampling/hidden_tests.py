@@ -61,7 +61,7 @@ CASES = [
     Case(m=4, v=257, t=0.0),
     Case(m=3, v=1023, t=0.0),
     Case(m=3, v=1025, t=0.0),
-    Case(m=2, v=9001, t=0.0),
+    Case(m=12, v=9001, t=0.0),
     Case(m=2, v=40_000, t=0.0),
     Case(m=9, v=500, t=0.0, dtype=HALF),
     Case(m=9, v=500, t=0.0, dtype=BRAIN),

@@ -38,6 +38,14 @@ def zeros_past(logits: Tensor) -> Tensor:
     return pad(logits, (0, -cols % block)).argmax(dim=1)
 
 
+def last_in_lane(logits: Tensor, block: int) -> Tensor:
+    """Lanes keep the last of equal logits, a block apart; of the lanes the first wins."""
+    top = logits == logits.amax(dim=1, keepdim=True)
+    columns = torch.arange(logits.shape[1]).where(top, -1)
+    kept = pad(columns, (0, -logits.shape[1] % block), value=-1).unflatten(1, (-1, block)).amax(dim=1)
+    return kept.where(kept >= 0, logits.shape[1]).amin(dim=1)
+
+
 def tempered(wrong: Callable[[Tensor, float], Tensor]) -> Ids:
     """The odds of someone who makes these of the logits and the temperature."""
     return lambda logits, temperature, seed: torch.softmax(wrong(logits, temperature), dim=1)
@@ -96,6 +104,15 @@ SUSPECTS = {
     "At a temperature of 0 logits are divided by it: multiply the noise instead, or leave it out.": (
         largest(lambda x: (x > 0).int().argmax(dim=1))
     ),
+    "Negative logits never win: the best so far starts at 0, and must start at -inf.": largest(
+        lambda x: x.clamp(min=0).argmax(dim=1)
+    ),
+    **{
+        f"Of equal logits that one lane of {block} sees, the last wins: only a larger one may replace it.": (
+            largest(lambda x, block=block: last_in_lane(x, block))
+        )
+        for block in (512, 1024, 2048, 4096, 8192)
+    },
     "This is the smallest logit of each row.": largest(lambda x: x.argmin(dim=1)),
     "Lanes past the end of a row count as logits of 0 and win over negative ones: they must be -inf.": (
         largest(zeros_past)

@@ -54,19 +54,19 @@ mistakes = [
         "noise scaled by 1 / T",
         swap={SCORE: SCORE.replace("temperature *", "1 / tl.maximum(temperature, 1e-10) *")},
         fails="correct",
-        says="",
+        says="The temperature goes the wrong way",
     ),
     Mistake(
         "logits over T, and noise times T",
         swap={SCORE: "score = x.to(tl.float32) / temperature - temperature * tl.log(wait)"},
         fails="correct",
-        says="",
+        says="The temperature counts twice",
     ),
     Mistake(
         "logits over T, which may be 0",
         swap={SCORE: "score = x.to(tl.float32) / temperature - tl.log(wait)"},
         fails="correct",
-        says="",
+        says="At a temperature of 0 logits are divided by it",
     ),
     Mistake(
         "Gaussian noise of the same width",
@@ -80,13 +80,13 @@ mistakes = [
         "Gaussian noise",
         swap={SCORE: "score = x.to(tl.float32) + temperature * tl.randn(seed, row * n_cols + cols)"},
         fails="correct",
-        says="logit plus Gaussian noise",
+        says="not in 50.0%",
     ),
     Mistake(
         "one logarithm",
         swap={SCORE: "score = x.to(tl.float32) + temperature * wait"},
         fails="correct",
-        says="logit - log(u)",
+        says="whose probability is",
     ),
     Mistake(
         "u as it is",
@@ -104,25 +104,25 @@ mistakes = [
         "u = 0 is not thought of",
         swap={CLAMPED: "wait = tl.maximum(-tl.log(u), 1e-8)"},
         fails="correct",
-        says="",
+        says="whose probability is",
     ),
     Mistake(
         "1 - u, and its 0 wins",
         swap={CLAMPED: "wait = -tl.log(1 - u)"},
         fails="correct",
-        says="",
+        says="whose probability is",
     ),
     Mistake(
         "a column of -inf wins where u is 0",
         swap={CLAMPED: "wait = -tl.log(u)", SCORE: "score = x.to(tl.float32) - (temperature * tl.log(wait))"},
         fails="correct",
-        says="",
+        says="whose probability is",
     ),
     Mistake(
         "lanes past the end hold 0",
         swap={MASKED: "mask=cols < n_cols, other=0.0"},
         fails="correct",
-        says="",
+        says="its categories are 0 to",
     ),
     Mistake(
         "the id within its block",
@@ -140,7 +140,7 @@ mistakes = [
         "the last of equal logits within a lane",
         swap={IDS: "ids = tl.where(score >= best, cols, ids)"},
         fails="edges",
-        says="",
+        says="only a larger one may replace it",
     ),
     Mistake(
         "the last of equal lanes",
@@ -152,13 +152,13 @@ mistakes = [
         "the lane of the maximum, not its column",
         swap={WINNER: "winner = tl.argmax(best, axis=0)"},
         fails="correct",
-        says="",
+        says="counted from the start of a block",
     ),
     Mistake(
         "the best of negative logits starts at 0",
         swap={START: "best = tl.zeros((BLOCK_N,), tl.float32)"},
         fails="correct or edges",
-        says="",
+        says="the best so far starts at 0",
     ),
     Mistake(
         "the row's number is added to the seed",
@@ -203,18 +203,15 @@ mistakes = [
     Mistake("32-bit rows", swap={ROW: "row = tl.program_id(0)"}, fails="edges", says="2³¹"),
     Mistake("ids of 32 bits", swap={"dtype=torch.int64": "dtype=torch.int32"}, fails="correct", says="int64"),
     Mistake(
-        "torch draws",
-        swap={
-            "    return ids": "    p = torch.softmax(logits.float() / max(temperature, 1e-9), dim=1)\n"
-            "    return p.multinomial(1)[:, 0] if temperature else ids"
-        },
-        fails="edges or honest",
-        says="",
+        "torch takes the largest where nothing is drawn",
+        swap={"    return ids": "    return ids if temperature else logits.argmax(dim=1)"},
+        fails="honest",
+        says="torch",
     ),
     Mistake(
         "the host asks whether a row has a finite logit",
         swap={"    n_rows, n_cols =": "    assert logits.isfinite().any().item()\n    n_rows, n_cols ="},
         fails="correct",
-        says="",
+        says="on the host",
     ),
 ]
