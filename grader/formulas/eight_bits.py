@@ -21,6 +21,11 @@ def nearly(got: Tensor, exact: Tensor) -> Tensor:
     return (got == codes(exact * (1 - NEAR)).float()) | (got == codes(exact * (1 + NEAR)).float())
 
 
+def tied(exact: Tensor) -> Tensor:
+    """Which exact quotients, fp64, are near ties; bool."""
+    return codes(exact * (1 - NEAR)).float() != codes(exact * (1 + NEAR)).float()
+
+
 def halfway(picks: Tensor) -> Tensor:
     """Numbers that lie halfway between a code and the next, the `picks`-th of 126; fp32."""
     below = picks.to(torch.uint8)
