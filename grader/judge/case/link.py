@@ -16,7 +16,7 @@ import torch
 from grader.answers import Called, Confined, Failed, Loaded, TensorOutput
 from grader.candidate import Candidate
 from grader.case import readable
-from grader.judge.case import forms
+from grader.judge.case import forms, patience
 from grader.judge.case.forms import Form, Misfit
 from grader.learner.earlier import Earlier, taken
 from grader.measurements import Verified
@@ -113,6 +113,8 @@ class Runner:
         """
         try:
             self.channel.send(command, blobs)
+            if not patience.answers(self.channel.sock, self.pid, timeout):
+                raise TimedOut
             answer, data = self.channel.receive(timeout, MAX_ANSWER)
         except TimedOut:
             self.kill()

@@ -1,0 +1,49 @@
+"""A process is late by its own time, and not by that of others."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+
+import pytest
+
+from grader.judge.case import patience
+
+
+@pytest.fixture
+def sockets() -> tuple[socket.socket, socket.socket]:
+    return socket.socketpair()
+
+
+def test_who_sleeps_is_late(sockets: tuple[socket.socket, socket.socket]) -> None:
+    began = time.monotonic()
+    assert not patience.answers(sockets[0], os.getpid(), 0.2)
+    assert 0.2 <= time.monotonic() - began < 5
+
+
+def test_an_answer_ends_the_waiting(sockets: tuple[socket.socket, socket.socket]) -> None:
+    sockets[1].send(b"x")
+    assert patience.answers(sockets[0], os.getpid(), 100)
+
+
+def test_who_waits_for_a_core_has_as_much_longer(
+    sockets: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = iter((5.0, 5.3))
+    monkeypatch.setattr(patience, "in_line", lambda _: next(told, 5.3))
+    began = time.monotonic()
+    assert not patience.answers(sockets[0], os.getpid(), 0.2)
+    assert time.monotonic() - began >= 0.5
+
+
+def test_but_not_for_ever(
+    sockets: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(patience, "MOST", 0.1)
+    monkeypatch.setattr(patience, "in_line", lambda _: time.monotonic())
+    assert not patience.answers(sockets[0], os.getpid(), 0.1)
+
+
+def test_where_the_system_does_not_say_nothing_is_added() -> None:
+    assert patience.in_line(2**30) == 0.0
