@@ -69,7 +69,9 @@ class Draw:
         """
         view = LAYOUTS[layout](shape, dtype, self.device)
         memory = _memory(view)
-        if view.numel():  # in place, for a matrix of packed weights in int64 would be 8 times as large
+        if dtype == torch.bool:  # True is every integer but 0
+            memory.copy_(torch.randint(low, high, memory.shape, generator=self.generator, device=self.device))
+        elif view.numel():  # in place, for a matrix of packed weights in int64 would be 8 times as large
             memory.random_(low, high, generator=self.generator)
         return view
 

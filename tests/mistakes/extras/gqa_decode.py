@@ -133,7 +133,7 @@ mistakes = [
         "splits of a query store over one another",
         swap={PARTS: "parts = queries * tl.num_programs(1)"},
         fails="correct",
-        says="torch.empty",
+        says="where no kernel wrote",
     ),
     Mistake(
         "the share is rounded down",
