@@ -39,7 +39,8 @@ def impossible(trial: Trial, drawn: torch.Tensor) -> tuple[str, str] | None:
     if not 0 <= category <= last:
         sentence = f"Row {row} draws {category}, and its categories are 0 to {last}."
         return sentence, "lanes past the end of a row, and the offset of a block's own numbers"
-    sentence = f"Row {row} draws category {category}, whose probability is {float(odds[row, category]):.0g}."
+    odd = "0" if not float(odds[row, category]) else "too small for it ever to come"
+    sentence = f"Row {row} draws category {category}, whose probability is {odd}."
     return sentence, "the least and the largest of the random numbers"
 
 
@@ -71,7 +72,7 @@ def _together(drawn: torch.Tensor, odds: torch.Tensor) -> str:
         return ""
     if bool((drawn == drawn[0]).all()) and _off(drawn, odds):
         said = f"All {len(odds)} equal rows draw category {drawn[0]}, and {odds[0, drawn[0]]:.1%} should"
-        return f"{said}: every row, and every part of it, needs random numbers of its own."
+        return f"{said}: rows draw by the same random numbers, or a category is taken for another."
     half = int((odds[0].cumsum(0) - 0.5).abs().argmin())
     again = repetition(drawn <= half)
     if again is None:

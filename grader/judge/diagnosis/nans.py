@@ -20,6 +20,7 @@ from grader.judge.diagnosis.source import (
     takes_maximum,
 )
 
+UNWRITTEN = ", where no kernel wrote"
 EMPTY = {"empty", "empty_like", "new_empty"}
 OF_NEGATIVES = {"log", "log2", "log1p", "sqrt", "rsqrt", "sqrt_rn"}  # NaN of a number below 0
 
@@ -29,16 +30,19 @@ def _made(trial: Trial, evidence: Evidence) -> Diagnosis:
     if told := garbage(trial, evidence.source):
         return f"NaN comes out of numbers: it is {told[0]}", told[1]
     empty = [f"{label}=0" for label, size in trial.case.sizes.items() if size == 0 and size is not False]
-    if empty and divides(evidence.source):
+    there = _elsewhere(trial, evidence.source)
+    if empty and divides(evidence.source) and not there.endswith(UNWRITTEN):
+        softmax = called(evidence.source, EXPONENTIALS) and takes_maximum(evidence.source)
+        also = ", and so is (-inf) - (-inf)" * softmax
         return (
-            f"The kernel makes this NaN itself: with {empty[0]} nothing is added up or counted, and 0 / 0 is "
-            "NaN.",
+            f"The kernel makes this NaN itself: with {empty[0]} nothing is added up or counted. 0 / 0 is NaN"
+            f"{also}.",
             "what is divided by a number or a sum that may be 0",
         )
     how = "Inf - Inf, Inf / Inf, 0 / 0 or 0 · Inf"
     if called(evidence.source, OF_NEGATIVES):
         how = f"{how}, or a logarithm or a root of a number below 0"
-    if there := _elsewhere(trial, evidence.source):
+    if there:
         return (
             f"NaN comes out of numbers: the kernel makes it, by {how}, or {there}.",
             "what is subtracted and divided, and what is read before it is written",
@@ -57,7 +61,7 @@ def _elsewhere(trial: Trial, source: str) -> str:
     known = behind(trial, ast.parse(source))
     if known and known.scratch:
         kernel, name = known.scratch[0]
-        return f"{kernel} reads it from {name}, where no kernel wrote"
+        return f"{kernel} reads it from {name}{UNWRITTEN}"
     scratch = sum(name in EMPTY for name, _ in calls(source)) > len(trial.expected)
     if scratch and not (known and known.stores):
         return "loads it from what torch.empty left there"

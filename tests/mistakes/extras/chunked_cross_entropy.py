@@ -123,7 +123,7 @@ mistakes = [
             )
         },
         fails="correct",
-        says="Right up to v",
+        says="",  # by the draw: up to which v it is right, or in what
     ),
     Mistake(
         "the loss lacks the target",

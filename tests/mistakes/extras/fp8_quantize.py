@@ -80,7 +80,7 @@ mistakes = [
         "the maximum goes through fp16",
         swap={AMAX: AMAX + ".to(tl.float16).to(tl.float32)"},
         fails="correct",
-        says="too low a precision",
+        says="close but not close enough",
     ),
     Mistake(
         "the quotient is rounded to bf16 before the cast",
@@ -134,7 +134,7 @@ mistakes = [
         "every group of blocks is the first one",
         swap={"tl.program_id(1) * BLOCK_G + ": ""},
         fails="correct",
-        says="never written",
+        says="never reads tl.program_id(1)",
     ),
     Mistake(
         "rows of x are taken to be n_cols apart",

@@ -69,7 +69,7 @@ mistakes = [
         "the groups begin at the key head's number",
         swap={QUERIES: "queries = pid + offs_g"},
         fails="correct",
-        says="torch.empty",
+        says="where no kernel wrote",
     ),
     Mistake(
         "every group reads key head 0",

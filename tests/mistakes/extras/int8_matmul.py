@@ -181,7 +181,7 @@ mistakes = [
         "the result is rounded to fp16",
         swap={"c, mask=rows": "c.to(tl.float16), mask=rows"},
         fails="correct",
-        says="too low a precision",
+        says="close but not close enough",
     ),
     Mistake(
         "torch lays b out anew",

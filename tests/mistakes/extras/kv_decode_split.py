@@ -139,13 +139,13 @@ mistakes = [
         "splits of a query store over one another",
         swap={PART: PART.replace(" + tl.program_id(1)", "")},
         fails="correct",
-        says="torch.empty",
+        says="where no kernel wrote",
     ),
     Mistake(
         "queries store over one another",
         swap={PART: "part = pid_b * tl.num_programs(1) + tl.program_id(1)"},
         fails="correct",
-        says="torch.empty",
+        says="where no kernel wrote",
     ),
     Mistake(
         "the merge looks at a part that is not there",

@@ -128,13 +128,13 @@ mistakes = [
         "the id within its block",
         swap={IDS: "ids = tl.where(score > best, cols - start, ids)"},
         fails="correct",
-        says="counted from the start of a block",
+        says="a category is taken for another",
     ),
     Mistake(
         "only the first block is looked at",
         swap={WALK: "for start in range(0, BLOCK_N, BLOCK_N):"},
         fails="correct",
-        says="Only the first 4096 columns",
+        says="a category is taken for another",
     ),
     Mistake(
         "the last of equal logits within a lane",
@@ -152,13 +152,13 @@ mistakes = [
         "the lane of the maximum, not its column",
         swap={WINNER: "winner = tl.argmax(best, axis=0)"},
         fails="correct",
-        says="counted from the start of a block",
+        says="a category is taken for another",
     ),
     Mistake(
         "the best of negative logits starts at 0",
         swap={START: "best = tl.zeros((BLOCK_N,), tl.float32)"},
         fails="correct or edges",
-        says="the best so far starts at 0",
+        says="draws category 0",
     ),
     Mistake(
         "the row's number is added to the seed",
