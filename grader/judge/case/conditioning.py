@@ -8,7 +8,8 @@ result of arithmetic moved by one rounding at random. Source of that: Parker, Mo
 The rounding is that of the arithmetic: fp32, also where inputs and results have 16 bits. Inputs are not
 moved: they are exact, and so is the difference of two that are near. But the matrix units take operands of
 16 bits alone: what is worked out, and then multiplied as a matrix, as attention's weights are, may be rounded
-to them. Such operands are moved by that much in draws of their own, and count less: there is one of them.
+to them. Such operands are moved by that much in draws of their own, and count less: there is one of them,
+and beside it the rounding of the result, which is independent of it.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from grader.operators import Watch
 Values = tuple[Any, ...]
 
 ROUNDINGS = 8.0  # that add up in a sum of a few hundred terms, one behind the other
-OPERANDS = 1.1  # beside the rounding of an operand there is that of the result
+OPERANDS = 1.1  # by luck, no draw moves a row as far as it can be
 DRAWS = 16  # by luck, one may leave a row where it was
 SEED = 2002  # the same inputs move the same way in every replay
 UNIT = torch.finfo(torch.float32).eps / 2  # the largest relative error of one rounding
@@ -62,7 +63,8 @@ class Movement:
         whole, rows = ROUNDINGS * moved, ROUNDINGS * row_moved
         if dtype.itemsize == 2:
             _, row_moved = self._moved(RoundedOperands(dtype))[number]
-            rows = rows.maximum(OPERANDS * row_moved)
+            result = row_moved.new_tensor(torch.finfo(dtype).eps / 2)
+            rows = rows.maximum((OPERANDS * row_moved).hypot(result))
         return whole, rows
 
     @cached_property
