@@ -23,6 +23,15 @@ def test_the_solution_passes_and_a_slip_is_told_with_its_seed(tmp_path: Path, wa
     assert "--cpu --seed 1 -k " in told
 
 
+def test_what_passes_by_little_is_said_to_come_near(tmp_path: Path, warm: Warm) -> None:
+    by_little = tmp_path / "kernel.py"
+    by_little.write_text(ADDING.solution.read_text().replace("x + y", "(x + y) * 1.000009"))
+    row = Row(ADDING, by_little)
+    scan(row, warm, range(1, 3), "n=1023-")
+    assert (row.failed, {entry["seed"] for entry in row.near}) == ([], {1, 2})
+    assert "near, 2 of these seeds: n=1023" in "\n".join(lines(row, "cpu"))
+
+
 def test_a_day_is_tried_with_its_solution_and_its_honest_files() -> None:
     files = list(right(ADDING))
     assert files[0] == ADDING.solution
