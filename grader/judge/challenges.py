@@ -31,6 +31,6 @@ def load_challenges(path: Path) -> tuple[Challenge, ...]:
 
 def weight(case: Case) -> float:
     """Smallest first, but empty cases last: they say least about what is wrong."""
-    sizes = [abs(s) for s in case.sizes.values() if isinstance(s, int) and not isinstance(s, bool)]
-    empty = any(case.sizes.get(name) == 0 for name in ("n", "m", "rows", "cols", "M", "N", "B", "t"))
-    return math.inf if empty else math.prod(max(size, 1) for size in sizes)
+    sizes = {k: abs(s) for k, s in case.sizes.items() if isinstance(s, int) and not isinstance(s, bool)}
+    empty = any(sizes.get(name) == 0 for name in ("n", "m", "rows", "cols", "M", "N", "B", "t"))
+    return math.inf if empty else math.prod(max(size, 1) for size in sizes.values())

@@ -88,11 +88,12 @@ CASES = [
     Case(m=600, v=12, t=2.0, step=0.5),
     Case(m=400, v=20, t=0.5, step=0.35),
     Case(m=400, v=20, t=1.0, step=0.5),
-    Case(m=300, v=257, t=1.0, lead=5.545),
+    Case(m=1400, v=257, t=1.0, lead=5.545),
     Case(m=300, v=257, t=0.25, lead=1.386),
     Case(m=200, v=40, t=1e-3, step=1e-3),
     Case(m=200, v=40, t=1e4),
     Case(m=128, v=2050, t=1.0, lead=0.0),
+    Case(m=100, v=3, t=1.0, lead=0.0),
     # Whoever draws the same numbers for each block of a row never takes the second of these two.
     Case(m=150, v=16_390, t=1.0, lead=0.0, apart=16_384),
     Case(m=10, v=800, t=1.0, seed=ZERO, only=OFFSET),

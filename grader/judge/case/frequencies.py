@@ -1,10 +1,10 @@
 """Are categories drawn as often as they should be? Tests of how often each came.
 
-By Bernstein's bound at FALSE_ALARM a test (chances.py): of every category, and of every run of first ones,
-which finds what single rare categories are too few to tell. What may not come at all are categories that all
-rows together draw with a probability below FALSE_ALARM. A grading of 50 cases of at most 2¹⁷ categories would
-fail a right kernel with less than 50 · (2 · 2¹⁷ + 1) · 1e-14 < 2e-7. Equal rows are held against one another
-at every distance too, which is an estimate, as in chances.py.
+By Bernstein's bound (chances.py): of every category, and of every run of first ones, which finds what single
+rare categories are too few to tell. All of them together fail a right kernel in one of 1 / CASE_ALARM cases:
+each has its share. What may not come at all are categories that all rows together draw with a probability
+below FALSE_ALARM. A grading of 50 cases would fail a right kernel with less than 50 · 4e-9 = 2e-7. Equal rows
+are held against one another at every distance too, which is an estimate, as in chances.py.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from grader.judge.case.compare import Finding
 from grader.judge.case.oracle import Values, cast
 from grader.judge.case.trial import Trial
 
-LIKELY = 1e-3  # of a suspect: it must fit more closely than what is right may miss
+CASE_ALARM = 3.9e-9  # of all categories and runs of a case
+LIKELY = 1e-2  # of a suspect: it must fit more closely than what is right may miss
 CLEARLY = 3.0  # natural logarithm of how many times likelier a suspect must be than the next
 
 
@@ -38,7 +39,7 @@ def impossible(trial: Trial, drawn: torch.Tensor) -> tuple[str, str] | None:
     category, last = int(drawn[row]), odds.shape[1] - 1
     if not 0 <= category <= last:
         sentence = f"Row {row} draws {category}, and its categories are 0 to {last}."
-        return sentence, "lanes past the end of a row, and the offset of a block's own numbers"
+        return sentence, "`other=` of the masked load, and the column of each lane"
     odd = "0" if not float(odds[row, category]) else "too small for it ever to come"
     sentence = f"Row {row} draws category {category}, whose probability is {odd}."
     return sentence, "the least and the largest of the random numbers"
@@ -58,7 +59,8 @@ def frequencies(trial: Trial) -> list[Finding]:
     assert trial.answer is not None
     drawn, arguments = trial.answer.outputs[0].cpu(), cast(trial.oracle_arguments, torch.float64)
     odds = declared.of(*arguments).cpu()
-    sentence, look_at = _together(drawn, odds), "the offsets of tl.rand"
+    sentence = _together(drawn, odds)
+    look_at = "how the random numbers enter" if "nothing random" in sentence else "the offsets of tl.rand"
     if not sentence:
         sentence, look_at = _off(drawn, odds), "how the random numbers enter"
         others = declared.suspects.items() if sentence else ()
@@ -72,7 +74,9 @@ def _together(drawn: torch.Tensor, odds: torch.Tensor) -> str:
         return ""
     if bool((drawn == drawn[0]).all()) and _off(drawn, odds):
         said = f"All {len(odds)} equal rows draw category {drawn[0]}, and {odds[0, drawn[0]]:.1%} should"
-        return f"{said}: rows draw by the same random numbers, or a category is taken for another."
+        if float(odds[0, drawn[0]]) > float(odds[0].topk(2).values[1]):
+            return f"{said}. It is the likeliest: nothing random is added, or the same in every row."
+        return f"{said}: rows or columns draw by the same random numbers, or a category is taken for another."
     half = int((odds[0].cumsum(0) - 0.5).abs().argmin())
     again = repetition(drawn <= half)
     if again is None:
@@ -92,14 +96,15 @@ def _explained(drawn: torch.Tensor, suspects: dict[str, torch.Tensor]) -> str:
     return ranked[-1][1] if clear else ""
 
 
-def _off(drawn: torch.Tensor, odds: torch.Tensor, alarm: float = FALSE_ALARM) -> str:
+def _off(drawn: torch.Tensor, odds: torch.Tensor, alarm: float = CASE_ALARM) -> str:
     """What is said of the category, or run of first ones, that is furthest beyond its bound."""
     rows, categories = odds.shape
     counts = torch.bincount(drawn, minlength=categories).double()
     runs = odds.cumsum(dim=1).clamp(max=1.0)
     found = []
     for came, expected in ((counts, odds), (counts.cumsum(0), runs)):
-        mean, allowed = expected.sum(dim=0), bound((expected * (1 - expected)).sum(dim=0), 1.0, alarm)
+        variance = (expected * (1 - expected)).sum(dim=0)
+        mean, allowed = expected.sum(dim=0), bound(variance, 1.0, alarm / (2 * categories))
         worst = int(((came - mean).abs() / allowed).argmax())
         share = f"{came[worst] / rows:.1%} of {rows} rows, not in {mean[worst] / rows:.1%}"
         found.append((float((came - mean).abs()[worst] / allowed[worst]), worst, share))

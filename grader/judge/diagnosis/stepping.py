@@ -44,9 +44,12 @@ def misread(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None
 
 
 def _tells(trial: Trial) -> bool:
-    """Whether enough numbers came: of so many inputs some give any one number, and many give NaN or Inf."""
+    """Whether enough numbers came: of so many inputs some give any one number, and many give NaN or Inf. Equal
+    integers are one: 0 is the largest's index in many a row.
+    """
     outputs = trial.answer.outputs[: trial.asked_for] if trial.answer else []
-    return sum(int(out.isfinite().sum()) for out in outputs if isinstance(out, torch.Tensor)) >= NUMBERS
+    came = [out if out.dtype.is_floating_point else out.unique() for out in outputs if torch.is_tensor(out)]
+    return sum(int(out.isfinite().sum()) for out in came) >= NUMBERS
 
 
 def _small(trial: Trial) -> bool:

@@ -89,6 +89,21 @@ mistakes = [
         says="whose probability is",
     ),
     Mistake(
+        "one logarithm, of a number held well above 0",
+        swap={
+            CLAMPED: "wait = tl.minimum(tl.maximum(-tl.log(u), 1e-8), 40.0)",
+            SCORE: "score = x.to(tl.float32) + temperature * wait",
+        },
+        fails="correct",
+        says="logit - log(u)",
+    ),
+    Mistake(
+        "places for whole runs of four alone",
+        swap={FIRST: "first = row * (n_cols // 4)"},
+        fails="correct",
+        says="numbers of its own",
+    ),
+    Mistake(
         "u as it is",
         swap={SCORE: "score = x.to(tl.float32) + temperature * u"},
         fails="correct",
