@@ -44,8 +44,8 @@ def misread(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None
 
 
 def _tells(trial: Trial) -> bool:
-    """Whether enough numbers came: of so many inputs some give any one number, and many give NaN or Inf. Equal
-    integers are one: 0 is the largest's index in many a row.
+    """Whether enough numbers came: of so many inputs some give any one number, and many give NaN or Inf.
+    Equal integers are one: 0 is the largest's index in many a row.
     """
     outputs = trial.answer.outputs[: trial.asked_for] if trial.answer else []
     came = [out if out.dtype.is_floating_point else out.unique() for out in outputs if torch.is_tensor(out)]
