@@ -46,6 +46,8 @@ challenge = Challenge(
         Case(n=1023, k=-1, fill=2.0),
         Case(n=1024, k=1, fill=2.0),
         Case(n=1025, k=-500, fill=2.0),
+        Case(n=1056, k=32, fill=2.0),
+        Case(n=1536, k=-512, fill=2.0),
         Case(n=4099, k=1777, fill=2.0),
         Case(n=65521, k=-30011, fill=2.0),
         Case(n=65536, k=17, fill=2.0, dtype=HALF),

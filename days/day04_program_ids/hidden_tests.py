@@ -29,6 +29,7 @@ challenge = Challenge(
         Case(n=1023, programs=1),
         Case(n=1024, programs=1),
         Case(n=1025, programs=1),
+        Case(n=1056, programs=1),
         Case(n=1025, programs=2),
         Case(n=2048, programs=3),
         Case(n=3000, programs=200),

@@ -29,6 +29,8 @@ challenge = Challenge(
         Case(m=5, n=513),
         Case(m=513, n=5),
         Case(m=50, n=130, dtype=HALF),
+        Case(m=48, n=144, dtype=HALF),
+        Case(m=96, n=160, dtype=HALF),
         Case(m=130, n=50, dtype=HALF),
         Case(m=40, n=150, values="integers", exact=True),
         Case(m=150, n=40, values="integers", exact=True),

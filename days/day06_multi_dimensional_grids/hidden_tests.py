@@ -51,6 +51,8 @@ challenge = Challenge(
         Case(B=40, M=1, N=1, b="BMN"),
         Case(B=2, M=31, N=127, b="MN"),
         Case(B=2, M=33, N=129, b="MN"),
+        Case(B=2, M=48, N=144, b="MN"),
+        Case(B=2, M=96, N=160, b="MN"),
         Case(B=2, M=129, N=33, b="BM1"),
         Case(B=3, M=101, N=37, b="N"),
         Case(B=5, M=17, N=67, b="BMN", dtype=HALF),

@@ -29,6 +29,8 @@ challenge = Challenge(
         Case(m=300, n=1),
         Case(m=2, n=3),
         Case(m=64, n=64),
+        Case(m=80, n=80),
+        Case(m=96, n=96),
         Case(m=63, n=65),
         Case(m=65, n=63),
         Case(m=31, n=33),

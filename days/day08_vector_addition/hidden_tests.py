@@ -29,6 +29,7 @@ challenge = Challenge(
         Case(n=127),
         Case(n=1023),
         Case(n=1024),
+        Case(n=1056),
         Case(n=1025),
         Case(n=4099),
         Case(n=500, dtype=HALF),

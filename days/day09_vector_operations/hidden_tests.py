@@ -40,6 +40,8 @@ CASES = [
     Case(rows=300, cols=1),
     Case(rows=16, cols=16),
     Case(rows=31, cols=127),
+    Case(rows=48, cols=112),
+    Case(rows=96, cols=96),
     Case(rows=32, cols=128),
     Case(rows=33, cols=129),
     Case(rows=131, cols=65),

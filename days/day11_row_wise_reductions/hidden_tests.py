@@ -41,6 +41,8 @@ challenge = Challenge(
         Case(rows=120, cols=3),
         Case(rows=0, cols=8),
         Case(rows=64, cols=64),
+        Case(rows=80, cols=80),
+        Case(rows=96, cols=96),
         Case(rows=63, cols=65),
         Case(rows=257, cols=16),
         Case(rows=131, cols=33),

@@ -44,6 +44,8 @@ CASES = [
     Case(rows=2, cols=16384),
     Case(rows=1, cols=33333),
     Case(rows=9, cols=100, dtype=HALF),
+    Case(rows=9, cols=112, dtype=HALF),
+    Case(rows=9, cols=96, dtype=HALF),
     Case(rows=9, cols=100, dtype=BRAIN),
     Case(rows=3, cols=9001, dtype=HALF),
     Case(rows=3, cols=9001, dtype=BRAIN),

@@ -39,6 +39,8 @@ challenge = Challenge(
         Case(rows=2, cols=4093),
         Case(rows=2, cols=16384),
         Case(rows=9, cols=100, dtype=HALF),
+        Case(rows=9, cols=112, dtype=HALF),
+        Case(rows=9, cols=96, dtype=HALF),
         Case(rows=9, cols=100, dtype=BRAIN),
         Case(rows=2, cols=10007, dtype=HALF),
         Case(rows=4, cols=20, layout="sliced"),

@@ -35,6 +35,8 @@ challenge = Challenge(
         Case(rows=2, cols=33),
         Case(rows=17, cols=781),
         Case(rows=3, cols=1023),
+        Case(rows=3, cols=1008),
+        Case(rows=3, cols=992),
         Case(rows=3, cols=1025),
         Case(rows=4, cols=4096),
         Case(rows=3, cols=10007),

@@ -44,6 +44,8 @@ challenge = Challenge(
         Case(m=15, n=17),
         Case(m=17, n=15),
         Case(m=16, n=128),
+        Case(m=48, n=144),
+        Case(m=96, n=160),
         Case(m=31, n=129),
         Case(m=33, n=127),
         Case(m=9, n=255),

@@ -14,6 +14,8 @@ challenge = Challenge(
     reference=lambda a, b: a @ b,
     cases=[
         Case(m=16, k=16, n=16),
+        Case(m=48, k=48, n=48),
+        Case(m=96, k=96, n=96, dtype=HALF),
         Case(m=1, k=1, n=1),
         Case(m=0, k=8, n=8),
         Case(m=8, k=8, n=0),
@@ -57,6 +59,7 @@ challenge = Challenge(
         Case(m=70, k=100, n=80, values="constant", dtype=HALF),
         Case(m=30, k=100, n=40, values="spike"),
         Case(m=30, k=100, n=40, values="large"),
+        Case(m=30, k=100, n=40, values="large", dtype=BRAIN),
         Case(m=30, k=100, n=40, values="heavy"),
         Case(m=30, k=100, n=40, values="negative", dtype=HALF),
         Case(m=90, k=100, n=1, values="negative"),

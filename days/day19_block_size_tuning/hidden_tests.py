@@ -45,6 +45,8 @@ layer = Case(m=16384, n=4096, k=1024, dtype=HALF, gpu=True)
 
 CASES = [
     Case(m=16, n=16, k=16),
+    Case(m=48, n=48, k=48),
+    Case(m=96, n=96, k=96, dtype=HALF),
     Case(m=16, n=16, k=16, dtype=HALF),
     Case(m=1, n=1, k=1, values="integers", exact=True),
     Case(m=0, n=8, k=4),
@@ -82,6 +84,7 @@ CASES = [
     Case(m=40, n=70, k=50, values="constant"),
     Case(m=40, n=70, k=50, values="heavy"),
     Case(m=40, n=70, k=50, values="large"),
+    Case(m=40, n=70, k=50, values="large", dtype=BRAIN),
     Case(m=40, n=70, k=50, values="inf"),
     Case(m=40, n=70, k=50, values="nan"),
     Case(m=40, n=70, k=50, calls=2),

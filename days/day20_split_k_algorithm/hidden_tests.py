@@ -31,6 +31,8 @@ challenge = Challenge(
     cases=[
         Case(m=16, n=16, k=512),
         Case(m=1, n=1, k=1),
+        Case(m=160, n=96, k=288, dtype=HALF),
+        Case(m=144, n=48, k=304),
         Case(m=3, n=5, k=0),
         Case(m=0, n=5, k=300),
         Case(m=4, n=0, k=300),
@@ -63,6 +65,7 @@ challenge = Challenge(
         Case(m=40, n=9, k=799, values="integers", dtype=HALF, exact=True),
         Case(m=9, n=40, k=263, values="constant", b_values="normal"),
         Case(m=9, n=40, k=264, values="large"),
+        Case(m=9, n=40, k=264, values="large", dtype=BRAIN),
         Case(m=9, n=40, k=265, values="heavy"),
         Case(m=9, n=40, k=266, values="spike"),
         Case(m=9, n=40, k=267, values="inf"),

@@ -56,6 +56,8 @@ challenge = Challenge(
     cases=[
         Case(groups="16+16", k=32, n=16),
         Case(groups="1", k=1, n=1),
+        Case(groups="15+16+17", k=48, n=80),
+        Case(groups="15+16+17", k=96, n=96),
         Case(groups="3x0", k=20, n=30),
         Case(groups="3+5", k=0, n=7),
         Case(groups="3+5+2", k=7, n=5),
@@ -84,6 +86,7 @@ challenge = Challenge(
         Case(groups="260+0+140", k=64, n=40, values="integers", dtype=HALF, exact=True),
         Case(groups="9+0+20", k=61, n=53, values="constant", w_values="normal"),
         Case(groups="9+0+20", k=62, n=54, values="large"),
+        Case(groups="9+0+20", k=62, n=54, values="large", dtype=BRAIN),
         Case(groups="9+0+20", k=63, n=55, values="heavy"),
         Case(groups="9+0+20", k=65, n=56, values="spike"),
         Case(groups="9+0+20", k=66, n=57, values="inf"),

@@ -47,6 +47,8 @@ challenge = Challenge(
         Case(rows=131, cols=65),
         Case(rows=3, cols=127),
         Case(rows=64, cols=128),
+        Case(rows=80, cols=144),
+        Case(rows=96, cols=160),
         Case(rows=3, cols=129),
         Case(rows=37, cols=781),
         Case(rows=5, cols=1023),

@@ -72,6 +72,7 @@ challenge = Challenge(
         Case(n=5, p=0.5),
         Case(n=127, p=0.5),
         Case(n=1023, p=0.5),
+        Case(n=1536, p=0.5),
         Case(n=1024, p=0.5),
         Case(n=1025, p=0.25),
         Case(n=2003, p=0.1),

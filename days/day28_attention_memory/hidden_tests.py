@@ -42,6 +42,8 @@ CASES = [
     Case(B=3, H=2, Sq=7, Sk=5, D=24),
     Case(B=1, H=2, Sq=9, Sk=31, D=32),
     Case(B=1, H=2, Sq=9, Sk=32, D=32),
+    Case(B=1, H=2, Sq=48, Sk=48, D=32),
+    Case(B=1, H=2, Sq=96, Sk=96, D=32),
     Case(B=1, H=2, Sq=9, Sk=33, D=32),
     Case(B=1, H=1, Sq=63, Sk=65, D=64),
     Case(B=1, H=1, Sq=64, Sk=64, D=80),

@@ -51,6 +51,8 @@ merging = Challenge(
         Case(rows=33, D=64),
         Case(rows=15, D=128),
         Case(rows=16, D=128),
+        Case(rows=48, D=128),
+        Case(rows=96, D=128),
         Case(rows=17, D=128),
         Case(rows=19, D=80),
         Case(rows=19, D=96),

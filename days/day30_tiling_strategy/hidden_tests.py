@@ -43,6 +43,8 @@ challenge = Challenge(
     cases=[
         Case(B=1, H=1, Sq=16, Sk=16, D=16),
         Case(B=2, H=3, Sq=9, Sk=12, D=16),
+        Case(B=2, H=3, Sq=48, Sk=48, D=16),
+        Case(B=2, H=3, Sq=96, Sk=96, D=16),
         Case(B=0, H=2, Sq=8, Sk=8, D=16),
         Case(B=2, H=3, Sq=0, Sk=70, D=64),
         Case(B=2, H=3, Sq=60, Sk=0, D=64),

@@ -68,6 +68,8 @@ challenge = (
             of_rows(3, 32),
             of_rows(32, 32),
             of_rows(63, 64),
+            of_rows(96, 64),
+            of_rows(48, 32),
             of_rows(64, 64),
             of_rows(65, 80),
             of_rows(17, 96, B=2, H=3),

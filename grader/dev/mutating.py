@@ -18,7 +18,7 @@ from grader.dev.mutations import OPERATORS
 # Arguments that change speed alone, and those that have an operator of their own.
 KEYWORDS = {"num_warps", "num_stages", "num_ctas", "eviction_policy", "cache_modifier", "flatten"}
 KEYWORDS |= {"warp_specialize", "disallow_acc_multi_buffer", "loop_unroll_factor", "axis", "other"}
-ATOMS = (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript, ast.Tuple, ast.stmt)
+ATOMS = (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.Tuple, ast.stmt)
 
 
 @dataclass(frozen=True)
@@ -130,6 +130,14 @@ def _edited(source: str, node: ast.expr | ast.stmt, other: ast.AST) -> tuple[str
     text = ast.unparse(ast.fix_missing_locations(other))
     spellings = (text,) if isinstance(other, ATOMS) else (text, f"({text})")
     sources = [(raw[:begin] + each.encode() + raw[end:]).decode() for each in spellings]
-    meanings = [ast.dump(ast.parse(each)) for each in sources]
+    meanings = [_meaning(each) for each in sources]
     chosen = 0 if meanings[0] == meanings[-1] else -1
     return sources[chosen], meanings[chosen]
+
+
+def _meaning(source: str) -> str:
+    """What Python reads there; empty where that is nothing, as in `1.to(tl.float32)`."""
+    try:
+        return ast.dump(ast.parse(source))
+    except SyntaxError:
+        return ""

@@ -8,7 +8,7 @@ UNUSED = 0.8  # of the bytes of all sectors, that are asked for; below it sector
 LIMITED = {
     "memory": "it moves more bytes",
     "L2": "it loads the same bytes again and again, so larger tiles help",
-    "one program": "one program has most of the work",
+    "one program": "the program that has most to do takes that long by itself",
     "products": "it multiplies more than it must, or in tiles that are too small for the matrix units",
     "arithmetic": "it computes more than it must",
     "spills": "its registers lie in memory",

@@ -6,7 +6,7 @@ import torch
 import triton
 import triton.language as tl
 
-ROWS = 16  # of x, at most; fewer are filled up with zeros, for tl.dot takes no fewer
+ROWS = 16  # of x, at most; fewer are filled up with zeros: one kernel for all
 
 
 @triton.jit

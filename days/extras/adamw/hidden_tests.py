@@ -53,6 +53,8 @@ CASES = [
     Case(n=1023),
     Case(n=1024),
     Case(n=1025),
+    Case(n=1536),
+    Case(n=1056),
     Case(n=4099),
     Case(n=20_011),
     Case(n=500, step=1),

@@ -68,6 +68,8 @@ CASES = [
     Case(m=3, n=128, dtype=HALF),
     Case(m=3, n=129, dtype=HALF),
     Case(m=130, n=20, dtype=HALF),
+    Case(m=144, n=48, dtype=HALF),
+    Case(m=160, n=96, dtype=HALF),
     Case(m=67, n=33, dtype=BRAIN),
     Case(m=3, n=1023, dtype=BRAIN),
     Case(m=3, n=1025, dtype=HALF),

@@ -50,6 +50,8 @@ CASES = [
     Case(g=3, m=15, k=31, n=17),
     Case(g=3, m=17, k=32, n=15),
     Case(g=2, m=20, k=33, n=9),
+    Case(g=2, m=48, k=48, n=48),
+    Case(g=2, m=96, k=96, n=96, dtype=HALF),
     Case(g=2, m=9, k=63, n=20),
     Case(g=2, m=9, k=64, n=20),
     Case(g=2, m=9, k=65, n=20),

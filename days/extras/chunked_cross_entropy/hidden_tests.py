@@ -59,6 +59,8 @@ CASES = [
     Case(m=1, v=40_000, chunk=16_384),
     Case(m=2, v=9001, chunk=262_144),
     Case(m=70, v=20, chunk=8),
+    Case(m=80, v=48, chunk=8),
+    Case(m=96, v=96, chunk=8),
     Case(m=9, v=500, chunk=64, dtype=HALF),
     Case(m=9, v=500, chunk=64, dtype=BRAIN),
     Case(m=1, v=70_001, chunk=32_768, dtype=BRAIN),

@@ -61,6 +61,8 @@ CASES = [
     Case(m=2, v=40000, smoothing=0.1),
     Case(m=260, v=9, ignored=0.2),
     Case(m=16, v=500, dtype=HALF, ignored=0.2),
+    Case(m=48, v=496, ignored=0.2, dtype=HALF),
+    Case(m=96, v=480, ignored=0.2, dtype=HALF),
     Case(m=16, v=500, dtype=BRAIN, ignored=0.2),
     Case(m=16, v=500, dtype=BRAIN, smoothing=0.1),
     Case(m=9, v=70, layout="sliced", ignored=0.2),

@@ -57,6 +57,8 @@ CASES = [
     Case(m=260, v=9),
     Case(m=9, v=60, near=0.1),
     Case(m=16, v=500, dtype=HALF),
+    Case(m=48, v=496, dtype=HALF),
+    Case(m=96, v=480, dtype=HALF),
     Case(m=16, v=500, dtype=BRAIN),
     Case(m=16, v=500, dtype=BRAIN, temperature=4.0),
     Case(m=9, v=70, layout="sliced", t_layout="contiguous"),

@@ -70,6 +70,8 @@ CASES = [
     Case(rows=7, cols=100, dtype=BRAIN),
     Case(rows=6, cols=60, dtype=BRAIN, alpha=-2.0),
     Case(rows=110, cols=24, dtype=HALF),
+    Case(rows=112, cols=48, dtype=HALF),
+    Case(rows=96, cols=96, dtype=HALF),
     Case(rows=4, cols=50, layout="sliced"),
     Case(rows=4, cols=50, layout="sliced", dtype=HALF),
     Case(rows=5, cols=64, layout="offset"),

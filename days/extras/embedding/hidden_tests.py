@@ -68,6 +68,8 @@ CASES = [
     Case(b=3, n=10, v=12, d=20, padding=5, dtype=HALF),
     Case(n=60, v=12, d=20, used=3),
     Case(n=60, v=12, d=20, dtype=HALF),
+    Case(n=48, v=48, d=20, dtype=HALF),
+    Case(n=96, v=96, d=20, dtype=HALF),
     Case(n=60, v=12, d=20, dtype=BRAIN),
     Case(n=20, v=300, d=33, dtype=BRAIN),
     Case(n=600, v=3, d=6, used=1, dtype=HALF),

@@ -62,6 +62,8 @@ CASES = [
     Case(c=64, n=20, **NIBBLES),
     Case(c=20, n=64, zero=0),
     Case(c=9, n=100, dtype=HALF),
+    Case(c=48, n=112, dtype=HALF),
+    Case(c=96, n=96, dtype=HALF),
     Case(c=9, n=100, dtype=BRAIN),
     Case(c=9, n=100, dtype=HALF, **BYTES),
     Case(c=9, n=100, dtype=BRAIN, **NIBBLES),

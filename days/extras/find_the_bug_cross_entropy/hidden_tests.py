@@ -125,6 +125,8 @@ challenge = Challenge(
         *(Case(m=1, v=v, shift=-3e4) for v in (500, 701, 1901, 2003)),
         Case(m=6, v=9000, shift=1e4, lift=50.0),
         Case(m=9, v=1000, dtype=HALF),
+        Case(m=48, v=1008, dtype=HALF),
+        Case(m=96, v=992, dtype=HALF),
         Case(m=9, v=1000, dtype=BRAIN),
         Case(m=300, v=64, dtype=HALF),
         Case(m=2, v=10007, dtype=BRAIN, ignored=2),

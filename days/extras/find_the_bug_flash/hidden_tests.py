@@ -73,6 +73,8 @@ challenge = Challenge(
     claims=CLAIMS,
     cases=[
         at(64, 64, 64),
+        at(96, 96, 64),
+        at(48, 80, 32, True),
         at(64, 64, 64, True),
         tail,
         wide,

@@ -103,6 +103,8 @@ challenge = Challenge(
         Case(rows=9, cols=100, dtype=HALF),
         Case(rows=9, cols=100, dtype=BRAIN),
         Case(rows=300, cols=20, dtype=BRAIN),
+        Case(rows=304, cols=48, dtype=BRAIN),
+        Case(rows=288, cols=96, dtype=BRAIN),
         Case(rows=2, cols=10007, dtype=HALF),
         Case(rows=6, cols=50, layout="sliced"),
         Case(rows=7, cols=200, layout="sliced", dtype=HALF),

@@ -78,6 +78,8 @@ challenge = Challenge(
         Case(rows=5, cols=1),
         Case(rows=0, cols=8),
         Case(rows=2, cols=33),
+        Case(rows=2, cols=1040),
+        Case(rows=2, cols=1056),
         Case(rows=3, cols=127),
         Case(rows=3, cols=129),
         Case(rows=31, cols=500),

@@ -63,6 +63,8 @@ CASES = [
     Case(a=2, b=3, m=4, n=5),
     Case(n=2047),
     Case(n=2048),
+    Case(n=1536),
+    Case(n=1056),
     Case(n=2049, soft=True),
     Case(n=20011),
     Case(m=9, n=60, scale=6.0),

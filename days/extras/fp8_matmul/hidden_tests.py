@@ -44,6 +44,8 @@ CASES = [
     Case(m=2, n=4, k=3, dtype=E4M3),
     Case(m=15, n=17, k=31, dtype=E4M3),
     Case(m=17, n=15, k=33, dtype=E4M3),
+    Case(m=48, n=48, k=48, dtype=E4M3),
+    Case(m=96, n=96, k=96, dtype=E4M3),
     Case(m=20, n=9, k=63, dtype=E4M3),
     Case(m=9, n=20, k=64, dtype=E4M3),
     Case(m=9, n=20, k=127, dtype=E4M3),

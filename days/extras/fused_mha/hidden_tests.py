@@ -69,6 +69,8 @@ CASES = [
     Case(b=2, s=5, h=2, hk=2, d=2, dtype=HALF),
     Case(b=1, s=7, h=4, hk=2, d=6, dtype=BRAIN, causal=True),
     Case(b=2, s=20, h=4, hk=2, d=32, dtype=HALF),
+    Case(b=2, s=48, h=4, hk=2, d=32, dtype=HALF),
+    Case(b=2, s=96, h=4, hk=2, d=32, dtype=HALF),
     Case(b=2, s=20, h=6, hk=2, d=32, dtype=BRAIN, causal=True),
     Case(b=1, s=31, h=4, hk=1, d=80, dtype=HALF, causal=True),
     Case(b=1, s=40, h=2, hk=1, d=96, dtype=BRAIN),

@@ -58,6 +58,8 @@ CASES = [
     Case(groups=3, g=4, s=33, eps=0.05),
     Case(groups=3, g=4, s=33, eps=0.5, apart=3.0),
     Case(groups=2, g=7, s=127),
+    Case(groups=2, g=7, s=112),
+    Case(groups=2, g=7, s=96),
     Case(groups=2, g=5, s=128),
     Case(groups=1, g=16, s=129),
     Case(groups=1, g=33, s=20),

@@ -72,6 +72,8 @@ CASES = [
     Case(m=16, n=64, k=128, g=32, dtype=HALF),
     Case(m=16, n=65, k=256, g=64, dtype=BRAIN),
     Case(m=1, n=127, k=256, g=128, dtype=HALF),
+    Case(m=1, n=96, k=256, g=128, dtype=HALF),
+    Case(m=1, n=112, k=256, g=128, dtype=HALF),
     Case(m=1, n=129, k=224, g=32, dtype=HALF),
     Case(m=1, n=300, k=64, g=32, dtype=BRAIN),
     Case(m=1, n=20, k=2048, g=128, dtype=HALF),

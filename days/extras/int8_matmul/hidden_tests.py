@@ -75,6 +75,8 @@ big = Case(m=8192, k=8192, n=8192, zero=False, b_layout="transposed", gpu=True)
 
 CASES = [
     Case(m=16, k=32, n=16),
+    Case(m=48, k=48, n=48),
+    Case(m=96, k=96, n=96),
     Case(m=16, k=32, n=16, zero=False),
     Case(m=1, k=1, n=1),
     Case(m=0, k=4, n=5),

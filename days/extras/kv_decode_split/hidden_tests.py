@@ -27,6 +27,7 @@ CASES = [
     at("1+0+2", 300, 64, dtype=BRAIN, stale=True),
     at("31+32+33", 40, 80, stale=True),
     at("63+65+64", 70, 96, dtype=BRAIN),
+    at("96+48+160", 160, 64),
     at("127+129+128", 130, 128),
     at("255+257", 300, 256, h=1, dtype=BRAIN, stale=True),
     at("511+513", 520, 16),

@@ -98,6 +98,8 @@ update = Challenge(
         Case(n=20, d=33, lr=0.5),
         Case(n=63, d=20),
         Case(n=64, d=20),
+        Case(n=80, d=20),
+        Case(n=96, d=20),
         Case(n=65, d=20),
         Case(n=131, d=65),
         Case(n=200, d=24),

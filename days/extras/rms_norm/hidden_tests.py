@@ -66,6 +66,8 @@ CASES = [
     Case(rows=7, cols=100, dtype=BRAIN),
     Case(rows=7, cols=100, dtype=BRAIN, offset=1.0),
     Case(rows=110, cols=24, dtype=HALF),
+    Case(rows=112, cols=48, dtype=HALF),
+    Case(rows=96, cols=96, dtype=HALF),
     Case(rows=7, cols=60, eps=0.25),
     Case(rows=7, cols=60, eps=1e-3, thin=True),
     Case(rows=6, cols=200, mean=30),

@@ -75,6 +75,8 @@ CASES = [
     Case(b=2, s=40, h=4, d=16, dtype=HALF),
     Case(b=1, s=70, h=2, d=40, dtype=HALF, causal=True),
     Case(b=2, s=20, h=2, d=48, dtype=BRAIN),
+    Case(b=2, s=48, h=2, d=48, dtype=BRAIN),
+    Case(b=2, s=96, h=2, d=48, dtype=BRAIN),
     Case(b=2, s=20, h=3, d=16, layout="sliced"),
     Case(b=2, s=20, h=2, d=24, layout="padded", dtype=HALF, causal=True),
     Case(b=3, s=20, h=2, d=16, layout="expanded"),

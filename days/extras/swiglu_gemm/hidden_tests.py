@@ -48,6 +48,8 @@ layer = Case(m=8192, n=8192, k=4096, dtype=HALF, gpu=True)
 
 CASES = [
     Case(m=16, n=16, k=16),
+    Case(m=48, n=48, k=48),
+    Case(m=96, n=96, k=96, dtype=HALF),
     Case(m=16, n=16, k=16, dtype=HALF),
     Case(m=1, n=1, k=1),
     Case(m=0, n=8, k=4),

@@ -58,6 +58,8 @@ CASES = [
     Case(m=1, n=50, pos=True),
     Case(m=20, n=33, hard=True),
     Case(m=20, n=33, weight=True),
+    Case(m=48, n=48, weight=True),
+    Case(m=96, n=96, weight=True),
     Case(m=20, n=33, pos=True),
     Case(m=20, n=33, weight=True, pos=True, hard=True),
     Case(m=33, n=20, weight=True, pos=True),

@@ -78,8 +78,18 @@ def _by_rule(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | 
     for rule in RULES:
         if told := rule(trial, finding, evidence):
             lucky = rule in WITHOUT_A_CAUSE or told[2:] not in ((), (trial,))
-            return race if race and lucky else told
+            cause = _other_odds(evidence) if rule in WITHOUT_A_CAUSE else None
+            return race if race and lucky else cause or told
     return race
+
+
+def _other_odds(evidence: Evidence) -> Speech | None:
+    """By which wrong odds another case was drawn, where that is known."""
+    for trial in evidence.failed:
+        told, declared = trial.findings[0].told, trial.challenge.frequencies
+        if told and declared and told[0] in declared.suspects:
+            return *told, trial
+    return None
 
 
 def _spoken(told: Diagnosis | Speech, first: Trial, several: bool) -> Speech:

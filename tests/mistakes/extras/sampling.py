@@ -24,7 +24,7 @@ mistakes = [
         "every row draws by the same numbers",
         swap={FIRST: "first = row * 0"},
         fails="correct",
-        says="numbers of its own",
+        says="the same random numbers",
     ),
     Mistake(
         "two rows share their numbers",
@@ -36,13 +36,13 @@ mistakes = [
         "every block of a row draws the same numbers",
         swap={DRAW: DRAW.replace(" + start // 4", "")},
         fails="correct",
-        says="and every part of it",
+        says="columns draw by the same random numbers",
     ),
     Mistake(
         "one of four numbers serves four columns",
         swap={WOVEN: "u = tl.interleave(tl.interleave(u0, u0), tl.interleave(u0, u0))"},
         fails="correct",
-        says=" comes in ",
+        says="columns draw by the same random numbers",
     ),
     Mistake(
         "the temperature is forgotten above 0",
@@ -60,7 +60,7 @@ mistakes = [
         "logits over T, and noise times T",
         swap={SCORE: "score = x.to(tl.float32) / temperature - temperature * tl.log(wait)"},
         fails="correct",
-        says="The temperature counts twice",
+        says="logits are divided by it",
     ),
     Mistake(
         "logits over T, which may be 0",
@@ -80,13 +80,13 @@ mistakes = [
         "Gaussian noise",
         swap={SCORE: "score = x.to(tl.float32) + temperature * tl.randn(seed, row * n_cols + cols)"},
         fails="correct",
-        says="not in 50.0%",
+        says="plus Gaussian noise would come",
     ),
     Mistake(
         "one logarithm",
         swap={SCORE: "score = x.to(tl.float32) + temperature * wait"},
         fails="correct",
-        says="whose probability is",
+        says="logit - log(u)",
     ),
     Mistake(
         "one logarithm, of a number held well above 0",
@@ -101,7 +101,7 @@ mistakes = [
         "places for whole runs of four alone",
         swap={FIRST: "first = row * (n_cols // 4)"},
         fails="correct",
-        says="numbers of its own",
+        says="the same random numbers",
     ),
     Mistake(
         "u as it is",
@@ -143,13 +143,13 @@ mistakes = [
         "the id within its block",
         swap={IDS: "ids = tl.where(score > best, cols - start, ids)"},
         fails="correct",
-        says="a category is taken for another",
+        says="counted from the start of a block",
     ),
     Mistake(
         "only the first block is looked at",
         swap={WALK: "for start in range(0, BLOCK_N, BLOCK_N):"},
         fails="correct",
-        says="a category is taken for another",
+        says="Only the first 4096 columns",
     ),
     Mistake(
         "the last of equal logits within a lane",
@@ -160,14 +160,14 @@ mistakes = [
     Mistake(
         "the last of equal lanes",
         swap={WINNER: "winner = tl.max(tl.where(best == tl.max(best, axis=0), ids, 0), axis=0)"},
-        fails="edges",
+        fails="correct",
         says="Of equal logits the first must win",
     ),
     Mistake(
         "the lane of the maximum, not its column",
         swap={WINNER: "winner = tl.argmax(best, axis=0)"},
         fails="correct",
-        says="a category is taken for another",
+        says="counted from the start of a block",
     ),
     Mistake(
         "the best of negative logits starts at 0",
