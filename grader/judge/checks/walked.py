@@ -11,7 +11,7 @@ from grader.challenge import Case, Challenge
 from grader.judge.case.link import RunnerLost
 from grader.judge.case.oracle import gradient_positions
 from grader.judge.diagnosis.slips import slip
-from grader.judge.diagnosis.wide import advice
+from grader.judge.diagnosis.wide import FIRST, advice, all_narrow
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
 from grader.judge.speed.fullsize import hollow_inputs
@@ -93,6 +93,12 @@ def _told(failed: Failed, source: str) -> tuple[str, str]:
     if fault.kind == "grid":
         return f"{fault.first_line}, and CUDA refuses to launch it.", f"the grid, {line}"
     wild = next((overrun for overrun in failed.overruns if overrun.wrapped), None)
+    if wild is None and (kernel := fault.kind == "bounds" and all_narrow(source, fault.line or 0)):
+        return (
+            f"{fault.first_line}. Nothing in {kernel} is counted in int64, and what passes 2³¹ in int32 "
+            f"turns negative, in a mask, too. {FIRST}",
+            line,
+        )
     if wild is None:
         return f"{fault.first_line}.", line
     line = f"line {wild.line}"

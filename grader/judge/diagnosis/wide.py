@@ -29,6 +29,16 @@ def advice(source: str, line: int = 0) -> str:
     return f"Counted in int32: {listed}. Make one side int64 before they are multiplied: .to(tl.int64)."
 
 
+def all_narrow(source: str, line: int) -> str:
+    """The kernel around this line, if nothing in it is made int64; an empty string where something is."""
+    kernels = (f for f in functions(ast.parse(source)) if f.lineno <= line <= (f.end_lineno or 0))
+    return next((k.name for k in kernels if jitted(k) and not _mentions(k)), "")
+
+
+def _mentions(kernel: ast.FunctionDef) -> bool:
+    return any(isinstance(n, ast.Call) and _widens(n) for n in ast.walk(kernel))
+
+
 def _counted(kernel: ast.FunctionDef) -> bool:
     """Whether a program's number becomes int64 somewhere."""
     made = (n for n in ast.walk(kernel) if isinstance(n, ast.Call) and _widens(n))

@@ -65,6 +65,25 @@ def test_an_offset_that_passes_int32_is_named_with_its_line(judged: Judged, grid
     assert (verdict.diagnosis[:13], verdict.look_at) == ("Line 11 loads", "the offsets on line 11")
 
 
+def test_a_mask_that_passes_int32_is_told_with_its_kernel(judged: Judged) -> None:
+    hidden = HIDDEN.replace("double", "half").replace("2 * x", "x.flatten()[: x.numel() // 2]")
+    kernel = """
+@triton.jit
+def half_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y_ptr + offs, tl.load(x_ptr + offs, mask=2 * offs < n), mask=2 * offs < n)
+
+
+def half(x):
+    y = torch.empty(x.numel() // 2, dtype=x.dtype, device=x.device)
+    half_kernel[(triton.cdiv(y.numel(), 16384),)](x, y, x.numel(), BLOCK=16384)
+    return y
+"""
+    verdict = judged(hidden, kernel)
+    assert "past the end" in walked(verdict).cause["reason"]
+    assert "Nothing in half_kernel is counted in int64" in verdict.diagnosis
+
+
 def test_a_grid_that_cuda_refuses_fails(judged: Judged) -> None:
     wrong = {**RIGHT, "first": "tl.program_id(1)", "axis": "1", "grid": "(1, rows)"}
     verdict = judged(HIDDEN, KERNEL.format(**wrong))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.judge.diagnosis.wide import FIRST, advice
+from grader.judge.diagnosis.wide import FIRST, advice, all_narrow
 
 SOURCE = """\
 @triton.jit
@@ -24,3 +24,9 @@ def test_what_is_left_in_32_bits_is_named() -> None:
     assert advice(source, 7).startswith("Counted in int32: pid * n on line 7.")
     assert "pid * n on line 7" in advice(source)
     assert "Counted" not in advice(source, 6)
+
+
+def test_a_kernel_without_64_bits_is_told_by_its_name() -> None:
+    assert all_narrow(SOURCE.format(row=""), 6) == "kernel"
+    assert all_narrow(SOURCE.format(row=".to(tl.int64)"), 6) == ""
+    assert all_narrow(SOURCE.format(row=""), 99) == ""
