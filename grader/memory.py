@@ -45,7 +45,8 @@ def overwritten(memory: torch.Tensor, start: int) -> torch.Tensor:
 def unwritten(tensor: torch.Tensor) -> torch.Tensor:
     """Which elements hold the poison that they were allocated with; bool, of the tensor's shape.
 
-    One byte of poison may be a number of eight bits as well (-6, 127): such elements count in pairs.
+    One byte of poison may be a number of eight bits as well (-6, 127): such elements count in pairs,
+    and an odd last one where all pairs do.
     """
     size = tensor.element_size()
     whole = tensor.contiguous().reshape(-1)
@@ -54,6 +55,7 @@ def unwritten(tensor: torch.Tensor) -> torch.Tensor:
     each = torch.zeros(whole.numel(), dtype=torch.bool, device=tensor.device)
     if size == 1:
         each[:even] = words.repeat_interleave(2)
+        each[even:] = (whole.view(torch.uint8)[even:] == POISON & 0xFF) & bool(even and words.all())
     else:
         each[:] = words.view(-1, size // 2).all(dim=1)
     return each.view(tensor.shape)

@@ -50,6 +50,15 @@ def test_what_nobody_has_written_is_told_from_every_number(dtype: torch.dtype) -
         assert not bool(unwritten(x).any())
 
 
+def test_of_bytes_an_odd_last_one_was_written_if_any_other_was() -> None:
+    memory = torch.empty(7, dtype=torch.uint8)
+    poison(memory)
+    assert bool(unwritten(memory).all())
+    memory[2] = 0
+    assert unwritten(memory).tolist() == [True, True, False, False, True, True, False]
+    assert not bool(unwritten(memory[:1]).any()), "of one alone nobody knows"
+
+
 @pytest.mark.parametrize("dtype", DTYPES[:4])
 def test_poison_is_nan(dtype: torch.dtype) -> None:
     memory = torch.empty(64, dtype=torch.uint8)

@@ -56,3 +56,10 @@ def test_a_wrong_one_fails(judged: Judged, old: str, new: str, says: str) -> Non
     verdict = judged(HIDDEN, KERNEL.replace(old, new))
     assert verdict.status == "failed"
     assert says in verdict.diagnosis
+
+
+@pytest.mark.parametrize("value", [250, 127])  # what memory that nobody wrote holds
+def test_what_nobody_wrote_is_told_though_some_of_it_is_right_by_luck(judged: Judged, value: int) -> None:
+    hidden = HIDDEN.replace("(draw(", "(torch.full_like(draw(").replace('"bytes") |', f'"bytes"), {value}) |')
+    verdict = judged(hidden, KERNEL.replace("    tl.store(", "    # tl.store("))
+    assert verdict.diagnosis.startswith("The result was never written")
