@@ -16,6 +16,8 @@ X = "tl.load(x_ptr + offs, mask=offs < n, other=0.0)"
 Y = "y = tl.reshape(tl.interleave(high, low), (ROWS, BLOCK)) * absmax[:, None]"
 SIZE = "packed = torch.empty(triton.cdiv(n, 2),"
 WIDE = "    # 64 bits: n may pass 2**31.\n    rows = tl.program_id(0).to(tl.int64)"
+OUT_WIDE = '''times the absmax of its block."""
+    rows = tl.program_id(0).to(tl.int64)'''
 
 mistakes = [
     Mistake(
@@ -152,6 +154,14 @@ mistakes = [
         },
         fails="edges",
         says="2³¹",
+    ),
+    Mistake(
+        "offsets in 32 bits on the way out",
+        swap={
+            OUT_WIDE: OUT_WIDE.replace(".to(tl.int64)", ""),
+        },
+        fails="edges",
+        says="Nothing in dequantize_kernel is counted in int64",
     ),
     Mistake(
         "torch copies x first",
