@@ -7,18 +7,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-# Of bitsandbytes: quantiles of a normal distribution, 0 and both ends among them, as fp32 numbers.
-LEVELS = (
-    *(-1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635),
-    *(-0.18477343022823334, -0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725),
-    *(0.24611230194568634, 0.33791524171829224, 0.44070982933044434, 0.5626170039176941),
-    *(0.7229568362236023, 1.0),
-)
+from grader.formulas.nf4 import in_blocks, levels, unpack
+
 TIE = 2.0**-20  # relative, by which a quotient may miss an edge and still be beside it
-
-
-def levels(like: Tensor) -> Tensor:
-    return torch.tensor(LEVELS, dtype=torch.float64, device=like.device)
 
 
 def edges(like: Tensor) -> Tensor:
@@ -29,11 +20,6 @@ def edges(like: Tensor) -> Tensor:
 def nearest(ratio: Tensor) -> Tensor:
     """The code of the nearest level, and of the lower one on an edge."""
     return torch.bucketize(ratio.double(), edges(ratio))
-
-
-def in_blocks(x: Tensor, block: int) -> Tensor:
-    """[blocks, block], the last one filled up with 0."""
-    return torch.nn.functional.pad(x, (0, -len(x) % block)).view(-1, block)
 
 
 def largest(x: Tensor, block: int) -> Tensor:
@@ -50,10 +36,6 @@ def pack(codes: Tensor) -> Tensor:
     """Two codes a byte, the first one in the high half."""
     high, low = codes.view(-1, 2).unbind(1)
     return (high << 4 | low).to(torch.uint8)
-
-
-def unpack(packed: Tensor) -> Tensor:
-    return torch.stack((packed >> 4, packed & 15), dim=1).flatten().long()
 
 
 def quantized(
