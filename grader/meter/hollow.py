@@ -36,13 +36,16 @@ def reserved(size: int, apart: int = 0) -> torch.Tensor:
 def unfilled(plain: torch.Tensor, apart: int = 0) -> torch.Tensor:
     """A tensor of the shape, strides and dtype of `plain`, which may be on `meta`; nobody has written it.
 
+    All of it reads as 0, which is an index and a count: what of a small one the programs that ran did not
+    write must lead nobody astray, any more than what of a large one.
+
     Args:
         apart: bytes that a large one lies away from all others.
     """
-    if plain.numel() < LARGE:
-        return torch.empty_strided(plain.shape, plain.stride(), dtype=plain.dtype)
-    memory = reserved(span(plain), apart).untyped_storage()
-    return torch.empty(0, dtype=plain.dtype).set_(memory, 0, plain.shape, plain.stride())
+    small = plain.numel() < LARGE
+    memory = torch.zeros(span(plain), dtype=torch.uint8) if small else reserved(span(plain), apart)
+    storage = memory.untyped_storage()
+    return torch.empty(0, dtype=plain.dtype).set_(storage, 0, plain.shape, plain.stride())
 
 
 class Hollow(Watch):  # type: ignore[no-untyped-call]

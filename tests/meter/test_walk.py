@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 import triton.language as tl
 
-from grader.meter.hollow import reserved, unfilled
+from grader.meter.hollow import LARGE, reserved, unfilled
 from grader.meter.walk import TURN, TypedLoops, telling
 
 
@@ -32,3 +32,14 @@ def test_large_tensors_lie_apart_and_take_no_memory() -> None:
     assert one.untyped_storage().nbytes() == like.nbytes
     assert abs(one.data_ptr() - two.data_ptr()) >= 1 << 37
     assert reserved(0).numel() == 1
+
+
+def test_what_nobody_wrote_reads_as_0_in_large_tensors_and_in_small_ones() -> None:
+    for numel in (0, 7, LARGE):
+        written = torch.full((numel,), -3, dtype=torch.int32)  # memory that the next one may get
+        del written
+        made = unfilled(torch.empty(numel, dtype=torch.int32, device="meta"))
+        assert made.numel() == numel
+        assert not made.any(), "an index made of it must lie within its tensor"
+    rows = torch.empty_strided((5, 3), (0, 2), dtype=torch.float16)
+    assert unfilled(rows).stride() == (0, 2)
