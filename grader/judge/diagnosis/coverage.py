@@ -15,6 +15,7 @@ from grader.judge.diagnosis.blocks import Launched, Pairs, launched, rounds_down
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.judge.diagnosis.handed import to_do
 from grader.judge.diagnosis.launched import grids, involved, programs
+from grader.judge.diagnosis.led import misled
 from grader.judge.diagnosis.numbering import misnumbered
 from grader.judge.diagnosis.site import functions
 from grader.judge.diagnosis.tiles import tiles
@@ -49,7 +50,9 @@ def _unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis 
     if unread := unread_axis(trial, evidence.source):
         return unread
     if all(bool(hole.all()) for hole in holes):
-        return _nothing(trial, finding, evidence.source)
+        return _nothing(trial, finding, evidence)
+    if by_numbers := misled(trial, finding, evidence.source):
+        return by_numbers
     if largest.dim() > 1:
         # The largest launch may be the forward pass, and a gradient come from another.
         gradient = bool(finding.facts.get("label"))
@@ -83,28 +86,40 @@ def _without_programs(pairs: Pairs) -> Trial | None:
     return empty[0] if empty and len(whole) == len(empty) else None
 
 
-def _nothing(trial: Trial, finding: Finding, source: str) -> Diagnosis:
+def _nothing(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis:
     if not grids(trial):
-        return f"The result was never written: {trial.challenge.entry} launches no kernel yet.", "the launch"
+        return _unlaunched(trial, finding, any(map(grids, evidence.trials)))
     if finding.facts["result"] < len(trial.challenge.writes):
         return (
             f"{trial.results[finding.facts['result']]} is after the call what it was before.",
             "tl.store and its pointer",
         )
-    if "tl.atomic_" in source:
+    if "tl.atomic_" in evidence.source:
         return (
             "The result is made from memory that nobody wrote: an atomic adds to what is there already, and "
             "torch.empty leaves anything there. Begin with torch.zeros.",
             "the memory that tl.atomic_add adds to",
         )
     name = str(finding.facts.get("at", "")).partition("[")[0]
-    if told := garbage(trial, source):
+    if told := garbage(trial, evidence.source):
         return f"The result {name + ' ' * bool(name)}is {told[0]}", told[1]
     return (
         f"The result {name + ' ' * bool(name)}was never written: it still holds what torch.empty left there, "
         "or is made from memory that does.",
         "tl.store and its pointer, and what is read before it is written",
     )
+
+
+def _unlaunched(trial: Trial, finding: Finding, elsewhere: bool) -> Diagnosis:
+    """What no kernel wrote; `elsewhere` is whether one runs in another case."""
+    name = str(finding.facts.get("at", "")).partition("[")[0]
+    if elsewhere:
+        return (
+            f"With {trial.case.id} no kernel runs, and the result {name + ' ' * bool(name)}still holds "
+            "what torch.empty left there.",
+            "where the function returns early, or a grid is empty",
+        )
+    return f"The result was never written: {trial.challenge.entry} launches no kernel yet.", "the launch"
 
 
 def _run(holes: list[torch.Tensor], programs: int, launches: Launched, source: str) -> Diagnosis | None:

@@ -9,6 +9,7 @@ from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.addresses import addresses
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
+from grader.judge.diagnosis.led import led
 from grader.judge.diagnosis.site import functions, last, parameters, spelled
 from grader.judge.diagnosis.source import accesses, keyword, limits, made, masked_at
 from grader.judge.diagnosis.starts import MOST, starts
@@ -25,10 +26,15 @@ def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
     if facts["line"]:
         look_at = f"the mask on line {facts['line']}{made(evidence.source, facts['line'])}"
     reason = finding.reason[0].upper() + finding.reason[1:]
+    masked = facts["masked"] or masked_at(evidence.source, facts["line"])
+    if facts["kind"] == "store" and masked and led(ast.parse(evidence.source), facts["line"]):
+        return (
+            f"{reason}: it stores where loaded numbers say.",
+            f"what the place on line {facts['line']} is made of",
+        )
     elsewhere = facts["line"] and not accesses(evidence.source, facts["line"])
     if facts.get("beyond") and facts.get("tile") and (facts["masked"] or elsewhere):
         return _starts_beyond(reason, facts, evidence)
-    masked = facts["masked"] or masked_at(evidence.source, facts["line"])
     if facts.get("beyond") and masked and _placed(evidence.source, facts["line"]):
         return _starts_beyond(reason, facts, evidence)
     if facts["masked"]:
