@@ -18,6 +18,7 @@ from grader.judge.diagnosis.coverage import unwritten
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.judge.diagnosis.groups import weights
 from grader.judge.diagnosis.launched import involved
+from grader.judge.diagnosis.led import drawn
 from grader.judge.diagnosis.lone import lone
 from grader.judge.diagnosis.overrun import overrun
 from grader.judge.diagnosis.parts import left_out
@@ -152,6 +153,7 @@ RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | Speech | None]]
     second_call,
     lone,
     suspected,
+    drawn,
     unscaled,
     sign_of_scale,
     special,

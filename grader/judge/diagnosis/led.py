@@ -1,4 +1,4 @@
-"""Stores whose places are numbers that a kernel loads, lane by lane: those of a sort, of a scatter.
+"""Stores whose places are numbers that a kernel loads or draws, lane by lane: those of a sort, of a scatter.
 
 Where such an element is missing, or one lies outside, neither grid nor mask is the first to be asked.
 """
@@ -6,33 +6,34 @@ Where such an element is missing, or one lies outside, neither grid nor mask is 
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
-from grader.judge.case.compare import Finding
+import torch
+
+from grader.judge.case.compare import Expected, Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.addresses import Part, assignments
 from grader.judge.diagnosis.behind import behind
-from grader.judge.diagnosis.evidence import Diagnosis
+from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.site import functions, last, spelled
 
-NUMBERS = ("load", "gather")
+LOADED, DRAWN = ("load", "gather"), ("atomic_add",)
 
 
-def led(tree: ast.Module, line: int) -> bool:
-    """Whether a store on this line takes its places from blocks that its kernel loads."""
+def led(tree: ast.Module, line: int, by: Sequence[str] = LOADED) -> bool:
+    """Whether a store on this line takes its places from blocks that its kernel loads, or draws."""
     for kernel in functions(tree):
         given = [*assignments(kernel)]
         made = [part for place in _places(kernel, line) for part in _reached(place, given)]
-        if any(_has_lanes(loaded, given) for part in made for loaded in _loads(part)):
+        if any(_has_lanes(loaded, given) for part in made for loaded in _calls(part, by)):
             return True
     return False
 
 
 def misled(trial: Trial, finding: Finding, source: str) -> Diagnosis | None:
     """What is said of elements that no such store reached; None where others store the result."""
-    tree = ast.parse(source)
-    known = behind(trial, tree)
-    lines = sorted(frozenset().union(*known.stores.values())) if known else []
-    if not lines or not all(led(tree, line) for line in lines):
+    lines = _stores(trial, source, LOADED)
+    if not lines:
         return None
     where = finding.facts.get("at", finding.facts["index"])
     return (
@@ -41,6 +42,35 @@ def misled(trial: Trial, finding: Finding, source: str) -> Diagnosis | None:
         "same place do that, one that is too large, or a mask that leaves one out.",
         f"what the place on {spelled(lines)} is made of",
     )
+
+
+def drawn(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
+    """The rule of the diagnosis for right numbers in another order, whose places were drawn."""
+    number = finding.facts.get("result")
+    if finding.kind != "values" or number is None or trial.answer is None:
+        return None
+    got, want = trial.answer.outputs[number], trial.expected[number]
+    right = want.right.to(got.device) if isinstance(want, Expected) else got[:0]
+    if right.shape != got.shape or not torch.equal(*(each.flatten().sort().values for each in (got, right))):
+        return None
+    lines = _stores(trial, evidence.source, DRAWN)
+    if not lines:
+        return None
+    name = finding.facts.get("at", "").partition("[")[0] or "The result"
+    return (
+        f"{name} holds the right numbers in another order: {spelled(lines)} "
+        f"store{'s' * (len(lines) == 1)} where tl.atomic_add says, and that gives places to whoever comes "
+        "first. Programs come in any order.",
+        f"what the place on {spelled(lines)} is made of",
+    )
+
+
+def _stores(trial: Trial, source: str, by: Sequence[str]) -> list[int]:
+    """The lines of the stores of a wrong result, where all of them take their places from such numbers."""
+    tree = ast.parse(source)
+    known = behind(trial, tree)
+    lines = sorted(next(iter(known.stores.values()), ())) if known else []
+    return lines if all(led(tree, line, by) for line in lines) else []
 
 
 def _places(kernel: ast.FunctionDef, line: int) -> list[Part]:
@@ -56,8 +86,8 @@ def _reached(part: Part, given: list[Part]) -> list[Part]:
     return found
 
 
-def _loads(part: Part) -> list[Part]:
-    calls = (n for n in ast.walk(part.value) if isinstance(n, ast.Call) and last(n.func) in NUMBERS)
+def _calls(part: Part, words: Sequence[str]) -> list[Part]:
+    calls = (n for n in ast.walk(part.value) if isinstance(n, ast.Call) and last(n.func) in words)
     return [Part(part.line, set(), call, False) for call in calls]
 
 

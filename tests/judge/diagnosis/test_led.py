@@ -17,17 +17,25 @@ challenge = Challenge(
 """
 KERNEL = """
 @triton.jit
+def place_kernel(place_ptr, to_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    place = tl.load(place_ptr + offs, mask=offs < n, other=0)
+    tl.store(to_ptr + offs, {to}, mask=offs < n)
+
+
+@triton.jit
 def scatter_kernel(x_ptr, place_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     place = tl.load(place_ptr + offs, mask=offs < n, other=0)
     x = tl.load(x_ptr + offs, mask=offs < n)
-    tl.store(out_ptr + {to}, x, mask=offs < n)
+    tl.store(out_ptr + place, x, mask=offs < n)
 
 
 def scattered(x, place):
-    out = torch.empty_like(x)
+    out, to = torch.empty_like(x), torch.empty_like(place)
     {first}
-    scatter_kernel[(triton.cdiv(len(x), 32),)](x, place, out, len(x), BLOCK=32)
+    place_kernel[(triton.cdiv(len(x), 32),)](place, to, len(x), BLOCK=32)
+    scatter_kernel[(triton.cdiv(len(x), 32),)](x, to, out, len(x), BLOCK=32)
     return out
 """
 
@@ -59,3 +67,26 @@ def test_a_case_in_which_no_kernel_runs_is_told_apart_from_a_file_that_launches_
     )
     verdict = judged(hidden, KERNEL.format(to="place", first="if len(x) == 1:\n        return out"))
     assert "With n=1-fp32 no kernel runs, and the result still holds" in verdict.diagnosis
+
+
+COUNTED = """
+@triton.jit
+def keep_kernel(x_ptr, next_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offs, mask=offs < n)
+    place = tl.atomic_add(next_ptr + offs * 0, 1, mask=offs < n)
+    tl.store(out_ptr + place, x{more}, mask=offs < n)
+
+
+def scattered(x, place):
+    out, following = torch.empty_like(x), torch.zeros(1, dtype=torch.int32, device=x.device)
+    keep_kernel[(triton.cdiv(len(x), 8),)](x, following, out, len(x), BLOCK=8)
+    return out
+"""
+
+
+def test_right_numbers_in_the_order_of_an_atomic_are_told_from_wrong_ones(judged: Judged) -> None:
+    hidden = HIDDEN.replace("torch.empty_like(x).index_copy_(0, place.long(), x)", "x.clone()")
+    verdict = judged(hidden, COUNTED.format(more=""))
+    assert "holds the right numbers in another order: line 12 stores where tl.atomic_add" in verdict.diagnosis
+    assert "another order" not in judged(hidden, COUNTED.format(more=" + 1")).diagnosis
