@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 
@@ -32,7 +33,7 @@ def led(tree: ast.Module, line: int, by: Sequence[str] = LOADED) -> bool:
 
 def misled(trial: Trial, finding: Finding, source: str) -> Diagnosis | None:
     """What is said of elements that no such store reached; None where others store the result."""
-    lines = _stores(trial, source, LOADED)
+    lines = _stores(trial, finding, source, LOADED)
     if not lines:
         return None
     where = finding.facts.get("at", finding.facts["index"])
@@ -53,7 +54,7 @@ def drawn(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | Non
     right = want.right.to(got.device) if isinstance(want, Expected) else got[:0]
     if right.shape != got.shape or not torch.equal(*(each.flatten().sort().values for each in (got, right))):
         return None
-    lines = _stores(trial, evidence.source, DRAWN)
+    lines = _stores(trial, finding, evidence.source, DRAWN)
     if not lines:
         return None
     name = finding.facts.get("at", "").partition("[")[0] or "The result"
@@ -65,10 +66,10 @@ def drawn(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | Non
     )
 
 
-def _stores(trial: Trial, source: str, by: Sequence[str]) -> list[int]:
-    """The lines of the stores of a wrong result, where all of them take their places from such numbers."""
+def _stores(trial: Trial, finding: Finding, source: str, by: Sequence[str]) -> list[int]:
+    """The lines that store this one result, where all of them take its places from such numbers."""
     tree = ast.parse(source)
-    known = behind(trial, tree)
+    known = behind(replace(trial, findings=[finding]), tree)
     lines = sorted(next(iter(known.stores.values()), ())) if known else []
     return lines if all(led(tree, line, by) for line in lines) else []
 

@@ -1,0 +1,103 @@
+"""Extra: the routing of a mixture of experts: k experts for each token, and all entries sorted by expert."""
+
+from __future__ import annotations
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def choose_kernel(
+    router_ptr,
+    weights_ptr,
+    experts_ptr,
+    rank_ptr,
+    count_ptr,
+    t,
+    e,
+    k,
+    BLOCK_T: tl.constexpr,
+    BLOCK_E: tl.constexpr,
+    BLOCK_K: tl.constexpr,
+):
+    """The k experts of BLOCK_T tokens, their weights, and how often these tokens chose each expert.
+
+    rank is how many earlier ones of these tokens chose the same expert.
+    """
+    # TODO 1: load the logits of these tokens. Which lanes must never win?
+    # TODO 2: k times the largest logit of each token, and whose it is; whoever won is out of the next round.
+    # TODO 3: the weights are the softmax of the chosen logits alone. Store them, and the experts.
+    # TODO 4: who chose whom, as 0 and 1? Summed up along the tokens it gives rank, and this program's count.
+
+
+@triton.jit
+def scan_kernel(count_ptr, counts_ptr, n_programs, e, BLOCK_P: tl.constexpr, BLOCK_E: tl.constexpr):
+    """Of BLOCK_E experts, in place of each program's count the sum of those before it; and the whole sum."""
+    # TODO 5: walk along the programs, BLOCK_P at a time; what of a count has to be carried on to the next?
+    # TODO 6: store what is before each program in the place of its count, and at the end the sum of all.
+
+
+@triton.jit
+def place_kernel(
+    experts_ptr,
+    rank_ptr,
+    before_ptr,
+    counts_ptr,
+    order_ptr,
+    n,
+    e,
+    ENTRIES: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    BLOCK_E: tl.constexpr,
+):
+    """Store the ENTRIES entries of the same tokens where they belong in order[n]."""
+    # TODO 7: where does this program's first entry of each expert go? Count who comes before it.
+    # TODO 8: look up where each entry's expert begins here, and store the entry's number, rank places on.
+
+
+def moe_route(router: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Return weights[t, k] fp32, experts[t, k], order[t * k] and counts[e], int32, of router[t, e].
+
+    A token's experts are those of its k largest logits, descending, the lower one of equals first. order
+    sorts experts.flatten(), stably.
+    """
+    t, e = router.shape
+    weights = torch.empty(t, k, dtype=torch.float32, device=router.device)
+    experts, rank = (torch.empty(t, k, dtype=torch.int32, device=router.device) for _ in range(2))
+    order = torch.empty(t * k, dtype=torch.int32, device=router.device)
+    counts = torch.empty(e, dtype=torch.int32, device=router.device)
+    BLOCK_E, BLOCK_K = triton.next_power_of_2(e), triton.next_power_of_2(k)
+    BLOCK_T = min(8192 // BLOCK_E, 128)
+    n_programs = triton.cdiv(t, BLOCK_T)
+    count = torch.empty(n_programs, e, dtype=torch.int32, device=router.device)
+    choose_kernel[(n_programs,)](
+        router,
+        weights,
+        experts,
+        rank,
+        count,
+        t,
+        e,
+        k,
+        BLOCK_T=BLOCK_T,
+        BLOCK_E=BLOCK_E,
+        BLOCK_K=BLOCK_K,
+        num_warps=8,
+    )
+    # 8 counts are a sector.
+    scan_kernel[(triton.cdiv(e, 8),)](count, counts, n_programs, e, BLOCK_P=512, BLOCK_E=8, num_warps=8)
+    place_kernel[(n_programs,)](
+        experts,
+        rank,
+        count,
+        counts,
+        order,
+        t * k,
+        e,
+        ENTRIES=BLOCK_T * k,
+        BLOCK_N=BLOCK_T * BLOCK_K,
+        BLOCK_E=BLOCK_E,
+        num_warps=8,
+    )
+    return weights, experts, order, counts
