@@ -31,7 +31,7 @@ class Proxy:
         mask = _active(mask)
         if self._allows("load", ptrs, mask, np.dtype(dtype)):
             return self._real.load(ptrs, mask, other, dtype)
-        return np.zeros(ptrs.shape, dtype)
+        return np.where(mask, np.zeros(ptrs.shape, dtype), other)
 
     def store(self, ptrs: Any, value: Any, mask: Any) -> Any:
         mask = _active(mask)

@@ -42,7 +42,7 @@ class Watcher(Protocol):
         """Look at an access that is about to happen.
 
         Returns:
-            False where it must not: nothing is stored then, and zeros are loaded.
+            False where it must not: nothing is stored then, and active lanes load zeros.
 
         Raises:
             BaseException: the program ends here.

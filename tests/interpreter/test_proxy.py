@@ -65,6 +65,29 @@ def test_what_a_watcher_does_not_allow_is_left_undone() -> None:
     assert interpreted(SETUP + "print(watched(Noting(False)))") == f"({[0.0] * 8}, 0)\n"
 
 
+@pytest.mark.every_triton
+def test_a_masked_lane_holds_other_though_its_load_is_not_allowed() -> None:
+    out = interpreted(
+        SETUP
+        + """
+@triton.jit
+def tail(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    row = tl.arange(0, BLOCK)
+    tl.store(out_ptr + row, tl.load(x_ptr + row, mask=row < 2, other=-1))
+
+class Storing:
+    def allows(self, access):
+        return access.kind == "store"
+
+x, out = torch.full((4,), 7), torch.zeros(4, dtype=torch.int64)
+with proxy.watching(Storing()):
+    tail[(1,)](x, out, BLOCK=4)
+print(out.tolist())
+"""
+    )
+    assert out == "[0, 0, -1, -1]\n"
+
+
 def test_nobody_is_asked_once_the_block_is_left_even_by_an_error() -> None:
     out = interpreted(
         SETUP
