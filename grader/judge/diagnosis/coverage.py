@@ -18,6 +18,7 @@ from grader.judge.diagnosis.launched import grids, involved, programs
 from grader.judge.diagnosis.led import misled
 from grader.judge.diagnosis.numbering import misnumbered
 from grader.judge.diagnosis.site import functions
+from grader.judge.diagnosis.suspects import suspected
 from grader.judge.diagnosis.tiles import tiles
 
 
@@ -63,6 +64,8 @@ def _unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis 
             told = misnumbered(trial, pairs, evidence) or told
     else:
         told = _run(holes, programs(its_trial), launched(trial, evidence), evidence.source)
+    if not told and finding.facts["result"] < len(trial.challenge.writes):
+        told = suspected(trial, finding, evidence)  # which may leave elements as they were
     return told or _somewhere(finding, grids(its_trial))
 
 

@@ -23,7 +23,7 @@ from grader.judge.diagnosis.site import function as function_of
 from grader.judge.diagnosis.site import last
 from grader.judge.diagnosis.source import has_subject
 
-KINDS = ("values", "nan", "inf", "special", "scalar")
+KINDS = ("values", "nan", "inf", "special", "scalar", "unwritten")  # the last of what is changed in place
 UNLIKE = 0.02  # of the norm: a suspect so far from what is right would have failed
 HALF = 0.5  # of what fails alike
 THIRD = 0.33  # of it, where a suspect explains the first: a mistake may show otherwise in other cases

@@ -1,0 +1,239 @@
+"""Extra: what goes wrong on the way into a cache, and what the grader must say about it."""
+
+from __future__ import annotations
+
+from grader.dev.planted import Mistake
+
+ARGUMENTS = "        n_heads,\n        width,\n"
+GRID = "write_kernel[(len(key), triton.cdiv(n_heads, BLOCK_H))]"
+KEPT = "kept = mask & (slot >= 0)"
+KEYS = "key_ptrs = key_ptr + token * stride_kt + offs_h[:, None] * stride_kh + offs_d[None, :]"
+LOAD_KEY = "key = tl.load(key_ptrs, mask=mask)"
+MASK = "mask = (offs_h < n_heads)[:, None] & (offs_d < width)[None, :]"
+OFFS = "offs = (slot * n_heads + offs_h[:, None]) * width + offs_d[None, :]"
+OFFS_H = "offs_h = tl.program_id(1).to(tl.int64) * BLOCK_H + tl.arange(0, BLOCK_H)"
+PARAMETERS = "    n_heads,\n    width,\n    stride"
+SLOT = "slot = tl.load(slots_ptr + token)"
+STORE_K = "tl.store(key_cache_ptr + offs, key, mask=kept)"
+STORE_V = "tl.store(value_cache_ptr + offs, value, mask=kept)"
+TOKEN = "token = tl.program_id(0).to(tl.int64)"
+VALUES = "value_ptrs = value_ptr + token * stride_vt + offs_h[:, None] * stride_vh + offs_d[None, :]"
+VALUE_STRIDES = "        *value.stride()[:2],\n"
+START = "    n_heads, width = key.shape[1:]\n"
+
+mistakes = [
+    Mistake(
+        "a slot of -1 is written before the cache",
+        swap={KEPT: "kept = mask"},
+        fails="correct",
+        says="before the start of key_cache",
+    ),
+    Mistake(
+        "a slot of -1 is taken for the last one",
+        swap={
+            SLOT: f"{SLOT}\n    slot = tl.where(slot < 0, n_slots - 1, slot)",
+            PARAMETERS: f"    n_slots,\n{PARAMETERS}",
+            ARGUMENTS: f"        key_cache.shape[0] * key_cache.shape[1],\n{ARGUMENTS}",
+        },
+        fails="correct",
+        says="taken for the last slot",
+    ),
+    Mistake(
+        "a slot of -1 is taken for slot 0",
+        swap={SLOT: "slot = tl.maximum(tl.load(slots_ptr + token), 0)"},
+        fails="correct",
+        says="taken for slot 0",
+    ),
+    Mistake(
+        "slot 0 is taken for none",
+        swap={KEPT: "kept = mask & (slot > 0)"},
+        fails="correct",
+        says="Slot 0 is taken for none",
+    ),
+    Mistake(
+        "a token's number is its slot",
+        swap={
+            KEPT: "kept = mask & (slot >= 0)\n    offs = (token * n_heads + offs_h[:, None]) * width + offs_d"
+        },
+        fails="correct",
+        says="is put into slot t",
+    ),
+    Mistake(
+        "pages and places are swapped",
+        swap={
+            SLOT: f"{SLOT}\n    at = slot % size * size + slot // size",
+            OFFS: OFFS.replace("slot", "at"),
+            PARAMETERS: f"    size,\n{PARAMETERS}",
+            ARGUMENTS: f"        key_cache.shape[1],\n{ARGUMENTS}",
+        },
+        fails="correct",
+        says="swapped",
+    ),
+    Mistake(
+        "a page is taken for [h, page_size, d]",
+        swap={
+            OFFS: "offs = ((slot // size * n_heads + offs_h[:, None]) * size + slot % size) * width + offs_d",
+            PARAMETERS: f"    size,\n{PARAMETERS}",
+            ARGUMENTS: f"        key_cache.shape[1],\n{ARGUMENTS}",
+        },
+        fails="correct",
+        says="A page is taken for",
+    ),
+    Mistake(
+        "the slot is multiplied by the page's size",
+        swap={
+            OFFS: OFFS.replace("slot *", "slot * size *"),
+            PARAMETERS: f"    size,\n{PARAMETERS}",
+            ARGUMENTS: f"        key_cache.shape[1],\n{ARGUMENTS}",
+        },
+        fails="correct",
+        says="past the end of key_cache",
+    ),
+    Mistake(
+        "a slot is one head wide",
+        swap={OFFS: "offs = (slot + offs_h[:, None]) * width + offs_d[None, :]"},
+        fails="correct",
+        says="race",
+    ),
+    Mistake(
+        "values are read by the strides of the keys",
+        swap={VALUES: VALUES.replace("stride_v", "stride_k")},
+        fails="correct",
+        says="stride",
+    ),
+    Mistake(
+        "the launcher hands the strides of the keys over twice",
+        swap={VALUE_STRIDES: VALUE_STRIDES.replace("value", "key")},
+        fails="correct",
+        says="stride",
+    ),
+    Mistake(
+        "keys and values are taken to be contiguous",
+        swap={
+            KEYS: "key_ptrs = key_ptr + (token * n_heads + offs_h[:, None]) * width + offs_d[None, :]",
+            VALUES: "value_ptrs = value_ptr + (token * n_heads + offs_h[:, None]) * width + offs_d[None, :]",
+        },
+        fails="correct",
+        says="stride",
+    ),
+    Mistake(
+        "the keys go into both caches",
+        swap={STORE_V: STORE_V.replace("value, mask", "key, mask")},
+        fails="correct",
+        says="keys are in both caches",
+    ),
+    Mistake(
+        "key_cache and value_cache are swapped",
+        swap={
+            "        key_cache,\n        value_cache,\n        slots,\n        n": (
+                "        value_cache,\n        key_cache,\n        slots,\n        n"
+            )
+        },
+        fails="correct",
+        says="Keys are in value_cache",
+    ),
+    Mistake(
+        "values are not stored",
+        swap={f"    {STORE_V}\n": ""},
+        fails="correct",
+        says="value_cache is after the call what it was before",
+    ),
+    Mistake(
+        "keys are added to what the cache held",
+        swap={
+            STORE_K: STORE_K.replace("key,", "key + tl.load(key_cache_ptr + offs, mask=kept),"),
+            STORE_V: STORE_V.replace("value,", "value + tl.load(value_cache_ptr + offs, mask=kept),"),
+        },
+        fails="correct",
+        says="added to what stood",
+    ),
+    Mistake(
+        "lanes past a head's end are stored",
+        swap={MASK: "mask = (offs_h < n_heads)[:, None] & (offs_d >= 0)[None, :]"},
+        fails="correct",
+        says="past the end",
+    ),
+    Mistake(
+        "heads past the last one are stored",
+        swap={MASK: "mask = (offs_h >= 0)[:, None] & (offs_d < width)[None, :]"},
+        fails="correct",
+        says="past the end",
+    ),
+    Mistake(
+        "only whole blocks of heads are launched",
+        swap={GRID: "write_kernel[(len(key), max(n_heads // BLOCK_H, 1))]"},
+        fails="correct",
+        says="too small",
+    ),
+    Mistake(
+        "the tokens are on the second axis",
+        swap={
+            GRID: "write_kernel[(triton.cdiv(n_heads, BLOCK_H), len(key))]",
+            TOKEN: "token = tl.program_id(1).to(tl.int64)",
+            OFFS_H: OFFS_H.replace("program_id(1)", "program_id(0)"),
+        },
+        fails="edges",
+        says="65535",
+    ),
+    Mistake(
+        "tokens are numbered in 32 bits", swap={TOKEN: "token = tl.program_id(0)"}, fails="edges", says="2³¹"
+    ),
+    Mistake(
+        "heads are numbered in 32 bits",
+        swap={OFFS_H: OFFS_H.replace(".to(tl.int64)", "")},
+        fails="edges",
+        says="2³¹",
+    ),
+    Mistake(
+        "slots are made 32 bits wide",
+        swap={
+            SLOT: "slot = tl.load(slots_ptr + token).to(tl.int32)",
+            OFFS_H: OFFS_H.replace(".to(tl.int64)", ""),
+            KEYS: KEYS.replace("offs_h[:, None]", "offs_h[:, None].to(tl.int64)"),
+            VALUES: VALUES.replace("offs_h[:, None]", "offs_h[:, None].to(tl.int64)"),
+        },
+        fails="edges",
+        says="2³¹",
+    ),
+    Mistake(
+        "keys go through fp16",
+        swap={STORE_K: STORE_K.replace("key,", "key.to(tl.float16).to(key_cache_ptr.dtype.element_ty),")},
+        fails="correct",
+        says="precision is lost",
+    ),
+    Mistake(
+        "a new cache is made, and returned",
+        swap={
+            START: f"{START}    key_cache = torch.empty_like(key_cache)\n",
+            "        num_warps=4,\n    )\n": "        num_warps=4,\n    )\n    return key_cache\n",
+        },
+        fails="correct",
+        says="where nothing is asked for",
+    ),
+    Mistake(
+        "the caches are cleared first",
+        swap={START: f"{START}    key_cache.zero_()\n    value_cache.zero_()\n"},
+        fails="correct",
+        says="The rest of the caches is 0",
+    ),
+    Mistake(
+        "torch makes the keys contiguous",
+        swap={START: f"    key, value = key.contiguous(), value.contiguous()\n{START}"},
+        fails="edges or honest",
+        says="contiguous",
+    ),
+    Mistake(
+        "the slots are looked at on the host",
+        swap={START: f"{START}    if len(key) and int(slots.max()) < 0:\n        return\n"},
+        fails="correct",
+        says="on the host",
+    ),
+    Mistake(
+        "tokens without a slot are filtered by torch",
+        swap={
+            START: f"    key, value, slots = key[slots >= 0], value[slots >= 0], slots[slots >= 0]\n{START}"
+        },
+        fails="correct or honest",
+        says="outside of your kernel",
+    ),
+]
