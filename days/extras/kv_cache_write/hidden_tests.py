@@ -77,7 +77,7 @@ CASES = [
     at(80, 2, 16),
     at(80, 2, 16, skip=5),
     at(40, 1, 33, pages=3, page_size=32),
-    at(5, 7, 12, pages=9, page_size=1),
+    at(9, 7, 12, pages=9, page_size=1),
     at(33, 4, 24, pages=7, page_size=5, exact=True),
     at(6, 3, 80, dtype=HALF),
     at(6, 5, 96, dtype=BRAIN, skip=4),

@@ -28,7 +28,7 @@ def unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
     apart = involved(trial, evidence.source).elsewhere
     places = [f for f in functions(ast.parse(evidence.source)) if f.name not in apart]
     left = [] if told is None else to_do(evidence.source, evidence.given, *places)
-    left = [n for n in left if re.search(r"\b(write|store)s?\b", lines[n - 1])]
+    left = [n for n in left if re.search(r"(?i)\b(write|store)s?\b", lines[n - 1])]
     if told is None or not left:
         return told
     says = lines[left[0] - 1].split("#", 1)[1].strip()

@@ -61,10 +61,10 @@ mistakes = [
     Mistake(
         "pages and places are swapped",
         swap={
-            SLOT: f"{SLOT}\n    at = slot % size * size + slot // size",
+            SLOT: f"{SLOT}\n    at = slot % pages * size + slot // pages",
             OFFS: OFFS.replace("slot", "at"),
-            PARAMETERS: f"    size,\n{PARAMETERS}",
-            ARGUMENTS: f"        key_cache.shape[1],\n{ARGUMENTS}",
+            PARAMETERS: f"    pages,\n    size,\n{PARAMETERS}",
+            ARGUMENTS: f"        *key_cache.shape[:2],\n{ARGUMENTS}",
         },
         fails="correct",
         says="swapped",
@@ -94,6 +94,12 @@ mistakes = [
         swap={OFFS: "offs = (slot + offs_h[:, None]) * width + offs_d[None, :]"},
         fails="correct",
         says="race",
+    ),
+    Mistake(
+        "a slot is a tile of heads wide",
+        swap={OFFS: OFFS.replace("slot * n_heads", "slot * BLOCK_H")},
+        fails="correct",
+        says="past the end of key_cache",
     ),
     Mistake(
         "values are read by the strides of the keys",
