@@ -70,6 +70,7 @@ CASES = [
     Case(m=5, n=7, k=512, values="negative", overflows=True, dtype=HALF),
     Case(m=140, n=272, k=72, dtype=HALF),
     Case(m=261, n=264, k=40, dtype=BRAIN),
+    Case(m=20, n=30, k=2001, dtype=BRAIN),
     Case(m=40, n=70, k=50, layout="transposed"),
     Case(m=40, n=70, k=50, layout="columns", x_layout="contiguous"),
     Case(m=40, n=70, k=50, layout="columns", w_layout="contiguous", dtype=HALF),

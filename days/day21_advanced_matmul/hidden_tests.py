@@ -71,6 +71,7 @@ challenge = Challenge(
         Case(groups="1+200+2", k=20, n=40),
         Case(groups="11+2+29", k=130, n=67),
         Case(groups="2+30+9", k=127, n=129, dtype=BRAIN),
+        Case(groups="5+0+20", k=2001, n=20, dtype=BRAIN),
         Case(groups="129+127", k=72, n=264, dtype=HALF),
         Case(groups="257", k=64, n=40, dtype=HALF),
         Case(groups="7+3", k=1024, n=6, dtype=HALF, values="negative"),

@@ -50,7 +50,7 @@ def group_kernel(
     share = tl.cdiv(tl.cdiv(length, BLOCK_N), tl.num_programs(1)) * BLOCK_N
     first = tl.program_id(1) * share
     end = tl.minimum(first + share, length)
-    # The group's heads lie side by side in q. The matrix units take 16 rows: what is not there is 0, and not stored.
+    # The group's heads lie side by side in q. Rows past them are 0, and not stored.
     offs_g, offs_d = tl.arange(0, BLOCK_G), tl.arange(0, BLOCK_D)
     queries = pid * GROUP + offs_g
     there = (offs_g < GROUP)[:, None] & (offs_d < D)[None, :]

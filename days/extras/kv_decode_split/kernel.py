@@ -17,7 +17,7 @@ def attend(q, k, v, seen, scale, m_i, l_i, acc):
 
     q[D] and acc[D] fp32, k and v[BLOCK_N, D], seen[BLOCK_N]; keys that are not seen weigh nothing.
     """
-    # One query is too few for the matrix units, whose tiles have 16 rows. Memory sets the pace, not these products.
+    # One query is too few for the matrix units. Memory sets the pace, not these products.
     s = tl.sum(q[None, :] * k.to(tl.float32), axis=1) * (scale * LOG2_E)
     s = tl.where(seen, s, -float("inf"))
     m_new = tl.maximum(m_i, tl.max(s, axis=0))
