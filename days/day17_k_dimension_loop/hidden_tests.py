@@ -65,6 +65,7 @@ CASES = [
     Case(m=90, k=200, n=1, values="negative"),
     Case(m=30, k=150, n=40, values="inf", b_values="normal"),
     Case(m=30, k=150, n=40, values="nan", b_values="normal"),
+    Case(m=30, k=150, n=40, values="nan", a_values="zeros"),
     Case(m=50, k=150, n=50, calls=2),
     Case(m=85_001, k=64, n=32_768, dtype=HALF, huge=True),
     Case(m=2**20 + 5, k=4096, n=9, dtype=HALF, huge=True),

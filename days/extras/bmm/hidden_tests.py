@@ -83,6 +83,7 @@ CASES = [
     Case(g=2, m=30, k=100, n=20, values="heavy"),
     Case(g=2, m=30, k=100, n=20, values="inf", b_values="normal"),
     Case(g=2, m=30, k=100, n=20, values="nan", b_values="normal"),
+    Case(g=2, m=30, k=100, n=20, values="nan", a_values="zeros"),
     Case(g=3, m=30, k=50, n=20, calls=2),
     # More matrices than axes 1 and 2 of a grid take; then a, b and c beyond 2³¹ elements, of all and of one.
     Case(g=70_000, m=1, k=16, n=1, huge=True),

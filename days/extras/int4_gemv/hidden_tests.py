@@ -96,6 +96,7 @@ CASES = [
     Case(m=3, n=40, k=128, g=64, values="inf", dtype=HALF),
     Case(m=3, n=40, k=128, g=64, values="nan", dtype=BRAIN),
     Case(m=3, n=40, k=128, g=64, scale_values="nan", dtype=HALF),
+    Case(m=3, n=40, k=128, g=64, values="zeros", scale_values="nan", dtype=HALF),
     Case(m=5, n=70, k=192, g=64, calls=2, dtype=HALF),
     Case(m=2, n=2**20 + 5, k=4096, g=128, dtype=HALF, huge=True),
 ]

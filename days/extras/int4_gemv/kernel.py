@@ -33,7 +33,7 @@ def int4_gemv_kernel(
     groups = k // GROUP
     acc = tl.zeros((BLOCK_N, BLOCK_M), dtype=tl.float32)
     # TODO 1: go along k, a group a step: for each row of weights load its bytes, a scale and a zero point.
-    # TODO 2: load the same group of x, and part it into even and odd elements. What may lanes past m hold?
+    # TODO 2: load the same group of x, and part it into even and odd elements; rows past m are 0.
     # TODO 3: decode both halves of each byte, and subtract the zero point where 3 - 8 is -5.
     # TODO 4: multiply both by their part of x, and add them up in acc. When is the scale applied?
     y_ptrs = y_ptr + offs_m[None, :] * n + offs_n[:, None]
