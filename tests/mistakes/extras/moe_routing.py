@@ -143,6 +143,13 @@ mistakes = [
         says="it stores where loaded numbers say",
     ),
     Mistake(
+        "ranks are summed along the experts",
+        swap={RANK: RANK.replace("axis=0", "axis=1")},
+        fails="correct",
+        says="stores where loaded numbers say, and none says there",
+        so_far="experts ✓ · weights ✓ · ranks ✗ · counts ✓ · order ✓",
+    ),
+    Mistake(
         "rank is forgotten",
         swap={PLACED: PLACED.replace(" + rank", "")},
         fails="correct",
@@ -222,6 +229,12 @@ mistakes = [
         swap={ROWS: ROWS.replace("* e", "* BLOCK_E")},
         fails="correct",
         says="past the end of router",
+    ),
+    Mistake(
+        "rows of counts are taken to be a block long",
+        swap={BEFORE: BEFORE.replace("* e +", "* BLOCK_E +")},
+        fails="correct",
+        says="it stores where loaded numbers say",
     ),
     Mistake(
         "rows past the last token count for the first expert",
@@ -307,6 +320,7 @@ mistakes = [
         undone=("scan_kernel", "place_kernel"),
         fails="correct",
         says="The result order was never written",
+        so_far="experts ✓ · weights ✓ · ranks ✓ · not started: counts, order",
     ),
     Mistake(
         "only order is missing yet",
@@ -314,5 +328,6 @@ mistakes = [
         undone=("place_kernel",),
         fails="correct",
         says="The result order was never written",
+        so_far="experts ✓ · weights ✓ · ranks ✓ · counts ✓ · not started: order",
     ),
 ]

@@ -1,0 +1,28 @@
+"""Mutants of the routing that live, and why."""
+
+from grader.dev.planted import Equivalent
+
+NOBODY = "what is read of an expert that is not there is looked up by nobody"
+BITS = "sums of bits are 32 bits wide"
+
+equivalents = [
+    Equivalent(
+        "solution:choose_kernel",
+        'taken = (inside & (x == -float("inf"))).to(tl.int32)',
+        "taken = inside & (x == -float('inf'))",
+        BITS,
+    ),
+    Equivalent(
+        "solution:place_kernel",
+        "before = tl.load(before_ptr + tl.program_id(0).to(tl.int64) * e + offs_e, mask=offs_e < e, other=0)",
+        "before = tl.load(before_ptr + tl.program_id(0).to(tl.int64) * e + offs_e, mask=offs_e < e, "
+        "other=-float('inf'))",
+        NOBODY,
+    ),
+    Equivalent(
+        "persistent:sort",
+        "ids = tl.load(experts_ptr + entry, mask=mask, other=-1)",
+        "ids = tl.load(experts_ptr + entry, mask=mask)",
+        "lanes without a token come last in a program's share, and nobody counts behind them",
+    ),
+]
