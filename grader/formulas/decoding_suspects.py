@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -43,6 +44,28 @@ def reached(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor, scale: float) -> T
 def unnormalised(s: Tensor, v: Tensor, part: int) -> Tensor:
     return torch.einsum("hn,hnd->hd", torch.exp(s - s.amax(dim=1, keepdim=True)), v)
 
+
+def one_query_a_group(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor, scale: float) -> Tensor:
+    """Someone who has the group's first query in all of its rows."""
+    group = q.shape[1] // k.shape[2]
+    return Right(q, k, v, lengths, scale)[:, ::group].repeat_interleave(group, dim=1)
+
+
+def spread_out(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor, scale: float) -> Tensor:
+    """Someone whose groups are the query heads j, j + h_k, j + 2 h_k, …, stored side by side."""
+    order = q.reshape(len(q), -1, k.shape[2], q.shape[2]).transpose(1, 2).flatten(1, 2)
+    return Right(order, k, v, lengths, scale)
+
+
+GROUPED: dict[str, Any] = {
+    "Query head j reads key head j mod h_k: the heads of a group lie side by side, it is j // (h // h_k).": (
+        Rules(reads=lambda h, group, h_k, i: h % h_k)
+    ),
+    "All heads of a group have the result of its first one: each row of the tile is a query of its own.": (
+        one_query_a_group
+    ),
+    "A group's queries are taken h_k heads apart: they lie side by side.": spread_out,
+}
 
 SUSPECTS = {
     "The scale is missing: the scores are q · k · scale.": Rules(scaled=lambda scale: 1.0),

@@ -1,0 +1,99 @@
+"""What a learner may have computed in the place of a decoding step over a cache in pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from grader.formulas.decoding import Rules
+from grader.formulas.decoding_splits import of_splits
+from grader.formulas.decoding_suspects import GROUPED
+from grader.formulas.decoding_suspects import SUSPECTS as OF_ANY
+
+Step = Callable[[Tensor, Tensor, Tensor, Tensor, float], Tensor]
+Found = Callable[[Tensor, int, int], Tensor]
+
+
+def places(tables: Tensor, page_size: int, pages: int) -> Tensor:
+    """Where key j of each sequence lies, [b, max_pages · page_size], in keys from the cache's first one on.
+
+    Entries that are unused lead to page 0, which no right answer reads for them.
+    """
+    first = tables.long().clamp(min=0) * page_size
+    return (first[:, :, None] + torch.arange(page_size, device=tables.device)).flatten(1)
+
+
+def gathered(step: Step, found: Found = places):
+    """A decoding step on the keys that are found so, as if they lay side by side."""
+
+    def paged(
+        q: Tensor, key_cache: Tensor, value_cache: Tensor, tables: Tensor, lengths: Tensor, scale: float
+    ) -> Tensor:
+        pages, page_size = key_cache.shape[:2]
+        at = found(tables, page_size, pages).clamp(max=max(pages * page_size - 1, 0))
+        k, v = (cache.flatten(0, 1)[at] for cache in (key_cache, value_cache))
+        return step(q, k, v, lengths, scale)
+
+    return paged
+
+
+paged_attention = gathered(Rules())
+
+
+def in_order(tables: Tensor, page_size: int, pages: int) -> Tensor:
+    numbers = torch.arange(tables.shape[1], device=tables.device, dtype=tables.dtype)
+    return places(numbers.expand(tables.shape), page_size, pages)
+
+
+def one_behind_the_other(tables: Tensor, page_size: int, pages: int) -> Tensor:
+    """The pages of all sequences in order, each sequence with its share."""
+    numbers = torch.arange(tables.numel(), device=tables.device, dtype=tables.dtype)
+    return places(numbers.view(tables.shape), page_size, pages)
+
+
+def first_places(tables: Tensor, page_size: int, pages: int) -> Tensor:
+    return places(tables, page_size, pages) // page_size * page_size
+
+
+def slots(tables: Tensor, page_size: int, pages: int) -> Tensor:
+    """Key j at the table's entry, plus its place."""
+    return places(tables, page_size, pages) - tables.long().clamp(min=0).repeat_interleave(
+        page_size, dim=1
+    ) * (page_size - 1)
+
+
+def one_key_a_page(tables: Tensor, page_size: int, pages: int) -> Tensor:
+    """Key j at the table's entry j, as if a page were one key."""
+    number = torch.arange(tables.shape[1] * page_size, device=tables.device)
+    return tables.long().clamp(min=0)[:, number % max(tables.shape[1], 1)]
+
+
+SUSPECTS = {
+    "The table is not asked: a sequence's page i is taken for page i of the cache.": gathered(
+        Rules(), in_order
+    ),
+    "The table is not asked: sequences are taken to lie one behind the other.": gathered(
+        Rules(), one_behind_the_other
+    ),
+    "Every sequence reads the table of the first one: that of sequence i is row i.": gathered(
+        Rules(), lambda tables, *sizes: places(tables[:1].expand(tables.shape), *sizes)
+    ),
+    "All keys are looked for in a sequence's first page: key j is in its page j // page_size.": gathered(
+        Rules(), lambda tables, *sizes: places(tables[:, :1].expand(tables.shape), *sizes)
+    ),
+    "Each page is read one entry too late: key j is in page j // page_size of its sequence, from 0 on.": (
+        gathered(Rules(), lambda tables, *sizes: places(tables.roll(-1, dims=1), *sizes))
+    ),
+    "All keys of a page are its first one: key j has place j % page_size in its page.": gathered(
+        Rules(), first_places
+    ),
+    "A page's number is taken for a key's: page p begins p · page_size keys into the cache.": gathered(
+        Rules(), slots
+    ),
+    "An entry of the table is taken for a key, not for a page of page_size keys.": gathered(
+        Rules(), one_key_a_page
+    ),
+    **{sentence: gathered(step) for sentence, step in (GROUPED | OF_ANY | of_splits(16)).items()},
+}
