@@ -12,7 +12,28 @@ PID_M = "pid_m = first_pid_m + pid_in_group % rows"
 PID_N = "pid_n = pid_in_group // rows"
 ROWS = "tl.minimum(num_pid_m - first_pid_m, GROUP_M)"
 
+STORE = "tl.store(c_ptr + offs_m[:, None] * n + offs_n[None, :], acc, mask=mask)"
+BF16 = "c_ptr.dtype.element_ty == tl.bfloat16"
+
 mistakes = [
+    Mistake(
+        "the mask along k is left out wherever 16 divides it",
+        swap={EVEN: "EVEN_K=k % 16 == 0"},
+        fails="correct",
+        says="past the end of a",
+    ),
+    Mistake(
+        "results in bf16 go through fp16",
+        swap={STORE: STORE.replace("acc,", f"acc.to(tl.float16) if {BF16} else acc,")},
+        fails="correct or edges",
+        says="Large values overflow",
+    ),
+    Mistake(
+        "sums in bf16 are rounded each time round",
+        swap={DOT: f"{DOT}\n        acc = acc.to(tl.bfloat16 if {BF16} else tl.float32).to(tl.float32)"},
+        fails="correct",
+        says="16-bit dtypes",
+    ),
     Mistake(
         "the last group is walked as if it were full",
         swap={ROWS: "GROUP_M"},
