@@ -52,7 +52,8 @@ def unasked_findings(trial: Trial, size: int) -> list[Finding]:
         f"Only the gradient of {alone} is asked for here, and that of {' or '.join(others)} was computed as "
         f"well, {size} bytes of it. ctx.needs_input_grad says which are wanted."
     )
-    return [Finding("unasked", "a gradient was computed that nobody asked for", told=(said, "backward()"))]
+    reason = f"a gradient was computed that nobody asked for, {size} bytes"
+    return [Finding("unasked", reason, {"bytes": size}, told=(said, "backward()"))]
 
 
 def _parameters(trial: Trial) -> set[str]:

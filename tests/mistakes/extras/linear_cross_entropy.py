@@ -135,7 +135,7 @@ mistakes = [
         "each gradient is computed if the other is asked for",
         swap={WANTS: "wants_weight, wants_x = ctx.needs_input_grad[:2]"},
         fails="edges",
-        says="the gradient of x is None",
+        says="gradient of x is None",
     ),
     Mistake(
         "the count is read on the host",
