@@ -166,6 +166,20 @@ def without_last_block(packed: Tensor, codes: Tensor, table: Tensor, scales: Ten
     return torch.where(torch.arange(n, device=packed.device) < n // block * block, whole, lost)
 
 
+def without_last_scale(packed: Tensor, codes: Tensor, table: Tensor, scales: Tensor, *given) -> Tensor:
+    """Of a last block of blocks that is not full, the scale is not read: 0 is in its place."""
+    _, n, block, block2 = given
+    full = torch.arange(len(scales), device=scales.device) < n // block // block2
+    return dequantized(packed, codes, table, torch.where(full, scales, 0.0), *given)
+
+
+def kept_up(absmax: Tensor, table: Tensor, block: int) -> Three:
+    """A little is added to what is divided by, and not to the scale that is stored."""
+    _, scales, offset = quantized(absmax, table, block)
+    codes = nearest(ratios(absmax - offset, scales + 1e-12, block), table)
+    return codes.to(torch.uint8), scales, offset
+
+
 OF_QUANTIZE = {
     "The sum is divided by more elements than there are: the offset is the sum over n.": other(
         quantized, center=padded_mean(PROGRAM)
@@ -198,6 +212,7 @@ OF_QUANTIZE = {
     "Codes are counted in equal steps from -1 to 1: they are numbers of entries of the table.": other(
         quantized, code=lambda ratio, table: ((ratio + 1) * 127.5).round()
     ),
+    "Small absmax are coded as 0: a little is added to the scale, or it is kept above some number.": kept_up,
     "Where a scale is 0 the first entry is taken, as 0 / 0 is NaN: the one nearest to 0 is wanted.": (
         zero_is_first
     ),
@@ -262,6 +277,9 @@ OF_DEQUANTIZE = {
     "The last byte of an odd n is not read: there are (n + 1) // 2.": without_last_byte,
     "A last block that is not full takes neither its code nor its scale: it is there where it begins.": (
         without_last_block
+    ),
+    "The scale of a last block of blocks that is not full is not read: it is there where that begins.": (
+        without_last_scale
     ),
     "The halves of a byte have changed places: the first element is in the high half.": other(
         dequantized, take=lambda packed: unpack(packed << 4 | packed >> 4)

@@ -79,6 +79,12 @@ mistakes = [
         says="nearest to 0 is wanted",
     ),
     Mistake(
+        "a little is added to the scale",
+        swap={RATIO: "ratio = rest / (scale[:, None] + 1e-8)"},
+        fails="correct",
+        says="Small absmax are coded as 0",
+    ),
+    Mistake(
         "the entry below is taken, not the nearest",
         swap={EDGE: "edge = tl.load(entry_ptrs)", ADD: ADD.replace(">", ">=")},
         fails="correct",
@@ -113,6 +119,12 @@ mistakes = [
         swap={SCALES: "tl.store(scales_ptr + rows, scale)"},
         fails="correct",
         says="past the end",
+    ),
+    Mistake(
+        "the scale of a short last block is not stored",
+        swap={SCALES: "tl.store(scales_ptr + rows, scale, mask=rows < n // BLOCK)"},
+        fails="correct",
+        says="the mask ends one early",
     ),
     Mistake(
         "the host reads the offset",
@@ -216,6 +228,12 @@ mistakes = [
         swap={"there = rows * BLOCK < n": "there = rows * BLOCK + BLOCK <= n"},
         fails="correct",
         says="neither its code nor its scale",
+    ),
+    Mistake(
+        "the last block of blocks takes no scale",
+        swap={SCALE: SCALE.replace("mask=there", "mask=rows // BLOCK2 < n // BLOCK // BLOCK2")},
+        fails="correct",
+        says="The scale of a last block of blocks",
     ),
     Mistake(
         "offsets in 32 bits on the way back",
