@@ -70,6 +70,17 @@ def one_key_a_page(tables: Tensor, page_size: int, pages: int) -> Tensor:
     return tables.long().clamp(min=0)[:, number % max(tables.shape[1], 1)]
 
 
+def heads_side_by_side(
+    q: Tensor, key_cache: Tensor, value_cache: Tensor, tables: Tensor, lengths: Tensor, scale: float
+) -> Tensor:
+    """Someone for whom a head's next key lies d elements behind."""
+    pages, page_size, n_kv = key_cache.shape[:3]
+    at = places(tables, page_size, pages)[:, :, None] + torch.arange(n_kv, device=q.device)
+    at = at.clamp(max=max(pages * page_size * n_kv - 1, 0))
+    k, v = (cache.flatten(0, 2)[at] for cache in (key_cache, value_cache))
+    return Rules()(q, k, v, lengths, scale)
+
+
 SUSPECTS = {
     "The table is not asked: a sequence's page i is taken for page i of the cache.": gathered(
         Rules(), in_order
@@ -95,5 +106,6 @@ SUSPECTS = {
     "An entry of the table is taken for a key, not for a page of page_size keys.": gathered(
         Rules(), one_key_a_page
     ),
+    "A head's keys are taken to be d elements apart: they are h_k · d apart.": heads_side_by_side,
     **{sentence: gathered(step) for sentence, step in (GROUPED | OF_ANY | of_splits(16)).items()},
 }

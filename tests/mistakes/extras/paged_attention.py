@@ -125,10 +125,10 @@ mistakes = [
         says="head 0",
     ),
     Mistake(
-        "a slot is taken to be one head wide",
+        "a head's keys are taken to lie side by side",
         swap={OFFS: "offs = slots[:, None] * D + offs_d[None, :]"},
         fails="correct",
-        says="is right",
+        says="h_k · d apart",
     ),
     Mistake(
         "every sequence has the length of the first",
