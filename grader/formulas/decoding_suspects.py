@@ -68,6 +68,9 @@ GROUPED: dict[str, Any] = {
 }
 
 SUSPECTS = {
+    "The result is 0 everywhere: no value has been added up for it.": Rules(
+        weighed=lambda s, v, part: torch.zeros_like(v[:, 0])
+    ),
     "The scale is missing: the scores are q · k · scale.": Rules(scaled=lambda scale: 1.0),
     "The scale is applied twice: once is enough, to q or to the scores.": Rules(scaled=lambda x: x * x),
     "The sign of the scale is lost.": Rules(scaled=abs),

@@ -59,6 +59,21 @@ mistakes = [
         says="past the end of block_tables",
     ),
     Mistake(
+        "the table is asked once for a block",
+        swap={
+            PAGES: "pages = tl.load(tables_ptr + start_n // PAGE)",
+            SLOTS: "slots = pages.to(tl.int64) * PAGE + tl.arange(0, BLOCK_N)",
+        },
+        fails="correct",
+        says="asked once for a block",
+    ),
+    Mistake(
+        "the products are still to be written",
+        swap={ACC: "acc = acc * alpha[:, None]"},
+        fails="correct",
+        says="The result is 0 everywhere",
+    ),
+    Mistake(
         "the place in the page is forgotten",
         swap={SLOTS: "slots = pages.to(tl.int64) * PAGE + offs_n * 0"},
         fails="correct",
