@@ -18,6 +18,7 @@ from grader.case import readable
 from grader.catalog import Day
 from grader.challenge import Bug, Case, Challenge
 from grader.dev import planted
+from grader.dev.tried import named
 from grader.dev.truth import untrue
 from grader.judge.bugs import states
 from grader.judge.case.compare import Expected, compare, errors
@@ -347,6 +348,8 @@ def test_a_mistake_fails_and_is_told_why(day: Day, mistake: planted.Mistake, gra
     assert heard != mistake.wish, (
         f"{mistake.says!r} is {'said by now' if heard else 'not said'}: {told(verdict)}"
     )
+    lines = named(verdict.look_at, mistake.source(day))
+    assert mistake.at in lines, f"{verdict.look_at} does not name {mistake.at!r}"
     false = untrue(verdict, mistake.source(day))
     assert not false, f"{'; '.join(false)}: {told(verdict)}"
 

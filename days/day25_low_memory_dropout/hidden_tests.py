@@ -18,7 +18,7 @@ def kept(x: Tensor, p: float, seed: int, y: Tensor, *_: Tensor) -> Tensor:
 
 
 def mask_of(outputs: tuple[Tensor, ...]) -> Tensor:
-    return (outputs[0] != 0).flatten()
+    return ((outputs[0] != 0) & ~outputs[0].isnan()).flatten()
 
 
 def related(case: Case, **relation) -> Relation:

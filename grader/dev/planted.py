@@ -78,6 +78,7 @@ class Mistake:
         wish: it fails, but the grader does not say this of it yet; once it does, the test says so.
         undone: functions, or `Class.method`, that are still the skeleton's: a day that is half done.
         so_far: what the line on the pieces must be without a GPU; any when empty.
+        at: what stands on a line that the thing to look at must name without a GPU; any when empty.
     """
 
     name: str
@@ -90,6 +91,7 @@ class Mistake:
     wish: bool = False
     undone: Sequence[str] = ()
     so_far: str = ""
+    at: str = ""
 
     def source(self, day: Day) -> str:
         return undone(day, swapped(day, self.swap), self.undone)

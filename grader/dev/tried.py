@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -165,9 +166,20 @@ def _caught(each: Planted, verdict: Verdict, _: Verdict) -> Iterator[str]:
     if _failed_group(verdict) not in mistake.groups(verdict.on_gpu) or not told:
         yield f"({mistake.fails}, {mistake.words(verdict.on_gpu)!r}): {said(verdict)}"
     yield from (f"untrue: {what}" for what in untrue(verdict, each.source))
+    if mistake.at and not verdict.on_gpu and mistake.at not in named(verdict.look_at, each.source):
+        yield f"look at {verdict.look_at!r}, which does not name {mistake.at!r}"
     so_far = "" if verdict.on_gpu else spoken(verdict.pieces)
     if so_far and so_far != (mistake.so_far or so_far):
         yield f"so far {so_far}"
+
+
+def named(look_at: str, source: str) -> str:
+    """The lines of a source that are named: `lines 18, 19 and 26`."""
+    numbers = (
+        n for listed in re.findall(r"\blines? (\d[\d, and]*)", look_at) for n in re.findall(r"\d+", listed)
+    )
+    lines = source.splitlines()
+    return "\n".join(lines[int(n) - 1] for n in numbers)
 
 
 def _hunted(each: Planted, verdict: Verdict, _: Verdict) -> Iterator[str]:

@@ -7,6 +7,7 @@ import json
 import math
 import re
 from collections.abc import Iterator
+from itertools import combinations
 from typing import Any
 
 from grader.verdict import Check, Verdict
@@ -16,6 +17,7 @@ NAMED = re.compile(r"\b([A-Za-z]\w*) = ([-+]?\d+)\b")
 PLACE = re.compile(r"\b(?:from|the first) (\d+)(?: on)?\b")
 LINE = re.compile(r"\b[Ll]ine (\d+)\b")
 DAY = re.compile(r"\bdays? \d+")
+APART = re.compile(r"\b(\d+) apart\b")  # a stride, which is a product of sizes
 QUOTED = re.compile(r"“[^”]*”")  # of the file
 BOUND = re.compile(r"\bup to \d\S* away from\b")  # of one formula from another, whatever the case
 SPOKEN = re.compile(r"^With (\S+): ")
@@ -86,8 +88,17 @@ def _numbers(sentence: str, check: Check, source: str) -> Iterator[str]:
     for place in map(int, PLACE.findall(sentence)):
         if place >= total and sizes:
             yield f"{place} lies outside of {check.name}"
+    products = {math.prod(some) for n in range(len(sizes) + 1) for some in combinations(sizes, n)}
+    known_apart = [told for told in APART.findall(sentence) if int(told) in products]
     in_name = map(float, NUMBER.findall(check.name))  # fill=0.25, too
-    known = {*COMMON, *map(float, sizes), *in_name, *_constants(source), *_figures(check.cause)}
+    known = {
+        *COMMON,
+        *map(float, known_apart),
+        *map(float, sizes),
+        *in_name,
+        *_constants(source),
+        *_figures(check.cause),
+    }
     sentence = QUOTED.sub("", sentence)
     for told in NUMBER.findall(BOUND.sub("", DAY.sub("", LINE.sub("", sentence)))):
         number, whole = float(told), told.isdigit()

@@ -124,6 +124,7 @@ class Bounds:
             step=int(np.gcd.reduce(offsets)),
             itemsize=access.size,
             wrapped=wrapped,
+            callers=whereabouts.callers(self.path),
         )
         if fatal or (access.kind, line) not in self.overruns:
             self.overruns[access.kind, line] = noted

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from grader.memory import span
@@ -34,6 +34,7 @@ class Overrun:
 
     Attributes:
         kind: load, store or atomic.
+        line: of the file, where the access stands.
         where: in words, "up to 31 elements past the end of x".
         lanes: how many of the access lie outside.
         masked: the access had a mask that let some lanes through and held others back.
@@ -43,6 +44,7 @@ class Overrun:
         step: the largest number that divides the offsets of all its lanes, in elements.
         itemsize: bytes of an element.
         wrapped: what lies outside would lie in the tensor, 2³² elements further on.
+        callers: the lines that led to `line`, innermost first: calls in kernels, then the launch.
     """
 
     kind: str
@@ -58,6 +60,7 @@ class Overrun:
     step: int
     itemsize: int
     wrapped: bool = False
+    callers: list[int] = field(default_factory=list)
 
 
 def regions_of(named: dict[str, Any], given: set[int]) -> list[Region]:

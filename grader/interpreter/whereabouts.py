@@ -20,6 +20,16 @@ def line(path: str) -> int:
     return 0
 
 
+def callers(path: str) -> list[int]:
+    """The lines of this file that led to the one that is running, innermost first: calls, then the launch."""
+    frame: Any = sys._getframe(1)
+    lines = list[int]()
+    while frame is not None:
+        lines += [int(frame.f_lineno)] * (frame.f_code.co_filename == path)
+        frame = frame.f_back
+    return lines[1:]
+
+
 def grid() -> tuple[int, ...]:
     """The grid of the launch that runs, or ran last; empty where none has."""
     return tuple(int(n) for n in getattr(_builder, "grid_dim", ()))

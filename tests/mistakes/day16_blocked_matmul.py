@@ -42,7 +42,8 @@ mistakes = [
         "the inner block may be narrower than tl.dot takes",
         swap={BLOCK_K: "max(triton.next_power_of_2(a.shape[1]), 1)"},
         fails="correct",
-        says="K >= 16",
+        says="K is BLOCK_K",
+        at="BLOCK_K = max(",
     ),
     Mistake(
         "the inner block is no power of two",
@@ -54,7 +55,7 @@ mistakes = [
         "a is not masked along k",
         swap={LOAD_A: "a = tl.load(a_ptrs, mask=rows[:, None], other=0.0)"},
         fails="correct",
-        says="both sides",
+        says="and not offs_k[None, :]. A tile's mask needs both sides",
     ),
     Mistake(
         "b is not masked along k",
@@ -127,6 +128,38 @@ mistakes = [
         says="strides",
     ),
     Mistake("torch does the work", swap={RETURN: "    return a @ b"}, fails="honest", says="torch"),
+    Mistake(
+        "the strides of a arrive in the wrong order",
+        swap={"*a.stride(),": "*a.T.stride(),"},
+        fails="correct",
+        says="a stride is wrong or multiplies the wrong offset",
+        at="matmul_kernel[grid](",
+    ),
+    Mistake(
+        "k and m arrive in each other's place",
+        swap={"        m,\n        n,\n        a.shape[1],": "        a.shape[1],\n        n,\n        m,"},
+        fails="correct",
+        says="a side of the mask has the wrong limit",
+        at="matmul_kernel[grid](",
+    ),
+    Mistake(
+        "the rows of a go by the stride of its columns, and the other way round",
+        swap={
+            "offs_m[:, None] * stride_am + offs_k[None, :] * stride_ak": (
+                "offs_m[:, None] * stride_ak + offs_k[None, :] * stride_am"
+            )
+        },
+        fails="correct",
+        says="a stride is wrong or multiplies the wrong offset",
+        at="offs_m[:, None] * stride_ak",
+    ),
+    Mistake(
+        "the inner elements are held against m",
+        swap={"offs_k < k": "offs_k < m"},
+        fails="correct",
+        says="products are counted",
+        at="inner[None, :]",
+    ),
     Mistake(
         "tiles of 256 x 256, in fp32 too",
         swap={"(128, 64) if matrix_units else (64, 64)": "(256, 256)"},

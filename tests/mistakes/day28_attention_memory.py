@@ -63,8 +63,8 @@ mistakes = [
     Mistake(
         "the maximum is that of the last frame",
         swap={MAXIMUM: "m_i = tl.max(s, axis=1)"},
-        fails="edges",
-        says="maximum",
+        fails="correct or edges",
+        says="Is the maximum of the very numbers that exp() is given subtracted",
     ),
     Mistake(
         "the sum is that of the last frame",
@@ -225,6 +225,44 @@ mistakes = [
         swap={SCORES: SCORES.replace('-float("inf")', "0.0")},
         fails="correct",
         says="tl.where makes that -inf",
+    ),
+    Mistake(
+        "the maximum is taken down the queries, the sum along the keys",
+        swap={MAXIMUM: "m_i = tl.maximum(m_i, tl.reshape(tl.max(s, axis=0), (BLOCK_M,)))"},
+        fails="correct",
+        says="goes along axis 0, and tl.sum of the exponentials",
+        at="tl.max(s, axis=0)",
+    ),
+    Mistake(
+        "the maximum starts from 0",
+        swap={
+            'm_i = tl.full((BLOCK_M,), -float("inf"), tl.float32)': "m_i = tl.zeros((BLOCK_M,), tl.float32)"
+        },
+        fails="edges",
+        says="a maximum sees a 0, that m_i starts from on line",
+        at="m_i = tl.zeros(",
+    ),
+    Mistake(
+        "lanes past the last key of a frame load -inf",
+        swap={
+            "k = tl.load(k_ptrs, mask=(offs_d < D)[:, None] & cols[None, :], other=0.0)": (
+                "k = tl.load(k_ptrs, mask=(offs_d < D)[:, None] & cols[None, :], other=-float('inf'))"
+            )
+        },
+        fails="correct",
+        says="hold Inf, by `other=`, and tl.dot multiplies them",
+        at="k = tl.load(",
+    ),
+    Mistake(
+        "scores are rounded to q's dtype, and weights as tl.dot wants them",
+        swap={
+            SCORES: SCORES.replace("* scale,", "* scale).to(q.dtype).to(tl.float32),").replace(
+                "tl.dot(q", "(tl.dot(q"
+            )
+        },
+        fails="correct or edges",
+        says="Only 16-bit dtypes come out wrong",
+        at=".to(q.dtype)",
     ),
     Mistake(
         "the batch is found from the number of query blocks",

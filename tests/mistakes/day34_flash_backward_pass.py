@@ -23,10 +23,16 @@ DQ_LAUNCH = """    dq_kernel[triton.cdiv(Sq, tall), H, B](
 """
 LOADED = """        lse = tl.load(lse_ptr + pid_bh * Sq + offs_m, mask=offs_m < Sq, other=0.0)
         delta ="""
+DELTA_ROWS = """        delta = tl.load(delta_ptr + pid_bh * Sq + offs_m, mask=offs_m < Sq, other=0.0)
+        seen"""
 MASK = "p = tl.where(seen, p, 0.0)"
 NEW_DQ = "dq, dk, dv = (torch.empty(x.shape, dtype=x.dtype, device=x.device) for x in (q, k, v))"
 P = 'p = tl.exp(tl.dot(q, k.T, input_precision="ieee") * scale - lse)'
 QK = 'tl.dot(q, k.T, input_precision="ieee")'
+READ_DO = """        do = load_rows(do_ptr, start_m, Sq, stride_dom, stride_dod, D, BLOCK_M, BLOCK_D)
+        offs_m"""
+READ_V = """        v = load_rows(v_ptr, start_n, Sk, stride_vn, 1, D, BLOCK_N, BLOCK_D)
+        seen"""
 QUERIES = "range(first, Sq, BLOCK_M)"
 KEYS = "range(0, tl.max(visible, axis=0), BLOCK_N)"
 SEEN = "seen = start_n + tl.arange(0, BLOCK_N)[None, :] < visible[:, None]"
@@ -348,6 +354,65 @@ mistakes = [
         says="were never written, the first at dq[0, 0, 0, 0]",
         undone=("dkdv_kernel", "flash_backward"),
         so_far="dscores ✓ · dq ✗ · not started: dv, dk, launches",
+    ),
+    Mistake(
+        "the loop over queries reads do's columns as if they lay side by side",
+        swap={READ_DO: READ_DO.replace("stride_dod", "1")},
+        fails="correct",
+        says="In every case that fails do is not",
+        at="stride_dom, 1, D",
+    ),
+    Mistake(
+        "the loop over keys reads v by k's rows",
+        swap={READ_V: READ_V.replace("stride_vn", "stride_kn")},
+        fails="correct",
+        says="In dq, not in dk: The values are what comes out if v is read as if elements along axis 2 lay",
+        at="load_rows(v_ptr, start_n, Sk, stride_kn",
+    ),
+    Mistake(
+        "lse is that of the batch's first head",
+        swap={LOADED: LOADED.replace("pid_bh * Sq", "pid_b * Sq")},
+        fails="correct",
+        says="In dk and dv, not in dq: The values are what comes out if lse is read",
+        at="lse_ptr + pid_b * Sq",
+    ),
+    Mistake(
+        "the first query may lie before the tensor",
+        swap={FIRST: "first = start_n + Sq - Sk"},
+        fails="correct",
+        says="before the start of q",
+        at="load_rows(q_ptr, start_m",
+    ),
+    Mistake(
+        "the first query is counted from the wrong end",
+        swap={FIRST: "first = tl.maximum(start_n + Sk - Sq, 0)"},
+        fails="correct",
+        says="as if nothing was added up for them",
+        at="first = tl.maximum(start_n + Sk - Sq, 0)",
+    ),
+    Mistake(
+        "the loop over queries starts a block late",
+        swap={FIRST: f"{FIRST} + BLOCK_M"},
+        fails="correct",
+        says="the loop starts behind them",
+        at="range(first, Sq, BLOCK_M)",
+    ),
+    Mistake(
+        "delta is that of the batch's first head",
+        swap={DELTA_ROWS: DELTA_ROWS.replace("pid_bh * Sq", "pid_b * Sq")},
+        fails="correct",
+        says="Which line makes it so is not known",
+    ),
+    Mistake(
+        "half done: dq is added up, and not written",
+        swap={
+            "    store_rows(dq_ptr + pid_bh * Sq * D, dq * scale, start_m, Sq, D, BLOCK_M, BLOCK_D)\n": (
+                "    # TODO 7: dq is multiplied by the scale once. Write it.\n"
+            )
+        },
+        fails="correct",
+        says="Still in the file is “TODO 7",
+        at="# TODO 7",
     ),
     Mistake(
         "a row's offset is counted in 32 bits",

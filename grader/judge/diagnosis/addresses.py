@@ -78,6 +78,21 @@ def unstrided(tree: ast.AST, *kinds: str) -> set[int]:
     return lines
 
 
+def passed_on(pointer: str, tree: ast.Module) -> set[int]:
+    """The lines on which a kernel hands a pointer, or an address made of it, to a function of its own."""
+    lines = set[int]()
+    for kernel in filter(jitted, functions(tree)):
+        made = [part for part in assignments(kernel) if not isinstance(part.value, ast.Call)]
+        held = _on_the_way({pointer} & parameters(kernel).keys(), made)
+        calls = (n for n in ast.walk(kernel) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name))
+        lines |= {n.lineno for n in calls if any(_names(given) & held for given in n.args)}
+    return lines
+
+
+def _names(node: ast.expr) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+
+
 def _without(lines: Lines) -> set[int]:
     return {line for line, names in lines.items() if not any("stride" in name for name in names)}
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import re
-
 import torch
 
 from grader.judge.case.compare import Finding
@@ -13,29 +10,15 @@ from grader.judge.diagnosis.axes import unread_axis
 from grader.judge.diagnosis.behind import garbage
 from grader.judge.diagnosis.blocks import Launched, Pairs, launched, rounds_down
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
-from grader.judge.diagnosis.handed import to_do
-from grader.judge.diagnosis.launched import grids, involved, programs
+from grader.judge.diagnosis.launched import grids, programs
 from grader.judge.diagnosis.led import misled
 from grader.judge.diagnosis.numbering import misnumbered
-from grader.judge.diagnosis.site import functions
 from grader.judge.diagnosis.suspects import suspected
 from grader.judge.diagnosis.tiles import tiles
 
 
 def unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | Speech | None:
-    """The rule of the diagnosis for elements that still hold poison; a TODO to store them comes first."""
-    told, lines = _unwritten(trial, finding, evidence), evidence.source.splitlines()
-    apart = involved(trial, evidence.source).elsewhere
-    places = [f for f in functions(ast.parse(evidence.source)) if f.name not in apart]
-    left = [] if told is None else to_do(evidence.source, evidence.given, *places)
-    left = [n for n in left if re.search(r"(?i)\b(write|store)s?\b", lines[n - 1])]
-    if told is None or not left:
-        return told
-    says = lines[left[0] - 1].split("#", 1)[1].strip()
-    return (f"{told[0]} Still in the file is “{says}”", f"line {left[0]}", *told[2:])
-
-
-def _unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | Speech | None:
+    """The rule of the diagnosis for elements that still hold poison."""
     if finding.kind != "unwritten" or finding.where is None or trial.answer is None:
         return None
     pairs = [(found.where, t) for t in evidence.failed for found in t.findings[:1] if found.where is not None]
@@ -50,7 +33,7 @@ def _unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis 
         )
     if unread := unread_axis(trial, evidence.source):
         return unread
-    if all(bool(hole.all()) for hole in holes):
+    if all(bool(hole.all()) for hole in holes) or not any(grids(owner) for _, owner in pairs):
         return _nothing(trial, finding, evidence)
     if by_numbers := misled(trial, finding, evidence.source):
         return by_numbers

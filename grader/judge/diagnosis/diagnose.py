@@ -34,6 +34,7 @@ from grader.judge.diagnosis.properties import (
     sign_of_scale,
 )
 from grader.judge.diagnosis.raised import overflow, raised
+from grader.judge.diagnosis.reductions import axes_apart
 from grader.judge.diagnosis.returned import by_torch, changed_input, number, returned_input, wrong_form
 from grader.judge.diagnosis.running import unscaled
 from grader.judge.diagnosis.specials import special
@@ -41,6 +42,8 @@ from grader.judge.diagnosis.stepping import misread
 from grader.judge.diagnosis.strides import strides, upstream
 from grader.judge.diagnosis.suspects import suspected
 from grader.judge.diagnosis.thresholds import partial_block, right_up_to
+from grader.judge.diagnosis.unfinished import unfinished
+from grader.judge.diagnosis.zeros import nothing_added, rows_of_zeros
 
 
 def diagnose(evidence: Evidence) -> Diagnosis:
@@ -68,7 +71,9 @@ def _told(evidence: Evidence) -> Speech:
     )
     told = told or _by_rule(trial, finding, evidence)
     plain = finding.reason[0].upper() + finding.reason[1:] + "."
-    return _spoken(told or (plain, "what is stored"), trial, evidence.several)
+    seen = _seen(trial, finding, evidence) or plain
+    told = unfinished(told or (plain, "what is stored"), seen, trial, finding, evidence)
+    return _spoken(told, trial, evidence.several)
 
 
 def _by_rule(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | Speech | None:
@@ -125,16 +130,24 @@ def _lost(case: Case | None, lost: RunnerLost) -> Diagnosis:
 
 
 def place(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
-    """Nothing better is known: say where and what, which outputs are right, what failed cases share."""
+    """Nothing better is known: say what is seen, and if that is stored by a line of the learner's, which."""
+    said = _seen(trial, finding, evidence)
+    stored = involved(trial, evidence.source).stores
+    if said and stored is not None and stored <= evidence.given:  # by what is handed out
+        return f"{said} Which line makes it so is not known.", ""
+    return (said, "what is stored there") if said else None
+
+
+def _seen(trial: Trial, finding: Finding, evidence: Evidence) -> str:
+    """Where and what, which outputs are right, what failed cases share; empty where no one element tells."""
     facts = finding.facts
     if "index" not in facts or "got" not in facts:
-        return None
+        return ""
     where = element("", facts["index"]) if facts.get("label") else facts.get("at", str(facts["index"]))
     where = f"At {where} the result" if where.startswith("[") else where or "The result"
     return (
         f"{where} is {facts['got']:.6g} where {facts['expected']:.6g} is right."
-        f"{always_right(trial, evidence)}{shared(evidence)}",
-        "what is stored there",
+        f"{always_right(trial, evidence)}{shared(evidence)}"
     )
 
 
@@ -152,8 +165,10 @@ RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | Speech | None]]
     by_torch,
     second_call,
     lone,
+    nothing_added,
     suspected,
     drawn,
+    axes_apart,
     unscaled,
     sign_of_scale,
     special,
@@ -168,7 +183,8 @@ RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | Speech | None]]
     in_common,
     imprecise,
     number,
+    rows_of_zeros,
     place,
 )
 # These say where, or what the failed cases share, and not why.
-WITHOUT_A_CAUSE = (partial_block, right_up_to, in_common, imprecise, number, place)
+WITHOUT_A_CAUSE = (partial_block, right_up_to, rows_of_zeros, in_common, imprecise, number, place)

@@ -28,7 +28,11 @@ def subtracts_maximum(source: str) -> bool:
 
 def sums_exponentials(source: str) -> bool:
     """Whether exponentials themselves are added up, as in a softmax: not what a sigmoid makes of one."""
-    tree = ast.parse(source)
+    return bool(weighed(ast.parse(source)))
+
+
+def weighed(tree: ast.Module) -> list[ast.Call]:
+    """The sums and products of exponentials themselves."""
     defined = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     returned = [
         (name, node.value)
@@ -39,7 +43,8 @@ def sums_exponentials(source: str) -> bool:
     passed, weights = [*_passed(tree, defined), *returned], set[str]()
     while more := {name for name, value in passed if _is_weight(value, weights)} - weights:
         weights |= more
-    return any(_is_weight(call, weights) for name, call in calls(source) if name in SUMS)
+    found = (n for n in ast.walk(tree) if isinstance(n, ast.Call) and last(n.func) in SUMS)
+    return [call for call in found if _is_weight(call, weights)]
 
 
 def _is_weight(node: ast.AST, weights: set[str]) -> bool:

@@ -21,13 +21,43 @@ def handed_out(source: str, skeleton: str) -> frozenset[int]:
 def to_do(source: str, given: frozenset[int], *places: ast.FunctionDef) -> list[int]:
     """The lines of functions that say what is left to do, below which nothing was written.
 
+    Of a function with lines of the learner's, none where that is so of several TODOs and all: then what they
+    ask for stands elsewhere.
+
     Args:
         given: lines that are handed out.
     """
+    lines, found = source.splitlines(), set[int]()
+    for place in places:
+        inside = range(place.lineno, _end(place, lines) + 1)
+        todos = [n for n in inside if n in given and _todo(lines[n - 1])]
+        left = {n for n in todos if _below(n, lines) in {0, *given}}
+        begun = any(n not in given and not re.match(r"\s*(#|$)", lines[n - 1]) for n in inside)
+        found |= set() if begun and len(left) == len(todos) > 1 else left
+    return sorted(found)
+
+
+def bare(source: str, given: frozenset[int], place: ast.FunctionDef) -> list[str]:
+    """The TODOs of a function with no line of code right below them, as `TODO 8`; none where that are all.
+
+    Two that stand one below the other may both be done by the code that follows.
+    """
     lines = source.splitlines()
-    inside = {n for place in places for n in range(place.lineno, _end(place, lines) + 1)}
-    found = [n for n in sorted(inside & given) if re.search(r"#\s*TODO\b", lines[n - 1])]
-    return [n for n in found if _below(n, lines) in {0, *given}]
+    inside = range(place.lineno, _end(place, lines) + 1)
+    todos = {n: label for n in inside if n in given and (label := _todo(lines[n - 1]))}
+    found = [
+        label
+        for n, label in todos.items()
+        if (after := next((m for m in todos if m > n), 0)) == 0 or todos[after] != label
+        if _below(n, lines) in {0, *given} or n < after < _below(n, lines)
+    ]
+    return found if len(found) < len({*todos.values()}) else []
+
+
+def _todo(line: str) -> str:
+    """`TODO 8` of a line that is one; empty of others."""
+    found = re.search(r"#\s*(TODO\b(?: \d+)?)", line)
+    return found[1] if found else ""
 
 
 def _below(line: int, lines: list[str]) -> int:

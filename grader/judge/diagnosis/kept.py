@@ -44,9 +44,17 @@ def _rounded_in_loops(source: str) -> dict[str, str]:
                 continue
             target, dtype = node.targets[0].id, _cast(node.value)
             carried = any(isinstance(n, ast.Name) and n.id == target for n in ast.walk(node.value))
-            if dtype and carried:
+            if dtype and carried and not _set_before(target, node, loops):
                 found.setdefault(target, dtype)
     return found
+
+
+def _set_before(name: str, node: ast.Assign, loops: list[ast.For | ast.While]) -> bool:
+    """Whether a turn of the loop sets it anew before this: then nothing is carried on."""
+    around = [loop for loop in loops if loop.lineno < node.lineno <= (loop.end_lineno or 0)]
+    stores = (n for loop in around[-1:] for n in ast.walk(loop) if isinstance(n, ast.Assign))
+    earlier = (n for n in stores if n.lineno < node.lineno and last(n.targets[0]) == name)
+    return any(name not in {m.id for m in ast.walk(n.value) if isinstance(m, ast.Name)} for n in earlier)
 
 
 def _cast(value: ast.expr) -> str:
@@ -57,6 +65,29 @@ def _cast(value: ast.expr) -> str:
             break
         dtype, value = _spelled(value.args[0]), value.func.value
     return dtype
+
+
+def for_products(tree: ast.AST) -> set[int]:
+    """The id() of casts to another tensor's dtype that only a tl.dot sees: 16 bits by 16 are its task."""
+    found = set[int]()
+    for function in functions(tree):
+        nodes = [*ast.walk(function)]
+        dots = [n for n in nodes if isinstance(n, ast.Call) and last(n.func) == "dot"]
+        inside = {id(n) for call in dots for given in call.args[:2] for n in ast.walk(given)}
+        for cast in (n for n in nodes if isinstance(n, ast.Call) and n.args and _of_another(n.args[0])):
+            named = [n for n in nodes if isinstance(n, ast.Assign) and n.value is cast]
+            uses = [n for one in named for n in nodes if _reads(n, one)]
+            if last(cast.func) == "to" and (
+                id(cast) in inside or (uses and all(id(n) in inside for n in uses))
+            ):
+                found.add(id(cast))
+    return found
+
+
+def _reads(node: ast.AST, one: ast.Assign) -> bool:
+    """Whether it is the name that is set there, behind it."""
+    read = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.lineno > one.lineno
+    return read and isinstance(node, ast.Name) and node.id == last(one.targets[0])
 
 
 def _added_to(kernel: ast.FunctionDef) -> set[str]:

@@ -145,5 +145,6 @@ def divided(scene: Scene, _: re.Match[str]) -> Found | None:
     by = [n.right for n in scene.here.nodes if isinstance(n, ast.BinOp) and isinstance(n.op, kinds)]
     if len(blocks) + len(by) != 1:
         return None
-    also = " A block has at least one element, also where the input has none." if blocks else ""
-    return {"by": ast.unparse([*blocks, *by][0]), "also": also}
+    name = ast.unparse([*blocks, *by][0])
+    block = bool(blocks) and "block" in name.lower()
+    return {"by": name, "also": " A block has at least one element, also where the input has none." * block}

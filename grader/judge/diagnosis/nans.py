@@ -11,12 +11,13 @@ from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.behind import behind, garbage
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
+from grader.judge.diagnosis.reductions import infinite_factor
+from grader.judge.diagnosis.running import runs_along
 from grader.judge.diagnosis.source import (
     EXPONENTIALS,
     called,
     calls,
     divides,
-    keeps_maximum,
     takes_maximum,
 )
 
@@ -47,7 +48,13 @@ def _made(trial: Trial, evidence: Evidence) -> Diagnosis:
             f"NaN comes out of numbers: the kernel makes it, by {how}, or {there}.",
             "what is subtracted and divided, and what is read before it is written",
         )
-    if not (called(evidence.source, EXPONENTIALS) and keeps_maximum(evidence.source)):
+    if line := infinite_factor(ast.parse(evidence.source)):
+        return (
+            f"NaN comes out of numbers: masked lanes of the load on line {line} hold Inf, by `other=`, and "
+            "tl.dot multiplies them. Load 0 there, and give the scores -inf by tl.where.",
+            f"line {line}",
+        )
+    if not runs_along(evidence.source):
         return f"The kernel makes this NaN itself: {how}.", "what is subtracted, divided and multiplied"
     return (
         f"The kernel makes this NaN itself: {how}. A running maximum that falls "

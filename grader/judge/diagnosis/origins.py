@@ -9,11 +9,13 @@ import torch
 
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis
-from grader.judge.diagnosis.fit import close, out_dtype
+from grader.judge.diagnosis.fit import close, out_dtype, wrong_dtype
 
 
 def is_zero_for_other(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> Diagnosis | None:
     """Wherever the result is wrong it is 0, and one and the same value belongs there."""
+    if not wrong_dtype(trial).is_floating_point:
+        return None  # a count or an index may be 0 for any reason
     wrong = got != want
     belongs = want[wrong]
     if not belongs.numel() or bool(wrong.all()) or bool(got[wrong].any()):

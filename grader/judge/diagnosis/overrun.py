@@ -10,6 +10,7 @@ from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.addresses import addresses
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.led import led
+from grader.judge.diagnosis.sides import by_name, unlimited
 from grader.judge.diagnosis.site import functions, last, parameters, spelled
 from grader.judge.diagnosis.source import accesses, keyword, limits, made, masked_at
 from grader.judge.diagnosis.starts import MOST, starts
@@ -23,22 +24,22 @@ def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
     others = [found for found in trial.findings if found.kind == "overrun"]
     finding = min(others, key=lambda found: bool(found.facts["masked"]))
     facts, look_at = finding.facts, "the mask of the store"
-    if facts["line"]:
-        look_at = f"the mask on line {facts['line']}{made(evidence.source, facts['line'])}"
+    line = _of_the_learner(facts, evidence)
+    if line:
+        look_at = f"the mask on line {line}{made(evidence.source, line)}"
     reason = finding.reason[0].upper() + finding.reason[1:]
-    masked = facts["masked"] or masked_at(evidence.source, facts["line"])
-    if facts["kind"] == "store" and masked and led(ast.parse(evidence.source), facts["line"]):
-        return (
-            f"{reason}: it stores where loaded numbers say.",
-            f"what the place on line {facts['line']} is made of",
-        )
-    elsewhere = facts["line"] and not accesses(evidence.source, facts["line"])
+    masked = facts["masked"] or masked_at(evidence.source, line)
+    if facts["kind"] == "store" and masked and led(ast.parse(evidence.source), line):
+        return f"{reason}: it stores where loaded numbers say.", f"what the place on line {line} is made of"
+    elsewhere = line and not accesses(evidence.source, line)
     if facts.get("beyond") and facts.get("tile") and (facts["masked"] or elsewhere):
-        return _starts_beyond(reason, facts, evidence)
-    if facts.get("beyond") and masked and _placed(evidence.source, facts["line"]):
-        return _starts_beyond(reason, facts, evidence)
+        return _starts_beyond(reason, facts, line, evidence)
+    if elsewhere:
+        return _by_another(reason, facts, line, evidence)
+    if facts.get("beyond") and masked and _placed(evidence.source, line):
+        return _starts_beyond(reason, facts, line, evidence)
     if facts["masked"]:
-        return _let_through(reason, facts, look_at, evidence.source)
+        return _let_through(reason, facts, look_at, line, evidence.source)
     if not facts.get("tile", True) and 1 < facts["itemsize"] == facts["step"]:
         return (
             f"{reason}: the offsets are {facts['itemsize']} times too large. "
@@ -50,19 +51,36 @@ def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
             f"{reason}, though it has a mask: here that lets every lane through. Which limit belongs in it?",
             look_at,
         )
-    if elsewhere:
-        return f"{reason}: the function that is called there goes past what it was given.", look_at
-    if facts["line"] and "mask" not in evidence.source:
-        look_at = f"the offsets on line {facts['line']}, and whether some lanes have no element"
+    if line and "mask" not in evidence.source:
+        look_at = f"the offsets on line {line}, and whether some lanes have no element"
     if facts["kind"] == "load":
         return f"Unmasked load: {finding.reason}. What lies there is not yours, and may be NaN.", look_at
     return f"Unmasked store: {finding.reason}, over whatever lies there.", look_at
 
 
-def _starts_beyond(reason: str, facts: dict[str, Any], evidence: Evidence) -> Diagnosis:
+def _of_the_learner(facts: dict[str, Any], evidence: Evidence) -> int:
+    """The line of the access; where it is handed out, the first that led there and is not. 0 is none."""
+    mine = (n for n in facts.get("callers", ()) if n not in evidence.given)
+    line: int = facts["line"]
+    return next(mine, line) if line in evidence.given else line
+
+
+def _by_another(reason: str, facts: dict[str, Any], line: int, evidence: Evidence) -> Diagnosis:
+    """A function, handed out or of another file, was handed what leads it out of the tensor."""
+    where = "there" if line == facts["line"] else f"on line {line}"
+    lines = sorted({line, *starts(evidence.source, line, evidence.given)})
+    return (
+        f"{reason}: the function that is called {where} goes past what it was given. A start, a limit or a "
+        "stride that it is handed is wrong.",
+        f"what line {line} hands over" if len(lines) == 1 else f"what is handed over there: {spelled(lines)}",
+    )
+
+
+def _starts_beyond(reason: str, facts: dict[str, Any], line: int, evidence: Evidence) -> Diagnosis:
     """Every lane that takes part lies outside, so no single limit is to blame."""
     tensor = facts["tensor"] or "the tensor"
-    lines = starts(evidence.source, facts["line"], evidence.given) if facts["line"] else []
+    lines = starts(evidence.source, line, evidence.given) if line else []
+    lines = lines or [line] * (line != facts["line"])
     return (
         f"{reason} in program {tuple(facts['program'])}, and nothing of it lies inside: the block starts "
         f"beyond it. A stride of another tensor does that, or a head, row or block number that {tensor} does "
@@ -73,20 +91,20 @@ def _starts_beyond(reason: str, facts: dict[str, Any], evidence: Evidence) -> Di
     )
 
 
-def _let_through(reason: str, facts: dict[str, Any], look_at: str, source: str) -> Diagnosis:
-    if facts["tile"] and facts["crowded"]:
+def _let_through(reason: str, facts: dict[str, Any], look_at: str, line: int, source: str) -> Diagnosis:
+    if facts["tile"] and (bare := unlimited(source, line)):
         return (
-            f"{reason}, though it has a mask: a tile's mask needs both sides, rows and columns, each with "
-            "its own limit; with both, a stride is another tensor's.",
-            look_at,
+            f"{reason}, though it has a mask: that limits one side of the tile, and not {bare[0]}. A tile's "
+            "mask needs both sides, rows and columns, each with its own limit.",
+            f"the mask on line {line}",
         )
     if facts["tile"]:
         return (
             f"{reason}, though it has a mask: a stride is wrong or multiplies the wrong offset, "
             "or a side of the mask has the wrong limit.",
-            f"which stride and which limit go with which offset{_made_of(source, facts['line'])}",
+            f"which stride and which limit go with which offset{_made_of(source, line)}",
         )
-    if not (launched := _handed(source, facts["line"])):
+    if not (launched := _handed(source, line)):
         return f"{reason}, though it has a mask: its limits are wrong.", look_at
     return (
         f"{reason}, though it has a mask: its limits are wrong, there or as the launch hands them over.",
@@ -95,11 +113,18 @@ def _let_through(reason: str, facts: dict[str, Any], look_at: str, source: str) 
 
 
 def _made_of(source: str, line: int) -> str:
-    """`: lines 20, 21 and 26`: where the addresses and the mask of an access are made."""
+    """`: lines 20, 21 and 26, and the launch on line 40`: where the addresses and the mask of an access are
+    made, and what they are made of is handed over. Where the names of strides and offsets fit, the address is
+    left out; where they do not, the launch.
+    """
     there = [one for one in addresses(ast.parse(source)) if one.line == line]
     moved = set[int]().union(*({*one.near, *one.far} for one in there))
-    lines = {*limits(source, line), *(moved - {line} or moved)}
-    return f": {spelled(sorted(lines))}" if 0 < len(lines) <= MOST else ""
+    right = by_name(source, line)
+    lines = {*limits(source, line), *(() if right else moved - {line} or moved)}
+    launched = [] if right is False else _handed(source, line)
+    said = [spelled(sorted(lines))] if 0 < len(lines) <= MOST else []
+    said += [f"the launch on {spelled(launched)}"] if launched else []
+    return f": {', and '.join(said)}" if said else ""
 
 
 def _placed(source: str, line: int) -> bool:

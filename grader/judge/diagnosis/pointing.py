@@ -12,21 +12,9 @@ from collections.abc import Iterator
 
 from grader.judge.diagnosis.handed import to_do
 from grader.judge.diagnosis.launched import NOBODY, Involved
+from grader.judge.diagnosis.outside import Where, call, each, grid, launch, outside
 from grader.judge.diagnosis.site import functions, in_kernels, jitted, last, spelled
-from grader.judge.diagnosis.spots import (
-    IN_KERNELS,
-    MOST,
-    OF_STORES,
-    OUTSIDE,
-    STORES,
-    Where,
-    call,
-    each,
-    exactly,
-    grid,
-    launch,
-    outside,
-)
+from grader.judge.diagnosis.spots import IN_KERNELS, MOST, OF_STORES, OUTSIDE, STORES, exactly
 
 MOST_PLACES = 2  # functions
 
@@ -54,7 +42,7 @@ def pointed(
         return f"{look_at}: {spelled(lines)}" if 0 < len(lines) <= MOST else look_at
     apart = [function for function in functions(tree) if function.name in part.elsewhere]
     given = given.union(*(_lines(function) for function in apart), _launches(tree, part.elsewhere))
-    lines = sorted(exactly(look_at, tree) - given)
+    lines = sorted(exactly(look_at, tree, given) - given)
     if not 0 < len(lines) <= MOST:
         lines = _worded(look_at, tree, given, part)
     if lines:
@@ -67,17 +55,17 @@ def pointed(
 
 
 def _worded(look_at: str, tree: ast.Module, given: frozenset[int], part: Involved) -> list[int]:
-    """The lines of all that its words speak of; where these are too many, of the first that is no more."""
+    """The lines of what its words speak of, in their order, as far as these are no more than MOST."""
     kernels = [*in_kernels(tree)]
-    found = [*_behind(look_at, IN_KERNELS, tree, kernels)]
-    if re.search(OF_STORES, look_at):
-        found.append({*part.stores} if part.stores else call(*STORES)(tree, kernels))
-    found += _behind(look_at, OUTSIDE, tree, outside(tree))
-    found = [lines - given for lines in found if lines - given]
-    several = sorted(set().union(*found))
-    if len(several) <= MOST:
-        return several
-    return next((sorted(lines) for lines in found if len(lines) <= MOST), [])
+    found = [*_behind(look_at, IN_KERNELS, tree, kernels), *_behind(look_at, OUTSIDE, tree, outside(tree))]
+    if word := re.search(OF_STORES, look_at):
+        stored = {*part.stores} if part.stores else call(*STORES)(tree, kernels)
+        found.append((word.start(), stored))
+    lines = set[int]()
+    for _, several in sorted(found, key=lambda one: one[0]):
+        if len(lines | several - given) <= MOST:
+            lines |= several - given
+    return sorted(lines)
 
 
 def _of_launcher(look_at: str) -> bool:
@@ -127,8 +115,8 @@ def _lines(function: ast.FunctionDef) -> set[int]:
 
 def _behind(
     look_at: str, words: tuple[tuple[str, Where], ...], tree: ast.Module, nodes: list[ast.AST]
-) -> Iterator[set[int]]:
-    """The lines of each word that stands there, where the file has some."""
+) -> Iterator[tuple[int, set[int]]]:
+    """The place of each word that stands there, and its lines, where the file has some."""
     for pattern, where in words:
-        if re.search(pattern, look_at) and (lines := where(tree, nodes)):
-            yield lines
+        if (word := re.search(pattern, look_at)) and (lines := where(tree, nodes)):
+            yield word.start(), lines

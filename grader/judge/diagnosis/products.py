@@ -6,6 +6,7 @@ there are m · n equations. Where k is too long for them, its products are count
 
 from __future__ import annotations
 
+import ast
 import itertools
 from dataclasses import dataclass
 
@@ -15,6 +16,8 @@ from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.judge.diagnosis.fit import MOST, close, out_dtype, wrong_output
+from grader.judge.diagnosis.reductions import scores
+from grader.judge.diagnosis.site import in_kernels, last
 
 CORNER = 24  # rows and columns of the output that serve as equations
 SPARE = 1.5  # equations for each unknown
@@ -50,7 +53,12 @@ def counted(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None
     uneven = [counts for counts in solved if len(counts.runs) > 1]
     if not uneven or len(solved) < MOST * len(sharp[:TRIALS]):
         return None  # where all products are counted twice, always, that is a factor
-    return *(_left_out(solved, uneven[0]) or _spell(uneven[0])), uneven[0].trial
+    told = _left_out(solved, uneven[0]) or _spell(uneven[0])
+    tree = ast.parse(evidence.source)
+    dots = {n.lineno for n in in_kernels(tree) if isinstance(n, ast.Call) and last(n.func) == "dot"}
+    if dots and dots == {*scores(tree)}:  # no loop adds them up
+        told = told[0], "the masks, and the block size"
+    return *told, uneven[0].trial
 
 
 @dataclass(frozen=True)

@@ -43,11 +43,17 @@ PROPERTIES: tuple[tuple[Callable[[Case], bool], str, str], ...] = (
 )
 
 
+GROSS = 0.2  # an error that no rounding of 16 bits explains, unless a sum is kept in them
 # Said of rounding, too, where some cases of 16 bits have luck.
 NARROW = (
     "Only 16-bit dtypes come out wrong: half precision is too low. Compute in fp32, .to(tl.float32), and "
     "round once, at the store.",
     ".to(tl.float32)",
+)
+BY_DTYPE = (
+    "Only 16-bit dtypes come out wrong, and by more than their rounding. What does the file do otherwise for "
+    "them: blocks, casts, a branch?",
+    "what goes by the dtype",
 )
 UNSHIFTED = (
     "Only 16-bit dtypes come out wrong, and no maximum is subtracted before exp(): weights exp(s) round in "
@@ -97,7 +103,10 @@ def in_common(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
             shifted = subtracts_maximum(evidence.source) or "lse" in trial.names
             weighs = called(evidence.source, {"dot"}) and sums_exponentials(evidence.source)
             weighs = weighs and not evidence.several
-            return UNSHIFTED if weighs and not shifted else _narrow(evidence.source)
+            if weighs and not shifted:
+                return UNSHIFTED
+            gross = len(errors) == len(evidence.failed) and min(errors) > GROSS
+            return BY_DTYPE if gross and not kept_low(evidence.source) else _narrow(evidence.source)
     return None
 
 

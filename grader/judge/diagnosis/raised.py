@@ -12,6 +12,7 @@ from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.autograd import of_autograd
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.returned import gives
+from grader.judge.diagnosis.sides import inner_block
 from grader.judge.diagnosis.site import function
 from grader.judge.diagnosis.slips import slip
 from grader.judge.diagnosis.wide import advice
@@ -33,6 +34,12 @@ def raised(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
     if told := slip(fault, evidence.source):
         return told.says, f"line {told.line}"
     said = finding.reason.removeprefix(f"{fault['type']}: ")
+    if (
+        fault["kind"] == "compile"
+        and "needs K >=" in said
+        and (name := inner_block(evidence.source, fault["line"]))
+    ):
+        return f"Triton cannot compile {line}: {said}. K is {name}.", f"where {name} is chosen"
     if fault["kind"] == "compile":
         return f"Triton cannot compile {line or 'a kernel'}: {said}", line or "the kernel"
     if fault["kind"] == "memory":

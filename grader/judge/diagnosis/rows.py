@@ -10,8 +10,12 @@ from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis
 from grader.judge.diagnosis.fit import close, out_dtype
 from grader.judge.diagnosis.launched import programs
+from grader.judge.diagnosis.reductions import scores
+from grader.judge.diagnosis.running import runs_along
+from grader.judge.diagnosis.site import spelled
 from grader.judge.diagnosis.source import called, calls, keyword
 
+FEW = 4  # lines to look at
 ROUNDING = 1e-2  # a factor so close to 1 is none
 
 
@@ -71,23 +75,19 @@ def _later_rows(trial: Trial, off: torch.Tensor) -> Diagnosis | None:
     )
 
 
-def _scores(source: str) -> str:
-    """Where products begin a sum of their own, and are not added to one."""
-    alone = [call for name, call in calls(source) if name == "dot" and len(call.args) < 3]
-    lines = sorted({call.lineno for call in alone if keyword(call, "acc") is None})
-    where = f": line {lines[0]}" if len(lines) == 1 else ""
-    return f"the scores of padding lanes{where}"
-
-
 def too_large_a_sum(source: str) -> Diagnosis:
     """Why the sum over a row may be too large, from what the source has."""
     others = [keyword(call, "other") for name, call in calls(source) if name == "load"]
     given = [ast.unparse(other) for other in others if other is not None]
+    rescale = runs_along(source)
+    either, or_not = ("Either l", "or a running sum was not rescaled.") if rescale else ("L", "")
     if called(source, {"dot"}):
+        lines = scores(ast.parse(source))
+        where = f": {spelled(lines)}" if 0 < len(lines) <= FEW else ""
         return (
-            " Either lanes that hold no element count: tl.dot gives them 0, and tl.where makes that -inf; or "
-            "a running sum was not rescaled.",
-            _scores(source),
+            f" {either}anes that hold no element count: tl.dot gives them 0, and tl.where makes that -inf"
+            f"{'; ' if rescale else '.'}{or_not}",
+            f"the scores of padding lanes{where}",
         )
     if given and all("inf" in other for other in given):
         return (
@@ -96,7 +96,7 @@ def too_large_a_sum(source: str) -> Diagnosis:
             "where sums are added",
         )
     return (
-        " Either lanes that hold no element count (`other=` must be neutral: -inf for a maximum, 0 for a "
-        "sum), or a running sum was not rescaled.",
+        f" {either}anes that hold no element count (`other=` must be neutral: -inf for a maximum, 0 for a "
+        f"sum){', ' if rescale else '.'}{or_not}",
         "other= of the masked load",
     )

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.behind import reached
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.flow import WEIGHTS, set_to
-from grader.judge.diagnosis.site import last, quoted
+from grader.judge.diagnosis.site import functions, last, quoted
 from grader.judge.diagnosis.source import calls
 
 Given = list[tuple[str, ast.expr]]  # variables, and what each is set to
@@ -37,6 +38,27 @@ def _loops(tree: ast.Module) -> list[ast.For]:
     """The innermost ones."""
     loops = [node for node in ast.walk(tree) if isinstance(node, ast.For)]
     return [loop for loop in loops if sum(isinstance(node, ast.For) for node in ast.walk(loop)) == 1]
+
+
+def runs_along(source: str) -> bool:
+    """Whether some loop takes a running maximum and exponentials as well: an online softmax, whose sums need
+    a rescale. In two passes they need none.
+    """
+    tree = ast.parse(source)
+    for loop in _loops(tree):
+        called = [last(n.func) for n in ast.walk(loop) if isinstance(n, ast.Call)]
+        bodies = [loop, *(f for f in functions(tree) if f.name in reached(called, tree))]
+        running = any(_running(node) for body in bodies for node in ast.walk(body))
+        if running and any(map(_exponentials, bodies)):
+            return True
+    return False
+
+
+def _running(node: ast.AST) -> bool:
+    """A maximum of two variables, and not of one and 0 as in a ReLU."""
+    if not (isinstance(node, ast.Call) and last(node.func) == "maximum"):
+        return False
+    return not any(isinstance(given, ast.Constant) for given in node.args)
 
 
 def inverse_rescale(source: str) -> ast.Call | None:
@@ -89,7 +111,7 @@ def _weighs(node: ast.expr, weights: set[str], shifts: set[str]) -> bool:
     return bool(_names(node) & weights) or any(_names(call) & shifts for call in _exponentials(node))
 
 
-def _exponentials(node: ast.expr) -> list[ast.Call]:
+def _exponentials(node: ast.AST) -> list[ast.Call]:
     return [n for n in ast.walk(node) if isinstance(n, ast.Call) and last(n.func) in WEIGHTS]
 
 

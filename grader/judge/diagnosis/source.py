@@ -54,7 +54,7 @@ def limits(source: str, line: int) -> list[int]:
             for node in ast.walk(function)
             if isinstance(node, ast.Assign)
             and any(isinstance(each, ast.Compare) for each in ast.walk(node.value))
-            if names & {target.id for target in node.targets if isinstance(target, ast.Name)}
+            if names & {n.id for target in node.targets for n in ast.walk(target) if isinstance(n, ast.Name)}
         }
     )
 
@@ -81,14 +81,6 @@ def takes_maximum(source: str) -> bool:
         name in ("max", "maximum") and isinstance(call.func, ast.Attribute) for name, call in calls(source)
     )
     return any(named)
-
-
-def keeps_maximum(source: str) -> bool:
-    """Whether a maximum may run along a loop: tl.maximum of two variables, not of one and 0 as in a ReLU."""
-    return any(
-        name == "maximum" and not any(isinstance(given, ast.Constant) for given in call.args)
-        for name, call in calls(source)
-    )
 
 
 def divides(source: str) -> bool:

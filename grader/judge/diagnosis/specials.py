@@ -17,8 +17,9 @@ from grader.judge.diagnosis.flow import (
     sums_exponentials,
 )
 from grader.judge.diagnosis.nans import nothing_seen, odd_input, out_of_numbers
+from grader.judge.diagnosis.reductions import first_maximum, scores
 from grader.judge.diagnosis.running import inverse_rescale
-from grader.judge.diagnosis.site import last, quoted
+from grader.judge.diagnosis.site import last, quoted, spelled
 from grader.judge.diagnosis.source import (
     EXPONENTIALS,
     adds_to_garbage,
@@ -27,6 +28,7 @@ from grader.judge.diagnosis.source import (
     takes_maximum,
 )
 
+MOST = 4  # lines to look at
 EXTREMA = {"max", "min", "maximum", "minimum"}
 FP16_ENDS: Diagnosis = (
     "Values overflow: fp16 ends at 65504, and a product or a sum in fp16 goes past it. Compute in fp32, and "
@@ -63,14 +65,31 @@ def special(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
     exponential = called(evidence.source, EXPONENTIALS) and subtracts_maximum(evidence.source)
     reduces = math.isinf(got) or called(evidence.source, {"max"})  # tl.maximum may be of anything
     if values == "negative" and exponential and reduces:
-        return (
-            f"All-negative rows underflow to {'log(0)' if math.isinf(got) else '0 / 0'}: a maximum sees a 0, "
-            "of a masked lane or that it starts from.",
-            "other= of the masked load, and the first maximum",
-        )
+        return _sees_zero("log(0)" if math.isinf(got) else "0 / 0", evidence.source)
     if values == "normal" or finding.kind == "nan":
         return odd_input(trial, finding) or _plain(trial, finding, evidence)
     return None
+
+
+def _sees_zero(to: str, source: str) -> Diagnosis:
+    """Where a maximum of negative numbers may meet a 0: in its start, in padded scores, or in a load."""
+    tree, underflow = ast.parse(source), f"All-negative rows underflow to {to}: a maximum sees a 0"
+    if first := first_maximum(tree):
+        return (
+            f"{underflow}, that {first[0]} starts from on line {first[1]}. Start from -inf.",
+            f"line {first[1]}",
+        )
+    lines = scores(tree)
+    if 0 < len(lines) <= MOST:
+        return (
+            f"{underflow}, that it starts from or of lanes without an element: tl.dot gives those 0, and "
+            "tl.where makes that -inf.",
+            f"the scores of padding lanes: {spelled(lines)}",
+        )
+    return (
+        f"{underflow}, of a masked lane or that it starts from.",
+        "other= of the masked load, and the first maximum",
+    )
 
 
 def _dropped(got: float, source: str) -> Diagnosis | None:
@@ -164,6 +183,12 @@ def _plain(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
         return None
     if trial.case.dtype == torch.float16 and not idle and not exponential:
         return FP16_ENDS
+    if exponential and takes_maximum(evidence.source) and finding.facts["got"] > 0:
+        return (
+            "Inf comes out of finite numbers: exp() of a large one is Inf. Is the maximum of the very "
+            "numbers that exp() is given subtracted from them first?",
+            "the argument of exp, and the maximum",
+        )
     if not idle:
         return (
             f"{'Inf' if finding.facts['got'] > 0 else '-Inf'} comes out of finite numbers: a "

@@ -4,32 +4,28 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
 
-from grader.judge.diagnosis.addresses import addresses, assignments, strided, unstrided
+from grader.judge.diagnosis.addresses import addresses, assignments, passed_on, strided, unstrided
 from grader.judge.diagnosis.eager import computes, signs
 from grader.judge.diagnosis.flow import meets_data
+from grader.judge.diagnosis.kept import for_products
+from grader.judge.diagnosis.outside import (
+    Where,
+    block_sizes,
+    by_dtype,
+    call,
+    chosen,
+    each,
+    grids,
+    handed_over,
+    kept,
+    launch,
+    outside,
+)
 from grader.judge.diagnosis.site import assigned, function, functions, in_kernels, jitted, last, parameters
 from grader.judge.diagnosis.source import EXPONENTIALS
 
 MOST = 4  # lines; more are no place to look at
-
-Where = Callable[[ast.Module, list[ast.AST]], set[int]]  # of a file, or of all that stands in a part of it
-
-
-def each(fits: Callable[[ast.AST], bool]) -> Where:
-    """The lines of the nodes that fit."""
-    return lambda _, nodes: {node.lineno for node in nodes if fits(node) and hasattr(node, "lineno")}
-
-
-def call(*names: str) -> Where:
-    return each(lambda node: isinstance(node, ast.Call) and last(node.func) in names)
-
-
-def outside(tree: ast.Module) -> list[ast.AST]:
-    """All that stands in no kernel."""
-    inside = {id(node) for node in in_kernels(tree)}
-    return [node for node in ast.walk(tree) if id(node) not in inside]
 
 
 def _given(name: str) -> Where:
@@ -44,28 +40,14 @@ def _operator(*kinds: type[ast.operator]) -> Where:
     return each(lambda node: isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, kinds))
 
 
-def launch(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript)
-
-
-def _grids(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
-    """Where grids are made: at the launch, or under names that stand there."""
-    launches = [node for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript)]
-    return set().union(*(grid(launch, tree) for launch in launches))
-
-
-def grid(launch: ast.Call, tree: ast.Module) -> set[int]:
-    place = launch.func.slice if isinstance(launch.func, ast.Subscript) else launch
-    names = {n.id for n in ast.walk(place) if isinstance(n, ast.Name)}
-    made = {n.lineno for n in ast.walk(tree) if isinstance(n, ast.Assign) and names & assigned(n)}
-    return {launch.lineno, place.lineno} | made
+def _named_mask(node: ast.AST) -> bool:
+    """A mask where it is made under a name that says so."""
+    return isinstance(node, ast.Assign) and any("mask" in ast.unparse(target) for target in node.targets)
 
 
 def _mask(node: ast.AST) -> bool:
-    """A mask where it is made: in the access, or under a name that says so."""
-    if isinstance(node, ast.keyword):
-        return node.arg == "mask" and not isinstance(node.value, ast.Name)
-    return isinstance(node, ast.Assign) and any("mask" in ast.unparse(target) for target in node.targets)
+    """A mask where it is made in the access."""
+    return isinstance(node, ast.keyword) and node.arg == "mask" and not isinstance(node.value, ast.Name)
 
 
 def _to_float(node: ast.AST) -> bool:
@@ -74,35 +56,33 @@ def _to_float(node: ast.AST) -> bool:
     return called and not re.search(r"\bu?int\d*", ast.unparse(node).rpartition("(")[2])
 
 
-def _kept(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
-    """Where a forward() hands something to its backward()."""
-    stored = each(
-        lambda n: isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store) and last(n.value) == "ctx"
-    )
-    return call("save_for_backward")(tree, nodes) | stored(tree, nodes)
-
-
 def _conversions(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
-    """To floats; where there is none, what wants one before it: what adds up."""
-    return each(_to_float)(tree, nodes) or call("sum", "dot", "cumsum")(tree, nodes)
+    """To floats, but of what a product is given; where none is, what wants one before it: what adds up."""
+    wanted = for_products(tree)
+    return each(lambda n: _to_float(n) and id(n) not in wanted)(tree, nodes) or call("sum", "dot", "cumsum")(
+        tree, nodes
+    )
 
 
 def _masks(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
     """Where masks are made; and accesses of blocks that have none, where others have one."""
-    made, every = each(_mask)(tree, nodes), addresses(tree)
+    made, every = each(_mask)(tree, nodes) | each(_named_mask)(tree, nodes), addresses(tree)
     bare = {one.line for one in every if one.block and not one.masked}
     return made | (bare if made or any(one.masked for one in every) else set())
 
 
-def _moved(name: str, tree: ast.Module) -> set[int]:
-    """Where the addresses of loads are made, of a tensor if a pointer is called so; more than MOST: without a
-    stride, where others have one.
+def _moved(name: str, tree: ast.Module, given: frozenset[int]) -> set[int]:
+    """Where the addresses of loads are made, of a tensor if a pointer is called so, or where a function is
+    handed that pointer; more than MOST: without a stride, where others have one.
     """
     loads = [one for one in addresses(tree) if one.kind == "load"]
     others = {f"{other}_ptr" for other in _beside(name, tree)}
     mine = [one for one in loads if f"{name}_ptr" in one.pointers]
+    if not mine and (passed := passed_on(f"{name}_ptr", tree) - given):
+        return passed
     loads = mine or [one for one in loads if not one.pointers & others]
-    moved = [pair for one in loads for pair in (*one.far.items(), *one.near.items())]
+    pairs = (pair for one in loads for pair in (*one.far.items(), *one.near.items()))
+    moved = [pair for pair in pairs if pair[0] not in given]
     every = {line: names for line, names in moved if len(names) > 2} or dict(moved)
     bare = {line for line, names in every.items() if not any("stride" in name for name in names)}
     return set(every) if len(every) <= MOST else bare
@@ -120,12 +100,29 @@ def _strides(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
     return _named("stride")(tree, nodes) or moved & _operator(ast.Mult)(tree, nodes)
 
 
+def _strides_of(names: list[str], tree: ast.Module, given: frozenset[int]) -> set[int]:
+    """Where strides of these tensors or their addresses stand in kernels, and where a launcher takes
+    these.
+    """
+    used = _named(rf"^stride_({'|'.join(names)})[a-z0-9]?$")(tree, [*in_kernels(tree)])
+    taken = (n for n in outside(tree) if isinstance(n, ast.Attribute) and n.attr == "stride")
+    used |= {n.lineno for n in taken if last(n.value) in names}
+    return used.union(*(_moved(name, tree, given) for name in names))
+
+
 def _numbers(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
     """Where numbers are divided as integers, and by what; where none are, where programs get theirs."""
     divided = [n for n in nodes if isinstance(n, ast.BinOp) and isinstance(n.op, ast.FloorDiv | ast.Mod)]
     by = {n.id for node in divided for n in ast.walk(node.right) if isinstance(n, ast.Name)}
     made = {n.lineno for n in nodes if isinstance(n, ast.Assign) and assigned(n) & by}
     return made | {node.lineno for node in divided} or call("program_id")(tree, nodes)
+
+
+def _limits(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
+    """Where it is made from, to and by what loops count."""
+    ends = [n.iter if isinstance(n, ast.For) else n.test for n in nodes if isinstance(n, ast.For | ast.While)]
+    names = {n.id for end in ends for n in ast.walk(end) if isinstance(n, ast.Name)}
+    return {n.lineno for n in nodes if isinstance(n, ast.Assign) and assigned(n) & names}
 
 
 def _stored_strides(tree: ast.Module) -> set[int]:
@@ -153,6 +150,7 @@ STORES = ("store", "atomic_add", "atomic_max", "atomic_min")
 # What a look_at speaks of, and what of a kernel that is.
 IN_KERNELS: tuple[tuple[str, Where], ...] = (
     ("other=", _given("other")),
+    (r"\bmasks?\b", each(_named_mask)),
     (r"\bmasks?\b", _masks),
     ("tl.program_id", call("program_id")),
     ("program's number", _numbers),
@@ -165,34 +163,44 @@ IN_KERNELS: tuple[tuple[str, Where], ...] = (
     (r"\bscale\b", _named("scale")),
     (r"cast|\.to\(|dtype", _conversions),
     ("stride", _strides),
-    (r"\boffsets?\b|block size|start of", call("arange")),
+    (r"\boffsets?\b|start of", call("arange")),
     (r"\bloops?\b|comes back to|carries", each(lambda node: isinstance(node, ast.For | ast.While))),
+    ("starts and ends", _limits),
     ("loads?|read before", call("load")),
 )
 OF_STORES = r"stored?\b|element|formula|factor|constant|result"
 # And what of the rest of the file.
 OUTSIDE: tuple[tuple[str, Where], ...] = (
-    (r"\bgrid\b", _grids),
+    (r"\bgrid\b", grids),
     (r"launch\b|hands over", each(launch)),
+    ("hands them over", handed_over),
     ("torch.empty|allocation|memory", call("empty", "empty_like", "new_empty")),
     ("torch call", computes),
     ("launcher", each(launch)),
+    ("block size", block_sizes),
+    ("goes by the dtype", by_dtype),
     ("prune_configs_by", _given("prune_configs_by")),
     ("key=", _given("key")),
     ("autotuner|configs$", call("autotune")),
     (r"\bapply\b", call("apply")),
-    (r"\bctx\b", _kept),
+    (r"\bctx\b", kept),
     ("returns?", each(lambda node: isinstance(node, ast.Return))),
 )
 
 
-def exactly(look_at: str, tree: ast.Module) -> set[int]:
-    """The lines of what is named by itself: a tensor's address, a store's strides, a method of torch's."""
+def exactly(look_at: str, tree: ast.Module, given: frozenset[int]) -> set[int]:
+    """The lines of what is named by itself: a tensor's address, a store's strides, a method of torch's.
+
+    Args:
+        given: lines that are handed out, in the place of which others are named.
+    """
     if found := re.search(r"address of (\w+)", look_at):
-        return _moved(found[1], tree)
+        return _moved(found[1], tree, given)
     if found := re.search(r"the load of (\w+) in (\w+)", look_at):
         loads = addresses(function(tree, found[2]) or ast.Module([], []))
         return {one.line for one in loads if one.kind == "load" and found[1] in one.names}
+    if found := re.search(r"where (\w+) is chosen", look_at):
+        return chosen(found[1], tree)
     if "tl.rand" in look_at and (lines := _drawn(tree)):
         return lines
     if look_at.startswith("the dtype of "):
@@ -200,6 +208,10 @@ def exactly(look_at: str, tree: ast.Module) -> set[int]:
         return set().union(*(_allocated(name, tree) for name in names))
     if re.search(r"strides? (in|of) the store", look_at):
         return _stored_strides(tree)
+    if (found := re.search(r"the strides of (\w+)(?: and (\w+))? are used", look_at)) and (
+        lines := _strides_of([name for name in found.groups() if name], tree, given)
+    ):
+        return lines
     if "stride" in look_at and (lines := unstrided(tree, "load")):
         return lines
     if look_at.startswith("which stride"):

@@ -59,5 +59,9 @@ def _set(node: ast.Assign | ast.AugAssign) -> set[str]:
 
 
 def _counts(value: ast.expr) -> bool:
-    operators = (n.op for n in ast.walk(value) if isinstance(n, ast.BinOp))
-    return any(isinstance(operator, ast.Mult | ast.FloorDiv | ast.Mod) for operator in operators)
+    """Whether something is multiplied or divided in it, by tl.cdiv too."""
+    nodes = [*ast.walk(value)]
+    operators = (n.op for n in nodes if isinstance(n, ast.BinOp))
+    return any(isinstance(operator, ast.Mult | ast.FloorDiv | ast.Mod) for operator in operators) or any(
+        isinstance(n, ast.Call) and last(n.func) == "cdiv" for n in nodes
+    )

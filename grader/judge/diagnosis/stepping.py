@@ -13,7 +13,7 @@ from grader.case import readable
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Evidence, Speech
-from grader.judge.diagnosis.suspects import KINDS, explains
+from grader.judge.diagnosis.suspects import KINDS, explained, placed
 
 LARGEST = 1 << 15  # elements of the arguments: the reference is tried many times
 NUMBERS = 3  # that a result has at least, to tell one input from another
@@ -38,8 +38,9 @@ def misread(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None
     for tried in [t for t in alike if t.findings[0].kind in KINDS and _small(t) and _tells(t)][:TRIED]:
         for step in _steps(tried):
             wrong = _read(tried, step)
-            if wrong and explains(wrong, tried):
-                return *_told(tried, step), tried
+            if wrong and (found := explained(wrong, tried, backward=False)):
+                sentence, look_at = _told(tried, step)
+                return placed(sentence, found), look_at, tried
     return None
 
 

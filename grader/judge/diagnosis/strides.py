@@ -10,10 +10,12 @@ import torch
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.addresses import strided
-from grader.judge.diagnosis.evidence import Diagnosis, Evidence
+from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.judge.diagnosis.precision import CLOSE, relative
+from grader.judge.diagnosis.stepping import misread
 
 KINDS = ("overrun", "unwritten", "values", "nan", "inf", "special")
+FEW = 2  # inputs that a sentence names
 
 
 STORED = (
@@ -23,7 +25,7 @@ STORED = (
 )
 
 
-def strides(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
+def strides(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | Speech | None:
     """All that fails has an input that is not contiguous, and inputs that are contiguous pass."""
     if not _marks(_scattered, evidence):
         return None
@@ -32,15 +34,27 @@ def strides(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
     if finding.kind == "unwritten" and strided(ast.parse(evidence.source), "store"):
         return STORED
     if finding.kind in KINDS and not _no_stride(trial, finding):
-        which = "Only contiguous inputs come out right"
-        if any(map(_scattered, evidence.passed)):
-            which = "Of the inputs that are not contiguous, some come out wrong"
-        return (
-            f"{which}: a stride is ignored, taken for granted or another tensor's, or a mask compares "
-            "offsets with a stride in them.",
-            "the strides that the launcher hands over, the offsets that use them, and the masks",
-        )
+        return misread(trial, finding, evidence) or _ignored(evidence)
     return None
+
+
+def _ignored(evidence: Evidence) -> Diagnosis:
+    """Of no input is it known how it was read; but which are not contiguous in all that fails may say it."""
+    which = "Only contiguous inputs come out right"
+    if any(map(_scattered, evidence.passed)):
+        which = "Of the inputs that are not contiguous, some come out wrong"
+    first, *others = map(_apart, evidence.failed)
+    names = [name for name in first if all(name in other for other in others)]
+    of, every = "", ""
+    if 0 < len(names) <= FEW:
+        listed = " and ".join(names)
+        of = f" of {listed}"
+        every = f" In every case that fails {listed} {'is' if len(names) == 1 else 'are'} not."
+    return (
+        f"{which}: a stride is ignored, taken for granted or another tensor's, or a mask compares offsets "
+        f"with a stride in them.{every}",
+        f"where the strides{of} are used, and where the launcher hands them over",
+    )
 
 
 def upstream(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
@@ -91,7 +105,13 @@ def _marks(has: Callable[[Trial], bool], evidence: Evidence) -> bool:
 
 
 def _scattered(trial: Trial) -> bool:
-    return any(isinstance(value, torch.Tensor) and not value.is_contiguous() for value in trial.arguments)
+    return bool(_apart(trial))
+
+
+def _apart(trial: Trial) -> list[str]:
+    """The inputs that are not contiguous."""
+    named = zip(trial.names, trial.arguments, strict=True)
+    return [name for name, value in named if isinstance(value, torch.Tensor) and not value.is_contiguous()]
 
 
 def _handed_down(trial: Trial) -> bool:

@@ -20,7 +20,7 @@ from grader.judge.diagnosis.evidence import Evidence, Speech
 from grader.judge.diagnosis.fit import FIT
 from grader.judge.diagnosis.launched import launches
 from grader.judge.diagnosis.site import function as function_of
-from grader.judge.diagnosis.site import last
+from grader.judge.diagnosis.site import in_kernels, last
 from grader.judge.diagnosis.source import has_subject
 
 KINDS = ("values", "nan", "inf", "special", "scalar", "unwritten")  # the last of what is changed in place
@@ -29,6 +29,7 @@ HALF = 0.5  # of what fails alike
 THIRD = 0.33  # of it, where a suspect explains the first: a mistake may show otherwise in other cases
 CLEARER = 0.25  # a suspect must leave at most this share of the distance to the truth
 OUTPUTS = {"o", "lse", "both", "Both"}  # words that speak of outputs, beside their names
+OF_LOOPS = r"\bloops?\b|\b(blocks?|keys|queries)\b.* left out"
 
 
 @dataclass(frozen=True)
@@ -54,15 +55,15 @@ def suspected(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | No
     """
     alike = (t for t in evidence.failed if t.challenge is trial.challenge and t.answer and not t.rows)
     wrong = [t for t in alike if t.findings[0].kind in KINDS]
-    explained = {
-        sentence: [one for other in wrong if (one := _explained(function, other))]
+    found = {
+        sentence: [one for other in wrong if (one := explained(function, other))]
         for sentence, function in trial.challenge.suspects.items()
         if has_subject(sentence, evidence.source)
     }
-    whole = {sentence: [one for one in ones if not one.right] for sentence, ones in explained.items()}
+    whole = {sentence: [one for one in ones if not one.right] for sentence, ones in found.items()}
     parts = {
         sentence: [one for one in ones if one.right]
-        for sentence, ones in explained.items()
+        for sentence, ones in found.items()
         if not _names_an_output(sentence, trial)
     }
     return _best(whole, wrong, trial, evidence) or _best(parts, wrong, trial, evidence)
@@ -73,29 +74,34 @@ def _best(
 ) -> Speech | None:
     """The suspect that explains most of the wrong trials, and no passed one refutes."""
     ranked = []
-    for sentence, explained in found.items():
-        early = bool(explained) and explained[0].trial is first
-        alike = _like(explained[0].trial, wrong) if explained else []
+    for sentence, ones in found.items():
+        early = bool(ones) and ones[0].trial is first
+        alike = _like(ones[0].trial, wrong) if ones else []
         share = THIRD if early else HALF
-        if not explained or sum(one.trial in alike for one in explained) < share * len(alike):
+        if not ones or sum(one.trial in alike for one in ones) < share * len(alike):
             continue
         function = first.challenge.suspects[sentence]
-        if early or len(explained) >= HALF * len(wrong) or _differs(function, first, explained[0].given):
-            ranked.append((early, len(explained), sentence))
+        if early or len(ones) >= HALF * len(wrong) or _differs(function, first, ones[0].given):
+            ranked.append((early, len(ones), sentence))
     most = max((count for _, count, _ in ranked), default=0)
     # The first case alone may be a special one, such as a single column.
     ranked.sort(key=lambda one: (one[0] and one[1] >= HALF * most, one[1]), reverse=True)
     for *_, sentence in ranked:
-        explained = found[sentence]
-        if not _refuted(explained[0].trial.challenge.suspects[sentence], explained, evidence):
-            owner = explained[0].trial
-            return _placed(sentence, explained[0]), _formula(owner, evidence.source), owner
+        ones = found[sentence]
+        if not _refuted(ones[0].trial.challenge.suspects[sentence], ones, evidence):
+            owner = ones[0].trial
+            said = placed(_of_blocks(sentence, evidence.source), ones[0])
+            return said, _formula(sentence, owner, evidence.source), owner
     return None
 
 
-def _formula(trial: Trial, source: str) -> str:
-    """The formula, and where it stands: in the one kernel behind it, its launches, or the function."""
+def _formula(sentence: str, trial: Trial, source: str) -> str:
+    """The loop where the sentence is about one; else the formula, and where it stands: in the one kernel
+    behind it, its launches, or the function.
+    """
     tree = ast.parse(source)
+    if re.search(OF_LOOPS, sentence) and any(isinstance(n, ast.For | ast.While) for n in in_kernels(tree)):
+        return "the loop, where it starts and ends"
     known = behind(trial, tree)
     if known and not known.stores:  # no kernel did: something else was returned
         return (
@@ -114,18 +120,24 @@ def _formula(trial: Trial, source: str) -> str:
     return f"the formula in {found.name}, from line {found.lineno} on{launch}"
 
 
+def _of_blocks(sentence: str, source: str) -> str:
+    """The sentence; without the size of its blocks where the source has no such number."""
+    numbers = {str(n.value) for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Constant)}
+    return re.sub(
+        r" ?\(Blocks of (\d+)[a-z ]*\.\)$", lambda size: size[0] if size[1] in numbers else "", sentence
+    )
+
+
 def _names_an_output(sentence: str, trial: Trial) -> bool:
     named = {*OUTPUTS, *trial.results, *(f"d{name}" for name in trial.names)} - set(trial.names)
     return bool(named & set(re.findall(r"\w+", sentence)))
 
 
-def _placed(sentence: str, explained: Explained) -> str:
+def placed(sentence: str, one: Explained) -> str:
     """The sentence, and of which outputs it is true, where some are right."""
-    if not explained.right:
+    if not one.right:
         return sentence
-    given, right = (
-        " and ".join(_names(explained.trial, which)) for which in (explained.given, explained.right)
-    )
+    given, right = (" and ".join(_names(one.trial, which)) for which in (one.given, one.right))
     return f"In {given}, not in {right}: {sentence}"
 
 
@@ -141,13 +153,13 @@ def _like(trial: Trial, others: list[Trial]) -> list[Trial]:
     return [other for other in alike if other.case.dtype == trial.case.dtype]
 
 
-def _refuted(function: Callable[..., Any], explained: list[Explained], evidence: Evidence) -> bool:
+def _refuted(function: Callable[..., Any], ones: list[Explained], evidence: Evidence) -> bool:
     """Whether a suspect is wrong in a case like the first it explains, and no smaller, that passed.
 
     In another dtype, or for fewer elements, a kernel may take other blocks: there a suspect is refuted where
     it is wrong in more cases of its dtype that passed than it explains.
     """
-    first, given = explained[0].trial, explained[0].given
+    first, given = ones[0].trial, ones[0].given
     passed = [t for t in evidence.passed if t.challenge is first.challenge and t.answer and not t.rows]
     passed = [t for t in passed if not t.case.gpu]  # a million rows have one in which a wrong formula shows
     passed = [t for t in passed if t.case.dtype == first.case.dtype and not _empty(t)]
@@ -155,11 +167,11 @@ def _refuted(function: Callable[..., Any], explained: list[Explained], evidence:
     against = [other for other in passed if _differs(function, other, given)]
     if any(o.case.values == first.case.values and _elements(o) >= _elements(first) for o in against):
         return True
-    return len(against) > sum(one.trial.case.dtype == first.case.dtype for one in explained)
+    return len(against) > sum(one.trial.case.dtype == first.case.dtype for one in ones)
 
 
 def _empty(trial: Trial) -> bool:
-    """Whether an input has no elements: a suspect need not know what to do there, and says nothing."""
+    """Whether an input has no elements: a suspect need not know what to do there."""
     return any(isinstance(value, torch.Tensor) and not value.numel() for value in trial.arguments)
 
 
@@ -185,18 +197,21 @@ def _unlike(want: Expected) -> float:
     return share * float(want.exact.double().nan_to_num(posinf=0.0, neginf=0.0).norm())
 
 
-def _explained(function: Callable[..., Any], trial: Trial) -> Explained | None:
-    """Each output is what the suspect gives, or right; one that it gives is far from what is right."""
+def explained(function: Callable[..., Any], trial: Trial, backward: bool = True) -> Explained | None:
+    """Each output, if `backward` each gradient too, is what the suspect gives, or right; one that it gives is
+    far from what is right.
+    """
     assert trial.answer is not None
     if trial.findings[0].kind == "scalar":
         return Explained(trial, (), ()) if _returned(trial) == function(*trial.arguments) else None
-    guesses = suspect(trial.in_calls(function), trial.arguments, trial.kept, trial.upstream, trial.of)
-    outputs = trial.answer.outputs
+    upstream, of = (trial.upstream, trial.of) if backward else ((), ())
+    guesses = suspect(trial.in_calls(function), trial.arguments, trial.kept, upstream, of)
+    outputs = trial.answer.outputs if backward else trial.answer.outputs[: trial.asked_for]
     if len(guesses) != len(outputs) or any(g.shape != o.shape for g, o in zip(guesses, outputs, strict=True)):
         return None
     wrong = {found.facts.get("result") for found in trial.findings}
     told_apart, right = False, []
-    for number, (out, guess, want) in enumerate(zip(outputs, guesses, _wanted(trial), strict=True)):
+    for number, (out, guess, want) in enumerate(zip(outputs, guesses, _wanted(trial), strict=False)):
         off = _distance(out, guess)
         if off > _allowed(guess, want.dtype):
             if number in wrong:
@@ -207,19 +222,6 @@ def _explained(function: Callable[..., Any], trial: Trial) -> Explained | None:
         told_apart |= off <= CLEARER * distance and distance > 0
     given = [number for number in range(len(outputs)) if number in wrong or not right]
     return Explained(trial, tuple(given), tuple(right)) if told_apart else None
-
-
-def explains(function: Callable[..., Any], trial: Trial) -> bool:
-    """Whether all that was returned, gradients aside, is what a wrong function gives, not what is right."""
-    assert trial.answer is not None
-    guesses = suspect(function, trial.arguments, trial.kept, (), ())
-    triples = [*zip(trial.answer.outputs, guesses, _wanted(trial), strict=False)]
-    if len(triples) < trial.asked_for or any(out.shape != guess.shape for out, guess, _ in triples):
-        return False
-    if any(_distance(out, guess) > _allowed(guess, want.dtype) for out, guess, want in triples):
-        return False
-    apart = [(_distance(out, guess), _distance(out, want.exact)) for out, guess, want in triples]
-    return any(near <= CLEARER * far and far > 0 for near, far in apart)
 
 
 def _returned(trial: Trial) -> int | float | bool | None:

@@ -10,6 +10,7 @@ from grader.judge.case.trial import Trial
 from tests.judge.tried import told, tried
 
 MAX, RUNNING, RELU = "m = tl.max(x)\n", "m = tl.maximum(m, tl.max(x))\n", "y = tl.maximum(x, 0.0)\n"
+ONLINE = "for start in range(n):\n    m = tl.maximum(m, tl.max(x))\n    y = tl.exp(x)\n"
 LOAD, EXP, EMPTY = "x = tl.load(x_ptr)\n", "y = tl.exp(x)\n", "out = torch.empty_like(x)\n"
 
 
@@ -22,10 +23,11 @@ def not_a_number(sliced: bool = False, values: str = "normal") -> Trial:
     ("source", "sliced", "says"),
     [
         (
-            LOAD + RUNNING + EXP,
+            LOAD + ONLINE,
             False,
             "The kernel makes this NaN itself: Inf - Inf, Inf / Inf, 0 / 0 or 0 · Inf. A running maximum",
         ),
+        (LOAD + RUNNING + EXP, False, "The kernel makes this NaN itself"),
         (LOAD + EXP, False, "The kernel makes this NaN itself"),
         (LOAD + MAX + RELU + EXP, False, "The kernel makes this NaN itself"),
         (LOAD, False, "The kernel makes this NaN itself: Inf - Inf, Inf / Inf, 0 / 0 or 0 · Inf."),
@@ -39,7 +41,7 @@ def test_a_nan_is_laid_to_the_kernel_alone_where_none_can_be_loaded(
 ) -> None:
     sentence = told(not_a_number(sliced), source=source)
     assert says in sentence
-    assert ("running maximum" in sentence) == (RUNNING in source)
+    assert ("running maximum" in sentence) == (ONLINE in source)
 
 
 @pytest.mark.parametrize(

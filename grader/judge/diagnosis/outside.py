@@ -1,0 +1,81 @@
+"""What stands outside of kernels: launches, grids, and what a launcher chooses and hands over."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from grader.judge.diagnosis.site import assigned, in_kernels, last
+
+Where = Callable[[ast.Module, list[ast.AST]], set[int]]  # of a file, or of all that stands in a part of it
+
+
+def each(fits: Callable[[ast.AST], bool]) -> Where:
+    """The lines of the nodes that fit."""
+    return lambda _, nodes: {node.lineno for node in nodes if fits(node) and hasattr(node, "lineno")}
+
+
+def call(*names: str) -> Where:
+    return each(lambda node: isinstance(node, ast.Call) and last(node.func) in names)
+
+
+def outside(tree: ast.Module) -> list[ast.AST]:
+    """All that stands in no kernel."""
+    inside = {id(node) for node in in_kernels(tree)}
+    return [node for node in ast.walk(tree) if id(node) not in inside]
+
+
+def launch(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript)
+
+
+def grids(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
+    """Where grids are made: at the launch, or under names that stand there."""
+    launches = [node for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript)]
+    return set().union(*(grid(launch, tree) for launch in launches))
+
+
+def grid(launch: ast.Call, tree: ast.Module) -> set[int]:
+    place = launch.func.slice if isinstance(launch.func, ast.Subscript) else launch
+    names = {n.id for n in ast.walk(place) if isinstance(n, ast.Name)}
+    made = {n.lineno for n in ast.walk(tree) if isinstance(n, ast.Assign) and names & assigned(n)}
+    return {launch.lineno, place.lineno} | made
+
+
+def kept(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
+    """Where a forward() hands something to its backward()."""
+    stored = each(
+        lambda n: isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store) and last(n.value) == "ctx"
+    )
+    return call("save_for_backward")(tree, nodes) | stored(tree, nodes)
+
+
+def block_sizes(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
+    """Where a launcher chooses a block; where none does, the blocks themselves."""
+    return chosen("BLOCK", tree) or call("arange")(tree, [*in_kernels(tree)])
+
+
+def by_dtype(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
+    """Where a launcher compares or looks up a dtype, or its size."""
+    asked = [n for n in nodes if isinstance(n, ast.Compare | ast.Subscript)]
+    words = ("dtype", "itemsize", "element_size")
+    return {
+        n.lineno for n in asked if any(isinstance(m, ast.Attribute) and m.attr in words for m in ast.walk(n))
+    }
+
+
+def chosen(start: str, tree: ast.Module) -> set[int]:
+    """Where names that start so get what is no other name, outside of kernels."""
+    lines = set[int]()
+    for node in outside(tree):
+        if isinstance(node, ast.Assign) and any(name.startswith(start) for name in assigned(node)):
+            lines.add(node.lineno)
+        if isinstance(node, ast.keyword) and str(node.arg).startswith(start):
+            lines |= set() if isinstance(node.value, ast.Name) else {node.lineno}
+    return lines
+
+
+def handed_over(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
+    """Where a launcher takes strides; in a file that takes none, where it launches."""
+    taken = each(lambda n: isinstance(n, ast.Attribute) and n.attr == "stride")(tree, nodes)
+    return taken or each(launch)(tree, nodes)

@@ -1,0 +1,84 @@
+"""Along what a softmax takes its maximum and its sum, what that starts from, and what it is given."""
+
+from __future__ import annotations
+
+import ast
+
+from grader.judge.case.compare import Finding
+from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.evidence import Diagnosis, Evidence
+from grader.judge.diagnosis.flow import weighed
+from grader.judge.diagnosis.site import assigned, in_kernels, last
+from grader.judge.diagnosis.source import keyword
+
+FILLED = ("zeros", "zeros_like", "full")
+KINDS = ("values", "nan", "inf", "special")
+
+
+def axes_apart(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
+    """The rule of the diagnosis for a softmax that takes its maximum and its sum along different axes."""
+    tree = ast.parse(evidence.source)
+    maxima = _along("max", [n for n in in_kernels(tree) if isinstance(n, ast.Call)])
+    sums = _along("sum", weighed(tree))
+    if finding.kind not in KINDS or {*maxima} & {*sums} or not (len(maxima) == len(sums) == 1):
+        return None
+    (of_max, max_line), (of_sum, sum_line) = *maxima.items(), *sums.items()
+    return (
+        f"tl.max on line {max_line} goes along axis {of_max}, and tl.sum of the exponentials on line "
+        f"{sum_line} along axis {of_sum}: a softmax takes both along one axis.",
+        f"lines {min(max_line, sum_line)} and {max(max_line, sum_line)}",
+    )
+
+
+def _along(word: str, calls: list[ast.Call]) -> dict[int, int]:
+    """The axes that are named as plain numbers, each with the line of the first call; of none of the blocks
+    that are reduced as a whole.
+    """
+    found = dict[int, int]()
+    for call in calls:
+        axis = keyword(call, "axis") or (call.args[1] if len(call.args) > 1 else None)
+        if last(call.func) == word and isinstance(axis, ast.Constant) and isinstance(axis.value, int):
+            found.setdefault(axis.value, call.lineno)
+    return found
+
+
+def first_maximum(tree: ast.Module) -> tuple[str, int] | None:
+    """A running maximum that is filled with 0 before anything is compared with it, and the line of that."""
+    nodes = [*in_kernels(tree)]
+    compared = [n for n in nodes if isinstance(n, ast.Call) and last(n.func) == "maximum"]
+    names = {given.id for call in compared for given in call.args if isinstance(given, ast.Name)}
+    for node in nodes:
+        value = node.value if isinstance(node, ast.Assign) else None
+        if not (isinstance(node, ast.Assign) and isinstance(value, ast.Call)):
+            continue
+        if last(value.func) in FILLED and assigned(node) & names:
+            with_what = (
+                value.args[1] if last(value.func) == "full" and len(value.args) > 1 else ast.Constant(0)
+            )
+            if isinstance(with_what, ast.Constant) and with_what.value == 0:
+                return min(assigned(node) & names), node.lineno
+    return None
+
+
+def scores(tree: ast.Module) -> list[int]:
+    """The lines on which products begin a sum of their own, and are not added to one."""
+    added = [n.value for n in ast.walk(tree) if isinstance(n, ast.AugAssign)]
+    inside = {id(n) for value in added for n in ast.walk(value)}
+    dots = (n for n in in_kernels(tree) if isinstance(n, ast.Call) and last(n.func) == "dot")
+    alone = (n for n in dots if len(n.args) < 3 and keyword(n, "acc") is None and id(n) not in inside)
+    return sorted({call.lineno for call in alone})
+
+
+def infinite_factor(tree: ast.Module) -> int | None:
+    """The line of a load whose masked lanes hold Inf of either sign, and that a tl.dot multiplies."""
+    nodes = [*in_kernels(tree)]
+    dots = (n for n in nodes if isinstance(n, ast.Call) and last(n.func) == "dot")
+    factors = {
+        n.id for call in dots for given in call.args[:2] for n in ast.walk(given) if isinstance(n, ast.Name)
+    }
+    for node in (n for n in nodes if isinstance(n, ast.Assign)):
+        loads = isinstance(node.value, ast.Call) and last(node.value.func) == "load"
+        other = keyword(node.value, "other") if loads and isinstance(node.value, ast.Call) else None
+        if other is not None and "inf" in ast.unparse(other).lower() and assigned(node) & factors:
+            return node.lineno
+    return None

@@ -1,0 +1,98 @@
+"""Tiles: which side of one a mask does not limit, and whether strides go by name with their offsets."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+
+from grader.judge.diagnosis.addresses import Part, assignments, parts_of
+from grader.judge.diagnosis.site import functions, last, parameters, quoted
+from grader.judge.diagnosis.source import accesses, keyword
+
+OFFSET = re.compile(r"(?:offs?|offsets?|idx|rows?|cols?)_(\w)")
+STRIDE = re.compile(r"stride_\w*?(\w)")
+
+
+def unlimited(source: str, line: int) -> list[str]:
+    """The offsets of a tile, `offs_k[None, :]`, along whose axis the mask of an access limits nothing.
+
+    Empty where there is no mask, or where it or the address does not tell axes by [:, None] and [None, :].
+    """
+    given, calls = _around(source, line)
+    found: dict[int, str] = {}
+    for _, call in calls:
+        mask = keyword(call, "mask")
+        limited = {axis for axis, _ in _sides(_behind(mask, line, given))} if mask else set()
+        sides = [*_sides(_behind(call.args[0], line, given))] if limited and call.args else []
+        found |= {axis: quoted(node) for axis, node in sides if axis not in limited}
+    return list(found.values())
+
+
+def by_name(source: str, line: int) -> bool | None:
+    """Whether each stride of an address stands by an offset with its letter, as stride_am by offs_m.
+
+    None where the names do not tell.
+    """
+    given, calls = _around(source, line)
+    pairs = list[tuple[str, str]]()
+    for _, call in calls:
+        for part in _behind(call.args[0], line, given) if call.args else ():
+            for node in ast.walk(part):
+                if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+                    names = [*map(_name, (node.left, node.right))]
+                    offset = next((m[1] for name in names if (m := OFFSET.fullmatch(name))), "")
+                    stride = next((m[1] for name in names if (m := STRIDE.fullmatch(name))), "")
+                    pairs += [(offset, stride)] if offset and stride else []
+    return all(offset == stride for offset, stride in pairs) if len(pairs) > 1 else None
+
+
+def inner_block(source: str, line: int) -> str:
+    """The constant that says how many columns the first factor of the tl.dot on a line has; empty where the
+    source does not tell.
+    """
+    kernel = next((f for f in functions(ast.parse(source)) if f.lineno <= line <= (f.end_lineno or 0)), None)
+    if kernel is None:
+        return ""
+    given, constants = [*assignments(kernel)], {n for n, constant in parameters(kernel).items() if constant}
+    dots = (n for n in ast.walk(kernel) if isinstance(n, ast.Call) and last(n.func) == "dot" and n.args)
+    factors = {_name(call.args[0]) for call in dots if call.lineno <= line <= (call.end_lineno or 0)}
+    loaded = [part for part in given if part.sets & factors and part.has("load")]
+    loads = (n for part in loaded for n in ast.walk(part.value) if isinstance(n, ast.Call) and n.args)
+    starts = [call.args[0] for call in loads if last(call.func) == "load"]
+    sides = (side for start in starts for side in _sides(_behind(start, line, given)))
+    across = [node.value for axis, node in sides if axis == 1]
+    made = [value for node in across for value in _behind(node, line, given)]
+    aranges = (
+        n for value in made for n in ast.walk(value) if isinstance(n, ast.Call) and last(n.func) == "arange"
+    )
+    names = {n.id for call in aranges for n in ast.walk(call) if isinstance(n, ast.Name)} & constants
+    return min(names) if len(names) == 1 else ""
+
+
+def _around(source: str, line: int) -> tuple[list[Part], list[tuple[str, ast.Call]]]:
+    """What is set in the function around a line, and the accesses on it."""
+    around = [f for f in functions(ast.parse(source)) if f.lineno <= line <= (f.end_lineno or 0)]
+    return ([*assignments(around[-1])], accesses(source, line)) if around else ([], [])
+
+
+def _behind(value: ast.expr, line: int, given: list[Part]) -> list[ast.expr]:
+    """An expression, and all that its names are set to."""
+    return [part.value for part in parts_of(Part(line, set(), value, False), given)]
+
+
+def _sides(values: Iterable[ast.expr]) -> Iterator[tuple[int, ast.Subscript]]:
+    """Each `offs[:, None]` in them, with the axis along which it goes."""
+    for node in (node for value in values for node in ast.walk(value)):
+        index = node.slice if isinstance(node, ast.Subscript) else None
+        if isinstance(node, ast.Subscript) and isinstance(index, ast.Tuple) and len(index.elts) == 2:
+            along = [axis for axis, one in enumerate(index.elts) if isinstance(one, ast.Slice)]
+            if len(along) == 1:
+                yield along[0], node
+
+
+def _name(node: ast.expr) -> str:
+    """`offs_m` of offs_m[:, None], offs_m.to(tl.int64) and itself."""
+    while isinstance(node, ast.Subscript | ast.Call | ast.Attribute):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
