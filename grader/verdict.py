@@ -90,11 +90,13 @@ class Part:
         name: what the day calls it.
         state: `right` in all of those cases; `not judged` where nothing is known of it yet.
         line: of the learner's file, where trying it raised an exception; else 0.
+        bare: of what is right, the TODOs below which no line was written: `TODO 8`.
     """
 
     name: str
     state: State
     line: int = 0
+    bare: str = ""
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,8 @@ def _tried(pieces: Sequence[Part], marks: Mapping[str, screen.Part]) -> Iterator
     for piece in pieces:
         if piece.state in marks:
             raises = f" (line {piece.line} raises)" if piece.line else ""
-            yield [f"{piece.name} ", marks[piece.state], raises]
+            under = f" (no line under {piece.bare})" if piece.bare else ""
+            yield [f"{piece.name} ", marks[piece.state], raises + under]
 
 
 def _untried(pieces: Sequence[Part]) -> Iterator[list[screen.Part]]:

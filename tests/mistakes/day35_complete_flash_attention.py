@@ -308,6 +308,21 @@ mistakes = [
         "not started: dv, dk, launch, flash_backward, backward",
     ),
     Mistake(
+        "half done: the forward pass, which keeps nothing",
+        swap={
+            "        # They grow with S, not with S²: three inputs, the output, and 4 bytes a query.\n"
+            f"        {SAVE}\n        ctx.scale, ctx.causal = scale, causal\n": (
+                "        # TODO 8: keep what flash_backward asks for: tensors by ctx.save_for_backward, "
+                "numbers as attributes.\n"
+            )
+        },
+        fails="correct",
+        says="backward() returns nothing where 5 gradients",
+        undone=("dkdv_kernel", "launch", "flash_backward", "FlashAttention.backward"),
+        so_far="key head ✓ · forward ✓ (no line under TODO 8) · flash_attention ✓ · "
+        "not started: dv, dk, launch, flash_backward, backward",
+    ),
+    Mistake(
         "half done: dk without the scale, and no launch",
         swap={"dk * scale": "dk"},
         fails="correct",

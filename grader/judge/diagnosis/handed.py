@@ -31,14 +31,14 @@ def to_do(source: str, given: frozenset[int], *places: ast.FunctionDef) -> list[
     for place in places:
         inside = range(place.lineno, _end(place, lines) + 1)
         todos = [n for n in inside if n in given and _todo(lines[n - 1])]
-        left = {n for n in todos if _below(n, lines) in {0, *given}}
+        left = {n for n in todos if _nothing_below(n, lines, given)}
         begun = any(n not in given and not re.match(r"\s*(#|$)", lines[n - 1]) for n in inside)
         found |= set() if begun and len(left) == len(todos) > 1 else left
     return sorted(found)
 
 
 def bare(source: str, given: frozenset[int], place: ast.FunctionDef) -> list[str]:
-    """The TODOs of a function with no line of code right below them, as `TODO 8`; none where that are all.
+    """The TODOs of a function with no line of code right below them, as `TODO 8`; none where those are all.
 
     Two that stand one below the other may both be done by the code that follows.
     """
@@ -49,15 +49,25 @@ def bare(source: str, given: frozenset[int], place: ast.FunctionDef) -> list[str
         label
         for n, label in todos.items()
         if (after := next((m for m in todos if m > n), 0)) == 0 or todos[after] != label
-        if _below(n, lines) in {0, *given} or n < after < _below(n, lines)
+        if _nothing_below(n, lines, given) or n < after < _below(n, lines)
     ]
-    return found if len(found) < len({*todos.values()}) else []
+    every = {*todos.values()}
+    return [] if len(found) == len(every) > 1 else found
 
 
 def _todo(line: str) -> str:
     """`TODO 8` of a line that is one; empty of others."""
     found = re.search(r"#\s*(TODO\b(?: \d+)?)", line)
     return found[1] if found else ""
+
+
+def _nothing_below(line: int, lines: list[str], given: frozenset[int]) -> bool:
+    """Whether no line of the learner's follows, or one that only returns what was there, unasked."""
+    below = _below(line, lines)
+    if below in {0, *given}:
+        return True
+    returns = re.fullmatch(r"\s*return( \w+(, \w+)*)?\s*", lines[below - 1])
+    return returns is not None and "return" not in lines[line - 1]
 
 
 def _below(line: int, lines: list[str]) -> int:

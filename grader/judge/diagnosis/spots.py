@@ -77,7 +77,7 @@ def _moved(name: str, tree: ast.Module, given: frozenset[int]) -> set[int]:
     """
     loads = [one for one in addresses(tree) if one.kind == "load"]
     others = {f"{other}_ptr" for other in _beside(name, tree)}
-    mine = [one for one in loads if f"{name}_ptr" in one.pointers]
+    mine = [one for one in loads if f"{name}_ptr" in one.pointers and one.line not in given]
     if not mine and (passed := passed_on(f"{name}_ptr", tree) - given):
         return passed
     loads = mine or [one for one in loads if not one.pointers & others]

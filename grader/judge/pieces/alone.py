@@ -65,7 +65,9 @@ def _of_one(session: Session, challenge: Challenge, files: Files) -> list[Part]:
             if piece.of not in known:
                 alone = Alone(session, files.alone(piece.of), trials)
                 known[piece.of] = stack.enter_context(closing(alone))
-            parts.append(known[piece.of].judge(piece))
+            part = known[piece.of].judge(piece)
+            bare = files.bare(piece.of, session.evidence.given) if part.state == "right" else []
+            parts.append(replace(part, bare=" and ".join(bare)))
     return parts
 
 

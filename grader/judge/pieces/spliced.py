@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from grader.bare import is_text
+from grader.judge.diagnosis.handed import bare
 
 KEPT = "_the_learners"  # class, under another name than ours
 IDLE = ("pass", "return", "return None", "raise NotImplementedError", "raise NotImplementedError()")
@@ -37,6 +38,15 @@ class Files:
         learner, skeleton, _ = self._trees
         body = _body(_find(learner, name))
         return bool(body) and body != _body(_find(skeleton, name))
+
+    def bare(self, name: str, given: frozenset[int]) -> list[str]:
+        """The TODOs of a function, or of `Class.method`, with no line right below them: `TODO 8`.
+
+        Args:
+            given: the learner's lines that are handed out.
+        """
+        place = _find(self._trees[0], name)
+        return bare(self.learner, given, place) if isinstance(place, ast.FunctionDef) else []
 
     def fit(self) -> bool:
         """Whether ours can stand in for the learner's functions: both were built to the skeleton's plan.

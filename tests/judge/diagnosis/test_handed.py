@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from grader.judge.diagnosis.handed import handed_out, to_do
+from grader.judge.diagnosis.handed import bare, handed_out, to_do
 from grader.judge.diagnosis.launched import Involved
 from grader.judge.diagnosis.pointing import pointed
 from grader.judge.diagnosis.site import functions
@@ -64,3 +64,18 @@ def test_a_todo_that_is_left_is_found() -> None:
     assert not left(filled())
     done = SKELETON.replace("    # TODO 2", "    x = tl.load(x_ptr)\n    # TODO 2")
     assert left(done) == [11]
+
+
+def test_of_several_todos_with_nothing_below_and_lines_above_none_is_left() -> None:
+    above = SKELETON.replace("    # TODO 1", "    tl.store(y_ptr, tl.load(x_ptr))\n    # TODO 1")
+    assert not to_do(above, handed_out(above, SKELETON), *functions(ast.parse(above)))
+
+
+def test_a_todo_with_no_line_right_below_is_told_beside_one_that_has_some() -> None:
+    def told(source: str) -> list[str]:
+        return bare(source, handed_out(source, SKELETON), functions(ast.parse(source))[1])
+
+    assert told(SKELETON) == []
+    assert told(SKELETON.replace("    # TODO 2", "    x = tl.load(x_ptr)\n    # TODO 2")) == ["TODO 2"]
+    assert told(SKELETON.replace("store y.\n", "store y.\n    tl.store(y_ptr, 0)\n")) == ["TODO 1"]
+    assert told(SKELETON.replace("    # TODO 1: read x.\n", "    x = tl.load(x_ptr)\n")) == ["TODO 2"]

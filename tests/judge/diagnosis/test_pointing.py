@@ -69,3 +69,47 @@ def test_what_runs_as_the_file_is_imported_lies_in_no_kernel() -> None:
     assert pointed("what runs at the top of your file", TOP) == "what runs at the top of your file: line 11"
     assert pointed("what runs at the top of your file", SOURCE) == "what runs at the top of your file"
     assert pointed("what runs outside of your file's lines", TOP) == "what runs outside of your file's lines"
+
+
+HELPED = """@triton.jit
+def load_rows(x_ptr, start, stride_xm, BLOCK: tl.constexpr):
+    return tl.load(x_ptr + (start + tl.arange(0, BLOCK)) * stride_xm)
+
+
+@triton.jit
+def kernel(x_ptr, y_ptr, n, stride_xm, stride_yb, BLOCK: tl.constexpr):
+    x_ptr += tl.program_id(0)
+    first = n // 2
+    acc = tl.zeros((BLOCK,), tl.float32)
+    for start in range(first, n, BLOCK):
+        x = load_rows(x_ptr, start, stride_yb, BLOCK)
+        acc = tl.dot(x.to(y_ptr.dtype), x.to(tl.float16), acc)
+    tl.store(y_ptr, acc)
+
+
+def entry(x):
+    y = torch.empty_like(x)
+    BLOCK = 32 if x.dtype.itemsize == 2 else 16
+    kernel[(1,)](x, y, len(x), *x.stride(), *y.stride(), BLOCK=BLOCK)
+    return y
+"""
+
+
+@pytest.mark.parametrize(
+    ("look_at", "where"),
+    [
+        ("how the address of x is made", "line 12"),
+        ("where the strides of x are used, and where the launcher hands them over", "lines 12 and 20"),
+        ("the loop, where it starts and ends", "lines 9 and 11"),
+        (".to(tl.float32)", "line 13"),
+        ("where BLOCK is chosen", "line 19"),
+        ("what goes by the dtype", "lines 13 and 19"),
+    ],
+)
+def test_a_line_that_hands_a_pointer_on_makes_its_address(look_at: str, where: str) -> None:
+    assert pointed(look_at, HELPED, frozenset({1, 2, 3})) == f"{look_at}: {where}"
+
+
+def test_of_many_lines_those_of_the_first_words_are_named() -> None:
+    source = SOURCE.replace("    pid", "    pid_b = tl.program_id(1)\n    pid_c = tl.program_id(2)\n    pid")
+    assert pointed("tl.program_id in the offsets, and the masks", source).endswith(": lines 3, 4, 5 and 6")
