@@ -47,7 +47,7 @@ def unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
             told = misnumbered(trial, pairs, evidence) or told
     else:
         told = _run(holes, programs(its_trial), launched(trial, evidence), evidence.source)
-    if not told and finding.facts["result"] < len(trial.challenge.writes):
+    if not told and finding.facts.get("result", 0) < len(trial.challenge.writes):
         told = suspected(trial, finding, evidence)  # which may leave elements as they were
     return told or _somewhere(finding, grids(its_trial))
 

@@ -49,8 +49,10 @@ def _tells(trial: Trial) -> bool:
     Equal integers are one: 0 is the largest's index in many a row.
     """
     outputs = trial.answer.outputs[: trial.asked_for] if trial.answer else []
-    came = [out if out.dtype.is_floating_point else out.unique() for out in outputs if torch.is_tensor(out)]
-    return sum(int(out.isfinite().sum()) for out in came) >= NUMBERS
+    floats = [out for out in outputs if torch.is_tensor(out) and out.dtype.is_floating_point]
+    whole = [out for out in outputs if torch.is_tensor(out) and not out.dtype.is_floating_point]
+    numbers = sum(int(out.isfinite().sum()) for out in floats)
+    return numbers + sum(len(set(out.flatten().tolist())) for out in whole) >= NUMBERS
 
 
 def _small(trial: Trial) -> bool:
