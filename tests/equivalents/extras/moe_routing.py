@@ -8,9 +8,21 @@ BITS = "sums of bits are 32 bits wide"
 equivalents = [
     Equivalent(
         "solution:choose_kernel",
+        "x = x.to(tl.float32)",
+        "x = x",
+        "logits of 16 bits are compared as they are, and the chosen ones go into a tile of fp32",
+    ),
+    Equivalent(
+        "solution:choose_kernel",
         'taken = (inside & (x == -float("inf"))).to(tl.int32)',
         "taken = inside & (x == -float('inf'))",
         BITS,
+    ),
+    Equivalent(
+        "solution:place_kernel",
+        "counts = tl.load(counts_ptr + offs_e, mask=offs_e < e, other=0)",
+        "counts = tl.load(counts_ptr + offs_e, mask=offs_e < e, other=-float('inf'))",
+        NOBODY,
     ),
     Equivalent(
         "solution:place_kernel",
