@@ -74,7 +74,8 @@ def _without_programs(pairs: Pairs) -> Trial | None:
 
 def _nothing(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis:
     if not grids(trial):
-        return _unlaunched(trial, finding, any(map(grids, evidence.trials)))
+        same = (other for other in evidence.trials if other.challenge is trial.challenge)
+        return _unlaunched(trial, finding, any(map(grids, same)))
     if finding.facts["result"] < len(trial.challenge.writes):
         return (
             f"{trial.results[finding.facts['result']]} is after the call what it was before.",
