@@ -163,13 +163,13 @@ SUSPECTS = {
     "order is not sorted: these are all entries as they come.": other(
         sort=lambda experts, x: torch.arange(experts.numel(), device=x.device)
     ),
-    "counts is 0: nobody is seen to be chosen.": other(count=lambda experts, x: torch.zeros(x.shape[1])),
+    "counts is 0: nobody is seen to be chosen.": other(count=lambda experts, x: x.new_zeros(x.shape[1])),
     "counts are added up along the experts: each one's own number is wanted.": other(count=ends),
     "counts says where each expert's entries begin: how many there are is wanted.": other(count=starts),
     "counts looks at first choices alone: all k of a token count.": other(
         count=lambda experts, x: counted(experts[:, :1], x)
     ),
     "counts has how many tokens come in place of how many entries each expert has.": other(
-        count=lambda experts, x: torch.full((x.shape[1],), len(x))
+        count=lambda experts, x: x.new_full((x.shape[1],), len(x))
     ),
 }
