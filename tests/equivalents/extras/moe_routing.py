@@ -5,12 +5,16 @@ from grader.dev.planted import Equivalent
 NOBODY = "what is read of an expert that is not there is looked up by nobody"
 BITS = "sums of bits are 32 bits wide"
 
+AS_THEY_ARE = "logits of 16 bits are compared as they are, and the chosen ones go into a tile of fp32"
+
 equivalents = [
+    Equivalent("solution:choose_kernel", "x = x.to(tl.float32)", "x = x", AS_THEY_ARE),
+    Equivalent("solution:choose_kernel", "x = x.to(tl.float32)", "pass", AS_THEY_ARE),
     Equivalent(
-        "solution:choose_kernel",
-        "x = x.to(tl.float32)",
-        "x = x",
-        "logits of 16 bits are compared as they are, and the chosen ones go into a tile of fp32",
+        "solution:place_kernel",
+        "rank = tl.load(rank_ptr + entries, mask=mask, other=0)",
+        "rank = tl.load(rank_ptr + entries, mask=mask, other=-float('inf'))",
+        "a lane without an entry stores nothing, wherever its place is",
     ),
     Equivalent(
         "solution:choose_kernel",
