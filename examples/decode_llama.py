@@ -87,6 +87,7 @@ class Model(NamedTuple):
 def model(setup: Setup, seed: int, device: str) -> Model:
     """Random weights in fp16 and 4 bits; the same at every call with the same seed."""
     generator = torch.Generator().manual_seed(seed)
+    w, inner = setup.width, setup.inner
 
     def matrix(n: int, k: int, size: float = 1.0) -> FourBit:
         packed = torch.randint(0, 256, (n, k // 2), generator=generator, dtype=torch.uint8)
@@ -102,7 +103,6 @@ def model(setup: Setup, seed: int, device: str) -> Model:
         qkv = matrix(w + 2 * setup.key_heads * setup.head_dim, w)
         return Layer(vector(w), qkv, matrix(w, w), vector(w), matrix(2 * inner, w), matrix(w, inner))
 
-    w, inner = setup.width, setup.inner
     embedding = torch.randn(setup.tokens, w, generator=generator).half().to(device)
     rates = 10_000.0 ** -(torch.arange(0, setup.head_dim, 2) / setup.head_dim)
     angles = (torch.arange(LONGEST)[:, None] * rates).to(device)
