@@ -8,6 +8,7 @@ ARGUMENTS = "        n_heads,\n        width,\n"
 GRID = "write_kernel[(len(key), triton.cdiv(n_heads, BLOCK_H))]"
 KEPT = "kept = mask & (slot >= 0)"
 KEYS = "key_ptrs = key_ptr + token * stride_kt + offs_h[:, None] * stride_kh + offs_d[None, :]"
+LEFT = "# TODO 3: where does a slot lie in a contiguous cache? Store both there, unless the token has none."
 LOAD_KEY = "key = tl.load(key_ptrs, mask=mask)"
 MASK = "mask = (offs_h < n_heads)[:, None] & (offs_d < width)[None, :]"
 OFFS = "offs = (slot * n_heads + offs_h[:, None]) * width + offs_d[None, :]"
@@ -143,6 +144,12 @@ mistakes = [
         swap={f"    {STORE_V}\n": ""},
         fails="correct",
         says="value_cache is after the call what it was before",
+    ),
+    Mistake(
+        "values are still to be stored",
+        swap={STORE_V: LEFT},
+        fails="correct",
+        says="Still in the file is",
     ),
     Mistake(
         "keys are added to what the cache held",
