@@ -18,7 +18,6 @@ SHARE = "share = tl.cdiv(tl.cdiv(length, BLOCK_N), tl.num_programs(1)) * BLOCK_N
 SLOTS = "slots = pages.to(tl.int64) * PAGE + offs_n % PAGE"
 START = "m_i = tl.full((BLOCK_G,), LOWEST, tl.float32)"
 TABLES = "tables_ptr += pid // n_kv * max_pages"
-THERE = "there = (offs_g < GROUP)[:, None] & (offs_d < D)[None, :]"
 VALUES = "v = tl.load(v_ptr + offs, mask=mask, other=0.0)"
 
 mistakes = [
