@@ -22,9 +22,11 @@ def at(Sq: int, Sk: int, D: int, causal: bool = False, Hq: int = 2, Hk: int = 1,
 
 
 def inputs(case: Case, draw) -> tuple:
-    """q, k, v, scale and causal."""
+    """q, k, v, scale and causal; values times `gain`, if there is one."""
     q = heads(case, draw, "q", case.Hq, case.Sq)
     k, v = (heads(case, draw, which, case.Hk, case.Sk) for which in ("k", "v"))
+    if "gain" in case:
+        v *= case.gain
     return q, k, v, case.get("scale", case.D**-0.5), case.causal
 
 
@@ -79,6 +81,8 @@ CASES = [
     at(40, 60, 32, q_values="negative", v_values="normal"),
     at(40, 60, 64, True, values="heavy", v_values="normal", scale=0.003),
     at(20, 30, 32, values="large", v_values="normal", scale=3e-9),
+    # Σ o ∘ do is beyond 65504 in some rows, and no ds is.
+    at(20, 40, 64, Hq=4, Hk=2, values="normal", v_values="negative", gain=3000.0, dtype=HALF),
     at(20, 40, 32, values="nan", k_values="normal", v_values="normal"),
     at(20, 30, 32, True, calls=2),
     at(1000, 1500, 128, True, Hq=8, Hk=2, B=2, dtype=HALF, gpu=True),

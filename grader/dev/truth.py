@@ -18,6 +18,7 @@ PLACE = re.compile(r"\b(?:from|the first) (\d+)(?: on)?\b")
 LINE = re.compile(r"\b[Ll]ine (\d+)\b")
 DAY = re.compile(r"\bdays? \d+")
 APART = re.compile(r"\b(\d+) apart\b")  # a stride, which is a product of sizes
+LAID = re.compile(r"-(sliced|padded|strided|columns|transposed)\]|layout=")  # whose strides no name tells
 QUOTED = re.compile(r"“[^”]*”")  # of the file
 BOUND = re.compile(r"\bup to \d\S* away from\b")  # of one formula from another, whatever the case
 SPOKEN = re.compile(r"^With (\S+): ")
@@ -89,7 +90,8 @@ def _numbers(sentence: str, check: Check, source: str) -> Iterator[str]:
         if place >= total and sizes:
             yield f"{place} lies outside of {check.name}"
     products = {math.prod(some) for n in range(len(sizes) + 1) for some in combinations(sizes, n)}
-    known_apart = [told for told in APART.findall(sentence) if int(told) in products]
+    spaced = LAID.search(check.name) is not None
+    known_apart = [told for told in APART.findall(sentence) if int(told) in products or spaced]
     in_name = map(float, NUMBER.findall(check.name))  # fill=0.25, too
     known = {
         *COMMON,

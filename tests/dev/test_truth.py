@@ -38,6 +38,7 @@ def verdict(sentence: str) -> Verdict:
         "Line 3 rounds to fp16, and exp2 has 10 bits.",
         "With BLOCK_K = 32 half is missing.",
         "This is x · sigmoid(x), up to 2e-2 away from GELU.",
+        "With m=129-n=20-fp32: x is read as if its elements lay 2580 apart.",
         "Close (error 3.1e-04): 0.205645 is right, of a block of 32.",
         "",
     ],

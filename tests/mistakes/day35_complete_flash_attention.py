@@ -299,6 +299,13 @@ mistakes = [
         says="gradient of q: right in every case",
     ),
     Mistake(
+        "delta is added up in fp16",
+        swap={"tl.sum(o.to(tl.float32) * do.to(tl.float32), axis=1)": "tl.sum(o * do, axis=1)"},
+        fails="correct",
+        says="In fp16 all past 65504 is Inf",
+        at="tl.sum(o * do",
+    ),
+    Mistake(
         "half done: the forward pass alone",
         swap={},
         fails="correct",

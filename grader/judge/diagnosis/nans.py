@@ -55,7 +55,10 @@ def _made(trial: Trial, evidence: Evidence) -> Diagnosis:
             f"line {line}",
         )
     if not runs_along(evidence.source):
-        return f"The kernel makes this NaN itself: {how}.", "what is subtracted, divided and multiplied"
+        look_at = "what is subtracted, divided and multiplied"
+        if trial.case.dtype == torch.float16:
+            how, look_at = f"{how}. In fp16 all past 65504 is Inf", "sums, products and casts in fp16"
+        return f"The kernel makes this NaN itself: {how}.", look_at
     return (
         f"The kernel makes this NaN itself: {how}. A running maximum that falls "
         "does that, and so does a rescale by the inverse of exp(m_old - m_new).",

@@ -80,12 +80,12 @@ def too_large_a_sum(source: str) -> Diagnosis:
     others = [keyword(call, "other") for name, call in calls(source) if name == "load"]
     given = [ast.unparse(other) for other in others if other is not None]
     rescale = runs_along(source)
-    either, or_not = ("Either l", "or a running sum was not rescaled.") if rescale else ("L", "")
+    either, or_not = ("Either", "or a running sum was not rescaled.") if rescale else ("The", "")
     if called(source, {"dot"}):
         lines = scores(ast.parse(source))
         where = f": {spelled(lines)}" if 0 < len(lines) <= FEW else ""
         return (
-            f" {either}anes that hold no element count: tl.dot gives them 0, and tl.where makes that -inf"
+            f" {either} lanes that hold no element count: tl.dot gives them 0, and tl.where makes that -inf"
             f"{'; ' if rescale else '.'}{or_not}",
             f"the scores of padding lanes{where}",
         )
@@ -96,7 +96,7 @@ def too_large_a_sum(source: str) -> Diagnosis:
             "where sums are added",
         )
     return (
-        f" {either}anes that hold no element count (`other=` must be neutral: -inf for a maximum, 0 for a "
+        f" {either} lanes that hold no element count (`other=` must be neutral: -inf for a maximum, 0 for a "
         f"sum){', ' if rescale else '.'}{or_not}",
         "other= of the masked load",
     )
