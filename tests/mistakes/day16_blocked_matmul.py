@@ -139,7 +139,7 @@ mistakes = [
         "k and m arrive in each other's place",
         swap={"        m,\n        n,\n        a.shape[1],": "        a.shape[1],\n        n,\n        m,"},
         fails="correct",
-        says="a side of the mask has the wrong limit",
+        says="limit",
         at="matmul_kernel[grid](",
     ),
     Mistake(

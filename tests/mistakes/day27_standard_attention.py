@@ -168,7 +168,7 @@ mistakes = [
             "k = tl.load(k_ptrs, mask=cols[:, None] & dims[None, :]": "k = tl.load(k_ptrs, mask=cols[:, None]"
         },
         fails="correct",
-        says="side of the mask",
+        says="limits one side of the tile, and not offs_d[None, :]",
     ),
     Mistake(
         "columns of v past 64 are left out",
@@ -214,7 +214,7 @@ mistakes = [
         "o is written past D",
         swap={STORE_O: "tl.store(o_ptrs, acc, mask=rows[:, None])"},
         fails="correct",
-        says="side of the mask",
+        says="limits one side of the tile, and not offs_d[None, :]",
     ),
     Mistake(
         "o has the strides of q",

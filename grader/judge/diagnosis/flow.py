@@ -31,6 +31,14 @@ def sums_exponentials(source: str) -> bool:
     return bool(weighed(ast.parse(source)))
 
 
+def sums_weights_alone(source: str) -> bool:
+    """Whether exponentials are added up, and no tl.sum adds up anything else."""
+    found = weighed(ast.parse(source))
+    lines = {(call.lineno, call.col_offset) for call in found}
+    sums = [call for name, call in calls(source) if name == "sum"]
+    return bool(found) and all((call.lineno, call.col_offset) in lines for call in sums)
+
+
 def weighed(tree: ast.Module) -> list[ast.Call]:
     """The sums and products of exponentials themselves."""
     defined = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}

@@ -99,9 +99,14 @@ def _let_through(reason: str, facts: dict[str, Any], look_at: str, line: int, so
             f"the mask on line {line}",
         )
     if facts["tile"]:
+        why = "a stride is wrong or multiplies the wrong offset, or a side of the mask has the wrong limit"
+        if facts["crowded"]:
+            why = (
+                "a tile's mask needs both sides, rows and columns, each with its own limit; with both, a "
+                "stride is another tensor's"
+            )
         return (
-            f"{reason}, though it has a mask: a stride is wrong or multiplies the wrong offset, "
-            "or a side of the mask has the wrong limit.",
+            f"{reason}, though it has a mask: {why}.",
             f"which stride and which limit go with which offset{_made_of(source, line)}",
         )
     if not (launched := _handed(source, line)):

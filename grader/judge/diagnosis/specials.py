@@ -15,6 +15,7 @@ from grader.judge.diagnosis.flow import (
     meets_data,
     subtracts_maximum,
     sums_exponentials,
+    sums_weights_alone,
 )
 from grader.judge.diagnosis.nans import nothing_seen, odd_input, out_of_numbers
 from grader.judge.diagnosis.reductions import first_maximum, scores
@@ -183,7 +184,7 @@ def _plain(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
         return None
     if trial.case.dtype == torch.float16 and not idle and not exponential:
         return FP16_ENDS
-    if exponential and takes_maximum(evidence.source) and finding.facts["got"] > 0:
+    if takes_maximum(evidence.source) and finding.facts["got"] > 0 and sums_weights_alone(evidence.source):
         return (
             "Inf comes out of finite numbers: exp() of a large one is Inf. Is the maximum of the very "
             "numbers that exp() is given subtracted from them first?",
