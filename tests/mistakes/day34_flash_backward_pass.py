@@ -55,25 +55,19 @@ HEAD_OF_DELTA = """behind the first one.
 mistakes = [
     Mistake(
         "dv is rounded to 16 bits at every block",
-        swap={
-            'dv = tl.dot(p_t.to(do.dtype), do, dv, input_precision="ieee")': 'dv = tl.dot(p_t.to(do.dtype), do, dv, input_precision="ieee").to(do.dtype).to(tl.float32)'
-        },
+        swap={DV: f"{DV}.to(do.dtype).to(tl.float32)"},
         fails="correct",
         says="precision",
     ),
     Mistake(
         "dk is rounded to 16 bits at every block",
-        swap={
-            'dk = tl.dot(ds_t.to(q.dtype), q, dk, input_precision="ieee")': 'dk = tl.dot(ds_t.to(q.dtype), q, dk, input_precision="ieee").to(q.dtype).to(tl.float32)'
-        },
+        swap={DK: f"{DK}.to(q.dtype).to(tl.float32)"},
         fails="correct",
         says="precision",
     ),
     Mistake(
         "dq is rounded to 16 bits at every block",
-        swap={
-            'dq = tl.dot(ds.to(k.dtype), k, dq, input_precision="ieee")': 'dq = tl.dot(ds.to(k.dtype), k, dq, input_precision="ieee").to(k.dtype).to(tl.float32)'
-        },
+        swap={DQ: f"{DQ}.to(k.dtype).to(tl.float32)"},
         fails="correct",
         says="precision",
     ),
