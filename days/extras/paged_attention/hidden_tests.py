@@ -77,7 +77,8 @@ CASES = [
     at("20x3", 16, 16, 2, 1),
     at("200+150+163", 208, 64, 6, 2, common=9),
     at("200+150+163", 224, 64, 6, 1, page_size=32, common=4, stale=True, dtype=BRAIN),
-    # More blocks than splits.
+    # More blocks than splits, and then more groups than those.
+    at("600+6x5", 608, 256, 3, 3, dtype=BRAIN),
     at("1500+1", 1504, 128, 6, 1, dtype=BRAIN),
     at("90+200", 256, 64, 8, 2, scale=0.9),
     at("90+200", 256, 64, 8, 2, scale=-0.4, dtype=BRAIN),

@@ -15,4 +15,16 @@ equivalents = [
         "o = tl.sum(o_s * factor[:, None], axis=0) / tl.where(l_i == 0, 2.0, l_i)",
         "0 is 0 over whatever it is divided by",
     ),
+    Equivalent(
+        "solution:merge_kernel",
+        "m_s = tl.load(m_ptr + query * n_splits + offs_s, mask=offs_s < n_splits, other=LOWEST)",
+        "m_s = tl.load(m_ptr + query * n_splits + offs_s, mask=offs_s < n_splits, other=-float('inf'))",
+        "the largest maximum is that of a split that is there, and finite: a lane without one weighs 0",
+    ),
+    Equivalent(
+        "solution:paged_kernel",
+        "pages = tl.load(tables_ptr + offs_n // PAGE, mask=seen, other=0)",
+        "pages = tl.load(tables_ptr + offs_n // PAGE, mask=seen, other=-float('inf'))",
+        "where no key is seen nothing is loaded, whatever page it would be in",
+    ),
 ]
