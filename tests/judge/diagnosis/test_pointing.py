@@ -52,6 +52,7 @@ def entry(x):
         ("what is subtracted, divided and multiplied", "line 8"),
         ("what is stored there", "line 8"),
         ("what entry() returns", "line 14"),
+        ("entry()", "line 11"),
         ("a thing without a word", "in kernel, from line 2 on"),
         ("the mask on line 5", ""),
         ("", ""),
