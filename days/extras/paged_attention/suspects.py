@@ -88,7 +88,17 @@ def heads_side_by_side(
     return Rules()(q, k, v, lengths, scale)
 
 
+def whole_pages(
+    q: Tensor, key_cache: Tensor, value_cache: Tensor, tables: Tensor, lengths: Tensor, scale: float
+) -> Tensor:
+    """Someone who sees each page to its end."""
+    page_size = key_cache.shape[1]
+    lengths = (lengths + page_size - 1) // page_size * page_size
+    return paged_attention(q, key_cache, value_cache, tables, lengths, scale)
+
+
 SUSPECTS = {
+    "A sequence's last page is seen whole: behind lengths[i] keys it holds what it held before.": whole_pages,
     "The table is not asked: a sequence's page i is taken for page i of the cache.": gathered(
         Rules(), in_order
     ),
