@@ -23,6 +23,7 @@ challenge = Challenge(
     inputs=inputs,
     reference=lambda x: torch.softmax(x, dim=-1),
     rowwise=True,
+    shown=Case(rows=9, cols=100, dtype=HALF),
     cases=[
         Case(rows=4, cols=8),
         Case(rows=1, cols=1),

@@ -138,7 +138,7 @@ def _first_block(starts: list[int], left: list[int], programs: int) -> Diagnosis
     if programs == 1 and block:
         return (
             f"Elements from {block} on were never written: one program ran, and its block ends there.",
-            "the block size, and what a program does after its first block",
+            "the offsets of a block, and what a program does after its first one",
         )
     if len(set(starts)) == 1 and block and any(count > block for count in left):
         return (
