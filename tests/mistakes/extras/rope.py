@@ -153,8 +153,8 @@ mistakes = [
         },
         fails="correct",
         says="Still in the file is “TODO 4: ",
-        so_far="reads of x ✓ (no line under TODO 4) · stores of y ✗ · launcher ✓ · not judged: bounds, forward, "
-        "backward",
+        so_far="reads of x ✓ (no line under TODO 4) · stores of y ✗ · launcher ✓ · not judged: bounds, "
+        "forward, backward",
     ),
     Mistake(
         "the batch is left out of the offset",
