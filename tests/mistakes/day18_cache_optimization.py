@@ -156,7 +156,7 @@ mistakes = [
         "rows a multiple of 16 bytes apart are taken as packed",
         swap={"*a.stride()": "*((k, 1) if a.stride(1) == 1 and 0 < a.stride(0) % 16 == 8 else a.stride())"},
         fails="edges",
-        says="taken for granted",
+        says="lay 48 apart",
     ),
     Mistake(
         "half done: grouped_tile alone",

@@ -65,7 +65,7 @@ CASES = [
     Case(t=0, h=8, v=9),
     Case(t=9, h=3, v=33, ignored=0.4),
     Case(t=48, h=3, v=48, ignored=0.4),
-    Case(t=96, h=3, v=96, ignored=0.4),
+    Case(t=96, h=3, v=160, ignored=0.4),
     Case(t=7, h=20, v=65, ignored=1.0),
     Case(t=30, h=8, v=6, ignore_index=2),
     Case(t=6, h=33, v=129, ignored=0.3),
