@@ -31,6 +31,7 @@ from grader.catalog import Day
 from grader.challenge import Challenge, Speed
 from grader.judge.challenges import load_challenges
 from grader.predict.kept import bar_name
+from grader.timing.stopwatch import own_stream
 from grader.wire import Channel
 
 Say = Callable[[dict[str, Any]], None]
@@ -122,9 +123,10 @@ def measure(
         say({"event": "trying", "point": asdict(blank), "provider": name, "stamp": stamps[name]})
 
     try:
-        turns = Turns(stop.challenge, stop.speed, stop.case, trying)
-        point = stop.point(machine.limit_us(turns.moved, turns.flops, SHORT[stop.case.dtype]))
-        turns.run(left, found)
+        with own_stream():
+            turns = Turns(stop.challenge, stop.speed, stop.case, trying)
+            point = stop.point(machine.limit_us(turns.moved, turns.flops, SHORT[stop.case.dtype]))
+            turns.run(left, found)
     except torch.cuda.OutOfMemoryError as error:
         for times in found.values():
             times.problem = times.problem or first_line(error)

@@ -23,7 +23,8 @@ from grader.bench.launched import noting
 from grader.bench.libraries import Function
 from grader.bench.results import COPY
 from grader.challenge import Case, Challenge, Speed
-from grader.judge.case.oracle import as_tuple, gradient_positions, values_of
+from grader.judge.case import ties
+from grader.judge.case.oracle import Values, as_asked, as_tuple, gradient_positions, values_of
 from grader.judge.case.trial import draw, draw_upstream
 from grader.judge.speed.rightness import widened, wrong
 from grader.timing.passes import Timed, timed
@@ -31,7 +32,6 @@ from grader.timing.stopwatch import Stopwatch, rollable
 
 SEED, DEVICE = 4021, "cuda"
 ROUNDS, ROUND_US = 11, 5000.0  # how many, and of how much work each
-GRAPH_BELOW, LAUNCHES = 50.0, 4  # µs; times as long may a call be that Python takes most of
 WARM = 0.1  # seconds
 SAMPLED = 4096  # elements from each end of an output, and as many from anywhere
 BURST = 20  # calls for the clock on the wall
@@ -154,33 +154,39 @@ class Turns:
         got = [_sampled(out) for out in as_tuple(result) if isinstance(out, torch.Tensor)]
         if self.wanted is None:
             self.wanted = self._wanted()
-        pairs = zip(got, self.wanted, strict=False)  # a library may return fewer
-        return any(
-            out.shape != plain.shape or wrong(out, plain, wide, self.length) for out, (plain, wide) in pairs
+        return any(  # a library may return fewer
+            out.shape != plain.shape or wrong(self._settled(out, plain), plain, wide, self.length)
+            for out, (plain, wide) in zip(got, self.wanted, strict=False)
         )
+
+    def _settled(self, out: torch.Tensor, plain: torch.Tensor) -> torch.Tensor:
+        return ties.without(out, plain) if self.challenge.accept else out
 
     def _wanted(self) -> list[tuple[torch.Tensor, torch.Tensor]]:
         """Of each output some elements: by torch, and by torch in fp32."""
 
-        def of(arguments: Sequence[Any], upstream: Sequence[Any]) -> list[torch.Tensor]:
+        def of(arguments: Sequence[Any], upstream: Sequence[Any]) -> Values:
             how = upstream, self.of, self.speed.part
             function, handed = timed(lambda *a: values_of(self.challenge, a), arguments, *how)
-            return [_sampled(out) for out in as_tuple(function(*handed)) if isinstance(out, torch.Tensor)]
+            return as_tuple(function(*handed))
 
-        wide = plain = of(self.arguments, self.upstream)
+        def sampled(results: Values) -> list[torch.Tensor]:
+            return [_sampled(out) for out in results if isinstance(out, torch.Tensor)]
+
+        results = of(self.arguments, self.upstream)
+        wide = sampled(results)
+        plain = sampled(as_asked(self.challenge, self.arguments, results, self.speed.part, self.of))
+        del results
         # A backward pass alone has its forward pass behind it, in its own dtype.
         if self.speed.part != "backward":
             with contextlib.suppress(torch.cuda.OutOfMemoryError):
-                wide = of([widened(x) for x in self.arguments], [widened(x) for x in self.upstream])
+                wide = sampled(of([widened(x) for x in self.arguments], [widened(x) for x in self.upstream]))
         return list(zip(plain, wide, strict=True))
 
     def _capture(self, watches: dict[str, Stopwatch], times: Mapping[str, Times]) -> None:
         """Where one call is short, each that can be captured is."""
-        if self.speed.part != "forward":
-            return
         us = {name: self._turn(name, watches, times, 3, [1, 2, 3]) for name in list(watches)}
-        launching = (us[n] < LAUNCHES * GRAPH_BELOW and w.host_us > us[n] / 2 for n, w in watches.items())
-        if min(us[name] for name in watches) < GRAPH_BELOW or any(launching):
+        if any(watch.short(us[name]) for name, watch in watches.items()):
             for name, watch in watches.items():
                 self.trying(name)
                 times[name].captured = watch.capture(us[name])

@@ -24,9 +24,7 @@ from grader.runner.answering import Reply
 from grader.runner.tensors import pack_outputs, unpack_arguments
 from grader.runner.world import World
 from grader.timing.passes import as_list, timed
-from grader.timing.stopwatch import Stopwatch
-
-LAUNCHES = 4  # times as long may a call of several launches be that Python takes most of
+from grader.timing.stopwatch import Stopwatch, own_stream
 
 
 class Clock:
@@ -43,6 +41,7 @@ class Clock:
             self.arguments = unpack_arguments(header["arguments"], blobs, "cuda")
         return self.arguments
 
+    @own_stream()
     def prepare(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         self.watch = None
         torch.cuda.empty_cache()
@@ -54,20 +53,21 @@ class Clock:
         writes = header["writes"] if header["part"] != "backward" else ()
         self.watch = Stopwatch(function, arguments, header["rolled"], writes)
         us = self.watch.warm_up()
-        below = header["graph_below"]
-        launching = us < LAUNCHES * below and self.watch.host_us > us / 2
-        captured = (us < below or launching) and self.watch.capture(us)
+        captured = self.watch.short(us) and self.watch.capture(us)
         return Prepared(us, len(self.watch.outputs) if captured else 0), []
 
+    @own_stream()
     def round(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         assert self.watch is not None
         return Round(self.watch.round(header["calls"], header["nonces"])), []
 
+    @own_stream()
     def burst(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         assert self.watch is not None
         self.watch.burst(header["calls"])
         return Burst(), []
 
+    @own_stream()
     def verify(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         assert self.watch is not None
         result, nonce = self.watch.result(header["which"])

@@ -5,21 +5,25 @@ Above 50 µs: one event pair a call, the L2 cache flushed before it by a large w
     between.
 Below, and where Python takes most of a call's time: R calls captured in a CUDA graph over rotating inputs of
     at least 3× the L2 cache, and the replay timed, because launching from Python would take longer than the
-    kernels. Before every timed call the inputs change: they are
-rolled by a distance that the judge draws anew, so that no earlier result is of use; outputs are poisoned
-when they are let go. Arguments that a call writes to are restored with that, and a graph has as many sets of
-them as calls.
+    kernels.
+
+Before every timed call the inputs change: they are rolled by a distance that the judge draws anew, so that no
+earlier result is of use; outputs are poisoned when they are let go. Arguments that a call writes to are
+restored with that, and a graph has as many sets of them as calls.
 """
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
 
 WARM_UP = 0.3  # seconds
+GRAPH_BELOW, HOSTED_BELOW = 50.0, 1000.0  # µs of a call: in any case, and where Python takes most of it
 GRAPH_SPAN = 1000.0  # µs of work in one graph, so that event resolution (0.5 µs) does not matter
 MAX_GRAPH_CALLS = 256
 FLUSH = 256 << 20
@@ -64,9 +68,13 @@ class Stopwatch:
             times += self._timed(3, [1, 2, 3])
         return sorted(times)[len(times) // 2]
 
+    def short(self, call_us: float) -> bool:
+        """Whether launching from Python would take longer than the kernels of such a call."""
+        return call_us < (HOSTED_BELOW if self.host_us > call_us / 2 else GRAPH_BELOW)
+
     def capture(self, call_us: float) -> bool:
-        """Capture enough calls in a graph; False when the function cannot be captured (it synchronises,
-        say).
+        """Capture enough calls in a graph, on `own_stream`; False when the function cannot be captured (it
+        synchronises, say).
         """
         size = sum(base.nbytes for base in self.bases if isinstance(base, torch.Tensor))
         rotating = min(MAX_GRAPH_CALLS, -(-3 * l2_bytes() // max(size, 1)))
@@ -77,7 +85,7 @@ class Stopwatch:
         try:
             self.sets = [self._copies() for _ in range(rotating)]
             graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph):
+            with torch.cuda.graph(graph, stream=torch.cuda.current_stream()):
                 outputs = [self.function(*self.sets[index % rotating]) for index in range(calls)]
             graph.replay()
             torch.cuda.synchronize()
@@ -148,6 +156,25 @@ class Stopwatch:
     def _roll(self, arguments: Sequence[Any], nonce: int) -> None:
         for position in self.rolled:
             roll_into(arguments[position], self.bases[position], nonce)
+
+
+@contextlib.contextmanager
+def own_stream() -> Iterator[None]:
+    """All that is timed runs on one stream of its own: a graph captures no work of the default one, where
+    autograd would run a backward pass whose forward pass had been there.
+    """
+    torch.cuda.synchronize()
+    with torch.cuda.stream(_stream()):
+        try:
+            yield
+        finally:
+            torch.cuda.synchronize()
+
+
+@functools.cache
+def _stream() -> torch.cuda.Stream:
+    made: Any = torch.cuda.Stream
+    return made()  # type: ignore[no-any-return]
 
 
 def _size(values: Sequence[Any]) -> int:

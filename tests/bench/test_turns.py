@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +18,7 @@ from grader.bench.results import Machine
 from grader.bench.sweep import Wanted
 from grader.bench.turns import INEXACT, Dead, Times, Turns
 from grader.challenge import Case, Challenge, Gradients, Speed
+from grader.timing.stopwatch import Stopwatch
 
 MACHINE = Machine("a GPU", 1000.0, {"fp32": 1.0})
 
@@ -38,6 +41,8 @@ class Watch:
     def burst(self, calls: int) -> None:
         self.function(*self.arguments)
 
+    short = Stopwatch.short
+
     def capture(self, us: float) -> bool:
         return True
 
@@ -47,6 +52,7 @@ def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns, "DEVICE", "cpu")
     monkeypatch.setattr(turns, "Stopwatch", Watch)
     monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
+    monkeypatch.setattr(main, "own_stream", contextlib.nullcontext)
 
 
 def doubling(**more: Any) -> tuple[Challenge, Speed]:
@@ -140,6 +146,15 @@ def test_short_calls_are_captured_all_of_them(no_gpu: None) -> None:
     assert not any(one.captured for one in run(named("ours", lambda x: x + x)).values())
     times = run(named("ours", lambda x: x + x, 20.0), named("eager", lambda x: x * 2))
     assert all(one.captured for one in times.values())
+
+
+def test_a_reference_may_compute_in_more_bits_than_its_result_has(no_gpu: None) -> None:
+    challenge, speed = doubling()
+    wide = replace(challenge, reference=lambda x: x.double() / 3, returns=torch.float16)
+    given = [named("ours", lambda x: (x / 3).half()), named("yours", lambda x: (x / 3.01).half())]
+    times: dict[str, Times] = {}
+    Turns(wide, speed, speed.case, lambda name: None).run(given, times)
+    assert (times["ours"].problem, times["yours"].problem) == ("", INEXACT)
 
 
 def test_gradients_are_held_against_torch(no_gpu: None) -> None:

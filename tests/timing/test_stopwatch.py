@@ -40,6 +40,7 @@ def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (1 << 30, 1 << 30))
     monkeypatch.setattr(torch.cuda, "CUDAGraph", Graph)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda: None)
     monkeypatch.setattr(stopwatch, "_events", lambda: (Event(), Event()))
     monkeypatch.setattr(stopwatch, "l2_bytes", lambda: 1 << 10)
     monkeypatch.setattr(stopwatch, "FLUSH", 1 << 10)
@@ -74,7 +75,7 @@ def test_in_a_graph_each_call_has_arguments_of_its_own(no_gpu: None, monkeypatch
     watch = watch_of([1])
 
     @contextlib.contextmanager
-    def captured(graph: Graph) -> Iterator[None]:
+    def captured(graph: Graph, stream: object) -> Iterator[None]:
         with monkeypatch.context() as patch:
             stock = watch.function
 
@@ -92,6 +93,13 @@ def test_in_a_graph_each_call_has_arguments_of_its_own(no_gpu: None, monkeypatch
         watch.round(1, [nonce])
         for which in range(len(watch.outputs)):
             assert watch.result(which)[0][0].tolist() == right(nonce)
+
+
+def test_a_call_is_short_where_its_launches_take_longer_than_its_work(no_gpu: None) -> None:
+    watch = watch_of([])
+    assert [us for us in (10, 49, 51, 900, 1100) if watch.short(us)] == [10, 49]
+    watch.host_us = 600.0
+    assert [us for us in (51, 900, 1100) if watch.short(us)] == [51, 900]
 
 
 def test_what_is_written_is_rolled_though_others_were_chosen() -> None:

@@ -52,9 +52,7 @@ def expect(challenge: Challenge, arguments: Values, kept: Values = ()) -> Values
     inputs = (*arguments, *kept)
     plain = as_tuple(challenge.reference(*inputs))
     exact = as_tuple(challenge.reference(*cast(inputs, torch.float64)))
-    wanted = result_dtypes(challenge.returns, plain)
-    for number, position in enumerate(challenge.writes):
-        wanted[number] = arguments[position].dtype
+    wanted = _dtypes(challenge, arguments, plain)
     if challenge.returns is not None:
         widest = max((d for d in wanted if d and d.is_floating_point), key=lambda d: d.itemsize, default=None)
         if widest is not None:
@@ -159,6 +157,26 @@ def values_of(challenge: Challenge, arguments: Values) -> Values:
         return as_tuple(challenge.reference(*arguments))
     first = next(value for value in arguments if isinstance(value, torch.Tensor))
     return as_tuple(challenge.reference(*arguments, torch.ones_like(first, dtype=torch.bool)))
+
+
+def as_asked(
+    challenge: Challenge, arguments: Values, results: Values, part: passes.Part, of: Sequence[int]
+) -> Values:
+    """What the reference gives for a part, outputs in the dtypes that the challenge asks for: it may compute
+    in more bits. Gradients have their leaves' dtypes anyway.
+    """
+    outputs = results[: {"forward": len(results), "backward": 0, "both": len(results) - len(of)}[part]]
+    dtypes = _dtypes(challenge, arguments, outputs) if outputs else []
+    rounded = (out.to(dtype) if dtype else out for out, dtype in zip(outputs, dtypes, strict=True))
+    return (*rounded, *results[len(outputs) :])
+
+
+def _dtypes(challenge: Challenge, arguments: Values, outputs: Values) -> list[Any]:
+    """Of each output; what is written has that of its argument."""
+    wanted = result_dtypes(challenge.returns, outputs)
+    for number, position in enumerate(challenge.writes):
+        wanted[number] = arguments[position].dtype
+    return wanted
 
 
 def result_dtypes(returns: torch.dtype | Sequence[torch.dtype] | None, plain: Values) -> list[Any]:

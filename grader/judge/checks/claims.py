@@ -15,6 +15,7 @@ from grader.claimed import Shape
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
 from grader.judge.speed.benchmark import Benchmark
+from grader.timing.stopwatch import own_stream
 
 COMPILED = ("compile", "flex")
 ATTENTION = {"flash": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION}
@@ -50,10 +51,11 @@ def _timed(session: Session, challenge: Challenge, claim: Claim, case: Case) -> 
     first = challenge.speeds[0]
     peer = by(claim.backend, claim.torch or first.torch or challenge.reference)
     speed = Speed(case, moved=first.moved, of_torch=claim.of_torch, torch=peer, part=claim.part)
-    benchmark = Benchmark(session, challenge, speed)
-    benchmark.prepare()
-    for _ in range(benchmark.rounds):
-        benchmark.round()
+    with own_stream():
+        benchmark = Benchmark(session, challenge, speed)
+        benchmark.prepare()
+        for _ in range(benchmark.rounds):
+            benchmark.round()
     ratio = benchmark.ratio()
     low, high = (end * claim.of_torch for end in ratio.interval)
     return Shape(case.id, ratio.value * claim.of_torch, (low, high))

@@ -12,6 +12,7 @@ from grader.judge.session import Session
 from grader.judge.speed.benchmark import Benchmark
 from grader.judge.speed.ratio import Ratio
 from grader.spans import span
+from grader.timing.stopwatch import own_stream
 from grader.verdict import SpeedResult
 
 MORE, MOST = 10, 60  # rounds
@@ -27,14 +28,8 @@ def check(session: Session, challenge: Challenge, speed: Speed) -> None:
         CheckFailed: too slow, inconclusive, or not to be believed.
     """
     session.all_compiled()
-    with span("prepare"):
-        benchmark = Benchmark(session, challenge, speed)
-        benchmark.prepare()
-    with span("rounds"):
-        _run(benchmark)
-    with span("audit"):
-        benchmark.verify()
-        benchmark.audit()
+    with own_stream():
+        benchmark = _timed(session, challenge, speed)
     ratio = benchmark.ratio()
     result = _result(benchmark, ratio)
     session.keep_speed(asdict(result))
@@ -53,6 +48,18 @@ def check(session: Session, challenge: Challenge, speed: Speed) -> None:
         raise CheckFailed(
             ratio.verdict, {"reason": sentence}, (sentence, "bytes moved, lanes idle, programs launched")
         )
+
+
+def _timed(session: Session, challenge: Challenge, speed: Speed) -> Benchmark:
+    with span("prepare"):
+        benchmark = Benchmark(session, challenge, speed)
+        benchmark.prepare()
+    with span("rounds"):
+        _run(benchmark)
+    with span("audit"):
+        benchmark.verify()
+        benchmark.audit()
+    return benchmark
 
 
 def _result(benchmark: Benchmark, ratio: Ratio) -> SpeedResult:

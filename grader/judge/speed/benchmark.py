@@ -19,7 +19,7 @@ from grader.judge.case.attempt import SLICE
 from grader.judge.case.forms import Form
 from grader.judge.case.frequencies import possible
 from grader.judge.case.link import Runner, RunnerLost, pack_arguments, read_outputs
-from grader.judge.case.oracle import Values, as_tuple, gradient_positions, values_of
+from grader.judge.case.oracle import Values, as_asked, as_tuple, gradient_positions, values_of
 from grader.judge.case.trial import draw, draw_upstream
 from grader.judge.failures import CheckFailed
 from grader.judge.session import Session
@@ -29,7 +29,6 @@ from grader.measurements import Burst, Prepared, Round, Verified
 from grader.timing.passes import Timed, timed
 from grader.timing.stopwatch import Stopwatch, roll_into, rollable
 
-GRAPH_BELOW = 50.0  # µs
 ROUND_US = 5000.0  # of work in a round
 FIRST = 15  # rounds
 BRIEFLY = 0.1  # seconds: the learner's kernel has brought the GPU to its clocks by then
@@ -111,7 +110,6 @@ class Benchmark:
             "part": self.speed.part,
             "writes": list(self.challenge.writes),
             "rolled": self.rolled,
-            "graph_below": GRAPH_BELOW if self.speed.part == "forward" else 0.0,
         }
         return self.ask(request, Prepared, [*blobs, *more])[0]
 
@@ -193,7 +191,10 @@ class Benchmark:
             could = possible(self.challenge.frequencies, tuple(rolled), drawn)
             return [pick(torch.where(could, drawn, right))]
         if self.challenge.chance is None:
-            return [pick(out) for out in as_tuple(self.right(*rolled))]
+            results = as_tuple(self.right(*rolled))
+            if not wide:
+                results = as_asked(self.challenge, self.arguments, results, self.speed.part, self.of)
+            return [pick(out) for out in results]
         # What was dropped is told from the slices alone: every element by itself.
         few = [pick(value) for value in rolled]
         count = len(self.arguments)
