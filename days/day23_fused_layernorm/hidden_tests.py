@@ -120,7 +120,7 @@ challenge = Challenge(
     cases=CASES,
     speed=[
         Speed(wide, moved=lambda x, *_: 4 * x.nbytes, torch=add_layer_norm, of_copy=0.60),
-        Speed(wide, moved=lambda x, *_: 4 * x.nbytes, torch=add_layer_norm, of_torch=0.4, part="backward"),
+        Speed(wide, moved=lambda x, *_: 4 * x.nbytes, torch=add_layer_norm, of_torch=0.35, part="backward"),
     ],
     memory=Memory(wide, extra=lambda x, *_: 8 * len(x)),
 )
