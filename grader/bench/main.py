@@ -125,7 +125,7 @@ def measure(
     try:
         with own_stream():
             turns = Turns(stop.challenge, stop.speed, stop.case, trying)
-            point = stop.point(machine.limit_us(turns.moved, turns.flops, SHORT[stop.case.dtype]))
+            point = stop.point(machine.limit_us(turns.moved, turns.flops, turns.operands))
             turns.run(left, found)
     except torch.cuda.OutOfMemoryError as error:
         for times in found.values():

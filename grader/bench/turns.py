@@ -22,6 +22,7 @@ from grader.bench.contenders import Contender
 from grader.bench.launched import noting
 from grader.bench.libraries import Function
 from grader.bench.results import COPY
+from grader.case import SHORT
 from grader.challenge import Case, Challenge, Speed
 from grader.judge.case import ties
 from grader.judge.case.oracle import Values, as_asked, as_tuple, gradient_positions, values_of
@@ -87,6 +88,7 @@ class Turns:
         self.writes = challenge.writes if speed.part != "backward" else ()
         self.moved = float(speed.moved(*self.arguments))
         self.flops = float(speed.flops(*self.arguments)) if speed.flops else 0.0
+        self.operands = SHORT[next(x.dtype for x in self.arguments if isinstance(x, torch.Tensor))]
         self.length = challenge.reduces(case) if challenge.reduces else 1
         self.wanted: list[tuple[torch.Tensor, torch.Tensor]] | None = None
 
