@@ -29,7 +29,7 @@ from grader.judge.case.oracle import Values, as_asked, as_tuple, gradient_positi
 from grader.judge.case.trial import draw, draw_upstream
 from grader.judge.speed.rightness import widened, wrong
 from grader.timing.passes import Timed, timed
-from grader.timing.stopwatch import Stopwatch, rollable
+from grader.timing.stopwatch import Stopwatch, copying, rollable
 
 SEED, DEVICE = 4021, "cuda"
 ROUNDS, ROUND_US = 11, 5000.0  # how many, and of how much work each
@@ -143,9 +143,8 @@ class Turns:
         return watch
 
     def _copy(self) -> Stopwatch:
-        half = torch.empty(max(int(self.moved) // 2, 1), dtype=torch.uint8, device=DEVICE).random_()
-        target = torch.empty_like(half)
-        watch = Stopwatch(target.copy_, [half], [])
+        copy, source = copying(self.moved)
+        watch = Stopwatch(copy, [source], [])
         watch.warm_up(WARM)
         return watch
 

@@ -24,7 +24,7 @@ from grader.runner.answering import Reply
 from grader.runner.tensors import pack_outputs, unpack_arguments
 from grader.runner.world import World
 from grader.timing.passes import as_list, timed
-from grader.timing.stopwatch import Stopwatch, own_stream
+from grader.timing.stopwatch import Stopwatch, dense, own_stream
 
 
 class Clock:
@@ -102,4 +102,6 @@ def _called(
 
 
 def _packed(values: list[Any]) -> list[Any]:
-    return [value.contiguous() if isinstance(value, torch.Tensor) else value for value in values]
+    """Each in one piece of memory; a transposed tensor stays one."""
+    loose = [isinstance(value, torch.Tensor) and not dense(value) for value in values]
+    return [value.contiguous() if apart else value for value, apart in zip(values, loose, strict=True)]

@@ -112,7 +112,22 @@ def test_what_is_written_is_rolled_though_others_were_chosen() -> None:
 def test_integers_are_rolled_as_well() -> None:
     arguments = [torch.arange(4.0), torch.arange(4), 0.5, torch.arange(4) > 1, None]
     assert rollable(arguments, None) == [0, 1, 3]
-    assert rollable([torch.ones(4, 3).T, torch.ones(2)], None) == [1]
+    assert rollable([torch.ones(4, 3)[:, :2], torch.ones(2)], None) == [1]
+
+
+def test_a_transposed_matrix_is_rolled_and_stays_transposed() -> None:
+    base = torch.arange(12).view(4, 3).T
+    assert rollable([base], None) == [0]
+    target = base.clone()
+    stopwatch.roll_into(target, base, 5)
+    assert target.T.flatten().tolist() == torch.arange(12).roll(5).tolist()
+    assert target.stride() == base.stride() == (1, 3)
+
+
+def test_what_lies_in_one_piece_is_dense_in_any_order() -> None:
+    x = torch.ones(2, 3, 4)
+    assert all(map(stopwatch.dense, (x, x.permute(2, 0, 1), x[:1], x[0], torch.ones(()), torch.ones(0, 3))))
+    assert not any(map(stopwatch.dense, (x[:, :2], x[..., ::2], torch.ones(3, 1).expand(3, 2))))
 
 
 def test_what_a_call_returned_is_of_no_use_to_the_next() -> None:

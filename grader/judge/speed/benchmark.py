@@ -27,7 +27,7 @@ from grader.judge.speed.ratio import Ratio, bar_ratio
 from grader.judge.speed.rightness import widened, wrong
 from grader.measurements import Burst, Prepared, Round, Verified
 from grader.timing.passes import Timed, timed
-from grader.timing.stopwatch import Stopwatch, roll_into, rollable
+from grader.timing.stopwatch import Stopwatch, copying, roll_into, rollable
 
 ROUND_US = 5000.0  # of work in a round
 FIRST = 15  # rounds
@@ -71,18 +71,13 @@ class Benchmark:
         """Warm everything up; short calls are captured in graphs, all of them or none."""
         mine = self._prepare_runner()
         self.graph_calls = mine.graph_calls
-        half = torch.empty(max(self.moved // 2, 1), dtype=torch.uint8, device="cuda").random_()
-        target = torch.empty_like(half)
-
-        def copy(source: torch.Tensor) -> torch.Tensor:
-            return target.copy_(source)
-
-        self.copy: Callable[[], Any] = functools.partial(copy, half)
+        copy, source = copying(self.moved)
+        self.copy: Callable[[], Any] = functools.partial(copy, source)
         peer, handed = self._timed(self.speed.torch or self._reference)
         self.watches = {
             "torch": Stopwatch(peer, handed, self.rolled, self.writes),
-            "copy": Stopwatch(copy, [half], []),
-            "again": Stopwatch(copy, [half], []),
+            "copy": Stopwatch(copy, [source], []),
+            "again": Stopwatch(copy, [source], []),
         }
         needed = 0.0
         for who, watch in self.watches.items():
