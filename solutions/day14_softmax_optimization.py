@@ -57,6 +57,7 @@ def softmax(x: torch.Tensor) -> torch.Tensor:
     # 32 warps an SM, so two wide rows an SM: 264 rows of 65536 fp16 are 35 MB, and an H200's 50 MB of L2
     # still hold them when the second pass comes. A persistent program goes straight from one row to the next.
     sms = torch.cuda.get_device_properties(x.device).multi_processor_count if x.is_cuda else 1
-    num_programs = min(n_rows, sms * (32 // num_warps))
+    rounds = max(triton.cdiv(n_rows, sms * (32 // num_warps)), 1)
+    num_programs = triton.cdiv(n_rows, rounds)  # all with as many rows, or one row more than others
     softmax_kernel[(num_programs,)](x, y, n_rows, n_cols, x.stride(0), BLOCK_N=BLOCK_N, num_warps=num_warps)
     return y

@@ -61,8 +61,8 @@ def matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     BLOCK_M, BLOCK_N = (128, 64) if matrix_units else (64, 64)
     BLOCK_K = max(triton.next_power_of_2(a.shape[1]), 16)
     tiles_m, tiles_n = triton.cdiv(m, BLOCK_M), triton.cdiv(n, BLOCK_N)
-    # Strips as long as leave four programs for every SM.
-    programs = 4 * torch.cuda.get_device_properties(a.device).multi_processor_count if a.is_cuda else 4
+    # Strips as long as leave two programs for every SM, which is how many it has room for.
+    programs = 2 * torch.cuda.get_device_properties(a.device).multi_processor_count if a.is_cuda else 2
     steps = max(triton.cdiv(tiles_n, max(programs // max(tiles_m, 1), 1)), 1)
     grid = (tiles_m * triton.cdiv(n, steps * BLOCK_N),)
     matmul_kernel[grid](

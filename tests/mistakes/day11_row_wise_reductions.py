@@ -87,10 +87,8 @@ mistakes = [
     Mistake(
         "of equal maxima in one block any one wins",
         swap={
-            "block_max, block_argmax = tl.max(x, axis=1, return_indices=True)": (
-                "block_max = tl.max(x, axis=1)\n"
-                "        last = tl.where(x == block_max[:, None], offs_n[None, :] - start, 0)\n"
-                "        block_argmax = tl.max(last, axis=1)"
+            "tl.min(tl.where(x == block_max[:, None], lanes, BLOCK_N), axis=1)": (
+                "tl.max(tl.where(x == block_max[:, None], lanes, 0), axis=1)"
             )
         },
         fails="edges",

@@ -21,19 +21,19 @@ mistakes = [
         "the sum is not rescaled when the maximum rises",
         swap={UPDATE: "l_i += tl.sum(p, axis=0)"},
         fails="correct",
-        says="rescale",
+        says="exp(old maximum - new one)",
     ),
     Mistake(
         "the lanes' sums are added without rescaling",
         swap={MERGE: "tl.sum(l_i, axis=0)"},
         fails="correct",
-        says="rescale",
+        says="exp(old maximum - new one)",
     ),
     Mistake(
         "the rescaling goes the wrong way",
         swap={UPDATE: UPDATE.replace("m_i - m_new", "m_new - m_i")},
         fails="correct",
-        says="rescale",
+        says="exp(old maximum - new one)",
     ),
     Mistake(
         "the numerators of the first pass are stored, and only their sum is rescaled",
