@@ -27,13 +27,13 @@ mistakes = [
         "the lanes' sums are added without rescaling",
         swap={MERGE: "tl.sum(l_i, axis=0)"},
         fails="correct",
-        says="exp(old maximum - new one)",
+        says="rescale",
     ),
     Mistake(
         "the rescaling goes the wrong way",
         swap={UPDATE: UPDATE.replace("m_i - m_new", "m_new - m_i")},
         fails="correct",
-        says="exp(old maximum - new one)",
+        says="rescale",
     ),
     Mistake(
         "the numerators of the first pass are stored, and only their sum is rescaled",
