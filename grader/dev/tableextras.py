@@ -28,8 +28,7 @@ TOP = """\
 # The extras, measured
 
 {how}
-All times are milliseconds; `self_attention` and `write_the_test` have no bar. What a backward pass launches
-comes from Python while it is timed, so below half a millisecond the host may set the pace.
+All times are milliseconds; `self_attention` and `write_the_test` have no bar.
 
 - *ours* is the solution in this folder, *honest* our right kernels in another style, *laggards* right ones
   that are slow by design; each was timed in turns with its peers, by `track dev measured`.

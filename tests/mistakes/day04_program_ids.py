@@ -56,7 +56,7 @@ mistakes = [
         "the second axis of the grid is asked",
         swap={FIRST: "first = tl.program_id(1) * BLOCK"},
         fails="correct",
-        says="never written",
+        says="never reads tl.program_id(0)",
     ),
     Mistake(
         "the jump is right for four programs alone",
