@@ -28,6 +28,7 @@ UNLIKE = 0.02  # of the norm: a suspect so far from what is right would have fai
 HALF = 0.5  # of what fails alike
 THIRD = 0.33  # of it, where a suspect explains the first: a mistake may show otherwise in other cases
 CLEARER = 0.25  # a suspect must leave at most this share of the distance to the truth
+FEW = 2  # kernels that are named where each may hold the formula
 OUTPUTS = {"o", "lse", "both", "Both"}  # words that speak of outputs, beside their names
 OF_LOOPS = r"\bloops?\b|\b(blocks?|keys|queries)\b.* left out"
 
@@ -110,14 +111,18 @@ def _formula(sentence: str, trial: Trial, source: str) -> str:
     sure = known if known and known.whole else None
     launched = {*(sure.stores if sure else (launch.kernel for launch in launches(trial)))}
     launched = launched or {trial.challenge.entry}
-    found = function_of(tree, *launched) if len(launched) == 1 else None
-    if found is None:
+    found = sorted(filter(None, (function_of(tree, name) for name in launched)), key=lambda one: one.lineno)
+    if not 1 <= len(found) <= FEW or len(found) < len(launched):
         return "the formula"
+    if len(found) > 1:
+        names, starts = " and ".join(f.name for f in found), " and ".join(str(f.lineno) for f in found)
+        return f"the formula in {names}, from lines {starts} on"
+    (one,) = found
     called = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
     at = {f.lineno for f in called if isinstance(f, ast.Subscript) and last(f.value) in launched}
     several = "launch on line" if len(at) == 1 else "launches on lines"
     launch = f", and its {several} {' and '.join(map(str, sorted(at)))}" if at else ""
-    return f"the formula in {found.name}, from line {found.lineno} on{launch}"
+    return f"the formula in {one.name}, from line {one.lineno} on{launch}"
 
 
 def _of_blocks(sentence: str, source: str) -> str:
