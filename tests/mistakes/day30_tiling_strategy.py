@@ -58,7 +58,7 @@ mistakes = [
         "the store forgets that D is padded",
         swap={STORE: "tl.store(o_ptrs, acc, mask=rows[:, None])"},
         fails="correct",
-        says="wrong limit",
+        says="A tile's mask needs both sides",
     ),
     Mistake(
         "the store has no mask", swap={STORE: "tl.store(o_ptrs, acc)"}, fails="correct", says="Unmasked store"

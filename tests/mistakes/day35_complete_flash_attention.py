@@ -200,7 +200,7 @@ mistakes = [
         "blocks on the diagonal are left out of dk and dv",
         swap={FIRST: "first = tl.maximum(start_n + BLOCK_N - 1 + Sq - Sk, 0)"},
         fails="correct",
-        says="diagonal",
+        says="Does the loop take a turn",
     ),
     Mistake(
         "hidden weights are multiplied by 0",

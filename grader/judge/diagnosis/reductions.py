@@ -11,6 +11,7 @@ from grader.judge.diagnosis.flow import weighed
 from grader.judge.diagnosis.site import assigned, in_kernels, last
 from grader.judge.diagnosis.source import keyword
 
+EXPONENTIALS = ("exp", "exp2")
 FILLED = ("zeros", "zeros_like", "full")
 KINDS = ("values", "nan", "inf", "special")
 
@@ -18,7 +19,10 @@ KINDS = ("values", "nan", "inf", "special")
 def axes_apart(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """The rule of the diagnosis for a softmax that takes its maximum and its sum along different axes."""
     tree = ast.parse(evidence.source)
-    maxima = _along("max", [n for n in in_kernels(tree) if isinstance(n, ast.Call)])
+    calls = [n for n in in_kernels(tree) if isinstance(n, ast.Call)]
+    powers = {name for call in calls if last(call.func) in EXPONENTIALS for name in _names(call)}
+    # A maximum of something else, as of where the rows of a tile end, is none of the softmax.
+    maxima = _along("max", [call for call in calls if call.args and _names(call.args[0]) & powers])
     sums = _along("sum", weighed(tree))
     if finding.kind not in KINDS or {*maxima} & {*sums} or not (len(maxima) == len(sums) == 1):
         return None
@@ -28,6 +32,10 @@ def axes_apart(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis 
         f"{sum_line} along axis {of_sum}: a softmax takes both along one axis.",
         f"lines {min(max_line, sum_line)} and {max(max_line, sum_line)}",
     )
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {name.id for name in ast.walk(node) if isinstance(name, ast.Name)} - {"tl"}
 
 
 def _along(word: str, calls: list[ast.Call]) -> dict[int, int]:
