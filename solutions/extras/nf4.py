@@ -40,7 +40,7 @@ def table_of(VALUES: tl.constexpr, COUNT: tl.constexpr):
 
 @triton.jit
 def quantize_kernel(
-    x_ptr, packed_ptr, absmax_ptr, n, EDGES: tl.constexpr, BLOCK: tl.constexpr, ROWS: tl.constexpr
+    x_ptr, packed_ptr, absmax_ptr, n, n_bytes, EDGES: tl.constexpr, BLOCK: tl.constexpr, ROWS: tl.constexpr
 ):
     """The bytes and the absmax of ROWS blocks; EDGES are the 15 numbers between the levels."""
     # 64 bits: n may pass 2**31.
@@ -60,18 +60,19 @@ def quantize_kernel(
         code += tl.where(ratio > tl.gather(edges, code + (step - 1), 0), step, 0)
     high, low = tl.split(tl.reshape(code, (ROWS, BLOCK // 2, 2)))
     offs_byte = rows[:, None] * (BLOCK // 2) + tl.arange(0, BLOCK // 2)[None, :]
-    # Half a byte an element.
-    tl.store(packed_ptr + offs_byte, ((high << 4) | low).to(tl.uint8), mask=2 * offs_byte < n)
+    # Half a byte an element. Triton knows that 16 divides n_bytes, so the mask does not change within a word:
+    # four bytes a store. Of 2 * offs_byte < n it does not know that, and stores each byte for itself.
+    tl.store(packed_ptr + offs_byte, ((high << 4) | low).to(tl.uint8), mask=offs_byte < n_bytes)
 
 
 @triton.jit
 def dequantize_kernel(
-    packed_ptr, absmax_ptr, y_ptr, n, LEVELS: tl.constexpr, BLOCK: tl.constexpr, ROWS: tl.constexpr
+    packed_ptr, absmax_ptr, y_ptr, n, n_bytes, LEVELS: tl.constexpr, BLOCK: tl.constexpr, ROWS: tl.constexpr
 ):
     """ROWS blocks of y: a level times the absmax of its block."""
     rows = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     offs_byte = rows[:, None] * (BLOCK // 2) + tl.arange(0, BLOCK // 2)[None, :]
-    packed = tl.ravel(tl.load(packed_ptr + offs_byte, mask=2 * offs_byte < n, other=0))
+    packed = tl.ravel(tl.load(packed_ptr + offs_byte, mask=offs_byte < n_bytes, other=0))
     absmax = tl.load(absmax_ptr + rows, mask=rows * BLOCK < n, other=0.0)
     levels = table_of(LEVELS, 16)
     high = tl.gather(levels, (packed >> 4).to(tl.int32), 0)
@@ -89,7 +90,9 @@ def nf4_quantize(x: torch.Tensor, block: int) -> tuple[torch.Tensor, torch.Tenso
     absmax = torch.empty(triton.cdiv(n, block), dtype=torch.float32, device=x.device)
     EDGES = tuple((LEVELS[i] + LEVELS[i + 1]) / 2 for i in range(15))
     grid = (triton.cdiv(n, ELEMENTS),)
-    quantize_kernel[grid](x, packed, absmax, n, EDGES=EDGES, BLOCK=block, ROWS=ELEMENTS // block, num_warps=4)
+    quantize_kernel[grid](
+        x, packed, absmax, n, len(packed), EDGES=EDGES, BLOCK=block, ROWS=ELEMENTS // block, num_warps=4
+    )
     return packed, absmax
 
 
@@ -98,6 +101,6 @@ def nf4_dequantize(packed: torch.Tensor, absmax: torch.Tensor, n: int, block: in
     y = torch.empty(n, dtype=torch.float16, device=packed.device)
     grid = (triton.cdiv(n, ELEMENTS),)
     dequantize_kernel[grid](
-        packed, absmax, y, n, LEVELS=LEVELS, BLOCK=block, ROWS=ELEMENTS // block, num_warps=4
+        packed, absmax, y, n, len(packed), LEVELS=LEVELS, BLOCK=block, ROWS=ELEMENTS // block, num_warps=4
     )
     return y

@@ -40,18 +40,18 @@ def table_of(VALUES: tl.constexpr, COUNT: tl.constexpr):
 
 @triton.jit
 def quantize_kernel(
-    x_ptr, packed_ptr, absmax_ptr, n, EDGES: tl.constexpr, BLOCK: tl.constexpr, ROWS: tl.constexpr
+    x_ptr, packed_ptr, absmax_ptr, n, n_bytes, EDGES: tl.constexpr, BLOCK: tl.constexpr, ROWS: tl.constexpr
 ):
     """The bytes and the absmax of ROWS blocks; EDGES are the 15 numbers between the levels."""
     # TODO 1: load ROWS blocks of x, as rows. What may lanes past n hold?
     # TODO 2: the largest |x| of each row, stored; and x over it. What if it is 0?
     # TODO 3: the code of each ratio: how many of EDGES lie below it? table_of and tl.gather look numbers up.
-    # TODO 4: two codes to a byte, the first one in the high half; there is a byte for every n / 2 begun.
+    # TODO 4: two codes to a byte, the first one in the high half; n_bytes of them are there.
 
 
 @triton.jit
 def dequantize_kernel(
-    packed_ptr, absmax_ptr, y_ptr, n, LEVELS: tl.constexpr, BLOCK: tl.constexpr, ROWS: tl.constexpr
+    packed_ptr, absmax_ptr, y_ptr, n, n_bytes, LEVELS: tl.constexpr, BLOCK: tl.constexpr, ROWS: tl.constexpr
 ):
     """ROWS blocks of y: a level times the absmax of its block."""
     # TODO 5: load the bytes of ROWS blocks, and the absmax of each.
@@ -66,7 +66,9 @@ def nf4_quantize(x: torch.Tensor, block: int) -> tuple[torch.Tensor, torch.Tenso
     absmax = torch.empty(triton.cdiv(n, block), dtype=torch.float32, device=x.device)
     EDGES = tuple((LEVELS[i] + LEVELS[i + 1]) / 2 for i in range(15))
     grid = (triton.cdiv(n, ELEMENTS),)
-    quantize_kernel[grid](x, packed, absmax, n, EDGES=EDGES, BLOCK=block, ROWS=ELEMENTS // block, num_warps=4)
+    quantize_kernel[grid](
+        x, packed, absmax, n, len(packed), EDGES=EDGES, BLOCK=block, ROWS=ELEMENTS // block, num_warps=4
+    )
     return packed, absmax
 
 
@@ -75,6 +77,6 @@ def nf4_dequantize(packed: torch.Tensor, absmax: torch.Tensor, n: int, block: in
     y = torch.empty(n, dtype=torch.float16, device=packed.device)
     grid = (triton.cdiv(n, ELEMENTS),)
     dequantize_kernel[grid](
-        packed, absmax, y, n, LEVELS=LEVELS, BLOCK=block, ROWS=ELEMENTS // block, num_warps=4
+        packed, absmax, y, n, len(packed), LEVELS=LEVELS, BLOCK=block, ROWS=ELEMENTS // block, num_warps=4
     )
     return y

@@ -26,14 +26,14 @@ equivalents = [
     ),
     Equivalent(
         "solution:quantize_kernel",
-        "tl.store(packed_ptr + offs_byte, ((high << 4) | low).to(tl.uint8), mask=2 * offs_byte < n)",
-        "tl.store(packed_ptr + offs_byte, high << 4 | low, mask=2 * offs_byte < n)",
+        "tl.store(packed_ptr + offs_byte, ((high << 4) | low).to(tl.uint8), mask=offs_byte < n_bytes)",
+        "tl.store(packed_ptr + offs_byte, high << 4 | low, mask=offs_byte < n_bytes)",
         "a store converts to what the pointer points to",
     ),
     Equivalent(
         "solution:dequantize_kernel",
-        "packed = tl.ravel(tl.load(packed_ptr + offs_byte, mask=2 * offs_byte < n, other=0))",
-        "packed = tl.ravel(tl.load(packed_ptr + offs_byte, mask=2 * offs_byte < n, other=-float('inf')))",
+        "packed = tl.ravel(tl.load(packed_ptr + offs_byte, mask=offs_byte < n_bytes, other=0))",
+        "packed = tl.ravel(tl.load(packed_ptr + offs_byte, mask=offs_byte < n_bytes, other=-float('inf')))",
         NOBODY,
     ),
     Equivalent(

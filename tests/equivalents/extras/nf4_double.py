@@ -32,8 +32,8 @@ equivalents = [
     ),
     Equivalent(
         "solution:dequantize_kernel",
-        "packed = tl.ravel(tl.load(packed_ptr + offs_byte, mask=2 * offs_byte < n, other=0))",
-        "packed = tl.ravel(tl.load(packed_ptr + offs_byte, mask=2 * offs_byte < n, other=-float('inf')))",
+        "packed = tl.ravel(tl.load(packed_ptr + offs_byte, mask=offs_byte < n_bytes, other=0))",
+        "packed = tl.ravel(tl.load(packed_ptr + offs_byte, mask=offs_byte < n_bytes, other=-float('inf')))",
         NOBODY,
     ),
     Equivalent(

@@ -6,6 +6,7 @@ from grader.dev.planted import Laggard
 
 GRID = "    grid = (triton.cdiv(n, ELEMENTS),)\n"
 ABSMAX = "    absmax = tl.load(absmax_ptr + rows, mask=rows * BLOCK < n, other=0.0)\n"
+LAUNCHED = "ROWS=ELEMENTS // block, num_warps=4\n    )\n    return "
 LEVEL = "tl.reshape(tl.interleave(high, low), (ROWS, BLOCK))"
 OUT = "    y = torch.empty(n, dtype=torch.float16, device=packed.device)\n"
 SCALE = f'''@triton.jit
@@ -24,12 +25,12 @@ laggards = [
     Laggard(
         "levels go through memory in fp32",
         swap={
-            "packed_ptr, absmax_ptr, y_ptr, n, LEVELS": "packed_ptr, y_ptr, n, LEVELS",
+            "packed_ptr, absmax_ptr, y_ptr, n, n_bytes, LEVELS": "packed_ptr, y_ptr, n, n_bytes, LEVELS",
             ABSMAX: "",
             f"{LEVEL} * absmax[:, None]": LEVEL,
             "def nf4_quantize(": f"{SCALE}def nf4_quantize(",
             OUT: OUT + OUT.replace("y =", "level =").replace("float16", "float32"),
-            "packed, absmax, y, n, LEVELS": "packed, level, n, LEVELS",
+            "packed, absmax, y, n, len(packed), LEVELS": "packed, level, n, len(packed), LEVELS",
             "    )\n    return y": (
                 "    )\n    scale_kernel[grid](level, absmax, y, n, BLOCK=block, ROWS=ELEMENTS // block)\n"
                 "    return y"
@@ -41,8 +42,8 @@ laggards = [
         "one block of 64 a program, by one warp",
         swap={
             "ELEMENTS = 4096": "ELEMENTS = 64",
-            "ROWS=ELEMENTS // block, num_warps=4)\n    return": "ROWS=1, num_warps=1)\n    return",
-            "ROWS=ELEMENTS // block, num_warps=4\n    )": "ROWS=1, num_warps=1\n    )",
+            f"{LAUNCHED}packed": "ROWS=1, num_warps=1\n    )\n    return packed",
+            f"{LAUNCHED}y": "ROWS=1, num_warps=1\n    )\n    return y",
             f"range(15))\n{GRID}": "range(15))\n    grid = (triton.cdiv(n, block),)\n",
             f"device=packed.device)\n{GRID}": "device=packed.device)\n    grid = (triton.cdiv(n, block),)\n",
         },

@@ -1,19 +1,10 @@
-"""Extra: right numbers whose absmax goes through memory, or whose blocks are found by divisions."""
+"""Extra: right numbers whose absmax goes through memory, or whose levels are chosen one by one."""
 
 from __future__ import annotations
 
 from grader.dev.planted import Laggard
 
 BEFORE = "@triton.jit\ndef dequantize_kernel("
-HEAD = """    LEVELS: tl.constexpr,
-    BLOCK: tl.constexpr,
-    BLOCK2: tl.constexpr,
-    ROWS: tl.constexpr,
-):
-    \"\"\"ROWS blocks of y: a level times the absmax of its block, which is a code itself.\"\"\"
-    rows = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
-    offs_byte = rows[:, None] * (BLOCK // 2) + tl.arange(0, BLOCK // 2)[None, :]
-"""
 RESTORE = """    there = rows * BLOCK < n
     code = tl.load(codes_ptr + rows, mask=there, other=0).to(tl.int32)
     scale = tl.load(scales_ptr + rows // BLOCK2, mask=there, other=0.0)
@@ -36,6 +27,16 @@ SIZES = """        LEVELS=LEVELS,
 """
 WARPS = "        num_warps=4,\n"
 
+CHAIN = '''@triton.jit
+def level_of(code, LEVELS: tl.constexpr):
+    """Fifteen choices, of which one at most is taken."""
+    level = tl.full(code.shape, LEVELS[0], tl.float32)
+    for i in tl.static_range(1, 16):
+        level = tl.where(code == i, LEVELS[i], level)
+    return level
+
+
+'''
 SPREAD = f'''@triton.jit
 def spread_kernel(
     codes_ptr,
@@ -81,29 +82,16 @@ laggards = [
             BEFORE: SPREAD + BEFORE,
         },
     ),
-    # Two divisions of 64 bits a weight, by numbers that the compiler does not know.
+    # Some 39 instructions a weight, of which 30 choose among levels.
     Laggard(
-        "block sizes that are no constexpr",
+        "a level by fifteen choices, one after another",
         swap={
-            HEAD: """    block,
-    block2,
-    LEVELS: tl.constexpr,
-    SIZE: tl.constexpr,
-):
-    offs_byte = tl.program_id(0).to(tl.int64) * (SIZE // 2) + tl.arange(0, SIZE // 2)
-""",
-            "packed = tl.ravel(tl.load(packed_ptr + offs_byte, mask=2 * offs_byte < n, other=0))": (
-                "packed = tl.load(packed_ptr + offs_byte, mask=2 * offs_byte < n, other=0)"
-            ),
-            "level = tl.reshape(tl.interleave(high, low), (ROWS, BLOCK))": (
-                "level = tl.interleave(high, low)\n"
-                "    offs = tl.program_id(0).to(tl.int64) * SIZE + tl.arange(0, SIZE)\n"
-                "    rows = offs // block"
-            ),
-            RESTORE: RESTORE.replace("rows * BLOCK", "offs").replace("// BLOCK2", "// block2"),
-            STORE: "    tl.store(y_ptr + offs, level * absmax, mask=offs < n)\n",
-            SIZES: "        block,\n        block2,\n        LEVELS=LEVELS,\n        SIZE=ELEMENTS,\n",
+            "    levels = table_of(LEVELS)\n": "",
+            "high = tl.gather(levels, (packed >> 4).to(tl.int32), 0)": "high = level_of(packed >> 4, LEVELS)",
+            "low = tl.gather(levels, (packed & 0xF).to(tl.int32), 0)": "low = level_of(packed & 0xF, LEVELS)",
+            BEFORE: CHAIN + BEFORE,
         },
+        unseen="the bytes are ours, and a prediction does not count choices",
     ),
     # 4.2 million programs, which move 160 bytes each.
     Laggard(

@@ -9,9 +9,9 @@ CODE = "code += tl.where(ratio > tl.gather(edges, code + (step - 1), 0), step, 0
 GET_HIGH = "high = tl.gather(levels, (packed >> 4).to(tl.int32), 0)"
 GET_LOW = "low = tl.gather(levels, (packed & 0xF).to(tl.int32), 0)"
 GUARD = "tl.where(absmax > 0, absmax, 1.0)[:, None]"
-LOAD = "tl.load(packed_ptr + offs_byte, mask=2 * offs_byte < n, other=0)"
+LOAD = "tl.load(packed_ptr + offs_byte, mask=offs_byte < n_bytes, other=0)"
 PACK = "((high << 4) | low).to(tl.uint8)"
-STORE = "tl.store(packed_ptr + offs_byte, ((high << 4) | low).to(tl.uint8), mask=2 * offs_byte < n)"
+STORE = "tl.store(packed_ptr + offs_byte, ((high << 4) | low).to(tl.uint8), mask=offs_byte < n_bytes)"
 X = "tl.load(x_ptr + offs, mask=offs < n, other=0.0)"
 Y = "y = tl.reshape(tl.interleave(high, low), (ROWS, BLOCK)) * absmax[:, None]"
 SIZE = "packed = torch.empty(triton.cdiv(n, 2),"
@@ -34,22 +34,19 @@ mistakes = [
     ),
     Mistake(
         "the last byte of an odd n is forgotten",
-        swap={
-            SIZE: "packed = torch.empty(n // 2,",
-            STORE: STORE.replace("2 * offs_byte <", "2 * offs_byte + 1 <"),
-        },
+        swap={SIZE: "packed = torch.empty(n // 2,"},
         fails="correct",
         says="shape",
     ),
     Mistake(
         "the last byte of an odd n is not written",
-        swap={STORE: STORE.replace("2 * offs_byte <", "2 * offs_byte + 1 <")},
+        swap={STORE: STORE.replace("n_bytes", "n // 2")},
         fails="correct",
         says="absmax: right in every case",
     ),
     Mistake(
         "the last byte of an odd n is not read",
-        swap={LOAD: LOAD.replace("2 * offs_byte <", "2 * offs_byte + 1 <")},
+        swap={LOAD: LOAD.replace("n_bytes", "n // 2")},
         fails="correct",
         says="(n + 1) // 2",
     ),

@@ -11,7 +11,7 @@ EDGE = "edge = (tl.load(entry_ptrs - 1) + tl.load(entry_ptrs)) / 2"
 LOW = "low = tl.gather(levels, (packed & 0xF).to(tl.int32), 0)"
 MEAN = "tl.store(mean_ptr, tl.sum(acc, axis=0) / n)"
 MEAN_LAUNCH = "mean_kernel[(1,)](part, offset, tiles, n, BLOCK=1024)"
-PACKED = "tl.load(packed_ptr + offs_byte, mask=2 * offs_byte < n, other=0)"
+PACKED = "tl.load(packed_ptr + offs_byte, mask=offs_byte < n_bytes, other=0)"
 RATIO = "ratio = rest / tl.where(scale > 0, scale, 1.0)[:, None]"
 REST = "rest = tl.where(mask, tl.load(absmax_ptr + offs, mask=mask, other=0.0) - offset, 0.0)"
 SCALE = "scale = tl.load(scales_ptr + rows // BLOCK2, mask=there, other=0.0)"
@@ -219,7 +219,7 @@ mistakes = [
     ),
     Mistake(
         "the last byte of an odd n is not read",
-        swap={PACKED: PACKED.replace("2 * offs_byte <", "2 * offs_byte + 1 <")},
+        swap={PACKED: PACKED.replace("n_bytes", "n // 2")},
         fails="correct",
         says="(n + 1) // 2",
     ),

@@ -1,4 +1,4 @@
-"""Fifteen comparisons, added up in uint8, of even and odd elements apart; back by a chain of choices."""
+"""Fifteen comparisons, added up, of a tile that is split later; back by a tree of choices, a lane a byte."""
 
 import torch
 import triton
@@ -15,39 +15,39 @@ NF4: tl.constexpr = tl.constexpr(
 
 
 @triton.jit
-def pack_block(x_ptr, q_ptr, s_ptr, n, B: tl.constexpr, R: tl.constexpr):
+def pack_block(x_ptr, q_ptr, s_ptr, n, n_bytes, B: tl.constexpr, R: tl.constexpr):
     r = (tl.program_id(0).to(tl.int64) * R + tl.arange(0, R))[:, None]
-    even = r * B + 2 * tl.arange(0, B // 2)[None, :]
-    a = tl.load(x_ptr + even, mask=even < n, other=0.0).to(tl.float32)
-    b = tl.load(x_ptr + even + 1, mask=even + 1 < n, other=0.0).to(tl.float32)
-    s = tl.max(tl.maximum(tl.abs(a), tl.abs(b)), axis=1, keep_dims=True)
+    at = r * B + tl.arange(0, B)[None, :]
+    x = tl.load(x_ptr + at, mask=at < n, other=0.0).to(tl.float32)
+    s = tl.max(tl.abs(x), axis=1, keep_dims=True)
     tl.store(s_ptr + r, s, mask=r * B < n)
-    by = tl.where(s == 0, 1.0, s)
-    a /= by
-    b /= by
-    code_a, code_b = tl.zeros_like(a).to(tl.uint8), tl.zeros_like(b).to(tl.uint8)
+    x /= tl.where(s == 0, 1.0, s)
+    code = tl.zeros((R, B), tl.int32)
     for i in tl.static_range(15):
-        code_a += a > (NF4[i] + NF4[i + 1]) * 0.5
-        code_b += b > (NF4[i] + NF4[i + 1]) * 0.5
+        code += x > (NF4[i] + NF4[i + 1]) * 0.5
+    first, second = tl.split(tl.reshape(code, (R, B // 2, 2)))
     byte = r * (B // 2) + tl.arange(0, B // 2)[None, :]
-    tl.store(q_ptr + byte, (code_a << 4) + code_b, mask=even < n)
+    tl.store(q_ptr + byte, (first * 16 + second).to(tl.uint8), mask=byte < n_bytes)
 
 
 @triton.jit
 def level(code):
-    out = tl.full(code.shape, -1.0, tl.float32)
-    for i in tl.static_range(1, 16):
-        out = tl.where(code == i, NF4[i], out)
-    return out
+    """A tree of choices, from the last bit to the first."""
+    odd, twos, fours, high = (code & 1) != 0, (code & 2) != 0, (code & 4) != 0, (code & 8) != 0
+    a = tl.where(twos, tl.where(odd, NF4[3], NF4[2]), tl.where(odd, NF4[1], NF4[0]))
+    b = tl.where(twos, tl.where(odd, NF4[7], NF4[6]), tl.where(odd, NF4[5], NF4[4]))
+    c = tl.where(twos, tl.where(odd, NF4[11], NF4[10]), tl.where(odd, NF4[9], NF4[8]))
+    d = tl.where(twos, tl.where(odd, NF4[15], NF4[14]), tl.where(odd, NF4[13], NF4[12]))
+    return tl.where(high, tl.where(fours, d, c), tl.where(fours, b, a))
 
 
 @triton.jit
-def unpack_block(q_ptr, s_ptr, y_ptr, n, B: tl.constexpr, SIZE: tl.constexpr):
+def unpack_block(q_ptr, s_ptr, y_ptr, n, n_bytes, B: tl.constexpr, SIZE: tl.constexpr):
     byte = tl.program_id(0).to(tl.int64) * SIZE + tl.arange(0, SIZE)
-    q = tl.load(q_ptr + byte, mask=2 * byte < n)
-    s = tl.load(s_ptr + 2 * byte // B, mask=2 * byte < n)
-    y = tl.join(level(q >> 4) * s, level(q % 16) * s).to(tl.float16)
-    at = 2 * byte[:, None] + tl.arange(0, 2)[None, :]
+    q = tl.load(q_ptr + byte, mask=byte < n_bytes).to(tl.int32)
+    s = tl.load(s_ptr + 2 * byte // B, mask=byte < n_bytes)
+    y = tl.interleave(level(q >> 4) * s, level(q) * s).to(tl.float16)
+    at = tl.program_id(0).to(tl.int64) * 2 * SIZE + tl.arange(0, 2 * SIZE)
     tl.store(y_ptr + at, y, mask=at < n)
 
 
@@ -56,11 +56,11 @@ def nf4_quantize(x: torch.Tensor, block: int):
     q = x.new_empty((n + 1) // 2, dtype=torch.uint8)
     s = x.new_empty(triton.cdiv(n, block), dtype=torch.float32)
     rows = max(2048 // block, 1)
-    pack_block[(triton.cdiv(len(s), rows),)](x, q, s, n, B=block, R=rows)
+    pack_block[(triton.cdiv(len(s), rows),)](x, q, s, n, len(q), B=block, R=rows)
     return q, s
 
 
 def nf4_dequantize(packed: torch.Tensor, absmax: torch.Tensor, n: int, block: int):
     y = absmax.new_empty(n, dtype=torch.float16)
-    unpack_block[(triton.cdiv(n, 2048),)](packed, absmax, y, n, B=block, SIZE=1024)
+    unpack_block[(triton.cdiv(n, 2048),)](packed, absmax, y, n, len(packed), B=block, SIZE=1024)
     return y

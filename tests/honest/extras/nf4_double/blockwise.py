@@ -44,24 +44,37 @@ def code_block(a_ptr, t_ptr, q_ptr, s_ptr, o_ptr, n, B: tl.constexpr):
 
 @triton.jit
 def level(code):
-    out = tl.full(code.shape, -1.0, tl.float32)
-    for i in tl.static_range(1, 16):
-        out = tl.where(code == i, NF4[i], out)
-    return out
+    """A tree of choices, from the last bit to the first."""
+    odd, twos, fours, high = (code & 1) != 0, (code & 2) != 0, (code & 4) != 0, (code & 8) != 0
+    a = tl.where(twos, tl.where(odd, NF4[3], NF4[2]), tl.where(odd, NF4[1], NF4[0]))
+    b = tl.where(twos, tl.where(odd, NF4[7], NF4[6]), tl.where(odd, NF4[5], NF4[4]))
+    c = tl.where(twos, tl.where(odd, NF4[11], NF4[10]), tl.where(odd, NF4[9], NF4[8]))
+    d = tl.where(twos, tl.where(odd, NF4[15], NF4[14]), tl.where(odd, NF4[13], NF4[12]))
+    return tl.where(high, tl.where(fours, d, c), tl.where(fours, b, a))
 
 
 @triton.jit
 def unpack(
-    q_ptr, c_ptr, t_ptr, s_ptr, o_ptr, y_ptr, n, B: tl.constexpr, B2: tl.constexpr, SIZE: tl.constexpr
+    q_ptr,
+    c_ptr,
+    t_ptr,
+    s_ptr,
+    o_ptr,
+    y_ptr,
+    n,
+    n_bytes,
+    B: tl.constexpr,
+    B2: tl.constexpr,
+    SIZE: tl.constexpr,
 ):
     byte = tl.program_id(0).to(tl.int64) * SIZE + tl.arange(0, SIZE)
-    q = tl.load(q_ptr + byte, mask=2 * byte < n)
+    q = tl.load(q_ptr + byte, mask=byte < n_bytes).to(tl.int32)
     block = 2 * byte // B
-    c = tl.load(c_ptr + block, mask=2 * byte < n, other=0)
+    c = tl.load(c_ptr + block, mask=byte < n_bytes, other=0)
     a = tl.gather(tl.load(t_ptr + tl.arange(0, 256)), c.to(tl.int32), 0)
-    a = tl.fma(a, tl.load(s_ptr + block // B2, mask=2 * byte < n), tl.load(o_ptr))
-    y = tl.join(level(q >> 4) * a, level(q % 16) * a).to(tl.float16)
-    at = 2 * byte[:, None] + tl.arange(0, 2)[None, :]
+    a = tl.fma(a, tl.load(s_ptr + block // B2, mask=byte < n_bytes), tl.load(o_ptr))
+    y = tl.interleave(level(q >> 4) * a, level(q) * a).to(tl.float16)
+    at = tl.program_id(0).to(tl.int64) * 2 * SIZE + tl.arange(0, 2 * SIZE)
     tl.store(y_ptr + at, y, mask=at < n)
 
 
@@ -78,5 +91,7 @@ def quantize_absmax(absmax: torch.Tensor, table: torch.Tensor, block: int):
 
 def nf4_double_dequantize(packed, codes, table, scales, offset, n: int, block: int, block2: int):
     y = scales.new_empty(n, dtype=torch.float16)
-    unpack[(triton.cdiv(n, 2048),)](packed, codes, table, scales, offset, y, n, B=block, B2=block2, SIZE=1024)
+    unpack[(triton.cdiv(n, 2048),)](
+        packed, codes, table, scales, offset, y, n, len(packed), B=block, B2=block2, SIZE=1024
+    )
     return y

@@ -78,12 +78,12 @@ def pack_kernel(code_ptr, packed_ptr, n, SIZE: tl.constexpr):
 
 @triton.jit
 def dequantize_kernel(
-    packed_ptr, absmax_ptr, y_ptr, n, LEVELS: tl.constexpr, BLOCK: tl.constexpr, ROWS: tl.constexpr
+    packed_ptr, absmax_ptr, y_ptr, n, n_bytes, LEVELS: tl.constexpr, BLOCK: tl.constexpr, ROWS: tl.constexpr
 ):
     """ROWS blocks of y: a level times the absmax of its block."""
     rows = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     offs_byte = rows[:, None] * (BLOCK // 2) + tl.arange(0, BLOCK // 2)[None, :]
-    packed = tl.ravel(tl.load(packed_ptr + offs_byte, mask=2 * offs_byte < n, other=0))
+    packed = tl.ravel(tl.load(packed_ptr + offs_byte, mask=offs_byte < n_bytes, other=0))
     absmax = tl.load(absmax_ptr + rows, mask=rows * BLOCK < n, other=0.0)
     levels = table_of(LEVELS, 16)
     high = tl.gather(levels, (packed >> 4).to(tl.int32), 0)
@@ -115,6 +115,6 @@ def nf4_dequantize(packed: torch.Tensor, absmax: torch.Tensor, n: int, block: in
     y = torch.empty(n, dtype=torch.float16, device=packed.device)
     grid = (triton.cdiv(n, ELEMENTS),)
     dequantize_kernel[grid](
-        packed, absmax, y, n, LEVELS=LEVELS, BLOCK=block, ROWS=ELEMENTS // block, num_warps=4
+        packed, absmax, y, n, len(packed), LEVELS=LEVELS, BLOCK=block, ROWS=ELEMENTS // block, num_warps=4
     )
     return y
