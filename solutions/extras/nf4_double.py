@@ -110,15 +110,16 @@ def dequantize_kernel(
     offs_byte = rows[:, None] * (BLOCK // 2) + tl.arange(0, BLOCK // 2)[None, :]
     # Triton knows that 16 divides n_bytes, so 16 bytes are one load with one mask.
     packed = tl.ravel(tl.load(packed_ptr + offs_byte, mask=offs_byte < n_bytes, other=0))
-    levels = table_of(LEVELS)
-    high = tl.gather(levels, (packed >> 4).to(tl.int32), 0)
-    low = tl.gather(levels, (packed & 0xF).to(tl.int32), 0)
-    level = tl.reshape(tl.interleave(high, low), (ROWS, BLOCK))
-    # A byte a block of weights, and 4 bytes for BLOCK2 such blocks. The table is 1 KiB, and stays in L1.
+    # A byte a block of weights, and 4 bytes for BLOCK2 such blocks. The table is 1 KiB, and stays in L1. One
+    # load waits for another: they begin here, and not behind the look-ups, where nothing would hide them.
     there = rows * BLOCK < n
     code = tl.load(codes_ptr + rows, mask=there, other=0).to(tl.int32)
     scale = tl.load(scales_ptr + rows // BLOCK2, mask=there, other=0.0)
     absmax = tl.load(table_ptr + code) * scale + tl.load(offset_ptr)
+    levels = table_of(LEVELS)
+    high = tl.gather(levels, (packed >> 4).to(tl.int32), 0)
+    low = tl.gather(levels, (packed & 0xF).to(tl.int32), 0)
+    level = tl.reshape(tl.interleave(high, low), (ROWS, BLOCK))
     # All in fp32; the only rounding is that to fp16, in the store.
     offs = rows[:, None] * BLOCK + tl.arange(0, BLOCK)[None, :]
     tl.store(y_ptr + offs, level * absmax[:, None], mask=offs < n)

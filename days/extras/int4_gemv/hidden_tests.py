@@ -1,4 +1,4 @@
-"""Extra: up to 16 rows times 4-bit weights, as fast as torch multiplies them in fp16."""
+"""Extra: up to 16 rows times 4-bit weights, at 0.6 of the speed at which torch multiplies them in fp16."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ challenge = Challenge(
     shown=Case(m=2, n=70, k=64, g=32, dtype=HALF),
     cases=CASES,
     speed=[
-        Speed(one, moved=moved, torch=by_torch, of_torch=1.0, sweep=("n", "k")),
-        Speed(many, moved=moved, flops=flops, torch=by_torch, of_torch=0.8, sweep=("n", "k")),
+        Speed(one, moved=moved, torch=by_torch, of_torch=0.6, sweep=("n", "k")),
+        Speed(many, moved=moved, flops=flops, torch=by_torch, of_torch=0.6, sweep=("n", "k")),
     ],
 )

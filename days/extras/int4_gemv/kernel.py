@@ -6,7 +6,10 @@ import torch
 import triton
 import triton.language as tl
 
-ROWS = 16  # of x, at most; fewer are filled up with zeros: one kernel for all
+MAGIC = {
+    torch.float16: 0x6400,
+    torch.bfloat16: 0x4300,
+}  # the bits of 1024 and of 128: their last one counts 1
 
 
 @triton.jit
@@ -19,6 +22,7 @@ def int4_gemv_kernel(
     m,
     n,
     k,
+    MAGIC: tl.constexpr,
     GROUP: tl.constexpr,
     BLOCK_M: tl.constexpr,
     BLOCK_N: tl.constexpr,
@@ -55,10 +59,11 @@ def int4_gemv(
         m,
         n,
         k,
+        MAGIC=MAGIC[x.dtype],
         GROUP=group_size,
-        BLOCK_M=ROWS,
+        BLOCK_M=8 if m <= 8 else 16,
         BLOCK_N=64,
         num_warps=4,
-        num_stages=4,
+        num_stages=3,
     )
     return y

@@ -93,12 +93,12 @@ def dequantize_kernel(
     offs_byte = rows[:, None] * (BLOCK // 2) + tl.arange(0, BLOCK // 2)[None, :]
     # Triton knows that 16 divides n_bytes, so 16 bytes are one load with one mask.
     packed = tl.ravel(tl.load(packed_ptr + offs_byte, mask=offs_byte < n_bytes, other=0))
+    # TODO 5: load the code of each row, and the scale that the row shares with others.
+    # TODO 6: the absmax of each row.
     levels = table_of(LEVELS)
     high = tl.gather(levels, (packed >> 4).to(tl.int32), 0)
     low = tl.gather(levels, (packed & 0xF).to(tl.int32), 0)
     level = tl.reshape(tl.interleave(high, low), (ROWS, BLOCK))
-    # TODO 5: load the code of each row, and the scale that the row shares with others.
-    # TODO 6: the absmax of each row.
     # TODO 7: store the level times the absmax of its row, rounded once.
 
 

@@ -7,8 +7,8 @@ NOBODY = "what a row holds that is not there ends in columns of y that are not s
 equivalents = [
     Equivalent(
         "solution:int4_gemv_kernel",
-        "packed = tl.load(bytes_ptrs, mask=mask_n[:, None], other=0)",
-        "packed = tl.load(bytes_ptrs, mask=mask_n[:, None], other=-float('inf'))",
+        "packed = tl.load(bytes_ptrs, mask=mask_n[:, None], other=0).to(tl.uint16)",
+        "packed = tl.load(bytes_ptrs, mask=mask_n[:, None], other=-float('inf')).to(tl.uint16)",
         NOBODY,
     ),
     Equivalent(
@@ -19,8 +19,8 @@ equivalents = [
     ),
     Equivalent(
         "solution:int4_gemv_kernel",
-        "zero = tl.load(zeros_ptr + offs_n * groups + group, mask=mask_n, other=0)",
-        "zero = tl.load(zeros_ptr + offs_n * groups + group, mask=mask_n, other=-float('inf'))",
+        "zero = tl.load(zeros_ptr + offs_n * groups + group, mask=mask_n, other=0).to(tl.uint16)",
+        "zero = tl.load(zeros_ptr + offs_n * groups + group, mask=mask_n, other=-float('inf')).to(tl.uint16)",
         NOBODY,
     ),
     Equivalent(

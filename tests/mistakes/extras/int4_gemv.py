@@ -6,16 +6,19 @@ from grader.dev.planted import Mistake
 
 ACC = "acc = tl.zeros((BLOCK_N, BLOCK_M), dtype=tl.float32)"
 ADD = "acc += part * scale.to(tl.float32)[:, None]"
-BYTES = "tl.load(bytes_ptrs, mask=mask_n[:, None], other=0)"
+BYTES = "tl.load(bytes_ptrs, mask=mask_n[:, None], other=0).to(tl.uint16)"
 EVEN, ODD = "part = tl.dot(low, tl.trans(even))", "part = tl.dot(high, tl.trans(odd), part)"
-HIGH = "high = (packed >> 4).to(x.dtype) - shift"
-LOW = "low = (packed & 0xF).to(x.dtype) - shift"
-LOOP = "for group in range(0, groups):"
+HIGH = "high = ((packed >> 4) | MAGIC).to(x.dtype, bitcast=True) - shift"
+LOW = "low = ((packed & 0xF) | MAGIC).to(x.dtype, bitcast=True) - shift"
+LOOP = "for group in tl.range(0, groups, loop_unroll_factor=4):"
+SHIFT = "shift = (zero | MAGIC).to(x.dtype, bitcast=True)[:, None]"
 SCALE = "scale = tl.load(scales_ptr + offs_n * groups + group, mask=mask_n, other=0.0)"
 SPLIT = "tl.split(tl.reshape(x, (BLOCK_M, GROUP // 2, 2)))"
 STORE = "tl.store(y_ptrs, acc, mask=mask_n[:, None] & mask_m[None, :])"
 X = "tl.load(x_ptrs, mask=mask_m[:, None], other=0.0)"
-ZERO = "zero = tl.load(zeros_ptr + offs_n * groups + group, mask=mask_n, other=0)"
+ZERO = "zero = tl.load(zeros_ptr + offs_n * groups + group, mask=mask_n, other=0).to(tl.uint16)"
+LOW_CODE, HIGH_CODE = "low = (packed & 0xF).to(x.dtype)", "high = (packed >> 4).to(x.dtype)"
+ZERO_POINT = "zero.to(x.dtype)[:, None]"
 SHAPE = "    (m, k), n = x.shape, packed.shape[0]\n"
 
 mistakes = [
@@ -33,7 +36,7 @@ mistakes = [
     ),
     Mistake(
         "int8 keeps the sign in a shift",
-        swap={HIGH: HIGH.replace("packed >>", "packed.to(tl.int8, bitcast=True) >>")},
+        swap={HIGH: f"{HIGH_CODE.replace('packed', 'packed.to(tl.int8)')} - {ZERO_POINT}"},
         fails="correct",
         says="with its sign",
     ),
@@ -41,7 +44,7 @@ mistakes = [
         "the weights are signed",
         swap={
             LOW: f"packed ^= 0x88\n        {LOW}",
-            "shift = zero.to(x.dtype)[:, None]": "shift = zero.to(x.dtype)[:, None] + 8",
+            SHIFT: f"{SHIFT} + 8",
         },
         fails="correct",
         says="read as negative",
@@ -49,8 +52,8 @@ mistakes = [
     Mistake(
         "the difference is taken in uint8",
         swap={
-            LOW: "low = ((packed & 0xF) - zero[:, None]).to(x.dtype)",
-            HIGH: "high = ((packed >> 4) - zero[:, None]).to(x.dtype)",
+            LOW: "low = ((packed & 0xF) - zero[:, None]).to(tl.uint8).to(x.dtype)",
+            HIGH: "high = ((packed >> 4) - zero[:, None]).to(tl.uint8).to(x.dtype)",
         },
         fails="correct",
         says="nothing below 0",
@@ -67,7 +70,7 @@ mistakes = [
     ),
     Mistake(
         "the last group is left out",
-        swap={LOOP: "for group in range(0, groups - 1):"},
+        swap={LOOP: LOOP.replace("groups,", "groups - 1,")},
         fails="correct",
         says="last group",
     ),
@@ -82,21 +85,21 @@ mistakes = [
     ),
     Mistake(
         "the zero point is left out",
-        swap={LOW: LOW.replace(" - shift", ""), HIGH: HIGH.replace(" - shift", "")},
+        swap={LOW: LOW_CODE, HIGH: HIGH_CODE},
         fails="correct",
         says="zero point is left out",
     ),
     Mistake(
         "the zero point is added",
-        swap={LOW: LOW.replace("- shift", "+ shift"), HIGH: HIGH.replace("- shift", "+ shift")},
+        swap={LOW: f"{LOW_CODE} + {ZERO_POINT}", HIGH: f"{HIGH_CODE} + {ZERO_POINT}"},
         fails="correct",
         says="is added",
     ),
     Mistake(
         "the zero point is not scaled",
         swap={
-            LOW: LOW.replace(" - shift", ""),
-            HIGH: HIGH.replace(" - shift", ""),
+            LOW: LOW_CODE,
+            HIGH: HIGH_CODE,
             ADD: ADD + " - (tl.sum(x.to(tl.float32), axis=1)[None, :] * zero.to(tl.float32)[:, None])",
         },
         fails="correct",
@@ -104,13 +107,13 @@ mistakes = [
     ),
     Mistake(
         "the zero points are one too large",
-        swap={"shift = zero.to(x.dtype)[:, None]": "shift = zero.to(x.dtype)[:, None] + 1"},
+        swap={SHIFT: f"{SHIFT} + 1"},
         fails="correct",
         says="GPTQ",
     ),
     Mistake(
         "the zero point is always 8",
-        swap={"shift = zero.to(x.dtype)[:, None]": "shift = tl.full((BLOCK_N, 1), 8, x.dtype)"},
+        swap={SHIFT: SHIFT.replace("zero", "(0 * zero + 8)")},
         fails="correct",
         says="taken to be 8",
     ),
@@ -138,7 +141,7 @@ mistakes = [
     ),
     Mistake(
         "rows of weights past the end are loaded",
-        swap={BYTES: "tl.load(bytes_ptrs)"},
+        swap={BYTES: "tl.load(bytes_ptrs).to(tl.uint16)"},
         fails="correct",
         says="Unmasked load",
     ),
