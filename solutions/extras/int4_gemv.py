@@ -49,8 +49,8 @@ def int4_gemv_kernel(
         x = tl.load(x_ptrs, mask=mask_m[:, None], other=0.0)
         # The order of a sum is free: x is parted into even and odd, instead of weights being interleaved.
         even, odd = tl.split(tl.reshape(x, (BLOCK_M, GROUP // 2, 2)))
-        # MAGIC | code, read as a float, is 1024 + code (128 + code in bf16): no conversion, which would take as long
-        # as four other instructions. The difference is exact, and 3 - 8 is no 251, as it is in uint8.
+        # MAGIC | code, read as a float, is 1024 + code (128 + code in bf16): no conversion, which would take
+        # as long as four other instructions. The difference is exact, and 3 - 8 is no 251, as it is in uint8.
         shift = (zero | MAGIC).to(x.dtype, bitcast=True)[:, None]
         low = ((packed & 0xF) | MAGIC).to(x.dtype, bitcast=True) - shift
         high = ((packed >> 4) | MAGIC).to(x.dtype, bitcast=True) - shift
