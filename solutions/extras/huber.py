@@ -147,7 +147,7 @@ class Distance(torch.autograd.Function):
         mean = torch.empty((), dtype=torch.float32, device=x.device)
         ctx.how = {"FLAT": x.is_contiguous() and y.is_contiguous(), "HUBER": huber, "BLOCK": 2048}
         loss_kernel[(n_parts,)](x, y, part, n, delta, *places(x, y), **ctx.how, num_warps=4)
-        mean_kernel[(1,)](part, mean, n_parts, n, BLOCK=4096, num_warps=8)
+        mean_kernel[(1,)](part, mean, n_parts, n, BLOCK=16384, num_warps=32)
         ctx.save_for_backward(x, y)
         ctx.delta = delta
         return mean

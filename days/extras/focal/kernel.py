@@ -12,12 +12,13 @@ from torch.autograd.function import once_differentiable
 
 @triton.jit
 def terms(x, t, gamma):
-    """Of logits x and targets t: the cross-entropy, q = how wrong the model is, q**gamma, and sigma(|x|).
+    """Of logits x and targets t: the cross-entropy, q = how wrong the model is, q**gamma, and two more.
 
-    Returns also e = exp(-|x|), at most 1, of which everything is made.
+    (x, t) costs what (-x, 1 - t) costs, so all is made of |x|, of what the target has against the sign of x,
+    and of sigmoid(-|x|): the two more.
     """
     # TODO 1: the cross-entropy, finite for every finite x and right where it is tiny.
-    # TODO 2: q, from e and t without a difference that cancels; and q**gamma, for q = 0 and gamma = 0 too.
+    # TODO 2: q without a difference that cancels; and q**gamma, for q = 0 and gamma = 0 too.
 
 
 @triton.jit
@@ -28,7 +29,7 @@ def loss_kernel(x_ptr, target_ptr, part_ptr, n, if_yes, if_no, gamma, BLOCK: tl.
 
 @triton.jit
 def mean_kernel(part_ptr, mean_ptr, n_parts, count, BLOCK: tl.constexpr):
-    """The sum of all parts over the number of elements, by one program: 4 bytes for 2048 of them."""
+    """The sum of all parts over the number of elements, by one program: 4 bytes for 1024 of them."""
     # TODO 4: add up all parts, and divide.
 
 
@@ -50,13 +51,13 @@ class FocalLoss(torch.autograd.Function):
         ctx: Any, logits: torch.Tensor, target: torch.Tensor, alpha: float, gamma: float
     ) -> torch.Tensor:
         n = logits.numel()
-        n_parts = triton.cdiv(n, 2048)
+        n_parts = triton.cdiv(n, 1024)
         part = torch.empty(n_parts, dtype=torch.float32, device=logits.device)
         mean = torch.empty((), dtype=torch.float32, device=logits.device)
         # Of yes and of no: how much a loss counts.
         ctx.numbers = (alpha, 1 - alpha, gamma) if alpha >= 0 else (1.0, 1.0, gamma)
-        loss_kernel[(n_parts,)](logits, target, part, n, *ctx.numbers, BLOCK=2048, num_warps=4)
-        mean_kernel[(1,)](part, mean, n_parts, n, BLOCK=4096, num_warps=8)
+        loss_kernel[(n_parts,)](logits, target, part, n, *ctx.numbers, BLOCK=1024, num_warps=4)
+        mean_kernel[(1,)](part, mean, n_parts, n, BLOCK=16384, num_warps=32)
         ctx.save_for_backward(logits, target)
         return mean
 
@@ -66,8 +67,8 @@ class FocalLoss(torch.autograd.Function):
         logits, target = ctx.saved_tensors
         n = logits.numel()
         dlogits = torch.empty(logits.shape, dtype=logits.dtype, device=logits.device)
-        backward_kernel[(triton.cdiv(n, 2048),)](
-            dmean, logits, target, dlogits, n, *ctx.numbers, n, BLOCK=2048, num_warps=4
+        backward_kernel[(triton.cdiv(n, 1024),)](
+            dmean, logits, target, dlogits, n, *ctx.numbers, n, BLOCK=1024, num_warps=4
         )
         return dlogits, None, None, None
 

@@ -97,7 +97,7 @@ class WeightedBCE(torch.autograd.Function):
             BLOCK_N=BLOCK_N,
             num_warps=4,
         )
-        mean_kernel[(1,)](part, mean, tiles, n_rows * n_cols, BLOCK=4096, num_warps=8)
+        mean_kernel[(1,)](part, mean, tiles, n_rows * n_cols, BLOCK=16384, num_warps=32)
         ctx.save_for_backward(logits, target, weight, pos_weight)
         return mean
 

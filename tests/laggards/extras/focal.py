@@ -6,7 +6,7 @@ from grader.dev.planted import Laggard
 
 BEFORE = "@triton.jit\ndef loss_kernel("
 FORWARD = "        loss_kernel[(n_parts,)](logits, target, part, n, *ctx.numbers,"
-BACKWARD = "        backward_kernel[(triton.cdiv(n, 2048),)](\n            dmean, logits, target,"
+BACKWARD = "        backward_kernel[(triton.cdiv(n, 1024),)](\n            dmean, logits, target,"
 STORED = '''@triton.jit
 def stored_kernel(x_ptr, target_ptr, ce_ptr, q_ptr, power_ptr, n, gamma, BLOCK: tl.constexpr):
     """Reads 8 bytes an element, writes 12."""
@@ -54,7 +54,7 @@ laggards = [
         swap={
             BEFORE: STORED + SUMMED + BEFORE,
             FORWARD: LAUNCH + FORWARD.replace("(logits,", "(*stored, logits,").replace("part,", "stored[1],"),
-            "        mean_kernel[(1,)]": "        sum_kernel[(n_parts,)](stored[1], part, n, BLOCK=2048)\n"
+            "        mean_kernel[(1,)]": "        sum_kernel[(n_parts,)](stored[1], part, n, BLOCK=1024)\n"
             "        mean_kernel[(1,)]",
             "tl.store(part_ptr + tl.program_id(0), tl.sum(tl.where(mask, loss, 0.0), axis=0))": (
                 "tl.store(part_ptr + offs, loss, mask=mask)"
@@ -75,9 +75,9 @@ laggards = [
             "    dmean_ptr, x_ptr, target_ptr, dx_ptr, n,": (
                 "    dmean_ptr, ce_ptr, q_ptr, power_ptr, x_ptr, target_ptr, dx_ptr, n,"
             ),
-            "ce, q, power, high, e = terms(x, t, gamma)": (
+            "ce, q, power, against, low = terms(x, t, gamma)": (
                 f"{LOADED}\n    q = tl.load(q_ptr + offs, mask=mask, other=0.0)\n"
-                "    e = tl.exp(-tl.abs(x))\n    high = 1 / (1 + e)"
+                "    low = tl.sigmoid(-tl.abs(x))\n    against = tl.where(x > 0, 1 - t, t)"
             ),
         },
     ),

@@ -45,7 +45,7 @@ laggards = [
         swap={
             "max(n_cols, 1)), 1024)": "max(n_cols, 1)), 32)",
             "BLOCK_M = 2048 // BLOCK_N": "BLOCK_M = 32 // BLOCK_N",
-            "n_rows * n_cols, BLOCK=4096, num_warps=8": "n_rows * n_cols, BLOCK=32, num_warps=1",
+            "n_rows * n_cols, BLOCK=16384, num_warps=32": "n_rows * n_cols, BLOCK=32, num_warps=1",
         },
     ),
 ]

@@ -9,14 +9,14 @@ BY = "by = tl.load(dmean_ptr) * temperature / n_rows"
 INPUTS = "        row_kernel[(n_rows,)](\n            student,\n            teacher,\n"
 LOSS = "loss = (total / sum_t - (top_t - top_s)) * rate + (tl.log(sum_s) - tl.log(sum_t))"
 L_S = "l_s = l_s * tl.exp2((m_s - m_new) * scale) + "
-L_T = "l_t = l_t * alpha + tl.sum(p, axis=0)"
+L_T = "l_t = l_t * alpha + tl.sum(p, axis=1)"
 S_LOAD = 's = tl.load(student_ptr + cols, mask=cols < n_cols, other=-float("inf"))'
 SAVE = "ctx.save_for_backward(student, teacher, stats)"
 STORE = "(p_s - p_t) * by"
 T_LOAD = 't = tl.load(teacher_ptr + cols, mask=cols < n_cols, other=-float("inf"))'
 SWAPPED = "        row_kernel[(n_rows,)](\n            teacher,\n            student,\n"
 TERM = "tl.where(p > 0, p * (t - s), 0.0)"
-T_MAX = "m_new = tl.maximum(m_t, tl.max(t, axis=0))"
+T_MAX = "m_new = tl.maximum(m_t, tl.max(t, axis=1))"
 
 mistakes = [
     Mistake(
@@ -69,13 +69,13 @@ mistakes = [
     ),
     Mistake(
         "the factor is T",
-        swap={"temperature**2, BLOCK_M=256": "temperature, BLOCK_M=256"},
+        swap={"temperature**2, BLOCK_M=4096": "temperature, BLOCK_M=4096"},
         fails="correct",
         says="The factor is T: it is T²",
     ),
     Mistake(
         "T squared is left out",
-        swap={"temperature**2, BLOCK_M=256": "1.0, BLOCK_M=256"},
+        swap={"temperature**2, BLOCK_M=4096": "1.0, BLOCK_M=4096"},
         fails="correct",
         says="T² is left out",
     ),

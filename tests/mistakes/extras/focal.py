@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from grader.dev.planted import Mistake
 
-CE = "ce = tl.where(x > 0, (1 - t) * x, -t * x) + log1p"
-LOG1P = "log1p = tl.where(one_more == 1, e, tl.log(one_more) * (e / (one_more - 1)))"
+CE = "ce = tl.abs(x) * against + log1p(e)"
 MASKED = "tl.sum(tl.where(mask, loss, 0.0), axis=0)"
 NUMBERS = "(alpha, 1 - alpha, gamma) if alpha >= 0 else (1.0, 1.0, gamma)"
-POWER = "power = tl.where(gamma == 0, 1.0, tl.exp2(gamma * tl.log2(q)))"
-Q = "q = tl.where(x > 0, 1 - t + t * e, t + (1 - t) * e) * high"
-RELATIVE = "relative = tl.where(q > 0, (1 - 2 * t) * high * low / q, 0.0)"
+POWER = "power = tl.where(gamma == 0, 1.0, tl.exp2(gamma * LOG2E * libdevice.fast_logf(q)))"
+Q = "q = against + (1 - 2 * against) * low"
+BOTH = "(2 * against - 1) * (low - low * low)"
+RELATIVE = f"relative = tl.where(q > 0, libdevice.fast_dividef({BOTH}, q), 0.0)"
 SAVE = "ctx.save_for_backward(logits, target)"
 SCALE = "slope * (tl.load(dmean_ptr) / count)"
-SLOPE = "power * (dce + gamma * ce * relative)"
+SLOPE = "power * (against - low + gamma * ce * relative)"
 
 mistakes = [
     Mistake(
         "the product rule's second term is forgotten",
-        swap={SLOPE: "power * dce"},
+        swap={SLOPE: "power * (against - low)"},
         fails="correct",
         says="second term",
     ),
@@ -30,34 +30,34 @@ mistakes = [
     ),
     Mistake(
         "the second term has the wrong sign",
-        swap={RELATIVE: RELATIVE.replace("1 - 2 * t", "2 * t - 1")},
+        swap={RELATIVE: RELATIVE.replace("2 * against - 1", "1 - 2 * against")},
         fails="correct",
         says="wrong sign",
     ),
     Mistake(
         "the second term lacks gamma",
-        swap={SLOPE: "power * (dce + ce * relative)"},
+        swap={SLOPE: "power * (against - low + ce * relative)"},
         fails="correct",
         says="lacks gamma",
     ),
     Mistake(
         "0 to the gamma - 1",
         swap={
-            RELATIVE: "relative = (1 - 2 * t) * high * low",
-            SLOPE: "(power * dce + gamma * ce * tl.exp2((gamma - 1) * tl.log2(q)) * relative)",
+            RELATIVE: f"relative = {BOTH}",
+            SLOPE: "(power * (against - low) + gamma * ce * tl.exp2((gamma - 1) * tl.log2(q)) * relative)",
         },
         fails="correct or edges",
         says="0 · Inf",
     ),
     Mistake(
         "0 times -inf where gamma is 0",
-        swap={POWER: "power = tl.exp2(gamma * tl.log2(q))"},
+        swap={POWER: "power = tl.exp2(gamma * LOG2E * libdevice.fast_logf(q))"},
         fails="correct or edges",
         says="0 · Inf",
     ),
     Mistake(
         "0 / 0 where the model is sure and right",
-        swap={RELATIVE: "relative = (1 - 2 * t) * high * low / q"},
+        swap={RELATIVE: f"relative = {BOTH} / q"},
         fails="correct or edges",
         says="0 / 0",
     ),
@@ -92,7 +92,10 @@ mistakes = [
         says="is right",
     ),
     Mistake(
-        "log(1 + e) of a tiny e", swap={LOG1P: "log1p = tl.log(one_more)"}, fails="correct", says="is right"
+        "log(1 + e) of a tiny e",
+        swap={CE: CE.replace("log1p(e)", "tl.log(1 + e)")},
+        fails="correct",
+        says="is right",
     ),
     Mistake(
         "logarithms of sigmoids, -inf far from 0",
@@ -102,7 +105,7 @@ mistakes = [
     ),
     Mistake(
         "targets are taken to be 0 or 1",
-        swap={CE: "ce = tl.where(t > 0.5, tl.where(x > 0, 0.0, -x), tl.where(x > 0, x, 0.0)) + log1p"},
+        swap={CE: CE.replace("against", "tl.where(against > 0.5, 1.0, 0.0)")},
         fails="correct",
         says="is right",
     ),

@@ -91,7 +91,7 @@ mistakes = [
     ),
     Mistake(
         "the mean is over a block",
-        swap={"n_parts, n, BLOCK=4096": "n_parts, 2048, BLOCK=4096"},
+        swap={"n_parts, n, BLOCK=16384": "n_parts, 2048, BLOCK=16384"},
         fails="correct",
         says="is right",
     ),

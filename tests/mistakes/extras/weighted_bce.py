@@ -5,7 +5,7 @@ from __future__ import annotations
 from grader.dev.planted import Mistake
 
 COUNT = "        mean_kernel[(1,)](part, mean, tiles, n_rows * n_cols,"
-LOG1P = "log1p = tl.where(one_more == 1, e, tl.log(one_more) * (e / (one_more - 1)))"
+SERIES = "log1p = 2 * r * (1 + s * (1 / 3 + s * (1 / 5 + s * (1 / 7 + s * (1 / 9 + s * (1 / 11))))))"
 LOSS = "loss = t * if_yes + (1 - t) * if_no"
 MASKED = "    loss = tl.where(mask, loss, 0.0)\n"
 IN_LOSS = "if_yes, if_no = two_losses(x)\n    if pos_weight_ptr is not None:\n        "
@@ -25,7 +25,7 @@ mistakes = [
         says="is right",
     ),
     Mistake(
-        "log(1 + e) of a tiny e", swap={LOG1P: "log1p = tl.log(one_more)"}, fails="correct", says="is right"
+        "log(1 + e) of a tiny e", swap={SERIES: "log1p = tl.log(1 + e)"}, fails="correct", says="is right"
     ),
     Mistake(
         "the exponential overflows",

@@ -1,4 +1,4 @@
-"""A fixed number of programs walks over all blocks, its sum in registers; the power by libdevice."""
+"""A fixed number of programs walks over all blocks, its sum in registers; logarithms by libdevice."""
 
 import torch
 import triton
@@ -13,7 +13,8 @@ def pieces(x, t, gamma):
     near, far = e / (1 + e), 1 / (1 + e)
     p = tl.where(x > 0, far, near)
     q = t * tl.where(x > 0, near, far) + (1 - t) * p
-    return tl.where(x > 0, (1 - t) * x, -t * x) + tail, p, q, near * far, libdevice.pow(q, gamma)
+    power = tl.where(gamma == 0, 1.0, tl.exp(gamma * libdevice.fast_logf(q)))
+    return tl.where(x > 0, (1 - t) * x, -t * x) + tail, p, q, near * far, power
 
 
 @triton.jit
@@ -53,13 +54,13 @@ class Loss(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, t, alpha, gamma):
         n = x.numel()
-        programs = max(min(triton.cdiv(n, 1024), 1024), 1)
+        programs = max(min(triton.cdiv(n, 1024), 2048), 1)
         ctx.how = alpha if alpha >= 0 else 1.0, 1 - alpha if alpha >= 0 else 1.0, gamma
         ctx.save_for_backward(x, t)
         s = x.new_empty(programs, dtype=torch.float32)
         out = x.new_empty((), dtype=torch.float32)
         sums[(programs,)](x, t, s, n, *ctx.how, SIZE=1024)
-        average[(1,)](s, out, programs, n, SIZE=1024)
+        average[(1,)](s, out, programs, n, SIZE=2048)
         return out
 
     @staticmethod
@@ -67,7 +68,7 @@ class Loss(torch.autograd.Function):
         x, t = ctx.saved_tensors
         n = x.numel()
         dx = torch.empty_like(x)
-        slopes[(max(min(triton.cdiv(n, 1024), 1024), 1),)](d, x, t, dx, n, *ctx.how, SIZE=1024)
+        slopes[(max(min(triton.cdiv(n, 1024), 2048), 1),)](d, x, t, dx, n, *ctx.how, SIZE=1024)
         return dx, None, None, None
 
 

@@ -1,4 +1,4 @@
-"""A kernel for each of the four: rows of programs along the last side, sums by atomics; dx and dy apart."""
+"""A kernel for each of the four: rows of programs along the last side, sums by atomics."""
 
 import torch
 import triton
@@ -33,7 +33,7 @@ def nothing(OUT):
 
 @triton.jit
 def backward(
-    D, X, Y, G, b1, b2, N, total, x0, x1, x2, x3, y0, y1, y2, y3, delta, sign, MAE: tl.constexpr,
+    D, X, Y, GX, GY, b1, b2, N, total, x0, x1, x2, x3, y0, y1, y2, y3, delta, MAE: tl.constexpr,
     BLOCK: tl.constexpr,
 ):  # fmt: skip
     blocks = tl.cdiv(N, BLOCK)
@@ -47,8 +47,11 @@ def backward(
         g = tl.where(d != d, d, g)
     else:
         g = tl.where(tl.abs(d) > delta, tl.where(d > 0, delta, -delta), d)
-    g *= sign * tl.load(D) / total
-    tl.store(G + row * N + c, g.to(G.dtype.element_ty), c < N)
+    g *= tl.load(D) / total
+    if GX is not None:
+        tl.store(GX + row * N + c, g.to(GX.dtype.element_ty), c < N)
+    if GY is not None:
+        tl.store(GY + row * N + c, (-g).to(GY.dtype.element_ty), c < N)
 
 
 def four(x):
@@ -74,12 +77,12 @@ class Loss(torch.autograd.Function):
     @staticmethod
     def backward(ctx, d):
         x, y = ctx.saved_tensors
-        grads = []
-        for wanted, sign in zip(ctx.needs_input_grad[:2], (1.0, -1.0), strict=True):
-            g = torch.empty(x.shape, dtype=x.dtype, device=x.device) if wanted else None
-            if g is not None and g.numel():
-                backward[ctx.grid](d, x, y, g, *ctx.args, sign, MAE=ctx.kind == "mae", BLOCK=1024)
-            grads.append(g)
+        grads = [
+            torch.empty(x.shape, dtype=x.dtype, device=x.device) if wanted else None
+            for wanted in ctx.needs_input_grad[:2]
+        ]
+        if x.numel():
+            backward[ctx.grid](d, x, y, *grads, *ctx.args, MAE=ctx.kind == "mae", BLOCK=1024)
         return *grads, None, None
 
 
