@@ -15,8 +15,8 @@ def two_losses(x):
     """-log sigmoid(x) and -log sigmoid(-x) of fp32 x: what it costs if the answer is yes, and if it is no."""
     # At most 1, whatever x is.
     e = tl.exp(-tl.abs(x))
-    # log(1 + e) is 2 artanh(r), and r at most 1/3: six terms of the series have all digits of fp32, where 1 + e
-    # would have forgotten a small e, too. tl.log alone would take 25 instructions.
+    # log(1 + e) is 2 artanh(r), r at most 1/3: six terms of the series have all digits of fp32, also where
+    # 1 + e forgets a small e. tl.log alone takes 25 instructions.
     r = e / (2 + e)
     s = r * r
     log1p = 2 * r * (1 + s * (1 / 3 + s * (1 / 5 + s * (1 / 7 + s * (1 / 9 + s * (1 / 11))))))
