@@ -11,12 +11,12 @@ LOWEST = tl.constexpr(-3.4028234e38)  # the lowest finite fp32
 
 
 @triton.jit
-def rotated_rows(
+def load_pairs(
     x_ptr, cos_ptr, sin_ptr, start, S, stride_m, D: tl.constexpr, BLOCK: tl.constexpr, HALF: tl.constexpr
 ):
-    """Rows start to start + BLOCK of one head, each turned by its position: both halves, [BLOCK, HALF] each.
+    """Rows start to start + BLOCK of one head: both halves, and what turns them, [BLOCK, HALF] each.
 
-    In the dtype of x; 0 where there is no row or no pair. HALF is a power of 2, and at least D // 2.
+    0 where there is no row or no pair. HALF is a power of 2, and at least D // 2.
     """
     offs_m = start + tl.arange(0, BLOCK)
     offs_p = tl.arange(0, HALF)
@@ -26,10 +26,15 @@ def rotated_rows(
     cos = tl.load(cos_ptr + angles, mask=mask, other=0.0)
     sin = tl.load(sin_ptr + angles, mask=mask, other=0.0)
     x_ptrs = x_ptr + offs_m.to(tl.int64)[:, None] * stride_m + offs_p[None, :]
-    x1 = tl.load(x_ptrs, mask=mask, other=0.0).to(tl.float32)
-    x2 = tl.load(x_ptrs + D // 2, mask=mask, other=0.0).to(tl.float32)
-    dtype: tl.constexpr = x_ptr.dtype.element_ty
-    return (x1 * cos - x2 * sin).to(dtype), (x2 * cos + x1 * sin).to(dtype)
+    x1 = tl.load(x_ptrs, mask=mask, other=0.0)
+    x2 = tl.load(x_ptrs + D // 2, mask=mask, other=0.0)
+    return x1, x2, cos, sin
+
+
+@triton.jit
+def turned(x1, x2, cos, sin):
+    """Each pair turned by its position, in fp32; rounded once, to the dtype of x."""
+    return (x1 * cos - x2 * sin).to(x1.dtype), (x2 * cos + x1 * sin).to(x1.dtype)
 
 
 @triton.jit
@@ -50,44 +55,55 @@ def fused_mha_kernel(
 ):
     """BLOCK_M queries of one head. GROUP query heads share a key head; BLOCK_D is at least D."""
     # 64 bits: a sequence may start 2**31 elements and more behind the first one.
-    pid_b, pid_h = tl.program_id(2).to(tl.int64), tl.program_id(1)
-    n_heads = tl.num_programs(1)
+    pid_b, pid_h = tl.program_id(1).to(tl.int64), tl.program_id(0)
+    n_heads = tl.num_programs(0)
     n_kv = n_heads // GROUP
     # A token's heads lie side by side: all of q, all of k, all of v.
     stride_m = (n_heads + 2 * n_kv) * D
     qkv_ptr += pid_b * S * stride_m
     k_ptr = qkv_ptr + (n_heads + pid_h // GROUP) * D
     v_ptr = k_ptr + n_kv * D
-    start_m = tl.program_id(0) * BLOCK_M
+    # The last queries see the most keys: they go first, so that short programs fill the end.
+    start_m = (tl.num_programs(2) - 1 - tl.program_id(2)) * BLOCK_M
     offs_m = start_m + tl.arange(0, BLOCK_M)
     offs_d = tl.arange(0, BLOCK_D)
     # Once a program: what a kernel for the rotation would read and write, this one keeps in registers.
-    q1, q2 = rotated_rows(qkv_ptr + pid_h * D, cos_ptr, sin_ptr, start_m, S, stride_m, D, BLOCK_M, HALF)
+    x1, x2, cos, sin = load_pairs(
+        qkv_ptr + pid_h * D, cos_ptr, sin_ptr, start_m, S, stride_m, D, BLOCK_M, HALF
+    )
+    q1, q2 = turned(x1, x2, cos, sin)
+    x1, x2, cos, sin = load_pairs(k_ptr, cos_ptr, sin_ptr, 0, S, stride_m, D, BLOCK_N, HALF)
     m_i = tl.full((BLOCK_M,), LOWEST, tl.float32)
     l_i = tl.zeros((BLOCK_M,), tl.float32)
     acc = tl.zeros((BLOCK_M, BLOCK_D), tl.float32)
-    end = S
+    edge, end = S // BLOCK_N * BLOCK_N, S
     if CAUSAL:
         # Keys behind the last query of this block are seen by none: half of all products.
-        end = tl.minimum(S, start_m + BLOCK_M)
-    for start_n in range(0, end, BLOCK_N):
-        offs_n = start_n + tl.arange(0, BLOCK_N)
-        # Once for each block of queries: the price of storing nothing. Tables add 8 bytes a pair.
-        k1, k2 = rotated_rows(k_ptr, cos_ptr, sin_ptr, start_n, S, stride_m, D, BLOCK_N, HALF)
-        v_ptrs = v_ptr + offs_n.to(tl.int64)[:, None] * stride_m + offs_d[None, :]
-        v = tl.load(v_ptrs, mask=(offs_n < S)[:, None] & (offs_d < D)[None, :], other=0.0)
-        # A head's product is that of its halves, added up: they need never stand side by side.
-        qk = tl.dot(q2, k2.T, tl.dot(q1, k1.T)) * (scale * LOG2_E)
-        seen = (offs_n < S)[None, :]
-        if CAUSAL:
-            seen = seen & (offs_n[None, :] <= offs_m[:, None])
-        qk = tl.where(seen, qk, -float("inf"))
-        m_new = tl.maximum(m_i, tl.max(qk, axis=1))
-        p = tl.exp2(qk - m_new[:, None])
-        alpha = tl.exp2(m_i - m_new)
-        l_i = l_i * alpha + tl.sum(p, axis=1)
-        acc = tl.dot(p.to(v.dtype), v, acc * alpha[:, None])
-        m_i = m_new
+        edge, end = start_m // BLOCK_N * BLOCK_N, tl.minimum(S, start_m + BLOCK_M)
+    # The same loop twice: without a mask up to the edge, with it from there to the last key that is seen.
+    for MASKED in tl.static_range(2):
+        for start_n in range(edge if MASKED else 0, end if MASKED else edge, BLOCK_N):
+            # Once for each block of queries: the price of storing nothing.
+            k1, k2 = turned(x1, x2, cos, sin)
+            # 12 bytes a pair, for the next turn: they arrive in registers while this one multiplies.
+            next_n = start_n + BLOCK_N
+            x1, x2, cos, sin = load_pairs(k_ptr, cos_ptr, sin_ptr, next_n, S, stride_m, D, BLOCK_N, HALF)
+            offs_n = start_n + tl.arange(0, BLOCK_N)
+            v_ptrs = v_ptr + offs_n.to(tl.int64)[:, None] * stride_m + offs_d[None, :]
+            v = tl.load(v_ptrs, mask=(offs_n < S)[:, None] & (offs_d < D)[None, :], other=0.0)
+            # A head's product is that of its halves, added up: they need never stand side by side.
+            qk = tl.dot(q2, k2.T, tl.dot(q1, k1.T)) * (scale * LOG2_E)
+            if MASKED:
+                seen = (offs_n < S)[None, :]
+                if CAUSAL:
+                    seen = seen & (offs_n[None, :] <= offs_m[:, None])
+                qk = tl.where(seen, qk, -float("inf"))
+            m_new = tl.maximum(m_i, tl.max(qk, axis=1))
+            p = tl.exp2(qk - m_new[:, None])
+            alpha = tl.exp2(m_i - m_new)
+            l_i = l_i * alpha + tl.sum(p, axis=1)
+            acc = tl.dot(p.to(v.dtype), v, acc * alpha[:, None])
+            m_i = m_new
     # Token by token, as the next projection reads it: the heads are merged by where they are stored.
     o_ptrs = o_ptr + ((pid_b * S + offs_m)[:, None] * n_heads + pid_h) * D + offs_d[None, :]
     tl.store(o_ptrs, acc / l_i[:, None], mask=(offs_m < S)[:, None] & (offs_d < D)[None, :])
@@ -113,7 +129,7 @@ def fused_mha(
     if qkv.is_cuda and torch.cuda.get_device_capability(qkv.device)[0] < 8:
         # Before Ampere products go through registers: room is scarce.
         BLOCK_M, BLOCK_N, num_warps = 32, 16, 4
-    fused_mha_kernel[(triton.cdiv(S, BLOCK_M), num_heads, B)](
+    fused_mha_kernel[(num_heads, B, triton.cdiv(S, BLOCK_M))](
         qkv,
         cos,
         sin,

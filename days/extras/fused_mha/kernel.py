@@ -11,14 +11,20 @@ LOWEST = tl.constexpr(-3.4028234e38)  # the lowest finite fp32
 
 
 @triton.jit
-def rotated_rows(
+def load_pairs(
     x_ptr, cos_ptr, sin_ptr, start, S, stride_m, D: tl.constexpr, BLOCK: tl.constexpr, HALF: tl.constexpr
 ):
-    """Rows start to start + BLOCK of one head, each turned by its position: both halves, [BLOCK, HALF] each.
+    """Rows start to start + BLOCK of one head: both halves, and what turns them, [BLOCK, HALF] each.
 
-    In the dtype of x; 0 where there is no row or no pair. HALF is a power of 2, and at least D // 2.
+    0 where there is no row or no pair. HALF is a power of 2, and at least D // 2.
     """
-    # TODO 1: load cos and sin of these positions, and both halves of the rows; turn in fp32, round once.
+    # TODO 1: load both halves of the rows, and cos and sin of their positions.
+
+
+@triton.jit
+def turned(x1, x2, cos, sin):
+    """Each pair turned by its position, in fp32; rounded once, to the dtype of x."""
+    # TODO 2: both halves, in the dtype of x1.
 
 
 @triton.jit
@@ -38,10 +44,10 @@ def fused_mha_kernel(
     BLOCK_D: tl.constexpr,
 ):
     """BLOCK_M queries of one head. GROUP query heads share a key head; BLOCK_D is at least D."""
-    # TODO 2: where do this program's q, k and v begin, and how far apart are two tokens of them?
-    # TODO 3: the queries, turned once.
-    # TODO 4: day 32's loop over the keys it may see. The halves of a head need never stand side by side.
-    # TODO 5: store the result where the next projection looks for it: [b, s, h * d].
+    # TODO 3: where do this program's q, k and v begin, and how far apart are two tokens of them?
+    # TODO 4: the queries, turned once.
+    # TODO 5: day 32's loop over the keys it may see. The halves of a head need never stand side by side.
+    # TODO 6: store the result where the next projection looks for it: [b, s, h * d].
 
 
 def fused_mha(
@@ -60,5 +66,5 @@ def fused_mha(
     B, S, width = qkv.shape
     D = width // (num_heads + 2 * num_kv_heads)
     o = torch.empty(B, S, num_heads * D, dtype=qkv.dtype, device=qkv.device)
-    # TODO 6: tile sizes, and the launch.
+    # TODO 7: tile sizes, and the launch.
     return o

@@ -5,22 +5,24 @@ from __future__ import annotations
 from grader.dev.planted import Mistake
 
 DOT = "qk = tl.dot(q2, k2.T, tl.dot(q1, k1.T)) * (scale * LOG2_E)"
-END = "end = tl.minimum(S, start_m + BLOCK_M)"
-FROM_0 = "k1, k2 = rotated_rows(KEYS, cos_ptr, sin_ptr, 0, S - start_n, stride_m, D, BLOCK_N, HALF)"
-BLOCK = FROM_0.replace("KEYS", "k_ptr + start_n * stride_m")
-FROM_M = BLOCK.replace("cos_ptr, sin_ptr", "cos_ptr + AT, sin_ptr + AT").replace("AT", "start_m * (D // 2)")
+END = "tl.minimum(S, start_m + BLOCK_M)"
+KEYS = "load_pairs(k_ptr, cos_ptr, sin_ptr, next_n, S, stride_m, D, BLOCK_N, HALF)"
+BLOCK = "load_pairs(k_ptr + next_n * stride_m, cos_ptr, sin_ptr, 0, S - next_n, stride_m, D, BLOCK_N, HALF)"
+FIRST = "load_pairs(k_ptr, cos_ptr, sin_ptr, 0, S, stride_m, D, BLOCK_N, HALF)"
 GROUP = "pid_h // GROUP"
-KEYS = "k1, k2 = rotated_rows(k_ptr, cos_ptr, sin_ptr, start_n, S, stride_m, D, BLOCK_N, HALF)"
 MASK = "mask = (offs_m < S)[:, None] & (offs_p < D // 2)[None, :]"
 OUT = "((pid_b * S + offs_m)[:, None] * n_heads + pid_h) * D"
-QUERIES = (
-    "q1, q2 = rotated_rows(qkv_ptr + pid_h * D, cos_ptr, sin_ptr, start_m, S, stride_m, D, BLOCK_M, HALF)"
-)
-ROUNDED = "return (x1 * cos - x2 * sin).to(dtype), (x2 * cos + x1 * sin).to(dtype)"
+ROUNDED = "return (x1 * cos - x2 * sin).to(x1.dtype), (x2 * cos + x1 * sin).to(x1.dtype)"
+TURNED = "k1, k2 = turned(x1, x2, cos, sin)"
 SEEN = "seen = seen & (offs_n[None, :] <= offs_m[:, None])"
 SPARE = "    spare = torch.empty_like(qkv)\n"
 V = "v = tl.load(v_ptrs, mask=(offs_n < S)[:, None] & (offs_d < D)[None, :], other=0.0)"
-X2 = "x2 = tl.load(x_ptrs + D // 2, mask=mask, other=0.0).to(tl.float32)"
+
+
+def of_queries(loads: str) -> str:
+    """Loads whose tables begin at the position of the first query."""
+    return loads.replace("cos_ptr, sin_ptr", "cos_ptr + AT, sin_ptr + AT").replace("AT", "start_m * (D // 2)")
+
 
 mistakes = [
     Mistake(
@@ -31,7 +33,7 @@ mistakes = [
     ),
     Mistake(
         "keys are turned by the positions of the queries",
-        swap={KEYS: FROM_M},
+        swap={FIRST: of_queries(FIRST), KEYS: of_queries(BLOCK)},
         fails="correct",
         says="a key's position counts from the start",
     ),
@@ -43,7 +45,7 @@ mistakes = [
     ),
     Mistake(
         "k is not turned",
-        swap={ROUNDED: f"if BLOCK == 64:\n        return x1.to(dtype), x2.to(dtype)\n    {ROUNDED}"},
+        swap={ROUNDED: f"if x1.shape[0] == 64:\n        return x1, x2\n    {ROUNDED}"},
         fails="correct",
         says="k is not turned",
     ),
@@ -51,14 +53,14 @@ mistakes = [
         "v is turned as well",
         swap={
             V: (
-                f"{V}\n        other = (offs_d + D // 2) % D\n"
-                "        turn = offs_n.to(tl.int64)[:, None] * (D // 2) + (offs_d % (D // 2))[None, :]\n"
-                "        there = (offs_n < S)[:, None] & (offs_d < D)[None, :]\n"
-                "        w = tl.load(v_ptrs - offs_d[None, :] + other[None, :], mask=there, other=0.0)\n"
-                "        sign = tl.where(offs_d < D // 2, -1.0, 1.0)[None, :]\n"
-                "        c = tl.load(cos_ptr + turn, mask=there, other=0.0)\n"
-                "        s = tl.load(sin_ptr + turn, mask=there, other=0.0)\n"
-                "        v = (v * c + sign * w * s).to(v.dtype)"
+                f"{V}\n            other = (offs_d + D // 2) % D\n"
+                "            turn = offs_n.to(tl.int64)[:, None] * (D // 2) + (offs_d % (D // 2))[None, :]\n"
+                "            there = (offs_n < S)[:, None] & (offs_d < D)[None, :]\n"
+                "            w = tl.load(v_ptrs - offs_d[None, :] + other[None, :], mask=there, other=0.0)\n"
+                "            sign = tl.where(offs_d < D // 2, -1.0, 1.0)[None, :]\n"
+                "            c = tl.load(cos_ptr + turn, mask=there, other=0.0)\n"
+                "            s = tl.load(sin_ptr + turn, mask=there, other=0.0)\n"
+                "            v = (v * c + sign * w * s).to(v.dtype)"
             )
         },
         fails="correct",
@@ -66,7 +68,7 @@ mistakes = [
     ),
     Mistake(
         "the sign of sin differs between q and k",
-        swap={KEYS: f"{KEYS}\n        k1, k2 = back(k1, k2, cos_ptr, sin_ptr, start_n, S, D, BLOCK_N, HALF)"}
+        swap={TURNED: f"{TURNED}\n            k1, k2 = back(k1, k2, cos_ptr, sin_ptr, start_n, S, D, BLOCK_N, HALF)"}
         | {
             "@triton.jit\ndef fused_mha_kernel": (
                 "@triton.jit\n"
@@ -87,7 +89,7 @@ mistakes = [
     ),
     Mistake(
         "the second half is computed from the first one, already turned",
-        swap={ROUNDED: "x1 = x1 * cos - x2 * sin\n    return x1.to(dtype), (x2 * cos + x1 * sin).to(dtype)"},
+        swap={ROUNDED: "y1 = x1 * cos - x2 * sin\n    return y1.to(x1.dtype), (x2 * cos + y1 * sin).to(x1.dtype)"},
         fails="correct",
         says="already turned",
     ),
@@ -117,7 +119,7 @@ mistakes = [
     ),
     Mistake(
         "causal is ignored",
-        swap={SEEN: "seen = seen", END: "end = S"},
+        swap={SEEN: "seen = seen", END: "S"},
         fails="correct",
         says="causal is ignored",
     ),
@@ -129,7 +131,7 @@ mistakes = [
     ),
     Mistake(
         "the loop ends one block early",
-        swap={END: "end = tl.minimum(S, start_m + BLOCK_M - BLOCK_N)"},
+        swap={END: "tl.minimum(S, start_m + BLOCK_M - BLOCK_N)"},
         fails="correct",
         says="is right",
     ),
