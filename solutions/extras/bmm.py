@@ -12,6 +12,7 @@ def bmm_kernel(
     a_ptr,
     b_ptr,
     c_ptr,
+    batch,
     m,
     n,
     k,
@@ -25,43 +26,47 @@ def bmm_kernel(
     BLOCK_N: tl.constexpr,
     BLOCK_K: tl.constexpr,
 ):
-    """One tile of one product, c[g] = a[g] @ b[g], BLOCK_M rows high and BLOCK_N columns wide."""
+    """Tiles of c[g] = a[g] @ b[g], BLOCK_M high and BLOCK_N wide: every num_programs-th of them all."""
     tiles_n = tl.cdiv(n, BLOCK_N)
     tiles = tl.cdiv(m, BLOCK_M) * tiles_n
-    # One axis for all, since the others end at 65535: a matrix after the other, and in it a row of tiles
-    # after the other. Programs that run together then share matrices, which L2 holds: 4 MB of fp16 each pair.
-    # 64 bits: any of the three may pass 2**31 elements, times its stride.
-    g = (tl.program_id(0) // tiles).to(tl.int64)
-    tile = tl.program_id(0) % tiles
-    offs_m = (tile // tiles_n).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
-    offs_n = (tile % tiles_n).to(tl.int64) * BLOCK_N + tl.arange(0, BLOCK_N)
-    offs_k = tl.arange(0, BLOCK_K).to(tl.int64)
-    rows, cols = offs_m < m, offs_n < n
-    a_ptrs = a_ptr + g * stride_ag + offs_m[:, None] * stride_am + offs_k[None, :] * stride_ak
-    b_ptrs = b_ptr + g * stride_bg + offs_k[:, None] * stride_bk + offs_n[None, :] * stride_bn
-    # The sums stay in registers, in fp32, while pieces of a's rows and b's columns pass by.
-    acc = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
-    for left in range(k, 0, -BLOCK_K):
-        # (BLOCK_M + BLOCK_N) * BLOCK_K elements a turn. In the last, lanes past k hold 0 on both sides.
-        inner = offs_k < left
-        a = tl.load(a_ptrs, mask=rows[:, None] & inner[None, :], other=0.0)
-        b = tl.load(b_ptrs, mask=inner[:, None] & cols[None, :], other=0.0)
-        acc = tl.dot(a, b, acc, input_precision="ieee")
-        a_ptrs += BLOCK_K * stride_ak
-        b_ptrs += BLOCK_K * stride_bk
-    # The only write, and the only rounding. c is contiguous: matrix g begins g * m rows behind the first.
-    c_ptrs = c_ptr + (g * m + offs_m[:, None]) * n + offs_n[None, :]
-    tl.store(c_ptrs, acc, mask=rows[:, None] & cols[None, :])
+    # One count for all: a matrix after the other, and in it a row of tiles after the other. Programs that run
+    # together then share matrices, which L2 holds: 4 MB of fp16 each pair. flatten makes one loop of this and
+    # the one along k: while a tile is stored, the first pieces of the next one are on their way.
+    for pid in tl.range(tl.program_id(0), batch * tiles, tl.num_programs(0), flatten=True):
+        # 64 bits: any of the three may pass 2**31 elements, times its stride.
+        g = (pid // tiles).to(tl.int64)
+        tile = pid % tiles
+        offs_m = (tile // tiles_n).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
+        offs_n = (tile % tiles_n).to(tl.int64) * BLOCK_N + tl.arange(0, BLOCK_N)
+        offs_k = tl.arange(0, BLOCK_K).to(tl.int64)
+        rows, cols = offs_m < m, offs_n < n
+        a_ptrs = a_ptr + g * stride_ag + offs_m[:, None] * stride_am + offs_k[None, :] * stride_ak
+        b_ptrs = b_ptr + g * stride_bg + offs_k[:, None] * stride_bk + offs_n[None, :] * stride_bn
+        # The sums stay in registers, in fp32, while pieces of a's rows and b's columns pass by.
+        acc = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
+        for left in range(k, 0, -BLOCK_K):
+            # (BLOCK_M + BLOCK_N) * BLOCK_K elements a turn. In the last, lanes past k hold 0 on both sides.
+            inner = offs_k < left
+            a = tl.load(a_ptrs, mask=rows[:, None] & inner[None, :], other=0.0)
+            b = tl.load(b_ptrs, mask=inner[:, None] & cols[None, :], other=0.0)
+            acc = tl.dot(a, b, acc, input_precision="ieee")
+            a_ptrs += BLOCK_K * stride_ak
+            b_ptrs += BLOCK_K * stride_bk
+        # The only write, and the only rounding. c is contiguous: matrix g begins g * m rows behind the first.
+        c_ptrs = c_ptr + (g * m + offs_m[:, None]) * n + offs_n[None, :]
+        tl.store(c_ptrs, acc, mask=rows[:, None] & cols[None, :])
 
 
 def tile_of(a: torch.Tensor, m: int, n: int) -> tuple[int, int, int]:
     """Return BLOCK_M, BLOCK_N and BLOCK_K for matrices of this size, and of a's dtype."""
-    # The matrix units take fp16 and bf16, and Triton uses them from Ampere on; fp32 goes product by product.
-    matrix_units = a.dtype.itemsize == 2 and (
-        not a.is_cuda or torch.cuda.get_device_capability(a.device)[0] >= 8
-    )
+    major = torch.cuda.get_device_capability(a.device)[0] if a.is_cuda else 9
     # Attention heads and LoRA banks are small: no larger than they, since every lane beyond is wasted.
-    most_m, most_n, BLOCK_K = (128, 256, 64) if matrix_units else (64, 64, 32)
+    if a.dtype.itemsize == 4 or major < 8:
+        # fp32, and what Triton computes before Ampere, goes product by product through registers.
+        most_m, most_n, BLOCK_K = (64, 64, 32)
+    else:
+        # The matrix units take more. Three pieces of 48 KB, and 32 to store from, fit on a Hopper SM.
+        most_m, most_n, BLOCK_K = (128, 256 if major in (9, 10) else 128, 64)
     BLOCK_M = min(max(triton.next_power_of_2(m), 16), most_m)
     BLOCK_N = min(max(triton.next_power_of_2(n), 16), most_n)
     return BLOCK_M, BLOCK_N, BLOCK_K
@@ -72,11 +77,14 @@ def bmm(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     c = torch.empty(a.shape[0], a.shape[1], b.shape[2], dtype=a.dtype, device=a.device)
     batch, m, n = c.shape
     BLOCK_M, BLOCK_N, BLOCK_K = tile_of(a, m, n)
-    grid = (batch * triton.cdiv(m, BLOCK_M) * triton.cdiv(n, BLOCK_N),)
-    bmm_kernel[grid](
+    tiles = batch * triton.cdiv(m, BLOCK_M) * triton.cdiv(n, BLOCK_N)
+    # A program for each SM, which holds no more of them at this size; three where there is none.
+    programs = torch.cuda.get_device_properties(a.device).multi_processor_count if a.is_cuda else 3
+    bmm_kernel[(min(tiles, programs),)](
         a,
         b,
         c,
+        batch,
         m,
         n,
         a.shape[2],

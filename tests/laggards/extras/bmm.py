@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from grader.dev.planted import Laggard
 
+ALL = """    bmm_kernel[(min(tiles, programs),)](
+        a,
+        b,
+        c,
+        batch,"""
 EACH = """    for g in range(batch):
-     bmm_kernel[grid](
+     bmm_kernel[(min(tiles // batch, programs),)](
         a[g],
         b[g],
         c[g],
-        m,"""
+        1,"""
 
 laggards = [
     # 32 tiles a launch, for 132 SMs, 64 times.
     Laggard(
         "a launch for every matrix",
-        swap={
-            "grid = (batch * triton.cdiv": "grid = (triton.cdiv",
-            "    bmm_kernel[grid](\n        a,\n        b,\n        c,\n        m,": EACH,
-        },
+        swap={ALL: EACH},
     ),
     # 68.7 G products, each an instruction of its own in one of 32 lanes. (A broadcast product summed over its
     # middle is no laggard: Triton 3.6 recognises it, and makes a TF32 dot of it on a GPU.)

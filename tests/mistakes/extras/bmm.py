@@ -7,13 +7,13 @@ from grader.dev.planted import Mistake
 ALLOCATION = "    batch, m, n = c.shape"
 C = "c_ptrs = c_ptr + (g * m + offs_m[:, None]) * n + offs_n[None, :]"
 DOT = 'acc = tl.dot(a, b, acc, input_precision="ieee")'
-G = "g = (tl.program_id(0) // tiles).to(tl.int64)"
-GRID = "grid = (batch * triton.cdiv(m, BLOCK_M) * triton.cdiv(n, BLOCK_N),)"
+G = "g = (pid // tiles).to(tl.int64)"
+GRID = "bmm_kernel[(min(tiles, programs),)]("
 LOAD_A = "a = tl.load(a_ptrs, mask=rows[:, None] & inner[None, :], other=0.0)"
 LOAD_B = "b = tl.load(b_ptrs, mask=inner[:, None] & cols[None, :], other=0.0)"
 LOOP = "range(k, 0, -BLOCK_K)"
 RETURN = "    return c"
-TILE = "tile = tl.program_id(0) % tiles\n"
+TILES = "tl.range(tl.program_id(0), batch * tiles, tl.num_programs(0), flatten=True)"
 
 mistakes = [
     Mistake(
@@ -53,24 +53,24 @@ mistakes = [
         says="never written",
     ),
     Mistake(
-        "the batch is not in the grid",
-        swap={GRID: GRID.replace("batch * ", "")},
+        "the tiles of one matrix alone are counted",
+        swap={TILES: TILES.replace("batch * ", "")},
         fails="correct",
-        says="no program takes them",
+        says="never written",
     ),
     Mistake(
         "the batch is an axis of its own, which ends at 65535",
         swap={
-            GRID: "grid = (triton.cdiv(m, BLOCK_M) * triton.cdiv(n, BLOCK_N), batch)",
+            GRID: "bmm_kernel[(min(tiles, programs), batch)](",
+            TILES: TILES.replace("batch * ", ""),
             G: "g = tl.program_id(1).to(tl.int64)",
-            TILE: "tile = tl.program_id(0)\n",
         },
         fails="edges",
         says="65535",
     ),
     Mistake(
         "the matrix's number stays 32 bits wide",
-        swap={G: G.removesuffix(".to(tl.int64)").replace("(tl", "tl", 1).replace("tiles)", "tiles")},
+        swap={G: "g = pid // tiles"},
         fails="edges",
         says="2³¹",
     ),

@@ -68,7 +68,9 @@ mistakes = [
     ),
     Mistake(
         "the sign of sin differs between q and k",
-        swap={TURNED: f"{TURNED}\n            k1, k2 = back(k1, k2, cos_ptr, sin_ptr, start_n, S, D, BLOCK_N, HALF)"}
+        swap={
+            TURNED: f"{TURNED}\n            k1, k2 = back(k1, k2, cos_ptr, sin_ptr, start_n, S, D, BLOCK_N, HALF)"
+        }
         | {
             "@triton.jit\ndef fused_mha_kernel": (
                 "@triton.jit\n"
@@ -89,7 +91,9 @@ mistakes = [
     ),
     Mistake(
         "the second half is computed from the first one, already turned",
-        swap={ROUNDED: "y1 = x1 * cos - x2 * sin\n    return y1.to(x1.dtype), (x2 * cos + y1 * sin).to(x1.dtype)"},
+        swap={
+            ROUNDED: "y1 = x1 * cos - x2 * sin\n    return y1.to(x1.dtype), (x2 * cos + y1 * sin).to(x1.dtype)"
+        },
         fails="correct",
         says="already turned",
     ),

@@ -33,10 +33,10 @@ def bmm(a, b):
     if a.dtype is torch.float32:
         BM, BN, BK = 64, 32, 32
     else:
-        BM, BN, BK = 128, 128, 64
+        BM, BN, BK = 128, 256, 64
     tiles = batch * triton.cdiv(m, BM) * triton.cdiv(n, BN)
     sms = torch.cuda.get_device_properties(a.device).multi_processor_count if a.is_cuda else 3
-    walk[(min(tiles, 2 * sms),)](
+    walk[(min(tiles, sms),)](
         a, b, c, batch, m, n, k, *a.stride(), *b.stride(), BM=BM, BN=BN, BK=BK, num_warps=8
     )
     return c

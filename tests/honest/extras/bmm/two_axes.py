@@ -26,7 +26,7 @@ def bmm(a, b):
     (G, M, K), N = a.shape, b.shape[2]
     out = torch.empty((G, M, N), dtype=a.dtype, device=a.device)
     small = a.dtype == torch.float32
-    shape = {"ROWS": 32, "COLS": 64, "STEP": 32} if small else {"ROWS": 128, "COLS": 128, "STEP": 64}
+    shape = {"ROWS": 32, "COLS": 64, "STEP": 32} if small else {"ROWS": 128, "COLS": 256, "STEP": 64}
     if out.numel():
         grid = (triton.cdiv(M, shape["ROWS"]) * triton.cdiv(N, shape["COLS"]), min(G, 65535))
         product[grid](a, b, out, G, M, N, K, *a.stride(), *b.stride(), **shape, num_warps=8)

@@ -26,6 +26,6 @@ def fp8_matmul(a, b, a_scale, b_scale):
     c = torch.empty((M, N), dtype=torch.bfloat16, device=a.device)
     TM = 64 if M <= 4096 else 128
     product[(triton.cdiv(N, 128), triton.cdiv(M, TM))](
-        a, b, c, a_scale, b_scale, M, N, K, TM=TM, TN=128, TK=64, num_warps=8, num_stages=4
+        a, b, c, a_scale, b_scale, M, N, K, TM=TM, TN=128, TK=128, num_warps=8, num_stages=3
     )
     return c

@@ -25,8 +25,10 @@ def mha(
     ROWS: tl.constexpr, KEYS: tl.constexpr,
 ):  # fmt: skip
     blocks = tl.cdiv(T, ROWS)
-    block, head = tl.program_id(0) % blocks, tl.program_id(0) // blocks % H
-    batch = (tl.program_id(0) // (blocks * H)).to(tl.int64)
+    heads = tl.num_programs(0) // blocks
+    # The last rows see the most keys, and go first.
+    block = blocks - 1 - tl.program_id(0) // heads
+    head, batch = tl.program_id(0) % H, (tl.program_id(0) % heads // H).to(tl.int64)
     step = (H + 2 * HK) * D
     X += batch * T * step
     row = block.to(tl.int64) * ROWS + tl.arange(0, ROWS)
@@ -62,8 +64,8 @@ def fused_mha(qkv, cos, sin, num_heads, num_kv_heads, scale, causal):
     d = width // (num_heads + 2 * num_kv_heads)
     out = torch.empty((b, t, num_heads * d), dtype=qkv.dtype, device=qkv.device)
     wide = max(triton.next_power_of_2(d), 16)
-    mha[(triton.cdiv(t, 64) * num_heads * b,)](
+    mha[(triton.cdiv(t, 128) * num_heads * b,)](
         qkv, cos, sin, out, num_heads, num_kv_heads, t, scale,
-        CAUSAL=causal, D=d, WIDTH=wide, ROWS=64, KEYS=64, num_warps=4, num_stages=1,
+        CAUSAL=causal, D=d, WIDTH=wide, ROWS=128, KEYS=64, num_warps=8, num_stages=2,
     )  # fmt: skip
     return out

@@ -52,7 +52,8 @@ def layer(
     X += batch * T * step
     K = X + HEADS * D + head // SHARED * D
     V = K + HEADS // SHARED * D
-    start = tl.program_id(1) * ROWS
+    # The last rows see the most keys, and go first.
+    start = (tl.num_programs(1) - 1 - tl.program_id(1)) * ROWS
     rows = start + tl.arange(0, ROWS)
     q1, q2 = halves(X + head * D, C, S, rows, T, step, N, P)
     top = tl.full((ROWS,), -3e38, tl.float32)
@@ -78,6 +79,6 @@ def fused_mha(qkv, cos, sin, num_heads, num_kv_heads, scale, causal):
     pairs, width = (max(16, triton.next_power_of_2(n)) for n in (d // 2, d))
     layer[(b * num_heads, triton.cdiv(t, 128))](
         qkv, cos, sin, y, t, scale, HEADS=num_heads, SHARED=num_heads // num_kv_heads, CAUSAL=causal,
-        N=d // 2, P=pairs, W=width, ROWS=128, KEYS=64, num_warps=8, num_stages=2,
+        N=d // 2, P=pairs, W=width, ROWS=128, KEYS=64, num_warps=8, num_stages=3,
     )  # fmt: skip
     return y
