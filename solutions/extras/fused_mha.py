@@ -43,6 +43,7 @@ def fused_mha_kernel(
     cos_ptr,
     sin_ptr,
     o_ptr,
+    n_heads,
     S,
     scale,
     GROUP: tl.constexpr,
@@ -54,9 +55,11 @@ def fused_mha_kernel(
     BLOCK_D: tl.constexpr,
 ):
     """BLOCK_M queries of one head. GROUP query heads share a key head; BLOCK_D is at least D."""
+    tiles_m = tl.cdiv(S, BLOCK_M)
+    heads = tl.num_programs(0) // tiles_m  # of all sequences
+    pid_bh = tl.program_id(0) % heads
     # 64 bits: a sequence may start 2**31 elements and more behind the first one.
-    pid_b, pid_h = tl.program_id(1).to(tl.int64), tl.program_id(0)
-    n_heads = tl.num_programs(0)
+    pid_b, pid_h = (pid_bh // n_heads).to(tl.int64), pid_bh % n_heads
     n_kv = n_heads // GROUP
     # A token's heads lie side by side: all of q, all of k, all of v.
     stride_m = (n_heads + 2 * n_kv) * D
@@ -64,7 +67,7 @@ def fused_mha_kernel(
     k_ptr = qkv_ptr + (n_heads + pid_h // GROUP) * D
     v_ptr = k_ptr + n_kv * D
     # The last queries see the most keys: they go first, so that short programs fill the end.
-    start_m = (tl.num_programs(2) - 1 - tl.program_id(2)) * BLOCK_M
+    start_m = (tiles_m - 1 - tl.program_id(0) // heads) * BLOCK_M
     offs_m = start_m + tl.arange(0, BLOCK_M)
     offs_d = tl.arange(0, BLOCK_D)
     # Once a program: what a kernel for the rotation would read and write, this one keeps in registers.
@@ -129,11 +132,12 @@ def fused_mha(
     if qkv.is_cuda and torch.cuda.get_device_capability(qkv.device)[0] < 8:
         # Before Ampere products go through registers: room is scarce.
         BLOCK_M, BLOCK_N, num_warps = 32, 16, 4
-    fused_mha_kernel[(num_heads, B, triton.cdiv(S, BLOCK_M))](
+    fused_mha_kernel[(triton.cdiv(S, BLOCK_M) * num_heads * B,)](
         qkv,
         cos,
         sin,
         o,
+        num_heads,
         S,
         scale,
         GROUP=num_heads // num_kv_heads,

@@ -33,6 +33,7 @@ def fused_mha_kernel(
     cos_ptr,
     sin_ptr,
     o_ptr,
+    n_heads,
     S,
     scale,
     GROUP: tl.constexpr,
