@@ -15,7 +15,7 @@ laggards = [
             "        acc += sums.to(tl.int32)",
             # What an int8 tile has for operands would be 288 KB of fp32.
             "BLOCK_M = min(max(triton.next_power_of_2(m), 16), 128)": "BLOCK_M = 64",
-            "BLOCK_N = min(max(triton.next_power_of_2(n), 16), 256)": "BLOCK_N = 64",
+            "BLOCK_N = min(max(triton.next_power_of_2(n), 16), 128)": "BLOCK_N = 64",
             "BLOCK_K=128": "BLOCK_K=32",
         },
     ),

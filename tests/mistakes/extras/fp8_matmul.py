@@ -4,25 +4,29 @@ from __future__ import annotations
 
 from grader.dev.planted import Mistake
 
-DOT = "acc = tl.dot(a, b, acc, max_num_imprecise_acc=BLOCK_K)"
+DOT = "return tl.dot(a, b, acc, max_num_imprecise_acc=a.shape[1])"
 A = "a = tl.load(a_ptrs, mask=rows[:, None] & inner[None, :], other=0.0)"
-B = "b = tl.load(b_ptrs, mask=inner[:, None] & cols[None, :], other=0.0)"
+B = "add_products(left_acc, a, left_ptrs, inner[:, None] & left[None, :])"
+B_2 = "add_products(right_acc, a, right_ptrs, inner[:, None] & right[None, :])"
 C = "c = acc * a_scale[:, None] * b_scale[None, :]"
 TALL = "(first_m + inside % group).to(tl.int64) * BLOCK_M"
 
 mistakes = [
     Mistake(
-        "sums are never promoted", swap={DOT: "acc = tl.dot(a, b, acc)"}, fails="correct", says="14 bits only"
+        "sums are never promoted",
+        swap={DOT: "return tl.dot(a, b, acc)"},
+        fails="correct",
+        says="14 bits only",
     ),
     Mistake(
         "sums in fp16",
-        swap={DOT: "acc += tl.dot(a, b, out_dtype=tl.float16)"},
+        swap={DOT: "return acc + tl.dot(a, b, out_dtype=tl.float16)"},
         fails="edges",
         says="Large values overflow",
     ),
     Mistake(
         "more products than a block has may share a sum",
-        swap={DOT: DOT.replace("=BLOCK_K", "=2 * BLOCK_K")},
+        swap={DOT: DOT.replace("=a.shape[1]", "=2 * a.shape[1]")},
         fails="correct",
         says="max_num_imprecise_acc",
     ),
@@ -30,7 +34,8 @@ mistakes = [
         "the scales are swapped",
         swap={
             "tl.load(a_scale_ptr + offs_m, mask=rows": "tl.load(b_scale_ptr + offs_m, mask=offs_m < n",
-            "tl.load(b_scale_ptr + offs_n, mask=cols": "tl.load(a_scale_ptr + offs_n, mask=offs_n < m",
+            "left_acc, a_scale, b_scale_ptr + offs_n,": "left_acc, a_scale, a_scale_ptr + offs_n % m,",
+            "b_scale_ptr + offs_n + HALF_N,": "a_scale_ptr + (offs_n + HALF_N) % m,",
         },
         fails="correct",
         says="swapped",
@@ -62,8 +67,10 @@ mistakes = [
     Mistake(
         "b is read as [k, n]",
         swap={
-            "offs_n[None, :] * k + offs_k[:, None]": "offs_n[None, :] + offs_k[:, None] * n",
-            "b_ptrs += BLOCK_K": "b_ptrs += BLOCK_K * n",
+            "b_ptr + offs_n[None, :] * k + offs_k[:, None]": "b_ptr + offs_n[None, :] + offs_k[:, None] * n",
+            "HALF_N)[None, :] * k + offs_k[:, None]": "HALF_N)[None, :] + offs_k[:, None] * n",
+            "left_ptrs += BLOCK_K": "left_ptrs += BLOCK_K * n",
+            "right_ptrs += BLOCK_K": "right_ptrs += BLOCK_K * n",
         },
         fails="correct",
         says="[k, n]",
@@ -72,11 +79,11 @@ mistakes = [
         "the last, partial block of k is left out",
         swap={"range(k, 0, -BLOCK_K)": "range(k, BLOCK_K - 1, -BLOCK_K)"},
         fails="correct",
-        says="partial one is left out",
+        says="as if nothing was added up",
     ),
     Mistake(
         "each block of k replaces the sum",
-        swap={DOT: "acc = tl.dot(a, b)"},
+        swap={DOT: "return tl.dot(a, b)"},
         fails="correct",
         says="overwrites the sum",
     ),
@@ -85,13 +92,14 @@ mistakes = [
         swap={
             A: A.replace(" & inner[None, :]", " & (offs_k >= 0)[None, :]"),
             B: B.replace("inner[:, None] & ", "(offs_k >= 0)[:, None] & "),
+            B_2: B_2.replace("inner[:, None] & ", "(offs_k >= 0)[:, None] & "),
         },
         fails="correct",
         says="past the end",
     ),
     Mistake(
         "columns past n are stored",
-        swap={"c, mask=rows[:, None] & cols[None, :])": "c, mask=rows[:, None] & (offs_n >= 0)[None, :])"},
+        swap={"c, mask=rows[:, None] & cols[None, :])": "c, mask=rows[:, None] & (cols | True)[None, :])"},
         fails="correct",
         says="past the end",
     ),
@@ -129,7 +137,7 @@ mistakes = [
         "torch converts the operands",
         swap={
             "    c = torch.empty(m, n": "    a, b = a.bfloat16(), b.bfloat16()\n    c = torch.empty(m, n",
-            DOT: "acc = tl.dot(a, b, acc)",
+            DOT: "return tl.dot(a, b, acc)",
         },
         fails="honest",
         says="torch converted",
