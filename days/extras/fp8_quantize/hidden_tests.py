@@ -1,4 +1,4 @@
-"""Extra: FP8 codes, and a scale for each row or block; 0.65 and 0.50 of a copy that moves as many bytes."""
+"""Extra: FP8 codes, and a scale for each row or block; 0.75 and 0.50 of a copy that moves as many bytes."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ challenge = Challenge(
     shown=Case(rows=3, cols=21, block=7),
     cases=CASES,
     speed=[
-        Speed(tokens, moved=moved, of_copy=0.65),
+        Speed(tokens, moved=moved, of_copy=0.75),
         Speed(tiles, moved=moved, of_copy=0.50),
     ],
     memory=Memory(tokens, extra=lambda x, block: 4 * len(x)),
