@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from grader.dev.planted import Mistake
 
-ACC = "acc = acc * alpha + tl.sum(p[:, None] * v.to(tl.float32), axis=0)"
+ACC = "acc = tl.dot(p.to(v.dtype), v, acc * alpha[:, None])"
 DIVIDED = " / tl.where(l_i == 0, 1.0, l_i)"
 END = "end = tl.minimum(first + share, length)"
 FACTOR = "factor = tl.exp2(m_s - tl.max(m_s, axis=0))"
@@ -16,16 +16,17 @@ OF_K = "k_ptr += pid_b * stride_kb + pid_h * stride_kh"
 OF_V = "v_ptr += pid_b * stride_vb + pid_h * stride_vh"
 OFFS_N = "offs_n = start_n + tl.arange(0, BLOCK_N).to(tl.int64)"
 PART = "part = tl.program_id(0).to(tl.int64) * tl.num_programs(1) + tl.program_id(1)"
-SCORES = "s = tl.sum(q[None, :] * k.to(tl.float32), axis=1) * (scale * LOG2_E)"
+SCORES = "s = tl.dot(q, tl.trans(k)) * (scale * LOG2_E)"
 SEEN = "seen = offs_n < end"
 SHARE = "share = tl.cdiv(tl.cdiv(length, BLOCK_N), tl.num_programs(1)) * BLOCK_N"
-START = "m_i = tl.full((), LOWEST, tl.float32)"
-STORES = """    tl.store(m_ptr + part, m_i)
-    tl.store(l_ptr + part, l_i)
-    tl.store(o_ptr + part * D + offs_d, acc, mask=offs_d < D)
+START = "m_i = tl.full((16,), LOWEST, tl.float32)"
+STORES = """    tl.store(m_ptr + part + row, m_i, mask=row == 0)
+    tl.store(l_ptr + part + row, l_i, mask=row == 0)
+    tl.store(o_ptr + part * D + offs_o, acc, mask=only)
 """
 SUMS = "l_i = tl.sum(l_s * factor, axis=0)"
-TO_O = "tl.store(o_ptr + part * D + offs_d, acc, mask=offs_d < D)"
+TO_L = "tl.store(l_ptr + part + row, l_i, mask=row == 0)"
+TO_O = "tl.store(o_ptr + part * D + offs_o, acc, mask=only)"
 VALUES = "v = tl.load(v_ptr + offs_n[:, None] * stride_vs + offs_d[None, :], mask=mask, other=0.0)"
 
 mistakes = [
@@ -37,7 +38,7 @@ mistakes = [
     ),
     Mistake(
         "an empty split has the maximum -inf, and the merge no exception",
-        swap={START: 'm_i = tl.full((), -float("inf"), tl.float32)'},
+        swap={START: 'm_i = tl.full((16,), -float("inf"), tl.float32)'},
         fails="correct",
         says="NaN comes out of numbers",
     ),
@@ -112,8 +113,8 @@ mistakes = [
     Mistake(
         "parts are averaged",
         swap={
-            TO_O: TO_O.replace("acc", "acc / tl.where(l_i == 0, 1.0, l_i)"),
-            "tl.store(l_ptr + part, l_i)": "tl.store(l_ptr + part, (l_i > 0).to(tl.float32))",
+            TO_O: TO_O.replace("acc", "acc / tl.where(l_i == 0, 1.0, l_i)[:, None]"),
+            TO_L: TO_L.replace("l_i", "(l_i > 0).to(tl.float32)"),
             FACTOR: "factor = tl.exp2(0.0 * m_s)",
         },
         fails="correct",
@@ -121,15 +122,17 @@ mistakes = [
     ),
     Mistake(
         "parts are divided by their sums before they are merged",
-        swap={TO_O: TO_O.replace("acc", "acc / tl.where(l_i == 0, 1.0, l_i)")},
+        swap={TO_O: TO_O.replace("acc", "acc / tl.where(l_i == 0, 1.0, l_i)[:, None]")},
         fails="correct",
         says="once is enough, at the end",
     ),
     Mistake(
         "parts weigh as much as they have keys",
         swap={
-            TO_O: TO_O.replace("acc", "acc / tl.where(l_i == 0, 1.0, l_i) * tl.maximum(end - first, 0)"),
-            "tl.store(l_ptr + part, l_i)": "tl.store(l_ptr + part, tl.maximum(end - first, 0) * 1.0)",
+            TO_O: TO_O.replace(
+                "acc", "acc / tl.where(l_i == 0, 1.0, l_i)[:, None] * tl.maximum(end - first, 0)"
+            ),
+            TO_L: TO_L.replace("l_i", "tl.maximum(end - first, 0) + 0.0 * l_i"),
             FACTOR: "factor = tl.exp2(0.0 * m_s)",
         },
         fails="correct",
@@ -197,7 +200,7 @@ mistakes = [
     ),
     Mistake(
         "o is not rescaled when the maximum rises",
-        swap={ACC: ACC.replace("acc * alpha", "acc")},
+        swap={ACC: ACC.replace("acc * alpha[:, None]", "acc")},
         fails="correct",
         says="added up to o is not rescaled",
     ),

@@ -1,4 +1,4 @@
-"""Tiles of several rows for y and dx; dweight by programs that walk down their columns."""
+"""Tiles of several rows for y and dx; dweight by programs that walk down a part of their columns."""
 
 import torch
 import triton
@@ -32,10 +32,11 @@ def tile_dx(DY, X, W, R, DX, M, N, dy_m, dy_n, step, offset, ROWS: tl.constexpr,
 
 
 @triton.jit
-def columns_down(DY, X, R, DW, M, N, dy_m, dy_n, step, ROWS: tl.constexpr, COLS: tl.constexpr):
+def columns_down(DY, X, R, PART, M, N, dy_m, dy_n, step, share, ROWS: tl.constexpr, COLS: tl.constexpr):
     n = tl.program_id(0) * COLS + tl.arange(0, COLS)
+    part = tl.program_id(1)
     total = tl.zeros((ROWS, COLS), tl.float32)
-    for top in range(0, M, ROWS):
+    for top in range(part * share, tl.minimum((part + 1) * share, M), ROWS):
         m = top + tl.arange(0, ROWS).to(tl.int64)
         inside = (m[:, None] < M) & (n[None, :] < N)
         x = tl.load(X + m[:, None] * step + n[None, :], mask=inside, other=0).to(tl.float32)
@@ -43,7 +44,15 @@ def columns_down(DY, X, R, DW, M, N, dy_m, dy_n, step, ROWS: tl.constexpr, COLS:
             tl.float32
         )
         total += dy * x * tl.load(R + m, mask=m < M, other=0)[:, None]
-    tl.store(DW + n, tl.sum(total, axis=0).to(DW.dtype.element_ty), mask=n < N)
+    tl.store(PART + part * N + n, tl.sum(total, axis=0), mask=n < N)
+
+
+@triton.jit
+def parts_together(PART, DW, N, PARTS: tl.constexpr, COLS: tl.constexpr):
+    n = tl.program_id(0) * COLS + tl.arange(0, COLS)
+    part = tl.arange(0, PARTS)[:, None]
+    total = tl.sum(tl.load(PART + part * N + n[None, :], mask=n[None, :] < N, other=0), axis=0)
+    tl.store(DW + n, total.to(DW.dtype.element_ty), mask=n < N)
 
 
 def tile(N):
@@ -74,9 +83,13 @@ class Norm(torch.autograd.Function):
         tile_dx[(triton.cdiv(M, shape["ROWS"]),)](
             dy, x, weight, r, dx, M, N, *dy.stride(), x.stride(0), ctx.offset, **shape
         )
-        columns_down[(triton.cdiv(N, 32),)](
-            dy, x, r, dw, M, N, *dy.stride(), x.stride(0), ROWS=128, COLS=32, num_warps=8
+        # 8 parts of the rows: one program for all of them would wait for memory most of the time.
+        part = torch.empty(8, N, dtype=torch.float32, device=x.device)
+        share = triton.cdiv(M, 8 * 64) * 64
+        columns_down[(triton.cdiv(N, 64), 8)](
+            dy, x, r, part, M, N, *dy.stride(), x.stride(0), share, ROWS=64, COLS=64, num_warps=8
         )
+        parts_together[(triton.cdiv(N, 256),)](part, dw, N, PARTS=8, COLS=256)
         return dx, dw, None, None
 
 
