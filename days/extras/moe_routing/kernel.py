@@ -6,6 +6,18 @@ import torch
 import triton
 import triton.language as tl
 
+TOKENS = 32  # of a program: a bit of a word each
+
+
+@triton.jit
+def ones(word):
+    """How many bits of each word are 1: sums of neighbours that are 1, 2, 4, and then 8 bits wide."""
+    word = word.to(tl.uint32, bitcast=True)
+    word = word - ((word >> 1) & 0x55555555)
+    word = (word & 0x33333333) + ((word >> 2) & 0x33333333)
+    word = (word + (word >> 4)) & 0x0F0F0F0F
+    return ((word + (word >> 8) + (word >> 16) + (word >> 24)) & 0xFF).to(tl.int32)
+
 
 @triton.jit
 def choose_kernel(
@@ -13,29 +25,30 @@ def choose_kernel(
     weights_ptr,
     experts_ptr,
     rank_ptr,
-    count_ptr,
+    word_ptr,
     t,
     e,
     k,
     BLOCK_T: tl.constexpr,
     BLOCK_E: tl.constexpr,
     BLOCK_K: tl.constexpr,
+    LANES: tl.constexpr,
 ):
-    """The k experts of BLOCK_T tokens, their weights, and how often these tokens chose each expert.
+    """The k experts of BLOCK_T tokens, their weights, and a word for each expert: bit i, did token i take it?
 
     rank is how many earlier ones of these tokens chose the same expert.
     """
     # TODO 1: load the logits of these tokens. Which lanes must never win?
     # TODO 2: k times the largest logit of each token, and whose it is; whoever won is out of the next round.
     # TODO 3: the weights are the softmax of the chosen logits alone. Store them, and the experts.
-    # TODO 4: who chose whom, as 0 and 1? Summed up along the tokens it gives rank, and this program's count.
+    # TODO 4: who chose whom, a word an expert and a bit a token? Store it. Which of its bits make rank?
 
 
 @triton.jit
-def scan_kernel(count_ptr, counts_ptr, n_programs, e, BLOCK_P: tl.constexpr, BLOCK_E: tl.constexpr):
-    """Of BLOCK_E experts, in place of each program's count the sum of those before it; and the whole sum."""
+def scan_kernel(word_ptr, counts_ptr, n_programs, e, BLOCK_P: tl.constexpr, BLOCK_E: tl.constexpr):
+    """Of BLOCK_E experts, in place of each program's word the sum of the ones before; and the whole sum."""
     # TODO 5: walk along the programs, BLOCK_P at a time; what of a count has to be carried on to the next?
-    # TODO 6: store what is before each program in the place of its count, and at the end the sum of all.
+    # TODO 6: store what is before each program in the place of its word, and at the end the sum of all.
 
 
 @triton.jit
@@ -68,35 +81,35 @@ def moe_route(router: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor,
     order = torch.empty(t * k, dtype=torch.int32, device=router.device)
     counts = torch.empty(e, dtype=torch.int32, device=router.device)
     BLOCK_E, BLOCK_K = triton.next_power_of_2(e), triton.next_power_of_2(k)
-    BLOCK_T = min(8192 // BLOCK_E, 128)
-    n_programs = triton.cdiv(t, BLOCK_T)
-    count = torch.empty(n_programs, e, dtype=torch.int32, device=router.device)
+    n_programs = triton.cdiv(t, TOKENS)
+    words = torch.empty(n_programs, e, dtype=torch.int32, device=router.device)
     choose_kernel[(n_programs,)](
         router,
         weights,
         experts,
         rank,
-        count,
+        words,
         t,
         e,
         k,
-        BLOCK_T=BLOCK_T,
+        BLOCK_T=TOKENS,
         BLOCK_E=BLOCK_E,
         BLOCK_K=BLOCK_K,
+        LANES=min(BLOCK_E, 32),
         num_warps=8,
     )
-    # 8 counts are a sector.
-    scan_kernel[(triton.cdiv(e, 8),)](count, counts, n_programs, e, BLOCK_P=512, BLOCK_E=8, num_warps=8)
+    # 8 words are a sector.
+    scan_kernel[(triton.cdiv(e, 8),)](words, counts, n_programs, e, BLOCK_P=512, BLOCK_E=8, num_warps=8)
     place_kernel[(n_programs,)](
         experts,
         rank,
-        count,
+        words,
         counts,
         order,
         t * k,
         e,
-        ENTRIES=BLOCK_T * k,
-        BLOCK_N=BLOCK_T * BLOCK_K,
+        ENTRIES=TOKENS * k,
+        BLOCK_N=TOKENS * BLOCK_K,
         BLOCK_E=BLOCK_E,
         num_warps=8,
     )

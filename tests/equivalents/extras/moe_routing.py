@@ -3,7 +3,7 @@
 from grader.dev.planted import Equivalent
 
 NOBODY = "what is read of an expert that is not there is looked up by nobody"
-BITS = "sums of bits are 32 bits wide"
+BITS = "shifted by 32 bits, a bit is 32 bits wide"
 
 AS_THEY_ARE = "logits of 16 bits are compared as they are, and the chosen ones go into a tile of fp32"
 

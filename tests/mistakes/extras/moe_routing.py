@@ -5,37 +5,48 @@ from __future__ import annotations
 from grader.dev.planted import Mistake
 
 BACK = "return weights, experts, order, counts"
-# Who chose whom told by the experts, so that one who is chosen twice counts twice.
-BY_EXPERTS = """slots = (tokens < t)[:, None] & (offs_k < k)[None, :]
-    mine = (experts[:, :, None] == offs_e[None, None, :]) & slots[:, :, None]
-    taken = tl.sum(mine.to(tl.int32), axis=1)"""
-BY_SLOTS = """same = experts[:, :, None] == experts[:, None, :]
-    earlier = (same & (offs_k[None, None, :] < offs_k[None, :, None])).to(tl.int32)
-    rank = tl.gather(tl.cumsum(taken, axis=0) - taken, experts, 1) + tl.sum(earlier, axis=2)"""
+# Who chose whom told by the experts, and added up, so that one who is chosen twice counts twice.
+TAKEN = 'taken = (inside & (x == -float("inf"))).to(tl.int32)'
+WORD = "word = tl.reshape(tl.sum(taken << offs_t[None, :, None], axis=1), (BLOCK_E,))"
+RANKED = "rank = ones(tl.reshape(mine, (BLOCK_T, BLOCK_K)) & ((1 << offs_t) - 1)[:, None])"
+COUNTED = "count = ones(tl.load(word_ptr + offs, mask=mask, other=0))"
+BY_EXPERTS = {
+    TAKEN: """slots = (tokens < t)[:, None] & (offs_k < k)[None, :]
+    same = (experts[:, :, None] == tl.arange(0, BLOCK_E)[None, None, :]) & slots[:, :, None]
+    taken = tl.sum(same.to(tl.int32), axis=1)""",
+    WORD: "word = tl.sum(taken, axis=0)",
+    RANKED: """twice = experts[:, :, None] == experts[:, None, :]
+    earlier = (twice & (offs_k[None, None, :] < offs_k[None, :, None])).to(tl.int32)
+    rank = tl.gather(tl.cumsum(taken, axis=0) - taken, experts, 1) + tl.sum(earlier, axis=2)""",
+    COUNTED: "count = tl.load(word_ptr + offs, mask=mask, other=0)",
+}
 BEFORE = "before = tl.load(before_ptr + tl.program_id(0).to(tl.int64) * e + offs_e, mask=offs_e < e, other=0)"
 CARRY = "total += tl.sum(count, axis=0)"
-CHOSEN = 'x = tl.where(offs_e[None, :] == expert[:, None], -float("inf"), x)'
+CHOSEN = 'x = tl.where(offs_e == expert[None, :, None], -float("inf"), x)'
 COUNTS = "counts = torch.empty(e, dtype=torch.int32, device=router.device)"
 DIVIDED = "weights / tl.sum(weights, axis=1)[:, None]"
 FIRST = "first = tl.cumsum(counts, axis=0) - counts + before"
 LOADED = 'mask=inside, other=-float("inf")'
 MASK = "mask = (lanes < ENTRIES) & (entries < n)"
 PLACED = "tl.store(order_ptr + tl.gather(first, experts, 0) + rank, entries, mask=mask)"
-RANK = "rank = tl.gather(tl.cumsum(taken, axis=0) - taken, experts, 1)"
-ROWS = "tokens[:, None] * e + offs_e[None, :]"
+RANK = "((1 << offs_t) - 1)[:, None]"
+ROWS = "row_tokens[:, None] * e + offs_e"
 SIZES = "t, e = router.shape"
 SCANNED = "total[None, :] + tl.cumsum(count, axis=0) - count"
 STORED = "tl.store(experts_ptr + offs, experts, mask=mask)"
-TAKEN = 'taken = (inside & (x == -float("inf"))).to(tl.int32)'
-TOKENS = "tokens = tl.program_id(0).to(tl.int64) * BLOCK_T + tl.arange(0, BLOCK_T)"
-TOP = "top, expert = tl.max(x, axis=1, return_indices=True)"
-WIDE = "x = x.to(tl.float32)\n"
+TOKENS = "row_tokens = tl.program_id(0).to(tl.int64) * BLOCK_T + rows % BLOCK_T"
+TOP = """equal = tl.where(x == top[None, :, None], offs_e, BLOCK_E - 1)
+        expert = tl.min(tl.min(equal, axis=0), axis=1)"""
+TOTAL = "tl.sum(tl.sum({}, axis=0), axis=1)[None, :, None]"
+WIDE = "inside = tl.reshape(inside, (STEPS, BLOCK_T, LANES))\n"
 
 mistakes = [
     Mistake(
         "the weights are shares of all experts",
         swap={
-            WIDE: WIDE + "    whole = tl.sum(tl.exp(x - tl.max(x, axis=1)[:, None]), axis=1)\n",
+            WIDE: WIDE
+            + "    largest = tl.max(tl.max(x, axis=0), axis=1)[None, :, None]\n"
+            + "    whole = tl.sum(tl.sum(tl.exp(x - largest), axis=0), axis=1)\n",
             DIVIDED: "weights / whole[:, None]",
         },
         fails="correct",
@@ -56,8 +67,8 @@ mistakes = [
     Mistake(
         "the last of equal logits is chosen",
         swap={
-            TOP: "top = tl.max(x, axis=1)\n"
-            "        expert = tl.max(tl.where(x == top[:, None], offs_e[None, :], -1), axis=1)"
+            TOP: "equal = tl.where(x == top[None, :, None], offs_e, -1)\n"
+            "        expert = tl.max(tl.max(equal, axis=0), axis=1)"
         },
         fails="correct",
         says="Of equal logits the later expert is taken",
@@ -65,7 +76,7 @@ mistakes = [
     Mistake(
         "the smallest logits are chosen",
         swap={
-            WIDE: "x = tl.where(inside, -x.to(tl.float32), x.to(tl.float32))\n",
+            WIDE: WIDE + "    x = tl.where(inside, -x, x)\n",
             "== slot, top[:, None], logits)": "== slot, -top[:, None], logits)",
         },
         fails="correct",
@@ -73,7 +84,7 @@ mistakes = [
     ),
     Mistake(
         "the largest |logits| are chosen",
-        swap={WIDE: "x = tl.where(inside, tl.abs(x.to(tl.float32)), x.to(tl.float32))\n"},
+        swap={WIDE: WIDE + "    x = tl.where(inside, tl.abs(x), x)\n"},
         fails="correct",
         says="largest |logits|",
     ),
@@ -104,8 +115,8 @@ mistakes = [
     Mistake(
         "probabilities are compared, not logits",
         swap={
-            WIDE: WIDE + "    x = tl.exp(x - tl.max(x, axis=1)[:, None])\n"
-            '    x = tl.where(inside, x / tl.sum(x, axis=1)[:, None], -float("inf"))\n',
+            WIDE: WIDE + "    x = tl.exp(x - tl.max(tl.max(x, axis=0), axis=1)[None, :, None])\n"
+            f'    x = tl.where(inside, x / {TOTAL.format("x")}, -float("inf"))\n',
             "weights = tl.exp(logits - tl.max(logits, axis=1)[:, None])": (
                 "weights = tl.where(offs_k[None, :] < k, logits, 0.0)"
             ),
@@ -115,20 +126,20 @@ mistakes = [
     ),
     Mistake(
         "a chosen logit becomes 0, and may be chosen twice",
-        swap={CHOSEN: CHOSEN.replace('-float("inf")', "0.0"), TAKEN: BY_EXPERTS, RANK: BY_SLOTS},
+        swap={CHOSEN: CHOSEN.replace('-float("inf")', "0.0"), **BY_EXPERTS},
         fails="correct",
         says="A chosen logit becomes 0",
     ),
     Mistake(
         "a chosen expert stays in the running, and is counted k times",
-        swap={CHOSEN: "pass", TAKEN: BY_EXPERTS, RANK: BY_SLOTS},
+        swap={CHOSEN: "pass", **BY_EXPERTS},
         fails="correct",
         says="All k choices of a token are the same expert",
     ),
     Mistake(
         "experts stand in the order of their numbers",
         swap={
-            WIDE: WIDE + "    whole = x\n",
+            WIDE: WIDE + "    whole = tl.reshape(tl.permute(x, (1, 0, 2)), (BLOCK_T, BLOCK_E))\n",
             TAKEN: TAKEN
             + "\n    experts = tl.sort(tl.where(offs_k[None, :] < k, experts, BLOCK_E - 1))\n"
             + '    logits = tl.where(offs_k[None, :] < k, tl.gather(whole, experts, 1), -float("inf"))',
@@ -138,16 +149,28 @@ mistakes = [
     ),
     Mistake(
         "rank counts the token itself",
-        swap={RANK: RANK.replace(" - taken", "")},
+        swap={RANK: RANK.replace("1 <<", "2 <<")},
         fails="correct",
         says="it stores where loaded numbers say",
     ),
     Mistake(
-        "ranks are summed along the experts",
-        swap={RANK: RANK.replace("axis=0", "axis=1")},
+        "rank counts the tokens behind",
+        swap={RANK: "(-2 << offs_t)[:, None]"},
         fails="correct",
-        says="stores where loaded numbers say, and none says there",
+        says="order",
+    ),
+    Mistake(
+        "rank counts all tokens",
+        swap={f" & {RANK}": ""},
+        fails="correct",
+        says="it stores where loaded numbers say",
         so_far="experts ✓ · weights ✓ · ranks ✗ · counts ✓ · order ✓",
+    ),
+    Mistake(
+        "a word stands for the number of its ones",
+        swap={COUNTED: BY_EXPERTS[COUNTED]},
+        fails="correct",
+        says="counts[0] is 31 where 5 is right",
     ),
     Mistake(
         "rank is forgotten",
@@ -213,7 +236,7 @@ mistakes = [
             BEFORE: "before_ptr += tl.program_id(0) * 0",
             FIRST: "first = tl.cumsum(counts, axis=0) - counts",
             PLACED: "rank = tl.atomic_add(before_ptr + experts, 1, mask=mask)\n    " + PLACED,
-            "    # 8 counts are a sector.\n": "",
+            "    # 8 words are a sector.\n": "",
         },
         fails="correct",
         says="order holds the right numbers in another order",
@@ -231,16 +254,16 @@ mistakes = [
         says="past the end of router",
     ),
     Mistake(
-        "rows of counts are taken to be a block long",
+        "rows of words are taken to be a block long",
         swap={BEFORE: BEFORE.replace("* e +", "* BLOCK_E +")},
         fails="correct",
         says="it stores where loaded numbers say",
     ),
     Mistake(
         "rows past the last token count for the first expert",
-        swap={TAKEN: 'taken = ((offs_e < e)[None, :] & (x == -float("inf"))).to(tl.int32)'},
+        swap={TAKEN: 'taken = ((offs_e < e) & (x == -float("inf"))).to(tl.int32)'},
         fails="correct",
-        says="counts[0] is 128 where 1 is right",
+        says="counts[0] is 32 where 1 is right",
     ),
     Mistake(
         "weights are rounded to 16 bits",

@@ -28,23 +28,30 @@ def top_k(
     router, weights, experts, tally, t, E: tl.constexpr, K: tl.constexpr, T: tl.constexpr, PE: tl.constexpr,
     PK: tl.constexpr,
 ):  # fmt: skip
-    row, col, slot = tl.program_id(0).to(tl.int64) * T + tl.arange(0, T), tl.arange(0, PE), tl.arange(0, PK)
-    there = (row[:, None] < t) & (col[None, :] < E)
-    x = tl.load(router + row[:, None] * E + col[None, :], mask=there, other=0.0).to(tl.float32)
-    key = tl.where(there, key_of(x, col[None, :]), LEAST)
+    # Rows of at most 32 logits, the first ones of all tokens, then the second ones: few threads to a token.
+    WIDE: tl.constexpr = min(PE, 32)
+    line = tl.arange(0, T * PE // WIDE)
+    col = (line // T * WIDE)[:, None] + tl.arange(0, WIDE)[None, :]
+    token = tl.program_id(0).to(tl.int64) * T + line % T
+    there = (token[:, None] < t) & (col < E)
+    x = tl.load(router + token[:, None] * E + col, mask=there, other=0.0).to(tl.float32)
+    key = tl.reshape(tl.where(there, key_of(x, col), LEAST), (PE // WIDE, T, WIDE))
+    row, slot = tl.program_id(0).to(tl.int64) * T + tl.arange(0, T), tl.arange(0, PK)
     best = tl.full((T, PK), LEAST, tl.int64)
-    for i in tl.static_range(K):
-        top = tl.max(key, axis=1)[:, None]
-        best = tl.where(slot[None, :] == i, top, best)
-        key = tl.where(key == top, LEAST, key)
+    for i in range(K):
+        top = tl.max(tl.max(key, axis=0), axis=1)
+        best = tl.where(slot[None, :] == i, top[:, None], best)
+        key = tl.where(key == top[None, :, None], LEAST, key)
     logit = logit_of(best)
     mask = (row[:, None] < t) & (slot[None, :] < K)
     share = tl.where(mask, tl.exp(logit - tl.max(tl.where(mask, logit, -float("inf")), axis=1)[:, None]), 0.0)
     out = row[:, None] * K + slot[None, :]
     tl.store(weights + out, share / tl.maximum(tl.sum(share, axis=1), 1.0)[:, None], mask=mask)
     tl.store(experts + out, 255 - (best & 255), mask=mask)
-    took = tl.sum((there & (key == LEAST)).to(tl.int32), axis=0)
-    tl.store(tally + col.to(tl.int64) * tl.num_programs(0) + tl.program_id(0), took, mask=col < E)
+    gone = tl.reshape(there, (PE // WIDE, T, WIDE)) & (key == LEAST)
+    took = tl.reshape(tl.sum(gone.to(tl.int32), axis=1), (PE,))
+    expert = tl.arange(0, PE)
+    tl.store(tally + expert.to(tl.int64) * tl.num_programs(0) + tl.program_id(0), took, mask=expert < E)
 
 
 @triton.jit
@@ -64,17 +71,17 @@ def place(
     experts, tally, counts, order, t, E: tl.constexpr, K: tl.constexpr, T: tl.constexpr, PE: tl.constexpr,
     PK: tl.constexpr,
 ):  # fmt: skip
-    row, col, slot = tl.program_id(0) * T + tl.arange(0, T), tl.arange(0, PE), tl.arange(0, PK)
-    entry = row[:, None] * K + slot[None, :]
-    mask = (row[:, None] < t) & (slot[None, :] < K)
-    mine = tl.load(experts + entry, mask=mask, other=-1)[:, :, None] == col[None, None, :]
-    took = tl.sum(mine.to(tl.int32), axis=1)
+    col, at = tl.arange(0, PE), tl.arange(0, T * PK)
+    entry = (tl.program_id(0) * T + at // PK) * K + at % PK
+    mask = (tl.program_id(0) * T + at // PK < t) & (at % PK < K)
+    mine = tl.load(experts + entry, mask=mask, other=-1)
+    # Every entry of the program beside every other one: who of the same expert comes before?
+    before = (mine[None, :] == mine[:, None]) & (at[None, :] < at[:, None])
+    rank = tl.sum(before.to(tl.int32), axis=1)
     n = tl.load(counts + col, mask=col < E, other=0)
-    at = tally + col.to(tl.int64) * tl.num_programs(0) + tl.program_id(0)
-    first = tl.cumsum(n, 0) - n + tl.load(at, mask=col < E, other=0)
-    # [T, K, E] in registers: of each entry the place of its expert.
-    to = first[None, :] + tl.cumsum(took, 0) - took
-    tl.store(order + tl.sum(tl.where(mine, to[:, None, :], 0), axis=2), entry, mask=mask)
+    first = tl.gather(tl.cumsum(n, 0) - n, tl.maximum(mine, 0), 0)
+    first += tl.load(tally + mine.to(tl.int64) * tl.num_programs(0) + tl.program_id(0), mask=mask, other=0)
+    tl.store(order + first + rank, entry, mask=mask)
 
 
 def moe_route(router, k):
@@ -84,10 +91,10 @@ def moe_route(router, k):
     order = torch.empty(t * k, dtype=torch.int32, device=router.device)
     counts = torch.empty(e, dtype=torch.int32, device=router.device)
     sizes = {"E": e, "K": k, "PE": triton.next_power_of_2(e), "PK": triton.next_power_of_2(k)}
-    sizes["T"] = min(32768 // (sizes["PE"] * sizes["PK"]), 64)
+    sizes["T"] = 16
     parts = triton.cdiv(t, sizes["T"])
     tally = torch.empty((e, parts), dtype=torch.int32, device=router.device)
-    top_k[(parts,)](router, weights, experts, tally, t, **sizes, num_warps=8)
+    top_k[(parts,)](router, weights, experts, tally, t, **sizes, num_warps=4)
     scan[(e,)](tally, counts, parts, BLOCK=1024)
-    place[(parts,)](experts, tally, counts, order, t, **sizes, num_warps=8)
+    place[(parts,)](experts, tally, counts, order, t, **sizes, num_warps=4)
     return weights, experts, order, counts

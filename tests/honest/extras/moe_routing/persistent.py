@@ -19,35 +19,42 @@ def route(
     BLOCK_E: tl.constexpr, BLOCK_K: tl.constexpr,
 ):  # fmt: skip
     pid = tl.program_id(0).to(tl.int64)
-    lane, slots = tl.arange(0, BLOCK_E), tl.arange(0, BLOCK_K)
-    seen = tl.zeros((BLOCK_E,), tl.int32)
+    # A row is 32 logits of a token at most, the first ones of all BLOCK_T tokens before their second ones.
+    WIDE: tl.constexpr = min(BLOCK_E, 32)
+    PARTS: tl.constexpr = BLOCK_E // WIDE
+    row, slots = tl.arange(0, PARTS * BLOCK_T), tl.arange(0, BLOCK_K)
+    expert = (row // BLOCK_T * WIDE)[:, None] + tl.arange(0, WIDE)[None, :]
+    number = tl.reshape(expert, (PARTS, BLOCK_T, WIDE))
+    lane = tl.arange(0, BLOCK_E)
+    seen = tl.zeros((PARTS, WIDE), tl.int32)
     end = tl.minimum((pid + 1) * share, t)
     for start in range(pid * share, end, BLOCK_T):
         token = start + tl.arange(0, BLOCK_T)
         there = token < end
-        inside = there[:, None] & (lane[None, :] < e)
-        x = tl.load(router_ptr + token[:, None] * e + lane[None, :], mask=inside, other=-float("inf"))
-        x = x.to(tl.float32)
+        of_row = start + row % BLOCK_T
+        inside = (of_row < end)[:, None] & (expert < e)
+        x = tl.load(router_ptr + of_row[:, None] * e + expert, mask=inside, other=-float("inf"))
         # Rows past the end hold a 0, so that no -inf is subtracted from -inf.
-        left = tl.where(there[:, None] | (lane[None, :] > 0), x, 0.0)
-        most = tl.max(left, axis=1)
+        x = tl.where((of_row < end)[:, None] | (expert > 0), x.to(tl.float32), 0.0)
+        left = tl.reshape(x, (PARTS, BLOCK_T, WIDE))
         ids = tl.zeros((BLOCK_T, BLOCK_K), tl.int32)
-        share_of = tl.zeros((BLOCK_T, BLOCK_K), tl.float32)
-        gone = tl.zeros((BLOCK_T, BLOCK_E), tl.int1)
+        logits = tl.full((BLOCK_T, BLOCK_K), -float("inf"), tl.float32)
         for slot in range(k):
-            best = tl.argmax(tl.where(gone, -float("inf"), left), axis=1)
-            hit = lane[None, :] == best[:, None]
-            logit = tl.sum(tl.where(hit, left, 0.0), axis=1)
+            most = tl.max(tl.max(left, axis=0), axis=1)
+            equal = tl.where(left == most[None, :, None], number, BLOCK_E - 1)
+            best = tl.min(tl.min(equal, axis=0), axis=1)
             here = slots[None, :] == slot
             ids = tl.where(here, best[:, None], ids)
-            share_of = tl.where(here, tl.exp(logit - most)[:, None], share_of)
-            gone = gone | hit
-        seen += tl.sum((gone & inside).to(tl.int32), axis=0)
+            logits = tl.where(here, most[:, None], logits)
+            left = tl.where(number == best[None, :, None], -float("inf"), left)
+        share_of = tl.exp(logits - tl.max(logits, axis=1)[:, None])
+        gone = tl.reshape(inside, (PARTS, BLOCK_T, WIDE)) & (left == -float("inf"))
+        seen += tl.sum(gone.to(tl.int32), axis=1)
         mask = there[:, None] & (slots[None, :] < k)
         offs = token[:, None] * k + slots[None, :]
         tl.store(experts_ptr + offs, ids, mask=mask)
         tl.store(weights_ptr + offs, share_of / tl.sum(share_of, axis=1)[:, None], mask=mask)
-    tl.store(count_ptr + pid * e + lane, seen, mask=lane < e)
+    tl.store(count_ptr + pid * e + lane, tl.reshape(seen, (BLOCK_E,)), mask=lane < e)
 
 
 @triton.jit
@@ -79,11 +86,7 @@ def sort(
         for slot in range(k):
             took += chosen(ids, slot, BLOCK_E, BLOCK_K).to(tl.int32)
         place = begin[None, :] + tl.cumsum(took, axis=0) - took
-        to = tl.zeros((BLOCK_T, BLOCK_K), tl.int32)
-        for slot in range(k):
-            hit = chosen(ids, slot, BLOCK_E, BLOCK_K)
-            mine = tl.sum(tl.where(hit, place, 0), axis=1)[:, None]
-            to = tl.where(slots[None, :] == slot, mine, to)
+        to = tl.gather(place, tl.maximum(ids, 0), 1)
         tl.store(order_ptr + to, entry, mask=mask)
         begin += tl.sum(took, axis=0)
 
