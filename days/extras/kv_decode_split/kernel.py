@@ -38,8 +38,7 @@ def split_kernel(
 ):  # fmt: skip
     """(m, l, o) of one query over the keys of one split: program (query, split) of [b · h, n_splits]."""
     # TODO 1: where do this sequence's keys and values begin, and which of them belong to this split?
-    # TODO 2: load the query above 15 rows of 0, walk over the split's keys, and let attend() add them up. A
-    # split may be empty.
+    # TODO 2: load the query, in row 0 of 16, and let attend() add up the split's keys. A split may be empty.
     # TODO 3: leave m, l and the unnormalised o where no other program stores.
 
 
