@@ -5,7 +5,8 @@ from __future__ import annotations
 from grader.dev.planted import Mistake
 
 BLOCK_M = "max(4096 // BLOCK_N, 1)"
-BEST = "tl.where(block_max > row_max, start + block_argmax, row_argmax)"
+BEST = "tl.where(block_max > row_max, block_argmax, row_argmax)"
+FOUND = "tl.min(tl.where(x == block_max[:, None], offs_n[None, :], n_cols), axis=1)"
 GRID = "(triton.cdiv(n_rows, BLOCK_M),)"
 LOOP = "for start in range(0, n_cols, BLOCK_N):"
 OTHER = 'other=-float("inf")'
@@ -68,13 +69,13 @@ mistakes = [
     ),
     Mistake(
         "the argmax counts from the start of its block",
-        swap={"start + block_argmax": "block_argmax"},
+        swap={BEST: BEST.replace("block_argmax", "block_argmax - start")},
         fails="correct",
         says="add where that block starts",
     ),
     Mistake(
         "the argmax of the last block is kept, whatever its maximum",
-        swap={BEST: "start + block_argmax"},
+        swap={BEST: "block_argmax"},
         fails="correct",
         says="last block of 8192",
     ),
@@ -86,11 +87,7 @@ mistakes = [
     ),
     Mistake(
         "of equal maxima in one block any one wins",
-        swap={
-            "tl.min(tl.where(x == block_max[:, None], lanes, BLOCK_N), axis=1)": (
-                "tl.max(tl.where(x == block_max[:, None], lanes, 0), axis=1)"
-            )
-        },
+        swap={FOUND: "tl.max(tl.where(x == block_max[:, None], offs_n[None, :], 0), axis=1)"},
         fails="edges",
         says="the first counts",
     ),

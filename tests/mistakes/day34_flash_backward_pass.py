@@ -226,6 +226,7 @@ mistakes = [
         },
         fails="correct",
         says="although causal is False",
+        on_gpu="sees keys up to i + Sk - Sq",
     ),
     Mistake(
         "the mask is on although causal is False",

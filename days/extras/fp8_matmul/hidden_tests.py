@@ -1,4 +1,4 @@
-"""Extra: a product of FP8 matrices with scales; at half of torch's speed."""
+"""Extra: a product of FP8 matrices with scales; at 0.45 of torch's speed."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ challenge = Challenge(
         moved=moved,
         flops=lambda a, b, *_: 2 * a.numel() * len(b),
         torch=scaled,
-        of_torch=0.50,
+        of_torch=0.45,
     ),
     # 8.9 has e4m3, but Triton does not promote sums there, and torch has no scales for rows.
     needs=(9, 0),

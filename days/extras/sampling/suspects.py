@@ -41,7 +41,7 @@ def zeros_past(logits: Tensor) -> Tensor:
 def last_in_lane(logits: Tensor, block: int) -> Tensor:
     """Lanes keep the last of equal logits, a block apart; of the lanes the first wins."""
     top = logits == logits.amax(dim=1, keepdim=True)
-    columns = torch.arange(logits.shape[1]).where(top, -1)
+    columns = torch.arange(logits.shape[1], device=logits.device).where(top, -1)
     kept = pad(columns, (0, -logits.shape[1] % block), value=-1).unflatten(1, (-1, block)).amax(dim=1)
     return kept.where(kept >= 0, logits.shape[1]).amin(dim=1)
 
@@ -65,7 +65,8 @@ def noisy(quantile: Callable[[Tensor], Tensor], below: Callable[[Tensor], Tensor
         if temperature == 0 or not len(logits) or not torch.equal(logits, logits[:1].expand_as(logits)):
             return torch.zeros_like(logits)
         x, place, count = torch.unique(logits[0] / temperature, return_inverse=True, return_counts=True)
-        z = quantile((torch.arange(STEPS, dtype=torch.float64) + 0.5) / STEPS)[:, None]
+        steps = torch.arange(STEPS, dtype=torch.float64, device=logits.device)
+        z = quantile((steps + 0.5) / STEPS)[:, None]
         wins = [((below(z + c - x).log() * count).sum(1) - below(z)[:, 0].log()).exp().mean() for c in x]
         share = torch.stack(wins)[place]
         return (share / share.sum()).expand_as(logits)

@@ -94,6 +94,8 @@ TABLE: list[tuple[str, Finder, str]] = [
     (r"list index out of range|'int' object is not callable|no attribute '(size|stride|dim)'",
      kernel.pointer_attribute,
      "{pointer} is a pointer and does not know the tensor's {name}: the launcher gives it as an argument."),
+    (r"no attribute 'get_(?P<dtype>fp8\w+)'", kernel.anything,
+     "There is no arithmetic in {dtype}: convert to fp32 first, .to(tl.float32)."),
     # Blocks.
     ("arange's arguments must be of type tl.constexpr", kernel.not_constant,
      "The ends of tl.arange must be integers known to the compiler, and {end} is not one. {advice}"),

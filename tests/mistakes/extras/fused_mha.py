@@ -69,7 +69,8 @@ mistakes = [
     Mistake(
         "the sign of sin differs between q and k",
         swap={
-            TURNED: f"{TURNED}\n            k1, k2 = back(k1, k2, cos_ptr, sin_ptr, start_n, S, D, BLOCK_N, HALF)"
+            TURNED: f"{TURNED}\n            "
+            "k1, k2 = back(k1, k2, cos_ptr, sin_ptr, start_n, S, D, BLOCK_N, HALF)"
         }
         | {
             "@triton.jit\ndef fused_mha_kernel": (
@@ -92,7 +93,8 @@ mistakes = [
     Mistake(
         "the second half is computed from the first one, already turned",
         swap={
-            ROUNDED: "y1 = x1 * cos - x2 * sin\n    return y1.to(x1.dtype), (x2 * cos + y1 * sin).to(x1.dtype)"
+            ROUNDED: "y1 = x1 * cos - x2 * sin\n    "
+            "return y1.to(x1.dtype), (x2 * cos + y1 * sin).to(x1.dtype)"
         },
         fails="correct",
         says="already turned",

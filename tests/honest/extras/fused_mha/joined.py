@@ -1,4 +1,4 @@
-"""Whole heads: a lane loads its partner, too, so that one product has all of d; a 1-D grid, masks alone."""
+"""Whole heads: both halves are joined, so that one product has all of d; one loop, masks alone."""
 
 import torch
 import triton
@@ -7,16 +7,16 @@ import triton.language as tl
 
 @triton.jit
 def load_turned(X, COS, SIN, row, length, step, D: tl.constexpr, WIDTH: tl.constexpr):
-    col = tl.arange(0, WIDTH)
-    ok = (row < length)[:, None] & (col < D)[None, :]
-    half: tl.constexpr = D // 2
-    partner = tl.where(col < half, col + half, col - half)
-    x = tl.load(X + row[:, None] * step + col[None, :], ok, 0.0).to(tl.float32)
-    y = tl.load(X + row[:, None] * step + partner[None, :], ok, 0.0).to(tl.float32)
-    table = row[:, None] * half + tl.where(col < half, col, col - half)[None, :]
+    col = tl.arange(0, WIDTH // 2)
+    ok = (row < length)[:, None] & (col < D // 2)[None, :]
+    at = X + row[:, None] * step + col[None, :]
+    x = tl.load(at, ok, 0.0)
+    y = tl.load(at + D // 2, ok, 0.0)
+    table = row[:, None] * (D // 2) + col[None, :]
     c = tl.load(COS + table, ok, 0.0)
     s = tl.load(SIN + table, ok, 0.0)
-    return (x * c + tl.where(col < half, -1.0, 1.0)[None, :] * y * s).to(X.dtype.element_ty)
+    pair = tl.join(x * c - y * s, y * c + x * s).to(X.dtype.element_ty)
+    return tl.reshape(tl.permute(pair, (0, 2, 1)), (row.shape[0], WIDTH))
 
 
 @triton.jit
