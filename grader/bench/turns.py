@@ -22,7 +22,7 @@ from grader.bench.contenders import Contender
 from grader.bench.launched import noting
 from grader.bench.libraries import Function
 from grader.bench.results import COPY
-from grader.case import SHORT
+from grader.case import SHORT, readable
 from grader.challenge import Case, Challenge, Speed
 from grader.judge.case import ties
 from grader.judge.case.oracle import Values, as_asked, as_tuple, gradient_positions, values_of
@@ -242,13 +242,13 @@ def _nonces(rng: random.Random, count: int) -> list[int]:
 
 
 def _sampled(out: torch.Tensor) -> torch.Tensor:
-    """Elements from both ends and from anywhere between, always the same ones; on the CPU."""
+    """Elements from both ends and from anywhere between, always the same ones; on the CPU, readable."""
     flat, count = out.detach().reshape(-1), out.numel()
     if count <= 3 * SAMPLED:
-        return flat.cpu()
+        return readable(flat.cpu())
     between = torch.randint(count, (SAMPLED,), generator=torch.Generator().manual_seed(SEED))
     places = torch.cat([torch.arange(SAMPLED), torch.arange(count - SAMPLED, count), between])
-    return flat[places.to(flat.device)].cpu()
+    return readable(flat[places.to(flat.device)].cpu())
 
 
 def _wall(watch: Stopwatch) -> float:

@@ -158,6 +158,25 @@ def test_a_reference_may_compute_in_more_bits_than_its_result_has(no_gpu: None) 
     assert (times["ours"].problem, times["yours"].problem) == ("", INEXACT)
 
 
+def test_near_ties_of_8_bits_are_settled(no_gpu: None) -> None:
+    challenge, speed = doubling()
+    coded = replace(
+        challenge,
+        reference=lambda x: (x * 2).to(torch.float8_e4m3fn),
+        returns=torch.float8_e4m3fn,
+        accept=lambda out, x: torch.ones_like(x, dtype=torch.bool),
+    )
+
+    def off(x: torch.Tensor) -> torch.Tensor:
+        out = (x * 2).to(torch.float8_e4m3fn)
+        return torch.cat([-out[:1].float(), out[1:].float()]).to(torch.float8_e4m3fn)
+
+    given = [named("ours", off), named("yours", lambda x: (x * 3).to(torch.float8_e4m3fn))]
+    times: dict[str, Times] = {}
+    Turns(coded, speed, speed.case, lambda name: None).run(given, times)
+    assert (times["ours"].problem, times["yours"].problem) == ("", INEXACT)
+
+
 def test_gradients_are_held_against_torch(no_gpu: None) -> None:
     speed = Speed(Case(n=64), moved=lambda x: x.nbytes, of_torch=1.0, part="backward")
     challenge = Challenge(
