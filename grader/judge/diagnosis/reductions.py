@@ -19,10 +19,12 @@ KINDS = ("values", "nan", "inf", "special")
 def axes_apart(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """The rule of the diagnosis for a softmax that takes its maximum and its sum along different axes."""
     tree = ast.parse(evidence.source)
-    calls = [n for n in in_kernels(tree) if isinstance(n, ast.Call)]
+    nodes = [*in_kernels(tree)]
+    calls = [n for n in nodes if isinstance(n, ast.Call)]
     powers = {name for call in calls if last(call.func) in EXPONENTIALS for name in _names(call)}
+    kept = {id(n): assigned(node) for node in nodes if isinstance(node, ast.Assign) for n in ast.walk(node)}
     # A maximum of something else, as of where the rows of a tile end, is none of the softmax.
-    maxima = _along("max", [call for call in calls if call.args and _names(call.args[0]) & powers])
+    maxima = _along("max", [call for call in calls if (_names(call) | kept.get(id(call), set())) & powers])
     sums = _along("sum", weighed(tree))
     if finding.kind not in KINDS or {*maxima} & {*sums} or not (len(maxima) == len(sums) == 1):
         return None
