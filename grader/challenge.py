@@ -71,7 +71,8 @@ class Memory:
 
     Args:
         case: the inputs it is measured on.
-        extra: bytes allowed beyond the outputs, from the inputs; 5 % of the outputs are forgiven on top.
+        extra: bytes allowed beyond the outputs, from the inputs; 5 % of the outputs and 1/256 of the inputs
+            are forgiven on top.
         part: of which pass the peak is: forward, or of both together; gradients are outputs, too.
     """
 

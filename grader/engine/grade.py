@@ -244,6 +244,12 @@ def _give_up(event: dict[str, Any], again: str) -> None:
     log = new_log("track-crash-")
     log.write_text(event["text"])
     last = event["text"].strip().splitlines()[-1]
+    if "CUDA" in event["text"] and "out of memory" in event["text"]:
+        raise CannotGrade(
+            "The GPU's memory ran out where the grader itself needed some: more than is free now "
+            f"(nvidia-smi shows who holds it). Details are in {log}.",
+            again + " --cpu",
+        )
     raise CannotGrade(
         f"The grader itself failed ({last}). This is our bug; details are in {log}.", "track doctor"
     )

@@ -39,6 +39,7 @@ mistakes = [
         swap={LOOP: "for start in range(first, first + BLOCK, BLOCK):"},
         fails="correct",
         says="its block ends there",
+        on_gpu="never written",
     ),
     Mistake(
         "every program starts at the first block",

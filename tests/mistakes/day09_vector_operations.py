@@ -36,6 +36,7 @@ mistakes = [
         swap={BIAS: "tl.load(bias_ptr + offs_n)"},
         fails="correct",
         says="Unmasked load",
+        cpu=True,
     ),
     Mistake("the bias is left out", swap={SUM: "x.to(tl.float32)"}, fails="correct", says="left out"),
     Mistake(

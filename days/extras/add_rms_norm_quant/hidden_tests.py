@@ -16,7 +16,8 @@ def inputs(case: Case, draw) -> tuple[Tensor, Tensor, Tensor, float]:
     """x, residual, weight, eps; `r_values` are residual's, `w_values` the weight's.
 
     `thin` makes rows so flat that eps decides, `blank` the first one 0. Where a case is exact every sum is 1
-    or -1, and the weight is halves up to 127: then the scale is 1, and the quotients are halves.
+    or -1, and the weight is halves up to 127: then the scale is 1, and the quotients are halves; n is a power
+    of two there, for by 300 no GPU divides exactly unless it is told to.
     """
     x = draw(case.m, case.n)
     residual = draw(case.m, case.n, values=case.get("r_values"))
@@ -75,9 +76,9 @@ CASES = [
     Case(m=3, n=1025, dtype=HALF),
     Case(m=2, n=4099, dtype=HALF),
     Case(m=2, n=16_384, dtype=BRAIN),
-    Case(m=8, n=300, dtype=HALF, exact=True),
-    Case(m=8, n=300, dtype=BRAIN, exact=True),
-    Case(m=2, n=5001, dtype=BRAIN, exact=True),
+    Case(m=8, n=256, dtype=HALF, exact=True),
+    Case(m=8, n=256, dtype=BRAIN, exact=True),
+    Case(m=2, n=4096, dtype=BRAIN, exact=True),
     Case(m=6, n=100, eps=0.5, dtype=HALF),
     Case(m=6, n=100, eps=1e-3, thin=0.01, dtype=HALF),
     Case(m=6, n=100, eps=1e-3, thin=0.01, dtype=BRAIN),

@@ -99,5 +99,5 @@ challenge = Challenge(
     shown=Case(c=3, n=128),
     cases=CASES,
     speed=Speed(wide, moved=lambda x, *_: 2 * x.nbytes, of_copy=0.50),
-    memory=Memory(wide),
+    memory=Memory(wide, extra=lambda x, *_: x.numel()),
 )

@@ -148,11 +148,14 @@ def compare(out: torch.Tensor, want: Expected, case: Case, length: int = 1) -> F
     row_limit = (YARDSTICK_FACTOR * want.yardstick[1]).clamp(min=allowed)
     if whole <= limit and bool((per_row <= row_limit).all()):
         return None
-    if want.movement is not None and whole <= MOST:
+    vanishes = not bool(want.exact.any())
+    if want.movement is not None and (whole <= MOST or vanishes):
         moved, row_moved = want.movement()
         most = WHOLE_MOST * allowed if len(per_row) > 1 else MOST
-        limit = max(limit, min(most, moved))
-        row_limit = row_limit.maximum(row_moved.to(row_limit.device).clamp(max=MOST))
+        limit = max(limit, moved if vanishes else min(most, moved))
+        row_limit = row_limit.maximum(
+            row_moved.to(row_limit.device).clamp(max=math.inf if vanishes else MOST)
+        )
         if whole <= limit and bool((per_row <= row_limit).all()):
             return None
     bad = int((per_row > row_limit).sum())

@@ -108,15 +108,15 @@ class Rounding(Watch):  # type: ignore[no-untyped-call]
 
     def moved(self, value: Any) -> Any:
         """Each element up or down by as much as one rounding may be; what is not floating stays."""
-        return self.moved_by(UNIT, value) if _is_wide(value) else value
+        return self.moved_by(UNIT * value, value) if _is_wide(value) else value
 
-    def moved_by(self, unit: float, value: torch.Tensor) -> torch.Tensor:
-        """Each element up or down by `unit` of it."""
+    def moved_by(self, step: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+        """Each element up or down by its `step`."""
         if value.device not in self.generators:
             self.generators[value.device] = torch.Generator(value.device).manual_seed(SEED)
         generator = self.generators[value.device]
         ups = torch.randint(2, value.shape, generator=generator, device=value.device)
-        return value * (1 + unit * (2 * ups - 1).double())
+        return torch.where(value.isfinite(), value + step * (2 * ups - 1).double(), value)
 
 
 class RoundedOperands(Rounding):  # type: ignore[no-untyped-call]
@@ -125,6 +125,8 @@ class RoundedOperands(Rounding):  # type: ignore[no-untyped-call]
     def __init__(self, dtype: torch.dtype) -> None:
         super().__init__()
         self.dtype = dtype
+        self.unit = torch.finfo(dtype).eps / 2
+        self.least = self.unit * torch.finfo(dtype).smallest_normal  # half of the steps below normal numbers
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: Values = (), kwargs: Mapping[str, Any] | None = None
@@ -137,7 +139,8 @@ class RoundedOperands(Rounding):  # type: ignore[no-untyped-call]
         if not _is_wide(value):
             return value
         exact = value.to(self.dtype).double() == value
-        return torch.where(exact, value, self.moved_by(torch.finfo(self.dtype).eps / 2, value))
+        step = (self.unit * value.abs()).clamp(min=self.least)
+        return torch.where(exact, value, self.moved_by(step, value))
 
 
 def _is_wide(value: Any) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+
 from grader.answers import Failed
 from grader.challenge import Challenge
 from grader.judge.case.link import RunnerLost
@@ -14,6 +16,7 @@ from grader.judge.session import Session
 from grader.measurements import Peak
 
 SLACK = 0.05  # of the outputs: allocators round up
+PARTIAL = 1 / 256  # of the inputs: what the pieces of a row come to, where several programs share it
 # Bytes that torch's allocator may add on a GPU: what is up to 1 MiB is rounded up to 512 each, what is larger
 # may get a block that is 1 MiB too large.
 SMALL, OF_SMALL, OF_LARGE = 1 << 20, 32 << 10, 2 << 20
@@ -33,7 +36,8 @@ def check(session: Session, challenge: Challenge) -> None:
     arguments = draw(challenge, challenge.memory.case, session.request.seed, session.device)
     report = _report(session, challenge, arguments)
     extra = report.peak - report.outputs
-    allowed = challenge.memory.extra(*arguments) + int(SLACK * report.outputs)
+    given = sum(value.nbytes for value in arguments if isinstance(value, torch.Tensor))
+    allowed = challenge.memory.extra(*arguments) + int(SLACK * report.outputs + PARTIAL * given)
     if extra > allowed + (0 if on_cpu else OF_SMALL if report.peak <= SMALL else OF_LARGE):
         sentence = (
             f"At its peak {_called(challenge)} {_spell(extra)} beyond its outputs where {_spell(allowed)} "

@@ -94,3 +94,33 @@ def test_what_has_16_bits_already_is_not_rounded_again() -> None:
         worked_out = (a.double() * 1.7) @ b.double()
     assert torch.equal(moved, a.double() @ b.double())
     assert not torch.equal(worked_out, (a.double() * 1.7) @ b.double())
+
+
+def test_operands_below_the_normal_numbers_of_fp16_round_by_whole_steps() -> None:
+    torch.manual_seed(1)  # no row cancels whole
+    p, v = torch.rand(40, 64).half() * 2.0**-6, torch.ones(64, 16).half()
+    p[:20] *= 2.0**-9
+    v[32:] = -1.0
+    want = weighted(p, v)
+    out = ((p.float() * 1.7).half().float() @ v.float()).half()
+    with_one_step_more = ((p.float() * 1.7 + 2.0**-23).half().float() @ v.clamp(min=0).float()).half()
+    assert compare(out, want, Case()) is None
+    assert compare(with_one_step_more, want, Case()) is not None
+
+
+def vanishing(dy: torch.Tensor) -> Expected:
+    """The gradient of a centred row of one element: 0, whatever it is multiplied by."""
+
+    def centred(dy: torch.Tensor) -> torch.Tensor:
+        return 1000 * (1.7 * dy - (1.7 * dy).mean(-1, keepdim=True))
+
+    return expect(Challenge("f", lambda case, draw: (), centred, []), (dy,))[0]
+
+
+def test_what_vanishes_may_miss_by_what_rounding_its_terms_leaves() -> None:
+    dy = torch.rand(1, 1) + 1
+    want = vanishing(dy)
+    fused = (1000 * ((1.7 * dy.double()) - (1.7 * dy))).float()  # the product unrounded
+    assert compare(fused, want, Case()) is None
+    assert compare(torch.zeros(1, 1), want, Case()) is None
+    assert compare(torch.full((1, 1), 0.1), want, Case()) is not None

@@ -42,6 +42,37 @@ def test_a_tensor_beyond_that_is_named_with_its_size(judged: Judged) -> None:
     assert "At its peak the call holds 16 KiB beyond its outputs where 2 KiB are allowed" in verdict.diagnosis
 
 
+TOTAL = """
+challenge = Challenge(
+    entry="total",
+    inputs=lambda case, draw: (draw(case.n),),
+    reference=lambda x: x.sum(),
+    cases=[Case(n=64)],
+    memory=Memory(Case(n=65536)),
+)
+"""
+SUMMED = """@triton.jit
+def total_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)
+    tl.store(y_ptr, tl.sum(tl.load(x_ptr + offs, mask=offs < n, other=0.0), axis=0))
+
+
+def total(x):
+    pieces = torch.empty(PIECES, device=x.device)
+    y = torch.empty((), device=x.device)
+    total_kernel[(1,)](x, y, x.numel(), BLOCK=65536)
+    return y
+"""
+
+
+@pytest.mark.parametrize(("share", "status"), [(256, "passed"), (64, "failed")])
+def test_partial_results_may_take_a_small_part_of_what_is_read(
+    judged: Judged, share: int, status: str
+) -> None:
+    verdict = judged(TOTAL, SUMMED.replace("PIECES", f"x.numel() // {share}"))
+    assert verdict.status == status, verdict.diagnosis
+
+
 def test_a_case_for_a_gpu_is_not_measured_here(judged: Judged) -> None:
     verdict = judged(HIDDEN.replace("n=4096", "n=4096, gpu=True"), KERNEL)
     assert next(check for check in verdict.checks if check.name == "memory").outcome == "not measured"

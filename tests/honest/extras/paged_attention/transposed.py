@@ -63,10 +63,11 @@ def paged_attention(q, key_cache, value_cache, block_tables, lengths, scale):
     part = torch.empty((b, h, parts, d), device=q.device, dtype=torch.float32)
     lse = torch.empty((b, h, parts), device=q.device, dtype=torch.float32)
     wide = triton.next_power_of_2(d)
+    # By four warps Triton 3.6 takes wgmma for these 16 columns, and what it stored on an H200 was wrong.
     columns[(b * hk, parts)](
         q, key_cache, value_cache, block_tables, lengths, part, lse, h, hk, block_tables.size(1), scale,
         *key_cache.stride()[:3], *value_cache.stride()[:3],
-        PAGE=key_cache.size(1), D=d, WIDE=wide, KEYS=64 if wide < 256 else 32, num_warps=4, num_stages=2,
+        PAGE=key_cache.size(1), D=d, WIDE=wide, KEYS=64 if wide < 256 else 32, num_warps=2, num_stages=2,
     )  # fmt: skip
     one_by_one[(b * h,)](part, lse, out, parts, D=d, WIDE=wide, num_warps=1)
     return out
