@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -15,6 +14,7 @@ import torch
 import triton
 
 from grader.bench.libraries import LIBRARIES, Function, Library
+from grader.bench.results import digest
 from grader.catalog import Day
 from grader.challenge import Challenge, Speed
 from grader.judge.case.oracle import values_of
@@ -57,7 +57,7 @@ class File:
 
     @property
     def stamp(self) -> str:
-        return f"{hashlib.sha256(self.source).hexdigest()[:12]} {TRITON}"
+        return f"{digest(self.source)} {TRITON}"
 
     @cached_property
     def module(self) -> ModuleType:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Iterable
@@ -71,6 +72,11 @@ class Point:
     sizes: dict[str, int]
     timed: bool
     limit_us: float
+
+
+def digest(source: bytes) -> str:
+    """How the stamp of a file begins: with this of its bytes."""
+    return hashlib.sha256(source).hexdigest()[:12]
 
 
 def key(gpu: str, bar: str, provider: str, stamp: str) -> str:

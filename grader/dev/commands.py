@@ -141,16 +141,21 @@ def measured(file: Path, days: tuple[str, ...]) -> None:
     screen.next(f"track dev bars {file}", "holds the bars against it")
 
 
-@dev.command(epilog=examples("track dev table h200.jsonl", "track dev table h200.jsonl --extras --write"))
-@a_record
+@dev.command(epilog=examples("track dev table", "track dev table h200.jsonl --extras --write"))
+@click.argument("file", type=click.Path(path_type=Path), required=False)
 @click.option("--extras", is_flag=True, help="The page of the extras, solutions/extras/README.md.")
 @click.option("--proof", type=click.Path(path_type=Path), help="What `track dev proof --json` wrote.")
 @click.option("--write", is_flag=True, help="In place of the page that stands there.")
-def table(file: Path, extras: bool, proof: Path | None, write: bool) -> None:
-    """Say how good every solution is beside its peers, from what `track dev measured` wrote."""
+def table(file: Path | None, extras: bool, proof: Path | None, write: bool) -> None:
+    """Say how good every solution is beside its peers, from what `track dev measured` wrote.
+
+    Without FILE it is the one that is kept, tests/measured.jsonl.
+    """
+    from grader.dev import measured as measuring
     from grader.dev import table as tables
     from grader.dev import tableextras
 
+    file = file or measuring.KEPT
     place = tableextras.PAGE if extras else tables.PAGE
     text = tableextras.page(file, proof) if extras else tables.page(file)
     if not write:

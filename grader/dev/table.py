@@ -25,7 +25,8 @@ Each was timed at the size that a grading times, in turns with its peers, by `tr
 or the operations at that of its product, whichever takes longer. `×` is the time of a peer over ours, so
 above 1 ours is faster: torch's eager mode, `torch.compile`, and the fastest library, by name. `of best
 torch` is that of the faster of the first two. `by the clock` counts the launches from Python, too, of ours
-and of torch's eager mode. Made by `track dev table FILE --write`; nothing here is typed by hand.
+and of torch's eager mode. Made by `track dev table --write` from [what was
+measured](../tests/measured.jsonl); nothing here is typed by hand.
 
 | day | function, case | µs | of limit | × eager | × compile | of best torch | × library | by the clock, µs |
 |---|---|---|---|---|---|---|---|---|

@@ -26,7 +26,8 @@ ONE_ROW = "one row a program, however short"
 def result(case: str, provider: str, us: float, **more: object) -> Result:
     bar = f"{DAY.stem}/row_stats/{case}/forward"
     point = Point(11, bar, "row_stats", "forward", case, "fp32", {"rows": 8192}, True, 64.0)
-    return Result(point, MACHINE.gpu, provider, "s", us, us, us, us + 9, **more)  # type: ignore[arg-type]
+    stamp = measured.hashes(DAY).get(provider, "torch 2.11.0")
+    return Result(point, MACHINE.gpu, provider, stamp, us, us, us, us + 9, **more)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -53,6 +54,13 @@ def test_a_laggard_counts_on_the_bar_where_it_is_slowest(file: Path) -> None:
     assert narrow.slow == (ONE_ROW, 2500.0)
     assert wide.stands
     assert narrow.stands
+
+
+def test_what_changed_since_has_no_time(file: Path) -> None:
+    results.append(file, [replace(result(WIDE, "ours", 50.0), stamp="0123456789ab triton 3.6.0")])
+    found = measured.timed(measured.record(file))[result(WIDE, "ours", 0.0).point.bar]
+    assert "ours" not in found
+    assert found["honest: lanes"].us == 85.0
 
 
 def test_a_bar_falls_where_a_right_kernel_nearly_fails_or_a_slow_one_nearly_passes(file: Path) -> None:
