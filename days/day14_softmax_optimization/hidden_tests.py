@@ -69,7 +69,6 @@ challenge = Challenge(
         Case(rows=5, cols=77, values="nan"),
         Case(rows=2, cols=5000, calls=2),
         Case(rows=20_001, cols=5, gpu=True),  # more than any GPU's programs
-        Case(rows=2**13 + 1, cols=2**18, dtype=HALF, layout="expanded", gpu=True),
         Case(rows=11_001, cols=2**18, dtype=HALF, huge=True),
     ],
     suspects={

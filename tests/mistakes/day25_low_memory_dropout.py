@@ -227,7 +227,6 @@ mistakes = [
         swap={WOVEN: "u = tl.rand(seed, offs.to(tl.int32))"},
         fails="edges",
         says="the counter of the draw is cut",
-        on_gpu="2³²",
     ),
     Mistake(
         "the runs are counted in 32 bits",
