@@ -8,7 +8,8 @@ parent runs no torch operation and touches no CUDA: a forked child could not use
 
 Where kernels are interpreted they cannot be compiled, nor the other way round. For what a compiler knows of
 them a judge is given a *builder*, and on a GPU, for what only an interpreter sees, one that *interprets*:
-children of a second warm parent (sibling.py), started when a judge says that it will want one.
+children of a second warm parent (sibling.py). It imports what it needs while this one does, where there are
+cores for both, and is started anew where somebody ended it.
 """
 
 from __future__ import annotations
@@ -67,12 +68,13 @@ class Parent:
 
     Args:
         control: the channel to the command line; when it closes, the parent ends.
+        sibling: the other parent, which may still be importing.
     """
 
-    def __init__(self, control: socket.socket) -> None:
+    def __init__(self, control: socket.socket, sibling: Sibling) -> None:
         self.control = Channel(control)
         self.judges: dict[Channel, list[int]] = {}  # and the processes forked for each
-        self.sibling: Sibling | None = None
+        self.sibling = sibling
         self.scratch: set[str] = set()  # folders that the command line removes, unless it was killed
 
     def serve(self) -> None:
@@ -125,8 +127,7 @@ class Parent:
                 os.kill(pid, signal.SIGKILL)
                 os.waitpid(pid, 0)
         judge.close()
-        sibling = {self.sibling.process.pid} if self.sibling else set()
-        sweep(sibling.union(*self.judges.values()))
+        sweep({self.sibling.process.pid}.union(*self.judges.values()))
 
     def _answer(self, judge: Channel) -> None:
         """A judge asks for a runner, or how one ended."""
@@ -139,9 +140,6 @@ class Parent:
             judge.send({"code": code})
             return
         kind = header["runner"]
-        if kind == "sibling soon":
-            self.sibling = self.sibling or Sibling()
-            return
         pid, descriptors = self._from_sibling() if kind == ELSEWHERE else fork_runner(UNTRUSTED[kind])
         self.judges[judge].append(pid)
         hand_over(judge, pid, descriptors)
@@ -149,7 +147,6 @@ class Parent:
     def _from_sibling(self) -> tuple[int, list[int]]:
         """From the sibling, or from another where somebody killed it."""
         try:
-            self.sibling = self.sibling or Sibling()
             return self.sibling.ask()
         except Closed:
             self.sibling = Sibling()
@@ -164,6 +161,7 @@ class Sibling:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "grader.engine.sibling", str(theirs.fileno())],
             stdin=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,  # what keeps it from its imports keeps us from ours, and we say it
             env=environment("gpu" if INTERPRETED else "cpu"),
             pass_fds=[theirs.fileno()],
         )
@@ -216,6 +214,8 @@ def main() -> None:
 
     from _pytest.config import default_plugins
 
+    # On two cores two imports would delay each other, and a judge waits for this one.
+    early = Sibling() if len(os.sched_getaffinity(0)) > 2 else None
     with span("import"):
         if INTERPRETED:
             _has_what_we_hang_on()
@@ -230,7 +230,7 @@ def main() -> None:
     else:
         name_triton_quickly()
     gc.freeze()  # the children share these pages as long as no collection touches them
-    Parent(socket.socket(fileno=int(sys.argv[1]))).serve()
+    Parent(socket.socket(fileno=int(sys.argv[1])), early or Sibling()).serve()
     os._exit(0)  # torch's own teardown takes a while
 
 

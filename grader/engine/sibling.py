@@ -1,8 +1,7 @@
 """The second warm parent: of builders beside one that interprets, of interpreters beside one that compiles.
 
-Triton reads TRITON_INTERPRET as it is imported, so that no process does both. This one is started when a
-judge says that it will want the other kind. It forks a child for every message on its socket, and ends when
-that closes.
+Triton reads TRITON_INTERPRET as it is imported, so that no process does both. This one is started by the
+first one. It forks a child for every message on its socket, and ends when that closes.
 """
 
 from __future__ import annotations

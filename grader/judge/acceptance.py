@@ -66,7 +66,6 @@ def begin(session: Session) -> Future[list[Told]] | None:
     """Start asking; None where that is not wanted."""
     if not wanted(session):
         return None
-    session.expect_sibling()
     questions = [question(session, *pair) for pair in _chosen(session)]
     return ThreadPoolExecutor(1).submit(_answers, session, questions)
 

@@ -13,7 +13,7 @@ from grader.challenge import Case, Challenge
 from grader.claimed import Shape
 from grader.judge.asked import Asked
 from grader.judge.case.attempt import attempt
-from grader.judge.case.link import Runner, RunnerLost, Specs, announce_sibling, ask_to_load, pack_arguments
+from grader.judge.case.link import Runner, RunnerLost, Specs, ask_to_load, pack_arguments
 from grader.judge.case.oracle import Values
 from grader.judge.case.repeating import repeated
 from grader.judge.case.trial import Trial
@@ -72,7 +72,6 @@ class Session:
         self.printed = bytearray()
         self.mute: list[str] = []
         self.confined: Confined | None = None
-        self.announced = False
         self.acceptance: Any = None  # of the compiler, in the background: a Future of judge/acceptance.py
         self.ahead: Any = None  # on a GPU: what judge/ahead.py compiles in the background
         self.gpu: Future[Any] = Future()  # what torch says of it, once it is awake
@@ -86,8 +85,6 @@ class Session:
         """On a GPU: make it ready here and for a runner, before either is asked for anything."""
         if self.device == "cuda":
             self.fresh_runner()
-            if self.asked.walks():
-                self.expect_sibling()
             self.gpu = ThreadPoolExecutor(1).submit(_awake)
 
     def handing(self, case: Case, values: Values, names: list[str]) -> tuple[Specs | None, list[memoryview]]:
@@ -163,7 +160,6 @@ class Session:
             return
         if self.device == "cuda" and trial.findings[0].kind == "error":
             self.close()  # a CUDA context that saw an illegal access answers nothing any more
-        self.expect_sibling()
         raise CheckFailed("failed", self.cause(trial))
 
     def cause(self, trial: Trial) -> dict[str, Any]:
@@ -183,7 +179,6 @@ class Session:
     def lost(self, case: Case | None, lost: RunnerLost) -> CheckFailed:
         """The failure of a check whose runner was lost."""
         self.close()
-        self.expect_sibling()
         self.evidence.lost = (case, lost)
         return CheckFailed(lost.outcome, {"reason": lost.reason})
 
@@ -199,12 +194,6 @@ class Session:
         """Remember a speed result, and how ours differs; of several bars the one with the least room."""
         if self.speed is None or result["ratio"] < self.speed["ratio"]:
             self.speed, self.beside = result, beside
-
-    def expect_sibling(self) -> None:
-        """Without a GPU kernels will be compiled, on one interpreted: have that process started meanwhile."""
-        if self.interpreting.possible and not self.announced:
-            self.announced = True
-            announce_sibling(self.parent)
 
 
 def _awake() -> Any:

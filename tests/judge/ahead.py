@@ -19,7 +19,7 @@ from triton.runtime.jit import JITFunction
 
 from grader.answers import Loaded
 from grader.datasheets import GPUS
-from grader.engine.parent import Parent
+from grader.engine.parent import Parent, Sibling
 from grader.judge import ahead
 from grader.judge.case.trial import draw
 from grader.judge.session import Session
@@ -46,7 +46,7 @@ def parent() -> Channel:
     ours, theirs = socket.socketpair()
     if os.fork() == 0:
         ours.close()
-        serving = Parent(socket.socketpair()[0])
+        serving = Parent(socket.socketpair()[0], Sibling())
         judge = Channel(theirs)
         serving.judges[judge] = []
         try:

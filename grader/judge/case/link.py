@@ -48,12 +48,6 @@ def _ask_for_runner(parent: Channel, kind: str = "runner") -> tuple[int, Channel
     return int(header["pid"]), Channel(socket.socket(fileno=link)), output
 
 
-def announce_sibling(parent: Channel) -> None:
-    """A judge will want what its parent cannot fork: who can may start, which takes a second or two."""
-    with _one_question:
-        parent.send({"runner": "sibling soon"})
-
-
 class RunnerLost(Exception):
     """The runner crashed, hung or left. `outcome` is a check's outcome, `reason` one line."""
 
