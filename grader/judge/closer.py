@@ -1,7 +1,7 @@
 """On a GPU, cases that failed are looked at once more in the interpreter, which sees every address and race.
 
 Their inputs are the same to the bit. Where the first of them fails there as well, what was seen there is
-told; where it does not, only the GPU shows what is wrong, and what the GPU showed is told.
+told; where it does not, only the GPU shows what is wrong: what the GPU showed is told, and that it is so.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ def look(session: Session, check: Check | None) -> dict[str, Any]:
             return {}
         seen = again(runner, first.on_cpu(), request)
         if seen.passed:
+            session.evidence.right_interpreted = True
             return {}
         session.evidence.see(first, seen)
         for trial in session.evidence.failed[1:FEW]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from grader import catalog
 from grader.dev import planted
+from grader.judge.diagnosis.diagnose import ONLY_ON_A_GPU
 from tests import environments
 
 
@@ -38,5 +39,5 @@ def test_what_a_gpu_shows_by_values_is_told_by_addresses(tmp_path: Path) -> None
 
 def test_what_only_a_gpu_shows_is_told_as_it_was_there() -> None:
     before, after, cause, _ = looked("7", catalog.find("7").solution, "right")
-    assert before == after
+    assert after == f"{before} {ONLY_ON_A_GPU}"
     assert cause == {}

@@ -45,6 +45,13 @@ from grader.judge.diagnosis.thresholds import partial_block, right_up_to
 from grader.judge.diagnosis.unfinished import unfinished
 from grader.judge.diagnosis.zeros import nothing_added, rows_of_zeros
 
+# What the interpreter, which sees addresses and races, does not show; the last of it is for whoever finds
+# nothing: Triton 3.6 was seen to give wrong results for right products on an H200.
+ONLY_ON_A_GPU = (
+    "Triton's interpreter gets this case right, so look for what only a GPU does: dots in TF32, fast exp and "
+    "division, programs that wait for one another. Compilers have bugs, too: try other num_warps and blocks."
+)
+
 
 def diagnose(evidence: Evidence) -> Diagnosis:
     """One sentence, and one thing to look at, with its lines; both empty when nothing failed."""
@@ -52,6 +59,8 @@ def diagnose(evidence: Evidence) -> Diagnosis:
         sentence, look_at = _without_trial(evidence)
         return sentence, pointed(look_at, evidence.source, evidence.given)
     sentence, look_at, trial = _told(evidence)
+    if evidence.right_interpreted:
+        sentence = f"{sentence} {ONLY_ON_A_GPU}"
     return sentence, pointed(look_at, evidence.source, evidence.given, involved(trial, evidence.source))
 
 

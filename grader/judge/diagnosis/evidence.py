@@ -21,6 +21,7 @@ class Evidence:
         lost: the case whose runner was lost, and how; the case is None for the import.
         source: of the learner's file.
         compiled: what failed first is known from a GPU alone.
+        right_interpreted: interpreted, the case that failed first comes out right.
         several: the day asks for several functions, and a case is told with its function in front.
         given: lines of it that are the skeleton's.
         own: a failure outside of cases: its group and what a check says of it (`honest`, `memory`, `fast`).
@@ -31,6 +32,7 @@ class Evidence:
     own: tuple[str, Diagnosis] | None = None
     source: str = ""
     compiled: bool = False
+    right_interpreted: bool = False
     several: bool = False
     given: frozenset[int] = frozenset()
 
