@@ -67,6 +67,12 @@ GPUS = {
     "l4": Gpu("L4", 89, 58, 2.04, 300, 1900, 48, 30, 0.47, 121, 101376, 102400, 48, 24, 24),
 }
 # fmt: on
+# Results a clock and SM, by what takes them: the throughput of arithmetic in the CUDA C++ Programming Guide,
+# where 8.0 to 9.0 are alike. `issue` is whatever a scheduler issues, `float` what of it computes in floats;
+# `integer` also compares, selects and packs; `product` is one of integers; `special` is exp, log, 1/x, and
+# what converts otherwise; `shared` memory also shuffles.
+LANES = {"issue": 128, "float": 128, "integer": 64, "product": 64, "special": 16, "shared": 32}
+SCHEDULERS = 4  # of an SM; each issues one warp's instruction a clock
 USUAL = "h200"  # what a grading without a GPU predicts for
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import triton
 
+from grader.compiler.instructions import Stretch, stretches
 from grader.datasheets import Gpu
 
 TOOLS = Path(triton.__file__).parent / "backends" / "nvidia" / "bin"
@@ -43,6 +44,7 @@ class Facts:
         doubles: fp64 arithmetic in the code.
         divisions: of 64-bit integers, each a loop of its own.
         tma: copies by the tensor memory accelerator.
+        code: the kernel and its loops, as instructions.py has them.
         machine: counts of machine instructions; empty unless asked for.
     """
 
@@ -63,6 +65,7 @@ class Facts:
     divisions: int = 0
     tma: int = 0
     copies: int = 0
+    code: list[Stretch] = field(default_factory=list)
     machine: dict[str, int] = field(default_factory=dict)
 
 
@@ -98,6 +101,7 @@ def facts(kernel: object, gpu: Gpu, machine: bool = False) -> Facts:
         divisions=len(DIVIDE.findall(ptx)),
         tma=ptx.count("cp.async.bulk.tensor"),
         copies=copied.total(),
+        code=stretches(ptx),
         machine=_machine(code),
     )
 

@@ -27,6 +27,7 @@ class Tally:
 
     Attributes:
         again: of each tensor bytes loaded again, and the sum of each times the bytes touched in between.
+        trips: of its loops, as loops.py has them.
     """
 
     sites: dict[tuple[str, int, str, int], Site] = field(default_factory=dict)
@@ -38,6 +39,7 @@ class Tally:
     cut: bool = False
     shortened: bool = False
     again: dict[str, tuple[float, float]] = field(default_factory=dict)
+    trips: dict[int, float] = field(default_factory=dict)
 
     @property
     def asked(self) -> float:

@@ -104,6 +104,7 @@ class LaunchCounts:
             flops those on operands of 8 bits.
         lines: where the first tl.dot stands (`dot`), and the first arithmetic in fp64 (`fp64`).
         rounds: loop steps with loads in them, in the program that has most; `mean_rounds` on average.
+        trips: of each loop, by the line of its `for`, how often the compiled loop comes round.
         heaviest: bytes that the busiest program asks for.
         heaviest_flops: operations of its dots.
         scatter: largest over mean of the operations of two sampled programs, the one as far from the grid's
@@ -127,6 +128,7 @@ class LaunchCounts:
     lines: dict[str, int] = field(default_factory=dict)
     rounds: float = 0.0
     mean_rounds: float = 0.0
+    trips: dict[int, float] = field(default_factory=dict)
     heaviest: float = 0.0
     heaviest_flops: float = 0.0
     scatter: float = 1.0
@@ -136,6 +138,11 @@ class LaunchCounts:
     @property
     def asked(self) -> float:
         return sum(site.asked for site in self.sites)
+
+    @property
+    def busiest(self) -> float:
+        """How many average programs' bytes the busiest asks for."""
+        return self.heaviest * self.programs / self.asked if self.asked else 1.0
 
     @property
     def moved(self) -> float:

@@ -122,6 +122,7 @@ class Meter:
             self.counter.loops.running = False
         self.spent += self.counter.work
         self.counter.tally.shortened = self.counter.loops.shortened
+        self.counter.tally.trips = self.counter.loops.trips
         return self.counter.tally
 
     def _strayed(self, error: BaseException) -> None:

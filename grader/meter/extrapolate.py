@@ -29,6 +29,8 @@ def launch_of(
         launch.mean_rounds += weight * tally.rounds / launch.programs
         launch.flops += weight * tally.flops
         launch.lines = {**tally.lines, **launch.lines}
+        for line, count in tally.trips.items():
+            launch.trips[line] = launch.trips.get(line, 0.0) + weight * count
         for kind, count in tally.ops.items():
             launch.ops[kind] = launch.ops.get(kind, 0.0) + weight * count
     launch.sites = sorted(sites.values(), key=lambda site: (site.line, site.kind))

@@ -11,9 +11,14 @@ import operator
 from collections.abc import Iterator
 from typing import Any
 
+from grader.interpreter import whereabouts
+
 
 class Loops:
     """The loops of the program that is running.
+
+    Args:
+        path: the learner's file.
 
     Attributes:
         WHOLE: loops of so many steps run in full.
@@ -23,32 +28,39 @@ class Loops:
         touched: bytes so far. Those of the steps that one stands for count once that is over: within it
             nothing lies further apart than it does.
         shortened: a loop of this program was cut short.
+        trips: how often the compiled loop comes round, by the line of its `for`: as many steps as the kernel
+            wants in one count once.
     """
 
     WHOLE, FIRST, LAST = 8, 4, 2
 
-    def __init__(self) -> None:
-        self.running = False
+    def __init__(self, path: str = "") -> None:
+        self.path, self.running = path, False
         self.reset()
 
     def reset(self) -> None:
         """A program begins."""
         self.weight, self.step, self.touched, self.shortened = 1.0, 0, 0.0, False
+        self.trips: dict[int, float] = {}
 
-    def shorter(self, *limits: Any) -> Any:
+    def shorter(self, *limits: Any, unrolled: int = 1) -> Any:
         """In the place of `range` in the learner's file, and of tl.range."""
         whole = builtins.range(*map(operator.index, limits))
-        return self._walk(whole) if self.running else whole
+        return self._walk(whole, unrolled) if self.running else whole
 
-    def language_range(self, first: Any, stop: Any = None, step: Any = None, **_: Any) -> Any:
-        """In the place of tl.range, whose options say nothing here."""
+    def language_range(self, first: Any, stop: Any = None, step: Any = None, **options: Any) -> Any:
+        """In the place of tl.range; of its options one alone says something here."""
         limits = [getattr(limit, "value", limit) for limit in (first, stop, step)]
+        unrolled = options.get("loop_unroll_factor")
+        unrolled = getattr(unrolled, "value", unrolled) or 1
         if limits[1] is None:
-            return self.shorter(limits[0])
-        return self.shorter(limits[0], limits[1], 1 if limits[2] is None else limits[2])
+            return self.shorter(limits[0], unrolled=unrolled)
+        return self.shorter(limits[0], limits[1], 1 if limits[2] is None else limits[2], unrolled=unrolled)
 
-    def _walk(self, whole: range) -> Iterator[int]:
+    def _walk(self, whole: range, unrolled: int) -> Iterator[int]:
         outer = self.weight
+        line = whereabouts.line(self.path)
+        self.trips[line] = self.trips.get(line, 0.0) + outer * len(whole) / unrolled
         many = len(whole) > self.WHOLE
         self.shortened |= many
         head = whole[: self.FIRST] if many else whole

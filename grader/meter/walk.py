@@ -47,7 +47,7 @@ class TypedLoops(Loops):
     WHOLE, FIRST, LAST = 3, 2, 1
     whole = False  # they are not to be short now
 
-    def shorter(self, *limits: Any) -> Any:
+    def shorter(self, *limits: Any, unrolled: int = 1) -> Any:
         """In the place of `range`, and of tl.range."""
         steps = builtins.range(*map(operator.index, limits)) if self.whole else super().shorter(*limits)
         if not self.running:

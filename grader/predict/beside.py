@@ -19,7 +19,9 @@ LIMITS = {
     "one program": "the program that has most to do",
     "products": "products of tiles",
     "arithmetic": "arithmetic on elements",
+    "instructions": "how many instructions it issues",
     "spills": "spilled registers",
+    "starts": "how many programs there are to start",
     "waiting": "waiting for memory",
 }
 LOADED = 0.25  # of the bytes that a launch asks for, from which on the width of its loads matters

@@ -11,7 +11,9 @@ LIMITED = {
     "one program": "the program that has most to do takes that long by itself",
     "products": "it multiplies more than it must, or in tiles that are too small for the matrix units",
     "arithmetic": "it computes more than it must",
+    "instructions": "issuing its instructions takes that long",
     "spills": "its registers lie in memory",
+    "starts": "there are so many programs that starting them takes that long, so larger tiles help",
     "waiting": "its programs wait for memory step by step, so larger tiles or fewer steps help",
 }
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from grader.compiler.instructions import Stretch
 from grader.datasheets import Gpu
 from grader.meter.counts import LaunchCounts
 from grader.predict.roofline import REACHED, Built, roofs, seconds
@@ -42,6 +43,8 @@ class Compiled:
             matrix=self.facts["matrix"] > 0,
             warpgroup=self.facts["warpgroup"] > 0,
             overlapped=stages,
+            warps=self.facts["warps"],
+            code=[Stretch(**stretch) for stretch in self.facts["code"]],
             spilled=32 * self.facts["warps"] * self.facts["stack"],
         )
 

@@ -6,15 +6,20 @@ memory, one round after another, with too few of them on an SM to hide it.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grader.datasheets import Gpu
+from grader.compiler.instructions import Stretch
+from grader.datasheets import LANES, SCHEDULERS, Gpu
 from grader.meter.counts import SECTOR, LaunchCounts
 from grader.meter.wave import resident, tile
+from grader.predict.issued import issued
 from grader.predict.traffic import traffic
 
 START = 0.4e-6  # seconds from a program's start to its first load
 TRIP = 0.65e-6  # one round to memory and back
+STARTED = 0.9  # programs that a GPU starts a clock, on an H200 whatever they do
 LAUNCH = 2.0e-6  # a kernel after another
 # What follows is fitted to our solutions and laggards on an H200; `track dev predicted` says how well.
 REACHED = 0.9  # of the data sheet's bandwidth, at best
@@ -22,6 +27,7 @@ SM_BYTES = 64  # that an SM can receive in one clock
 PARTIAL = 4.0  # a sector that is stored in part costs so many whole ones
 ATOMIC = 6.5  # an atomic addition to a sector costs so many
 SINGLE = 0.4  # of what tl.dot reaches on Hopper, where single warps multiply; fitted to laggards of week 5
+IDLE = 1.4  # warps that wait for each one that issues; a scheduler of few warps issues less
 SPILLED = 0.5  # of L2's bandwidth, that registers in memory are stored and loaded at
 # Element operations a clock and SM: fp32; Philox, fitted to tl.rand on day 24; exp, log, sin, … in fp32.
 ALU, INTEGER, SPECIAL, SPECIAL64 = 128, 76, 16, 40
@@ -37,6 +43,8 @@ class Built:
         warpgroup: whether four warps together issue them.
         overlapped: rounds of a loop that are under way at once.
         spilled: bytes of a program's registers that lie in memory.
+        warps: of a program.
+        code: the kernel and its loops, as compiler/instructions.py has them.
     """
 
     resident: int = 8
@@ -44,6 +52,8 @@ class Built:
     overlapped: int = 1
     spilled: int = 0
     warpgroup: bool = True
+    warps: int = 4
+    code: Sequence[Stretch] = ()
 
 
 def roofs(launch: LaunchCounts, gpu: Gpu, built: Built) -> dict[str, float]:
@@ -51,33 +61,63 @@ def roofs(launch: LaunchCounts, gpu: Gpu, built: Built) -> dict[str, float]:
     if not launch.line:
         return _of_torch(launch, gpu)
     busy = min(1.0, launch.programs / gpu.sms)
-    sm_bytes = SM_BYTES * gpu.clock * 1e9
     single = SINGLE if gpu.major >= 9 and not built.warpgroup else 1.0
     eight = launch.ops.get("8-bit dot", 0) / launch.flops if launch.flops else 0.0
     # Data sheets give operands of 8 bits twice the rate of those of 16.
     tensor = gpu.tensor * 0.7 * single * (1 + eight) if built.matrix else gpu.fp32 * 0.5
-    fp64 = launch.ops.get("fp64", 0) + SPECIAL64 * launch.ops.get("special64", 0)
     waves = max(1.0, launch.programs / (gpu.sms * built.resident))
     alone = START + max(launch.rounds / built.overlapped, 1.0) * TRIP
     together = waves * (START + max(launch.mean_rounds / built.overlapped, 1.0) * TRIP)
     steps = max(launch.mean_rounds, 1.0)
-    arithmetic = (
-        launch.ops.get("fp32", 0) / (ALU * gpu.sms * gpu.clock * 1e9 * 0.7 * busy)
-        + launch.ops.get("int", 0) / (INTEGER * gpu.sms * gpu.clock * 1e9 * 0.7 * busy)
-        + launch.ops.get("special", 0) / (SPECIAL * gpu.sms * gpu.clock * 1e9 * busy)
-        + 2 * fp64 / (gpu.fp64 * 1e12 * busy)
-    )
+    units = _units(launch, gpu, built, math.ceil(launch.programs / gpu.sms))
+    arithmetic = (_doubles(launch, gpu) + (0.0 if units else _elements(launch, gpu))) / busy
+    between = arithmetic + units.pop("float", 0.0)
     products = launch.flops / (tensor * 1e12 * busy)
     return {
         "memory": sum(one.bytes for one in traffic(launch, gpu, built.resident)) / (gpu.dram * 1e9 * REACHED),
         "L2": _l2_bytes(launch) / (gpu.l2 * 1e9 * busy),
-        "one program": max(launch.heaviest / sm_bytes, launch.heaviest_flops / (tensor * 1e12 / gpu.sms)),
+        "one program": max(
+            launch.heaviest / (SM_BYTES * gpu.clock * 1e9),
+            launch.heaviest_flops / (tensor * 1e12 / gpu.sms),
+            _units(launch, gpu, built, launch.busiest).get("issue", 0.0),
+        ),
         # What is computed between two products waits for the first and keeps the second waiting.
-        "products": products + arithmetic if products else 0.0,
+        "products": products + between if products else 0.0,
         "arithmetic": arithmetic,
+        "instructions": max(units.values(), default=0.0),
         "spills": 2 * built.spilled * launch.programs * steps / (SPILLED * gpu.l2 * 1e9 * busy),
         "waiting": max(alone, together),
+        "starts": launch.programs / (STARTED * gpu.clock * 1e9),
     }
+
+
+def _doubles(launch: LaunchCounts, gpu: Gpu) -> float:
+    """What arithmetic in fp64 takes the whole GPU."""
+    return 2 * (launch.ops.get("fp64", 0) + SPECIAL64 * launch.ops.get("special64", 0)) / (gpu.fp64 * 1e12)
+
+
+def _elements(launch: LaunchCounts, gpu: Gpu) -> float:
+    """What all other arithmetic takes it, by its elements: of a kernel that was not compiled."""
+    clocks = gpu.sms * gpu.clock * 1e9
+    return (
+        launch.ops.get("fp32", 0) / (ALU * clocks * 0.7)
+        + launch.ops.get("int", 0) / (INTEGER * clocks * 0.7)
+        + launch.ops.get("special", 0) / (SPECIAL * clocks)
+    )
+
+
+def _units(launch: LaunchCounts, gpu: Gpu, built: Built, programs: float) -> dict[str, float]:
+    """What the instructions of so many programs keep each unit of their SM busy for.
+
+    Of few warps at a time most wait for what they asked for last; shared memory takes requests meanwhile.
+    """
+    warps = built.warps * max(min(built.resident, programs), 1.0) / SCHEDULERS
+    share = programs / launch.programs
+    return {
+        unit: 32 * built.warps * share * count / (LANES[unit] * gpu.clock * 1e9)
+        * (1 + (unit != "shared") * IDLE / warps)
+        for unit, count in issued(launch, built.code).items()
+    }  # fmt: skip
 
 
 def _of_torch(launch: LaunchCounts, gpu: Gpu) -> dict[str, float]:

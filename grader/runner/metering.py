@@ -51,7 +51,7 @@ class Metering:
         if wrong:
             raise RuntimeError(f"the counters do not fit this version of Triton: {wrong}")
         gpu = Gpu(**header["gpu"])
-        loops = Loops()
+        loops = Loops(self.runner.path)
         self.runner.module.range = loops.shorter
         counter = Counter(self.runner.path, loops)
         arguments = unpack_arguments(header["arguments"], blobs, "cpu")

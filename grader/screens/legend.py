@@ -11,7 +11,9 @@ LIMITS = {
     "one program": "one program: the busiest is done last",
     "products": "products: tl.dot, and the work in between",
     "arithmetic": "arithmetic on elements",
+    "instructions": "instructions: as many as an SM issues a clock",
     "spills": "spills: registers that go to memory and back",
+    "starts": "starting its programs",
     "waiting": "waiting for memory: few bytes on their way",
 }
 MACHINE = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import pytest
 
 from grader.meter.loops import Loops
@@ -27,3 +29,15 @@ def test_what_a_step_of_an_inner_loop_stands_for_counts_at_its_end() -> None:
     for _ in loops.shorter(100):
         loops.touched += 10
     assert loops.touched == pytest.approx(1000)
+
+
+def test_steps_are_counted_by_the_line_of_their_for_and_several_that_become_one_once() -> None:
+    loops = Loops(__file__)
+    loops.running = True
+    line = inspect.currentframe().f_lineno + 1
+    for _ in loops.shorter(20):
+        for _ in loops.language_range(0, 64, 2, loop_unroll_factor=4):
+            pass
+    assert loops.trips == pytest.approx({line: 20, line + 1: 20 * 32 / 4})
+    loops.reset()
+    assert loops.trips == {}

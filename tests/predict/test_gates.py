@@ -20,7 +20,7 @@ SIZE = 2**28  # bytes of x, and of y
 FACTS: dict[str, Any] = {
     "registers": 32, "stack": 0, "shared": 0, "fits": True, "warps": 4, "stages": 3, "resident": 16,
     "limiter": "warps", "occupancy": 1.0, "loads": {"16": 2}, "stores": {"16": 2}, "matrix": 0,
-    "warpgroup": 0, "doubles": 0, "divisions": 0, "tma": 0, "copies": 0, "machine": {},
+    "warpgroup": 0, "doubles": 0, "divisions": 0, "tma": 0, "copies": 0, "code": [], "machine": {},
 }  # fmt: skip
 
 
