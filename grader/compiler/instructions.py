@@ -109,7 +109,7 @@ def _read(ptx: str) -> tuple[list[str], list[frozenset[int]], dict[int, int]]:
             labels[label] = len(names)
         elif place is not None:
             places = PLACE.findall(place)
-            file = file or places[0][0]
+            file = file or (places[0][0] if places else "")  # the kernel's own comes first
             here = frozenset(int(line) for where, line in places if where == file)
         else:
             rest = token["rest"] or ""

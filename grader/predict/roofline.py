@@ -1,7 +1,7 @@
-"""A launch's time from its counts: the slowest of memory, L2, products, arithmetic, spills and waiting.
+"""A launch's time from its counts: the slowest of memory, L2, products, instructions, spills and waiting.
 
-After Williams, Waterman and Patterson, *Roofline* (CACM 2009), with one more roof: programs that wait for
-memory, one round after another, with too few of them on an SM to hide it.
+After Williams, Waterman and Patterson, *Roofline* (CACM 2009), with more roofs: what an SM issues, programs
+that wait for memory, one round after another, with too few of them there to hide it, and starting them.
 """
 
 from __future__ import annotations
@@ -65,9 +65,6 @@ def roofs(launch: LaunchCounts, gpu: Gpu, built: Built) -> dict[str, float]:
     eight = launch.ops.get("8-bit dot", 0) / launch.flops if launch.flops else 0.0
     # Data sheets give operands of 8 bits twice the rate of those of 16.
     tensor = gpu.tensor * 0.7 * single * (1 + eight) if built.matrix else gpu.fp32 * 0.5
-    waves = max(1.0, launch.programs / (gpu.sms * built.resident))
-    alone = START + max(launch.rounds / built.overlapped, 1.0) * TRIP
-    together = waves * (START + max(launch.mean_rounds / built.overlapped, 1.0) * TRIP)
     steps = max(launch.mean_rounds, 1.0)
     units = _units(launch, gpu, built, math.ceil(launch.programs / gpu.sms))
     arithmetic = (_doubles(launch, gpu) + (0.0 if units else _elements(launch, gpu))) / busy
@@ -86,9 +83,17 @@ def roofs(launch: LaunchCounts, gpu: Gpu, built: Built) -> dict[str, float]:
         "arithmetic": arithmetic,
         "instructions": max(units.values(), default=0.0),
         "spills": 2 * built.spilled * launch.programs * steps / (SPILLED * gpu.l2 * 1e9 * busy),
-        "waiting": max(alone, together),
+        "waiting": _waiting(launch, gpu, built),
         "starts": launch.programs / (STARTED * gpu.clock * 1e9),
     }
+
+
+def _waiting(launch: LaunchCounts, gpu: Gpu, built: Built) -> float:
+    """The program that has most steps by itself, or all of them, as many at a time as an SM holds."""
+    waves = max(1.0, launch.programs / (gpu.sms * built.resident))
+    alone = START + max(launch.rounds / built.overlapped, 1.0) * TRIP
+    together = waves * (START + max(launch.mean_rounds / built.overlapped, 1.0) * TRIP)
+    return max(alone, together)
 
 
 def _doubles(launch: LaunchCounts, gpu: Gpu) -> float:

@@ -93,6 +93,15 @@ def test_ptx_is_told_by_loops_with_the_lines_that_they_were_made_from() -> None:
     assert inner.units == {"issue": 2.6, "shared": 4, "integer": 0.6, "float": 1}  # `and` says if it is 0
 
 
+def test_without_lines_a_loop_is_one_still() -> None:
+    bare = "\n".join(line for line in PTX.splitlines() if ".loc" not in line)
+    odd = PTX.replace("kernel.py:7:0", "somewhere")
+    assert [one.lines for one in stretches(bare)] == [[], [], []]
+    assert [one.units for one in stretches(bare)] == [one.units for one in stretches(PTX)]
+    assert len(stretches(odd)) == 3
+    assert [one.length for one in stretches("")] == [0]
+
+
 @pytest.mark.parametrize(
     ("name", "units"),
     [
