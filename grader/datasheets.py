@@ -68,9 +68,9 @@ GPUS = {
 }
 # fmt: on
 # Results a clock and SM, by what takes them: the throughput of arithmetic in the CUDA C++ Programming Guide,
-# where 8.0 to 9.0 are alike. `issue` is whatever a scheduler issues, `float` what of it computes in floats;
-# `integer` also compares, selects and packs; `product` is one of integers; `special` is exp, log, 1/x, and
-# what converts otherwise; `shared` memory also shuffles.
+# where 8.6 to 9.0 are alike, and 8.0 computes half as many floats. `issue` is whatever a scheduler issues,
+# `float` what of it computes in floats; `integer` also compares, selects and packs; `product` is one of
+# integers; `special` is exp, log, 1/x, and what converts otherwise; `shared` memory also shuffles.
 LANES = {"issue": 128, "float": 128, "integer": 64, "product": 64, "special": 16, "shared": 32}
 SCHEDULERS = 4  # of an SM; each issues one warp's instruction a clock
 USUAL = "h200"  # what a grading without a GPU predicts for
