@@ -1,4 +1,4 @@
-"""The course's proof: `track dev proof [--gpu] [--strict] [--only KIND] [--jobs N] [--json FILE] [DAY …]`.
+"""The course's proof: `track dev proof [--gpu [--values]] [--strict] [--only KIND] [--jobs N] [--json FILE]`.
 
 A row a day: time of the solution, of its laggards and of torch, the time of a plain copy of the same
 bytes, and how many of the planted files got the verdict they must get. What did not is named below its row.
@@ -11,6 +11,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -21,6 +22,7 @@ from grader.dev.tried import Kind, Planted, Tried, attempt, planned, sha256
 from grader.engine.warm import Warm
 
 Key = tuple[str, str, str, str, bool]
+BY_VALUES = " by values"  # behind the device of what was not timed: it says less
 
 HEAD = ("day", "ours ms", "laggards ms", "torch ms", "copy ms", "of copy", "of torch", "bar", "ours/bar",
         "laggards/bar", "caught", "honest", "exploits", "grading s")  # fmt: skip
@@ -52,16 +54,19 @@ def _key(tried: Tried) -> Key:
     return tried.kind, tried.name, tried.sha256, tried.device, tried.strict
 
 
-def prove(planted: Sequence[Planted], record: Record, gpu: bool, strict: bool, jobs: int) -> Iterator[Tried]:
+def prove(planted: Sequence[Planted], record: Record, asked: argparse.Namespace) -> Iterator[Tried]:
     """What became of each, in their order."""
+    strict, values = asked.strict, asked.values
 
     def work(one: Planted, warm: Warm) -> Tried:
-        known = record.right(one, warm.device, strict)
+        device = warm.device + (BY_VALUES if values else "")
+        known = record.right(one, device, strict)
         if known is None:
-            record.keep(known := attempt(one, warm, strict))
+            known = replace(attempt(one, warm, strict, timed=one.timed and not values), device=device)
+            record.keep(known)
         return known
 
-    yield from each(work, planted, "gpu" if gpu else "cpu", jobs)
+    yield from each(work, planted, "gpu" if asked.gpu else "cpu", asked.jobs)
 
 
 def lines(day: Day, tried: Sequence[Tried]) -> Iterator[str]:
@@ -101,6 +106,9 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("days", nargs="*")
     parser.add_argument("--gpu", action="store_true", help="compiled and timed, on all GPUs that are visible")
     parser.add_argument("--only", action="append", choices=kinds, metavar="KIND", help=", ".join(kinds))
+    parser.add_argument(
+        "--values", action="store_true", help="time nothing, so that nothing waits for its GPU; no laggards"
+    )
     parser.add_argument("--strict", action="store_true", help="confine them; nothing is to change")
     parser.add_argument(
         "--jobs",
@@ -123,14 +131,14 @@ def main() -> None:
     days = [catalog.find(text) for text in asked.days] or catalog.course()
     kinds = asked.only or get_args(Kind)
     wanted = [one for day in days for one in planned(day, asked.gpu) if one.kind in kinds]
+    if asked.values:
+        wanted = [one for one in wanted if one.by_values]
     if asked.gpu:
         wanted.sort(key=lambda one: not one.timed)  # each alone on its GPU: the others then share it
     left = {day.key: sum(one.day is day for one in wanted) for day in days}
     found: dict[int | str, list[Tried]] = {day.key: [] for day in days}
     print("| " + " | ".join(HEAD) + " |")
-    for one, tried in zip(
-        wanted, prove(wanted, Record(asked.json), asked.gpu, asked.strict, asked.jobs), strict=True
-    ):
+    for one, tried in zip(wanted, prove(wanted, Record(asked.json), asked), strict=True):
         found[one.day.key].append(tried)
         if len(found[one.day.key]) == left[one.day.key]:
             print("\n".join(lines(one.day, found[one.day.key])), flush=True)

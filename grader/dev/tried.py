@@ -65,8 +65,13 @@ class Planted:
     @property
     def timed(self) -> bool:
         """Whether it must be seen how fast it is; what is wrong before fails first."""
-        by_values = isinstance(self.file, planted.Mistake) and self.file.fails != "fast"
-        return not (by_values or isinstance(self.file, Bugged))
+        wrong = isinstance(self.file, planted.Mistake) and self.file.fails != "fast"
+        return not (wrong or isinstance(self.file, Bugged))
+
+    @property
+    def by_values(self) -> bool:
+        """Whether it gets what it must where nothing is timed."""
+        return not self.timed or self.kind in ("solution", "fast", "honest")
 
 
 @dataclass(frozen=True)
@@ -117,14 +122,18 @@ def planned(day: Day, on_gpu: bool) -> Iterator[Planted]:
     yield from (Planted(day, "exploit", each) for each in planted.exploits(day) if on_gpu or not each.gpu)
 
 
-def attempt(each: Planted, warm: Warm, strict: bool = False) -> Tried:
-    """Grade it, an exploit whole, and where a case is enough for its message that alone, too."""
+def attempt(each: Planted, warm: Warm, strict: bool = False, *, timed: bool = True) -> Tried:
+    """Grade it, an exploit whole, and where a case is enough for its message that alone, too.
+
+    Args:
+        timed: see how fast it is, where that must be seen.
+    """
     tried: dict[str, Any] = {"day": str(each.day.key), "kind": each.kind, "name": each.name}
     tried |= {"sha256": sha256(each), "device": warm.device, "strict": strict}
     only = each.file.only if isinstance(each.file, planted.Exploit) else None
     try:
-        verdict = _graded(each, warm, strict)
-        told = _graded(each, warm, strict, only) if only else verdict
+        verdict = _graded(each, warm, strict, timed)
+        told = _graded(each, warm, strict, timed, only) if only else verdict
     except TrackError as error:
         return Tried(**tried, wrong=(f"{error}",))
     wrong = tuple(CHECKS[each.kind](each, verdict, told))
@@ -136,12 +145,12 @@ def sha256(each: Planted) -> str:
     return hashlib.sha256(each.source.encode() + each.day.hidden_tests.read_bytes()).hexdigest()
 
 
-def _graded(each: Planted, warm: Warm, strict: bool, only: str | None = None) -> Verdict:
+def _graded(each: Planted, warm: Warm, strict: bool, timed: bool, only: str | None = None) -> Verdict:
     strict = strict or (isinstance(each.file, planted.Exploit) and each.file.strict)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "kernel.py"
         path.write_text(each.source, encoding="utf-8")
-        return grade(each.day, path, warm=warm, strict=strict, only=only, speed=each.timed)
+        return grade(each.day, path, warm=warm, strict=strict, only=only, speed=each.timed and timed)
 
 
 def _right(each: Planted, verdict: Verdict, _: Verdict) -> Iterator[str]:

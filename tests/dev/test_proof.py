@@ -32,6 +32,15 @@ def test_what_was_right_is_known_until_the_file_or_its_tests_change(tmp_path: Pa
     assert Record(record.path).right(ours, "cpu", False) is None
 
 
+def test_by_values_alone_no_laggard_can_be_told() -> None:
+    kinds: dict[str, set[bool]] = {}
+    for one in planned(ADDING, on_gpu=True):
+        kinds.setdefault(one.kind, set()).add(one.by_values)
+    assert kinds["solution"] == kinds["honest"] == {True}
+    assert kinds["laggard"] == {False}
+    assert True in kinds["mistake"]
+
+
 def test_a_row_names_what_is_wrong() -> None:
     got = Tried("8", "solution", "ours", "0", "gpu", False, "passed", speed=SPEED)
     slow = replace(got, kind="laggard", name="blocks of 32", wrong=("passed (1.18 of the bar)",))
