@@ -5,11 +5,12 @@ Each is a claim, as those of `answers.py` are.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from grader.answers import PlainOutput, TensorOutput
 from grader.compiler.assembly import Facts
+from grader.interpreter.regions import Overrun
 from grader.meter.counts import LaunchCounts
 from grader.meter.draws import Redrawn
 from grader.meter.trace import TracedLaunch
@@ -83,14 +84,16 @@ class Built:
 
 @dataclass(frozen=True)
 class Walked:
-    """To `walk`: no address lay outside of its tensor, in so many launches.
+    """To `walk`: no address lay far outside of its tensor, in so many launches.
 
     Attributes:
+        overruns: those that lay beside it.
         unread: what one launch left for another, and that one did not read.
         redrawn: a launch whose last program draws the random numbers of its first.
     """
 
     launches: int
+    overruns: list[Overrun] = field(default_factory=list)
     unread: Unread | None = None
     redrawn: Redrawn | None = None
 

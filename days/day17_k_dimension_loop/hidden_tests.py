@@ -67,12 +67,12 @@ CASES = [
     Case(m=30, k=150, n=40, values="nan", b_values="normal"),
     Case(m=30, k=150, n=40, values="nan", a_values="zeros"),
     Case(m=50, k=150, n=50, calls=2),
-    Case(m=85_001, k=64, n=32_768, dtype=HALF, huge=True),
-    Case(m=2**20 + 5, k=4096, n=9, dtype=HALF, huge=True),
-    Case(m=2**20 + 5, k=4096, n=9, dtype=HALF, layout="transposed", huge=True),
-    Case(m=9, k=4096, n=2**20 + 5, dtype=HALF, huge=True),
-    Case(m=9, k=4096, n=2**20 + 5, dtype=HALF, layout="transposed", huge=True),
-    Case(m=17, k=2**27, n=20, dtype=HALF, layout="transposed", huge=True),
+    Case(m=85_001, k=67, n=32_771, dtype=HALF, huge=True),
+    Case(m=2**20 + 5, k=4099, n=9, dtype=HALF, huge=True),
+    Case(m=2**20 + 5, k=4099, n=9, dtype=HALF, layout="transposed", huge=True),
+    Case(m=9, k=4099, n=2**20 + 5, dtype=HALF, huge=True),
+    Case(m=9, k=4099, n=2**20 + 5, dtype=HALF, layout="transposed", huge=True),
+    Case(m=17, k=2**27 + 5, n=20, dtype=HALF, layout="transposed", huge=True),
 ]
 
 challenge = Challenge(

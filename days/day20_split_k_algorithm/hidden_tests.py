@@ -73,8 +73,8 @@ challenge = Challenge(
         Case(m=11, n=13, k=400, calls=2),
         Case(m=256, n=256, k=32768, dtype=HALF, gpu=True),
         Case(m=16, n=4096, k=16384, dtype=HALF, gpu=True),
-        Case(m=17, n=20, k=2**27, dtype=HALF, huge=True),
-        Case(m=17, n=20, k=2**27, dtype=HALF, layout="transposed", huge=True),
+        Case(m=17, n=20, k=2**27 + 5, dtype=HALF, huge=True),
+        Case(m=17, n=20, k=2**27 + 5, dtype=HALF, layout="transposed", huge=True),
     ],
     speed=Speed(Case(m=256, n=256, k=32768, dtype=HALF), moved=moved, flops=flops, of_torch=0.25),
 )

@@ -95,9 +95,9 @@ challenge = Challenge(
         Case(groups="130+140", k=64, n=40, values="nan", dtype=BRAIN),
         Case(groups="6+8", k=35, n=31, calls=2),
         Case(groups="256x3+0+1000", k=256, n=1024, dtype=BRAIN, gpu=True),
-        Case(groups="2x42_500", k=64, n=32_768, dtype=HALF, huge=True),
-        Case(groups="2x42_500", k=64, n=32_768, dtype=HALF, layout="transposed", huge=True),
-        Case(groups="300x1", k=2048, n=4096, dtype=HALF, huge=True),
+        Case(groups="2x42_500", k=67, n=32_771, dtype=HALF, huge=True),
+        Case(groups="2x42_500", k=67, n=32_771, dtype=HALF, layout="transposed", huge=True),
+        Case(groups="300x1", k=2051, n=4099, dtype=HALF, huge=True),
     ],
     speed=Speed(
         Case(groups="16x512", k=4096, n=4096, dtype=BRAIN),

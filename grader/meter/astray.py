@@ -59,6 +59,8 @@ class Addresses:
                 raise
             self.bounds.forget(access)
             raise Astray from None
+        if home is None and self._led:
+            self.bounds.forget(access)
         if home is not None and access.kind != "load" and not self._whole:
             self._partly.add(home.low)
         elif home is not None and home.low in self._partly:

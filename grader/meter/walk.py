@@ -157,9 +157,12 @@ class Walk:
     def _follow(self, program: Callable[[Place], None], at: Place, room: float) -> float:
         """Run one program, cut after `room` accesses; how many it made.
 
+        Where a loop is cut short a pointer may be left behind, and what it strays to is not told.
+
         Raises:
-            OutOfBounds: it strayed; not where a pointer was left behind in a loop that was cut short.
+            OutOfBounds: it strayed.
         """
+        noted = self.addresses.bounds.overruns.copy()
         self.loops.reset()
         self.loops.running, self.left = True, room
         try:
@@ -172,6 +175,9 @@ class Walk:
                 raise error
         finally:
             self.loops.running = False
+            if self.loops.shortened:
+                found = self.addresses.bounds.overruns
+                self.addresses.bounds.overruns = noted | {at: one for at, one in found.items() if one.wrapped}
         return room - self.left
 
 

@@ -84,7 +84,8 @@ class Metering:
                 self._call(walk, header, arguments)
         except Exception as error:
             return Failed(faults.describe(error, self.runner.path), walk.addresses.bounds.report()), []
-        return Walked(walk.launches, walk.handing.unread(), walk.draws.redrawn), []
+        beside = walk.addresses.bounds.report()
+        return Walked(walk.launches, beside, walk.handing.unread(), walk.draws.redrawn), []
 
     def trace(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Write down what each program of one small call touches."""

@@ -388,7 +388,7 @@ def test_a_relation_is_drawn_under_the_name_that_a_failed_grading_gives_it(
     ("case", "problem"),
     [
         ("grouped_tile-m=4-n=3", "grouped_tile is called by itself there, and touches no memory"),
-        ("matmul-m=85001-n=32768-k=64-fp16-walked", "m=85001-n=32768-k=64-fp16 is too large for a picture"),
+        ("matmul-m=85001-n=32771-k=67-fp16-walked", "m=85001-n=32771-k=67-fp16 is too large for a picture"),
     ],
 )
 def test_a_case_that_no_picture_can_be_of_says_so(warm: Warm, case: str, problem: str) -> None:

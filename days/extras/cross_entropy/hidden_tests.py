@@ -79,7 +79,7 @@ CASES = [
     Case(m=9, v=300, values="inf"),
     Case(m=9, v=300, values="nan"),
     Case(m=9, v=70, ignored=0.2, calls=2),
-    Case(m=17_001, v=131_072, dtype=BRAIN, huge=True),
+    Case(m=17_001, v=131_075, dtype=BRAIN, huge=True),
 ]
 
 challenge = Challenge(

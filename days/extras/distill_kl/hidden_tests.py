@@ -78,7 +78,7 @@ CASES = [
     Case(m=9, v=300, values="nan", t_values="normal"),
     Case(m=9, v=300, values="normal", t_values="nan"),
     Case(m=9, v=70, calls=2),
-    Case(m=17_001, v=131_072, dtype=BRAIN, huge=True),
+    Case(m=17_001, v=131_075, dtype=BRAIN, huge=True),
 ]
 
 challenge = Challenge(

@@ -98,8 +98,8 @@ CASES = [
     Case(rows=5, cols=24, alone=3),
     Case(rows=100_003, cols=512, dtype=HALF, gpu=True),
     Case(rows=100_003, cols=512, dtype=BRAIN, upstream="scalar", gpu=True),
-    Case(rows=170_001, cols=16384, dtype=HALF, huge=True),
-    Case(rows=170_001, cols=16384, dtype=HALF, upstream="transposed", huge=True),
+    Case(rows=170_001, cols=16_379, dtype=HALF, huge=True),
+    Case(rows=170_001, cols=16_379, dtype=HALF, upstream="transposed", huge=True),
 ]
 
 challenge = Challenge(

@@ -8,6 +8,7 @@ from typing import Any
 from grader import datasheets
 from grader.answers import Failed
 from grader.challenge import Case, Challenge
+from grader.interpreter.regions import Overrun
 from grader.judge.case.link import RunnerLost
 from grader.judge.case.oracle import gradient_positions
 from grader.judge.diagnosis.slips import slip
@@ -59,9 +60,22 @@ def check(session: Session, challenge: Challenge, case: Case) -> None:
         sentence, look_at = _told(report, session.evidence.source)
         cause: dict[str, Any] = {"reason": report.fault.first_line, **asdict(report.fault)}
         raise CheckFailed("failed", cause, (sentence[0].upper() + sentence[1:], look_at))
+    if report.overruns:
+        beside = min(report.overruns, key=lambda one: one.kind == "load")
+        sentence, look_at = _beside(beside)
+        raise CheckFailed("failed", {"reason": sentence, **asdict(beside)}, (sentence, look_at))
     if found := report.unread or report.redrawn:
         sentence, look_at = _left_out(found) if isinstance(found, Unread) else _drawn_again(found)
         raise CheckFailed("failed", {"reason": sentence, **asdict(found)}, (sentence, look_at))
+
+
+def _beside(overrun: Overrun) -> tuple[str, str]:
+    """The sentence on an access beside its tensor."""
+    mask = "its mask lets them through" if overrun.masked else "no mask holds them back"
+    return (
+        f"Line {overrun.line} {overrun.kind}s {overrun.where} in program {tuple(overrun.program)}: {mask}.",
+        f"the mask on line {overrun.line}",
+    )
 
 
 def _left_out(unread: Unread) -> tuple[str, str]:

@@ -65,6 +65,17 @@ def test_an_offset_that_passes_int32_is_named_with_its_line(judged: Judged, grid
     assert (verdict.diagnosis[:13], verdict.look_at) == ("Line 11 loads", "the offsets on line 11")
 
 
+def test_an_access_beside_its_tensor_is_named_though_it_changes_no_result(judged: Judged) -> None:
+    hidden = HIDDEN.replace("(draw(case.rows, case.cols),)", "(draw(case.rows, case.cols), draw(case.cols))")
+    hidden = hidden.replace("lambda x: 2 * x", "lambda x, b: x + b").replace("cols=2**14", "cols=2**14 - 5")
+    kernel = KERNEL.format(**RIGHT).replace("2 * x,", "x + tl.load(b_ptr + offs),")
+    kernel = kernel.replace("x_ptr, y_ptr, rows", "x_ptr, b_ptr, y_ptr, rows").replace("(x)", "(x, b)")
+    verdict = judged(hidden, kernel.replace("(x, b)\n", "(x)\n").replace("(x, y,", "(x, b, y,"))
+    assert (verdict.status, walked(verdict).outcome) == ("failed", "failed")
+    assert "loads up to 5 elements past the end of b_ptr in program" in verdict.diagnosis
+    assert verdict.diagnosis.endswith("no mask holds them back.")
+
+
 def test_a_mask_that_passes_int32_is_told_with_its_kernel(judged: Judged) -> None:
     hidden = HIDDEN.replace("double", "half").replace("2 * x", "x.flatten()[: x.numel() // 2]")
     kernel = """
