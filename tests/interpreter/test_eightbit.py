@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.environments import plain
-from tests.interpreter.test_interpreter import REPO, interpreted
+from tests.interpreter.fresh import REPO, interpreted
 
 EVERY_FLOAT = """
 from grader.interpreter import fp8

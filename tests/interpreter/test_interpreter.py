@@ -1,38 +1,10 @@
-"""Repairs of the interpreter, the shuffled grid and the watched addresses, each in a fresh process."""
+"""Repairs of the interpreter, the shuffled grid and the watched addresses, each in a process of its own."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
-
 import pytest
 
-REPO = Path(__file__).resolve().parents[2]
-HEAD = """
-import torch, triton, triton.language as tl
-from grader.interpreter import bf16, canaries, order, proxy, repairs
-torch.set_num_threads(1)
-"""
-
-
-def interpreted(code: str) -> str:
-    """What `code` prints in a process whose kernels are interpreted; a kernel needs a source file."""
-    path = Path(tempfile.gettempdir()) / f"probe-{os.getpid()}.py"
-    path.write_text(HEAD + code, encoding="utf-8")
-    where = os.pathsep.join(
-        filter(None, [os.environ.get("PYTHONPATH"), str(REPO)])
-    )  # with another Triton, perhaps
-    environment = dict(os.environ, TRITON_INTERPRET="1", PYTHONPATH=where)
-    try:
-        done = subprocess.run(
-            [sys.executable, path], env=environment, capture_output=True, text=True, timeout=60, check=False
-        )
-    finally:
-        path.unlink()
-    return done.stdout + done.stderr
+from tests.interpreter.fresh import interpreted
 
 
 @pytest.mark.every_triton

@@ -9,7 +9,7 @@ import pytest
 
 import grader
 from grader.interpreter.private import NAMES
-from tests.interpreter.test_interpreter import interpreted
+from tests.interpreter.fresh import interpreted
 
 SETUP = """
 from grader.interpreter import whereabouts

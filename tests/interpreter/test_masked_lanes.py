@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.interpreter.test_interpreter import REPO
+from tests.interpreter.fresh import REPO
 
 COMPILED = """
 import re, torch, triton, triton.language as tl

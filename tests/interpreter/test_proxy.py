@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.interpreter.test_interpreter import interpreted
+from tests.interpreter.fresh import interpreted
 
 SETUP = """
 from grader.interpreter import whereabouts

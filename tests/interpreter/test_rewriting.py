@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interpreter.test_interpreter import REPO
+from tests.interpreter.fresh import REPO
 
 HEAD = """
 import sys, torch, triton, triton.language as tl

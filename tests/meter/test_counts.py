@@ -10,7 +10,7 @@ import pytest
 from grader.meter import sample
 from grader.meter.sectors import pattern
 from grader.meter.wave import different
-from tests.interpreter.test_interpreter import interpreted
+from tests.interpreter.fresh import interpreted
 
 SETUP = """
 import contextlib
