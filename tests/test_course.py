@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -386,6 +388,11 @@ TRIVIAL: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 }
 
 
+def everything() -> tuple[float, torch.Tensor]:
+    """Of the errors of a result, whole and per row, what roundings explain at the very most."""
+    return math.inf, torch.full((1,), math.inf)
+
+
 @pytest.mark.parametrize(
     ("day", "challenge", "case"),
     CASES,
@@ -399,6 +406,8 @@ def test_no_trivial_answer_passes_a_case(day: Day, challenge: Challenge, case: C
             continue
         for name, answer in TRIVIAL.items():
             trivial = readable(answer(want.exact).to(want.dtype))
+            if compare(trivial, replace(want, movement=everything), case) is not None:
+                continue  # to ask what roundings do explain takes longer than all else here
             if errors(trivial, want.right.double())[0] < 1e-6:
                 continue  # this once it is the right answer: one row, constant values, …
             assert compare(trivial, want, case) is not None, f"{name} passes {case.id}"
