@@ -29,6 +29,7 @@ OWNERS += (np, torch, torch.Tensor, triton, tl, tl.tensor, Autotuner, JITFunctio
 OWNERS += tuple(kind for kind in vars(interpreter).values() if isinstance(kind, type))
 INSTALLED = (str(Path(os.__file__).parent), str(Path(torch.__file__).parents[1]))  # Python's own, and torch's
 OWN = str(Path(__file__).parents[1])  # the grader's
+NOTHING = object()  # that no name holds
 
 
 class Held:
@@ -45,7 +46,9 @@ class Held:
                 sys.modules[owner.__name__] = owner
                 found.append(owner.__name__)
             for name, value in list(vars(owner).items()):
-                stood = before.get(name, _inherited(owner, name))
+                if before.get(name, NOTHING) is value:  # nearly all of some thousand, at every call
+                    continue
+                stood = before[name] if name in before else _inherited(owner, name)
                 if stood is value or not callable(stood) or _installed(value):
                     continue
                 setattr(owner, name, stood)
