@@ -104,10 +104,14 @@ def _answers(session: Session, questions: list[Question]) -> list[Told]:
         # What an autotuner tries is judged beside what else it tried for that call.
         name = json.dumps([recipe, case if recipe["tuned"] else ""], sort_keys=True)
         recipes.setdefault(name, (case, recipe))
-    compiler = builder(session, SHEET) if recipes else None
+    compiler = builder(session, SHEET) if recipes and not session.evidence.failed else None
     try:
         launches = list(recipes.values())
-        found = [_told(compiler, session.evidence.source, *launch) for launch in launches[:MOST] if compiler]
+        # Once a case has failed no check asks any more, and whoever looks for the reason wants the core.
+        found = [
+            _told(None if session.evidence.failed else compiler, session.evidence.source, *launch)
+            for launch in launches[:MOST]
+        ]
         return found + [_told(None, "", *launch) for launch in launches[MOST:]]
     except RunnerLost as lost:
         raise NotMeasured(lost.reason) from None
