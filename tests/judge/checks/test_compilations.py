@@ -122,40 +122,40 @@ from grader.compiler.driver import Driver
 from grader.runner.compiled import compilations
 
 driver.set_active(Driver(datasheets.GPUS[datasheets.USUAL]))
-spec = importlib.util.spec_from_file_location("kernel", sys.argv[1])
-module = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(module)
 x = torch.empty(16)
-with compilations() as recipes:
-    for step in (1, 2, 3, 1600):
-        module.scale_kernel.warmup(x, x, 40, 0.5 / step, step, BLOCK=16, grid=(1,))
-print(json.dumps(recipes))
+for path in sys.argv[1:]:
+    spec = importlib.util.spec_from_file_location("kernel", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    with compilations() as recipes:
+        for step in (1, 2, 3, 1600):
+            module.scale_kernel.warmup(x, x, 40, 0.5 / step, step, BLOCK=16, grid=(1,))
+    print(json.dumps(recipes))
 """
+COUNTS = {
+    ("", ""): 3,
+    ("@triton.jit", "@triton.jit(do_not_specialize=['step'])"): 1,
+    ("share, s", "share: tl.constexpr, s"): 4,
+}
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "count"),
-    [
-        ("", "", 3),
-        ("@triton.jit", "@triton.jit(do_not_specialize=['step'])", 1),
-        ("share, s", "share: tl.constexpr, s", 4),
-    ],
-)
-def test_tritons_own_hook_counts_the_same(tmp_path: Path, old: str, new: str, count: int) -> None:
-    path = tmp_path / "kernel.py"
-    path.write_text(HEAD + KERNEL.replace(old, new, 1), encoding="utf-8")
+def test_tritons_own_hook_counts_the_same(tmp_path: Path) -> None:
+    paths = [tmp_path / f"kernel{number}.py" for number in range(len(COUNTS))]
+    for path, edit in zip(paths, COUNTS, strict=True):
+        path.write_text(HEAD + KERNEL.replace(*edit, 1), encoding="utf-8")
     environment = {
         "PYTHONPATH": str(REPO),
         "PATH": "/usr/bin:/bin",
         "TRITON_CACHE_DIR": str(tmp_path / "cache"),
     }
     done = subprocess.run(
-        [sys.executable, "-c", COMPILED, str(path)],
+        [sys.executable, "-c", COMPILED, *paths],
         capture_output=True,
         text=True,
         env=environment,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    recipes = json.loads(done.stdout)
-    assert len(recipes) == len({json.dumps(recipe) for recipe in recipes}) == count
+    of_each = [[json.dumps(recipe) for recipe in json.loads(line)] for line in done.stdout.splitlines()]
+    assert [len(set(recipes)) for recipes in of_each] == [len(recipes) for recipes in of_each]
+    assert [len(recipes) for recipes in of_each] == list(COUNTS.values())
