@@ -14,6 +14,7 @@ import pytest
 from grader import catalog
 from grader.answers import CONFINEMENTS
 from grader.dev import planted
+from grader.engine.warm import Warm
 from grader.verdict import Verdict
 from tests.conftest import Grade
 
@@ -62,11 +63,11 @@ def _greet(listening: socket.socket) -> None:
 
 
 @pytest.fixture(scope="module")
-def granted() -> set[str]:
+def granted(warm: Warm) -> set[str]:
     """What this machine grants."""
     from grader.engine.grade import grade
 
-    return set(grade(DAY, DAY.solution, device="cpu", strict=True, speed=False).confined)
+    return set(grade(DAY, DAY.solution, warm=warm, strict=True, speed=False).confined)
 
 
 @pytest.mark.parametrize(("confinement", "reach"), REACHES.values(), ids=REACHES)

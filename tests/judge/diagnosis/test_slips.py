@@ -15,6 +15,8 @@ from tests.judge.conftest import Judged
 from tests.judge.diagnosis.making_slips import written
 from tests.judge.diagnosis.slips import BOTH, COMPILED, INTERPRETED, VECTOR
 
+pytestmark = pytest.mark.xdist_group("slips")
+
 Told = dict[str, tuple[str, str]]
 
 
