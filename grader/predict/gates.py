@@ -5,7 +5,7 @@ A gate fails on what was counted or compiled, never on a guess; only the last on
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from grader.meter.counts import Site
 from grader.predict.causes import cause
@@ -30,11 +30,12 @@ FLIGHT = 0.8  # of the bytes on their way at a time that the day's bar takes, by
 LONG = 8  # times the bytes in flight, from which on a launch is long enough to be judged by them
 
 
-def facts(call: Call, ours: Ours | None) -> list[Fact]:
+def facts(call: Call, ours: Ours | None, fixed: Collection[str] = ()) -> list[Fact]:
     """All of them; those that explain most first.
 
     Args:
         ours: what is predicted for our own solution.
+        fixed: kernels whose sizes of blocks are handed out, or follow from the inputs.
     """
     if not call.ideal:
         return [
@@ -49,7 +50,7 @@ def facts(call: Call, ours: Ours | None) -> list[Fact]:
         *_stores(call),
         *_doubles(call),
         *_programs(call),
-        *_in_flight(call),
+        *_in_flight(call, fixed),
         *moved(call),
         *order(call),
         *_products(call, ours),
@@ -160,7 +161,7 @@ def _doubles(call: Call) -> Iterator[Fact]:
             yield Fact("divisions", False, says, launch.line)
 
 
-def _in_flight(call: Call) -> Iterator[Fact]:
+def _in_flight(call: Call, fixed: Collection[str]) -> Iterator[Fact]:
     """Little's law: bandwidth times latency is what has to be on its way at any time."""
     needed = call.gpu.dram * 1e9 * TRIP
     for launch, compiled in zip(call.launches, call.compiled, strict=True):
@@ -175,8 +176,11 @@ def _in_flight(call: Call) -> Iterator[Fact]:
         each = loads / launch.programs / max(launch.mean_rounds / built.overlapped, 1.0)
         share = at_once * each / needed
         if share < FLIGHT / call.room:
-            few = launch.programs < call.gpu.sms
-            help_is = f"More programs help: there are {call.gpu.sms} SMs" if few else "Larger blocks help"
+            help_is = "Larger blocks help"
+            if launch.programs < call.gpu.sms:
+                help_is = f"More programs help: there are {call.gpu.sms} SMs"
+            elif launch.kernel in fixed:
+                help_is = "The size of its blocks is given: to load several before the first is used helps"
             says = (
                 f"Too few bytes are on their way: {launch.kernel} runs {at_once:,} programs at a time, "
                 f"each with {each:,.0f} bytes, {share:.0%} of what keeps memory busy. {help_is}."

@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 from grader import datasheets
 from grader.challenge import Challenge, Speed
+from grader.judge.diagnosis.fixed import fixed
 from grader.judge.failures import CheckFailed
 from grader.judge.session import Session
 from grader.judge.speed.builds import Wanted
@@ -34,7 +35,7 @@ def check(session: Session, challenge: Challenge, speed: Speed) -> None:
     if reference:
         beside = paragraph(call.us, profile(call), reference, _where(session, challenge, speed))
         session.keep_speed(_result(call, reference), beside)
-    found = gates.facts(call, reference)
+    found = gates.facts(call, reference, fixed(session.evidence.source, session.evidence.given))
     failed = [fact for fact in found if not fact.passed]
     if not failed:
         return

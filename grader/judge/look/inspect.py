@@ -13,6 +13,7 @@ from typing import Any
 from grader import datasheets
 from grader.challenge import Case, Challenge, Speed
 from grader.judge.checks import imports
+from grader.judge.diagnosis.fixed import fixed
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
 from grader.judge.speed.builds import Wanted
@@ -71,11 +72,11 @@ def inspected(session: Session) -> list[dict[str, Any]]:
         name = bar_name(session.stem, challenge.entry, speed.case.id, speed.part)
         reference = ours(name) if wanted.gpu == datasheets.USUAL else None
         parts.append({"name": name, "entry": challenge.entry, "case": speed.case.id, "part": speed.part})
-        parts[-1] |= _told(seen, reference)
+        parts[-1] |= _told(seen, reference, fixed(session.evidence.source, session.evidence.given))
     return parts
 
 
-def _told(seen: Seen, reference: Ours | None) -> dict[str, Any]:
+def _told(seen: Seen, reference: Ours | None, handed: frozenset[str]) -> dict[str, Any]:
     call = seen.call
     launches = [
         {**asdict(launch), "compiled": asdict(compiled), "limit": limit, "code": code}
@@ -91,7 +92,7 @@ def _told(seen: Seen, reference: Ours | None) -> dict[str, Any]:
         "moved": call.moved,
         "flops": call.products if call.flops else 0.0,
         "at_least": call.at_least,
-        "facts": [asdict(fact) for fact in gates.facts(call, reference)],
+        "facts": [asdict(fact) for fact in gates.facts(call, reference, handed)],
         "profile": profile(call),
         "launches": launches,
     }
