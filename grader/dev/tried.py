@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -20,6 +19,7 @@ from grader.engine.warm import Warm
 from grader.errors import TrackError
 from grader.judge.bugs import states
 from grader.judge.challenges import load_challenges
+from grader.judge.diagnosis.pointing import lines_named
 from grader.screens.pieces import spoken
 from grader.verdict import SpeedResult, Verdict
 
@@ -184,11 +184,8 @@ def _caught(each: Planted, verdict: Verdict, _: Verdict) -> Iterator[str]:
 
 def named(look_at: str, source: str) -> str:
     """The lines of a source that are named: `lines 18, 19 and 26`."""
-    numbers = (
-        n for listed in re.findall(r"\blines? (\d[\d, and]*)", look_at) for n in re.findall(r"\d+", listed)
-    )
     lines = source.splitlines()
-    return "\n".join(lines[int(n) - 1] for n in numbers)
+    return "\n".join(lines[number - 1] for number in lines_named(look_at))
 
 
 def _hunted(each: Planted, verdict: Verdict, _: Verdict) -> Iterator[str]:

@@ -59,7 +59,8 @@ def order(call: Call) -> Iterator[Fact]:
                 f"{_mb(worst.bytes)} MB of it come from DRAM, where it has {_mb(worst.extent.bytes)}. "
                 "Another order of tiles helps."
             )
-            yield Fact("order", False, says, worst.extent.line)
+            look_at = "how a program's number becomes the numbers of its tile, and the launch"
+            yield Fact("order", False, says, look_at=look_at)
 
 
 def _mb(count: float) -> str:

@@ -106,6 +106,14 @@ def test_each_gate_says_what_is_wrong(name: str, one: Call, says: str) -> None:
     assert says in failing(one)[name].says
 
 
+def test_what_the_learner_cannot_change_is_no_help() -> None:
+    starved = call(copy(programs=256, mean_rounds=512.0))
+    (told,) = [one for one in gates.facts(starved, None) if one.name == "in flight"]
+    assert told.says.endswith("Larger blocks help.")
+    (told,) = [one for one in gates.facts(starved, None, {"copy"}) if one.name == "in flight"]
+    assert told.says.endswith("is given: to load several before the first is used helps.")
+
+
 def test_an_element_that_is_stored_again_and_again_is_told() -> None:
     again = copy()
     again.tensors["y"].stored = 1024.0 * SIZE
@@ -142,7 +150,7 @@ def test_an_order_of_tiles_fails_once_memory_is_what_takes_the_time() -> None:
     units = {"matrix": 4, "warpgroup": 4}
     fact = failing(call(tiles, facts=units, flops=1e12))["order"]
     assert fact.says.startswith("Programs that run at the same time share too few tiles of x: 8,590 MB of it")
-    assert fact.line == 5
+    assert fact.look_at == "how a program's number becomes the numbers of its tile, and the launch"
     assert "order" not in failing(call(replace(tiles, flops=1e13), facts=units, flops=1e13))
     tiles.tensors["x"].bytes = 32 << 20  # which L2 keeps
     assert "order" not in failing(call(tiles, facts=units, flops=1e12))

@@ -61,7 +61,8 @@ def diagnose(evidence: Evidence) -> Diagnosis:
     sentence, look_at, trial = _told(evidence)
     if evidence.right_interpreted:
         sentence = f"{sentence} {ONLY_ON_A_GPU}"
-    return sentence, pointed(look_at, evidence.source, evidence.given, involved(trial, evidence.source))
+    part = involved(trial, evidence.source)
+    return sentence, pointed(look_at, evidence.source, evidence.given, part, evidence.right)
 
 
 def _without_trial(evidence: Evidence) -> Diagnosis:

@@ -24,6 +24,7 @@ class Evidence:
         right_interpreted: interpreted, the case that failed first comes out right.
         several: the day asks for several functions, and a case is told with its function in front.
         given: lines of it that are the skeleton's.
+        right: its functions that are right with our code around them, where another one is not.
         own: a failure outside of cases: its group and what a check says of it (`honest`, `memory`, `fast`).
     """
 
@@ -35,6 +36,7 @@ class Evidence:
     right_interpreted: bool = False
     several: bool = False
     given: frozenset[int] = frozenset()
+    right: frozenset[str] = frozenset()
 
     def see(self, trial: Trial, closer: Trial) -> None:
         """Put what the interpreter saw of a case in the place of what a GPU showed."""

@@ -37,9 +37,12 @@ NOBODY = Involved()
 def involved(trial: Trial, source: str) -> Involved:
     """By the memory that launches were handed; where that does not tell, by which kernels were launched."""
     tree = ast.parse(source)
-    known = behind(trial, tree)
+    # What a kernel of ours launched is the learner's entry alone.
+    probed = [trial.challenge.entry] if trial.challenge.probe else []
+    known = None if probed else behind(trial, tree)
     every = {kernel.name for kernel in functions(tree) if jitted(kernel)}
-    ran = (known and known.whole and [*known.stores]) or [launch.kernel for launch in launches(trial)]
+    ran = (known and known.whole and [*known.stores]) or probed
+    ran = ran or [launch.kernel for launch in launches(trial)]
     apart = every - reached(ran or _stopped(trial, every), tree)
     lines = None if known is None else frozenset().union(*known.stores.values())
     return Involved(frozenset(apart if apart < every else ()), lines)

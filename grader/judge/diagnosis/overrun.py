@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from grader.judge.case.compare import Finding
+from grader.judge.case.compare import Expected, Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.addresses import addresses
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.led import led
-from grader.judge.diagnosis.sides import by_name, unlimited
+from grader.judge.diagnosis.sides import by_name, unlimited, wrapped
 from grader.judge.diagnosis.site import functions, last, parameters, spelled
 from grader.judge.diagnosis.source import accesses, keyword, limits, made, masked_at
 from grader.judge.diagnosis.starts import MOST, starts
@@ -33,11 +33,11 @@ def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
         return f"{reason}: it stores where loaded numbers say.", f"what the place on line {line} is made of"
     elsewhere = line and not accesses(evidence.source, line)
     if facts.get("beyond") and facts.get("tile") and (facts["masked"] or elsewhere):
-        return _starts_beyond(reason, facts, line, evidence)
+        return _starts_beyond(reason, facts, line, trial, evidence)
     if elsewhere:
         return _by_another(reason, facts, line, evidence)
     if facts.get("beyond") and masked and _placed(evidence.source, line):
-        return _starts_beyond(reason, facts, line, evidence)
+        return _starts_beyond(reason, facts, line, trial, evidence)
     if facts["masked"]:
         return _let_through(reason, facts, look_at, line, evidence.source)
     if not facts.get("tile", True) and 1 < facts["itemsize"] == facts["step"]:
@@ -76,8 +76,16 @@ def _by_another(reason: str, facts: dict[str, Any], line: int, evidence: Evidenc
     )
 
 
-def _starts_beyond(reason: str, facts: dict[str, Any], line: int, evidence: Evidence) -> Diagnosis:
+def _starts_beyond(
+    reason: str, facts: dict[str, Any], line: int, trial: Trial, evidence: Evidence
+) -> Diagnosis:
     """Every lane that takes part lies outside, so no single limit is to blame."""
+    if not any(want.exact.numel() for want in trial.expected if isinstance(want, Expected)):
+        return (
+            f"{reason} in program {tuple(facts['program'])}, and nothing of it lies inside: with "
+            f"{trial.case.id} the result has no element, and the grid has programs all the same.",
+            "the grid",
+        )
     tensor = facts["tensor"] or "the tensor"
     lines = starts(evidence.source, line, evidence.given) if line else []
     lines = lines or [line] * (line != facts["line"])
@@ -92,6 +100,12 @@ def _starts_beyond(reason: str, facts: dict[str, Any], line: int, evidence: Evid
 
 
 def _let_through(reason: str, facts: dict[str, Any], look_at: str, line: int, source: str) -> Diagnosis:
+    if "before the start" in facts["where"] and (around := wrapped(source, line)):
+        return (
+            f"{reason} in program {tuple(facts['program'])}, though it has a mask: {around} is below 0 "
+            "there, as the remainder of a negative number is. Is there a tile for each program of the grid?",
+            "the grid, and how a program's number becomes the numbers of its tile",
+        )
     if facts["tile"] and (bare := unlimited(source, line)):
         return (
             f"{reason}, though it has a mask: that limits one side of the tile, and not {bare[0]}. A tile's "

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from grader.judge.diagnosis.handed import to_do
 from grader.judge.diagnosis.launched import NOBODY, Involved
 from grader.judge.diagnosis.outside import Where, call, each, grid, launch, outside
-from grader.judge.diagnosis.site import functions, in_kernels, jitted, last, spelled
+from grader.judge.diagnosis.site import function, functions, in_kernels, jitted, last, spelled
 from grader.judge.diagnosis.spots import IN_KERNELS, MOST, OF_STORES, OUTSIDE, STORES, exactly
 
 MOST_PLACES = 2  # functions
@@ -24,39 +24,46 @@ def pointed(
     source: str,
     given: frozenset[int] = frozenset(),
     part: Involved = NOBODY,
+    right: frozenset[str] = frozenset(),
 ) -> str:
     """`the mask of the store: line 14`; as it came where it names a line, or nothing is known of the file.
 
     Args:
         given: lines that are handed out.
         part: what took part in what failed.
+        right: functions, or `Class.method`, that are right with our code around them.
     """
-    if not look_at or re.search(r"\blines? \d", look_at):
-        return look_at
     try:
         tree = ast.parse(source)
     except SyntaxError:
         return look_at
+    sound = frozenset().union(*(_whole(tree, name) for name in right))
+    if not look_at or re.search(r"\blines? \d", look_at):
+        elsewhere = bool(sound) and sound.issuperset(lines_named(look_at))
+        return (_within("", tree, given | sound, part).removeprefix("in ") if elsewhere else "") or look_at
     if "your file" in look_at:  # what stands in none of its functions
         lines = sorted(_running(tree)) if "top of your file" in look_at else []
         return f"{look_at}: {spelled(lines)}" if 0 < len(lines) <= MOST else look_at
     apart = [function for function in functions(tree) if function.name in part.elsewhere]
     given = given.union(*(_lines(function) for function in apart), _launches(tree, part.elsewhere))
-    lines = sorted(exactly(look_at, tree, given) - given)
+    known = given | sound
+    lines = sorted(exactly(look_at, tree, known) - known)
     if not 0 < len(lines) <= MOST:
-        lines = _worded(look_at, tree, given, part)
+        lines = _worded(look_at, tree, known, part, sound)
     if lines:
         return f"{look_at}: {spelled(lines)}"
     left = to_do(source, given, *(f for f in functions(tree) if jitted(f) != _of_launcher(look_at)))
     if 0 < len(left) <= MOST:
         return f"{look_at}: the TODO on {spelled(left)}"
-    where = _within(look_at, tree, given, part)
+    where = _within(look_at, tree, known, part)
     return f"{look_at}: {where}" if where else look_at
 
 
-def _worded(look_at: str, tree: ast.Module, given: frozenset[int], part: Involved) -> list[int]:
+def _worded(
+    look_at: str, tree: ast.Module, given: frozenset[int], part: Involved, sound: frozenset[int]
+) -> list[int]:
     """The lines of what its words speak of, in their order, as far as these are no more than MOST."""
-    kernels = [*in_kernels(tree)]
+    kernels = [node for node in in_kernels(tree) if getattr(node, "lineno", 0) not in sound]
     found = [*_behind(look_at, IN_KERNELS, tree, kernels), *_behind(look_at, OUTSIDE, tree, outside(tree))]
     if word := re.search(OF_STORES, look_at):
         stored = {*part.stores} if part.stores else call(*STORES)(tree, kernels)
@@ -106,6 +113,20 @@ def _running(tree: ast.Module) -> set[int]:
         n.lineno for n in tree.body if isinstance(n, runs) or isinstance(getattr(n, "value", None), ast.Call)
     }
     return found - main
+
+
+def lines_named(look_at: str) -> list[int]:
+    """The lines that it names: `lines 18, 19 and 26`."""
+    listed = re.findall(r"\blines? (\d[\d, and]*)", look_at)
+    return [int(number) for numbers in listed for number in re.findall(r"\d+", numbers)]
+
+
+def _whole(tree: ast.Module, name: str) -> set[int]:
+    """All lines of a function, or of `Class.method`."""
+    owner, _, own = name.rpartition(".")
+    classes = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == owner)
+    found = function(next(classes, tree), own)
+    return set(range(found.lineno, (found.end_lineno or 0) + 1)) if found else set()
 
 
 def _lines(function: ast.FunctionDef) -> set[int]:

@@ -18,6 +18,7 @@ def unlimited(source: str, line: int) -> list[str]:
     """The offsets of a tile, `offs_k[None, :]`, along whose axis the mask of an access limits nothing.
 
     Empty where there is no mask, or where it or the address does not tell axes by [:, None] and [None, :].
+    What wraps around, (offs_n % n)[None, :], needs no limit.
     """
     given, calls = _around(source, line)
     found: dict[int, str] = {}
@@ -25,8 +26,15 @@ def unlimited(source: str, line: int) -> list[str]:
         mask = keyword(call, "mask")
         limited = {axis for axis, _ in _sides(_behind(mask, line, given))} if mask else set()
         sides = [*_sides(_behind(call.args[0], line, given))] if limited and call.args else []
-        found |= {axis: quoted(node) for axis, node in sides if axis not in limited}
+        found |= {axis: quoted(node) for axis, node in sides if axis not in limited and not _wraps(node)}
     return list(found.values())
+
+
+def wrapped(source: str, line: int) -> str:
+    """The offsets of a tile in the address of an access that wrap around, `(offs_n % n)[None, :]`."""
+    given, calls = _around(source, line)
+    sides = (s for _, call in calls if call.args for s in _sides(_behind(call.args[0], line, given)))
+    return next((quoted(node) for _, node in sides if _wraps(node)), "")
 
 
 def by_name(source: str, line: int) -> bool | None:
@@ -89,6 +97,10 @@ def _sides(values: Iterable[ast.expr]) -> Iterator[tuple[int, ast.Subscript]]:
             along = [axis for axis, one in enumerate(index.elts) if isinstance(one, ast.Slice)]
             if len(along) == 1:
                 yield along[0], node
+
+
+def _wraps(node: ast.Subscript) -> bool:
+    return any(isinstance(one, ast.BinOp) and isinstance(one.op, ast.Mod) for one in ast.walk(node))
 
 
 def _name(node: ast.expr) -> str:

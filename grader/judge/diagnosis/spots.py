@@ -111,8 +111,13 @@ def _strides_of(names: list[str], tree: ast.Module, given: frozenset[int]) -> se
 
 
 def _numbers(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
-    """Where numbers are divided as integers, and by what; where none are, where programs get theirs."""
+    """Where numbers, and not lanes, are divided as integers, and by what; where none are, where programs get
+    theirs.
+    """
+    blocks = (n for n in nodes if isinstance(n, ast.Assign) and call("arange")(tree, [*ast.walk(n.value)]))
+    lanes = set().union(*map(assigned, blocks))
     divided = [n for n in nodes if isinstance(n, ast.BinOp) and isinstance(n.op, ast.FloorDiv | ast.Mod)]
+    divided = [n for n in divided if not lanes & {m.id for m in ast.walk(n) if isinstance(m, ast.Name)}]
     by = {n.id for node in divided for n in ast.walk(node.right) if isinstance(n, ast.Name)}
     made = {n.lineno for n in nodes if isinstance(n, ast.Assign) and assigned(n) & by}
     return made | {node.lineno for node in divided} or call("program_id")(tree, nodes)

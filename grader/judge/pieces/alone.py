@@ -38,7 +38,8 @@ DRAWN = FIRST + FINAL  # programs of a launch of which a trace knows all
 def pieces(session: Session) -> list[dict[str, Any]]:
     """The pieces of the day once a case failed, as `Part`s; nothing for a file that is built otherwise.
 
-    Only interpreted: each function becomes a file of its own, which a GPU would have to compile.
+    Only interpreted: each function becomes a file of its own, which a GPU would have to compile. Where one of
+    these is wrong, those that are right are none to look at.
     """
     request = session.request
     challenges = [challenge for challenge in session.challenges if challenge.pieces]
@@ -48,7 +49,17 @@ def pieces(session: Session) -> list[dict[str, Any]]:
     if not files.fit():
         return []
     parts = [part for challenge in challenges for part in _of_one(session, challenge, files)]
+    session.evidence.right = _right(challenges, parts)
     return [asdict(part) for part in parts]
+
+
+def _right(challenges: Sequence[Challenge], parts: Sequence[Part]) -> frozenset[str]:
+    """Functions all of whose pieces are right, where those of another are wrong."""
+    states: dict[str, set[str]] = {}
+    for piece, part in zip((p for challenge in challenges for p in challenge.pieces), parts, strict=True):
+        states.setdefault(piece.of, set()).add(part.state)
+    wrong = any("wrong" in found for found in states.values())
+    return frozenset(name for name, found in states.items() if wrong and found == {"right"})
 
 
 def _of_one(session: Session, challenge: Challenge, files: Files) -> list[Part]:

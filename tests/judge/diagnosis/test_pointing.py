@@ -114,3 +114,19 @@ def test_a_line_that_hands_a_pointer_on_makes_its_address(look_at: str, where: s
 def test_of_many_lines_those_of_the_first_words_are_named() -> None:
     source = SOURCE.replace("    pid", "    pid_b = tl.program_id(1)\n    pid_c = tl.program_id(2)\n    pid")
     assert pointed("tl.program_id in the offsets, and the masks", source).endswith(": lines 3, 4, 5 and 6")
+
+
+@pytest.mark.parametrize(
+    ("right", "look_at", "where"),
+    [
+        ({"kernel"}, "what is stored there", "what is stored there: in load_rows, from line 2 on"),
+        ({"load_rows", "kernel"}, "the grid", "the grid: line 20"),
+        ({"load_rows", "kernel"}, "the mask on line 12", "entry, from line 17 on"),
+        ({"load_rows", "kernel"}, "", "entry, from line 17 on"),
+        ({"entry"}, "the mask on line 12", "the mask on line 12"),
+    ],
+)
+def test_what_is_right_with_our_code_around_it_is_none_to_look_at(
+    right: set[str], look_at: str, where: str
+) -> None:
+    assert pointed(look_at, HELPED, right=frozenset(right)) == where

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.judge.diagnosis.sides import by_name, inner_block, unlimited
+from grader.judge.diagnosis.sides import by_name, inner_block, unlimited, wrapped
 
 KERNEL = """@triton.jit
 def kernel(a_ptr, m, k, stride_am, stride_ak, BLOCK_M: tl.constexpr, BLOCK_K: tl.constexpr):
@@ -33,6 +33,15 @@ def kernel(mask: str = "", first: str = "stride_am", second: str = "stride_ak") 
 )
 def test_the_side_that_a_mask_leaves_open_is_named(mask: str, bare: list[str]) -> None:
     assert unlimited(kernel(mask), 7) == bare
+
+
+def test_what_wraps_around_needs_no_limit() -> None:
+    source = kernel("(offs_k < k)[None, :]").replace(
+        "offs_m[:, None] * stride", "(offs_m % m)[:, None] * stride"
+    )
+    assert unlimited(source, 7) == []
+    assert wrapped(source, 7) == "(offs_m % m)[:, None]"
+    assert wrapped(kernel("(offs_k < k)[None, :]"), 7) == ""
 
 
 def test_strides_stand_by_their_offsets_or_do_not_or_names_do_not_tell() -> None:
