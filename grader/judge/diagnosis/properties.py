@@ -11,6 +11,7 @@ from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.flow import subtracts_maximum, sums_exponentials
 from grader.judge.diagnosis.kept import kept_low
+from grader.judge.diagnosis.luck import UNLIKELY, luck
 from grader.judge.diagnosis.precision import CLOSE, FEW, relative
 from grader.judge.diagnosis.source import EXPONENTIALS, called
 from grader.judge.diagnosis.suspects import KINDS
@@ -43,6 +44,7 @@ PROPERTIES: tuple[tuple[Callable[[Case], bool], str, str], ...] = (
 )
 
 
+BESIDE = ("dtype", "layout", "values")  # what tells cases apart that are alike in all sizes
 GROSS = 0.2  # an error that no rounding of 16 bits explains, unless a sum is kept in them
 # Said of rounding, too, where some cases of 16 bits have luck.
 NARROW = (
@@ -91,8 +93,9 @@ def sign_of_scale(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnos
 def in_common(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """The rule of the diagnosis for wrong values that fit no pattern."""
     exponential = called(evidence.source, EXPONENTIALS)
+    by_luck = luck(len(evidence.failed), len(evidence.failed), len(evidence.trials)) > UNLIKELY
     for has, sentence, look_at in (*PROPERTIES, *[LARGE] * exponential):
-        if _just(has, evidence):
+        if _just(has, evidence) and not by_luck:
             return sentence, look_at
     narrow = all(other.case.dtype.itemsize == 2 for other in evidence.failed)
     if narrow and sum(other.case.dtype.itemsize > 2 for other in evidence.passed) >= FEW:
@@ -124,14 +127,35 @@ def _narrow(source: str) -> Diagnosis:
 
 
 def shared(evidence: Evidence) -> str:
-    """The size that every failed case has and passed ones have not, in words; empty where there is none."""
-    failed, passed = [t.case for t in evidence.failed], [t.case for t in evidence.passed]
-    best, most = "", FEW - 1
-    for label, value in failed[0].sizes.items():
-        others = sum(case.get(label, value) != value for case in passed)
-        if len(failed) >= FEW and others > most and all(case.get(label) == value for case in failed):
-            best, most = f" Every case that fails has {label}={value}.", others
-    return best
+    """The size that every failed case has and passed ones have not, in words; empty where there is none, or
+    where it may be by luck: of all cases, or of those that have something else that all failed ones have.
+    """
+    failed, every = [t.case for t in evidence.failed], [t.case for t in evidence.trials]
+    kinds = [label for label in (*failed[0].sizes, *BESIDE) if len({_of(label, case) for case in every}) > 1]
+    common = {
+        label: {number for number, case in enumerate(every) if _of(label, case) == _of(label, failed[0])}
+        for label in kinds
+        if len({_of(label, case) for case in failed}) == 1
+    }
+    least = min(
+        (label for label in common if label not in BESIDE), key=lambda label: len(common[label]), default=""
+    )
+    rivals = [set(range(len(every))), *(alike for label, alike in common.items() if label != least)]
+    if (
+        not least
+        or len(failed) < FEW
+        or any(
+            luck(len(failed), len(common[least] & rival), len(rival)) * len(kinds) > UNLIKELY
+            for rival in rivals
+        )
+    ):
+        return ""
+    return f" Every case that fails has {least}={failed[0].get(least)}."
+
+
+def _of(label: str, case: Case) -> object:
+    """A size of a case by name, or what it has beside sizes."""
+    return getattr(case, label) if label in BESIDE else case.get(label)
 
 
 def always_right(trial: Trial, evidence: Evidence) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 
 from grader.judge.case.compare import Expected, Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
+from grader.judge.diagnosis.luck import UNLIKELY, luck
 from grader.judge.diagnosis.precision import CLOSE, relative
 
 FEW = 3  # different sizes that must come out right, and for whole blocks wrong as well
@@ -21,13 +24,14 @@ def right_up_to(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis
     findings = _first(evidence)
     if any(found.kind != "values" or relative(found) <= CLOSE for found in findings):
         return None  # rounding grows with the length as well
-    fits = []
+    fits, chance = [], 0.0
     for label in trial.case.sizes:
         right, wrong = _sizes(evidence.passed, label), _sizes(evidence.failed, label)
+        chance += _chance(right, wrong)
         apart = all(max(right.get(dtype, {0})) < min(sizes) for dtype, sizes in wrong.items())
         if wrong and apart and _count(right) >= FEW and _count(wrong) >= 2 and right.get(trial.case.dtype):
             fits.append((label, max(right[trial.case.dtype]), min(wrong[trial.case.dtype])))
-    if len(fits) != 1:
+    if len(fits) != 1 or chance > UNLIKELY:
         return None
     label, last, first = fits[0]
     return (
@@ -41,14 +45,15 @@ def partial_block(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnos
     """The rule of the diagnosis for kernels that get whole blocks right."""
     if any(found.kind != "values" for found in _first(evidence)):
         return None
-    fits = []
+    fits, chance = [], 0.0
     for label in trial.case.sizes:
         right, wrong = _sizes(evidence.passed, label), _sizes(evidence.failed, label)
+        chance += _chance(right, wrong) * _ways(right, wrong)
         blocks = {dtype: _block(right.get(dtype, set()), sizes) for dtype, sizes in wrong.items()}
         known = right.get(trial.case.dtype)
         if known and all(blocks.values()) and _count(right) >= FEW and _count(wrong) >= FEW:
             fits.append((label, blocks[trial.case.dtype]))
-    if len(fits) != 1:
+    if len(fits) != 1 or chance > UNLIKELY:
         return None
     label, block = fits[0]
     return (
@@ -71,6 +76,23 @@ def _sizes(trials: list[Trial], label: str) -> Sizes:
         if isinstance(size, int) and not isinstance(size, bool) and size > 0 and not empty:
             found.setdefault(trial.case.dtype, set()).add(size)
     return found
+
+
+def _chance(right: Sizes, wrong: Sizes) -> float:
+    """How likely it is by luck that just these of all sizes are wrong, in each dtype.
+
+    Where a size is the same all over it parts nothing, and one that is right and wrong is parted by none.
+    """
+    counts = [(len(sizes), len(sizes | right.get(dtype, set()))) for dtype, sizes in wrong.items()]
+    every = set().union(*right.values(), *wrong.values())
+    return math.prod(luck(some, some, among) for some, among in counts) if len(every) > 1 else 0.0
+
+
+def _ways(right: Sizes, wrong: Sizes) -> int:
+    """How many blocks leave as many sizes with a partial one as are wrong, each other ones."""
+    every = set().union(*right.values(), *wrong.values())
+    partial = {frozenset(size for size in every if size % block) for block in BLOCKS}
+    return sum(len(sizes) == _count(wrong) for sizes in partial)
 
 
 def _count(sizes: Sizes) -> int:

@@ -106,10 +106,33 @@ def test_scales_of_no_positive_sign_are_told_where_they_alone_fail() -> None:
     assert "Only a scale" not in told(scaled(-1.0, True), *wrong)
 
 
-def test_what_all_failed_cases_share_is_told_with_the_place() -> None:
-    def one(n: int, group: int) -> Trial:
-        by = torch.randn(n) if group > 1 else torch.zeros(n)
-        return tried(Case(n=n, heads=group), (torch.randn(n),), lambda a: a.exp(), lambda a: a.exp() + by)
+def grouped(n: int, heads: int, wrong: bool, **case: object) -> Trial:
+    by = torch.randn(n) if wrong else torch.zeros(n)
+    of = Case(n=n, heads=heads, **case)  # type: ignore[arg-type]
+    return tried(of, (torch.randn(n),), lambda a: a.exp(), lambda a: a.exp() + by)
 
-    sentence = told(*(one(n, 1) for n in (5, 6, 70)), *(one(n, 4) for n in (5, 6, 70)))
-    assert sentence.endswith("Every case that fails has heads=4.")
+
+SHARED = "Every case that fails has heads=4."
+SIZES = (5, 6, 70, 90, 33)
+
+
+def test_what_all_failed_cases_share_is_told_with_the_place() -> None:
+    right, wrong = ([grouped(n, heads, heads == 4) for n in SIZES] for heads in (1, 4))
+    assert told(*right, *wrong).endswith(SHARED)
+
+
+def test_what_failed_cases_may_share_by_luck_is_not_told() -> None:
+    """Most cases have it, they are few, or they share something else that is as good."""
+    most = [grouped(n, 4, wrong=n > 80) for n in (5, 6, 70, 7, 8, 81, 82, 83)]
+    assert SHARED not in told(*most, grouped(9, 1, wrong=False), grouped(11, 1, wrong=False))
+    few = [grouped(n, heads, heads == 4) for n in SIZES[:3] for heads in (1, 4)]
+    assert SHARED not in told(*few)
+    right = [grouped(n, 1, wrong=False) for n in SIZES]
+    assert SHARED not in told(*right, *(grouped(n, 4, wrong=True, layout="offset") for n in SIZES))
+
+
+def test_a_length_that_few_cases_part_is_no_threshold() -> None:
+    assert told(*(summed(n, right=n <= 128) for n in (3, 64, 128, 130, 200))).startswith("At [")
+    others = (5, 32, 7, 64, 9, 16)  # of which a block might part as many as well
+    lengths = zip((32, 33, 96, 100, 128, 200), others, strict=True)
+    assert "Only multiples" not in told(*(summed(n, right=n % 32 == 0, k=k) for n, k in lengths))

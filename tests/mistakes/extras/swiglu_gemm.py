@@ -84,7 +84,7 @@ mistakes = [
         "the tiles of w_up stand still",
         swap={UP_STEP: ""},
         fails="correct",
-        says="Right up to k = 32",
+        says="Right up to k = 31",
     ),
     Mistake(
         "the exponential overflows",
