@@ -295,6 +295,15 @@ mistakes = [
         says="precision",
     ),
     Mistake(
+        "scores are rounded to q's dtype once they are scaled",
+        swap={
+            f"p = tl.exp({QK} * scale - lse)": f"p = tl.exp(({QK} * scale).to(q.dtype).to(tl.float32) - lse)"
+        },
+        fails="correct",
+        says="half precision is too low",
+        at="* scale).to(q.dtype)",
+    ),
+    Mistake(
         "fp32 products are computed in TF32",
         swap={QK: "tl.dot(q, k.T)"},
         fails="correct",

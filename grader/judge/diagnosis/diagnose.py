@@ -8,6 +8,7 @@ cases fail.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from grader.challenge import Case
 from grader.judge.case.compare import Finding
@@ -61,8 +62,8 @@ def diagnose(evidence: Evidence) -> Diagnosis:
     sentence, look_at, trial = _told(evidence)
     if evidence.right_interpreted:
         sentence = f"{sentence} {ONLY_ON_A_GPU}"
-    part = involved(trial, evidence.source)
-    return sentence, pointed(look_at, evidence.source, evidence.given, part, evidence.right)
+    part = replace(involved(trial, evidence.source), right=evidence.right, wrong=evidence.wrong)
+    return sentence, pointed(look_at, evidence.source, evidence.given, part)
 
 
 def _without_trial(evidence: Evidence) -> Diagnosis:

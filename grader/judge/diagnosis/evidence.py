@@ -24,7 +24,8 @@ class Evidence:
         right_interpreted: interpreted, the case that failed first comes out right.
         several: the day asks for several functions, and a case is told with its function in front.
         given: lines of it that are the skeleton's.
-        right: its functions that are right with our code around them, where another one is not.
+        right: its functions that are right with our code around them, where others are not.
+        wrong: those others.
         own: a failure outside of cases: its group and what a check says of it (`honest`, `memory`, `fast`).
     """
 
@@ -37,6 +38,7 @@ class Evidence:
     several: bool = False
     given: frozenset[int] = frozenset()
     right: frozenset[str] = frozenset()
+    wrong: frozenset[str] = frozenset()
 
     def see(self, trial: Trial, closer: Trial) -> None:
         """Put what the interpreter saw of a case in the place of what a GPU showed."""

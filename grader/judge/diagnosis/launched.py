@@ -25,10 +25,14 @@ class Involved:
     Attributes:
         elsewhere: kernels that took none.
         stores: lines of the stores that it comes from, where that is known; none where no kernel stored it.
+        right: functions, or `Class.method`, that are right with our code around them, where others are not.
+        wrong: those others.
     """
 
     elsewhere: frozenset[str] = frozenset()
     stores: frozenset[int] | None = None
+    right: frozenset[str] = frozenset()
+    wrong: frozenset[str] = frozenset()
 
 
 NOBODY = Involved()

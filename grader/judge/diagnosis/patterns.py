@@ -18,6 +18,7 @@ from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Evidence, Speech
 from grader.judge.diagnosis.fit import FIT, close, out_dtype, wrong_dtype, wrong_output
 from grader.judge.diagnosis.origins import is_combination, is_misplaced, is_zero_for_other
+from grader.judge.diagnosis.precision import in_sixteen_bits
 from grader.judge.diagnosis.rows import is_rowwise_scaled, too_large_a_sum
 from grader.judge.diagnosis.slices import is_reordered
 
@@ -156,10 +157,13 @@ def spell_factor(factor: float, sizes: dict[str, Any]) -> str:
 def values(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None:
     """The rule of the diagnosis for wrong values: the pattern that fits most of the failed trials.
 
-    It is told of the first that it fits.
+    It is told of the first that it fits. Where fp32 is right no row is divided by what is wrong: a score
+    that is rounded makes a factor, too, of a row in which it alone counts.
     """
     pairs = [(other, pair) for other in evidence.failed if (pair := wrong_output(other))]
-    fits = [[_fit(pattern, other, *pair) for pattern in PATTERNS] for other, pair in pairs]
+    rounded = in_sixteen_bits(evidence)
+    patterns = [each for each in PATTERNS if not (rounded and each is is_rowwise_scaled)]
+    fits = [[_fit(pattern, other, *pair) for pattern in patterns] for other, pair in pairs]
     counts = [sum(told is not None for told in column) for column in zip(*fits, strict=True)]
     if not any(counts):
         return None

@@ -24,28 +24,29 @@ def pointed(
     source: str,
     given: frozenset[int] = frozenset(),
     part: Involved = NOBODY,
-    right: frozenset[str] = frozenset(),
 ) -> str:
     """`the mask of the store: line 14`; as it came where it names a line, or nothing is known of the file.
 
     Args:
         given: lines that are handed out.
         part: what took part in what failed.
-        right: functions, or `Class.method`, that are right with our code around them.
     """
     try:
         tree = ast.parse(source)
     except SyntaxError:
         return look_at
-    sound = frozenset().union(*(_whole(tree, name) for name in right))
+    sound = frozenset().union(*(_whole(tree, name) for name in part.right))
     if not look_at or re.search(r"\blines? \d", look_at):
-        elsewhere = bool(sound) and sound.issuperset(lines_named(look_at))
-        return (_within("", tree, given | sound, part).removeprefix("in ") if elsewhere else "") or look_at
+        beside = bool(sound) and sound.issuperset(lines_named(look_at))
+        return (_within("", tree, given | sound, part).removeprefix("in ") if beside else "") or look_at
     if "your file" in look_at:  # what stands in none of its functions
         lines = sorted(_running(tree)) if "top of your file" in look_at else []
         return f"{look_at}: {spelled(lines)}" if 0 < len(lines) <= MOST else look_at
-    apart = [function for function in functions(tree) if function.name in part.elsewhere]
-    given = given.union(*(_lines(function) for function in apart), _launches(tree, part.elsewhere))
+    elsewhere = (
+        part.elsewhere - part.wrong
+    )  # what one wrong result has and another has not may be wrong in both
+    apart = [function for function in functions(tree) if function.name in elsewhere]
+    given = given.union(*(_lines(function) for function in apart), _launches(tree, elsewhere))
     known = given | sound
     lines = sorted(exactly(look_at, tree, known) - known)
     if not 0 < len(lines) <= MOST:
@@ -84,6 +85,8 @@ def _within(look_at: str, tree: ast.Module, given: frozenset[int], part: Involve
     learner's.
     """
     mine = [function for function in functions(tree) if not _lines(function) <= given]
+    wrong = {name.rpartition(".")[2] for name in part.wrong}
+    mine = [function for function in mine if function.name in wrong] or mine
     kernels, launchers = ([f for f in mine if jitted(f) == inside] for inside in (True, False))
     launches = each(launch)(tree, outside(tree)) - _launches(tree, part.elsewhere)
     launchers = [f for f in launchers if _lines(f) & launches] or launchers

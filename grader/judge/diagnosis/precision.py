@@ -64,7 +64,7 @@ def imprecise(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | No
     Where 16 bits alone come out wrong, any case that is close tells: in others large terms may cancel.
     """
     nearest = trial
-    sixteen = all(other.case.dtype.itemsize == 2 for other in evidence.failed) and _sound(evidence)
+    sixteen = in_sixteen_bits(evidence)
     if sixteen:
         nearest = min(evidence.failed, key=lambda other: relative(other.findings[0]))
     error = relative(nearest.findings[0])
@@ -118,6 +118,7 @@ def relative(finding: Finding) -> float:
     return float(finding.facts.get("max_error", 1.0)) if finding.facts.get("relative", True) else 1.0
 
 
-def _sound(evidence: Evidence) -> bool:
-    """Whether enough cases in fp32 come out right to say that the formula does."""
-    return sum(other.case.dtype == torch.float32 for other in evidence.passed) >= FEW
+def in_sixteen_bits(evidence: Evidence) -> bool:
+    """Whether 16 bits alone come out wrong, and enough cases in fp32 right to say that the formula does."""
+    sound = sum(other.case.dtype == torch.float32 for other in evidence.passed) >= FEW
+    return sound and all(other.case.dtype.itemsize == 2 for other in evidence.failed)

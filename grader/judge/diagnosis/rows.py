@@ -6,9 +6,10 @@ import ast
 
 import torch
 
+from grader.judge.case.compare import gate
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis
-from grader.judge.diagnosis.fit import close, out_dtype
+from grader.judge.diagnosis.fit import FIT, close, out_dtype
 from grader.judge.diagnosis.launched import programs
 from grader.judge.diagnosis.reductions import scores
 from grader.judge.diagnosis.running import runs_along
@@ -17,10 +18,12 @@ from grader.judge.diagnosis.source import called, calls, keyword
 
 FEW = 4  # lines to look at
 ROUNDING = 1e-2  # a factor so close to 1 is none
+FAR = 10.0  # gates: nor one so close
+SMALL = 1e-3  # of the typical row: one that is smaller has no digits of its own
 
 
 def factors(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> torch.Tensor | None:
-    """One for each row that has one, 1 for others; None where they do not explain what is wrong."""
+    """One for each row that has one, 1 for others; None where they do not explain each row that is wrong."""
     if got.dim() < 2 or got.shape[-1] < 2:
         return None
     a, b = got.reshape(-1, got.shape[-1]), want.reshape(-1, want.shape[-1])
@@ -29,9 +32,12 @@ def factors(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> torch.Tensor
         return None
     a, b = a[usable], b[usable]
     factor = (a * b).sum(dim=1) / (b * b).sum(dim=1)
-    if not close(a, factor[:, None] * b, out_dtype(trial)) or bool((factor <= 0).any()):
+    fitted = factor[:, None] * b
+    if not close(a, fitted, out_dtype(trial)) or bool((factor <= 0).any()):
         return None
-    if bool(((factor - 1).abs() < ROUNDING).all()):
+    size = b.norm(dim=1)
+    left = (a - fitted).norm(dim=1) / size.clamp(min=SMALL * float(size.median()))
+    if bool((left > FIT * gate(out_dtype(trial))).any()) or not bool(_off(factor, trial).any()):
         return None
     every = torch.ones(len(usable), dtype=factor.dtype)
     every[usable] = factor
@@ -43,7 +49,7 @@ def is_rowwise_scaled(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> Di
     factor = factors(trial, got, want)
     if factor is None:
         return None
-    off = (factor - 1).abs() >= ROUNDING
+    off = _off(factor, trial)
     rows = "Each row is" if bool(off.all()) else "Some rows are"
     if float(factor.max()) <= 1.0 + ROUNDING:
         later = _later_rows(trial, off)
@@ -61,6 +67,11 @@ def is_rowwise_scaled(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> Di
         "elements out.",
         "what each row is divided by",
     )
+
+
+def _off(factor: torch.Tensor, trial: Trial) -> torch.Tensor:
+    """Which rows have a factor that no rounding explains."""
+    return (factor - 1).abs() >= max(ROUNDING, FAR * gate(out_dtype(trial)))
 
 
 def _later_rows(trial: Trial, off: torch.Tensor) -> Diagnosis | None:

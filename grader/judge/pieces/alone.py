@@ -49,17 +49,19 @@ def pieces(session: Session) -> list[dict[str, Any]]:
     if not files.fit():
         return []
     parts = [part for challenge in challenges for part in _of_one(session, challenge, files)]
-    session.evidence.right = _right(challenges, parts)
+    session.evidence.right, session.evidence.wrong = _told_apart(challenges, parts)
     return [asdict(part) for part in parts]
 
 
-def _right(challenges: Sequence[Challenge], parts: Sequence[Part]) -> frozenset[str]:
-    """Functions all of whose pieces are right, where those of another are wrong."""
+def _told_apart(
+    challenges: Sequence[Challenge], parts: Sequence[Part]
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Functions all of whose pieces are right, and those that have a wrong one; none where none is."""
     states: dict[str, set[str]] = {}
     for piece, part in zip((p for challenge in challenges for p in challenge.pieces), parts, strict=True):
         states.setdefault(piece.of, set()).add(part.state)
-    wrong = any("wrong" in found for found in states.values())
-    return frozenset(name for name, found in states.items() if wrong and found == {"right"})
+    wrong = frozenset(name for name, found in states.items() if "wrong" in found)
+    return frozenset(name for name, found in states.items() if wrong and found == {"right"}), wrong
 
 
 def _of_one(session: Session, challenge: Challenge, files: Files) -> list[Part]:

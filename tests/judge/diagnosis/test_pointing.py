@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from grader.judge.diagnosis.launched import Involved
 from grader.judge.diagnosis.pointing import pointed
 
 TOP = """import time
@@ -129,4 +130,4 @@ def test_of_many_lines_those_of_the_first_words_are_named() -> None:
 def test_what_is_right_with_our_code_around_it_is_none_to_look_at(
     right: set[str], look_at: str, where: str
 ) -> None:
-    assert pointed(look_at, HELPED, right=frozenset(right)) == where
+    assert pointed(look_at, HELPED, part=Involved(right=frozenset(right))) == where

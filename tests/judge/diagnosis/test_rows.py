@@ -71,3 +71,39 @@ def test_indices_have_no_factor() -> None:
     values = tried(Case(n=8), (torch.arange(1.0, 9),), lambda a: a, lambda a: 2 * a)
     assert "2 times" in told(values)
     assert "2 times" not in told(indices)
+
+
+def test_rows_of_which_one_is_off_otherwise_have_no_factors() -> None:
+    """One that is so small that the whole hardly shows it."""
+    by, size = torch.tensor([[0.8], [1.2], [0.9], [1.1]]), torch.tensor([[1.0], [1.0], [1.0], [2e-3]])
+
+    def trial(turned: int) -> Trial:
+        def given(a: torch.Tensor) -> torch.Tensor:
+            out = torch.softmax(a.float(), 1) * size * by
+            return torch.cat([out[:3], out[3:].roll(turned, 1)])
+
+        case, a = Case(rows=4, cols=50, dtype=torch.float16), torch.randn(4, 50).half()
+        return tried(case, (a,), lambda a: torch.softmax(a, 1) * size.to(a), given)
+
+    assert "factor" in told(trial(0))
+    assert "factor" not in told(trial(1))
+
+
+def test_factors_of_16_bits_alone_are_rounding() -> None:
+    """Scores that are rounded before exp(): where one of them counts alone, its row has a factor."""
+    spread = torch.tensor([[40.0, 0.0, 0.0], [43.1, 0.0, 0.0], [45.7, 0.0, 0.0]])
+
+    def weighed(scores: torch.Tensor) -> torch.Tensor:
+        return torch.exp(scores - spread.logsumexp(1)[:, None])
+
+    def trial(dtype: torch.dtype, rounded: bool) -> Trial:
+        values = torch.ones(3, 5, dtype=dtype)
+        kept = spread.bfloat16().float() if rounded else spread
+        case = Case(rows=3, cols=5, dtype=dtype, rounded=rounded)
+        return tried(case, (values,), lambda v: weighed(spread).to(v) @ v, lambda v: weighed(kept).to(v) @ v)
+
+    right, wrong = (
+        trial(dtype, rounded) for dtype, rounded in ((torch.float32, False), (torch.bfloat16, True))
+    )
+    assert "factor" in told(wrong)
+    assert "factor" not in told(right, right, right, wrong)
