@@ -23,14 +23,36 @@ SHORT = {
     torch.float8_e5m2: "fp8_e5m2",
 }
 EIGHT_BIT_FLOATS = (torch.float8_e4m3fn, torch.float8_e5m2)
-# What judge/case/draw.py knows how to draw.
-LAYOUTS = (
-    "contiguous", "offset", "sliced", "padded", "transposed", "columns", "strided", "expanded", "scalar",
-)  # fmt: skip
-VALUES = (
-    "normal", "heavy", "large", "constant", "ties", "spike", "integers", "bytes", "ramp", "rising",
-    "negative", "minus_inf", "some_minus_inf", "inf", "nan", "zeros",
-)  # fmt: skip
+# What judge/case/draw.py knows how to draw, and what a screen says of it.
+LAYOUTS = {
+    "contiguous": "packed, as torch makes it",
+    "offset": "packed, from 3 elements behind a 16-byte boundary on",
+    "sliced": "like wide[:, :n]: rows lie 5 elements further apart than they are long; a vector like x[3:]",
+    "padded": "like wide[:, :n]: rows lie 8 elements further apart than they are long",
+    "transposed": "like x.mT: columns lie close together, not rows; a vector like x[::2]",
+    "columns": "like wide[:, :m].mT: columns lie close together, 8 elements further apart than they are long",
+    "strided": "like x[..., ::2]: every second element",
+    "expanded": "the same memory all along the first axis: its stride is 0",
+    "scalar": "one element in memory: every stride is 0",
+}
+VALUES = {
+    "normal": "normal numbers",
+    "heavy": "some numbers many times as large as others",
+    "large": "numbers of some 10,000 in size",
+    "constant": "the same number everywhere",
+    "ties": "the largest number of a row stands there several times",
+    "spike": "the last number of a row is 50, far above the others",
+    "integers": "small whole numbers",
+    "bytes": "whole numbers from 0 to 255",
+    "ramp": "0, 1, 2, … up to 2047, and again",
+    "rising": "rows are sorted, the largest number last",
+    "negative": "no number is above -1",
+    "minus_inf": "some numbers are -inf, and the last row is nothing else",
+    "some_minus_inf": "some numbers are -inf",
+    "inf": "one number is Inf",
+    "nan": "one number is NaN",
+    "zeros": "0 everywhere",
+}
 HUGE_UPSTREAM = "contiguous", "transposed", "strided"  # that a walk knows how to lay out
 KNOWN = {"layout": LAYOUTS, "values": VALUES, "upstream": (*LAYOUTS, "first")}
 # What every case has.

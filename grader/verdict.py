@@ -29,7 +29,8 @@ class Check:
             worst element), `at` (that index, and of which result), `expected`, `got`, `off` (their distance),
             `max_error` and `allowed`, shares of the norm of `over` (norms where `relative` is False: 0 is
             right in all of it), `line` (of the learner's file), `traceback`, `fact` (what was compiled or
-            counted of its launches, on which `gpu`: see predict/gates.py).
+            counted of its launches, on which `gpu`: see predict/gates.py), `words` of the case's name with
+            what they mean.
     """
 
     name: str

@@ -11,7 +11,9 @@ from grader.formulas.dtypes import BRAIN, HALF
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor]:
-    """x; row i moves by (i + 1) times `shift`; `blank` columns are -inf, `first` and `last` the end ones."""
+    """x; row i moves by (i + 1) times `shift`; the first `blank` columns are -inf. Every row begins with the
+    number `first`; every row ends with the number `last`.
+    """
     x = draw(case.rows, case.cols)
     if "shift" in case:
         x += case.shift * torch.arange(1, case.rows + 1, dtype=x.dtype, device=x.device)[:, None]

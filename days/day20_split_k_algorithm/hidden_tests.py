@@ -12,6 +12,7 @@ from grader.formulas.matmul import flops, moved, operands
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor]:
     """a and b; `a_layout` … `b_values` make them unlike, `cancels` leaves the last 64 of k to decide.
 
+    With `overflows`, sums leave fp16 on the way and come back.
     Where an output row is one long sum, its terms have one sign: a sum near 0 has no digits to compare.
     """
     a, b = operands(case, draw)

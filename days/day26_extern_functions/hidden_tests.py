@@ -18,7 +18,8 @@ SCALES = {TINY: 1e-4, HUGE: 1e25}
 def inputs(case: Case, draw) -> tuple[torch.Tensor]:
     """A contiguous x of the case's shape, [n], [m, n], [b, m, n] or a single number.
 
-    TINY and HUGE are normal values times 1e-4 and 1e25; `near` -2.5, 1 + erf cancels.
+    TINY and HUGE are normal values times 1e-4 and 1e25; all x lie `near` that number: at -2.5, 1 + erf
+    cancels.
     """
     shape = shape_of(case, "b", "m", "n")
     if case.values in SCALES:

@@ -13,7 +13,13 @@ from .suspects import SUSPECTS
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, float, bool]:
-    """q, k, v, scale and causal; products of large values are exact."""
+    """q, k, v, scale and causal. Where `large`, q and k are small whole numbers, whose products are exact.
+
+    `gain` multiplies q and k. With `bshd` a token's heads lie together in memory, as [B, S, H, D] has
+    them; with `one_head` all heads of k and v are the same memory. `lookup` makes a dictionary of q and
+    k: each query is a key. `sink` makes an attention sink of the first key: its scores are so large, and
+    all others are 0.
+    """
     return *qkv(case, draw, whole=True), case.get("scale", case.D**-0.5), case.get("causal", False)
 
 

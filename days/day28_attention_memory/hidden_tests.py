@@ -14,7 +14,14 @@ from .suspects import OF_ATTENTION, OF_BYTES
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, float]:
-    """q, k, v and scale; `rising` sorts the keys: scores grow, or fall."""
+    """q, k, v and scale; `rising` sorts the keys: scores grow, or fall. Where `large` and `whole`, q and
+    k are small whole numbers, whose products are exact.
+
+    `gain` multiplies q and k. With `bshd` a token's heads lie together in memory, as [B, S, H, D] has
+    them; with `one_head` all heads of k and v are the same memory. `lookup` makes a dictionary of q and
+    k: each query is a key. `sink` makes an attention sink of the first key: its scores are so large, and
+    all others are 0.
+    """
     q, k, v = qkv(case, draw, whole="whole" in case)
     if "rising" in case:
         q.copy_(q.abs())

@@ -14,7 +14,7 @@ from .suspects import SUSPECTS
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, float]:
     """q, k, v and the scale, 1/√D unless given. With `swing` sums run far out, then most of the way back;
-    `gain` multiplies q and k.
+    `gain` multiplies q and k. With `bshd` a token's heads lie together in memory, as [B, S, H, D] has them.
     """
     q = projected(case, draw, "q", case.Sq)
     k, v = projected(case, draw, "k", case.Sk), projected(case, draw, "v", case.Sk)

@@ -29,7 +29,8 @@ def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor, float, bool]:
     """q, k, the scale (1/√D unless given), and whether causal.
 
     Where the case is CLIMBING the scores rise from key to key; with "minus_inf" those of the first `hidden`
-    keys are -inf for every query, and with `below` all others negative.
+    keys are -inf for every query, and with `below` all others negative. With `bshd` a token's heads lie
+    together in memory, as [B, S, H, D] has them.
     """
     q, k = tensor(case, draw, "q", case.Sq), tensor(case, draw, "k", case.Sk)
     if case.values == CLIMBING:

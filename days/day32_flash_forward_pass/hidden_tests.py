@@ -16,7 +16,8 @@ def inputs(case: Case, draw) -> tuple:
     """q, k, v, scale and causal.
 
     `lift` is added to every key, `rise` once more for each key that comes before it; with negative queries,
-    both make scores fall. `sink` makes an attention sink of the first key.
+    both make scores fall. `sink` makes an attention sink of the first key: its scores are so large, and all
+    others are 0. `order` says how q, k and v lie in memory: bshd as [B, S, H, D], bhsd_hbsd each of them so.
     """
     q = heads(case, draw, "q", case.H, case.Sq)
     k, v = (heads(case, draw, which, case.H, case.Sk) for which in ("k", "v"))

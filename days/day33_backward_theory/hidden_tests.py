@@ -15,16 +15,17 @@ from .suspects import OF_DELTA, OF_DSCORES
 
 
 def delta_inputs(case: Case, draw) -> tuple:
-    """o and do."""
+    """o and do; `order` says how they lie in memory: bshd as [B, S, H, D]."""
     return tuple(heads(case, draw, which, case.H, case.S) for which in ("o", "do"))
 
 
 def inputs(case: Case, draw) -> tuple:
     """q, k, v, do, lse, delta, scale and causal.
 
-    lse and delta are those of a forward pass over these keys and values; with `more_keys`, over others too,
-    as when keys are spread over several GPUs: then a row of one key has more than rounding errors to show.
-    With `rise`, keys fall from first to last by that much each: with negative queries the scores rise.
+    lse and delta are those of a forward pass over these keys and values, or with `more_keys` over others
+    too, as when keys are spread over several GPUs: then a row of one key has more than rounding errors to
+    show. `order` says how inputs lie in memory: bshd as [B, S, H, D]. With `rise`, keys fall from first
+    to last by that much each: with negative queries the scores rise.
     """
     q, do = (heads(case, draw, which, case.H, case.Sq) for which in ("q", "do"))
     k, v = (heads(case, draw, which, case.H, case.Sk) for which in ("k", "v"))

@@ -27,10 +27,11 @@ def forward(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: float, las
 def inputs(case: Case, draw) -> tuple:
     """q, k, v, o, lse, do, scale and causal.
 
-    o and lse are those of a forward pass over these keys and values; with `more_keys`, over others too, as
+    o and lse are those of a forward pass over these keys and values, or with `more_keys` over others too, as
     when keys are spread over several GPUs: then a row of one key has more than rounding errors to show.
     `lift` is added to every key, `rise` subtracted once for each key that comes before it: with negative
-    queries, the one makes all scores fall, the other makes them rise along the keys.
+    queries, the one makes all scores fall, the other makes them rise along the keys. `order` says how inputs
+    lie in memory: bshd as [B, S, H, D].
     """
     q, do, o = (heads(case, draw, which, case.H, case.Sq) for which in ("q", "do", "o"))
     k, v = (heads(case, draw, which, case.H, case.Sk) for which in ("k", "v"))

@@ -22,7 +22,9 @@ def at(Sq: int, Sk: int, D: int, causal: bool = False, Hq: int = 2, Hk: int = 1,
 
 
 def inputs(case: Case, draw) -> tuple:
-    """q, k, v, scale and causal; values times `gain`, if there is one."""
+    """q, k, v, scale and causal; values are multiplied by `gain`. `order` says how q, k and v lie in
+    memory: bshd as [B, S, H, D]. The gradient of `only` this one is asked for.
+    """
     q = heads(case, draw, "q", case.Hq, case.Sq)
     k, v = (heads(case, draw, which, case.Hk, case.Sk) for which in ("k", "v"))
     if "gain" in case:

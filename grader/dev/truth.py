@@ -99,7 +99,7 @@ def _numbers(sentence: str, check: Check, source: str) -> Iterator[str]:
         *map(float, sizes),
         *in_name,
         *_constants(source),
-        *_figures(check.cause),
+        *_figures({name: fact for name, fact in check.cause.items() if name != "words"}),
     }
     sentence = QUOTED.sub("", sentence)
     for told in NUMBER.findall(BOUND.sub("", DAY.sub("", LINE.sub("", sentence)))):

@@ -66,9 +66,10 @@ def drawn(case: Case, draw: Draw) -> tuple[Tensor, Tensor, Tensor, Tensor, float
     """q, both caches, `lengths` as they are spelt, and the scale; where `stale`, NaN lies behind each length.
 
     `order` says how the caches lie in memory, or, as in bshd_bhsd, how each of them does; `v_layout` and
-    `k_values` how one of them differs. `rise` is added to a key once for each key in front of it, `lift` to
-    all of them; with queries of one sign scores then climb, fall, or lie far from 0. The first `hidden` keys
-    have a score of -inf. `sink` makes an attention sink of the first key.
+    `k_values` how one of them differs. `rise` is added to a key once for each key in front of it, `lift`
+    to all of them; with queries of one sign scores then climb, fall, or lie far from 0. The first
+    `hidden` keys have a score of -inf. `sink` makes an attention sink of the first key: its scores are so
+    large, and all others are 0.
     """
     lengths = counts(case.lengths)
     beside = "offset" if case.layout == "offset" else "contiguous"

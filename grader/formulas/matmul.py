@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def operands(case: Case, draw: Draw) -> tuple[Tensor, Tensor]:
     """a[m, k] and b[k, n]; `a_layout`, `b_values` and the like make one of them differ from the case.
 
-    With `overflows`, as `overflow` has it.
+    With `overflows`, sums leave fp16 on the way and come back.
     """
     a, b = tensor(case, draw, "a", case.m, case.k), tensor(case, draw, "b", case.k, case.n)
     if "overflows" in case:
@@ -26,7 +26,9 @@ def operands(case: Case, draw: Draw) -> tuple[Tensor, Tensor]:
 
 
 def swinging(case: Case, draw: Draw) -> tuple[Tensor, Tensor]:
-    """The operands; with `swing`, every sum first runs far out and then most of the way back."""
+    """The operands; with `swing`, every sum first runs far out and then most of the way back. With
+    `overflows`, sums leave fp16 on the way and come back.
+    """
     if "swing" not in case:
         return operands(case, draw)
     a, b = (draw(*shape, values="negative") for shape in ((case.m, case.k), (case.k, case.n)))

@@ -12,6 +12,7 @@ import pytest
 
 from grader.challenge import Challenge, Speed
 from grader.judge import acceptance
+from grader.judge.case.words import meanings
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
 from grader.verdict import Check, Outcome
@@ -162,7 +163,7 @@ class Reporter:
         if isinstance(error, CheckFailed):
             if error.told and not self.session_.evidence.own:
                 self.session_.evidence.own = (item.name, error.told)
-            return error.outcome, error.cause
+            return error.outcome, {**error.cause, **_words(item)}
         assert raised is not None
         self.broken = str(raised.getrepr())
         return "failed", {"reason": "the grader failed here"}
@@ -180,6 +181,16 @@ class Reporter:
 
 def _group(name: str) -> str:
     return name.partition("[")[0]
+
+
+def _words(item: pytest.Item) -> dict[str, Any]:
+    """What the words in the name of a check's case mean."""
+    given: dict[str, Any] = item.callspec.params if hasattr(item, "callspec") else {}
+    for name, way in (("case", ""), ("walk", "walked"), ("staged", "staged")):
+        challenge, case = given.get(name, (None, None))
+        if case is not None and (found := meanings(challenge, case, way)):
+            return {"words": found}
+    return {}
 
 
 def bar_id(session: Session, challenge: Challenge, speed: Speed) -> str:

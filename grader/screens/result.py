@@ -170,7 +170,7 @@ def _cause(terminal: Terminal, check: Check, path: Path, diagnosis: str) -> bool
         facts.append((where, values + off))
     if "max_error" in cause:
         facts.append(("error", _error(cause)))
-    terminal.table(facts)
+    terminal.table([*facts, *_words(cause.get("words") or {})])
     if cause.get("line"):
         _line(terminal, path, int(cause["line"]), int(cause.get("column") or 0))
     frames = cause.get("traceback") or []
@@ -178,6 +178,14 @@ def _cause(terminal: Terminal, check: Check, path: Path, diagnosis: str) -> bool
     for frame in others[-TRACED:]:
         terminal.line((frame, "dim"), indent=4)
     return terminal.lines > before
+
+
+def _words(meanings: Mapping[str, str]) -> list[tuple[Part, Part]]:
+    """The words of the case's name that need it, with what they mean; those of one sentence together."""
+    words: dict[str, list[str]] = {}
+    for word, meaning in meanings.items():
+        words.setdefault(meaning, []).append(word)
+    return [((", ".join(named), "dim"), meaning) for meaning, named in words.items()]
 
 
 def _error(cause: Mapping[str, Any]) -> str:

@@ -57,6 +57,11 @@ def test_an_error_says_of_what_it_is_a_share(cause: dict[str, object], line: str
     assert result._error(cause) == line
 
 
+def test_words_of_one_meaning_stand_together() -> None:
+    rows = result._words({"lift": "added to keys", "sink": "the first key", "rise": "added to keys"})
+    assert rows == [(("lift, rise", "dim"), "added to keys"), (("sink", "dim"), "the first key")]
+
+
 def test_a_hunt_gives_its_bugs_away_where_no_hint_could_tell_of_it() -> None:
     kept, loose = shown(grading("hunt")), shown(grading("hunt", own=False))
     assert "What would give a bug away." not in kept

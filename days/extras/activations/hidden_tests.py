@@ -16,7 +16,10 @@ REVERSED = Own("reversed")  # the first dimension lies closest together, the las
 
 
 def inputs(case: Case, draw) -> tuple[Tensor]:
-    """x of none to four dimensions; TINY values are of some 1e-4, SMALL ones lie about 0.12 and -0.12."""
+    """x of none to four dimensions; TINY values are of some 1e-4, SMALL ones lie about 0.12 and -0.12.
+
+    Where `reversed`, the first dimension lies closest together in memory, and the last one furthest apart.
+    """
     shape = shape_of(case, "b", "c", "m", "n")
     if case.values == TINY:
         return (draw(*shape, values="normal").mul_(1e-4),)

@@ -16,7 +16,8 @@ BATCH_LAST = Own("batch_last")  # matrices interleaved element by element: their
 def inputs(case: Case, draw) -> tuple[Tensor, Tensor]:
     """a[g, m, k] and b[g, k, n]; `b_layout` and the like make one of them differ from the case.
 
-    With `overflows`, as `grader.formulas.matmul.overflow` has it, each product.
+    Where `batch_last`, matrices are interleaved element by element. With `overflows`, sums leave fp16 on
+    the way and come back.
     """
     a, b = _drawn(case, draw, "a", case.m, case.k), _drawn(case, draw, "b", case.k, case.n)
     if "overflows" in case:

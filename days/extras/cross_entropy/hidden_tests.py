@@ -15,7 +15,8 @@ from .suspects import SUSPECTS
 def inputs(case: Case, draw) -> tuple[Tensor, Tensor, int, float]:
     """logits, target, ignore_index, label_smoothing.
 
-    About `ignored` of the rows are; with `lost` their logits are NaN. The first target is the last class.
+    About `ignored` of the rows are ignored; with `lost` the logits of these are NaN. The first target is
+    the last class.
     """
     logits = draw(case.m, case.v)
     target = draw.integers(case.m, low=0, high=case.v)

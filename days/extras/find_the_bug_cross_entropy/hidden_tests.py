@@ -12,9 +12,11 @@ from grader.formulas.dtypes import BRAIN, HALF
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor, int]:
-    """logits, moved by `shift`, their first half by `lift`; target, `first` or later; ignore_index.
+    """logits, moved by `shift`, their first half by `lift`; targets are `first` or later; they lie before
+    `end`.
 
-    Every row whose number is a multiple of `ignored` is; with `lost`, its logits are NaN.
+    ignore_index is `ignore`. Every row whose number is a multiple of `ignored` is ignored; with `lost`, the
+    logits of ignored rows are NaN.
     """
     logits = draw(case.m, case.v)
     if "shift" in case:

@@ -18,8 +18,8 @@ from .suspects import SUSPECTS, Fused, parts, turned
 def inputs(case: Case, draw) -> tuple[Any, ...]:
     """qkv, cos, sin, num_heads, num_kv_heads, scale and causal; angles as RoFormer has them.
 
-    Numbers are halved, or multiplied by `gain`: with scores around 1/4 the rounding of q and k, which no
-    kernel is spared, stays below that of the weights.
+    There are `hk` key heads. Numbers are halved, or multiplied by `gain`: with scores around 1/4 the
+    rounding of q and k, which no kernel is spared, stays below that of the weights.
     """
     qkv = draw(case.b, case.s, (case.h + 2 * case.hk) * case.d)
     qkv *= case.get("gain", 0.5)

@@ -15,8 +15,9 @@ FAR = 1e-4  # no ratio lies so near to where clipping begins: there rounding wou
 def inputs(case: Case, draw) -> tuple:
     """logp, old_logp, ref_logp, rewards, mask, eps, beta.
 
-    A token counts unless its integer in [low, high) is 0. The second answer is `empty`; with `lost` tokens
-    that do not count hold NaN and Inf. Some ratios are 1.
+    The old policy is `apart` times as far from the new one. A token counts unless its integer in [low,
+    high) is 0. The second answer is `empty`; with `lost` tokens that do not count hold NaN and Inf. Some
+    ratios are 1.
     """
     b, eps = case.groups * case.g, case.get("eps", 0.2)
     logp, old, ref = (draw(b, case.s) for _ in range(3))

@@ -26,6 +26,11 @@ def inputs(case: Case, draw) -> tuple[Tensor, Tensor]:
     return x, y
 
 
+def beside_delta(case: Case, draw) -> tuple[Tensor, Tensor, float]:
+    """x, y and delta; with `equal` every third element of x and y is the same."""
+    return *inputs(case, draw), case.get("delta", 1.0)
+
+
 def wide(x: Tensor) -> Tensor:
     return x.to(torch.promote_types(x.dtype, torch.float32))
 
@@ -83,7 +88,7 @@ HUBER_ALONE = [
 
 of_huber = Challenge(
     entry="huber",
-    inputs=lambda case, draw: (*inputs(case, draw), case.get("delta", 1.0)),
+    inputs=beside_delta,
     reference=lambda x, y, delta: huber_loss(wide(x), wide(y), delta=delta),
     reduces=length,
     no_host_reads=True,

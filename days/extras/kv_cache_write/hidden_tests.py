@@ -16,8 +16,9 @@ HEADS = Own("heads")  # as [h, t, d]
 def inputs(case: Case, draw) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     """key, value, both caches and a slot for each token, in any order.
 
-    Every `skip`-th token has none, the first among them. `v_layout` and `v_values` say how value differs, and
-    `times` makes both so much larger.
+    Every `skip`-th token has no slot, the first among them. `v_layout` and `v_values` say how value
+    differs, and `times` makes key and value so much larger. As `qkv`, queries, keys and values of a token
+    lie side by side; as `heads`, the tokens of a head lie together.
     """
     key, value = (_drawn(case, draw, which) for which in "kv")
     if "times" in case:

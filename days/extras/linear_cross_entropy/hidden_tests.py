@@ -14,9 +14,10 @@ from .suspects import SUSPECTS
 
 
 def inputs(case: Case, draw) -> tuple[Tensor, Tensor, Tensor, int]:
-    """x, weight, target, ignore_index. About `ignored` of the rows are; the first target is the last class.
+    """x, weight, target, ignore_index. About `ignored` of the rows are ignored; the first target is the last
+    class.
 
-    `exact`ly represented logits, in 16 bits: multiples of 1/64, so that a loss does not depend on whether
+    Where `coarse`, logits are exact in 16 bits: multiples of 1/64, so that a loss does not depend on whether
     they were rounded. `rising` logits have their maximum in the last columns.
     """
     x, weight = draw(case.t, case.h), tensor(case, draw, "w", case.v, case.h)

@@ -15,7 +15,9 @@ LOWEST = Own("lowest")  # far below what stands for minus infinity in many a ker
 
 
 def inputs(case: Case, draw) -> tuple[Tensor, int]:
-    """router and k."""
+    """router and k. Where `signed_zeros`, logits are 0, -0 or -1; where `lowest`, they are some -1e37, and
+    finite.
+    """
     if case.values == SIGNED_ZEROS:
         router = draw(case.t, case.e, values="zeros")
         router.copy_(router.new_tensor([-1.0, -0.0, 0.0])[draw.integers(case.t, case.e, low=0, high=3)])

@@ -34,7 +34,8 @@ def inputs(case: Case, draw) -> tuple[Tensor, Tensor, int]:
 
 
 def bytes_inputs(case: Case, draw) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, int, int, int]:
-    """packed, codes, table, scales, offset, n, block and block2; no scale is above half the offset.
+    """packed, codes, table, scales, offset, n, block and block2; no scale is above half the offset, which is
+    `base` where the case has one.
 
     Exact ones make an absmax of 13 or 14 bits: with no level is their product near halfway between two
     numbers of fp16, so that it may be rounded to fp32 before.

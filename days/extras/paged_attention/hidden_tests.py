@@ -16,8 +16,10 @@ from .suspects import SUSPECTS, paged_attention
 def inputs(case: Case, draw) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, float]:
     """q, both caches, the table, lengths and the scale: `drawn`'s keys and values, laid into pages.
 
-    Pages are taken in any order, and `spare` of the cache are nobody's. Sequences have their first `common`
-    pages in common. Where `stale`, NaN lies wherever no key is.
+    Pages are taken in any order, and `spare` of the cache are nobody's. Sequences have their first
+    `common` pages in common. Where `stale`, NaN lies wherever no key is. `rise` is added to a key once
+    for each key in front of it, `lift` to all of them. The first `hidden` keys have a score of -inf.
+    `sink` makes an attention sink of the first key: its scores are so large, and all others are 0.
     """
     q, k, v, lengths, scale = drawn(case, draw)
     page_size, needs = case.page_size, [-(-n // case.page_size) for n in counts(case.lengths)]

@@ -17,7 +17,8 @@ BHSD = Own("bhsd")  # heads before tokens, as attention has them
 def inputs(case: Case, draw) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, bool]:
     """q, k, the tables of `p` positions, the positions of all tokens and whether pairs lie side by side.
 
-    Every angle is another one, and positions come in any order, some of them twice.
+    Where `bhsd`, heads lie before tokens in memory, as attention has them. Every angle is another one,
+    and positions come in any order, some of them twice.
     """
     q, k = (_drawn(case, draw, heads) for heads in (case.h, case.h_k))
     angles = draw(case.p, case.d // 2, dtype=torch.float32, layout="contiguous", values="normal") * 3

@@ -17,7 +17,7 @@ ZERO, OFFSET = 2850057, 178
 
 
 def inputs(case: Case, draw) -> tuple[Tensor, float, int]:
-    """logits, a temperature and a seed of 31 bits.
+    """logits, the temperature `t` and a seed of 31 bits.
 
     All rows are equal where the case has a `step` (each logit so much below the one before) or a `lead` (one
     column so far above the others), or says so. `shift` moves the logits; column `low` is at -60. All but the

@@ -16,7 +16,8 @@ from .suspects import SUSPECTS, costs
 def inputs(case: Case, draw) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
     """logits, target, weight and pos_weight; targets are yes or no where they are `hard`.
 
-    Logits are `scale` times as far from 0; with `right` the model is right about each, and so sure at least.
+    There is a weight where the case has `weight`, and a pos_weight where it has `pos`. Logits are `scale`
+    times as far from 0; with `right` the model is right about each, and so sure at least.
     """
     logits = draw(case.m, case.n)
     target = draw(case.m, case.n, values="normal").sigmoid_()
