@@ -260,8 +260,8 @@ mistakes = [
                 "tl.dot(q", "(tl.dot(q"
             )
         },
-        fails="correct or edges",  # by the draw, and what is told of a single large score is vague
-        says="",
+        fails="edges",
+        says="half precision is too low",
     ),
     Mistake(
         "the batch is found from the number of query blocks",

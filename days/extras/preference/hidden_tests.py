@@ -100,7 +100,7 @@ update = Challenge(
         Case(n=64, d=20),
         Case(n=80, d=20),
         Case(n=96, d=20),
-        Case(n=65, d=20),
+        Case(n=65, d=20, lr=60.0),  # so that w is mostly the step
         Case(n=131, d=65),
         Case(n=200, d=24),
         Case(n=5, d=127),

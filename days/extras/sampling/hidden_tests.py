@@ -70,7 +70,7 @@ CASES = [
     Case(m=12, v=9001, t=0.0),
     Case(m=2, v=40_000, t=0.0),
     Case(m=9, v=500, t=0.0, dtype=HALF),
-    Case(m=9, v=500, t=0.0, dtype=BRAIN),
+    Case(m=200, v=500, t=0.0, dtype=BRAIN),  # so coarse that the largest logit of some row comes twice
     Case(m=9, v=70, t=0.0, layout="sliced"),
     Case(m=9, v=70, t=0.0, layout="sliced", dtype=HALF),
     Case(m=9, v=70, t=0.0, layout="offset"),

@@ -102,13 +102,15 @@ def in_common(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
         errors = [
             relative(other.findings[0]) for other in evidence.failed if other.findings[0].kind == "values"
         ]
-        if _just(lambda case: case.dtype.itemsize == 2, evidence) or min(errors, default=1.0) <= CLOSE:
+        large = exponential and all(LARGE[0](other.case) for other in evidence.failed)  # exp() makes it gross
+        just = _just(lambda case: case.dtype.itemsize == 2, evidence)
+        if just or large or min(errors, default=1.0) <= CLOSE:
             shifted = subtracts_maximum(evidence.source) or "lse" in trial.names
             weighs = called(evidence.source, {"dot"}) and sums_exponentials(evidence.source)
             weighs = weighs and not evidence.several
             if weighs and not shifted:
                 return UNSHIFTED
-            gross = len(errors) == len(evidence.failed) and min(errors) > GROSS
+            gross = not large and len(errors) == len(evidence.failed) and min(errors) > GROSS
             return BY_DTYPE if gross and not kept_low(evidence.source) else _narrow(evidence.source)
     return None
 

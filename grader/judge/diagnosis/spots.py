@@ -162,6 +162,7 @@ IN_KERNELS: tuple[tuple[str, Where], ...] = (
     ("rescale", _operator(ast.Mult)),
     (r"\bexp\b|-inf|\+inf", call(*EXPONENTIALS)),
     ("maximum", call("max", "maximum")),
+    ("tl.atomic_add", call("atomic_add")),
     ("NaN", _data_meets("max", "min", "maximum", "minimum", "where")),
     (r"\bsums?\b|reduction|accumulator", call("sum", "dot", "reduce")),
     ("divi", _operator(ast.Div)),

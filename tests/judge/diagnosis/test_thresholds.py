@@ -136,3 +136,11 @@ def test_a_length_that_few_cases_part_is_no_threshold() -> None:
     others = (5, 32, 7, 64, 9, 16)  # of which a block might part as many as well
     lengths = zip((32, 33, 96, 100, 128, 200), others, strict=True)
     assert "Only multiples" not in told(*(summed(n, right=n % 32 == 0, k=k) for n, k in lengths))
+
+
+def test_a_gross_error_of_large_numbers_in_16_bits_is_rounding_before_exp() -> None:
+    right = [summed(n, right=True, values="large") for n in (5, 6, 70)]
+    plain = [summed(n, right=True, dtype=torch.float16) for n in (5, 6, 70)]
+    wrong = summed(90, right=False, off=0.3, values="large", dtype=torch.float16)
+    assert "half precision is too low" not in told(*right, *plain, wrong)
+    assert "half precision is too low" in told(*right, *plain, wrong, source="y = tl.exp(a)")

@@ -123,7 +123,7 @@ mistakes = [
             )
         },
         fails="correct",
-        says="",  # by the draw: up to which v it is right, or in what
+        says="lse: right in every case",
     ),
     Mistake(
         "the loss lacks the target",

@@ -115,7 +115,7 @@ mistakes = [
             TO_O: "if end > first:\n        " + TO_O,
         },
         fails="correct",
-        says="an empty part written",
+        says="made from memory that nobody wrote",
     ),
     Mistake(
         "an empty split has the maximum -inf",

@@ -37,7 +37,7 @@ mistakes = [
             )
         },
         fails="correct",
-        says="The result is a, copied",
+        says="copied: the input comes back unchanged",
     ),
     Mistake(
         "the chosen row stands in both results",
@@ -128,7 +128,7 @@ mistakes = [
         "the mean is over a program's rows",
         swap={"lr / max(n_rows, 1)": "lr / rows_each"},
         fails="correct",
-        says="",
+        says="a constant is another one",
     ),
     Mistake("w is replaced", swap={W: "rate * tl.sum(acc, axis=0)"}, fails="correct", says="replaces w"),
     Mistake("w moves downhill", swap={W: W.replace("+", "-")}, fails="correct", says="wrong way"),
@@ -145,7 +145,7 @@ mistakes = [
         "all programs store to the first row of partial sums",
         swap={STORE_PART: STORE_PART.replace("pid * n_cols + ", "")},
         fails="correct",
-        says="torch.empty left",
+        says="where no kernel wrote",
     ),
     Mistake(
         "w is a new tensor",
@@ -172,6 +172,6 @@ mistakes = [
             "select_kernel",
             "step_kernel",
         ),
-        so_far=" · not started: chosen, rejected, margin, w",
+        so_far="not started: chosen, rejected, margin, w",
     ),
 ]

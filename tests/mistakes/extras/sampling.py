@@ -160,7 +160,7 @@ mistakes = [
     Mistake(
         "the last of equal lanes",
         swap={WINNER: "winner = tl.max(tl.where(best == tl.max(best, axis=0), ids, 0), axis=0)"},
-        fails="correct or edges",
+        fails="correct",
         says="Of equal logits the first must win",
     ),
     Mistake(
