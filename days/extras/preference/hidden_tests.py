@@ -62,7 +62,7 @@ select = Challenge(
         Case(n=3, d=4099, exact=True),
         Case(n=2, d=20011, exact=True),
         Case(n=300, d=5, exact=True),
-        Case(n=60, d=9, r_values="integers", exact=True),
+        Case(n=500, d=9, r_values="integers", exact=True),  # 60 pairs have no tie once in 40 draws
         Case(n=20, d=33, dtype=HALF, exact=True),
         Case(n=20, d=33, dtype=BRAIN, exact=True),
         Case(n=9, d=70, layout="sliced", exact=True),
