@@ -73,6 +73,9 @@ class Bounds:
         home = next((r for r in self.regions if r.low <= low and high <= r.high), None)
         if home is not None and home.start <= low and high <= home.stop:
             return home
+        beside = next((r for r in self.regions if r.start <= low and high <= r.stop), None)
+        if beside is not None:  # another view of the same storage
+            return beside
         if home is not None:
             outside = (lanes < home.start) | (lanes + np.uint64(access.size) > home.stop)
             self._note(access, home, int(lanes.max()) if high > home.stop else low, int(outside.sum()))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from grader.interpreter.bounds import _where
+from grader.interpreter.bounds import Bounds, _where
 from grader.interpreter.regions import Region
+from grader.interpreter.watcher import Access
 
 
 @pytest.mark.parametrize(
@@ -19,3 +21,13 @@ from grader.interpreter.regions import Region
 )
 def test_a_place_is_told_from_the_tensor_that_is_nearest(address: int, words: str) -> None:
     assert _where(Region("y", 936, 1000, 1032, 1096), address, 4) == words
+
+
+def test_views_of_one_storage_are_told_apart_by_where_they_lie() -> None:
+    bounds = Bounds("kernel.py")
+    bounds.launch([Region("loss", 0, 0, 64, 128), Region("lse", 0, 64, 128, 128)])
+    access = Access("load", np.arange(64, 128, 4, dtype=np.uint64), np.ones(16, bool), np.dtype("float32"))
+    home = bounds.home(access)
+    assert home is not None
+    assert home.name == "lse"
+    assert bounds.report() == []
