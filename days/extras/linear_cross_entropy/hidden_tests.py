@@ -18,7 +18,8 @@ def inputs(case: Case, draw) -> tuple[Tensor, Tensor, Tensor, int]:
     class.
 
     Where `coarse`, logits are exact in 16 bits: multiples of 1/64, so that a loss does not depend on whether
-    they were rounded. `rising` logits have their maximum in the last columns.
+    they were rounded. `rising` logits have their maximum in the last columns; `first` is each weight of the
+    first class, whose logit lies that far above all others.
     """
     x, weight = draw(case.t, case.h), tensor(case, draw, "w", case.v, case.h)
     if "coarse" in case:
@@ -29,6 +30,9 @@ def inputs(case: Case, draw) -> tuple[Tensor, Tensor, Tensor, int]:
     if "rising" in case:
         x.abs_()
         weight.copy_(weight.sort(dim=0).values)
+    if "first" in case:
+        x.abs_()
+        weight[0] = case.first
     target = draw.integers(case.t, low=0, high=case.v)
     target[:1] = case.v - 1
     ignore_index = case.get("ignore_index", -100)
@@ -78,7 +82,9 @@ CASES = [
     Case(t=16, h=24, v=130, dtype=HALF, coarse=True, ignored=0.2),
     Case(t=16, h=24, v=130, dtype=BRAIN, coarse=True, ignored=0.2),
     Case(t=5, h=30, v=500, dtype=BRAIN, coarse=True),
+    Case(t=5, h=30, v=3000, dtype=BRAIN, coarse=True),
     Case(t=5, h=16, v=300, rising=True),
+    Case(t=5, h=16, v=300, first=10.0),
     Case(t=9, h=24, v=70, layout="offset", ignored=0.2),
     Case(t=9, h=24, v=70, layout="offset", dtype=BRAIN, coarse=True),
     Case(t=9, h=16, v=130, values="heavy", w_values="normal"),

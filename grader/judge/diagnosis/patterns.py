@@ -87,8 +87,11 @@ def is_row_zero(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> tuple[st
     if close(got, first, out_dtype(trial)) and not close(want, want[:1].expand_as(want), out_dtype(trial)):
         if got.dim() > 2:
             sentence = "The result is the same all along its first axis: its parts come of the same inputs."
-        else:
+        elif any(close(got[0], row, out_dtype(trial)) for row in want):
             sentence = "Every row of the result is the same: each program works on the same row."
+        else:
+            sentence = "Every row of the result is the same, and right for none."
+            return sentence, "what makes one row unlike another"
         return sentence, "tl.program_id in the offsets"
     return None
 

@@ -66,13 +66,21 @@ def made(source: str, line: int) -> str:
 
 
 def masked_lanes_hold_infinity(source: str) -> bool:
-    """Whether some load or tl.where gives Inf of either sign to the lanes that its mask leaves out.
+    """Whether some load or tl.where gives Inf of either sign to the lanes that its mask leaves out."""
+    return bool(_infinities(source))
 
-    It may have a name: NEG_INF.
-    """
+
+def masked_lanes_hold_positive_infinity(source: str) -> bool:
+    """The same for +Inf alone."""
+    return any("-" not in text and "neg" not in text for text in _infinities(source))
+
+
+def _infinities(source: str) -> list[str]:
+    """What such lanes are given; it may have a name: NEG_INF."""
     others = [keyword(call, "other") for name, call in calls(source) if name == "load"]
     others += [arg for name, call in calls(source) if name == "where" for arg in call.args[1:]]
-    return any(other is not None and "inf" in ast.unparse(other).lower() for other in others)
+    texts = (ast.unparse(other).lower() for other in others if other is not None)
+    return [text for text in texts if "inf" in text]
 
 
 def takes_maximum(source: str) -> bool:

@@ -26,6 +26,7 @@ from grader.judge.diagnosis.source import (
     adds_to_garbage,
     called,
     masked_lanes_hold_infinity,
+    masked_lanes_hold_positive_infinity,
     takes_maximum,
 )
 
@@ -184,7 +185,10 @@ def _plain(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
         return None
     if trial.case.dtype == torch.float16 and not idle and not exponential:
         return FP16_ENDS
-    if takes_maximum(evidence.source) and finding.facts["got"] > 0 and sums_weights_alone(evidence.source):
+    # Of lanes at -Inf exp() is 0, and their sums are no +Inf.
+    by_exp = exponential and not masked_lanes_hold_positive_infinity(evidence.source)
+    by_exp = by_exp or sums_weights_alone(evidence.source)
+    if takes_maximum(evidence.source) and finding.facts["got"] > 0 and by_exp:
         return (
             "Inf comes out of finite numbers: exp() of a large one is Inf. Is the maximum of the very "
             "numbers that exp() is given subtracted from them first?",

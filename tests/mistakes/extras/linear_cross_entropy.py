@@ -69,6 +69,18 @@ mistakes = [
         says="is right",
     ),
     Mistake(
+        "a chunk's maximum takes the place of the one before",
+        swap={"m_new = tl.maximum(m_i, tl.max(x, axis=0))": "m_new = tl.max(x, axis=0)"},
+        fails="correct",
+        says="exp() of a large one is Inf",
+    ),
+    Mistake(
+        "dx is added up in its own dtype",
+        swap={"torch.zeros(x.shape, dtype=torch.float32, device=x.device)": "torch.zeros_like(x)"},
+        fails="correct",
+        says="half precision is too low",
+    ),
+    Mistake(
         "the target is looked for in every chunk alike",
         swap={"at = target - first": "at = target"},
         fails="correct",

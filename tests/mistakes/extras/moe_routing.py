@@ -42,6 +42,15 @@ WIDE = "inside = tl.reshape(inside, (STEPS, BLOCK_T, LANES))\n"
 
 mistakes = [
     Mistake(
+        "a winner is put at -3e38, which is not below every logit",
+        swap={
+            TAKEN: TAKEN.replace('-float("inf")', "-3e38"),
+            CHOSEN: CHOSEN.replace('-float("inf")', "-3e38"),
+        },
+        fails="edges",
+        says="the same",
+    ),
+    Mistake(
         "the weights are shares of all experts",
         swap={
             WIDE: WIDE
