@@ -90,7 +90,7 @@ def _within(look_at: str, tree: ast.Module, given: frozenset[int], part: Involve
     kernels, launchers = ([f for f in mine if jitted(f) == inside] for inside in (True, False))
     launches = each(launch)(tree, outside(tree)) - _launches(tree, part.elsewhere)
     launchers = [f for f in launchers if _lines(f) & launches] or launchers
-    places = launchers if _of_launcher(look_at) or not kernels else kernels
+    places = launchers or kernels if _of_launcher(look_at) or not kernels else kernels
     if len(places) > MOST_PLACES:  # less the functions that others of them call
         called = {last(n.func) for f in places for n in ast.walk(f) if isinstance(n, ast.Call)}
         places = [f for f in places if f.name not in called]

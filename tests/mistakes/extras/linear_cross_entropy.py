@@ -90,7 +90,7 @@ mistakes = [
         "the gradient forgets where its chunk begins",
         swap={GRAD: GRAD.replace("cols + first", "cols")},
         fails="correct",
-        says="lacks the target",
+        says="Right up to v",
     ),
     Mistake(
         "the gradient is softmax alone", swap={GRAD: "p * scale"}, fails="correct", says="lacks the target"

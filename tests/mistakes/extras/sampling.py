@@ -54,7 +54,7 @@ mistakes = [
         "noise scaled by 1 / T",
         swap={SCORE: SCORE.replace("temperature *", "1 / tl.maximum(temperature, 1e-10) *")},
         fails="correct",
-        says="The temperature goes the wrong way",
+        says="is right",
     ),
     Mistake(
         "logits over T, and noise times T",
