@@ -117,6 +117,12 @@ class Turns:
                 self.run([one], times)
                 times[COPY] = kept
 
+    def once(self, one: Contender) -> None:
+        """Call it, on copies of the arguments: it is compiled then."""
+        function = one.make(self.arguments)
+        part, handed = self._timed(function, _fresh(self.arguments), self.writes if one.in_place else ())
+        part(*handed)
+
     def _ready(self, one: Contender, times: Times) -> Stopwatch | None:
         """Its stopwatch, warm; None where it cannot be timed, and `times` says why."""
         self.trying(one.name)

@@ -126,7 +126,8 @@ a_record = click.argument("file", type=click.Path(path_type=Path))
 @dev.command(epilog=examples("track dev measured h200.jsonl", "track dev measured h200.jsonl 13 rope"))
 @a_record
 @click.argument("days", nargs=-1)
-def measured(file: Path, days: tuple[str, ...]) -> None:
+@click.option("--jobs", type=click.IntRange(min=1), default=1, help="Compile for so many days at once first.")
+def measured(file: Path, days: tuple[str, ...], jobs: int) -> None:
     """Time every planted kernel and its peers on this machine's GPU, into FILE.
 
     Repeated, it goes on where it was stopped. `track dev predicted --measured FILE`, `table` and `bars` read
@@ -136,7 +137,7 @@ def measured(file: Path, days: tuple[str, ...]) -> None:
 
     screen = Terminal(sys.stdout)
     chosen = [catalog.find(one) for one in days] or list(catalog.course())
-    for problem in measuring.run(file, chosen):
+    for problem in measuring.run(file, chosen, jobs):
         screen.line(("!! ", "red"), problem)
     screen.next(f"track dev bars {file}", "holds the bars against it")
 
