@@ -12,11 +12,9 @@ from grader.formulas.dtypes import BRAIN, HALF
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor, int]:
-    """logits, moved by `shift`, their first half by `lift`; targets are `first` or later; they lie before
-    `end`.
+    """logits, moved by `shift`, their first half by `lift`; targets from `first` on, before `end`.
 
-    ignore_index is `ignore`. Every row whose number is a multiple of `ignored` is ignored; with `lost`, the
-    logits of ignored rows are NaN.
+    ignore_index is `ignore`. Rows whose number `ignored` divides are ignored; with `lost` they hold NaN.
     """
     logits = draw(case.m, case.v)
     if "shift" in case:

@@ -14,9 +14,7 @@ GRID = Own("grid")  # levels, and the two edges beside 0, which alone are number
 
 
 def inputs(case: Case, draw) -> tuple[Tensor, int]:
-    """x and block; each block is 1/4 to 4 times as large, and with `hole` one is 0. Where `grid`, x are
-    levels, and the two edges beside 0, by powers of two.
-    """
+    """x and block, each 1/4 to 4 times as large, with `hole` one 0; where `grid`, levels and two edges."""
     if case.values == GRID:
         x = draw(case.n, values="zeros")
         chosen = torch.cat((levels(x), edges(x)[6:8]))

@@ -34,8 +34,7 @@ def inputs(case: Case, draw) -> tuple[Tensor, Tensor, int]:
 
 
 def bytes_inputs(case: Case, draw) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, int, int, int]:
-    """packed, codes, table, scales, offset, n, block and block2; no scale is above half the offset, which is
-    `base` where the case has one.
+    """packed, codes, table, scales, offset (`base`), n, block and block2; no scale is above half the offset.
 
     Exact ones make an absmax of 13 or 14 bits: with no level is their product near halfway between two
     numbers of fp16, so that it may be rounded to fp32 before.
