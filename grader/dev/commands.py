@@ -133,11 +133,14 @@ def measured(file: Path, days: tuple[str, ...], jobs: int) -> None:
     Repeated, it goes on where it was stopped. `track dev predicted --measured FILE`, `table` and `bars` read
     the file on any machine.
     """
+    from grader.dev import compiling
     from grader.dev import measured as measuring
 
     screen = Terminal(sys.stdout)
     chosen = [catalog.find(one) for one in days] or list(catalog.course())
-    for problem in measuring.run(file, chosen, jobs):
+    if jobs > 1:
+        compiling.ahead(chosen, jobs)
+    for problem in measuring.run(file, chosen):
         screen.line(("!! ", "red"), problem)
     screen.next(f"track dev bars {file}", "holds the bars against it")
 

@@ -16,10 +16,17 @@ from pathlib import Path
 
 from grader import catalog
 from grader.catalog import Day
+from grader.dev.measured import planted_files
+from grader.engine.grade import choose_device
 
 
 def ahead(days: Sequence[Day], jobs: int) -> None:
-    """Compile for so many days at once; what cannot be compiled is told when it is timed."""
+    """Compile for so many days at once; what cannot be compiled is told when it is timed.
+
+    Raises:
+        CannotGrade: there is no GPU.
+    """
+    choose_device("gpu")
     environment = os.environ | {"TORCHINDUCTOR_COMPILE_THREADS": "1"}
 
     def compile_one(day: Day) -> None:
@@ -39,7 +46,6 @@ def main(day: Day) -> None:
     from grader.bench.main import stops
     from grader.bench.sweep import OWN, Wanted
     from grader.bench.turns import Turns
-    from grader.dev.measured import planted_files
     from grader.timing.stopwatch import own_stream
 
     with tempfile.TemporaryDirectory() as folder, own_stream():

@@ -17,7 +17,7 @@ from grader.bench.conduct import Bench, Wish
 from grader.bench.results import Kept, Result, digest
 from grader.bench.sweep import OWN
 from grader.catalog import Day
-from grader.dev import compiling, planted
+from grader.dev import planted
 from grader.engine.grade import choose_device
 from grader.errors import TrackError
 from grader.screens import Terminal
@@ -79,18 +79,13 @@ def planted_files(day: Day, folder: Path) -> dict[str, str]:
     return found
 
 
-def run(file: Path, days: Sequence[Day], jobs: int) -> Iterator[str]:
+def run(file: Path, days: Sequence[Day]) -> Iterator[str]:
     """Measures what the file does not have yet; what could not be timed, a line each.
-
-    Args:
-        jobs: for so many days at once kernels are compiled before anything is timed; for none if it is 1.
 
     Raises:
         CannotGrade: there is no GPU that could be timed.
     """
     choose_device("gpu")
-    if jobs > 1:
-        compiling.ahead(days, jobs)
     live = Live(Terminal(sys.stderr))
     with tempfile.TemporaryDirectory() as folder, live:
         wish = Wish({day.key: planted_files(day, Path(folder)) for day in days}, sizes=OWN)

@@ -14,6 +14,7 @@ from grader.answers import Failed
 from grader.judge.case.attempt import again, untried
 from grader.judge.case.link import RunnerLost, ask_to_load
 from grader.judge.case.trial import Trial
+from grader.judge.checks.correct import VALUES
 from grader.judge.session import Session
 from grader.verdict import Check
 
@@ -40,8 +41,8 @@ def look(session: Session, check: Check | None) -> dict[str, Any]:
         if isinstance(ask_to_load(runner, request), Failed):
             return {}
         seen = again(runner, first.on_cpu(), request)
-        if seen.passed:
-            session.evidence.right_interpreted = True
+        if seen.passed:  # what an earlier call left, say, is no GPU's doing
+            session.evidence.right_interpreted = any(one.kind in VALUES for one in first.findings[:1])
             return {}
         session.evidence.see(first, seen)
         for trial in session.evidence.failed[1:FEW]:
