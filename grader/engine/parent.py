@@ -97,7 +97,6 @@ class Parent:
                     return self._leave()
 
     def _fork_judge(self, request: Request) -> None:
-        _import_autograd(request)
         events, events_theirs = socket.socketpair()
         parent, parent_theirs = socket.socketpair()
         pid = os.fork()
@@ -173,12 +172,6 @@ class Sibling:
         self.control.send({})
         header, _ = self.control.receive()
         return int(header["pid"]), self.control.descriptors(2)
-
-
-def _import_autograd(request: Request) -> None:
-    """torch.autograd.grad imports sympy at its first call, 0.4 s: a differentiable day pays it once, here."""
-    if "Gradients(" in request.hidden_tests.read_text(encoding="utf-8"):
-        import torch.fx.experimental.symbolic_shapes  # noqa: F401
 
 
 def _exit_code(pid: int) -> int | None:

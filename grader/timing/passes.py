@@ -7,6 +7,9 @@ from typing import Any, Literal
 
 import torch
 
+# torch.autograd.grad compares shapes by torch.fx, whose first import brings sympy: 0.4 s, 2 s from a slow disk.
+from torch.autograd.graph import _engine_run_backward
+
 Part = Literal["forward", "backward", "both"]
 Timed = tuple[Callable[..., Any], list[Any]]
 
@@ -75,7 +78,9 @@ def gradients(
     if not used:
         return ()
     outputs, grads = zip(*used, strict=True)
-    return torch.autograd.grad(outputs, wanted, grads, retain_graph=True, allow_unused=True)
+    if any(out.shape != grad.shape for out, grad in used):  # which the engine alone would add up
+        return torch.autograd.grad(outputs, wanted, grads, retain_graph=True, allow_unused=True)
+    return _engine_run_backward(outputs, grads, True, False, tuple(wanted), True, accumulate_grad=False)
 
 
 def as_list(result: Any) -> list[Any]:
