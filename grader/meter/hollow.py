@@ -16,6 +16,7 @@ from grader.memory import span
 from grader.operators import EMPTY, FILLED, VIEWS, WHOLE_FILLS, Watch, body, tensors_in
 
 LARGE = 1 << 18  # elements, from which on contents do not matter
+REDUCTIONS = ("all", "amax", "amin", "any", "logsumexp", "mean", "sum")
 PRODUCTS = ("mm", "bmm", "addmm", "baddbmm")  # the last two tensors are multiplied
 _NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # Linux does not count it as memory before it is touched
 
@@ -119,19 +120,43 @@ def _foreseen(func: Any, args: Any, kwargs: Any) -> torch.Tensor | None:
         fits = one.dtype == other.dtype and one.dim() == other.dim()
         if fits and one.shape[:-2] == other.shape[:-2] and one.shape[-1] == other.shape[-2]:
             return one.new_empty(*one.shape[:-1], other.shape[-1], device="meta")
-    if not all(tensor.is_contiguous() for tensor in given):
+    if name in REDUCTIONS:
+        return _reduced(func, args, kwargs)
+    alike = all(t.shape == given[0].shape and t.stride() == given[0].stride() for t in given)
+    if not alike and not all(tensor.is_contiguous() for tensor in given):
         return None
     if name in ("tril", "triu"):
         return given[0].new_empty(given[0].shape, device="meta")
-    if name == "logsumexp" and given[0].is_floating_point():
-        return given[0].new_empty(given[0].shape, device="meta").sum(*args[1:], **kwargs)
     if torch.Tag.pointwise not in func.tags or func._schema.is_mutable or "device" in kwargs:
         return None
     if torch.Tag.nondeterministic_seeded in func.tags:
         return None
-    small = func(*map(_one, args), **{key: _one(value) for key, value in kwargs.items()})
-    shape = np.broadcast_shapes(*(tensor.shape for tensor in given))
-    return small.new_empty(shape, device="meta") if isinstance(small, torch.Tensor) else None
+    small = _on_one(func, args, kwargs)
+    if not isinstance(small, torch.Tensor):
+        return None
+    if alike:
+        kept = kwargs.get("memory_format") or torch.preserve_format
+        return torch.empty_like(given[0], dtype=small.dtype, device="meta", memory_format=kept)
+    return small.new_empty(np.broadcast_shapes(*(tensor.shape for tensor in given)), device="meta")
+
+
+def _reduced(func: Any, args: Any, kwargs: Any) -> torch.Tensor:
+    """What a reduction leaves of its first argument, contiguous."""
+    whole = args[0]
+    small = _on_one(func, args, kwargs)
+    named = dict(zip((argument.name for argument in func._schema.arguments), args, strict=False)) | kwargs
+    over = named.get("dim")
+    over = [over] if isinstance(over, int) else over or range(whole.dim())
+    gone = {dim % whole.dim() for dim in over}
+    kept = [1 if dim in gone else size for dim, size in enumerate(whole.shape)]
+    if small.dim() < whole.dim():
+        kept = [size for dim, size in enumerate(kept) if dim not in gone]
+    return small.new_empty(kept, device="meta")
+
+
+def _on_one(func: Any, args: Any, kwargs: Any) -> Any:
+    """What `func` gives where each tensor has one element: dtype and dimensions are right."""
+    return func(*map(_one, args), **{key: _one(value) for key, value in kwargs.items()})
 
 
 def _one(value: Any) -> Any:
