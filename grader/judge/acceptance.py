@@ -88,6 +88,7 @@ def question(session: Session, challenge: Challenge, case: Case) -> Question:
     of = gradient_positions(challenge, arguments)
     asked: dict[str, Any] = {
         "do": "survey",
+        "configs": 0,
         "entry": challenge.entry,
         "arguments": specs,
         "upstream": [],

@@ -12,7 +12,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooLate
 from dataclasses import asdict
@@ -30,7 +30,7 @@ from grader.judge.case.trial import draw_upstream
 from grader.judge.failures import NotMeasured
 from grader.judge.session import Session
 from grader.judge.speed.builds import builder
-from grader.judge.speed.fullsize import hollow_inputs, hollow_specs
+from grader.judge.speed.fullsize import HollowDraw, hollow_inputs, hollow_specs
 from grader.measurements import Accepted, Surveyed
 from grader.meter.hollow import LARGE, Hollow
 from grader.spans import note, span
@@ -39,7 +39,8 @@ MOST = 16  # builders; each takes some 100 MB beside what all share
 PATIENCE = 60.0  # seconds for a call, and for a kernel
 WAITED = 30.0  # seconds that a case waits in all: what its runner may take comes on top, within main.BUSY
 
-Call = tuple[Challenge, Case, str]  # and the part of it that is timed
+Other = Callable[..., tuple[Any, ...]]  # of a relation: the arguments of its second call, from the first
+Call = tuple[Challenge, Case, str, Other | None]  # and the part of it that is timed
 Compilations = list[Future[None]]
 
 
@@ -53,7 +54,8 @@ class Ahead:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.gpu: dict[str, Any] = {}
-        self.compiling = ThreadPoolExecutor(min(MOST, len(os.sched_getaffinity(0))))
+        self.cores = len(os.sched_getaffinity(0))
+        self.compiling = ThreadPoolExecutor(min(MOST, self.cores))
         self.builders: SimpleQueue[Runner] = SimpleQueue()
         self.compiled: dict[str, Future[None]] = {}  # by recipe
         self.order: list[str] = []  # in which kernels are launched for the first time
@@ -73,7 +75,7 @@ class Ahead:
 
     def finish(self) -> None:
         """Wait for all that is begun, and end the builders: what comes now is timed."""
-        for challenge, case, _ in self.calls:
+        for challenge, case, *_ in self.calls:
             self.wait(challenge, case)
         self.compiling.shutdown(wait=False, cancel_futures=True)
         with contextlib.suppress(Empty):
@@ -88,12 +90,10 @@ class Ahead:
             scout = Runner(self.session.parent, "scout")
             self.gpu = asdict(datasheets.present(self.session.gpu.result()))
             ask_to_load(scout, self.session.request, gpu=self.gpu)
-            for challenge, case, part in self.calls:
-                blobs: list[memoryview] = []
-                asked = _question(challenge, case, part, self.session.request.seed, blobs)
-                with span("survey"):
-                    report, _ = scout.ask({**asked, "gpu": self.gpu}, Surveyed, blobs, timeout=PATIENCE)
-                recipes = [] if isinstance(report, Failed) else report.recipes
+            for challenge, case, part, other in self.calls:
+                recipes = self._surveyed(scout, challenge, case, part)
+                if other is not None:
+                    recipes += self._surveyed(scout, challenge, case, part, other)
                 self._answer(_name(challenge, case), [self._begun(recipe) for recipe in recipes])
         except Exception:  # of a learner's file that a runner tells of, or a lost scout
             return
@@ -102,6 +102,17 @@ class Ahead:
                 scout.close()
             for name in self.surveyed:
                 self._answer(name, [])
+
+    def _surveyed(
+        self, scout: Runner, challenge: Challenge, case: Case, part: str, other: Other = lambda *same: same
+    ) -> list[dict[str, Any]]:
+        """What one call launches, as recipes."""
+        blobs: list[memoryview] = []
+        asked = _question(challenge, case, part, other, self.session.request.seed, blobs)
+        asked |= {"gpu": self.gpu, "configs": self.cores // 2}
+        with span("survey"):
+            report, _ = scout.ask(asked, Surveyed, blobs, timeout=PATIENCE)
+        return [] if isinstance(report, Failed) else report.recipes
 
     def _answer(self, name: str, compilations: Compilations) -> None:
         if not self.surveyed[name].done():
@@ -145,14 +156,14 @@ def _calls(session: Session) -> Iterator[Call]:
     """All that the checks will call, in their order."""
     for challenge, case in session.asked.cases("correct") + session.asked.cases("edges"):
         if not challenge.probe:  # which is launched by a kernel of ours
-            yield challenge, case, "both"
+            yield challenge, case, "both", None
     for challenge, relation in session.asked.relations():
-        yield challenge, relation.case, "both"
+        yield challenge, relation.case, "both", relation.other
     for challenge in session.challenges if session.timed else []:
         if challenge.memory:
-            yield challenge, challenge.memory.case, challenge.memory.part
+            yield challenge, challenge.memory.case, challenge.memory.part, None
         for speed in challenge.speeds:
-            yield challenge, speed.case, speed.part
+            yield challenge, speed.case, speed.part, None
 
 
 def _name(challenge: Challenge, case: Case) -> str:
@@ -160,9 +171,9 @@ def _name(challenge: Challenge, case: Case) -> str:
 
 
 def _question(
-    challenge: Challenge, case: Case, part: str, seed: int, blobs: list[memoryview]
+    challenge: Challenge, case: Case, part: str, other: Other, seed: int, blobs: list[memoryview]
 ) -> dict[str, Any]:
-    arguments, specs = hollow_inputs(challenge, case, seed, blobs)
+    arguments, specs = hollow_inputs(challenge, case, seed, blobs, other)
     of = gradient_positions(challenge, arguments) if part != "forward" else []
     upstream = _upstream(challenge, case, arguments, seed) if of else ()
     question = {"do": "survey", "entry": challenge.entry, "arguments": specs, "of": of}
@@ -170,11 +181,12 @@ def _question(
 
 
 def _upstream(challenge: Challenge, case: Case, arguments: tuple[Any, ...], seed: int) -> tuple[Any, ...]:
-    """Gradients as the case lays them out; none for large ones, which are contiguous."""
-    if any(isinstance(value, torch.Tensor) and value.numel() >= LARGE for value in arguments):
+    """Gradients as the case lays them out; none for large contiguous ones, which need no reference."""
+    large = any(isinstance(value, torch.Tensor) and value.numel() >= LARGE for value in arguments)
+    if large and case.upstream == "contiguous":
         return ()
     with Hollow(lambda *_: None):
         outputs = values_of(challenge, arguments)
     dtypes = result_dtypes(challenge.returns, outputs)
     shaped = [out.to(dtype) if dtype else out for out, dtype in zip(outputs, dtypes, strict=True)]
-    return draw_upstream(case, tuple(shaped), seed, "cpu", len(challenge.writes))
+    return draw_upstream(case, tuple(shaped), seed, "cpu", len(challenge.writes), HollowDraw)

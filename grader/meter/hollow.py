@@ -143,7 +143,7 @@ def _foreseen(func: Any, args: Any, kwargs: Any) -> torch.Tensor | None:
 def _reduced(func: Any, args: Any, kwargs: Any) -> torch.Tensor:
     """What a reduction leaves of its first argument, contiguous."""
     whole = args[0]
-    small = _on_one(func, args, kwargs)
+    small: torch.Tensor = _on_one(func, args, kwargs)
     named = dict(zip((argument.name for argument in func._schema.arguments), args, strict=False)) | kwargs
     over = named.get("dim")
     over = [over] if isinstance(over, int) else over or range(whole.dim())

@@ -34,7 +34,7 @@ def survey(module: Any, header: dict[str, Any], blobs: list[bytearray]) -> Surve
     arguments = unpack_arguments(header["arguments"], blobs, "cpu")
     upstream = unpack_arguments(header["upstream"], blobs, "cpu")
     leaves = [arguments[position].requires_grad_() for position in header["of"]]
-    with _handed_to(seen.note), seen.tuned(), pretended(Gpu(**header["gpu"])), Hollow(lambda *_: None):
+    with _handed_to(seen.note), seen.tuned(header["configs"]), pretended(Gpu(**header["gpu"])), Hollow(lambda *_: None):
         try:
             result = getattr(module, header["entry"])(*arguments)
             if leaves:
@@ -64,12 +64,19 @@ class Launches:
         self.recipes.append({**recipe.specialised(kernel, made, but), "tuned": self.tuning > 0})
 
     @contextlib.contextmanager
-    def tuned(self) -> Iterator[None]:
-        """While the block runs, the configs of an autotuner are told from a launcher's own choices."""
+    def tuned(self, most: int = 0) -> Iterator[None]:
+        """While the block runs, the configs of an autotuner are told from a launcher's own choices.
+
+        Args:
+            most: up to so many are all tried at every call: the one that a GPU chose for a key is launched
+                again where other strides need another compilation.
+        """
         stock = Autotuner.run
 
         def run(tuner: Any, *args: Any, **options: Any) -> Any:
             self.tuning += 1
+            if len(tuner.configs) <= most:
+                tuner.cache.clear()
             try:
                 return stock(tuner, *args, **options)
             finally:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import torch
 
-# torch.autograd.grad compares shapes by torch.fx, whose first import brings sympy: 0.4 s, 2 s from a slow disk.
+# torch.autograd.grad compares shapes by torch.fx, whose first import takes 0.4 s, and 2 s from a slow disk.
 from torch.autograd.graph import _engine_run_backward
 
 Part = Literal["forward", "backward", "both"]

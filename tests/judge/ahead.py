@@ -1,7 +1,7 @@
 """A process of its own for test_ahead.py: compiles the kernels of a file ahead for an H200 that is not there,
 then does what a runner would, and prints how many kernels Triton's cache holds after each.
 
-    python -m tests.judge.ahead HIDDEN_TESTS KERNEL PROVIDED CACHE
+    python -m tests.judge.ahead HIDDEN_TESTS KERNEL PROVIDED CACHE CORES
 """
 
 from __future__ import annotations
@@ -75,14 +75,16 @@ def launched(session: Session, provided: str) -> None:
 
 def main() -> None:
     """Prints the kernels in the cache: compiled ahead, after the runner; and the recipes there were."""
-    hidden, kernel, provided, cache = map(Path, sys.argv[1:])
+    hidden, kernel, provided, cache = map(Path, sys.argv[1:5])
+    cores = range(int(sys.argv[5]))
     scratch = str(cache.parent) if cache.name == CACHE else ""  # then it is confined code that compiles
     request = Request("grade", hidden, kernel, provided, kernel.read_bytes(), "gpu", 7, 60.0, scratch=scratch)
     session = Session(request, parent())
     session.names = {challenge.entry: ["x"] for challenge in session.challenges}
     session.gpu.set_result(H200)
     assert isinstance(session.load(session.fresh_runner()), Loaded), "a GPU that does not wake stops nobody"
-    begun = ahead.begin(session)
+    with mock.patch.object(os, "sched_getaffinity", lambda _: cores):
+        begun = ahead.begin(session)
     assert begun is not None
     begun.finish()
     counts = [len(begun.compiled), len(list(cache.glob("*/*.cubin")))]

@@ -84,7 +84,7 @@ def f(x):
 """
 
 
-def compiled(tmp_path: Path, kernel: str, cache: str = "cache") -> list[int]:
+def compiled(tmp_path: Path, kernel: str, cache: str = "cache", cores: int = 2) -> list[int]:
     """Recipes, kernels compiled ahead, and kernels in the cache after all launches of all cases."""
     (tmp_path / cache).mkdir(parents=True)
     (tmp_path / "day").mkdir()
@@ -103,6 +103,7 @@ def compiled(tmp_path: Path, kernel: str, cache: str = "cache") -> list[int]:
         path,
         tmp_path / "provided",
         tmp_path / cache,
+        str(cores),
     ]
     ran = subprocess.run(command, env=around, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
@@ -120,6 +121,12 @@ def test_confined_code_compiles_for_the_other_processes_of_its_grading(tmp_path:
 
 def test_so_are_the_configs_of_an_autotuner(tmp_path: Path) -> None:
     assert compiled(tmp_path, TUNED) == [7, 7, 7], "two configs; the last case has the key of the first"
+
+
+def test_with_cores_for_it_the_config_of_a_known_key_is_compiled_for_other_arguments_whichever_it_is(
+    tmp_path: Path,
+) -> None:
+    assert compiled(tmp_path, TUNED, cores=4) == [8, 8, 8]
 
 
 def test_where_a_launcher_stumbles_over_what_is_not_there_the_rest_is_left_to_the_runner(

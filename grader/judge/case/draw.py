@@ -36,6 +36,8 @@ class Draw:
         self.case = case
         self.device = device
         self.generator = torch.Generator(device).manual_seed(seed)
+        # The same on every device: kernels are compiled ahead for integers that 16 divides, or does not.
+        self.scalars = torch.Generator().manual_seed(seed)
 
     def __call__(
         self,
@@ -82,7 +84,7 @@ class Draw:
 
     def integer(self, low: int, high: int) -> int:
         """An integer in [low, high), for scalar arguments."""
-        return int(torch.randint(low, high, (1,), generator=self.generator, device=self.device))
+        return int(torch.randint(low, high, (1,), generator=self.scalars))
 
 
 def _memory(view: torch.Tensor) -> torch.Tensor:

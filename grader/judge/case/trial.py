@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -108,16 +107,19 @@ def _on_cpu(value: Any, storages: dict[int, torch.Tensor]) -> Any:
 
 def draw(challenge: Challenge, case: Case, seed: int, device: str) -> Values:
     """The arguments of a case: the same for the same seed, whichever other cases run."""
-    return tuple(challenge.inputs(case, _drawer(case, rng(seed, case.id), device)))
+    return tuple(challenge.inputs(case, Draw(case, rng(seed, case.id).getrandbits(48), device)))
 
 
-def draw_upstream(case: Case, outputs: Values, seed: int, device: str, written: int = 0) -> Values:
+def draw_upstream(
+    case: Case, outputs: Values, seed: int, device: str, written: int = 0, by: type[Draw] = Draw
+) -> Values:
     """A gradient for each floating output, laid out as the case says, from their shapes and dtypes.
 
     Args:
         written: so many of them, the first ones, are arguments that were written: they get none.
+        by: draws them.
     """
-    drawer = _drawer(case, rng(seed, case.id, "upstream"), device)
+    drawer = by(case, rng(seed, case.id, "upstream").getrandbits(48), device)
     layout = "contiguous" if case.upstream == "first" else case.upstream
     drawn = [
         drawer(*out.shape, dtype=out.dtype, layout=layout, values="normal")
@@ -127,7 +129,3 @@ def draw_upstream(case: Case, outputs: Values, seed: int, device: str, written: 
     ]
     drawn = drawn[:1] + [None] * len(drawn[1:]) if case.upstream == "first" else drawn
     return (*[None] * written, *drawn)
-
-
-def _drawer(case: Case, source: random.Random, device: str) -> Draw:
-    return Draw(case, source.getrandbits(48), device)

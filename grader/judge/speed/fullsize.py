@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
@@ -72,12 +73,20 @@ def other_cases(challenge: Challenge, case: Case) -> list[Case]:
 
 
 def hollow_inputs(
-    challenge: Challenge, case: Case, seed: int, blobs: list[memoryview]
+    challenge: Challenge,
+    case: Case,
+    seed: int,
+    blobs: list[memoryview],
+    other: Callable[..., tuple[Any, ...]] = lambda *same: same,
 ) -> tuple[tuple[Any, ...], list[dict[str, Any]]]:
-    """The arguments of a case, and their specs for a runner's `meter`; their bytes are added to `blobs`."""
+    """The arguments of a case, and their specs for a runner's `meter`; their bytes are added to `blobs`.
+
+    Args:
+        other: of a relation, the arguments of its second call from these.
+    """
     draw = HollowDraw(case, rng(seed, case.id).getrandbits(48))
     with Hollow(lambda *_: None):
-        arguments = tuple(challenge.inputs(case, draw))
+        arguments = other(*challenge.inputs(case, draw))
     return arguments, hollow_specs(arguments, blobs)
 
 
