@@ -92,6 +92,7 @@ class Watch:
             watching.cleared(self.terminal)
             self.warm = self.warm or _warm(self.submission.device)
             submission.grade(self.submission, self.terminal, self.warm)
+            self.warm.stand_by()
         except TrackError as problem:
             pages.error(self.terminal, problem)
             if isinstance(problem, CannotGrade):

@@ -74,12 +74,16 @@ def graded(
     """`grade` by a warm parent, where there is one; confined code may not read what is `private` either."""
     found = day if isinstance(day, Day) else catalog.find(str(day))
     options: dict[str, Any] = {"device": device, "seed": seed, "warm": warm, "strict": strict, "speed": speed}
-    if isinstance(source, Path):
-        return engine.grade(found, source, private=private, **options)
-    with tempfile.TemporaryDirectory(prefix="track-source-") as folder:
-        path = Path(folder, "kernel.py")
-        path.write_bytes(source.encode("utf-8", "replace") if isinstance(source, str) else source)
-        return engine.grade(found, path, private=private, **options)
+    try:
+        if isinstance(source, Path):
+            return engine.grade(found, source, private=private, **options)
+        with tempfile.TemporaryDirectory(prefix="track-source-") as folder:
+            path = Path(folder, "kernel.py")
+            path.write_bytes(source.encode("utf-8", "replace") if isinstance(source, str) else source)
+            return engine.grade(found, path, private=private, **options)
+    finally:
+        if warm:
+            warm.stand_by()
 
 
 class Pool:

@@ -25,6 +25,7 @@ from grader.screens import Terminal
 from grader.verdict import Verdict
 
 TIMES = 3  # gradings of each kind; medians are shown
+EDITED = 2.0  # seconds between two saves, in which what stands by gets ready
 COLUMNS = ("total", "first case", "import", "CUDA", "compiling", "waiting", "cases", "memory", "timing")
 
 
@@ -52,6 +53,8 @@ def _once(day: Day, where: Literal["cpu", "gpu"], watched: bool) -> dict[str, fl
             try:
                 if warm:
                     warm.wait()
+                    warm.stand_by()
+                    time.sleep(EDITED)
                     Path(around[spans.VARIABLE]).unlink(missing_ok=True)  # of its imports
                 return _taken(day, where, warm)
             finally:

@@ -24,11 +24,12 @@ import socket
 import subprocess
 import sys
 import time
+from typing import Any
 
-from grader.engine.forking import adopt, become, fork_runner, hand_over, run, sweep
+from grader.engine.forking import adopt, fork_runner, hand_over, sweep
 from grader.engine.sibling import name_triton_quickly
+from grader.engine.standby import Pair, fork_judge
 from grader.engine.surroundings import environment
-from grader.request import Request
 from grader.setup.doctor import PAIRS
 from grader.spans import span, watch_compiler
 from grader.wire import Channel, Closed
@@ -42,6 +43,7 @@ UNTRUSTED = {
     "builder": "grader.runner.building",
 }
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
+IDLE = 600.0  # seconds that a judge and a runner stand by: their CUDA contexts hold 1 GB of the GPU's memory
 ELSEWHERE = "builder" if INTERPRETED else "interpreter"
 # What every child needs, imported once.
 MODULES = (
@@ -76,15 +78,17 @@ class Parent:
         self.judges: dict[Channel, list[int]] = {}  # and the processes forked for each
         self.sibling = sibling
         self.scratch: set[str] = set()  # folders that the command line removes, unless it was killed
+        self.standby: Pair | None = None
 
     def serve(self) -> None:
         """Fork on request until the command line is gone."""
         adopt()
         self.control.send({"ready": True})
         while True:
-            readable, _, _ = select.select(
-                [self.control.sock, *(judge.sock for judge in self.judges)], [], []
-            )
+            watched = [self.control.sock, *(judge.sock for judge in self.judges)]
+            readable, _, _ = select.select(watched, [], [], IDLE if self.standby else None)
+            if not readable:
+                self._dismiss()
             for judge in [judge for judge in self.judges if judge.sock in readable]:
                 try:
                     self._answer(judge)
@@ -92,26 +96,33 @@ class Parent:
                     self._bury(judge)
             if self.control.sock in readable:
                 try:
-                    self._fork_judge(Request.from_wire(*self.control.receive()))
+                    self._obey(*self.control.receive())
                 except Closed:
                     return self._leave()
 
-    def _fork_judge(self, request: Request) -> None:
-        events, events_theirs = socket.socketpair()
-        parent, parent_theirs = socket.socketpair()
-        pid = os.fork()
-        if pid == 0:
-            become({events_theirs.fileno(), parent_theirs.fileno()})
-            from grader.judge import main
-            from grader.judge.look import inspect
+    def _obey(self, order: dict[str, Any], blobs: list[bytearray]) -> None:
+        """The command line asks for a judge, or that one stand by."""
+        if order["do"] != "stand by":
+            self._give_judge(order, blobs)
+        elif not INTERPRETED:
+            self._dismiss()
+            self.standby = Pair()
 
-            body = main.judge if request.do == "grade" else inspect.answer
-            run(lambda: body(request, Channel(events_theirs), Channel(parent_theirs)))
-        self.judges[Channel(parent)] = [pid]
-        self.scratch |= {request.scratch} - {""}
-        self.control.hand_over([events.fileno()])
-        for end in (events, events_theirs, parent_theirs):
-            end.close()
+    def _give_judge(self, request: dict[str, Any], blobs: list[bytearray]) -> None:
+        judge = (self.standby and self.standby.take_judge()) or fork_judge()
+        self.judges[judge.asks] = [judge.pid]
+        self.scratch |= {request["scratch"]} - {""}
+        try:
+            self.control.hand_over([judge.events])
+            judge.orders.send(request, blobs)
+        finally:
+            judge.orders.close()
+            os.close(judge.events)
+
+    def _dismiss(self) -> None:
+        if self.standby:
+            self.standby.dismiss()
+        self.standby = None
 
     def _leave(self) -> None:
         """The command line is gone: end everything."""
@@ -126,7 +137,8 @@ class Parent:
                 os.kill(pid, signal.SIGKILL)
                 os.waitpid(pid, 0)
         judge.close()
-        sweep({self.sibling.process.pid}.union(*self.judges.values()))
+        waiting = self.standby.pids if self.standby else set()
+        sweep(waiting.union({self.sibling.process.pid}, *self.judges.values()))
 
     def _answer(self, judge: Channel) -> None:
         """A judge asks for a runner, or how one ended."""
@@ -139,7 +151,11 @@ class Parent:
             judge.send({"code": code})
             return
         kind = header["runner"]
-        pid, descriptors = self._from_sibling() if kind == ELSEWHERE else fork_runner(UNTRUSTED[kind])
+        waiting = self.standby.take_runner() if self.standby and kind == "awake" else None
+        if kind == ELSEWHERE:
+            pid, descriptors = self._from_sibling()
+        else:
+            pid, descriptors = waiting or fork_runner(UNTRUSTED[kind])
         self.judges[judge].append(pid)
         hand_over(judge, pid, descriptors)
 

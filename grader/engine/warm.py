@@ -83,6 +83,12 @@ class Warm:
             raise CannotGrade(f"The grader stopped: {self.last_words()}", "track doctor") from error
         return Channel(socket.socket(fileno=events))
 
+    def stand_by(self) -> None:
+        """On a GPU: have a judge and a runner ready for the next grading."""
+        if self.ready and self.device == "gpu":
+            with contextlib.suppress(Closed):
+                self.control.send({"do": "stand by"})
+
     def last_words(self) -> str:
         """The last line that the parent printed."""
         handle = self.log.fileno()

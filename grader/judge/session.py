@@ -85,7 +85,7 @@ class Session:
         """On a GPU: make it ready here and for a runner, before either is asked for anything."""
         if self.device == "cuda":
             self.fresh_runner()
-            self.gpu = ThreadPoolExecutor(1).submit(_awake)
+            self.gpu = ThreadPoolExecutor(1).submit(wake)
 
     def handing(self, case: Case, values: Values, names: list[str]) -> tuple[Specs | None, list[memoryview]]:
         """The arguments of a case as a command to the runner has them; None where it has them already."""
@@ -196,7 +196,7 @@ class Session:
             self.speed, self.beside = result, beside
 
 
-def _awake() -> Any:
+def wake() -> Any:
     """The first things that a CUDA context takes time for, done; torch's properties of the GPU."""
     with span("cuda"):
         one = torch.ones(1, 1, device="cuda", dtype=torch.float64)

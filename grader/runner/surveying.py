@@ -34,7 +34,12 @@ def survey(module: Any, header: dict[str, Any], blobs: list[bytearray]) -> Surve
     arguments = unpack_arguments(header["arguments"], blobs, "cpu")
     upstream = unpack_arguments(header["upstream"], blobs, "cpu")
     leaves = [arguments[position].requires_grad_() for position in header["of"]]
-    with _handed_to(seen.note), seen.tuned(header["configs"]), pretended(Gpu(**header["gpu"])), Hollow(lambda *_: None):
+    with (
+        _handed_to(seen.note),
+        seen.tuned(header["configs"]),
+        pretended(Gpu(**header["gpu"])),
+        Hollow(lambda *_: None),
+    ):
         try:
             result = getattr(module, header["entry"])(*arguments)
             if leaves:

@@ -83,7 +83,7 @@ def main() -> None:
     session.names = {challenge.entry: ["x"] for challenge in session.challenges}
     session.gpu.set_result(H200)
     assert isinstance(session.load(session.fresh_runner()), Loaded), "a GPU that does not wake stops nobody"
-    with mock.patch.object(os, "sched_getaffinity", lambda _: cores):
+    with mock.patch.object(os, "sched_getaffinity", return_value=cores):
         begun = ahead.begin(session)
     assert begun is not None
     begun.finish()
