@@ -89,6 +89,7 @@ def question(session: Session, challenge: Challenge, case: Case) -> Question:
     asked: dict[str, Any] = {
         "do": "survey",
         "configs": 0,
+        "layout": "contiguous",
         "entry": challenge.entry,
         "arguments": specs,
         "upstream": [],

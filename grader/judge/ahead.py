@@ -30,7 +30,7 @@ from grader.judge.case.trial import draw_upstream
 from grader.judge.failures import NotMeasured
 from grader.judge.session import Session
 from grader.judge.speed.builds import builder
-from grader.judge.speed.fullsize import HollowDraw, hollow_inputs, hollow_specs
+from grader.judge.speed.fullsize import hollow_inputs, hollow_specs
 from grader.measurements import Accepted, Surveyed
 from grader.meter.hollow import LARGE, Hollow
 from grader.spans import note, span
@@ -177,16 +177,15 @@ def _question(
     of = gradient_positions(challenge, arguments) if part != "forward" else []
     upstream = _upstream(challenge, case, arguments, seed) if of else ()
     question = {"do": "survey", "entry": challenge.entry, "arguments": specs, "of": of}
-    return {**question, "upstream": hollow_specs(upstream, blobs)}
+    return {**question, "layout": case.upstream, "upstream": hollow_specs(upstream, blobs)}
 
 
 def _upstream(challenge: Challenge, case: Case, arguments: tuple[Any, ...], seed: int) -> tuple[Any, ...]:
-    """Gradients as the case lays them out; none for large contiguous ones, which need no reference."""
-    large = any(isinstance(value, torch.Tensor) and value.numel() >= LARGE for value in arguments)
-    if large and case.upstream == "contiguous":
+    """Gradients as the case lays them out; none for large ones: a scout lays out those of its own results."""
+    if any(isinstance(value, torch.Tensor) and value.numel() >= LARGE for value in arguments):
         return ()
     with Hollow(lambda *_: None):
         outputs = values_of(challenge, arguments)
     dtypes = result_dtypes(challenge.returns, outputs)
     shaped = [out.to(dtype) if dtype else out for out, dtype in zip(outputs, dtypes, strict=True)]
-    return draw_upstream(case, tuple(shaped), seed, "cpu", len(challenge.writes), HollowDraw)
+    return draw_upstream(case, tuple(shaped), seed, "cpu", len(challenge.writes))

@@ -19,6 +19,9 @@ UPSTREAM: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "contiguous": torch.empty_like,
     "transposed": lambda out: torch.empty_like(out.mT, memory_format=torch.contiguous_format).mT,
     "strided": lambda out: out.new_empty(*out.shape[:-1], 2 * out.shape[-1])[..., ::2],
+    "sliced": lambda out: out.new_empty(*out.shape[:-1], out.shape[-1] + 5)[..., : out.shape[-1]],
+    "expanded": lambda out: out.new_empty(1, *out.shape[1:]).expand(out.shape),
+    "scalar": lambda out: out.new_empty((1,) * out.ndim).expand(out.shape),
 }
 
 

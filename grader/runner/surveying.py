@@ -43,7 +43,7 @@ def survey(module: Any, header: dict[str, Any], blobs: list[bytearray]) -> Surve
         try:
             result = getattr(module, header["entry"])(*arguments)
             if leaves:
-                gradients(result, leaves, upstream or any_upstream(result))
+                gradients(result, leaves, upstream or any_upstream(result, header["layout"]))
         except Exception:  # nothing was computed, and the launcher may have looked
             pass
     return Surveyed(seen.recipes)

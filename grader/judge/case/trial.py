@@ -110,16 +110,13 @@ def draw(challenge: Challenge, case: Case, seed: int, device: str) -> Values:
     return tuple(challenge.inputs(case, Draw(case, rng(seed, case.id).getrandbits(48), device)))
 
 
-def draw_upstream(
-    case: Case, outputs: Values, seed: int, device: str, written: int = 0, by: type[Draw] = Draw
-) -> Values:
+def draw_upstream(case: Case, outputs: Values, seed: int, device: str, written: int = 0) -> Values:
     """A gradient for each floating output, laid out as the case says, from their shapes and dtypes.
 
     Args:
         written: so many of them, the first ones, are arguments that were written: they get none.
-        by: draws them.
     """
-    drawer = by(case, rng(seed, case.id, "upstream").getrandbits(48), device)
+    drawer = Draw(case, rng(seed, case.id, "upstream").getrandbits(48), device)
     layout = "contiguous" if case.upstream == "first" else case.upstream
     drawn = [
         drawer(*out.shape, dtype=out.dtype, layout=layout, values="normal")
