@@ -70,6 +70,13 @@ class Confined:
 
 
 @dataclass(frozen=True)
+class Borrowed:
+    """To `borrow`: whether what a judge lends on a GPU came over."""
+
+    possible: bool
+
+
+@dataclass(frozen=True)
 class Parameter:
     """A positional parameter of a learner's function."""
 

@@ -80,7 +80,7 @@ CASES = [
     Case(n=900, values="nan"),
     Case(n=700, calls=2),
     Case(n=50021, calls=2),
-    Case(n=2**27 + 5, values="integers", exact=True, gpu=True),
+    Case(n=2**26 + 5, values="integers", exact=True, gpu=True),
     Case(n=3 * 2**30 + 77, dtype=HALF, huge=True),
 ]
 

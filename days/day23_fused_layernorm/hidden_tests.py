@@ -89,8 +89,8 @@ CASES = [
     Case(rows=7, cols=40, calls=2),
     # More rows than a GPU has programs at once: here a program owns several.
     Case(rows=8209, cols=8, gpu=True),
-    Case(rows=100_003, cols=512, dtype=HALF, gpu=True),
-    Case(rows=100_003, cols=512, dtype=BRAIN, upstream="scalar", gpu=True),
+    Case(rows=100_003, cols=128, dtype=HALF, gpu=True),
+    Case(rows=100_003, cols=128, dtype=BRAIN, upstream="scalar", gpu=True),
     Case(rows=16, cols=8192, gpu=True),
     Case(rows=340_001, cols=8187, dtype=HALF, huge=True),
     Case(rows=340_001, cols=8187, dtype=HALF, upstream="transposed", huge=True),

@@ -32,7 +32,7 @@ MOST = 24  # launches; a tenth of a second each, a third on the last days
 TIMEOUT = 10.0  # seconds for one call, or one kernel
 SHEET = datasheets.sheet(datasheets.USUAL)
 
-Question = tuple[str, dict[str, Any], list[memoryview]]  # a case's name, and what its runner is asked
+Question = tuple[str, dict[str, Any], list[Any]]  # a case's name, and what its runner is asked
 
 
 @dataclass(frozen=True)

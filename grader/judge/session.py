@@ -87,7 +87,9 @@ class Session:
             self.fresh_runner()
             self.gpu = ThreadPoolExecutor(1).submit(wake)
 
-    def handing(self, case: Case, values: Values, names: list[str]) -> tuple[Specs | None, list[memoryview]]:
+    def handing(
+        self, case: Case, values: Values, names: list[str]
+    ) -> tuple[Specs | None, list[torch.Tensor]]:
         """The arguments of a case as a command to the runner has them; None where it has them already."""
         runner = self.ready_runner()
         held, self.holds = self.holds, (runner, case)

@@ -14,7 +14,7 @@ from grader.runner.world import World
 Specs = list[dict[str, Any]]
 
 
-def unpack_arguments(specs: Specs, blobs: list[bytearray], device: str, apart: int = 0) -> list[Any]:
+def unpack_arguments(specs: Specs, blobs: list[Any], device: str, apart: int = 0) -> list[Any]:
     """The call's arguments. A tensor's spec has dtype, shape, stride, offset (elements) and the index of its
     blob; one without a blob has `bytes` that nobody has written, and costs no memory until somebody does. A
     function's spec has its source and its name there.
@@ -25,7 +25,7 @@ def unpack_arguments(specs: Specs, blobs: list[bytearray], device: str, apart: i
     return [_argument(spec, blobs, device, apart) for spec in specs]
 
 
-def _argument(spec: dict[str, Any], blobs: list[bytearray], device: str, apart: int) -> Any:
+def _argument(spec: dict[str, Any], blobs: list[Any], device: str, apart: int) -> Any:
     if "source" in spec:
         return handed(spec["source"], spec["entry"])
     if "dtype" not in spec:
@@ -33,6 +33,8 @@ def _argument(spec: dict[str, Any], blobs: list[bytearray], device: str, apart: 
     dtype = getattr(torch, spec["dtype"])
     if spec["blob"] is None:
         raw = reserved(spec["bytes"], apart)
+    elif isinstance(blobs[spec["blob"]], torch.Tensor):  # borrowed: in memory of its own already
+        raw = blobs[spec["blob"]]
     else:
         raw = torch.frombuffer(blobs[spec["blob"]], dtype=torch.uint8).to(device)
     tensor = torch.empty(0, dtype=dtype, device=device)

@@ -98,7 +98,7 @@ CASES = [
     Case(m=6, n=100, dtype=HALF, values="normal", w_values="spike"),
     Case(m=7, n=90, dtype=HALF, calls=2),
     Case(m=7, n=90, dtype=BRAIN, calls=2),
-    Case(m=100_003, n=512, dtype=HALF, gpu=True),
+    Case(m=100_003, n=128, dtype=HALF, gpu=True),
     Case(m=170_001, n=16_379, dtype=HALF, huge=True),
 ]
 

@@ -96,8 +96,8 @@ CASES = [
     Case(rows=5, cols=24, alone=1),
     Case(rows=5, cols=24, alone=2),
     Case(rows=5, cols=24, alone=3),
-    Case(rows=100_003, cols=512, dtype=HALF, gpu=True),
-    Case(rows=100_003, cols=512, dtype=BRAIN, upstream="scalar", gpu=True),
+    Case(rows=100_003, cols=128, dtype=HALF, gpu=True),
+    Case(rows=100_003, cols=128, dtype=BRAIN, upstream="scalar", gpu=True),
     Case(rows=170_001, cols=16_379, dtype=HALF, huge=True),
     Case(rows=170_001, cols=16_379, dtype=HALF, upstream="transposed", huge=True),
 ]

@@ -105,7 +105,7 @@ CASES = [
     Case(rows=5, cols=130, block=65, values="spike", dtype=BRAIN),
     Case(rows=5, cols=130, block=65, values="zeros"),
     Case(rows=7, cols=256, block=128, calls=2),
-    Case(rows=100_003, cols=512, block=128, dtype=BRAIN, gpu=True),
+    Case(rows=100_003, cols=256, block=128, dtype=BRAIN, gpu=True),
     Case(rows=64, cols=16384, block=16384, dtype=HALF, gpu=True),
     Case(rows=170_001, cols=16384, block=128, dtype=HALF, huge=True),
     Case(rows=170_001, cols=16383, block=5461, dtype=HALF, huge=True),

@@ -67,7 +67,7 @@ CASES = [
     at("400+200", 400, 32, 4, 2, values="nan", k_values="normal", v_values="normal"),
     at("400+200", 400, 32, 4, 2, q_values="normal", k_values="normal", v_values="inf"),
     at("300+0+77", 300, 64, 4, 2, calls=2),
-    at("4x8000+3x100", 8000, 128, 48, 8, dtype=BRAIN, gpu=True),
+    at("4x8000+3x100", 8000, 128, 12, 2, dtype=BRAIN, gpu=True),
     at("2x1100001", 1_100_001, 256, 16, 8, dtype=BRAIN, huge=True),
     at("1300001", 1_300_001, 256, 48, 8, order="bhsd", huge=True),
     at("40000x1", 1, 256, 256, 16, huge=True),

@@ -65,7 +65,7 @@ CASES = [
     at("400+200", 400, 32, values="nan", k_values="normal", v_values="normal"),
     at("400+200", 400, 32, q_values="normal", k_values="normal", v_values="inf"),
     at("300+0+77", 300, 64, calls=2),
-    at("4x20000+3x100", 20000, 128, h=8, dtype=BRAIN, gpu=True),
+    at("4x20000+3x100", 20000, 128, h=2, dtype=BRAIN, gpu=True),
     at("2x1100001", 1_100_001, 256, h=8, dtype=BRAIN, huge=True),
     at("1300001", 1_300_001, 256, h=8, order="bhsd", huge=True),
     at("40000x1", 1, 256, h=256, huge=True),

@@ -100,7 +100,7 @@ CASES = [
     at("400+200", 400, 32, 4, 2, values="nan", k_values="normal", v_values="normal"),
     at("400+200", 400, 32, 4, 2, q_values="normal", k_values="normal", v_values="inf"),
     at("300+289+304", 304, 64, 4, 2, calls=2),
-    at("4x8000+3x100", 8000, 128, 48, 8, dtype=BRAIN, gpu=True),
+    at("4x8000+3x100", 8000, 128, 12, 2, dtype=BRAIN, gpu=True),
     at("2x40", 48, 256, 16, 8, spare=90_000, dtype=BRAIN, huge=True),
     at("9000x1", 16, 256, 1024, 64, huge=True),
 ]

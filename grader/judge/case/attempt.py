@@ -110,7 +110,8 @@ def _ask(runner: Runner, trial: Trial, slices: list[list[int]] | None, request: 
         "gpu": datasheets.sheet(request.gpu) if request.gpu else None,
         "seed": request.rng(case.id, "order").getrandbits(32),
     }
-    report, data = runner.ask(command, Called, blobs, timeout=request.call_timeout)
+    ask = runner.ask if earlier else runner.ask_with  # further contents go the way of all bytes
+    report, data = ask(command, Called, blobs, timeout=request.call_timeout)
     sliced = sum(stop - start for start, stop in slices) if slices else None
     return Answer(report, *read_outputs(report, data, sliced))
 

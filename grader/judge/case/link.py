@@ -13,12 +13,13 @@ from typing import Any, Literal
 
 import torch
 
-from grader.answers import Called, Confined, Failed, Loaded, TensorOutput
+from grader.answers import Borrowed, Called, Confined, Failed, Loaded, TensorOutput
 from grader.candidate import Candidate
 from grader.case import readable
 from grader.judge.case import forms, patience
 from grader.judge.case.forms import Form, Misfit
 from grader.learner.earlier import Earlier, taken
+from grader.lending import Unlendable, lent
 from grader.measurements import Verified
 from grader.memory import raw, span
 from grader.request import Request
@@ -28,6 +29,7 @@ OUTPUT_KEPT = 4096  # bytes of what the learner prints; the rest is read and dro
 Specs = list[dict[str, Any]]  # of the arguments of a call, their bytes apart
 
 MAX_ANSWER = 6 << 30  # bytes; the largest result of the course has 2**31 elements of 16 bits
+LENT = 8 << 20  # bytes, from which on they are worth lending
 LARGE = 256 << 20  # storages from here on are not fetched whole
 
 
@@ -85,6 +87,7 @@ class Runner:
         with _one_question:
             self.pid, self.channel, pipe = _ask_for_runner(parent, kind)
         self.confined: Confined | None = None
+        self.borrows = True  # until it could not
         self.printed = bytearray()
         self._reader = threading.Thread(target=self._drain, args=(pipe,), daemon=True)
         self._reader.start()
@@ -94,6 +97,28 @@ class Runner:
             self.printed += chunk[: max(0, OUTPUT_KEPT - len(self.printed))]
         os.close(pipe)
 
+    def ask_with(
+        self, command: dict[str, Any], form: type[Form], storages: list[torch.Tensor], *, timeout: float
+    ) -> tuple[Form | Failed, list[bytearray]]:
+        """`ask`, with storages that are lent where they are large and lie on a GPU.
+
+        Raises:
+            RunnerLost: as `ask`.
+        """
+        large = sum(map(len, storages)) >= LENT and all(storage.is_cuda for storage in storages)
+        over = large and self.borrows and self._lends(storages, timeout)
+        return self.ask({**command, "borrowed": over}, form, () if over else storages, timeout=timeout)
+
+    def _lends(self, storages: list[torch.Tensor], timeout: float) -> bool:
+        """Whether these came over; where they do not, no others will."""
+        try:
+            with lent(storages) as note:
+                answer, _ = self.ask({"do": "borrow", "lent": note}, Borrowed, timeout=timeout)
+                self.borrows = isinstance(answer, Borrowed) and answer.possible
+        except Unlendable:
+            self.borrows = False
+        return self.borrows
+
     def ask(
         self, command: dict[str, Any], form: type[Form], blobs: Any = (), *, timeout: float
     ) -> tuple[Form | Failed, list[bytearray]]:
@@ -101,12 +126,13 @@ class Runner:
 
         Args:
             form: of the answer, unless the learner's code raised.
+            blobs: bytes, or uint8 tensors.
 
         Raises:
             RunnerLost: no answer came, or none that can be used; the runner is dead then.
         """
         try:
-            self.channel.send(command, blobs)
+            self.channel.send(command, [_plain(blob) for blob in blobs])
             if not patience.answers(self.channel.sock, self.pid, timeout):
                 raise TimedOut
             answer, data = self.channel.receive(timeout, MAX_ANSWER)
@@ -189,10 +215,12 @@ def ask_to_load(runner: Runner, request: Request, **more: Any) -> Loaded | Faile
     return runner.ask(command, Loaded, [request.source], timeout=request.call_timeout)[0]
 
 
-def pack_arguments(values: tuple[Any, ...], names: list[str]) -> tuple[Specs, list[memoryview]]:
-    """The arguments of a call as specs and whole storages; tensors that share a storage share a blob."""
+def pack_arguments(values: tuple[Any, ...], names: list[str]) -> tuple[Specs, list[torch.Tensor]]:
+    """The arguments of a call as specs and whole storages, where they lie; tensors that share a storage share
+    a blob.
+    """
     specs: Specs = []
-    blobs: dict[int, memoryview] = {}
+    blobs: dict[int, torch.Tensor] = {}
     for value, name in zip(values, names, strict=True):
         if isinstance(value, Candidate):
             specs.append({"name": name, "source": value.source, "entry": value.entry})
@@ -202,7 +230,7 @@ def pack_arguments(values: tuple[Any, ...], names: list[str]) -> tuple[Specs, li
             continue
         storage = value.untyped_storage()
         index = list(blobs).index(storage.data_ptr()) if storage.data_ptr() in blobs else len(blobs)
-        blobs.setdefault(storage.data_ptr(), storage_bytes(value).numpy().data)
+        blobs.setdefault(storage.data_ptr(), raw(storage))
         start = value.storage_offset() * value.element_size()
         specs.append(
             {
@@ -217,6 +245,10 @@ def pack_arguments(values: tuple[Any, ...], names: list[str]) -> tuple[Specs, li
             }
         )
     return specs, list(blobs.values())
+
+
+def _plain(blob: Any) -> Any:
+    return blob.cpu().numpy().data if isinstance(blob, torch.Tensor) else blob
 
 
 def storage_bytes(tensor: torch.Tensor) -> torch.Tensor:

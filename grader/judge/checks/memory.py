@@ -67,7 +67,8 @@ def _report(session: Session, challenge: Challenge, arguments: tuple[Any, ...]) 
             "writes": list(challenge.writes),
         }
         request["of"] = gradient_positions(challenge, arguments) if both else []
-        report, _ = session.ready_runner().ask(request, Peak, blobs, timeout=session.request.call_timeout)
+        runner, timeout = session.ready_runner(), session.request.call_timeout
+        report, _ = runner.ask_with(request, Peak, blobs, timeout=timeout)
     except RunnerLost as lost:
         raise session.lost(challenge.memory.case, lost) from None
     if isinstance(report, Failed):

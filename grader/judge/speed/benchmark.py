@@ -6,7 +6,7 @@ import functools
 import random
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -108,10 +108,13 @@ class Benchmark:
         }
         return self.ask(request, Prepared, [*blobs, *more])[0]
 
-    def ask(self, command: dict[str, Any], form: type[Form], blobs: Any = ()) -> tuple[Form, list[bytearray]]:
+    def ask(
+        self, command: dict[str, Any], form: type[Form], storages: Sequence[torch.Tensor] = ()
+    ) -> tuple[Form, list[bytearray]]:
         """One command to the runner; a fault of the learner's code fails the check."""
+        timeout = self.session.request.call_timeout
         try:
-            report, data = self.runner.ask(command, form, blobs, timeout=self.session.request.call_timeout)
+            report, data = self.runner.ask_with(command, form, list(storages), timeout=timeout)
         except RunnerLost as lost:
             raise self.session.lost(self.speed.case, lost) from None
         if isinstance(report, Failed):
