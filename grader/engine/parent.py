@@ -114,7 +114,8 @@ class Parent:
         self.scratch |= {request["scratch"]} - {""}
         try:
             self.control.hand_over([judge.events])
-            judge.orders.send(request, blobs)
+            with contextlib.suppress(Closed):  # it ended: its events end, too
+                judge.orders.send(request, blobs)
         finally:
             judge.orders.close()
             os.close(judge.events)
