@@ -23,6 +23,7 @@ mistakes = [
         swap={ACC: ACC.replace("int32", "float32"), DOT: "acc = tl.dot(a, b, acc)"},
         fails="correct",
         says="adds int8 products up in int32",
+        on_gpu="start it as what it becomes",
     ),
     Mistake(
         "out_dtype does not say int32",

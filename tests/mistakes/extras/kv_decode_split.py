@@ -55,8 +55,9 @@ mistakes = [
     Mistake(
         "keys behind the length are loaded",
         swap={KEYS: KEYS.replace("mask=mask", "mask=(offs_d < D)[None, :]")},
-        fails="correct",
+        fails="correct or edges",
         says="past the end of k_cache",
+        on_gpu="past the end of k_ptr",
     ),
     Mistake(
         "the length is taken to be s",
