@@ -54,7 +54,7 @@ def _once(day: Day, where: Literal["cpu", "gpu"], watched: bool) -> dict[str, fl
                 if warm:
                     warm.wait()
                     warm.stand_by()
-                    time.sleep(EDITED)
+                    time.sleep(EDITED if where == "gpu" else 0.0)
                     Path(around[spans.VARIABLE]).unlink(missing_ok=True)  # of its imports
                 return _taken(day, where, warm)
             finally:
