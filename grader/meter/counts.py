@@ -97,7 +97,7 @@ class LaunchCounts:
         line: of the kernel's `def`; 0 for torch.
         programs: in the grid.
         sampled: how many of them ran here.
-        cut: one was ended early, so that all counts are "at least".
+        cut: one was ended early, or is led by what memory holds, so that all counts are "at least".
         shortened: some steps of a long loop were left out, and counted by those beside them.
         dots, flops: calls of tl.dot, and their operations; of torch, those of a product.
         ops: element operations by kind: fp32 (and shorter), fp64, special (exp, log, sin, …); and of the

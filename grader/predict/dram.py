@@ -32,8 +32,13 @@ def _most_moved(call: Call) -> tuple[str, int]:
     if later and later.later > WASTE * call.ideal:
         lost = f": {_mb(later.later)} MB of {later.name} are read again when L2 has lost them"
         return f"{lost} to the other programs that run at the time", later.extent.line
-    # What the call allocated by itself is what it might do without.
-    worst = max(call.traffic(), key=lambda one: (one.extent.own, one.bytes - one.unshared), default=None)
+    # What the call allocated by itself, and reads again, is what it might do without: a result it might not.
+    read = {one.extent.bytes for one in call.traffic() if one.extent.own and one.extent.read}
+    worst = max(
+        call.traffic(),
+        key=lambda one: (one.extent.own and one.extent.bytes in read, one.bytes - one.unshared),
+        default=None,
+    )
     count = len(call.launches)
     head = f", in {count} launch{'es' * (count > 1)}"
     if worst is None:

@@ -83,7 +83,7 @@ def _sums(part: Found) -> list[list[Part]]:
         ["launches", str(len(part["launches"]))],
     ]
     if part["at_least"]:
-        rows.append(["note", "a program was too long to be counted whole: figures are lower bounds"])
+        rows.append(["note", "not every step of a program could be counted: figures are lower bounds"])
     return rows
 
 

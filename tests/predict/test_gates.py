@@ -83,7 +83,7 @@ def test_what_a_compiler_rejects_cuts_or_cannot_place_fails() -> None:
         ("spills", call(copy(), facts={"stack": 640, "warps": 1}), "spills 640 bytes a thread"),
         ("fp64", call(copy(lines={"fp64": 7}), facts={"doubles": 768}), "Line 7 computes in fp64: 768"),
         ("divisions", call(copy(), facts={"divisions": 8}), "64-bit integers 8 times"),
-        ("bytes", call(copy(), copy()), "2.0× the bytes that it must, in 2 launches: y takes 268 MB"),
+        ("bytes", call(copy(), copy()), "2.0× the bytes that it must, in 2 launches: x takes 268 MB"),
         (
             "programs",
             call(copy(programs=4, heaviest=SIZE)),
