@@ -69,6 +69,27 @@ def _pointers(here: Site) -> set[str]:
     return named if here.in_kernel else set()
 
 
+def joined_last(scene: Scene, _: re.Match[str]) -> Found | None:
+    """`x_ptr + offs & 15`: what stands on both sides of & is added up first."""
+    signs = {ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>"}
+    for node in scene.here.nodes if scene.here.in_kernel else []:
+        if not isinstance(node, ast.BinOp) or type(node.op) not in signs:
+            continue
+        left, sign = node.left, signs[type(node.op)]
+        first = left
+        while isinstance(first, ast.BinOp):
+            first = first.left
+        if (
+            isinstance(left, ast.BinOp)
+            and isinstance(left.op, ast.Add)
+            and last(first) in scene.here.parameters
+        ):
+            right = quoted(node.right)
+            right = f"({right})" if isinstance(node.right, ast.BinOp) else right
+            return {"sign": sign, "text": f"{quoted(left.right)} {sign} {right}"}
+    return None
+
+
 def pointer_index(scene: Scene, _: re.Match[str]) -> Found | None:
     """`x_ptr[offs]`."""
     pointers = _pointers(scene.here)

@@ -89,6 +89,8 @@ TABLE: list[tuple[str, Finder, str]] = [
      "The mask of this tl.{word} holds numbers: make it of comparisons, such as offs < n."),
     (r"operands of type pointer<\w+> and triton.language.float", kernel.anything,
      "A pointer meets a float here: offsets are integers. In a kernel / gives floats, and // integers."),
+    (r"operands of type pointer<\w+> and", kernel.joined_last,
+     "Python adds before it takes {sign}, so that {sign} meets the pointer: put brackets around {text}."),
     (r"operands of type pointer<\w+> and|cannot add pointers together", kernel.anything,
      "Only integers can be added to a pointer. Are the launch's arguments in the order of the kernel's?"),
     (r"list index out of range|'int' object is not callable|no attribute '(size|stride|dim)'",

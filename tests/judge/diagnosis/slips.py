@@ -236,6 +236,8 @@ BOTH: list[tuple[str, ...]] = [
      "A pointer meets a float here: offsets are integers. In a kernel / gives"),
     (LOAD, "x = tl.load(x_ptr * offs, mask=mask)",
      "Only integers can be added to a pointer. Are the launch's"),
+    (LOAD, "x = tl.load(x_ptr + offs & (n - 1), mask=mask)",
+     "Python adds before it takes &, so that & meets the pointer: put brackets around offs & (n - 1)."),
     (LOAD, "x = tl.load(x_ptr + y_ptr, mask=mask)",
      "Only integers can be added to a pointer. Are the launch's"),
     (Y, "y = x // 2", "// and % are for integers, and these are floats: / divides them, and tl.floor"),
