@@ -16,7 +16,8 @@ REVERSED = Own("reversed")  # the first dimension lies closest together, the las
 
 
 def inputs(case: Case, draw) -> tuple[Tensor]:
-    """x of none to four dimensions; TINY values are of some 1e-4, SMALL ones lie about 0.12 and -0.12.
+    """x of none to four dimensions; TINY values are of some 1e-4, SMALL ones lie about 0.12 and -0.12, others
+    so far `below`.
 
     Where `reversed`, the first dimension lies closest together in memory, and the last one furthest apart.
     """
@@ -25,6 +26,8 @@ def inputs(case: Case, draw) -> tuple[Tensor]:
         return (draw(*shape, values="normal").mul_(1e-4),)
     if case.values == SMALL:
         return (draw(*shape, values="large").mul_(1.2e-5),)
+    if "below" in case:
+        return (draw(*shape).sub_(case.below),)
     if case.layout == REVERSED:
         return (draw(*reversed(shape), layout="contiguous").permute(*reversed(range(len(shape)))),)
     return (draw(*shape),)
@@ -94,6 +97,7 @@ FIRST_ALONE = [
     Case(n=300, values="zeros"),
     Case(n=300, values="negative"),
     Case(n=300, values="heavy"),
+    Case(n=300, below=18),  # 1 - 1 / (1 + e) has few digits there
     Case(n=300, values="large", dtype=HALF),
     Case(m=9, n=40, upstream="sliced"),
     Case(m=9, n=40, upstream="transposed", dtype=BRAIN),

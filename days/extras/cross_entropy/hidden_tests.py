@@ -44,7 +44,7 @@ wide = Case(m=4096, v=128256, dtype=BRAIN, gpu=True)
 
 CASES = [
     Case(m=3, v=8),
-    Case(m=40, v=1),
+    Case(m=40, v=1, values="zeros"),
     Case(m=0, v=8),
     Case(m=1, v=50),
     Case(m=5, v=7, ignored=0.4),

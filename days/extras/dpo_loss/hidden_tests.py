@@ -75,7 +75,7 @@ of_tokens = Challenge(
     cases=[
         Case(b=2, s=3, v=8),
         Case(b=1, s=1, v=50),
-        Case(b=2, s=3, v=1),
+        Case(b=2, s=3, v=1, values="zeros"),
         Case(b=0, s=3, v=8),
         Case(b=3, s=0, v=8),
         Case(b=3, s=7, v=33, masked=0.3),

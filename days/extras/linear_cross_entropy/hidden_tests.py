@@ -66,7 +66,7 @@ wide = Case(t=4096, h=2048, v=128256, dtype=BRAIN, gpu=True)
 CASES = [
     Case(t=3, h=8, v=7),
     Case(t=1, h=5, v=50),
-    Case(t=20, h=16, v=1),
+    Case(t=20, h=16, v=1, values="zeros"),
     Case(t=0, h=8, v=9),
     Case(t=9, h=3, v=33, ignored=0.4),
     Case(t=48, h=3, v=48, ignored=0.4),

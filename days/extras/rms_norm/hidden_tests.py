@@ -17,7 +17,7 @@ def inputs(case: Case, draw) -> tuple[Tensor, Tensor, float, float]:
     """x, weight, eps, offset. `mean=30` lies far from 0, `thin=True` makes rows so flat that eps decides.
 
     Weights beside an offset are small, as Gemma's are. A row of one element has nearly no gradient unless
-    eps is large: what remains would be rounding alone.
+    eps is large: what remains would be rounding alone. `halfway` between two numbers of fp16 lies 1 + weight.
     """
     x, weight = draw(case.rows, case.cols), vector(case, draw, case.cols, "normal")
     offset = case.get("offset", 0.0)
@@ -27,6 +27,8 @@ def inputs(case: Case, draw) -> tuple[Tensor, Tensor, float, float]:
         x *= 0.01
     if offset:
         weight *= 0.1
+    if "halfway" in case:
+        weight.copy_((2 * draw.integers(case.cols, low=0, high=8) + 1) / 2048)
     return x, weight, case.get("eps", 1e-6), offset
 
 
@@ -65,6 +67,7 @@ CASES = [
     Case(rows=7, cols=100, dtype=HALF, offset=1.0),
     Case(rows=7, cols=100, dtype=BRAIN),
     Case(rows=7, cols=100, dtype=BRAIN, offset=1.0),
+    Case(rows=7, cols=100, dtype=HALF, offset=1.0, halfway=True),
     Case(rows=110, cols=24, dtype=HALF),
     Case(rows=112, cols=48, dtype=HALF),
     Case(rows=96, cols=96, dtype=HALF),

@@ -31,6 +31,12 @@ mistakes = [
         says="overflow",
     ),
     Mistake(
+        "sigmoid cancels far below 0",
+        swap={SIGMOID: "        y = 1 - 1 / (1 + tl.exp(x))\n"},
+        fails="edges or correct",
+        says="is right",
+    ),
+    Mistake(
         "tanh cancels near 0",
         swap={SERIES: "y = 2 * tl.sigmoid(2 * x) - 1"},
         fails="edges",

@@ -19,6 +19,14 @@ ZEROS = "dweight = tl.zeros((BLOCK_N,), tl.float32)"
 
 mistakes = [
     Mistake(
+        "offset and weight are added in the weight's dtype",
+        swap={
+            Y: Y.replace("weight.to(tl.float32))", "weight.to(tl.float32)).to(weight.dtype).to(tl.float32)")
+        },
+        fails="correct",
+        says="half precision is too low",
+    ),
+    Mistake(
         "a mean is subtracted, as layer norm does",
         swap={WIDE: f"{WIDE}    x = tl.where(mask, x - (tl.sum(x, axis=1) / n_cols)[:, None], 0.0)\n"},
         fails="correct",
