@@ -193,6 +193,8 @@ class Called:
         inputs: addresses of the inputs' memory, in the order of their bytes.
         untouched: addresses of what torch.empty allocated, nobody wrote to, and kernels read; in the
             interpreter.
+        holes: addresses of what torch.empty allocated, and of which bytes are left that nobody wrote; None
+            outside of the interpreter.
     """
 
     structure: str
@@ -213,6 +215,7 @@ class Called:
     replaced: list[str] = field(default_factory=list)
     inputs: list[int] = field(default_factory=list)
     untouched: list[int] = field(default_factory=list)
+    holes: list[int] | None = None
     unasked: int = 0
 
 

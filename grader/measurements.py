@@ -46,11 +46,24 @@ class Verified:
 
 
 @dataclass(frozen=True)
+class Held:
+    """One tensor of a call: its bytes, and the line of the learner's file that made it; 0 where none did."""
+
+    line: int
+    bytes: int
+
+
+@dataclass(frozen=True)
 class Peak:
-    """To `peak`: bytes that one call holds at its peak, and its outputs' bytes, gradients among them."""
+    """To `peak`: bytes that one call holds at its peak, and its outputs' bytes, gradients among them.
+
+    Attributes:
+        held: what else than outputs there was at the peak; empty on a GPU.
+    """
 
     peak: int
     outputs: int
+    held: list[Held] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,8 @@ tensor is let through and noted.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from grader.interpreter import whereabouts
@@ -31,6 +33,7 @@ class Bounds:
         self.overruns: dict[tuple[str, int], Overrun] = {}
         self.races = Races(path)
         self.read: set[int] = set()  # addresses of the storages that were loaded from
+        self.stored: dict[int, Any] = {}  # by the address of a storage: which of its bytes were stored
 
     def launch(self, regions: list[Region]) -> None:
         """A launch begins, on the tensors of these regions."""
@@ -54,11 +57,21 @@ class Bounds:
         home = self.home(access)
         if home is not None and access.kind != "store":
             self.read.add(home.low)
+        if home is not None and home.own and access.kind != "load":
+            self._keep(home, access)
         if access.kind == "atomic":
             self.races.atomic(access)
         elif home is not None and home.own:
             self.races.access(home, access)
         return True
+
+    def _keep(self, home: Region, access: Access) -> None:
+        """These bytes were stored."""
+        if home.low not in self.stored:
+            self.stored[home.low] = np.zeros(home.high - home.low, bool)
+        first = access.lanes.astype(np.int64) - home.low
+        for byte in range(access.size):
+            self.stored[home.low][first + byte] = True
 
     def home(self, access: Access) -> Region | None:
         """The region that all lanes lie in, if there is one and they stay within its data.

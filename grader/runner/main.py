@@ -130,6 +130,7 @@ class LearnerFile:
             tunings=world.tunings,
             inputs=[storage.data_ptr() for storage in inputs],
             untouched=world.untouched(limits.read) if limits else [],
+            holes=world.holes(limits.stored) if limits else None,
         )
         return report, [*data, *(raw(storage).cpu().numpy().data for storage in inputs)]
 
@@ -149,14 +150,15 @@ class LearnerFile:
 
         arguments = unpack_arguments(header["arguments"], blobs, self.device)
         leaves = [arguments[position].requires_grad_() for position in header["of"]]
-        held = peak.Peak(arguments)
+        held = peak.Peak(arguments, self.path)
         with peak.swept(), observed(held, peak.Anywhere(self.path)), held:
             result = getattr(self.module, header["entry"])(*arguments)
             with _disable_current_modes():
                 upstream = backward.any_upstream(result)
             held.free(upstream)
             outputs = [*as_list(result), *backward.gradients(result, leaves, upstream, 1)]
-        return Peak(held.peak, backward.size(outputs)), []
+            others = held.others_than(outputs)
+        return Peak(held.peak, backward.size(outputs), others), []
 
     def _mend(self) -> None:
         self.replaced += [name for name in self.held.mend() if name not in self.replaced]

@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 import gc
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
+from grader.interpreter import whereabouts
 from grader.interpreter.bounds import Bounds
 from grader.interpreter.watcher import Access
+from grader.measurements import Held
 from grader.operators import body, tensors_in
 from grader.runner.world import World
 
@@ -34,17 +36,27 @@ class Anywhere(Bounds):
         return True
 
 
+class Stored(NamedTuple):
+    """A storage, what it costs, and the line that made it."""
+
+    memory: StorageWeakRef
+    bytes: int
+    line: int
+
+
 class Peak(World):  # type: ignore[no-untyped-call]
     """Counts the storages that operators give out for as long as somebody holds them; keeps none itself.
 
     Attributes:
         peak: the most bytes at once so far.
+        there: the storages of that moment.
     """
 
-    def __init__(self, given: list[Any]) -> None:
+    def __init__(self, given: list[Any], path: str) -> None:
         super().__init__()
-        self.peak = 0
-        self.living: dict[int, tuple[StorageWeakRef, int]] = {}
+        self.peak, self.path = 0, path
+        self.living: dict[int, Stored] = {}
+        self.there: dict[int, Stored] = {}
         self.free(given)
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -74,13 +86,21 @@ class Peak(World):  # type: ignore[no-untyped-call]
                 self._keep(tensor, tensor.untyped_storage().nbytes())
         if self._held() > self.peak:
             gc.collect()  # an interpreted launch leaves its arguments in a circle
-            self.peak = max(self.peak, self._held())
+            if self._held() > self.peak:
+                self.peak, self.there = self._held(), dict(self.living)
+
+    def others_than(self, outputs: list[Any]) -> list[Held]:
+        """What there was at the peak and is none of the outputs, largest first."""
+        kept = {tensor.untyped_storage()._cdata for tensor in tensors_in(outputs)}
+        others = (one for at, one in self.there.items() if one.bytes and at not in kept)
+        return sorted((Held(one.line, one.bytes) for one in others), key=lambda held: -held.bytes)
 
     def _held(self) -> int:
         """Bytes of what is still there; the rest is forgotten."""
-        self.living = {at: held for at, held in self.living.items() if not held[0].expired()}  # type: ignore[no-untyped-call]
-        return sum(size for _, size in self.living.values())
+        self.living = {at: one for at, one in self.living.items() if not one.memory.expired()}  # type: ignore[no-untyped-call]
+        return sum(one.bytes for one in self.living.values())
 
     def _keep(self, tensor: torch.Tensor, size: int) -> None:
         storage = tensor.untyped_storage()
-        self.living[storage._cdata] = StorageWeakRef(storage), size  # type: ignore[no-untyped-call]
+        line = whereabouts.line(self.path)
+        self.living[storage._cdata] = Stored(StorageWeakRef(storage), size, line)  # type: ignore[no-untyped-call]

@@ -8,7 +8,7 @@ reported; the judge decides.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -237,6 +237,23 @@ class World(Watch):  # type: ignore[no-untyped-call]
         """Of these addresses those that torch.empty allocated and that are still as they were."""
         known = ((at, self.tracked[at]) for at in sorted(read) if at in self.tracked)
         return [at for at, tracked in known if tracked.poisoned == tracked.checksum]
+
+    def holes(self, stored: Mapping[int, Any]) -> list[int]:
+        """Addresses of what torch.empty allocated and that nobody wrote to in part, or at all.
+
+        Args:
+            stored: by address, which bytes kernels stored: a number may look like what nobody wrote.
+        """
+        found = []
+        with _disable_current_modes():
+            for at, tracked in self.tracked.items():
+                if tracked.poisoned is not None:
+                    here = slice(tracked.start, tracked.stop)
+                    written = overwritten(raw(tracked.storage)[here], tracked.start)
+                    if at in stored:
+                        written |= torch.from_numpy(stored[at][here])
+                    found += [at] * (not bool(written.all()))
+        return found
 
     def allocated(self) -> int:
         """Bytes that the call asked torch for, outputs included."""

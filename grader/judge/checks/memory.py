@@ -11,10 +11,14 @@ from grader.challenge import Challenge
 from grader.judge.case.link import RunnerLost
 from grader.judge.case.oracle import gradient_positions
 from grader.judge.case.trial import draw
+from grader.judge.diagnosis.evidence import Diagnosis
+from grader.judge.diagnosis.site import spelled
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
 from grader.measurements import Peak
 
+MOST = 3  # lines that are named
+SMALL_SHARE = 0.05  # of the peak; what takes less is not named
 SLACK = 0.05  # of the outputs: allocators round up
 PARTIAL = 1 / 256  # of the inputs: what the pieces of a row come to, where several programs share it
 # Bytes that torch's allocator may add on a GPU: what is up to 1 MiB is rounded up to 512 each, what is larger
@@ -39,13 +43,29 @@ def check(session: Session, challenge: Challenge) -> None:
     given = sum(value.nbytes for value in arguments if isinstance(value, torch.Tensor))
     allowed = challenge.memory.extra(*arguments) + int(SLACK * report.outputs + PARTIAL * given)
     if extra > allowed + (0 if on_cpu else OF_SMALL if report.peak <= SMALL else OF_LARGE):
+        largest, look_at = _largest(report)
         sentence = (
             f"At its peak {_called(challenge)} {_spell(extra)} beyond its outputs where {_spell(allowed)} "
-            "are allowed: an intermediate tensor is stored that need not be, or not whole."
+            "are allowed: an intermediate tensor is stored that need not be, not whole, or not that long."
+            f"{largest}"
         )
         raise CheckFailed(
-            "failed", {"reason": sentence, "extra": extra, "allowed": allowed}, (sentence, "torch.empty")
+            "failed", {"reason": sentence, "extra": extra, "allowed": allowed}, (sentence, look_at)
         )
+
+
+def _largest(report: Peak) -> Diagnosis:
+    """What takes most of the peak, by the lines that made it, and these lines."""
+    made: dict[int, list[int]] = {}
+    for held in report.held:
+        made.setdefault(held.line, []).append(held.bytes)
+    most = sorted((line for line in made if line), key=lambda line: -sum(made[line]))[:MOST]
+    most = [line for line in most if sum(made[line]) > SMALL_SHARE * report.peak]
+    if not most:
+        return "", "torch.empty"
+    several = {line: f" in {len(made[line])} tensors" * (len(made[line]) > 1) for line in most}
+    each = [f"{_spell(sum(made[line]))}{several[line]} made on line {line}" for line in most]
+    return f" Held then, the largest first: {', '.join(each)}.", spelled(sorted(most))
 
 
 def _called(challenge: Challenge) -> str:

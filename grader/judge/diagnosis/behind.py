@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.answers import Called, TensorOutput
+from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.addresses import Part, assignments
 from grader.judge.diagnosis.evidence import Diagnosis
@@ -26,7 +27,8 @@ class Behind:
         stores: kernels, the last one first, and the lines of their stores; none where no kernel was handed
             the result's memory.
         unwritten: kernels, and their parameters, that are memory which nobody wrote to and they read.
-        scratch: the same of all memory that they read and the call was not handed.
+        scratch: the same of memory that they read, the call was not handed, and that may have been written in
+            part.
         whole: no other kernel is behind it by way of torch.
     """
 
@@ -81,6 +83,8 @@ def _slice(memory: int, report: Called, right: frozenset[int], tree: ast.Module)
     """Behind what lies in one memory."""
     wanted, made, found = {memory}, {*report.inputs, *report.untouched}, dict[str, frozenset[int]]()
     unwritten, scratch = dict[tuple[str, str], None](), dict[tuple[str, str], None]()
+    every = {at for launch in report.launches for at in launch.handed.values()}
+    may = {at for at in every - {*report.inputs} if report.holes is None or at in report.holes}
     for launch in reversed(report.launches):
         left = [*stores(function(tree, launch.kernel), tree)]
         while hits := [s for s in left if any(launch.handed.get(name) in wanted for name in s.into)]:
@@ -92,7 +96,7 @@ def _slice(memory: int, report: Called, right: frozenset[int], tree: ast.Module)
             }
             wanted |= {*read.values()} - right
             unwritten |= {(launch.kernel, n): None for n, at in read.items() if at in report.untouched}
-            scratch |= {(launch.kernel, n): None for n, at in read.items() if at not in report.inputs}
+            scratch |= {(launch.kernel, n): None for n, at in read.items() if at in may}
     if not found:  # nobody stored it, though some could have
         could = [launch.kernel for launch in report.launches if memory in launch.handed.values()]
         found = dict.fromkeys(could, frozenset())
@@ -116,6 +120,47 @@ def garbage(trial: Trial, source: str) -> Diagnosis | None:
         f"made from memory that nobody wrote: {kernel} reads {name}, and torch.empty leaves anything there.",
         f"the load of {name} in {kernel}, and who stores there before it",
     )
+
+
+def of_holes(trial: Trial, finding: Finding, source: str) -> Diagnosis | None:
+    """What is said of a result that kernels stored everywhere, though it holds what torch.empty left: they
+    read that elsewhere. None where a part of the result was not stored, or that is not known.
+    """
+    report, number = trial.answer.report if trial.answer else None, finding.facts.get("result", -1)
+    if not isinstance(report, Called) or report.holes is None or number < len(trial.challenge.writes):
+        return None
+    out = report.outputs[number]
+    if not isinstance(out, TensorOutput) or not out.memory or out.memory in report.holes:
+        return None
+    name = str(finding.facts.get("at", "")).partition("[")[0] or "The result"
+    name = f"The result {name}" if name.isidentifier() else name
+    tree = ast.parse(source)
+    if told := garbage(replace(trial, findings=[finding]), source):
+        return f"{name} is {told[0]}", told[1]
+    # By way of torch the memory of a result is not followed.
+    read = _reads(report, report.untouched, tree) or _reads(report, report.holes, tree)
+    start = f"{name} is stored everywhere, and made from memory that nobody wrote"
+    if len({at for _, _, at in read}) != 1:
+        return (
+            f"{start}: a kernel reads what torch.empty left, where nothing was stored before.",
+            "what is read before it is written",
+        )
+    kernel, scratch, _ = read[0]
+    return (
+        f"{start}: {kernel} reads {scratch} where nothing was stored before, and torch.empty leaves anything "
+        "there.",
+        f"the load of {scratch} in {kernel}, and who stores there before it",
+    )
+
+
+def _reads(report: Called, memory: Iterable[int], tree: ast.Module) -> list[tuple[str, str, int]]:
+    """Kernels that make what they store from such memory, with the parameters that it is."""
+    return [
+        (launch.kernel, name, at)
+        for launch in report.launches
+        for name, at in launch.handed.items()
+        if at in memory and any(name in s.of - s.into for s in stores(function(tree, launch.kernel), tree))
+    ]
 
 
 def stores(

@@ -7,7 +7,7 @@ import torch
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.axes import unread_axis
-from grader.judge.diagnosis.behind import garbage
+from grader.judge.diagnosis.behind import garbage, of_holes
 from grader.judge.diagnosis.blocks import Launched, Pairs, launched, rounds_down
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.judge.diagnosis.launched import grids, programs
@@ -33,6 +33,8 @@ def unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
         )
     if unread := unread_axis(trial, evidence.source):
         return unread
+    if read_elsewhere := of_holes(trial, finding, evidence.source):
+        return read_elsewhere
     if all(bool(hole.all()) for hole in holes) or not any(grids(owner) for _, owner in pairs):
         return _nothing(trial, finding, evidence)
     if by_numbers := misled(trial, finding, evidence.source):

@@ -10,7 +10,7 @@ from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.addresses import addresses
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.led import led
-from grader.judge.diagnosis.sides import by_name, unlimited, wrapped
+from grader.judge.diagnosis.sides import by_name, unlimited, unmasked, wrapped
 from grader.judge.diagnosis.site import functions, last, parameters, spelled
 from grader.judge.diagnosis.source import accesses, keyword, limits, made, masked_at
 from grader.judge.diagnosis.starts import MOST, starts
@@ -116,19 +116,24 @@ def _let_through(reason: str, facts: dict[str, Any], look_at: str, line: int, so
         why = "a stride is wrong or multiplies the wrong offset, or a side of the mask has the wrong limit"
         if facts["crowded"]:
             why = (
-                "a tile's mask needs both sides, rows and columns, each with its own limit; with both, a "
-                "stride is another tensor's"
+                "a tile's mask needs both sides, rows and columns, each with its own limit; with the right "
+                "ones, a stride is another tensor's"
             )
         return (
             f"{reason}, though it has a mask: {why}.",
             f"which stride and which limit go with which offset{_made_of(source, line)}",
         )
-    if not (launched := _handed(source, line)):
-        return f"{reason}, though it has a mask: its limits are wrong.", look_at
-    return (
-        f"{reason}, though it has a mask: its limits are wrong, there or as the launch hands them over.",
-        f"{look_at}, and the launch on {spelled(launched)}",
-    )
+    launched = _handed(source, line)
+    handed = ", there or as the launch hands them over" * bool(launched)
+    there = f", and the launch on {spelled(launched)}" if launched else ""
+    if beside := unmasked(source, line):
+        text, at = beside
+        return (
+            f"{reason}, though it has a mask: line {at} moves the address by {text}, of which the mask says "
+            f"nothing. Either that is wrong, or the mask's limits are{handed}.",
+            f"{f'line {at}, ' if at != line else ''}{look_at}{there}",
+        )
+    return f"{reason}, though it has a mask: its limits are wrong{handed}.", f"{look_at}{there}"
 
 
 def _made_of(source: str, line: int) -> str:

@@ -37,6 +37,31 @@ def wrapped(source: str, line: int) -> str:
     return next((quoted(node) for _, node in sides if _wraps(node)), "")
 
 
+def unmasked(source: str, line: int) -> tuple[str, int] | None:
+    """A product that moves an address and stands in no limit of its mask, `row * n_cols`, and its line: where
+    it is wrong, so is the address, whatever the mask lets through.
+    """
+    given, calls = _around(source, line)
+    for _, call in calls:
+        mask = keyword(call, "mask")
+        if mask is None or not call.args:
+            continue
+        parts = parts_of(Part(line, set(), call.args[0], False), given)
+        limited = {p for part in parts_of(Part(line, set(), mask, False), given) for p in _products(part)}
+        found = [(p, part.line) for part in parts for p in _products(part) if p not in limited]
+        if found:
+            return found[-1]
+    return None
+
+
+def _products(part: Part) -> list[str]:
+    """Products of variables, the outermost ones."""
+    nodes = [n for n in ast.walk(part.value) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mult)]
+    inner = {id(n) for outer in nodes for n in ast.walk(outer) if n is not outer}
+    outer = (n for n in nodes if id(n) not in inner)
+    return [quoted(n) for n in outer if any(isinstance(name, ast.Name) for name in ast.walk(n))]
+
+
 def by_name(source: str, line: int) -> bool | None:
     """Whether each stride of an address stands by an offset with its letter, as stride_am by offs_m.
 

@@ -25,12 +25,14 @@ from grader.judge.diagnosis.source import (
     EXPONENTIALS,
     adds_to_garbage,
     called,
+    divides,
     masked_lanes_hold_infinity,
     masked_lanes_hold_positive_infinity,
     takes_maximum,
 )
 
 MOST = 4  # lines to look at
+LOGARITHMS = {"log", "log2"}
 EXTREMA = {"max", "min", "maximum", "minimum"}
 FP16_ENDS: Diagnosis = (
     "Values overflow: fp16 ends at 65504, and a product or a sum in fp16 goes past it. Compute in fp32, and "
@@ -189,10 +191,14 @@ def _plain(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
     by_exp = exponential and not masked_lanes_hold_positive_infinity(evidence.source)
     by_exp = by_exp or sums_weights_alone(evidence.source)
     if takes_maximum(evidence.source) and finding.facts["got"] > 0 and by_exp:
+        # Subtracted, a sum of lanes at -Inf is +Inf.
+        counted = idle and not sums_weights_alone(evidence.source)
         return (
             "Inf comes out of finite numbers: exp() of a large one is Inf. Is the maximum of the very "
-            "numbers that exp() is given subtracted from them first?",
-            "the argument of exp, and the maximum",
+            "numbers that exp() is given subtracted from them first?"
+            + " If it is, a masked lane holds it, and another sum counts it."
+            * counted,
+            "the argument of exp, and the maximum" + ", and what the sums are given" * counted,
         )
     if not idle:
         return (
@@ -200,11 +206,15 @@ def _plain(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
             "division by 0, the logarithm of 0, or a step that overflows.",
             "divisions, and the largest value on the way",
         )
+    got = finding.facts["got"]
+    ways = ["the logarithm of 0"] if got < 0 and called(evidence.source, LOGARITHMS) else []
+    ways += ["a division by 0"] if divides(evidence.source) else []
+    also = f", or it is {' or '.join(ways)}" if ways else ""
     return (
-        f"{finding.facts['got']} comes out of finite numbers: a masked lane holds it, and the reduction "
-        "counts it. What it holds must be neutral: by `other=`, or by tl.where before a reduction that needs "
-        "another number than `other=`.",
-        "other= of the masked load, and what the reduction is given",
+        f"{got} comes out of finite numbers: a masked lane holds it, and the reduction counts it{also}. "
+        f"{'What a masked lane' if also else 'What it'} holds must be neutral: by `other=`, or by tl.where "
+        "before a reduction that needs another number than `other=`.",
+        f"other= of the masked load, and what the reduction{' or log' * ('the l' in also)} is given",
     )
 
 

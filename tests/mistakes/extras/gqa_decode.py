@@ -121,7 +121,7 @@ mistakes = [
         "an empty split has the maximum -inf",
         swap={START: 'm_i = tl.full((BLOCK_G,), -float("inf"), tl.float32)'},
         fails="correct",
-        says="NaN comes out of numbers",
+        says="nothing is added up or counted",
     ),
     Mistake(
         "parts are divided by their sums before they are merged",

@@ -40,7 +40,7 @@ mistakes = [
         "an empty split has the maximum -inf, and the merge no exception",
         swap={START: 'm_i = tl.full((16,), -float("inf"), tl.float32)'},
         fails="correct",
-        says="NaN comes out of numbers",
+        says="nothing is added up or counted",
     ),
     Mistake(
         "values behind the length are loaded",

@@ -8,6 +8,7 @@ ADD_DX = "add(torch.mm(logits, weight[chunk]), total, dx if chunk.stop == n_clas
 COUNT = "count += counts.to(tl.int32)"
 GRAD = "(p - tl.where(cols + first == target, 1.0, 0.0)) * scale"
 LOAD = 'mask=cols < n_cols, other=-float("inf")'
+LSE = "tl.store(lse_ptr + rows, m + log_l, mask="
 LOGITS = "            logits = torch.mm(x, weight[chunk].t())\n            chunk_loss_kernel"
 RESCALED = "l_i = l_i * tl.exp2((m_i - m_new) * LOG2_E) + "
 SAVE = "ctx.save_for_backward(x, weight, target, lse, count)"
@@ -84,7 +85,36 @@ mistakes = [
         "the target is looked for in every chunk alike",
         swap={"at = target - first": "at = target"},
         fails="correct",
-        says="never written",
+        says="mean_kernel reads aim_ptr",
+    ),
+    Mistake(
+        "the logsumexps of the first rows alone are kept",
+        swap={f"{LSE}counts)": f"{LSE}counts & (rows < 4))"},
+        fails="correct",
+        says="chunk_grad_kernel reads lse_ptr where nothing was stored before",
+    ),
+    Mistake(
+        "the sums are kept by nobody",
+        swap={"        tl.store(sum_ptr + row, l_i)\n": ""},
+        fails="correct",
+        says="the logarithm of 0",
+    ),
+    Mistake(
+        "rows of a chunk are taken to be one longer",
+        swap={"logits_ptr += row * n_cols": "logits_ptr += row * (n_cols + 1)"},
+        fails="correct",
+        says="moves the address by row * (n_cols + 1), of which the mask says nothing",
+    ),
+    Mistake(
+        "the parts of both gradients and a chunk outlive their step",
+        swap={
+            "                add(torch.mm(logits.t(), x), None, dweight[chunk])\n            del logits\n": (
+                "                part = torch.mm(logits.t(), x)\n"
+                "                add(part, None, dweight[chunk])\n"
+            )
+        },
+        fails="memory",
+        says="24 KiB in 2 tensors made on line",
     ),
     Mistake(
         "the gradient forgets where its chunk begins",
