@@ -104,7 +104,7 @@ challenge = Challenge(
         Piece("experts", "choose_kernel", results=(1,)),
         Piece("weights", "choose_kernel", results=(0,)),
         Piece("ranks", "choose_kernel", results=(2, 3)),
-        Piece("counts", "scan_kernel", results=(3,)),
+        Piece("sums over programs", "scan_kernel", results=(2, 3)),
         Piece("order", "place_kernel", results=(2,)),
     ),
     cases=CASES,

@@ -173,7 +173,7 @@ mistakes = [
         swap={f" & {RANK}": ""},
         fails="correct",
         says="it stores where loaded numbers say",
-        so_far="experts ✓ · weights ✓ · ranks ✗ · counts ✓ · order ✓",
+        so_far="experts ✓ · weights ✓ · ranks ✗ · sums over programs ✓ · order ✓",
     ),
     Mistake(
         "a word stands for the number of its ones",
@@ -216,6 +216,7 @@ mistakes = [
         swap={SCANNED: SCANNED.replace("total[None, :] + ", "")},
         fails="correct",
         says="stores where loaded numbers say, and none says there",
+        so_far="experts ✓ · weights ✓ · ranks ✓ · sums over programs ✗ · order ✓",
     ),
     Mistake(
         "counts are those of the last programs alone",
@@ -352,7 +353,7 @@ mistakes = [
         undone=("scan_kernel", "place_kernel"),
         fails="correct",
         says="The result order was never written",
-        so_far="experts ✓ · weights ✓ · ranks ✓ · not started: counts, order",
+        so_far="experts ✓ · weights ✓ · ranks ✓ · not started: sums over programs, order",
     ),
     Mistake(
         "only order is missing yet",
@@ -360,6 +361,6 @@ mistakes = [
         undone=("place_kernel",),
         fails="correct",
         says="The result order was never written",
-        so_far="experts ✓ · weights ✓ · ranks ✓ · counts ✓ · not started: order",
+        so_far="experts ✓ · weights ✓ · ranks ✓ · sums over programs ✓ · not started: order",
     ),
 ]
