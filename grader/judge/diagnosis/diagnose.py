@@ -41,7 +41,7 @@ from grader.judge.diagnosis.running import unscaled
 from grader.judge.diagnosis.specials import special
 from grader.judge.diagnosis.stepping import misread
 from grader.judge.diagnosis.strides import strides, upstream
-from grader.judge.diagnosis.suspects import suspected
+from grader.judge.diagnosis.suspects import in_part, suspected
 from grader.judge.diagnosis.thresholds import partial_block, right_up_to
 from grader.judge.diagnosis.unfinished import unfinished
 from grader.judge.diagnosis.zeros import nothing_added, rows_of_zeros
@@ -191,6 +191,7 @@ RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | Speech | None]]
     misread,
     partial_block,
     right_up_to,
+    in_part,
     in_common,
     imprecise,
     number,

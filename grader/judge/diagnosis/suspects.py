@@ -23,6 +23,7 @@ from grader.judge.diagnosis.site import function as function_of
 from grader.judge.diagnosis.site import in_kernels, last
 from grader.judge.diagnosis.source import has_subject
 
+MANY = 6  # trials in which a suspect of a part is tried
 KINDS = ("values", "nan", "inf", "special", "scalar", "unwritten")  # the last of what is changed in place
 UNLIKE = 0.02  # of the norm: a suspect so far from what is right would have failed
 HALF = 0.5  # of what fails alike
@@ -68,6 +69,31 @@ def suspected(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | No
         if not _names_an_output(sentence, trial)
     }
     return _best(whole, wrong, trial, evidence) or _best(parts, wrong, trial, evidence)
+
+
+def in_part(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None:
+    """The rule of the diagnosis for a suspect that gives some of the wrong results, the first of them too:
+    others may be made from these in ways that no suspect knows.
+    """
+    if finding.kind not in KINDS or len(_wanted(trial)) < 2:
+        return None
+    for sentence, function in trial.challenge.suspects.items():
+        if _names_an_output(sentence, trial) or not has_subject(sentence, evidence.source):
+            continue
+        if one := explained(function, trial, partly=True):
+            alike = [
+                t for t in evidence.failed if t.challenge is trial.challenge and t.findings[0].kind in KINDS
+            ]
+            alike = [t for t in alike if not t.rows and t.answer][:MANY]
+            if sum(explained(function, t, partly=True) is not None for t in alike) < HALF * len(alike):
+                continue
+            first = finding.facts.get("result")
+            wrong = tuple(n for n in one.given if n != first)
+            if first in one.given and not _refuted(function, [one], evidence):
+                *others, last_one = _names(trial, (first, *wrong))
+                names = f"{', '.join(others)} and {last_one}" if others else last_one
+                return f"In {names}: {sentence}", _formula(sentence, trial, evidence.source), trial
+    return None
 
 
 def _best(
@@ -202,9 +228,11 @@ def _unlike(want: Expected) -> float:
     return share * float(want.exact.double().nan_to_num(posinf=0.0, neginf=0.0).norm())
 
 
-def explained(function: Callable[..., Any], trial: Trial, backward: bool = True) -> Explained | None:
+def explained(
+    function: Callable[..., Any], trial: Trial, backward: bool = True, partly: bool = False
+) -> Explained | None:
     """Each output, if `backward` each gradient too, is what the suspect gives, or right; one that it gives is
-    far from what is right.
+    far from what is right. Of the others, if `partly`, some may be neither.
     """
     assert trial.answer is not None
     if trial.findings[0].kind == "scalar":
@@ -215,17 +243,20 @@ def explained(function: Callable[..., Any], trial: Trial, backward: bool = True)
     if len(guesses) != len(outputs) or any(g.shape != o.shape for g, o in zip(guesses, outputs, strict=True)):
         return None
     wrong = {found.facts.get("result") for found in trial.findings}
-    told_apart, right = False, []
+    told_apart, right, other = False, [], set()
     for number, (out, guess, want) in enumerate(zip(outputs, guesses, _wanted(trial), strict=False)):
         off = _distance(out, guess)
         if off > _allowed(guess, want.dtype):
-            if number in wrong:
+            if number in wrong and not partly:
                 return None
-            right.append(number)
+            right += [number] * (number not in wrong)
+            other |= {number} & wrong
             continue
         distance = _distance(out, want.exact)
         told_apart |= off <= CLEARER * distance and distance > 0
-    given = [number for number in range(len(outputs)) if number in wrong or not right]
+    given = [
+        number for number in range(len(outputs)) if number not in other and (number in wrong or not right)
+    ]
     return Explained(trial, tuple(given), tuple(right)) if told_apart else None
 
 
