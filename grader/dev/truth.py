@@ -21,6 +21,7 @@ APART = re.compile(r"\b(\d+) apart\b")  # a stride, which is a product of sizes
 LAID = re.compile(r"-(sliced|padded|strided|columns|transposed)\]|layout=")  # whose strides no name tells
 QUOTED = re.compile(r"“[^”]*”")  # of the file
 BOUND = re.compile(r"\bup to \d\S* away from\b")  # of one formula from another, whatever the case
+STAGED = re.compile(r"\(here an .* with \d+ SMs\)")  # of the GPU that a launcher sees
 SPOKEN = re.compile(r"^With (\S+): ")
 COMMON = {0, 1, 2, 3, 4, 10, 23, 1e-4, 5e-4, 65504, 65535, 1.8e19}  # what rules name by themselves
 NEARLY = 0.06  # figures are told with two digits
@@ -101,7 +102,7 @@ def _numbers(sentence: str, check: Check, source: str) -> Iterator[str]:
         *_constants(source),
         *_figures({name: fact for name, fact in check.cause.items() if name != "words"}),
     }
-    sentence = QUOTED.sub("", sentence)
+    sentence = STAGED.sub("", QUOTED.sub("", sentence))
     for told in NUMBER.findall(BOUND.sub("", DAY.sub("", LINE.sub("", sentence)))):
         number, whole = float(told), told.isdigit()
         if whole and (number in known or number < max(sizes, default=0)):

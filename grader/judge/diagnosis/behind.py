@@ -18,6 +18,8 @@ from grader.judge.diagnosis.addresses import Part, assignments
 from grader.judge.diagnosis.evidence import Diagnosis
 from grader.judge.diagnosis.site import function, functions, jitted, last, parameters
 
+MOST_READ = 2  # memories with holes that a sentence names
+
 
 @dataclass(frozen=True)
 class Behind:
@@ -140,15 +142,13 @@ def of_holes(trial: Trial, finding: Finding, source: str) -> Diagnosis | None:
     # By way of torch the memory of a result is not followed.
     read = _reads(report, report.untouched, tree) or _reads(report, report.holes, tree)
     start = f"{name} is stored everywhere, and made from memory that nobody wrote"
-    if len({at for _, _, at in read}) != 1:
-        return (
-            f"{start}: a kernel reads what torch.empty left, where nothing was stored before.",
-            "what is read before it is written",
-        )
-    kernel, scratch, _ = read[0]
+    first = {at: (kernel, scratch) for kernel, scratch, at in reversed(read)}.values()
+    if not 0 < len(first) <= MOST_READ:
+        return f"{start}: a kernel reads where torch.empty left holes.", "the calls of torch.empty"
+    reads = " and ".join(f"{kernel} reads {scratch}" for kernel, scratch in first)
+    kernel, scratch = next(iter(first))  # the last one is nearest to the result
     return (
-        f"{start}: {kernel} reads {scratch} where nothing was stored before, and torch.empty leaves anything "
-        "there.",
+        f"{start}: {reads} where nothing was stored before, and torch.empty leaves anything there.",
         f"the load of {scratch} in {kernel}, and who stores there before it",
     )
 
