@@ -53,8 +53,14 @@ VALUES = {
     "nan": "one number is NaN",
     "zeros": "0 everywhere",
 }
+# Of several gradients that come in; by default each lies as the others do.
+SEVERAL = {
+    "first": "a gradient comes in for the first output alone",
+    "last": "a gradient comes in for the last output alone",
+    "unlike": "the gradient that comes in for the first output is transposed, no other is",
+}
 HUGE_UPSTREAM = "contiguous", "transposed", "strided"  # that a walk knows how to lay out
-KNOWN = {"layout": LAYOUTS, "values": VALUES, "upstream": (*LAYOUTS, "first")}
+KNOWN = {"layout": LAYOUTS, "values": VALUES, "upstream": (*LAYOUTS, *SEVERAL)}
 # What every case has.
 WORDS = ("dtype", "layout", "values", "exact", "calls", "gpu", "huge", "upstream", "alone")
 TAKEN = ("sizes", "id", "group", "get")  # and what a size of that name would hide behind
@@ -85,8 +91,8 @@ class Case:
         gpu: only tried on a GPU (too large for the interpreter).
         huge: too large for a GPU as well: the addresses of a few programs are looked at, interpreted, and no
             value.
-        upstream: layout of the gradients that a differentiable day is handed; "first" gives one to the first
-            output alone.
+        upstream: layout of the gradients that a differentiable day is handed, or one of SEVERAL: "first" gives
+            one to the first output alone, "unlike" another layout to that one than to all others.
         alone: on a differentiable day, the position of the only argument whose gradient is asked for.
 
     Raises:

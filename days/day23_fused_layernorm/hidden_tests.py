@@ -86,6 +86,8 @@ CASES = [
     Case(rows=9, cols=40, upstream="expanded"),
     Case(rows=9, cols=40, upstream="scalar"),
     Case(rows=9, cols=40, upstream="first"),
+    Case(rows=9, cols=40, upstream="last"),
+    Case(rows=9, cols=40, upstream="unlike"),
     Case(rows=7, cols=40, calls=2),
     # More rows than a GPU has programs at once: here a program owns several.
     Case(rows=8209, cols=8, gpu=True),

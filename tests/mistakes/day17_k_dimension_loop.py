@@ -124,4 +124,20 @@ mistakes = [
         fails="correct or edges",
         says="round once, at the store",
     ),
+    Mistake(
+        "a block pointer to b checks its columns and not k",
+        swap={
+            "    for left in range": (
+                "    b_block = tl.make_block_ptr(\n"
+                "        b_ptr, (k, n), (stride_bk, stride_bn),\n"
+                "        (0, (tl.program_id(0) % tiles_n) * BLOCK_N), (BLOCK_K, BLOCK_N), (1, 0)\n"
+                "    )\n"
+                "    for left in range"
+            ),
+            LOAD_B: 'b = tl.load(b_block, boundary_check=(1,), padding_option="zero")',
+            MOVE_B: "b_block = tl.advance(b_block, (BLOCK_K, 0))",
+        },
+        fails="correct",
+        says="axis 0 is let through",
+    ),
 ]

@@ -338,4 +338,18 @@ mistakes = [
         fails="edges",
         says="2³¹",
     ),
+    Mistake(
+        "where nothing comes in for y, the residual gets no gradient",
+        swap={"return ds, ds, None, None, None": "return ds, None, None, None, None"},
+        fails="edges",
+        says="gradient of residual is None",
+    ),
+    Mistake(
+        "the gradient of s is read with the strides of that of y",
+        swap={
+            "ds_ptr + row * stride_dsm + cols * stride_dsn": "ds_ptr + row * stride_dym + cols * stride_dyn"
+        },
+        fails="edges",
+        says="upstream gradients",
+    ),
 ]

@@ -201,4 +201,13 @@ mistakes = [
         fails="edges",
         says="rounded",
     ),
+    Mistake(
+        "the number of a program with a large block is added to the seed",
+        swap={
+            DRAW: "tl.rand4x(seed + pid, tl.arange(0, BLOCK // 4))",
+            "    BLOCK = 1024\n": "    BLOCK = 4096\n",
+        },
+        fails="edges",
+        says="shifted",
+    ),
 ]

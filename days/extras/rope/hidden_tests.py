@@ -81,6 +81,8 @@ CASES = [
     Case(b=2, s=5, h=4, h_k=2, d=16, p=11, upstream="expanded"),
     Case(b=2, s=5, h=4, h_k=2, d=16, p=11, upstream="scalar"),
     Case(b=2, s=5, h=4, h_k=2, d=16, p=11, upstream="first"),
+    Case(b=2, s=5, h=4, h_k=2, d=16, p=11, upstream="last"),
+    Case(b=2, s=5, h=4, h_k=2, d=16, p=11, upstream="unlike"),
     Case(b=2, s=5, h=4, h_k=2, d=16, p=11, calls=2),
     Case(b=2, s=3, h=2, h_k=1, d=8, p=7, alone=0),
     Case(b=2, s=3, h=2, h_k=1, d=8, p=7, alone=1),

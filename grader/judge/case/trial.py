@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from grader.case import SEVERAL
 from grader.challenge import Case, Challenge
 from grader.judge.case.compare import Expected, Finding
 from grader.judge.case.draw import Draw
@@ -117,12 +118,14 @@ def draw_upstream(case: Case, outputs: Values, seed: int, device: str, written: 
         written: so many of them, the first ones, are arguments that were written: they get none.
     """
     drawer = Draw(case, rng(seed, case.id, "upstream").getrandbits(48), device)
-    layout = "contiguous" if case.upstream == "first" else case.upstream
+    others = "contiguous" if case.upstream in SEVERAL else case.upstream
+    first = "transposed" if case.upstream == "unlike" else others
     drawn = [
-        drawer(*out.shape, dtype=out.dtype, layout=layout, values="normal")
+        drawer(*out.shape, dtype=out.dtype, layout=others if i else first, values="normal")
         if isinstance(out, torch.Tensor | Expected) and out.dtype.is_floating_point
         else None
-        for out in outputs[written:]
+        for i, out in enumerate(outputs[written:])
     ]
-    drawn = drawn[:1] + [None] * len(drawn[1:]) if case.upstream == "first" else drawn
+    alone = {"first": 0, "last": len(drawn) - 1}.get(case.upstream)
+    drawn = [grad if alone in (None, i) else None for i, grad in enumerate(drawn)]
     return (*[None] * written, *drawn)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 
-from grader.case import LAYOUTS, VALUES
+from grader.case import LAYOUTS, SEVERAL, VALUES
 from grader.challenge import Case, Challenge
 
 KINDS = {"layout": LAYOUTS, "values": VALUES}
@@ -14,7 +14,6 @@ WAYS = {
     "walked": "too large to run: where a few of its programs load and store is followed, and no value",
     "staged": "the launcher is told that its tensors lie on a GPU",
 }
-FIRST = "a gradient comes in for the first output alone"
 
 
 def meanings(challenge: Challenge, case: Case, way: str = "") -> dict[str, str]:
@@ -47,7 +46,7 @@ def _beside_sizes(challenge: Challenge, case: Case) -> dict[str, str]:
     if case.calls > 1:
         found[f"{case.calls}_calls"] = "called on other contents before"
     if case.upstream != "contiguous":
-        lies = FIRST if case.upstream == "first" else f"the gradient that comes in: {LAYOUTS[case.upstream]}"
+        lies = SEVERAL.get(case.upstream) or f"the gradient that comes in: {LAYOUTS[case.upstream]}"
         found[f"upstream_{case.upstream}"] = lies
     if case.alone is not None:
         found[f"alone_{case.alone}"] = "of one argument alone, counted from 0, the gradient is asked for"

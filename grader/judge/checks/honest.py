@@ -106,14 +106,23 @@ def _computed(trial: Trial, outputs: Sequence[TensorOutput | PlainOutput]) -> li
 
     Nothing to compute needs none, nor does what there is nothing to compute it from: where an input is empty,
     as without keys, that may be one output of several (dq = 0), or an argument that stays as it is (no pairs,
-    no step).
+    no step). A gradient that is one of those that came in may be just that.
     """
     empty = [value.numel() == 0 for value in trial.arguments if isinstance(value, torch.Tensor)]
     if empty and all(empty):
         return []
-    free = _independent(trial) if any(empty) else [False] * len(trial.expected)
+    free = _independent(trial) if any(empty) else _passed_down(trial)
     pairs = zip(outputs, free, strict=False)
     return [o for o, known in pairs if isinstance(o, TensorOutput) and 0 not in o.shape and not known]
+
+
+def _passed_down(trial: Trial) -> list[bool]:
+    """Of each output, whether it is a gradient that is right as it came in, as those of a sum are."""
+    incoming = [value for value in trial.upstream if isinstance(value, torch.Tensor)]
+    return [
+        isinstance(one, Expected) and any(g.shape == one.exact.shape and _same(one, g) for g in incoming)
+        for one in trial.expected
+    ]
 
 
 def _independent(trial: Trial) -> list[bool]:

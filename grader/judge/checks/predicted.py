@@ -11,6 +11,7 @@ from grader.judge.failures import CheckFailed
 from grader.judge.session import Session
 from grader.judge.speed.builds import Wanted
 from grader.judge.speed.foresight import foresee
+from grader.meter.counts import Site
 from grader.operators import FILLED, WHOLE_FILLS
 from grader.predict import gates
 from grader.predict.beside import paragraph, profile
@@ -63,13 +64,25 @@ def _does_the_work(call: Call, challenge: Challenge) -> None:
     if worked:
         said = f"At full size torch did part of the work: {worked[0]} ran outside of your kernel."
         raise CheckFailed("failed", {"reason": said}, (said, f"the torch call behind {worked[0]}"))
-    touched = sum(launch.asked for launch in call.launches)
+    touched = sum(_bytes(site) for launch in call.launches for site in launch.sites)
     if touched < LEFT_OUT * call.ideal and not call.at_least:
         said = (
             f"At full size your kernels touch {touched / 1e6:,.1f} MB where the task cannot do with less "
             f"than {call.ideal / 1e6:,.1f} MB: part of it is left out."
         )
         raise CheckFailed("failed", {"reason": said}, (said, "the grid at full size"))
+
+
+def _bytes(site: Site) -> float:
+    """What a line touches of the memory that the task is about.
+
+    A load may leave out what it has no use for, lane by lane, as dropout may of what is dropped: whole sectors
+    come all the same. Where loaded values decide, which nobody has here, such a mask may hold back every lane.
+    """
+    if site.kind != "load" or not site.masked:
+        return site.asked
+    every = site.lanes * site.itemsize
+    return max(site.asked, min(site.moved, every)) if site.asked else every
 
 
 def _where(session: Session, challenge: Challenge, speed: Speed) -> str:

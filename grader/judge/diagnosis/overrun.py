@@ -38,6 +38,8 @@ def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
         return _by_another(reason, facts, line, evidence)
     if facts.get("beyond") and masked and _placed(evidence.source, line):
         return _starts_beyond(reason, facts, line, trial, evidence)
+    if facts["masked"] and (checked := _unchecked(evidence.source, line)):
+        return f"{reason}: {checked}", f"boundary_check on line {line}, and what decides that it is this load"
     if facts["masked"]:
         return _let_through(reason, facts, look_at, line, evidence.source)
     if not facts.get("tile", True) and 1 < facts["itemsize"] == facts["step"]:
@@ -116,8 +118,8 @@ def _let_through(reason: str, facts: dict[str, Any], look_at: str, line: int, so
         why = "a stride is wrong or multiplies the wrong offset, or a side of the mask has the wrong limit"
         if facts["crowded"]:
             why = (
-                "a tile's mask needs both sides, rows and columns, each with its own limit; with the right "
-                "ones, a stride is another tensor's"
+                "a tile's mask needs both sides, rows and columns, each with its own limit; with both, a "
+                "limit is wrong, or a stride is another tensor's"
             )
         return (
             f"{reason}, though it has a mask: {why}.",
@@ -134,6 +136,20 @@ def _let_through(reason: str, facts: dict[str, Any], look_at: str, line: int, so
             f"{f'line {at}, ' if at != line else ''}{look_at}{there}",
         )
     return f"{reason}, though it has a mask: its limits are wrong{handed}.", f"{look_at}{there}"
+
+
+def _unchecked(source: str, line: int) -> str:
+    """What a boundary_check on this line leaves out, where that is one side of a tile; else nothing."""
+    checks = [keyword(call, "boundary_check") for _, call in accesses(source, line)]
+    if len(checks) != 1 or not isinstance(checks[0], ast.Tuple | ast.List):
+        return ""
+    named = [axis.value for axis in checks[0].elts if isinstance(axis, ast.Constant)]
+    if len(named) != 1 or len(checks[0].elts) != 1 or named[0] not in (0, 1):
+        return ""
+    return (
+        f"its boundary_check names axis {named[0]} alone, so what lies past the end of axis {1 - named[0]} is "
+        "let through."
+    )
 
 
 def _made_of(source: str, line: int) -> str:
