@@ -91,8 +91,8 @@ class Case:
         gpu: only tried on a GPU (too large for the interpreter).
         huge: too large for a GPU as well: the addresses of a few programs are looked at, interpreted, and no
             value.
-        upstream: layout of the gradients that a differentiable day is handed, or one of SEVERAL: "first" gives
-            one to the first output alone, "unlike" another layout to that one than to all others.
+        upstream: layout of the gradients that a differentiable day is handed, or one of SEVERAL:
+            "first" gives one to the first output alone, "unlike" another layout to that one.
         alone: on a differentiable day, the position of the only argument whose gradient is asked for.
 
     Raises:

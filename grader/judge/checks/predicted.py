@@ -76,8 +76,8 @@ def _does_the_work(call: Call, challenge: Challenge) -> None:
 def _bytes(site: Site) -> float:
     """What a line touches of the memory that the task is about.
 
-    A load may leave out what it has no use for, lane by lane, as dropout may of what is dropped: whole sectors
-    come all the same. Where loaded values decide, which nobody has here, such a mask may hold back every lane.
+    A load may leave out what it has no use for, lane by lane, as dropout may of what is dropped: whole
+    sectors come all the same. Where loaded values decide, a mask may hold back all lanes here.
     """
     if site.kind != "load" or not site.masked:
         return site.asked

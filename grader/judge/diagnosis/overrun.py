@@ -147,8 +147,8 @@ def _unchecked(source: str, line: int) -> str:
     if len(named) != 1 or len(checks[0].elts) != 1 or named[0] not in (0, 1):
         return ""
     return (
-        f"its boundary_check names axis {named[0]} alone, so what lies past the end of axis {1 - named[0]} is "
-        "let through."
+        f"its boundary_check names axis {named[0]} alone, so what lies past the end of axis "
+        f"{1 - named[0]} is let through."
     )
 
 

@@ -1,4 +1,4 @@
-"""Few programs, each of many blocks; of x only what is kept is loaded, so the mask of the load is the mask."""
+"""Few programs, each of many blocks; of x only what is kept is loaded: the load has the mask of dropout."""
 
 import torch
 import triton
