@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 from grader import datasheets
 from grader.challenge import Challenge, Speed
+from grader.judge.diagnosis.addresses import decided
 from grader.judge.diagnosis.fixed import fixed
 from grader.judge.failures import CheckFailed
 from grader.judge.session import Session
@@ -31,7 +32,7 @@ def check(session: Session, challenge: Challenge, speed: Speed) -> None:
         NotMeasured: nothing can be foretold here.
     """
     call = foresee(session, challenge, speed, Wanted(datasheets.USUAL)).call
-    _does_the_work(call, challenge)
+    _does_the_work(call, challenge, session.evidence.source)
     reference = ours(bar_name(session.stem, challenge.entry, speed.case.id, speed.part))
     if reference:
         beside = paragraph(call.us, profile(call), reference, _where(session, challenge, speed))
@@ -53,7 +54,7 @@ def check(session: Session, challenge: Challenge, speed: Speed) -> None:
     raise CheckFailed("failed" if first.name in CANNOT_RUN else "slow", cause, (first.says, look_at))
 
 
-def _does_the_work(call: Call, challenge: Challenge) -> None:
+def _does_the_work(call: Call, challenge: Challenge, source: str) -> None:
     """That what is right at the sizes of cases is done at full size by kernels, too.
 
     Raises:
@@ -64,7 +65,7 @@ def _does_the_work(call: Call, challenge: Challenge) -> None:
     if worked:
         said = f"At full size torch did part of the work: {worked[0]} ran outside of your kernel."
         raise CheckFailed("failed", {"reason": said}, (said, f"the torch call behind {worked[0]}"))
-    touched = sum(_bytes(site) for launch in call.launches for site in launch.sites)
+    touched = sum(_bytes(site, source) for launch in call.launches for site in launch.sites)
     if touched < LEFT_OUT * call.ideal and not call.at_least:
         said = (
             f"At full size your kernels touch {touched / 1e6:,.1f} MB where the task cannot do with less "
@@ -73,16 +74,18 @@ def _does_the_work(call: Call, challenge: Challenge) -> None:
         raise CheckFailed("failed", {"reason": said}, (said, "the grid at full size"))
 
 
-def _bytes(site: Site) -> float:
+def _bytes(site: Site, source: str) -> float:
     """What a line touches of the memory that the task is about.
 
     A load may leave out what it has no use for, lane by lane, as dropout may of what is dropped: whole
-    sectors come all the same. Where loaded values decide, a mask may hold back all lanes here.
+    sectors come all the same. Where values decide, which nobody has here, its mask may hold back every lane.
     """
     if site.kind != "load" or not site.masked:
         return site.asked
     every = site.lanes * site.itemsize
-    return max(site.asked, min(site.moved, every)) if site.asked else every
+    if not site.asked:
+        return every if decided(source, site.line) else 0.0
+    return max(site.asked, min(site.moved, every))
 
 
 def _where(session: Session, challenge: Challenge, speed: Speed) -> str:

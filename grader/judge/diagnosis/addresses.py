@@ -13,6 +13,9 @@ WORDS = ("load", "store", "atomic_add", "atomic_max", "atomic_min")
 Lines = dict[int, set[str]]  # with the names that stand on each
 
 
+VALUES = "load", "rand", "rand4x", "randint", "randint4x"  # what gives values that no address has
+
+
 @dataclass(frozen=True)
 class Address:
     """The address of one load, store or atomic.
@@ -140,6 +143,21 @@ def assignments(kernel: ast.FunctionDef) -> Iterator[Part]:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             named = {n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)}
             yield Part(node.lineno, named, node.value, isinstance(node, ast.AugAssign))
+
+
+def decided(source: str, line: int) -> bool:
+    """Whether the mask of a load on this line is made of what was loaded or drawn before."""
+    for kernel in (one for one in functions(ast.parse(source)) if jitted(one)):
+        given = [*assignments(kernel)]
+        for call in (node for node in ast.walk(kernel) if isinstance(node, ast.Call)):
+            if last(call.func) == "load" and call.lineno <= line <= (call.end_lineno or 0):
+                masks = [word.value for word in call.keywords if word.arg == "mask"] or call.args[1:2]
+                behind = [Part(line, set(), mask, adds=False) for mask in masks]
+                while more := [p for p in given if p not in behind and any(p.sets & b.names for b in behind)]:
+                    behind += more
+                if any(part.has(*VALUES) for part in behind):
+                    return True
+    return False
 
 
 def parts_of(access: Part, given: list[Part]) -> list[Part]:
