@@ -1,7 +1,7 @@
 """The runner's loop: load the learner's file, run its function on raw inputs, send back raw outputs.
 
     load  {path, provided, mine}, and the file's bytes   → Loaded
-    call  {entry, arguments, upstream, of, writes, calls, seed, others, gpu}  → Called
+    call  {entry, arguments, upstream, of, writes, calls, seed, others, again, gpu} → Called
     repeat {}, and other contents for the last call's inputs → Repeated
     peak  {entry, arguments, of, writes}                 → Peak
 
@@ -92,7 +92,7 @@ class LearnerFile:
                 if others:
                     rehearsal = Rehearsal(header["arguments"], blobs, others, header["of"], header["writes"])
                     rehearsal.run(entry, arguments, world)
-                recording = world.record()
+                recording = world.record(header["again"])
                 for _ in range(header["calls"]):
                     launches.clear()
                     world.next_call()
@@ -108,7 +108,7 @@ class LearnerFile:
             return Failed(faults.describe(error, self.path), limits.report() if limits else []), []
         outputs, data = pack_outputs(world.keep([*results, *grads]), world, header.get("slices"))
         inputs = [value.untyped_storage() for value in handed if isinstance(value, torch.Tensor)]
-        if recording.small and not world.foreign:
+        if recording.keeps and not world.foreign:
             self.last = recording, world, specs, handed
         report = Called(
             structure=type(result).__name__,

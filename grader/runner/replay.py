@@ -14,29 +14,28 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from grader.memory import raw
 
-LARGEST = 16 << 20  # bytes of a storage
-
 
 class Recording:
     """What one call had kernels do, and the memory that it gave them.
 
+    Args:
+        keeps: whether it can be asked for; no large case's is, whose memory is better left free.
+
     Attributes:
         results: what the call returned, and its gradients.
-        steps: launches and fills of whole tensors, in order.
-        small: whether all that was met could be kept.
+        steps: launches, fills of whole tensors, in order.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, keeps: bool = True) -> None:
+        self.keeps = keeps
         self.results: list[Any] = []
         self.steps: list[Callable[[], Any]] = []
-        self.small = True
         self.found: dict[int, tuple[torch.UntypedStorage, torch.Tensor]] = {}
 
     def meets(self, storages: Iterable[torch.UntypedStorage]) -> None:
-        """Keep what these hold now, unless they were met before."""
+        """Keep what these hold now, however much, unless they were met before."""
         for storage in storages:
-            self.small &= storage.nbytes() <= LARGEST
-            if self.small and storage.data_ptr() not in self.found:
+            if self.keeps and storage.data_ptr() not in self.found:
                 with _disable_current_modes():
                     self.found[storage.data_ptr()] = storage, raw(storage).clone()
 

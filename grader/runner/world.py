@@ -184,14 +184,14 @@ class World(Watch):  # type: ignore[no-untyped-call]
             if known is None or known.born is not None:
                 yield tensor.untyped_storage()
 
-    def record(self) -> Recording:
-        """From here on, until `keep`, what kernels do is recorded."""
-        self.recording = Recording()
+    def record(self, keeps: bool = True) -> Recording:
+        """From here on, until `keep`, what kernels do is recorded, as a Recording is told."""
+        self.recording = Recording(keeps)
         return self.recording
 
     def note(self, step: Callable[[], Any]) -> None:
         """What a kernel, or the fill of a whole tensor, did to memory can be repeated by this."""
-        if self.recording and not self.tuning:
+        if self.recording and self.recording.keeps and not self.tuning:
             self.recording.steps.append(step)
 
     def keep(self, results: list[Any]) -> list[Any]:

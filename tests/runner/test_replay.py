@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from grader.runner.replay import LARGEST, Recording
+from grader.runner.replay import Recording
 
 
 def recorded(x: torch.Tensor, y: torch.Tensor, number: float) -> Recording:
@@ -26,8 +26,9 @@ def test_memory_is_put_back_and_steps_meet_new_contents_but_old_numbers() -> Non
         assert y.tolist() == [3.0] * 4
 
 
-def test_large_memory_is_not_kept() -> None:
-    recording = Recording()
-    recording.meets([torch.empty(LARGEST + 1, dtype=torch.uint8).untyped_storage()])
-    assert not recording.small
-    assert recording.found == {}
+def test_large_memory_is_kept_unless_nobody_may_ask() -> None:
+    scratch = torch.empty(17 << 20, dtype=torch.uint8).untyped_storage()
+    for keeps in (True, False):
+        recording = Recording(keeps)
+        recording.meets([scratch])
+        assert bool(recording.found) is keeps

@@ -15,7 +15,7 @@ from grader.judge.case.findings import find, form_findings
 from grader.judge.case.link import LARGE, Answer, Runner, pack_arguments, read_outputs
 from grader.judge.case.naming import returned
 from grader.judge.case.oracle import Values, expect, expect_gradients, reached
-from grader.judge.case.trial import Trial, draw, draw_upstream
+from grader.judge.case.trial import Trial, draw, draw_upstream, repeatable
 from grader.request import Request
 
 SLICE = 4096  # elements of each piece that is fetched of an output too large to fetch whole
@@ -106,6 +106,7 @@ def _ask(runner: Runner, trial: Trial, slices: list[list[int]] | None, request: 
         "writes": list(challenge.writes),
         "calls": case.calls if challenge.writes else 1,
         "others": len(earlier),
+        "again": repeatable(trial.arguments),
         "slices": slices,
         "gpu": datasheets.sheet(request.gpu) if request.gpu else None,
         "seed": request.rng(case.id, "order").getrandbits(32),

@@ -14,31 +14,31 @@ from grader.challenge import Case
 from grader.judge.case.attempt import ask_oracle
 from grader.judge.case.compare import Finding
 from grader.judge.case.link import Runner, pack_arguments, read_outputs
-from grader.judge.case.trial import Trial, draw
+from grader.judge.case.trial import Trial, draw, repeatable
 from grader.judge.case.values import all_right
 from grader.request import Request
 
-KINDS = 3  # ways to lie in memory
-LARGEST = 1 << 16  # elements of a tensor: larger cases take their time
+KINDS = 6  # dtypes, each with a way to lie in memory
 
 
 def _chosen(trial: Trial, request: Request) -> bool:
-    """Whether to try this one again: those of several calls, and of some ways to lie in memory one each."""
+    """Whether to try this one again: those of several calls, and of some dtypes and layouts one each."""
     challenge, case = trial.challenge, trial.case
-    sizes = [value.numel() for value in trial.arguments if isinstance(value, torch.Tensor)]
-    if not trial.passed or not 0 < max(sizes, default=0) <= LARGEST:
+    if not trial.passed or not repeatable(trial.arguments):
         return False
     lots = request.rng(challenge.entry, "repeated")
     kinds: dict[frozenset[str], list[Case]] = {}
     for other in challenge.cases:
         if not other.gpu:
-            kinds.setdefault(_layouts(other), []).append(other)
+            kinds.setdefault(_kind(other), []).append(other)
     drawn = lots.sample(list(kinds.values()), min(KINDS, len(kinds)))
     return case.calls > 1 or any(case is lots.choice(alike) for alike in drawn)
 
 
-def _layouts(case: Case) -> frozenset[str]:
-    return frozenset({case.layout, *(str(v) for name, v in case.sizes.items() if name.endswith("layout"))})
+def _kind(case: Case) -> frozenset[str]:
+    return frozenset(
+        {case.layout, str(case.dtype), *(str(v) for name, v in case.sizes.items() if name.endswith("layout"))}
+    )
 
 
 def repeated(runner: Runner, trial: Trial, request: Request) -> Trial | None:

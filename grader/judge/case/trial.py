@@ -17,6 +17,8 @@ from grader.judge.case.oracle import Values, in_calls
 from grader.memory import raw
 from grader.randomness import rng
 
+LARGEST = 1 << 17  # elements of a tensor: larger cases take their time
+
 
 @dataclass
 class Trial:
@@ -104,6 +106,11 @@ def _on_cpu(value: Any, storages: dict[int, torch.Tensor]) -> Any:
     whole = storages.setdefault(storage.data_ptr(), raw(storage).cpu()).untyped_storage()
     view = torch.empty(0, dtype=value.dtype)
     return view.set_(whole, value.storage_offset(), value.shape, value.stride())
+
+
+def repeatable(arguments: Values) -> bool:
+    """Whether the call's launches may be asked for once more: not those of a case that takes its time."""
+    return 0 < max((v.numel() for v in arguments if isinstance(v, torch.Tensor)), default=0) <= LARGEST
 
 
 def draw(challenge: Challenge, case: Case, seed: int, device: str) -> Values:
