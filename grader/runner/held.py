@@ -27,6 +27,7 @@ from triton.runtime.jit import JITFunction
 OWNERS: tuple[Any, ...] = (builtins, json, json.encoder, json.JSONEncoder, os, struct, time, zlib)
 OWNERS += (np, torch, torch.Tensor, triton, tl, tl.tensor, Autotuner, JITFunction, interpreter)
 OWNERS += tuple(kind for kind in vars(interpreter).values() if isinstance(kind, type))
+OWNERS += (interpreter.interpreter_builder,)
 INSTALLED = (str(Path(os.__file__).parent), str(Path(torch.__file__).parents[1]))  # Python's own, and torch's
 OWN = str(Path(__file__).parents[1])  # the grader's
 NOTHING = object()  # that no name holds
@@ -49,10 +50,13 @@ class Held:
                 if before.get(name, NOTHING) is value:  # nearly all of some thousand, at every call
                     continue
                 stood = before[name] if name in before else _inherited(owner, name)
-                if stood is value or not callable(stood) or _installed(value):
+                if stood is value or not (callable(stood) or _descriptor(owner, value)) or _installed(value):
                     continue
-                setattr(owner, name, stood)
-                found.append(f"{owner.__name__}.{name}")
+                if stood is None or not isinstance(owner, type | ModuleType):
+                    delattr(owner, name)  # its class has the right one, or there was none
+                else:
+                    setattr(owner, name, stood)
+                found.append(f"{getattr(owner, '__name__', type(owner).__name__)}.{name}")
         return found
 
 
@@ -62,7 +66,15 @@ def _installed(value: Any) -> bool:
     return code is not None and code.co_filename.startswith(INSTALLED)
 
 
+def _descriptor(owner: Any, value: Any) -> bool:
+    """Whether a class of Triton's that holds this asks it for what its objects hold by that name."""
+    tritons = isinstance(owner, type) and owner.__module__.startswith("triton.")
+    return tritons and hasattr(type(value), "__set__")
+
+
 def _inherited(owner: Any, name: str) -> Any:
-    """What a class had by this name before it got one of its own."""
-    bases = owner.__mro__[1:] if isinstance(owner, type) else ()
+    """What a class, or an object, had by this name before it got one of its own."""
+    if isinstance(owner, ModuleType):
+        return None
+    bases = owner.__mro__[1:] if isinstance(owner, type) else type(owner).__mro__
     return next((vars(base)[name] for base in bases if name in vars(base)), None)
