@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
 from typing import Any
 
+import triton
 import triton.language as tl
+from triton.runtime import jit
 
 # The words of tl by what they are before a launch puts others in their places.
 _WORDS = {id(word): name for name, word in vars(tl).items() if tl.core.is_builtin(word)}
 _WORDS |= {id(tl.range): "range", id(tl.static_range): "static_range"}
+
+
+_ANSWERS: dict[Any, Any] = {}  # of constexpr functions, for as long as this process lives
+_ASKED = tuple(
+    getattr(jit, name) for name in ("ConstexprFunction", "BoundConstexprFunction") if hasattr(jit, name)
+)
+_THEIRS = (str(Path(triton.__file__).parent), str(Path(__file__).parents[1]))
+
+
+class Unspoken(TypeError):
+    """The kernel calls what has no meaning on a GPU."""
 
 
 class Uncompilable(Exception):
@@ -69,6 +84,37 @@ def known(value: Any) -> bool:
 def spoken(value: Any) -> Any:
     """A word of tl that the file gave a name of its own, as tl itself has it now."""
     return getattr(tl, _WORDS[id(value)])
+
+
+def called(function: Any) -> Any:
+    """What a kernel calls. Python that runs while a kernel is compiled runs once for the same arguments.
+
+    Raises:
+        Unspoken: it is a builtin, and not one of Triton's.
+    """
+    if isinstance(function, _ASKED):
+        return partial(_once, function)
+    if getattr(function, "__triton_builtin__", False) is True and not _tritons(function):
+        raise Unspoken(
+            f"{getattr(function, '__name__', 'this')} is called as a builtin of Triton, and is not one: it "
+            "runs while the kernel is compiled, not on the GPU"
+        )
+    return function
+
+
+def _once(function: Any, *args: Any, **options: Any) -> Any:
+    """What a constexpr_function answered first: the compiler asks it when it comes to new arguments."""
+    plain = repr((args, sorted(options.items())))
+    key = getattr(function, "__func__", function), id(getattr(function, "__self__", None)), plain
+    if key not in _ANSWERS:
+        _ANSWERS[key] = function(*args, **options)
+    return _ANSWERS[key]
+
+
+def _tritons(function: Any) -> bool:
+    """Whether the code is Triton's, or our own in its place."""
+    code = getattr(function, "__code__", None)
+    return code is not None and code.co_filename.startswith(_THEIRS)
 
 
 def counted(steps: Any) -> Iterator[Any]:

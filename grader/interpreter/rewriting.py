@@ -120,6 +120,8 @@ class Visitor(ast.NodeTransformer):
         self.generic_visit(node)
         if ast.unparse(node.func).split(".")[-1] == "static_assert":
             node.func = _call(node.func, "asserted", ast.Constant(text))
+        elif not ast.unparse(node.func).startswith("tl."):
+            node.func = _call(node.func, "called", node.func)
         return node
 
     def visit_For(self, node: ast.For) -> Any:
