@@ -1,0 +1,47 @@
+"""Which loops go on for as long as numbers in memory say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import triton.language as tl
+
+from grader.meter.led import led
+
+
+def chain(next_ptr: Any, at: Any) -> None:
+    while at >= 0:
+        at = tl.load(next_ptr + at)
+
+
+def locked(lock_ptr: Any) -> None:
+    while tl.atomic_cas(lock_ptr, 0, 1) == 1:
+        pass
+
+
+def counted(x_ptr: Any, n: Any) -> None:
+    at = 0
+    while at < n:
+        x = tl.load(x_ptr + at)
+        tl.store(x_ptr + at, x + 1)
+        at += 1
+
+
+def listed(x_ptr: Any, n: Any) -> None:
+    for at in range(n):
+        tl.store(x_ptr + at, tl.load(x_ptr + at) + 1)
+
+
+@pytest.mark.parametrize(("kernel", "expected"), [(chain, True), (counted, False), (listed, False)])
+def test_a_loop_is_led_where_it_asks_for_what_it_loads(kernel: Callable[..., Any], expected: bool) -> None:
+    assert led(kernel) is expected
+
+
+def test_a_lock_is_no_loop_over_data() -> None:
+    assert not led(locked), "it ends at once where nobody holds the lock"
+
+
+def test_nothing_is_said_of_a_kernel_without_source() -> None:
+    assert not led(len)
