@@ -92,7 +92,7 @@ def of_launches(*launches: LaunchCounts) -> str:
     """What is said of a call that must move 1 MB and makes these."""
     call = Call(GPUS[USUAL], launches, [Compiled()] * len(launches), ideal=1e6)
     try:
-        predicted._does_the_work(call, Challenge("f", lambda case, draw: (), None, [Case(n=1)]))
+        predicted._does_the_work(call, Challenge("f", lambda case, draw: (), None, [Case(n=1)]), "")
     except CheckFailed as failed:
         return str(failed.cause["reason"])
     return ""

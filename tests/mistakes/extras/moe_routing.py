@@ -210,13 +210,13 @@ mistakes = [
         swap={SCANNED: SCANNED.replace(" - count", "")},
         fails="correct",
         says="it stores where loaded numbers say",
+        so_far="experts ✓ · weights ✓ · ranks ✓ · sums over programs ✗ · order ✓",
     ),
     Mistake(
         "the sum is not carried to the next programs",
         swap={SCANNED: SCANNED.replace("total[None, :] + ", "")},
         fails="correct",
         says="stores where loaded numbers say, and none says there",
-        so_far="experts ✓ · weights ✓ · ranks ✓ · sums over programs ✗ · order ✓",
     ),
     Mistake(
         "counts are those of the last programs alone",
