@@ -29,7 +29,7 @@ from grader.measurements import Burst, Prepared, Round, Verified
 from grader.timing.passes import Timed, timed
 from grader.timing.stopwatch import Stopwatch, copying, roll_into, rollable
 
-ROUND_US = 2000.0  # of work in a round; with 5000 the ratios of five gradings spread as little
+ROUND_US = 2000.0  # of work in a round; with 5000 the ratios of five gradings spread no less
 FIRST = 15  # rounds
 BRIEFLY = 0.05  # seconds: the learner's kernel has brought the GPU to its clocks by then
 HOPELESS, FEW = 4.0, 3  # so many times too slow while warming up: as many rounds are enough to say so
