@@ -18,7 +18,7 @@ import pytest
 from grader import catalog
 from grader.catalog import Day
 
-REPO = Path(__file__).resolve().parent.parent
+REPO = Path(__file__).resolve().parents[2]
 
 DAY_1 = "day01_hello_triton"
 SOLUTION_1 = (REPO / "solutions" / f"{DAY_1}.py").read_text(encoding="utf-8")
