@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import importlib
 import os
 import signal
@@ -26,6 +27,7 @@ def fork_runner(module: str) -> tuple[int, list[int]]:
     if pid == 0:
         os.dup2(output_theirs, 1)
         os.dup2(output_theirs, 2)
+        faulthandler.register(signal.SIGUSR1, all_threads=False)  # asked where it is, it prints its stack
         become({link_theirs.fileno()})
         serve = importlib.import_module(module).serve
         run(lambda: serve(Channel(link_theirs)))

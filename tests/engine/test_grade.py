@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import threading
 import time
 from pathlib import Path
@@ -88,7 +89,9 @@ def test_an_endless_loop_is_stopped(source: str, graded: Grade) -> None:
     begin = time.monotonic()
     verdict = graded(1, source, call_timeout=1.5)
     assert verdict.status == "timeout"
-    assert "did not finish" in verdict.diagnosis
+    line = next(at for at, text in enumerate(source.splitlines(), 1) if "while" in text)
+    assert re.search(rf"did not finish .* it was at line ({line}|{line + 1})\. A loop", verdict.diagnosis)
+    assert verdict.look_at.endswith(f": line {line}")
     assert time.monotonic() - begin < 8
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import re
 import signal
 import socket
 import threading
+import time
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -29,6 +31,7 @@ OUTPUT_KEPT = 4096  # bytes of what the learner prints; the rest is read and dro
 Specs = list[dict[str, Any]]  # of the arguments of a call, their bytes apart
 
 MAX_ANSWER = 6 << 30  # bytes; the largest result of the course has 2**31 elements of 16 bits
+SAYS = 0.3  # seconds that a late one has to say where it is
 LENT = 8 << 20  # bytes, from which on they are worth lending
 LARGE = 256 << 20  # storages from here on are not fetched whole
 
@@ -51,11 +54,19 @@ def _ask_for_runner(parent: Channel, kind: str = "runner") -> tuple[int, Channel
 
 
 class RunnerLost(Exception):
-    """The runner crashed, hung or left. `outcome` is a check's outcome, `reason` one line."""
+    """The runner crashed, hung or left. `outcome` is a check's outcome, `reason` one line, `lines` those of
+    the learner's file that it was at, innermost first, where it said so.
+    """
 
-    def __init__(self, outcome: Literal["crashed", "timeout"], reason: str, code: int | None = None) -> None:
+    def __init__(
+        self,
+        outcome: Literal["crashed", "timeout"],
+        reason: str,
+        code: int | None = None,
+        lines: tuple[int, ...] = (),
+    ) -> None:
         super().__init__(reason)
-        self.outcome, self.reason, self.code = outcome, reason, code
+        self.outcome, self.reason, self.code, self.lines = outcome, reason, code, lines
 
 
 @dataclass
@@ -88,13 +99,16 @@ class Runner:
             self.pid, self.channel, pipe = _ask_for_runner(parent, kind)
         self.confined: Confined | None = None
         self.borrows = True  # until it could not
-        self.printed = bytearray()
+        self.path = ""  # of the learner's file, once it was asked to load it
+        self.printed, self.traceback = bytearray(), bytearray()
+        self._late = threading.Event()
         self._reader = threading.Thread(target=self._drain, args=(pipe,), daemon=True)
         self._reader.start()
 
     def _drain(self, pipe: int) -> None:
         while chunk := os.read(pipe, 1 << 16):
-            self.printed += chunk[: max(0, OUTPUT_KEPT - len(self.printed))]
+            kept = self.traceback if self._late.is_set() else self.printed
+            kept += chunk[: max(0, OUTPUT_KEPT - len(kept))]
         os.close(pipe)
 
     def ask_with(
@@ -137,8 +151,9 @@ class Runner:
                 raise TimedOut
             answer, data = self.channel.receive(timeout, MAX_ANSWER)
         except TimedOut:
+            lines = self._at()
             self.kill()
-            raise RunnerLost("timeout", f"no answer after {timeout:.0f} s") from None
+            raise RunnerLost("timeout", f"no answer after {timeout:.0f} s", lines=lines) from None
         except Malformed as error:
             self.kill()
             raise RunnerLost("crashed", f"the process sent no answer that can be read ({error})") from None
@@ -151,6 +166,20 @@ class Runner:
         except Misfit:
             self.kill()
             raise RunnerLost("crashed", "the process sent an answer that was not asked for") from None
+
+    def _at(self) -> tuple[int, ...]:
+        """The lines of the learner's file that it is at: it prints its stack if asked (forking.py)."""
+        self._late.set()
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGUSR1)
+        until, before = time.monotonic() + SAYS, -1
+        while time.monotonic() < until and not 0 < len(self.traceback) == before:
+            before = len(self.traceback)
+            time.sleep(0.02)
+        frames = re.findall(
+            rf'File "{re.escape(self.path)}", line (\d+) in ', self.traceback.decode(errors="replace")
+        )
+        return tuple(map(int, frames))
 
     def _lost(self) -> RunnerLost:
         with _one_question:
@@ -207,10 +236,11 @@ def ask_to_load(runner: Runner, request: Request, **more: Any) -> Loaded | Faile
     Raises:
         RunnerLost: it did not survive that.
     """
+    runner.path = str(request.path)
     if request.scratch:
         runner.confine(request)
     mine = {one.name: [one.path, one.source, str(one.day.provided)] for one in _mine(request)}
-    command = {"do": "load", "path": str(request.path), "provided": str(request.provided), "mine": mine}
+    command = {"do": "load", "path": runner.path, "provided": str(request.provided), "mine": mine}
     command |= more
     return runner.ask(command, Loaded, [request.source], timeout=request.call_timeout)[0]
 

@@ -38,6 +38,7 @@ from grader.judge.diagnosis.raised import overflow, raised
 from grader.judge.diagnosis.reductions import axes_apart
 from grader.judge.diagnosis.returned import by_torch, changed_input, number, returned_input, wrong_form
 from grader.judge.diagnosis.running import unscaled
+from grader.judge.diagnosis.site import loops_around, spelled
 from grader.judge.diagnosis.specials import special
 from grader.judge.diagnosis.stepping import misread
 from grader.judge.diagnosis.strides import strides, upstream
@@ -68,7 +69,7 @@ def diagnose(evidence: Evidence) -> Diagnosis:
 
 def _without_trial(evidence: Evidence) -> Diagnosis:
     if evidence.lost:
-        return _lost(*evidence.lost)
+        return _lost(*evidence.lost, evidence.source)
     return evidence.own[1] if evidence.own else ("", "")
 
 
@@ -122,8 +123,14 @@ def _spoken(told: Diagnosis | Speech, first: Trial, several: bool) -> Speech:
     return f"With {entry}{owner.case.id}: {sentence}", look_at, owner
 
 
-def _lost(case: Case | None, lost: RunnerLost) -> Diagnosis:
+def _lost(case: Case | None, lost: RunnerLost, source: str) -> Diagnosis:
     where = f"with {case.id}" if case else "while your file was imported"
+    if lost.outcome == "timeout" and (loops := loops_around(lost.lines, source)):
+        return (
+            f"Your code did not finish {where}: {lost.reason}, and then it was at line {lost.lines[0]}. A "
+            "loop around it never ends or takes far too many steps, or there are far too many programs.",
+            f"the loop: {spelled(loops)}" if len(loops) == 1 else f"the loops: {spelled(loops)}",
+        )
     if lost.outcome == "timeout" and not case:
         return f"Your code did not finish {where}: {lost.reason}.", "what runs at the top of your file"
     if lost.outcome == "timeout":

@@ -150,6 +150,14 @@ def quoted(node: ast.AST) -> str:
     return text if len(text) <= LONGEST else text[:LONGEST] + "…"
 
 
+def loops_around(lines: Sequence[int], source: str) -> list[int]:
+    """Where the loops begin that stand around any of these lines."""
+    loops = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.For | ast.While))
+    return sorted(
+        {loop.lineno for loop in loops if any(loop.lineno <= at <= (loop.end_lineno or 0) for at in lines)}
+    )
+
+
 def spelled(lines: Sequence[int]) -> str:
     """`line 18`, `lines 18, 19 and 26`."""
     if len(lines) == 1:
