@@ -7,14 +7,14 @@ from grader.predict.prediction import Call
 UNUSED = 0.8  # of the bytes of all sectors, that are asked for; below it sectors are what fills L2
 LIMITED = {
     "memory": "it moves more bytes",
-    "L2": "it loads the same bytes again and again, so larger tiles help",
+    "L2": "it loads the same bytes again and again, as small tiles do",
     "one program": "the program that has most to do takes that long by itself",
     "products": "it multiplies more than it must, or in tiles that are too small for the matrix units",
     "arithmetic": "it computes more than it must",
     "instructions": "issuing its instructions takes that long",
     "spills": "its registers lie in memory",
-    "starts": "there are so many programs that starting them takes that long, so larger tiles help",
-    "waiting": "its programs wait for memory step by step, so larger tiles or fewer steps help",
+    "starts": "there are so many programs that starting them takes that long: let each do more",
+    "waiting": "its programs wait for memory step by step: fewer steps help",
 }
 
 
