@@ -115,7 +115,7 @@ def _measured(wish: Wish, kept: Path) -> Bench:
     from grader.screens import bench as screen
     from grader.setup.doctor import unfit
 
-    problem = unfit("gpu")
+    problem = unfit()
     if problem is not None:
         raise CannotGrade(f"Nothing can be timed here: {problem.what}.", problem.fix)
     live = screen.Live(Terminal(sys.stderr))

@@ -92,7 +92,7 @@ def ready(device: Device, strict: bool) -> Conditions:
     Raises:
         CannotGrade: it cannot.
     """
-    problem = unfit(device)
+    problem = unfit()
     if problem is not None:
         raise CannotGrade(f"{problem.what}.", problem.fix)
     return conditions_here(device, strict)

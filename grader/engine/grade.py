@@ -83,7 +83,7 @@ def grade(
     refusal = precheck(day, source)
     if refusal is not None:
         return _refused(base, refusal)
-    problem = unfit(where)
+    problem = unfit()
     if problem is not None:
         raise CannotGrade(f"Nothing can be graded here: {problem.what}.", problem.fix)
     for one in taken(day.hidden_tests, path.resolve(), source):
@@ -104,7 +104,6 @@ def grade(
         claims=claims,
         skeleton=_text(day.skeleton),
         solution=_text(day.solution),
-        interprets=where == "gpu" and unfit("cpu") is None,
     )
     with contextlib.ExitStack() as stack:
         if where == "gpu":

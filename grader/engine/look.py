@@ -47,7 +47,7 @@ def ask(
     refusal = precheck(day, source)
     if refusal is not None:
         raise BadSubmission(_told(refusal, source), _fix(refusal, day, bool(given)))
-    problem = unfit("cpu")
+    problem = unfit()
     if problem is not None:
         raise CannotGrade(f"Nothing can be looked at here: {problem.what}.", problem.fix)
     timeout = CALL_TIMEOUT["cpu"]

@@ -42,6 +42,12 @@ def _steps(x_ptr, out_ptr, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def _counted(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    for at in range(n // 2, n):
+        tl.store(out_ptr + at, tl.load(x_ptr + at))
+
+
+@triton.jit
 def _scalar(x_ptr, out_ptr, BLOCK: tl.constexpr):
     offs = tl.arange(0, BLOCK)
     x = tl.load(x_ptr + offs)
@@ -101,6 +107,7 @@ FORMS: dict[str, Callable[[], bool]] = {
     "and of blocks": lambda: _gives(_joined, _X * ((_AT > 1) & (_AT < 12) & (_AT % 5 != 0))),
     "float and bool arguments": lambda: _gives(_arguments, (_X + 0.5) * (_AT < 9), 0.5, True),
     "loop variables": lambda: _gives(_steps, _X * (_AT % 2 == 0)),
+    "range() over an argument": lambda: _gives(_counted, _X * ((_AT > 4) & (_AT < 11)), 11),
     "comparisons of a scalar and a block": lambda: _gives(_scalar, _X * (_X > 1)),
     "words of tl under names of one's own": lambda: _gives(_alias, _X),
     "words of tl as methods": lambda: _gives(_methods, (_X * _X).sqrt() + _X.floor()),

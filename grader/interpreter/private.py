@@ -20,6 +20,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "_patch_builtin",
         "_patch_lang",
         "_patch_lang_core",
+        "_patch_lang_tensor",
         *(f"GridExecutor.{name}" for name in ("__init__", "__call__", "_init_args_hst", "_restore_args_dev")),
         *(f"InterpreterBuilder.{name}" for name in ("set_grid_dim", "set_grid_idx", "binary_op", "unary_op")),
         *(f"InterpreterBuilder.create_{name}" for name in ("dot", "fma", "fp_to_fp", "clampf", "maxnumf")),

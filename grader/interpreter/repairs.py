@@ -7,7 +7,8 @@ They keep a comparison in the dtype of what is compared, multiply blocks of any 
 TF32 nor fp16 sums, take no float or bool argument as a tensor, no constant of a file to the left of a block,
 no list as a grid, no ~ of unsigned integers, and no word of tl.math as a method, and tl.gather beyond a table
 counts from its other end. From 3.6 on at least, they lose carries where fp32 becomes fp8, read e4m3's NaN as
-480, and keep more bits of sums of fp8 products than a GPU does.
+480, and keep more bits of sums of fp8 products than a GPU does. 3.6 has no range() over an argument where
+numpy is 2.4 or later.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ def install() -> None:
     _repair_ones(builder)
     _repair_gather(builder)
     _repair_arguments()
+    _repair_ranges()
     _repair_constants()
     _repair_methods()
     _repair_grids()
@@ -82,6 +84,18 @@ def _repair_arguments() -> None:
 
     module: Any = interpreter
     module._implicit_cvt = convert
+
+
+def _repair_ranges() -> None:
+    """`range(n)` over an argument: Triton 3.6 makes an int of an array, which numpy refuses from 2.4 on."""
+    module: Any = interpreter
+    stock = module._patch_lang_tensor
+
+    def patch(tensor: Any, scope: Any) -> None:
+        stock(tensor, scope)
+        scope.set_attr(tensor, "__index__", lambda self: int(self.handle.data.item()))
+
+    module._patch_lang_tensor = patch
 
 
 def _repair_constants() -> None:

@@ -70,8 +70,7 @@ def _told(bugs: Sequence[Bug], heard: Mapping[str, bool | None]) -> Iterator[Hun
 
 def _heard(session: Session) -> Iterator[tuple[str, bool | None]]:
     """What the witnesses say, in a process of their own, until that is lost."""
-    fresh = session.interpreting.runner() if session.interpreting.possible else Runner(session.parent)
-    with closing(fresh) as runner, suppress(RunnerLost):
+    with closing(session.interpreting.runner()) as runner, suppress(RunnerLost):
         if isinstance(ask_to_load(runner, session.request), Failed):
             return
         for challenge in session.challenges:
@@ -87,14 +86,12 @@ def _passes(session: Session, runner: Runner, challenge: Challenge, bug: Bug) ->
         trust(bug.witness, session.evidence.source, session.mute)
     except NotMeasured:
         return None
-    request = session.interpreting.request if session.interpreting.possible else session.request
+    request = session.interpreting.request
     trial = attempt(runner, challenge, bug.witness, session.names[challenge.entry], request)
     kinds = {finding.kind for finding in trial.findings}
-    # A GPU shows a race by its values, or not at all.
-    shows = "values" if bug.shows == "races" and not session.interpreting.possible else bug.shows
-    if kinds & SHOWN[shows] or (_ran_off(trial) and shows == "values"):
+    if kinds & SHOWN[bug.shows] or (_ran_off(trial) and bug.shows == "values"):
         return False
-    return None if kinds & {"error", *FORM} or _covered(trial, shows) else True
+    return None if kinds & {"error", *FORM} or _covered(trial, bug.shows) else True
 
 
 def _covered(trial: Trial, shows: str) -> bool:

@@ -32,8 +32,7 @@ def look(session: Session, check: Check | None) -> dict[str, Any]:
     Returns:
         the cause of that check as it was seen there; empty where nothing was.
     """
-    possible = session.device == "cuda" and session.interpreting.possible
-    first = _trial(session, check) if possible and check else None
+    first = _trial(session, check) if session.device == "cuda" and check else None
     if first is None or first.case.gpu:
         return {}
     with closing(session.interpreting.runner()) as runner, suppress(RunnerLost):

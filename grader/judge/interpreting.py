@@ -22,12 +22,10 @@ class Interpreting:
         load: has a runner import the learner's file.
 
     Attributes:
-        possible: whether kernels can be interpreted here: on a GPU, beside what is compiled.
         request: as whoever asks an interpreter has it.
     """
 
     def __init__(self, request: Request, parent: Channel, load: Callable[[Runner], Any]) -> None:
-        self.possible = request.device == "cpu" or request.interprets
         self.request = replace(request, device="cpu", call_timeout=min(request.call_timeout, PATIENCE))
         self.parent, self.load = parent, load
         self.walking: Runner | None = None

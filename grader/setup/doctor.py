@@ -48,17 +48,16 @@ def doctor() -> list[Condition]:
     """Everything that has to be right before a grading, most basic first. Takes seconds: it imports torch."""
     torch = fresh.torch() if _installed("torch") else {}
     findings = [Condition(True, f"Python {platform.python_version()}"), _platform(), _torch(torch), _triton()]
-    findings += [*_pair(), *_numpy(), *_packages(), _gpu(torch), *_compiler(), _writable(), _disk()]
+    findings += [*_pair(), *_packages(), _gpu(torch), *_compiler(), _writable(), _disk()]
     findings += _files()
     return findings if any(finding.ok is False for finding in findings) else [*findings, *_interpreter()]
 
 
-def unfit(device: str) -> Condition | None:
-    """The first reason why nothing can be graded on `cpu` or `gpu`; of those that show without an import."""
+def unfit() -> Condition | None:
+    """The first reason why nothing can be graded; of those that show without an import."""
     torch = _installed("torch")
     absent = [] if torch else [Condition(False, "torch is not installed", _reinstall())]
-    interpreter = _numpy() if device == "cpu" else []  # compiled kernels never meet numpy
-    found = [*absent, _triton(), *interpreter, *_files()]
+    found = [*absent, _triton(), *_files()]
     return next((finding for finding in found if finding.ok is False), None)
 
 
@@ -94,14 +93,6 @@ def _pair() -> list[Condition]:
         return []
     what = f"torch {torch} and triton {triton} are no pair: that triton goes with {' or '.join(fitting)}"
     return [Condition(False, what, f'{PIP} "torch=={fitting[-1]}.*"')]
-
-
-def _numpy() -> list[Condition]:
-    version = _installed("numpy") or ""
-    if _minor(_installed("triton") or "") == "3.6" and _version(version) >= (2, 4):
-        what = f"numpy {version} is too new for triton 3.6: range() over a kernel argument fails"
-        return [Condition(False, what, f'{PIP} "numpy<2.4"')]
-    return [Condition(True, f"numpy {version}")] if version else []
 
 
 def _packages() -> list[Condition]:

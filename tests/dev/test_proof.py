@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -57,3 +60,17 @@ def test_work_is_spread_over_the_gpus_that_are_visible(monkeypatch: pytest.Monke
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,5")
     assert crew.visible("gpu") == ["3", "5"]
     assert crew.visible("cpu") == [""]
+
+
+def test_each_of_several_has_cores_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {4, 5, 6, 7})
+    assert [crew._share(at, 2) for at in range(2)] == [{4, 6}, {5, 7}]
+    assert [crew._share(at, 8) for at in range(8)] == [{4}, {5}, {6}, {7}] * 2
+    assert crew._share(0, 1) == {4, 5, 6, 7}
+
+
+def test_what_is_started_meanwhile_keeps_its_cores_and_who_started_it_has_all() -> None:
+    before, shows = os.sched_getaffinity(0), "import os; print(len(os.sched_getaffinity(0)))"
+    with crew.on_cores({min(before)}):
+        assert subprocess.check_output([sys.executable, "-c", shows]).strip() == b"1"
+    assert os.sched_getaffinity(0) == before

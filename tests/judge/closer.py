@@ -46,9 +46,7 @@ def shown(session: Session, runner: Runner, spoil: bool) -> Trial:
 def main() -> None:
     """Prints sentence before, sentence after, cause, and how many huge cases are walked."""
     day, path, spoil = catalog.find(sys.argv[1]), Path(sys.argv[2]), "right" in sys.argv
-    request = Request(
-        "grade", day.hidden_tests, path, day.provided, path.read_bytes(), "gpu", 7, 60.0, interprets=True
-    )
+    request = Request("grade", day.hidden_tests, path, day.provided, path.read_bytes(), "gpu", 7, 60.0)
     session = Session(request, parent())
     runner = session.interpreting.runner()
     loaded = session.load(runner)

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any
-
 import pytest
 
-from grader.judge.checks import walked as walking
-from grader.judge.failures import NotMeasured
 from grader.verdict import Check, Verdict
 from tests.judge.conftest import Judged
 
@@ -187,10 +182,3 @@ def test_a_second_stage_of_many_programs_that_adds_too_few_is_named(
     told = "The last of 150 programs of first_kernel stores part_ptr["
     assert verdict.diagnosis.startswith(told)
     assert "second_kernel, which reads that tensor" in verdict.diagnosis
-
-
-def test_a_gpu_beside_which_nothing_can_be_interpreted_says_that_it_was_not_judged() -> None:
-    session: Any = SimpleNamespace(interpreting=SimpleNamespace(possible=False))
-    nothing: Any = None
-    with pytest.raises(NotMeasured, match="track doctor"):
-        walking.check(session, nothing, nothing)
