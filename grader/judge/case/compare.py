@@ -43,6 +43,7 @@ class Expected:
         dtype: of the output.
         yardstick: the error of torch in that dtype, whole and per row.
         label: what messages call it; empty for an output.
+        handed_on: it is one of the gradients that came in, as those of a sum are.
         movement: the error that roundings on the way explain, whole and per row; asked for only where the
             answer would fail without it.
     """
@@ -51,6 +52,7 @@ class Expected:
     dtype: torch.dtype
     yardstick: tuple[float, torch.Tensor]
     label: str = ""
+    handed_on: bool = False
     movement: Callable[[], tuple[float, torch.Tensor]] | None = None
 
     @property

@@ -86,9 +86,18 @@ def expect_gradients(
         replace(
             _expected(p, e, arguments[position].dtype, partial(movement.explains, number)),
             label=f"the gradient of {names[position]}",
+            handed_on=any(grad is not None and alike(e, grad) for grad in upstream),
         )
         for number, (p, e, position) in enumerate(zip(plain, exact, of, strict=True))
     )
+
+
+def alike(exact: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether the second holds the numbers of the first, NaN where that has NaN."""
+    if exact.shape != other.shape:
+        return False
+    other = other.to(exact)  # large ones are where the oracle computed them
+    return bool(((exact == other) | (exact.isnan() & other.isnan())).all())
 
 
 def gradient_positions(challenge: Challenge, arguments: Values) -> list[int]:

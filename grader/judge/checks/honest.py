@@ -7,13 +7,12 @@ left in an `except`, a `.contiguous()` that copies before the kernel runs, an ou
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 
 from grader.answers import Called, Failed, PlainOutput, TensorOutput
 from grader.judge.case.compare import Expected
-from grader.judge.case.oracle import Values, expect, expect_gradients
+from grader.judge.case.oracle import Values, alike, expect, expect_gradients
 from grader.judge.case.trial import Trial
 from grader.judge.checks import imports
 from grader.judge.failures import CheckFailed
@@ -111,18 +110,10 @@ def _computed(trial: Trial, outputs: Sequence[TensorOutput | PlainOutput]) -> li
     empty = [value.numel() == 0 for value in trial.arguments if isinstance(value, torch.Tensor)]
     if empty and all(empty):
         return []
-    free = _independent(trial) if any(empty) else _passed_down(trial)
+    handed_on = [isinstance(one, Expected) and one.handed_on for one in trial.expected]
+    free = _independent(trial) if any(empty) else handed_on
     pairs = zip(outputs, free, strict=False)
     return [o for o, known in pairs if isinstance(o, TensorOutput) and 0 not in o.shape and not known]
-
-
-def _passed_down(trial: Trial) -> list[bool]:
-    """Of each output, whether it is a gradient that is right as it came in, as those of a sum are."""
-    incoming = [value for value in trial.upstream if isinstance(value, torch.Tensor)]
-    return [
-        isinstance(one, Expected) and any(g.shape == one.exact.shape and _same(one, g) for g in incoming)
-        for one in trial.expected
-    ]
 
 
 def _independent(trial: Trial) -> list[bool]:
@@ -135,7 +126,10 @@ def _independent(trial: Trial) -> list[bool]:
         expected += expect_gradients(trial.asked, others, upstream, trial.kept, trial.names, trial.of)
     stays = [trial.arguments[position] for position in trial.challenge.writes]
     known = (*stays, *(one.exact if isinstance(one, Expected) else None for one in expected[len(stays) :]))
-    return [_same(a, b) for a, b in zip(trial.expected, known, strict=True)]
+    return [
+        isinstance(one, Expected) and other is not None and not one.exact.is_meta and alike(one.exact, other)
+        for one, other in zip(trial.expected, known, strict=True)
+    ]
 
 
 def _other(values: Values) -> Values:
@@ -146,10 +140,3 @@ def _other(values: Values) -> Values:
         else v
         for v in values
     )
-
-
-def _same(one: Any, other: torch.Tensor | None) -> bool:
-    if not isinstance(one, Expected) or other is None:
-        return False
-    other = other.to(one.exact)  # large ones are where the oracle computed them
-    return bool(((one.exact == other) | (one.exact.isnan() & other.isnan())).all())

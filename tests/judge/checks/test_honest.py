@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from grader.answers import Launch, TensorOutput
-from grader.challenge import Case, Challenge
+from grader.challenge import Case, Challenge, Gradients
 from grader.judge.case.link import Answer
-from grader.judge.case.oracle import Values, expect
+from grader.judge.case.oracle import Values, expect, expect_gradients
 from grader.judge.case.trial import Trial
 from grader.judge.checks import honest
 from grader.judge.diagnosis.evidence import Evidence
@@ -106,3 +106,33 @@ def test_a_conversion_after_the_kernel_is_no_copy_before_it(judged: Callable[[st
     assert before.diagnosis.startswith("torch copied a tensor first (clone)")
     both = judged(HIDDEN, KERNEL.format(before="x = x.clone()", dtype="x.dtype", after=".clone()"))
     assert both.diagnosis.startswith("torch copied a tensor first (clone)")
+
+
+@pytest.mark.parametrize("forgotten", [False, True], ids=["small", "large, on a GPU"])
+def test_a_gradient_that_came_in_needs_no_kernel_and_another_does(forgotten: bool) -> None:
+    challenge = Challenge(
+        "f",
+        lambda case, draw: (),
+        lambda x, y: x + 2 * y,
+        [Case(n=4)],
+        gradients=Gradients((0, 1), saved=lambda x, y: 0),
+    )
+    x, y, upstream = torch.ones(4), torch.ones(4), torch.arange(4.0)
+    tried = Tried((x, y), (True,), challenge)
+    (trial,) = tried.evidence.trials
+    trial.upstream, trial.of = (upstream,), [0, 1]
+    trial.expected += expect_gradients(challenge, (x, y), trial.upstream, (), trial.names, trial.of)
+    if forgotten:  # which is what becomes of gigabytes that were right
+        trial.expected = tuple(one.forgotten() for one in trial.expected)
+    assert trial.answer is not None
+    (made,) = trial.answer.report.outputs
+    came_in = replace(made, launched=False)
+    outcomes = []
+    for gradients in ([came_in, made], [made, came_in]):
+        trial.answer.report = replace(trial.answer.report, outputs=[made, *gradients])
+        try:
+            honest.check(tried)  # type: ignore[arg-type]
+            outcomes.append("")
+        except CheckFailed as failed:
+            outcomes.append(failed.cause["reason"])
+    assert outcomes == ["", NO_KERNELS]
