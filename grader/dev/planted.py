@@ -69,11 +69,12 @@ class Mistake:
     Args:
         name: what was done wrong, in words.
         swap: the edit.
-        fails: the group of the first check that must not pass; a GPU has no `compiles`, and fails `correct`.
+        fails: the group of the first check that must not pass; a GPU has no `compiles`, and fails `correct`,
+            or `edges`, where an interpreter beside it looks at addresses.
             "correct or edges" where rounding may show in a plain case, by luck of the seed.
         says: what the diagnosis must contain.
         gpu: only shows on a GPU.
-        cpu: only shows without one: lanes that a GPU loads for nothing, a config that its autotuner skips.
+        cpu: only shows without one: a config that an autotuner skips on a GPU.
         on_gpu: what the diagnosis must contain there, where a GPU has other words; None where it is the same.
         wish: it fails, but the grader does not say this of it yet; once it does, the test says so.
         undone: functions, or `Class.method`, that are still the skeleton's: a day that is half done.
@@ -106,7 +107,11 @@ class Mistake:
 
     def groups(self, on_gpu: bool) -> list[str]:
         """The group that it fails there, or one of those."""
-        return ["correct"] if on_gpu and self.fails == "compiles" else self.fails.split(" or ")
+        if not on_gpu:
+            return self.fails.split(" or ")
+        # What a GPU shows by addresses alone fails the edges there.
+        own = "correct" if self.fails == "compiles" else self.fails
+        return own.split(" or ") + ["edges"] * ("correct" in own)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ Item = TypeVar("Item", Case, Relation)
 # How a launcher finds out where it runs; `device=x.device` alone does not tell it.
 ASKS = re.compile(rb"cuda|cpu|driver|interpret|device\.type|get_device", re.IGNORECASE)
 
+FEW, SOON = 6, 1 << 14  # cases interpreted beside a GPU, of so many elements at most
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -45,6 +47,17 @@ class Asked:
     def staged_id(self, pair: tuple[Challenge, Case]) -> str:
         """The id of a case that is tried where the launcher believes in a GPU."""
         return f"{self.case_id(pair)}-staged"
+
+    def interpreted(self) -> list[tuple[Challenge, Case]]:
+        """On a GPU: of each challenge a few small cases, whose addresses only an interpreter sees."""
+        if self.device == "cpu":
+            return []
+        found = [(c, case) for c in self.challenges if not (c.judges or c.probe) for case in _small(c)]
+        return [pair for pair in found if self._is_asked_for(self.interpreted_id(pair))]
+
+    def interpreted_id(self, pair: tuple[Challenge, Case]) -> str:
+        """The id of a case that is interpreted beside a GPU."""
+        return f"{self.case_id(pair)}-interpreted"
 
     def walks(self) -> list[tuple[Challenge, Case]]:
         """The huge cases, of which a few programs are followed."""
@@ -90,6 +103,13 @@ class Asked:
     def walk_id(self, pair: tuple[Challenge, Case]) -> str:
         """The id of a case that is walked."""
         return f"{self.case_id(pair)}-walked"
+
+
+def _small(challenge: Challenge) -> list[Case]:
+    """The smallest plain case, the largest that is soon interpreted, and some in between."""
+    plain = [case for case in challenge.cases if case.group == "correct" and weight(case) <= SOON]
+    plain.sort(key=weight)
+    return plain[:: max(1, len(plain) // FEW)]
 
 
 def _largest(challenge: Challenge) -> list[Case]:

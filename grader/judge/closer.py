@@ -15,12 +15,12 @@ from grader.judge.case.attempt import again, untried
 from grader.judge.case.link import RunnerLost, ask_to_load
 from grader.judge.case.trial import Trial
 from grader.judge.checks.correct import VALUES
+from grader.judge.diagnosis.raised import STOPPED
 from grader.judge.session import Session
 from grader.verdict import Check
 
 FEW = 12  # cases, the first that failed among them: as many as are tried once some have failed
 SECONDS = 5.0  # after which no other one is begun
-STOPPED = "illegal memory access", "misaligned address"  # the GPU did, and tells no more than that
 
 
 def look(session: Session, check: Check | None) -> dict[str, Any]:

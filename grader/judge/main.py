@@ -77,7 +77,8 @@ def _matches(session: Session) -> bool:
     """Whether there is anything of the name that was asked for."""
     cases = session.asked.cases("correct") or session.asked.cases("edges")
     asked = session.asked
-    return bool(cases or asked.relations() or asked.walks() or asked.staged() or asked.compilations())
+    other_ways = asked.walks() or asked.staged() or asked.interpreted()
+    return bool(cases or asked.relations() or other_ways or asked.compilations())
 
 
 def _no_such_case(request: Request, session: Session) -> str:

@@ -22,6 +22,7 @@ CHECKS = Path(__file__).with_name("suite.py")
 # Once so many cases of a group have failed, only a few of the rest are tried, evenly spread: together they
 # still tell sizes, dtypes and layouts apart, and what is wrong altogether is said in half the time.
 ENOUGH = 6
+EDGES = "related", "compiled", "staged", "interpreted", "walked"  # checks that are shown as edges
 MORE = 5
 
 
@@ -64,6 +65,10 @@ class Reporter:
         if "staged" in metafunc.fixturenames:
             staged = session.asked.staged()
             metafunc.parametrize("staged", staged, ids=[session.asked.staged_id(pair) for pair in staged])
+        if "interpreted" in metafunc.fixturenames:
+            pairs = session.asked.interpreted()
+            ids = [session.asked.interpreted_id(pair) for pair in pairs]
+            metafunc.parametrize("interpreted", pairs, ids=ids)
         if "walk" in metafunc.fixturenames:
             walks = session.asked.walks()
             metafunc.parametrize("walk", walks, ids=[session.asked.walk_id(pair) for pair in walks])
@@ -139,7 +144,7 @@ class Reporter:
 
     def _name(self, item: pytest.Item) -> str:
         group, bracket, rest = item.name.removeprefix("test_").partition("[")
-        group = "edges" if group in ("related", "compiled", "staged", "walked") else group
+        group = "edges" if group in EDGES else group
         single = group in ("memory", "fast") and len(self.session_.challenges) == 1
         single = single and (group == "memory" or len(self.session_.challenges[0].speeds) == 1)
         return group if single else group + bracket + rest
@@ -186,7 +191,7 @@ def _group(name: str) -> str:
 def _words(item: pytest.Item) -> dict[str, Any]:
     """What the words in the name of a check's case mean."""
     given: dict[str, Any] = item.callspec.params if hasattr(item, "callspec") else {}
-    for name, way in (("case", ""), ("walk", "walked"), ("staged", "staged")):
+    for name, way in (("case", ""), ("walk", "walked"), ("staged", "staged"), ("interpreted", "interpreted")):
         challenge, case = given.get(name, (None, None))
         if case is not None and (found := meanings(challenge, case, way)):
             return {"words": found}

@@ -73,6 +73,7 @@ class Session:
         self.mute: list[str] = []
         self.confined: Confined | None = None
         self.acceptance: Any = None  # of the compiler, in the background: a Future of judge/acceptance.py
+        self.interpreted: Any = None  # on a GPU: small cases, tried in the background: checks/interpreted.py
         self.ahead: Any = None  # on a GPU: what judge/ahead.py compiles in the background
         self.gpu: Future[Any] = Future()  # what torch says of it, once it is awake
         self.stem = request.hidden_tests.parent.name

@@ -24,6 +24,9 @@ from grader.judge.checks import (
     walked,
 )
 from grader.judge.checks import (
+    interpreted as interpreting,
+)
+from grader.judge.checks import (
     staged as onstage,
 )
 from grader.judge.session import Session
@@ -34,6 +37,7 @@ def test_imports(session: Session) -> None:
     imports.check(session)
     session.acceptance = acceptance.begin(session)
     session.ahead = ahead.begin(session)
+    session.interpreted = interpreting.begin(session)
 
 
 def test_correct(session: Session, case: tuple[Challenge, Case]) -> None:
@@ -59,6 +63,11 @@ def test_compiled(session: Session, compiled: Challenge) -> None:
 def test_staged(session: Session, staged: tuple[Challenge, Case]) -> None:
     """A case whose launcher believes in a GPU that is not there; shown as one of the edges."""
     onstage.check(session, *staged)
+
+
+def test_interpreted(session: Session, interpreted: tuple[Challenge, Case]) -> None:
+    """On a GPU: the addresses of small cases, which no GPU shows; shown as edges."""
+    interpreting.check(session, *interpreted)
 
 
 def test_walked(session: Session, walk: tuple[Challenge, Case]) -> None:

@@ -103,7 +103,6 @@ mistakes = [
         swap={"tl.load(x_ptr + offs, mask=mask)": "tl.load(x_ptr + offs)"},
         fails="correct",
         says="Unmasked load",
-        cpu=True,
     ),
     Mistake(
         "the mask compares with the end of the jump, not of the vector",

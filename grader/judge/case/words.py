@@ -13,6 +13,7 @@ KINDS = {"layout": LAYOUTS, "values": VALUES}
 WAYS = {
     "walked": "too large to run: where a few of its programs load and store is followed, and no value",
     "staged": "the launcher is told that its tensors lie on a GPU",
+    "interpreted": "run once more in Triton's interpreter, which sees each address",
 }
 
 
@@ -20,7 +21,7 @@ def meanings(challenge: Challenge, case: Case, way: str = "") -> dict[str, str]:
     """Of each word that is explained somewhere what it means; sizes that the lesson has are not.
 
     Args:
-        way: walked, staged or neither.
+        way: walked, staged, interpreted or none of these.
     """
     found = {}
     for name, value in case.sizes.items():

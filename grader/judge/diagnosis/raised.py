@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 
 import torch
 
@@ -16,6 +17,12 @@ from grader.judge.diagnosis.sides import inner_block
 from grader.judge.diagnosis.site import function
 from grader.judge.diagnosis.slips import slip
 from grader.judge.diagnosis.wide import advice
+
+# What CUDA calls it that a kernel went where no tensor is: an address of nobody's, one between two elements,
+# one that is none of global memory.
+STOPPED = "illegal memory access", "misaligned address", "not supported on global/shared address space"
+# The compiler's words, then the interpreter's, where a dot is narrow along K alone.
+NARROW = re.compile(r"M >= 1, N >= 1 and K >=|needs K >=")
 
 
 def raised(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
@@ -36,7 +43,7 @@ def raised(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
     said = finding.reason.removeprefix(f"{fault['type']}: ")
     if (
         fault["kind"] == "compile"
-        and "needs K >=" in said
+        and NARROW.search(said)
         and (name := inner_block(evidence.source, fault["line"]))
     ):
         return f"Triton cannot compile {line}: {said}. K is {name}.", f"where {name} is chosen"
@@ -45,7 +52,7 @@ def raised(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
     if fault["kind"] == "memory":
         where = f" on {line}" if line else ""
         return f"Your code ran out of memory{where}: {said}", line or "what is allocated"
-    if "illegal memory access" in fault["message"] or "misaligned address" in fault["message"]:
+    if any(word in fault["message"] for word in STOPPED):
         return (
             "The GPU stopped your kernel: it touched memory outside of every tensor. Offsets need a mask, "
             "and must not overflow int32.",

@@ -14,6 +14,7 @@ from grader.judge.case.link import RunnerLost, pack_arguments
 from grader.judge.case.naming import a_few
 from grader.judge.case.oracle import gradient_positions
 from grader.judge.case.trial import draw
+from grader.judge.case.words import WAYS
 from grader.judge.diagnosis.slips import slip
 from grader.judge.failures import NotMeasured
 from grader.judge.session import Session
@@ -59,7 +60,9 @@ def _named(session: Session) -> list[Tried]:
     Raises:
         NotMeasured: nothing is, or it cannot be drawn, and why.
     """
-    only = str(session.request.only).removesuffix("-walked").removesuffix("-staged")
+    only = str(session.request.only)
+    for way in WAYS:
+        only = only.removesuffix(f"-{way}")
     tried: list[Tried] = [(c, case) for c in session.challenges for case in c.cases]
     tried += [(c, relation) for c in session.challenges for relation in c.relations]
     named = [pair for pair in tried if only in session.asked.case_id(pair)]

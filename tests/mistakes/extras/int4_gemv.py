@@ -144,7 +144,6 @@ mistakes = [
         swap={BYTES: "tl.load(bytes_ptrs).to(tl.uint16)"},
         fails="correct",
         says="Unmasked load",
-        cpu=True,
     ),
     Mistake(
         "rows of x past the end are loaded",

@@ -104,7 +104,6 @@ mistakes = [
         },
         fails="correct",
         says="before the start of key_cache",
-        cpu=True,
     ),
     Mistake(
         "the table is read to the end of the block",

@@ -1,0 +1,72 @@
+"""The check of what a GPU does not show, made beside one: addresses and races of small cases, interpreted.
+
+A lane that is loaded beside its tensor and thrown away leaves every value right there. A runner of its own
+tries the cases in the background while others are compiled and run.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import replace
+
+import torch
+
+from grader import datasheets
+from grader.challenge import Case, Challenge
+from grader.judge.case.attempt import again, untried
+from grader.judge.case.link import RunnerLost
+from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.diagnose import diagnose
+from grader.judge.failures import CheckFailed, NotMeasured
+from grader.judge.session import Session
+
+UNSEEN = "overrun", "race"  # kinds of findings that no GPU shows
+
+Tried = dict[str, Future[Trial]]  # by the name of the case
+
+
+def begin(session: Session) -> Tried | None:
+    """Start trying the cases, on a GPU."""
+    tried: Tried = {session.asked.case_id(pair): Future() for pair in session.asked.interpreted()}
+    if tried:
+        ThreadPoolExecutor(1).submit(_try_all, session, tried)
+    return tried
+
+
+def check(session: Session, challenge: Challenge, case: Case) -> None:
+    """What the interpreter saw of one case.
+
+    Raises:
+        CheckFailed: a kernel loads or stores beside its tensors, or programs meet in an element.
+        NotMeasured: it could not be interpreted, and why.
+    """
+    assert session.interpreted is not None
+    try:
+        trial = session.interpreted[session.asked.case_id((challenge, case))].result()
+    except (RunnerLost, CheckFailed) as lost:
+        raise NotMeasured(f"not interpreted: {lost}") from None
+    told = [finding for finding in trial.findings if finding.kind in UNSEEN]
+    if not told:
+        if any(finding.kind == "error" for finding in trial.findings):
+            raise NotMeasured(f"not interpreted: {trial.findings[0].reason}")
+        return
+    trial = replace(trial, findings=told)
+    alone = replace(session.evidence, trials=[trial], own=None, lost=None, compiled=False)
+    raise CheckFailed("failed", session.cause(trial), diagnose(alone))
+
+
+def _try_all(session: Session, tried: Tried) -> None:
+    """Answer every case, or say of all that are left why they cannot be."""
+    torch.set_num_threads(1)  # of this thread, too
+    request = replace(session.interpreting.request, gpu=datasheets.USUAL)
+    try:
+        with closing(session.interpreting.runner()) as runner:
+            session.load(runner)
+            for pair in session.asked.interpreted():
+                trial = untried(*pair, session.names[pair[0].entry], request)
+                tried[session.asked.case_id(pair)].set_result(again(runner, trial, request))
+    except Exception as lost:  # of a file that is lost in the interpreter alone
+        for future in tried.values():
+            if not future.done():
+                future.set_exception(lost)

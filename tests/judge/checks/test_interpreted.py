@@ -1,0 +1,58 @@
+"""Beside a GPU small cases are interpreted as well: it shows neither addresses nor races."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from grader import catalog
+from grader.dev import planted
+from tests import environments
+
+
+def said(day: str, kernel: Path) -> dict[str, str]:
+    """What is said of each small case."""
+    around = environments.plain(PYTHONPATH=str(catalog.ROOT))
+    around.pop("TRITON_INTERPRET", None)
+    command = [sys.executable, "-m", "tests.judge.interpreted", day, kernel]
+    ran = subprocess.run(command, env=around, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    found: dict[str, str] = json.loads(ran.stdout.splitlines()[-1])
+    return found
+
+
+def edited(day: str, name: str, into: Path) -> Path:
+    mistake = next(m for m in planted.mistakes(catalog.find(day)) if m.name == name)
+    kernel = into / "kernel.py"
+    kernel.write_text(mistake.source(catalog.find(day)))
+    return kernel
+
+
+def test_a_load_whose_lanes_are_thrown_away_is_told_with_its_line(tmp_path: Path) -> None:
+    outcomes = said("5", edited("5", "x is read without a mask", tmp_path))
+    assert len(outcomes) >= 4
+    assert all(name.endswith("-interpreted") for name in outcomes)
+    assert any(what.startswith("Unmasked load: line ") for what in outcomes.values())
+
+
+def test_wrong_values_are_left_to_the_gpu(tmp_path: Path) -> None:
+    outcomes = said("5", edited("5", "y is masked by the number of rows", tmp_path))
+    assert not any("expected" in what for what in outcomes.values())
+
+
+def test_a_right_kernel_passes() -> None:
+    assert set(said("5", catalog.find("5").solution).values()) == {"passed"}
+
+
+def test_what_cannot_be_interpreted_is_not_measured(tmp_path: Path) -> None:
+    kernel = tmp_path / "kernel.py"
+    kernel.write_text(
+        catalog.find("5")
+        .solution.read_text()
+        .replace(
+            "def outer_add(", "def outer_add(x, y):\n    raise RuntimeError('for a GPU')\n\n\ndef other("
+        )
+    )
+    assert set(said("5", kernel).values()) == {"not interpreted: RuntimeError: for a GPU"}

@@ -1,0 +1,52 @@
+"""A process of its own for checks/test_interpreted.py: what a judge beside a GPU learns of small cases from
+the interpreter, without a GPU. Prints of each its sentence, `passed`, or why it is not measured.
+
+    python -m tests.judge.interpreted DAY KERNEL
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from grader import catalog
+from grader.answers import Loaded
+from grader.challenge import Case, Challenge
+from grader.judge.checks import interpreted
+from grader.judge.failures import CheckFailed, NotMeasured
+from grader.judge.session import Session
+from grader.request import Request
+from tests.judge.ahead import parent
+
+
+def main() -> None:
+    """Prints what is said of each case, by its name."""
+    day, path = catalog.find(sys.argv[1]), Path(sys.argv[2])
+    request = Request("grade", day.hidden_tests, path, day.provided, path.read_bytes(), "gpu", 7, 60.0)
+    session = Session(request, parent())
+    loaded = session.load(session.interpreting.runner())
+    assert isinstance(loaded, Loaded)
+    for challenge in session.challenges:
+        session.names[challenge.entry] = [one.name for one in loaded.functions[challenge.entry] or []]
+    session.interpreted = interpreted.begin(session)
+    pairs = session.asked.interpreted()
+    print(json.dumps({session.asked.interpreted_id(pair): said(session, *pair) for pair in pairs}))
+
+
+def said(session: Session, challenge: Challenge, case: Case) -> str:
+    """What is said of one case."""
+    try:
+        interpreted.check(session, challenge, case)
+    except NotMeasured as told:
+        return str(told)
+    except CheckFailed as failed:
+        return failed.told[0] if failed.told else str(failed)
+    return "passed"
+
+
+if __name__ == "__main__":
+    main()
+    sys.stdout.flush()
+    os._exit(0)  # a thread that waits for a process holds nobody up
