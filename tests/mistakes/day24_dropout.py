@@ -165,7 +165,7 @@ mistakes = [
     Mistake(
         "torch draws the mask",
         swap={
-            RETURN: "    keep = torch.rand(x.shape) >= p\n    return torch.where(keep, x * scale, 0), keep"
+            RETURN: "    keep = torch.rand(x.shape, device=x.device) >= p\n    return torch.where(keep, x * scale, 0), keep"
         },
         fails="edges",
         says="same seed",

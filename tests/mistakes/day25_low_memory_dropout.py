@@ -177,7 +177,7 @@ mistakes = [
         "the lanes before the row are stored",
         swap={"mask = (offs_n >= 0) & (offs_n < N)": "mask = offs_n < N"},
         fails="edges",
-        says="its limits",
+        says="limits",
     ),
     Mistake(
         "the lanes that a row starts early are missing at its end",
