@@ -14,7 +14,7 @@ import torch
 
 from grader import datasheets
 from grader.challenge import Case, Challenge
-from grader.judge.case.attempt import again, untried
+from grader.judge.case.attempt import attempt
 from grader.judge.case.link import RunnerLost
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.diagnose import diagnose
@@ -64,8 +64,8 @@ def _try_all(session: Session, tried: Tried) -> None:
         with closing(session.interpreting.runner()) as runner:
             session.load(runner)
             for pair in session.asked.interpreted():
-                trial = untried(*pair, session.names[pair[0].entry], request)
-                tried[session.asked.case_id(pair)].set_result(again(runner, trial, request))
+                trial = attempt(runner, *pair, session.names[pair[0].entry], request)
+                tried[session.asked.case_id(pair)].set_result(trial)
     except Exception as lost:  # of a file that is lost in the interpreter alone
         for future in tried.values():
             if not future.done():
