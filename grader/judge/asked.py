@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -109,7 +110,7 @@ def _small(challenge: Challenge) -> list[Case]:
     """The smallest plain case, the largest that is soon interpreted, and some in between."""
     plain = [case for case in challenge.cases if case.group == "correct" and weight(case) <= SOON]
     plain.sort(key=weight)
-    return plain[:: max(1, len(plain) // FEW)]
+    return plain[:: max(1, math.ceil(len(plain) / FEW))]
 
 
 def _largest(challenge: Challenge) -> list[Case]:

@@ -30,7 +30,6 @@ def main() -> None:
     assert isinstance(loaded, Loaded)
     for challenge in session.challenges:
         session.names[challenge.entry] = [one.name for one in loaded.functions[challenge.entry] or []]
-    session.interpreted = interpreted.begin(session)
     pairs = session.asked.interpreted()
     print(json.dumps({session.asked.interpreted_id(pair): said(session, *pair) for pair in pairs}))
 

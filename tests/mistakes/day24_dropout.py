@@ -165,7 +165,8 @@ mistakes = [
     Mistake(
         "torch draws the mask",
         swap={
-            RETURN: "    keep = torch.rand(x.shape, device=x.device) >= p\n    return torch.where(keep, x * scale, 0), keep"
+            RETURN: "    keep = torch.rand_like(x, dtype=torch.float32) >= p\n"
+            "    return torch.where(keep, x * scale, 0), keep"
         },
         fails="edges",
         says="same seed",

@@ -1,7 +1,7 @@
 """The check of what a GPU does not show, made beside one: addresses and races of small cases, interpreted.
 
 A lane that is loaded beside its tensor and thrown away leaves every value right there. A runner of its own
-tries the cases in the background while others are compiled and run.
+tries the cases in the background while unusual ones are compiled and run.
 """
 
 from __future__ import annotations
@@ -26,11 +26,17 @@ UNSEEN = "overrun", "race"  # kinds of findings that no GPU shows
 Tried = dict[str, Future[Trial]]  # by the name of the case
 
 
-def begin(session: Session) -> Tried | None:
-    """Start trying the cases, on a GPU."""
-    tried: Tried = {session.asked.case_id(pair): Future() for pair in session.asked.interpreted()}
-    if tried:
-        ThreadPoolExecutor(1).submit(_try_all, session, tried)
+def begin(session: Session) -> Tried:
+    """Start trying the cases on a GPU, unless that is begun.
+
+    Not before the plain cases are through: who forks interpreters may still be importing, and on few cores
+    whoever asks for one holds up the others.
+    """
+    if session.interpreted is None:
+        session.interpreted = {session.asked.case_id(pair): Future() for pair in session.asked.interpreted()}
+        if session.interpreted:
+            ThreadPoolExecutor(1).submit(_try_all, session, session.interpreted)
+    tried: Tried = session.interpreted
     return tried
 
 
@@ -41,9 +47,8 @@ def check(session: Session, challenge: Challenge, case: Case) -> None:
         CheckFailed: a kernel loads or stores beside its tensors, or programs meet in an element.
         NotMeasured: it could not be interpreted, and why.
     """
-    assert session.interpreted is not None
     try:
-        trial = session.interpreted[session.asked.case_id((challenge, case))].result()
+        trial = begin(session)[session.asked.case_id((challenge, case))].result()
     except (RunnerLost, CheckFailed) as lost:
         raise NotMeasured(f"not interpreted: {lost}") from None
     told = [finding for finding in trial.findings if finding.kind in UNSEEN]
