@@ -29,12 +29,16 @@ class Addresses:
 
     Args:
         path: the learner's file.
+
+    Attributes:
+        led: the running program loaded integers of which a sampled launch stored some.
     """
 
     def __init__(self, path: str) -> None:
         self.bounds = Bounds(path)
         self._partly: set[int] = set()  # tensors that a launch stored to of which not all programs ran
-        self._whole, self._led = True, False
+        self._whole = True
+        self.led = False
 
     def launch(self, regions: list[Region], whole: bool) -> None:
         """A launch begins, on these tensors; `whole` if all its programs are run."""
@@ -43,7 +47,7 @@ class Addresses:
 
     def program(self) -> None:
         """A program begins."""
-        self._led = False
+        self.led = False
 
     def home(self, access: Access) -> Region | None:
         """The tensor that it lies in, if it lies in one.
@@ -55,14 +59,14 @@ class Addresses:
         try:
             home = self.bounds.home(access)
         except OutOfBounds:
-            if not self._led:
+            if not self.led:
                 raise
             self.bounds.forget(access)
             raise Astray from None
-        if home is None and self._led:
+        if home is None and self.led:
             self.bounds.forget(access)
         if home is not None and access.kind != "load" and not self._whole:
             self._partly.add(home.low)
         elif home is not None and home.low in self._partly:
-            self._led |= not floats(access.dtype)
+            self.led |= not floats(access.dtype)
         return home

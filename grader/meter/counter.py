@@ -26,6 +26,7 @@ class Tally:
     """What one program did; see counts.py for the words.
 
     Attributes:
+        led: it loaded integers of which a sampled launch stored some.
         again: of each tensor bytes loaded again, and the sum of each times the bytes touched in between.
         trips: of its loops, as loops.py has them.
     """
@@ -37,6 +38,7 @@ class Tally:
     lines: dict[str, int] = field(default_factory=dict)
     steps: float = 0.0
     cut: bool = False
+    led: bool = False
     shortened: bool = False
     again: dict[str, tuple[float, float]] = field(default_factory=dict)
     trips: dict[int, float] = field(default_factory=dict)
@@ -105,6 +107,7 @@ class Counter:
             home = self.addresses.home(access)
         except Astray:
             return False
+        self.tally.led = self.addresses.led
         if home is not None:
             addresses = addresses - np.uint64(home.low)  # a GPU's allocations start on a boundary
         key = (kind, self.line(), home.name if home else "", size)

@@ -36,7 +36,7 @@ def launch_of(
             launch.ops[kind] = launch.ops.get(kind, 0.0) + weight * count
     launch.sites = sorted(sites.values(), key=lambda site: (site.line, site.kind))
     launch.tensors = {region.name: _extent(region, launch.sites) for region in regions}
-    launch.cut = any(tally.cut for tally in tallies) or led(fn)
+    launch.cut = any(tally.cut for tally in tallies) or led(fn, any(tally.led for tally in tallies))
     launch.shortened = any(tally.shortened for tally in tallies)
     launch.rounds = max(tally.rounds for tally in tallies)
     launch.heaviest = max(tally.asked for tally in tallies)

@@ -1,4 +1,4 @@
-"""Loops that go on for as long as numbers in memory say: a chain of tokens, a list that ends with -1.
+"""Loops that go on for as long as numbers in memory say: a chain of tokens, a list of a counted length.
 
 At full size nobody knows what a tensor of the call's own holds: there such a loop ends at once, or never.
 """
@@ -14,19 +14,26 @@ from typing import Any
 LOADS = ("load", "gather", "atomic_cas", "atomic_xchg")
 
 
-def led(kernel: Callable[..., Any]) -> bool:
-    """Whether a `while` of this kernel asks for what its loop loads: then its counts are lower bounds."""
+def led(kernel: Callable[..., Any], unstored: bool) -> bool:
+    """Whether a loop of this kernel ends where memory says, and nobody knows it: its counts are lower bounds.
+
+    Args:
+        unstored: its programs loaded integers of which a launch, only sampled, stored some. A `for` over so
+            many is such a loop then; a `while` that asks for what its body loads always is.
+    """
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(kernel)))
     except (OSError, TypeError, SyntaxError):
         return False
-    loops = [node for node in ast.walk(tree) if isinstance(node, ast.While)]
-    return any(_names(loop.test) & _loaded(loop) for loop in loops)
+    loops = list(ast.walk(tree))
+    asked = any(_names(loop.test) & _loaded(loop) for loop in loops if isinstance(loop, ast.While))
+    counted = any(_names(loop.iter) & _loaded(tree) for loop in loops if isinstance(loop, ast.For))
+    return asked or (unstored and counted)
 
 
-def _loaded(loop: ast.While) -> set[str]:
-    """What its body sets to a loaded number."""
-    sets = [node for node in ast.walk(loop) if isinstance(node, ast.Assign) and _loads(node.value)]
+def _loaded(code: ast.AST) -> set[str]:
+    """What it sets to a loaded number."""
+    sets = [node for node in ast.walk(code) if isinstance(node, ast.Assign) and _loads(node.value)]
     return {name for node in sets for target in node.targets for name in _names(target)}
 
 

@@ -34,14 +34,26 @@ def listed(x_ptr: Any, n: Any) -> None:
         tl.store(x_ptr + at, tl.load(x_ptr + at) + 1)
 
 
+def of_its_length(lengths_ptr: Any, x_ptr: Any) -> None:
+    length = tl.load(lengths_ptr)
+    for at in range(0, length, 4):
+        tl.store(x_ptr + at, 1)
+
+
 @pytest.mark.parametrize(("kernel", "expected"), [(chain, True), (counted, False), (listed, False)])
 def test_a_loop_is_led_where_it_asks_for_what_it_loads(kernel: Callable[..., Any], expected: bool) -> None:
-    assert led(kernel) is expected
+    assert led(kernel, unstored=False) is expected
+
+
+@pytest.mark.parametrize("unstored", [False, True])
+def test_a_length_that_lies_in_memory_leads_where_not_all_of_it_was_stored(unstored: bool) -> None:
+    assert led(of_its_length, unstored) is unstored
+    assert not led(listed, unstored)
 
 
 def test_a_lock_is_no_loop_over_data() -> None:
-    assert not led(locked), "it ends at once where nobody holds the lock"
+    assert not led(locked, unstored=True), "it ends at once where nobody holds the lock"
 
 
 def test_nothing_is_said_of_a_kernel_without_source() -> None:
-    assert not led(len)
+    assert not led(len, unstored=True)
