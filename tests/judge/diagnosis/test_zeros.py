@@ -21,6 +21,14 @@ def test_a_result_of_0_is_told_as_that() -> None:
     assert "is 0 everywhere" not in told(*trials, source="x = 1\n")
 
 
+def test_a_few_numbers_that_are_0_rightly_change_nothing_and_many_do() -> None:
+    for zeros, expected in ((1, True), (12, False)):
+        x = X.clone()
+        x.view(-1)[:zeros] = 0
+        trials = [tried(Case(n=n), (x,), torch.sqrt, torch.zeros_like) for n in (4, 5)]
+        assert ("is 0 everywhere" in told(*trials, source=LOOP)) is expected
+
+
 def test_rows_of_0_are_told_with_the_first() -> None:
     trial = tried(Case(n=4), (X,), lambda x: x.exp(), some_rows)
     assert "Whole rows are 0 where other numbers belong, the first is [2]" in told(trial, source=LOOP)
