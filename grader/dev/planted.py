@@ -74,7 +74,8 @@ class Mistake:
             "correct or edges" where rounding may show in a plain case, by luck of the seed.
         says: what the diagnosis must contain.
         gpu: only shows on a GPU.
-        cpu: only shows without one: a config that an autotuner skips on a GPU.
+        cpu: only shows without one: a config that an autotuner skips on a GPU, programs of a larger case that
+            have no tile.
         on_gpu: what the diagnosis must contain there, where a GPU has other words; None where it is the same.
         wish: it fails, but the grader does not say this of it yet; once it does, the test says so.
         undone: functions, or `Class.method`, that are still the skeleton's: a day that is half done.

@@ -72,6 +72,7 @@ mistakes = [
         swap={"* stride_xn, mask=mask)": "* stride_xn)"},
         fails="correct",
         says="Unmasked load",
+        on_gpu="touched memory outside of every tensor",  # in a case of 8 million elements
     ),
     Mistake(
         "the store has no mask", swap={", mask=tl.trans(mask))": ")"}, fails="correct", says="Unmasked store"

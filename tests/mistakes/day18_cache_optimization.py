@@ -112,6 +112,7 @@ mistakes = [
         fails="correct",
         says="Is there a tile for each program of the grid?",
         at="triton.cdiv(m, 32)",
+        cpu=True,
     ),
     Mistake(
         "there is one program too many",
