@@ -7,6 +7,7 @@ import math
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -274,6 +275,13 @@ def test_every_size_of_a_case_is_looked_at(day: Day, monkeypatch: pytest.MonkeyP
     # A size is a free keyword: this is what tells `scale=` from `sclae=`, and from one that means nothing.
     unknown = unread(day.hidden_tests, monkeypatch)
     assert not unknown, f"sizes of cases that nothing looks at: {', '.join(sorted(unknown))}"
+
+
+@each_day
+def test_no_case_stands_twice(day: Day) -> None:
+    for challenge in load_challenges(day.hidden_tests):
+        names = Counter(case.id for case in challenge.cases)
+        assert max(names.values(), default=1) == 1, names.most_common(3)
 
 
 def test_a_size_that_nothing_looks_at_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,8 +44,6 @@ BOTH = [
     Case(n=1025),
     Case(n=1536),
     Case(n=1056),
-    Case(n=1536),
-    Case(n=1056),
     Case(b=3, m=5, n=67),
     Case(n=2053, dtype=HALF),
     Case(n=331, layout="offset"),

@@ -30,7 +30,8 @@ def _made(trial: Trial, evidence: Evidence) -> Diagnosis:
     """In the interpreter a load beside its tensor would have been seen, though none of what nobody wrote."""
     if told := garbage(trial, evidence.source):
         return f"NaN comes out of numbers: it is {told[0]}", told[1]
-    empty = [f"{label}=0" for label, size in trial.case.sizes.items() if size == 0 and size is not False]
+    # A rate, a shift or an exponent of 0.0 is no axis without elements.
+    empty = [f"{label}=0" for label, size in trial.case.sizes.items() if type(size) is int and size == 0]
     there = _elsewhere(trial, evidence.source)
     if empty and divides(evidence.source) and not there.endswith(UNWRITTEN):
         softmax = called(evidence.source, EXPONENTIALS) and takes_maximum(evidence.source)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ UNLIKE = 0.02  # of the norm: a suspect so far from what is right would have fai
 HALF = 0.5  # of what fails alike
 THIRD = 0.33  # of it, where a suspect explains the first: a mistake may show otherwise in other cases
 CLEARER = 0.25  # a suspect must leave at most this share of the distance to the truth
+TIED = 0.02  # of integers may be off by 1: a suspect rounds in fp64, and a kernel not
 FEW = 2  # kernels that are named where each may hold the formula
 OUTPUTS = {"o", "lse", "both", "Both"}  # words that speak of outputs, beside their names
 OF_LOOPS = r"\bloops?\b|\b(blocks?|keys|queries)\b.* left out"
@@ -272,8 +274,9 @@ def _wanted(trial: Trial) -> list[Expected]:
 
 
 def _allowed(guess: torch.Tensor, dtype: torch.dtype) -> float:
-    gated = FIT * gate(dtype) if dtype.is_floating_point else 0.0
-    return gated * float(guess.nan_to_num(posinf=0.0, neginf=0.0).norm())
+    if not dtype.is_floating_point:
+        return math.sqrt(TIED * guess.numel())  # the norm of so many that are off by 1
+    return FIT * gate(dtype) * float(guess.nan_to_num(posinf=0.0, neginf=0.0).norm())
 
 
 def _distance(a: torch.Tensor, b: torch.Tensor) -> float:

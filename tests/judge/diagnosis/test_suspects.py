@@ -77,3 +77,30 @@ def test_a_suspect_that_gives_the_first_case_alone_is_none() -> None:
 def test_more_cases_that_passed_than_it_gives_refute_a_suspect_though_they_are_smaller() -> None:
     assert SQUARES not in told({4: right, 5: right, 6: right, 8: wrong, 9: wrong})
     assert told({4: right, 8: wrong, 9: wrong}) == SQUARES
+
+
+def test_integers_that_a_kernel_rounds_otherwise_are_what_a_suspect_gives_unless_many_are() -> None:
+    def down(x: torch.Tensor) -> torch.Tensor:
+        return (4 * x).floor().int()
+
+    def told_of(others: int) -> str:
+        x = torch.randn(300)
+        case = Case(n=300)
+        challenge = Challenge(
+            "f",
+            lambda case, draw: (x,),
+            lambda x: (4 * x).round().int(),
+            [case],
+            suspects={"Rounded down.": down},
+        )
+        one = Trial(challenge, case, (x,), ["x"])
+        one.expected = expect(challenge, (x,))
+        got = down(x)
+        got[:others] += 1
+        one.answer = Answer(REPORT, [got])
+        one.answer.report.outputs[:] = [None]  # type: ignore[list-item]
+        one.findings = value_findings(one)
+        return diagnose(Evidence([one], source="x = 1"))[0]
+
+    assert told_of(0) == told_of(3) == "Rounded down."
+    assert told_of(30) != "Rounded down."

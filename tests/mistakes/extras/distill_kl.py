@@ -41,7 +41,7 @@ mistakes = [
         "the divergence goes the other way",
         swap={INPUTS: SWAPPED},
         fails="correct",
-        says="is right",
+        says="goes the other way",
     ),
     Mistake(
         "lanes past the row hold 0",

@@ -61,7 +61,7 @@ mistakes = [
         "masked tokens get a gradient",
         swap={"        row, step = token": "        pass\n    if True:\n        row, step = token"},
         fails="correct",
-        says="never written",
+        says="memory that nobody wrote",
     ),
     Mistake(
         "the logarithm's sign is turned round",

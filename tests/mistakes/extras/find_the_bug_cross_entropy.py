@@ -25,7 +25,7 @@ mistakes = [
         "the rescaling goes the wrong way",
         swap={RESCALED: "l_i = l_i * tl.exp(m_new - m_i) +"},
         fails="correct",
-        says="NaN comes out of numbers",
+        says="the inverse of what a sum so far needs",
     ),
     Mistake(
         "the maximum is replaced before the sum is rescaled to it",
@@ -55,7 +55,7 @@ mistakes = [
         "a large maximum is added before the target's logit is subtracted",
         swap={LOSS: "(m_i + tl.log(l_i)) - x_t"},
         fails="correct",
-        says="large terms cancel",
+        says="precision is lost",
     ),
     Mistake(
         "the target is looked for in the block, not in the row",

@@ -37,7 +37,7 @@ mistakes = [
         "a program stores its partial sums, and the last one wins",
         swap={ADDED: "    tl.store(part_ptrs, dweight, mask=mask)\n"},
         fails="correct",
-        says="Right up to rows",
+        says="A race between programs",
     ),
     Mistake(
         "each program adds to a row of its own, where there are no more rows",
@@ -73,6 +73,6 @@ mistakes = [
         "rows of x are read at the stride of dy",
         swap={"row * stride_xm": "row * stride_dym"},
         fails="correct",
-        says="stride",
+        says="the offset along that axis is left out",
     ),
 ]

@@ -83,7 +83,7 @@ mistakes = [
         "q is how right the model is",
         swap={Q: f"{Q}\n    q = 1 - q"},
         fails="correct",
-        says="is right",
+        says="how right the model is",
     ),
     Mistake(
         "q is 1 less a sigmoid",
