@@ -111,6 +111,7 @@ class LaunchCounts:
             start as the other from its end.
         kept: an autotuner took for it what it had chosen for another problem.
         recipe: how to compile it (see compiler/recipe.py).
+        elsewhere: tensors in memory that is neither an argument's nor came from torch in this call.
     """
 
     kernel: str
@@ -134,6 +135,7 @@ class LaunchCounts:
     scatter: float = 1.0
     kept: bool = False
     recipe: dict[str, Any] = field(default_factory=dict)
+    elsewhere: list[str] = field(default_factory=list)
 
     @property
     def asked(self) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from functools import partial
 from typing import Any
 
@@ -35,6 +35,7 @@ class Meter:
         given: addresses of the storages that the call was handed.
         recipe: how to compile a launch, from its kernel, its arguments by name and its options.
         gpu: whose waves of programs are looked at; None where none are.
+        made: addresses of the storages that torch made in the call, growing; None where nobody asks.
     """
 
     def __init__(
@@ -43,7 +44,9 @@ class Meter:
         given: set[int],
         recipe: Callable[[Any, dict[str, Any], dict[str, Any]], dict[str, Any]],
         gpu: Gpu | None = None,
+        made: Set[int] | None = None,
     ) -> None:
+        self.made = made
         self.counter, self.given, self.recipe, self.gpu = counter, given, recipe, gpu
         self.launches: list[LaunchCounts] = []
         self.spent = 0.0
@@ -70,6 +73,8 @@ class Meter:
         chosen, tallies = self._run(program, grid)
         if not self.paused:
             launch = launch_of(launching.kernel, grid, memory, tallies, weights(chosen, math.prod(grid)))
+            if self.made is not None:
+                launch.elsewhere = [one.name for one in memory if one.own and one.low not in self.made]
             launch.recipe = self.recipe(launching.kernel, named, launching.options)
             self.launches.append(launch)
             if launch.dots and self.gpu and self.few == FEW:

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from grader.memory import span
-from grader.operators import EMPTY, FILLED, VIEWS, WHOLE_FILLS, Watch, body, tensors_in
+from grader.operators import EMPTY, FILLED, VIEWS, WHOLE_FILLS, Watch, body, storages_in, tensors_in
 
 LARGE = 1 << 18  # elements, from which on contents do not matter
 REDUCTIONS = ("all", "amax", "amin", "any", "logsumexp", "mean", "sum")
@@ -57,14 +57,23 @@ class Hollow(Watch):  # type: ignore[no-untyped-call]
         note: told of every operation that would move memory: its name, bytes read, bytes written, and the
             floating-point operations of a product, with the bytes of an element.
         apart: bytes between two large tensors.
+
+    Attributes:
+        made: addresses of the storages behind all results.
     """
 
     def __init__(self, note: Callable[..., None], apart: int = 0) -> None:
         super().__init__()
+        self.made = set[int]()
         self.note, self.apart = note, apart
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
+        result = self._result(func, args, kwargs or {})
+        if func._schema.name.split("::")[-1] not in VIEWS:  # a view may be one of memory from elsewhere
+            self.made |= storages_in([result])
+        return result
+
+    def _result(self, func: Any, args: Any, kwargs: Any) -> Any:
         own = body(func)
         if own is not None:
             with self:

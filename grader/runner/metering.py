@@ -55,7 +55,6 @@ class Metering:
         self.runner.module.range = loops.shorter
         counter = Counter(self.runner.path, loops)
         arguments = unpack_arguments(header["arguments"], blobs, "cpu")
-        meter = Meter(counter, storages_in(arguments), recipe.written, gpu)
 
         def note(name: str, read: int, written: int, flops: int = 0, itemsize: int = 0) -> None:
             if not meter.paused:
@@ -64,7 +63,9 @@ class Metering:
                 launch.ops = {"fp32": flops / 2} if itemsize > 2 else {}
                 meter.launches.append(launch)
 
-        with meter.installed(), tuned(meter, gpu), pretended(gpu), Hollow(note):
+        hollow = Hollow(note)
+        meter = Meter(counter, storages_in(arguments), recipe.written, gpu, hollow.made)
+        with meter.installed(), tuned(meter, gpu), pretended(gpu), hollow:
             if self._tunes():
                 self._tune(meter, header, blobs)
             self._call(meter, header, arguments)
