@@ -9,7 +9,9 @@ from typing import Any
 
 import triton
 import triton.language as tl
+from triton.compiler.code_generator import CodeGenerator
 from triton.runtime import jit
+from triton.runtime.jit import KernelInterface
 
 # The words of tl by what they are before a launch puts others in their places.
 _WORDS = {id(word): name for name, word in vars(tl).items() if tl.core.is_builtin(word)}
@@ -20,6 +22,7 @@ _ANSWERS: dict[Any, Any] = {}  # of constexpr functions, for as long as this pro
 _ASKED = tuple(
     getattr(jit, name) for name in ("ConstexprFunction", "BoundConstexprFunction") if hasattr(jit, name)
 )
+_BUILTINS = (*CodeGenerator.builtin_namespace.values(), min, max, print)
 _THEIRS = (str(Path(triton.__file__).parent), str(Path(__file__).parents[1]))
 
 
@@ -91,7 +94,10 @@ def called(function: Any) -> Any:
 
     Raises:
         Unspoken: it is a builtin, and not one of Triton's.
+        Uncompilable: it is compiled code, of NumPy's for example.
     """
+    if _foreign(function):
+        raise Uncompilable(f"Unsupported function referenced: {function}")
     if isinstance(function, _ASKED):
         return partial(_once, function)
     if getattr(function, "__triton_builtin__", False) is True and not _tritons(function):
@@ -100,6 +106,16 @@ def called(function: Any) -> Any:
             "runs while the kernel is compiled, not on the GPU"
         )
     return function
+
+
+def _foreign(function: Any) -> bool:
+    """Whether it is a callable that Triton does not compile, and that has no Python to be seen by."""
+    kinds = (type, KernelInterface, *_ASKED)
+    if isinstance(function, kinds) or function in _BUILTINS or not callable(function):
+        return False
+    bound = getattr(function, "__self__", None)
+    plain = isinstance(bound, str | tuple | list | int | float)
+    return not plain and not hasattr(getattr(function, "__func__", function), "__code__")
 
 
 def _once(function: Any, *args: Any, **options: Any) -> Any:

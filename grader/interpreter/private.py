@@ -13,7 +13,7 @@ NAMES: dict[str, tuple[str, ...]] = {
             "FunctionRewriter._transform_ast",
             "FunctionRewriter._find_def",
             "FunctionRewriter.ast_transformer",
-            "InterpretedFunction.rewritten_fn",
+            "InterpretedFunction.rewrite",
         ),
         "_get_np_dtype",
         "_implicit_cvt",

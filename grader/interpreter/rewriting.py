@@ -8,6 +8,7 @@ constants leave out: so what it would refuse is refused where a running kernel c
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,6 +18,7 @@ from triton.runtime import interpreter
 
 from grader.interpreter import meanings
 
+REWRITTEN: dict[Any, Any] = {}  # by the function under @triton.jit
 MEANINGS = "__meanings__"  # what the module is called among the names of a kernel's file
 PLAIN = (bool, int, float, str, tuple, list, dict, type(None))  # types of globals that no kernel may use
 LOOPS = (ast.For, ast.While)
@@ -45,12 +47,28 @@ def install() -> None:
         return next(number for number, line in enumerate(lines, 1) if line.strip().startswith("def "))
 
     rewriter._transform_ast, rewriter._find_def = transform, find_def
-    interpreter.InterpretedFunction.rewritten_fn.clear()  # by kernels that have run already
+    interpreter.InterpretedFunction.rewrite = _rewrite
+
+
+def _rewrite(kernel: Any) -> Any:
+    """What runs in the place of a kernel. Triton keeps it where a file can put another function.
+
+    Raises:
+        ValueError: it has no source. The interpreter would run it as it is, the compiler says this.
+    """
+    if kernel.fn not in REWRITTEN:
+        try:
+            inspect.getsourcelines(kernel.fn)
+        except OSError:
+            raise ValueError("@jit functions should be defined in a Python file") from None
+        REWRITTEN[kernel.fn] = interpreter.FunctionRewriter(kernel.fn, **kernel.kwargs).rewrite_ast()
+    return REWRITTEN[kernel.fn]
 
 
 def _rewritten(tree: Any, function: Any) -> Any:
     """The kernel's body; its decorators, annotations and defaults are Python's own."""
     function.__globals__[MEANINGS] = meanings
+    function.__globals__["interpreter_semantic"] = interpreter.interpreter_semantic  # none of the file's own
     kernel = tree.body[0]
     visitor = Visitor(function.__globals__, set(_locals(kernel)))
     kernel.body = [visitor.visit(statement) for statement in kernel.body]
@@ -120,7 +138,7 @@ class Visitor(ast.NodeTransformer):
         self.generic_visit(node)
         if ast.unparse(node.func).split(".")[-1] == "static_assert":
             node.func = _call(node.func, "asserted", ast.Constant(text))
-        elif not ast.unparse(node.func).startswith("tl."):
+        elif not ast.unparse(node.func).startswith("tl.") or self.names.get("tl") is not triton.language:
             node.func = _call(node.func, "called", node.func)
         return node
 
@@ -140,6 +158,11 @@ class Visitor(ast.NodeTransformer):
             return node
         advice = f"Make it {node.id} = tl.constexpr(…), or an argument."
         return _refused(node, f"no plain global, and {node.id} = {value!r:.40} is one. {advice}")
+
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
+        """What only the interpreter has: the NumPy array behind a block."""
+        self.generic_visit(node)
+        return _refused(node, "no .handle: compute with tl operations.") if node.attr == "handle" else node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
         node.value = self.visit(node.value) if node.value else None
