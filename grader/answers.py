@@ -195,6 +195,8 @@ class Called:
             interpreter.
         holes: addresses of what torch.empty allocated, and of which bytes are left that nobody wrote; None
             outside of the interpreter.
+        looked: whether the launcher had a way to values: it read some, or handed kernels memory from
+            elsewhere.
     """
 
     structure: str
@@ -217,10 +219,14 @@ class Called:
     untouched: list[int] = field(default_factory=list)
     holes: list[int] | None = None
     unasked: int = 0
+    looked: bool = False
 
 
 @dataclass(frozen=True)
 class Repeated:
-    """To `repeat`: whether it was possible. The bytes follow of what then stood where the outputs lay."""
+    """To `repeat`: whether it was possible, and what else worked while the kernels ran, in words. The bytes
+    follow of what then stood where the outputs lay.
+    """
 
     possible: bool
+    beside: list[str] = field(default_factory=list)

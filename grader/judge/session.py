@@ -15,7 +15,7 @@ from grader.judge.asked import Asked
 from grader.judge.case.attempt import attempt
 from grader.judge.case.link import Runner, RunnerLost, Specs, ask_to_load, pack_arguments
 from grader.judge.case.oracle import Values
-from grader.judge.case.repeating import repeated
+from grader.judge.case.repeating import Way, repeated
 from grader.judge.case.trial import Trial
 from grader.judge.challenges import load_challenges
 from grader.judge.diagnosis.evidence import Evidence
@@ -65,6 +65,7 @@ class Session:
         self.speed: dict[str, Any] | None = None
         self.beside = ""
         self.claimed: dict[tuple[str, ...], list[Shape]] = {}
+        self.ways: set[Way] = set()  # in which kernels were launched so far
         self.missed = 0  # wrong candidates that the learner's test took for right ones
         self.runner: Runner | None = None
         self.interpreting = Interpreting(request, parent, self.load)
@@ -147,7 +148,7 @@ class Session:
         runner, names = self.ready_runner(), self.names[challenge.entry]
         try:
             trial = attempt(runner, challenge, case, names, self.request, arguments)
-            trial.repeated = repeated(runner, trial, self.request) if arguments is None else None
+            trial.repeated = repeated(runner, trial, self.request, self.ways) if arguments is None else None
             return trial
         except RunnerLost as lost:
             raise self.lost(case, lost) from None

@@ -53,7 +53,14 @@ def _interpreted(world: World, limits: Bounds, seen: list[Launch]) -> AbstractCo
             handed = _memory(launch.kernel, launch.args, launch.options)
             seen.append(Launch(launch.kernel.__name__, list(grid), handed))
             world.after_launch()
-        world.note(lambda: launch.again(grid, _limited(world, Bounds(limits.path))))
+        recording = world.recording
+
+        def again() -> None:
+            assert recording
+            with recording.watched(_limited(world, Bounds(limits.path))) as watcher:
+                launch.again(grid, watcher)
+
+        world.note(again)
 
     return handed_to(carry_out)
 

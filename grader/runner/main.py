@@ -1,7 +1,7 @@
 """The runner's loop: load the learner's file, run its function on raw inputs, send back raw outputs.
 
     load  {path, provided, mine}, and the file's bytes   → Loaded
-    call  {entry, arguments, upstream, of, writes, calls, seed, others, again, gpu} → Called
+    call  {entry, arguments, upstream, of, writes, calls, seed, others, again, allow, gpu} → Called
     repeat {}, and other contents for the last call's inputs → Repeated
     peak  {entry, arguments, of, writes}                 → Peak
 
@@ -28,12 +28,13 @@ from grader.measurements import Peak
 from grader.memory import raw
 from grader.meter.stage import on_stage
 from grader.runner import backward, faults, limits, loading
+from grader.runner.alone import Alone
 from grader.runner.answering import Reply, answering
 from grader.runner.calling import Rehearsal, in_calls, write
 from grader.runner.held import Held
 from grader.runner.launches import observed
 from grader.runner.probes import PROBES
-from grader.runner.reads import noticed
+from grader.runner.reads import READS, noticed
 from grader.runner.tensors import pack_outputs, unpack_arguments
 from grader.runner.world import World
 from grader.timing.passes import as_list, results_of
@@ -75,7 +76,7 @@ class LearnerFile:
         blobs, *others = in_calls(blobs, header["others"])
         handed = unpack_arguments(specs, blobs, self.device)
         arguments, upstream = handed[: len(header["arguments"])], handed[len(header["arguments"]) :]
-        self.last, world, limits = None, World(), Bounds(self.path) if INTERPRETED else None
+        self.last, world, limits = None, World(header["allow"]), Bounds(self.path) if INTERPRETED else None
         world.add_inputs(specs, handed, header["writes"])
         # Views of their own: what a launcher sets as an argument's .data is not its memory.
         written = [arguments[position].detach() for position in header["writes"]]
@@ -108,7 +109,7 @@ class LearnerFile:
             return Failed(faults.describe(error, self.path), limits.report() if limits else []), []
         outputs, data = pack_outputs(world.keep([*results, *grads]), world, header.get("slices"))
         inputs = [value.untyped_storage() for value in handed if isinstance(value, torch.Tensor)]
-        if recording.keeps and not world.foreign:
+        if recording.keeps and not {*world.foreign} - {*world.allow}:
             self.last = recording, world, specs, handed
         report = Called(
             structure=type(result).__name__,
@@ -119,7 +120,8 @@ class LearnerFile:
             tampered=world.tampered,
             beside=sorted(world.beside),
             replaced=self.replaced,
-            reads=reads,
+            reads=[name for name in reads if name in READS],
+            looked=bool(reads) or world.looked(),
             backward=bool(grads),
             saved=saved,
             unasked=backward.computed(unasked),
@@ -140,9 +142,10 @@ class LearnerFile:
             return Repeated(False), []
         recording, world, specs, handed = self.last
         write(specs, handed, blobs, world)
-        recording.repeat()
+        alone = Alone([(one.name, one.storage) for one in world.tracked.values()]) if INTERPRETED else None
+        recording.repeat(alone)
         self._synchronise()
-        return Repeated(True), pack_outputs(recording.results, world, None)[1]
+        return Repeated(True, alone.found if alone else []), pack_outputs(recording.results, world, None)[1]
 
     def allocated(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """What one call holds at its peak, and what of it the outputs are; bytes."""

@@ -7,12 +7,24 @@ What a launcher worked out by itself, by whatever means, or remembers, stays as 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
+from grader.interpreter.bounds import Bounds
+from grader.interpreter.watcher import Watcher
 from grader.memory import raw
+from grader.operators import tensors_in
+from grader.runner.alone import Alone
+
+
+def once_more(func: Callable[..., Any], args: Any, kwargs: Any, result: Any) -> None:
+    """What a task allows torch to do, done again; its results lie where they lay."""
+    with _disable_current_modes():
+        for old, new in zip(tensors_in([result]), tensors_in([func(*args, **kwargs)]), strict=True):
+            old.copy_(new)
 
 
 class Recording:
@@ -23,7 +35,7 @@ class Recording:
 
     Attributes:
         results: what the call returned, and its gradients.
-        steps: launches, fills of whole tensors, in order.
+        steps: launches, fills of whole tensors, operators that are allowed; in order.
     """
 
     def __init__(self, keeps: bool = True) -> None:
@@ -31,6 +43,7 @@ class Recording:
         self.results: list[Any] = []
         self.steps: list[Callable[[], Any]] = []
         self.found: dict[int, tuple[torch.UntypedStorage, torch.Tensor]] = {}
+        self.alone: Alone | None = None
 
     def meets(self, storages: Iterable[torch.UntypedStorage]) -> None:
         """Keep what these hold now, however much, unless they were met before."""
@@ -39,13 +52,22 @@ class Recording:
                 with _disable_current_modes():
                     self.found[storage.data_ptr()] = storage, raw(storage).clone()
 
-    def repeat(self) -> None:
+    def watched(self, bounds: Bounds) -> AbstractContextManager[Watcher]:
+        """Who watches a launch that the block makes once more."""
+        return self.alone.watched(bounds) if self.alone else nullcontext(bounds)
+
+    def repeat(self, alone: Alone | None = None) -> None:
         """Put back what was met and repeat all steps: `results` hold their outcome then.
+
+        Args:
+            alone: in the interpreter, notes whatever else works meanwhile.
 
         Raises:
             whatever a kernel raises that comes upon contents which the launcher did not look at.
         """
         for storage, held in self.found.values():
             raw(storage).copy_(held)
-        for step in self.steps:
-            step()
+        self.alone = alone
+        with alone or nullcontext():
+            for step in self.steps:
+                step()

@@ -20,7 +20,7 @@ from grader.answers import Guard, Tuning
 from grader.memory import GUARD, checksum, overwritten, poison, raw, span
 from grader.operators import EMPTY, FILLED, VIEWS, WHOLE_FILLS, Watch, body, tensors_in
 from grader.runner.beside import beside
-from grader.runner.replay import Recording
+from grader.runner.replay import Recording, once_more
 
 
 @dataclass
@@ -45,6 +45,9 @@ class Tracked:
 class World(Watch):  # type: ignore[no-untyped-call]
     """Observes one call.
 
+    Args:
+        allow: operators that the task leaves to torch.
+
     Attributes:
         foreign: operators that computed something, in order, without repeats.
         early: those of them that ran before the first launch.
@@ -53,11 +56,13 @@ class World(Watch):  # type: ignore[no-untyped-call]
         call: the number of the call that is running.
         tunings: what autotuners were called with.
         beside: what else could run while a kernel does.
+        answered: whether an operator gave a number, as item() does.
         launching, tuning: above 0 while a kernel is launched, while an autotuner tries one.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, allow: Sequence[str] = ()) -> None:
         super().__init__()
+        self.allow = allow
         self.tracked: dict[int, Tracked] = {}
         self.call = 0
         self.recording: Recording | None = None
@@ -70,6 +75,7 @@ class World(Watch):  # type: ignore[no-untyped-call]
         self.tunings: list[Tuning] = []
         self.tuning = 0
         self.beside: set[str] = set()
+        self.answered = False
 
     def add_inputs(self, specs: list[dict[str, Any]], values: list[Any], writes: Sequence[int] = ()) -> None:
         """Register the tensors among the arguments, whose elements lie in bytes [start, stop)."""
@@ -109,6 +115,10 @@ class World(Watch):  # type: ignore[no-untyped-call]
             self.note(partial(func, *args, **(kwargs or {})))
         elif name not in VIEWS and (tensors_in([result]) or func._schema.is_mutable):
             self._note(name, [*args, result])
+            if name in self.allow:
+                self.note(partial(once_more, func, args, kwargs or {}, result))
+        else:
+            self.answered |= name not in VIEWS
         return result
 
     def _note(self, name: str, touched: list[Any]) -> None:
@@ -254,6 +264,11 @@ class World(Watch):  # type: ignore[no-untyped-call]
                         written |= torch.from_numpy(stored[at][here])
                     found += [at] * (not bool(written.all()))
         return found
+
+    def looked(self) -> bool:
+        """Whether torch told values, or kernels were handed memory that came from elsewhere."""
+        elsewhere = (not one.allocated and one.born is not None for one in self.tracked.values())
+        return self.answered or any(elsewhere)
 
     def allocated(self) -> int:
         """Bytes that the call asked torch for, outputs included."""

@@ -14,18 +14,32 @@ from grader.challenge import Case
 from grader.judge.case.attempt import ask_oracle
 from grader.judge.case.compare import Finding
 from grader.judge.case.link import Runner, pack_arguments, read_outputs
-from grader.judge.case.trial import Trial, draw, repeatable
+from grader.judge.case.trial import LARGEST, Trial, draw, largest, repeatable
 from grader.judge.case.values import all_right
 from grader.request import Request
 
+Way = frozenset[tuple[str, str, int | None]]
 KINDS = 6  # dtypes, each with a way to lie in memory
 
 
-def _chosen(trial: Trial, request: Request) -> bool:
-    """Whether to try this one again: those of several calls, and of some dtypes and layouts one each."""
+def _chosen(trial: Trial, request: Request, ways: set[Way]) -> bool:
+    """Whether to try this one again: the first that launches in its way, those of several calls, of some
+    dtypes and layouts one each, and those whose launcher had a way to values, large ones too.
+    """
     challenge, case = trial.challenge, trial.case
     if not trial.passed or not repeatable(trial.arguments):
         return False
+    assert trial.answer is not None
+    if not isinstance(trial.answer.report, Called):
+        return False
+    if trial.answer.report.looked:
+        return True
+    if largest(trial.arguments) > LARGEST:
+        return False
+    way = _way(trial.answer.report)
+    if way not in ways:
+        ways.add(way)
+        return True
     lots = request.rng(challenge.entry, "repeated")
     kinds: dict[frozenset[str], list[Case]] = {}
     for other in challenge.cases:
@@ -35,23 +49,36 @@ def _chosen(trial: Trial, request: Request) -> bool:
     return case.calls > 1 or any(case is lots.choice(alike) for alike in drawn)
 
 
+def _way(report: Called) -> Way:
+    """Its kernels, and which input each of their parameters is, if any."""
+    place = {address: number for number, address in enumerate(report.inputs)}
+    return frozenset(
+        (launch.kernel, name, place.get(address))
+        for launch in report.launches
+        for name, address in launch.handed.items()
+    )
+
+
 def _kind(case: Case) -> frozenset[str]:
     return frozenset(
         {case.layout, str(case.dtype), *(str(v) for name, v in case.sizes.items() if name.endswith("layout"))}
     )
 
 
-def repeated(runner: Runner, trial: Trial, request: Request) -> Trial | None:
+def repeated(runner: Runner, trial: Trial, request: Request, ways: set[Way]) -> Trial | None:
     """The trial of the same launches on another draw, with a finding if they do not give its result.
+
+    Args:
+        ways: those in which launches were made so far, to which this one's is added.
 
     Returns:
         None for most cases, and where it cannot be told: no other draw lies in memory alike, or torch did
-        part of the work.
+        part of the work that is not allowed.
 
     Raises:
         RunnerLost: the runner crashed or hung.
     """
-    if not _chosen(trial, request):
+    if not _chosen(trial, request, ways):
         return None
     assert trial.answer is not None
     assert isinstance(trial.answer.report, Called)
@@ -62,6 +89,9 @@ def repeated(runner: Runner, trial: Trial, request: Request) -> Trial | None:
     answer, data = runner.ask({"do": "repeat"}, Repeated, blobs, timeout=request.call_timeout)
     if isinstance(answer, Repeated) and not answer.possible:
         return None
+    if isinstance(answer, Repeated) and answer.beside:
+        second.findings = [Finding("beside", answer.beside[0])]
+        return second
     outputs = [] if isinstance(answer, Failed) else read_outputs(trial.answer.report, data, None)[0]
     if trial.challenge.chance and outputs:
         device = "cuda" if request.device == "gpu" else "cpu"

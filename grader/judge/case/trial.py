@@ -18,6 +18,7 @@ from grader.memory import raw
 from grader.randomness import rng
 
 LARGEST = 1 << 17  # elements of a tensor: larger cases take their time
+RECORDED = 1 << 22  # and much larger ones have no room for a second time
 
 
 @dataclass
@@ -109,8 +110,13 @@ def _on_cpu(value: Any, storages: dict[int, torch.Tensor]) -> Any:
 
 
 def repeatable(arguments: Values) -> bool:
-    """Whether the call's launches may be asked for once more: not those of a case that takes its time."""
-    return 0 < max((v.numel() for v in arguments if isinstance(v, torch.Tensor)), default=0) <= LARGEST
+    """Whether the call's launches may be asked for once more: not those of the largest cases."""
+    return 0 < largest(arguments) <= RECORDED
+
+
+def largest(arguments: Values) -> int:
+    """Elements of the largest tensor among them."""
+    return max((v.numel() for v in arguments if isinstance(v, torch.Tensor)), default=0)
 
 
 def draw(challenge: Challenge, case: Case, seed: int, device: str) -> Values:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import torch
 
 from grader.answers import Called, Failed, PlainOutput, TensorOutput
-from grader.judge.case.compare import Expected
+from grader.judge.case.compare import Expected, Finding
 from grader.judge.case.oracle import Values, alike, expect, expect_gradients
 from grader.judge.case.trial import Trial
 from grader.judge.checks import imports
@@ -69,7 +69,17 @@ def _unfair(trial: Trial) -> tuple[str, str]:
         )
     if not all(entry.launched for entry in computed):
         return "The result is a tensor that no kernel was given.", "which tensor is returned"
-    return BY_LAUNCHER if trial.repeated and not trial.repeated.passed else ("", "")
+    return _alone(trial.repeated.findings) if trial.repeated else ("", "")
+
+
+def _alone(findings: Sequence[Finding]) -> tuple[str, str]:
+    """What came of the launches that were made once more."""
+    if findings and findings[0].kind == "beside":
+        said = (
+            f"While a kernel ran, something else worked: {findings[0].reason}. On a GPU nothing can help it."
+        )
+        return said, "what a kernel calls, reads, prints or shares"
+    return BY_LAUNCHER if findings else ("", "")
 
 
 def _by_torch(worked: list[str], report: Called, given: Values) -> tuple[str, str]:

@@ -1,4 +1,6 @@
-"""Which launches are made again: those of several calls, and of some layouts one case each, by lot."""
+"""Which launches are made again: those of several calls, of some layouts one case each by lot, the first of
+each way to launch, and those whose launcher had a way to values.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +8,42 @@ from pathlib import Path
 
 import torch
 
+from grader.answers import Called, Launch
 from grader.challenge import Case, Challenge
 from grader.judge.case import repeating
 from grader.judge.case.compare import Finding
-from grader.judge.case.trial import LARGEST, Trial
+from grader.judge.case.link import Answer
+from grader.judge.case.trial import LARGEST, RECORDED, Trial
 from grader.request import Request
 
 LAYOUTS = ("contiguous", "offset", "sliced", "strided", "transposed")
 CASES = [Case(n=n, layout=layout) for n in (3, 5, 7) for layout in LAYOUTS] + [Case(n=9, calls=2)]
 
 
-def chosen(seed: int, size: int = 10, findings: tuple[Finding, ...] = ()) -> list[Case]:
+def answer(kernel: str, looked: bool) -> Answer:
+    """To a call that launched this kernel on its input, at address 64, and on a result."""
+    launch = Launch(kernel, [1], {"x_ptr": 64, "y_ptr": 128})
+    report = Called("Tensor", [], [launch], [], [], [], False, [], 0, [], [], [], inputs=[64], looked=looked)
+    return Answer(report)
+
+
+def chosen(
+    seed: int,
+    size: int = 10,
+    findings: tuple[Finding, ...] = (),
+    looked: bool = False,
+    kernels: tuple[str, ...] = ("copy",),
+) -> list[Case]:
+    """Of the cases, launched by these kernels in turn, those that are tried again; one way is known."""
     challenge = Challenge("f", lambda case, draw: (), torch.clone, CASES)
     request = Request("grade", Path(), Path(), Path(), b"", "cpu", seed, 20.0)
-    trials = [Trial(challenge, case, (torch.empty(size),), ["x"], findings=list(findings)) for case in CASES]
-    return [trial.case for trial in trials if repeating._chosen(trial, request)]
+    answers = [answer(kernels[at % len(kernels)], looked) for at in range(len(CASES))]
+    trials = [
+        Trial(challenge, case, (torch.empty(size),), ["x"], answer=known, findings=list(findings))
+        for case, known in zip(CASES, answers, strict=True)
+    ]
+    ways = {frozenset({("copy", "x_ptr", 0), ("copy", "y_ptr", None)})}
+    return [trial.case for trial in trials if repeating._chosen(trial, request, ways)]
 
 
 def test_a_few_and_always_that_of_several_calls() -> None:
@@ -38,3 +61,13 @@ def test_every_case_may_be_drawn() -> None:
 def test_none_that_failed_is_empty_or_takes_its_time() -> None:
     assert chosen(1, findings=(Finding("values", "wrong"),)) == []
     assert chosen(1, size=0) == chosen(1, size=LARGEST + 1) == []
+
+
+def test_the_first_case_of_a_way_to_launch_is_tried_again() -> None:
+    for seed in range(20):
+        assert CASES[1] in chosen(seed, kernels=("copy", "another"))
+
+
+def test_all_are_where_the_launcher_had_a_way_to_values_but_the_largest() -> None:
+    assert chosen(1, looked=True) == chosen(1, size=LARGEST + 1, looked=True) == CASES
+    assert chosen(1, size=RECORDED + 1, looked=True) == []
