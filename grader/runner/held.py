@@ -12,6 +12,7 @@ import struct
 import sys
 import time
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -37,7 +38,7 @@ class Held:
     """The owners' names, as they are now."""
 
     def __init__(self) -> None:
-        self.before = [(owner, dict(vars(owner))) for owner in OWNERS]
+        self.before = [(owner, dict(vars(owner))) for owner in (*OWNERS, *_ours())]
 
     def mend(self) -> list[str]:
         """Put back what is another by now; the names of it."""
@@ -58,6 +59,15 @@ class Held:
                     setattr(owner, name, stood)
                 found.append(f"{getattr(owner, '__name__', type(owner).__name__)}.{name}")
         return found
+
+
+def _ours() -> Iterator[Any]:
+    """The grader's own modules, and the classes that they define."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("grader."):
+            yield module
+            kinds = (value for value in vars(module).values() if isinstance(value, type))
+            yield from (kind for kind in kinds if kind.__module__ == name)
 
 
 def _installed(value: Any) -> bool:
