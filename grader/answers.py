@@ -195,8 +195,8 @@ class Called:
             interpreter.
         holes: addresses of what torch.empty allocated, and of which bytes are left that nobody wrote; None
             outside of the interpreter.
-        looked: whether the launcher had a way to values: it read some, or handed kernels memory from
-            elsewhere.
+        looked: whether the launcher had a way to values, or read some.
+        elsewhere: whether kernels were handed memory that is neither an argument's nor from torch.
     """
 
     structure: str
@@ -220,6 +220,7 @@ class Called:
     holes: list[int] | None = None
     unasked: int = 0
     looked: bool = False
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True)

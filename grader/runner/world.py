@@ -265,10 +265,9 @@ class World(Watch):  # type: ignore[no-untyped-call]
                     found += [at] * (not bool(written.all()))
         return found
 
-    def looked(self) -> bool:
-        """Whether torch told values, or kernels were handed memory that came from elsewhere."""
-        elsewhere = (not one.allocated and one.born is not None for one in self.tracked.values())
-        return self.answered or any(elsewhere)
+    def elsewhere(self) -> bool:
+        """Whether kernels were handed memory that came neither in nor from torch."""
+        return any(not one.allocated and one.born is not None for one in self.tracked.values())
 
     def allocated(self) -> int:
         """Bytes that the call asked torch for, outputs included."""

@@ -32,7 +32,7 @@ def _chosen(trial: Trial, request: Request, ways: set[Way]) -> bool:
     assert trial.answer is not None
     if not isinstance(trial.answer.report, Called):
         return False
-    if trial.answer.report.looked:
+    if trial.answer.report.looked or trial.answer.report.elsewhere:
         return True
     if largest(trial.arguments) > LARGEST:
         return False

@@ -24,6 +24,11 @@ BY_LAUNCHER = (
     "the launcher to work out or to remember.",
     "what the launcher hands to kernels",
 )
+DRAWN = (
+    "A kernel was handed memory that is neither an input nor from torch.empty: what is drawn at random is "
+    "for the kernel to draw, from the seed and the element's number.",
+    "what the launcher hands to kernels",
+)
 COPIES = (
     "clone", "copy_", "_to_copy", "cat", "stack", "constant_pad_nd", "repeat", "repeat_interleave", "flip",
     "roll", "index", "index_select", "gather", "slice_scatter", "select_scatter", "as_strided_scatter",
@@ -69,6 +74,8 @@ def _unfair(trial: Trial) -> tuple[str, str]:
         )
     if not all(entry.launched for entry in computed):
         return "The result is a tensor that no kernel was given.", "which tensor is returned"
+    if report.elsewhere and (trial.challenge.chance or trial.challenge.frequencies):
+        return DRAWN
     return _alone(trial.repeated.findings) if trial.repeated else ("", "")
 
 
