@@ -9,7 +9,6 @@ from typing import Any
 
 import triton
 import triton.language as tl
-from triton.compiler.code_generator import CodeGenerator
 from triton.runtime import jit
 from triton.runtime.jit import KernelInterface
 
@@ -22,7 +21,8 @@ _ANSWERS: dict[Any, Any] = {}  # of constexpr functions, for as long as this pro
 _ASKED = tuple(
     getattr(jit, name) for name in ("ConstexprFunction", "BoundConstexprFunction") if hasattr(jit, name)
 )
-_BUILTINS = (*CodeGenerator.builtin_namespace.values(), min, max, print)
+# Of Python's own those that compute; what they say of a block is told as it is.
+_BUILTINS = (abs, divmod, float, getattr, hasattr, isinstance, len, max, min, pow, print, range, round, sum)
 _THEIRS = (str(Path(triton.__file__).parent), str(Path(__file__).parents[1]))
 
 
@@ -112,6 +112,8 @@ def _foreign(function: Any) -> bool:
     """Whether it is a callable that Triton does not compile, and that has no Python to be seen by."""
     kinds = (type, KernelInterface, *_ASKED)
     if isinstance(function, kinds) or function in _BUILTINS or not callable(function):
+        return False
+    if type(function).__module__.startswith("triton."):  # a constant, which says what it is not
         return False
     bound = getattr(function, "__self__", None)
     plain = isinstance(bound, str | tuple | list | int | float)
