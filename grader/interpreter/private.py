@@ -8,6 +8,7 @@ from operator import attrgetter
 NAMES: dict[str, tuple[str, ...]] = {
     "triton.runtime.interpreter": (
         "TensorHandle",
+        "interpreter_semantic",
         "ASTTransformer",
         *(
             "FunctionRewriter._transform_ast",
