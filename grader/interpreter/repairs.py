@@ -93,7 +93,7 @@ def _repair_ranges() -> None:
 
     def patch(tensor: Any, scope: Any) -> None:
         stock(tensor, scope)
-        scope.set_attr(tensor, "__index__", lambda self: int(self.handle.data.item()))
+        scope.set_attr(tensor, "__index__", lambda self: int(self.handle.data.squeeze()))
 
     module._patch_lang_tensor = patch
 

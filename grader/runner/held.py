@@ -29,7 +29,10 @@ OWNERS: tuple[Any, ...] = (builtins, json, json.encoder, json.JSONEncoder, os, s
 OWNERS += (np, torch, torch.Tensor, triton, tl, tl.tensor, Autotuner, JITFunction, interpreter)
 OWNERS += tuple(kind for kind in vars(interpreter).values() if isinstance(kind, type))
 OWNERS += (interpreter.interpreter_builder,)
-INSTALLED = (str(Path(os.__file__).parent), str(Path(torch.__file__).parents[1]))  # Python's own, and torch's
+# Python's own, torch's and Triton's, which may lie apart.
+INSTALLED = tuple(
+    {str(Path(os.__file__).parent), *(str(Path(f"{one.__file__}").parents[1]) for one in (torch, triton, np))}
+)
 OWN = str(Path(__file__).parents[1])  # the grader's
 NOTHING = object()  # that no name holds
 

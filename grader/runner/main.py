@@ -1,7 +1,7 @@
 """The runner's loop: load the learner's file, run its function on raw inputs, send back raw outputs.
 
     load  {path, provided, mine}, and the file's bytes   → Loaded
-    call  {entry, arguments, upstream, of, writes, calls, seed, others, again, allow, gpu} → Called
+    call  {entry, arguments, upstream, of, writes, calls, seed, others, again, gpu} → Called
     repeat {}, and other contents for the last call's inputs → Repeated
     peak  {entry, arguments, of, writes}                 → Peak
 
@@ -76,7 +76,7 @@ class LearnerFile:
         blobs, *others = in_calls(blobs, header["others"])
         handed = unpack_arguments(specs, blobs, self.device)
         arguments, upstream = handed[: len(header["arguments"])], handed[len(header["arguments"]) :]
-        self.last, world, limits = None, World(header["allow"]), Bounds(self.path) if INTERPRETED else None
+        self.last, world, limits = None, World(), Bounds(self.path) if INTERPRETED else None
         world.add_inputs(specs, handed, header["writes"])
         # Views of their own: what a launcher sets as an argument's .data is not its memory.
         written = [arguments[position].detach() for position in header["writes"]]
@@ -109,7 +109,7 @@ class LearnerFile:
             return Failed(faults.describe(error, self.path), limits.report() if limits else []), []
         outputs, data = pack_outputs(world.keep([*results, *grads]), world, header.get("slices"))
         inputs = [value.untyped_storage() for value in handed if isinstance(value, torch.Tensor)]
-        if recording.keeps and not {*world.foreign} - {*world.allow}:
+        if recording.keeps and not world.foreign:
             self.last = recording, world, specs, handed
         report = Called(
             structure=type(result).__name__,

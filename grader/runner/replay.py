@@ -16,15 +16,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from grader.interpreter.bounds import Bounds
 from grader.interpreter.watcher import Watcher
 from grader.memory import raw
-from grader.operators import tensors_in
 from grader.runner.alone import Alone
-
-
-def once_more(func: Callable[..., Any], args: Any, kwargs: Any, result: Any) -> None:
-    """What a task allows torch to do, done again; its results lie where they lay."""
-    with _disable_current_modes():
-        for old, new in zip(tensors_in([result]), tensors_in([func(*args, **kwargs)]), strict=True):
-            old.copy_(new)
 
 
 class Recording:
@@ -35,7 +27,7 @@ class Recording:
 
     Attributes:
         results: what the call returned, and its gradients.
-        steps: launches, fills of whole tensors, operators that are allowed; in order.
+        steps: launches, fills of whole tensors, in order.
     """
 
     def __init__(self, keeps: bool = True) -> None:

@@ -20,7 +20,7 @@ from grader.answers import Guard, Tuning
 from grader.memory import GUARD, checksum, overwritten, poison, raw, span
 from grader.operators import EMPTY, FILLED, VIEWS, WHOLE_FILLS, Watch, body, tensors_in
 from grader.runner.beside import beside
-from grader.runner.replay import Recording, once_more
+from grader.runner.replay import Recording
 
 
 @dataclass
@@ -45,9 +45,6 @@ class Tracked:
 class World(Watch):  # type: ignore[no-untyped-call]
     """Observes one call.
 
-    Args:
-        allow: operators that the task leaves to torch.
-
     Attributes:
         foreign: operators that computed something, in order, without repeats.
         early: those of them that ran before the first launch.
@@ -60,9 +57,8 @@ class World(Watch):  # type: ignore[no-untyped-call]
         launching, tuning: above 0 while a kernel is launched, while an autotuner tries one.
     """
 
-    def __init__(self, allow: Sequence[str] = ()) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.allow = allow
         self.tracked: dict[int, Tracked] = {}
         self.call = 0
         self.recording: Recording | None = None
@@ -115,8 +111,6 @@ class World(Watch):  # type: ignore[no-untyped-call]
             self.note(partial(func, *args, **(kwargs or {})))
         elif name not in VIEWS and (tensors_in([result]) or func._schema.is_mutable):
             self._note(name, [*args, result])
-            if name in self.allow:
-                self.note(partial(once_more, func, args, kwargs or {}, result))
         else:
             self.answered |= name not in VIEWS
         return result

@@ -175,7 +175,7 @@ def typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     script = tmp_path / "script.json"
     monkeypatch.setattr(conduct, "TIMES", [sys.executable, "-c", CHILD, str(script)])
     monkeypatch.setattr("grader.engine.grade.choose_device", lambda device: "gpu")
-    monkeypatch.setattr("grader.setup.doctor.unfit", lambda device: None)
+    monkeypatch.setattr("grader.setup.doctor.unfit", lambda: None)
     monkeypatch.setenv("TRACK_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("TRACK_COMMAND", "track")
 

@@ -107,7 +107,6 @@ def _ask(runner: Runner, trial: Trial, slices: list[list[int]] | None, request: 
         "calls": case.calls if challenge.writes else 1,
         "others": len(earlier),
         "again": repeatable(trial.arguments),
-        "allow": list(challenge.allow),
         "slices": slices,
         "gpu": datasheets.sheet(request.gpu) if request.gpu else None,
         "seed": request.rng(case.id, "order").getrandbits(32),
