@@ -66,7 +66,7 @@ CASES = [
     # Only half of the experts can have an entry.
     Case(t=8, e=128, k=8),
     # Programs enough for prefix sums that need a second step.
-    Case(t=70_000, e=2, k=1),
+    Case(t=36_000, e=2, k=1),
     Case(t=300, e=8, k=2, dtype=HALF),
     Case(t=300, e=60, k=6, dtype=HALF),
     Case(t=300, e=60, k=6, dtype=BRAIN),
