@@ -13,7 +13,8 @@ from grader.case import readable
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Evidence, Speech
-from grader.judge.diagnosis.suspects import KINDS, explained, placed
+from grader.judge.diagnosis.explaining import explained
+from grader.judge.diagnosis.suspects import KINDS, placed
 
 LARGEST = 1 << 15  # elements of the arguments: the reference is tried many times
 NUMBERS = 3  # that a result has at least, to tell one input from another

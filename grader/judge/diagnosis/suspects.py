@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import ast
-import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from grader.answers import Called, PlainOutput
-from grader.judge.case.compare import Expected, Finding, gate
+from grader.judge.case.compare import Finding
 from grader.judge.case.naming import called
-from grader.judge.case.oracle import suspect
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.behind import behind
 from grader.judge.diagnosis.evidence import Evidence, Speech
-from grader.judge.diagnosis.fit import FIT
+from grader.judge.diagnosis.explaining import Explained, differs, explained, wanted_of
 from grader.judge.diagnosis.launched import launches
 from grader.judge.diagnosis.site import function as function_of
 from grader.judge.diagnosis.site import in_kernels, last
@@ -26,28 +22,11 @@ from grader.judge.diagnosis.source import has_subject
 
 MANY = 6  # trials in which a suspect of a part is tried
 KINDS = ("values", "nan", "inf", "special", "scalar", "unwritten")  # the last of what is changed in place
-UNLIKE = 0.02  # of the norm: a suspect so far from what is right would have failed
 HALF = 0.5  # of what fails alike
 THIRD = 0.33  # of it, where a suspect explains the first: a mistake may show otherwise in other cases
-CLEARER = 0.25  # a suspect must leave at most this share of the distance to the truth
-TIED = 0.02  # of integers may be off by 1: a suspect rounds in fp64, and a kernel not
 FEW = 2  # kernels that are named where each may hold the formula
 OUTPUTS = {"o", "lse", "both", "Both"}  # words that speak of outputs, beside their names
 OF_LOOPS = r"\bloops?\b|\b(blocks?|keys|queries)\b.* left out"
-
-
-@dataclass(frozen=True)
-class Explained:
-    """A trial whose wrong outputs are what a suspect gives.
-
-    Attributes:
-        given: numbers of the outputs that the suspect gives; of the wrong ones alone, if some are `right`.
-        right: of those that are right, where the suspect is wrong.
-    """
-
-    trial: Trial
-    given: tuple[int, ...]
-    right: tuple[int, ...]
 
 
 def suspected(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None:
@@ -77,7 +56,7 @@ def in_part(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None
     """The rule of the diagnosis for a suspect that gives some of the wrong results, the first of them too:
     others may be made from these in ways that no suspect knows.
     """
-    if finding.kind not in KINDS or len(_wanted(trial)) < 2:
+    if finding.kind not in KINDS or len(wanted_of(trial)) < 2:
         return None
     for sentence, function in trial.challenge.suspects.items():
         if _names_an_output(sentence, trial) or not has_subject(sentence, evidence.source):
@@ -110,7 +89,7 @@ def _best(
         if not ones or sum(one.trial in alike for one in ones) < share * len(alike):
             continue
         function = first.challenge.suspects[sentence]
-        if early or len(ones) >= HALF * len(wrong) or _differs(function, first, ones[0].given):
+        if early or len(ones) >= HALF * len(wrong) or differs(function, first, ones[0].given):
             ranked.append((early, len(ones), sentence))
     most = max((count for _, count, _ in ranked), default=0)
     # The first case alone may be a special one, such as a single column.
@@ -175,7 +154,7 @@ def placed(sentence: str, one: Explained) -> str:
 
 
 def _names(trial: Trial, numbers: tuple[int, ...]) -> list[str]:
-    wanted = _wanted(trial)
+    wanted = wanted_of(trial)
     asked_for = sum(not want.label for want in wanted)
     return [wanted[n].label or called(n, asked_for, trial.results) or "the result" for n in numbers]
 
@@ -196,8 +175,8 @@ def _refuted(function: Callable[..., Any], ones: list[Explained], evidence: Evid
     passed = [t for t in evidence.passed if t.challenge is first.challenge and t.answer and not t.rows]
     passed = [t for t in passed if not t.case.gpu]  # a million rows have one in which a wrong formula shows
     passed = [t for t in passed if t.case.dtype == first.case.dtype and not _empty(t)]
-    passed = [t for t in passed if not any(want.exact.is_meta for want in _wanted(t))]
-    against = [other for other in passed if _differs(function, other, given)]
+    passed = [t for t in passed if not any(want.exact.is_meta for want in wanted_of(t))]
+    against = [other for other in passed if differs(function, other, given)]
     if any(o.case.values == first.case.values and _elements(o) >= _elements(first) for o in against):
         return True
     return len(against) > sum(one.trial.case.dtype == first.case.dtype for one in ones)
@@ -210,81 +189,3 @@ def _empty(trial: Trial) -> bool:
 
 def _elements(trial: Trial) -> int:
     return sum(value.numel() for value in trial.arguments if isinstance(value, torch.Tensor))
-
-
-def _differs(function: Callable[..., Any], trial: Trial, given: tuple[int, ...]) -> bool:
-    """Whether one of these outputs is far from what the suspect gives, though it is right."""
-    if not _wanted(trial):
-        return bool(_returned(trial) != function(*trial.arguments))
-    guesses = suspect(trial.in_calls(function), trial.arguments, trial.kept, trial.upstream, trial.of)
-    exact = [want.exact for want in _wanted(trial)]
-    if len(guesses) != len(exact) or any(g.shape != e.shape for g, e in zip(guesses, exact, strict=True)):
-        return True
-    pairs = [(guesses[number], _wanted(trial)[number]) for number in given]
-    return any(_distance(guess, want.exact) > _unlike(want) for guess, want in pairs)
-
-
-def _unlike(want: Expected) -> float:
-    """A distance from what is right that no rounding explains."""
-    share = UNLIKE if want.dtype.is_floating_point else 0.0
-    return share * float(want.exact.double().nan_to_num(posinf=0.0, neginf=0.0).norm())
-
-
-def explained(
-    function: Callable[..., Any], trial: Trial, backward: bool = True, partly: bool = False
-) -> Explained | None:
-    """Each output, if `backward` each gradient too, is what the suspect gives, or right; one that it gives is
-    far from what is right. Of the others, if `partly`, some may be neither.
-    """
-    assert trial.answer is not None
-    if trial.findings[0].kind == "scalar":
-        return Explained(trial, (), ()) if _returned(trial) == function(*trial.arguments) else None
-    upstream, of = (trial.upstream, trial.of) if backward else ((), ())
-    guesses = suspect(trial.in_calls(function), trial.arguments, trial.kept, upstream, of)
-    outputs = trial.answer.outputs if backward else trial.answer.outputs[: trial.asked_for]
-    if len(guesses) != len(outputs) or any(g.shape != o.shape for g, o in zip(guesses, outputs, strict=True)):
-        return None
-    wrong = {found.facts.get("result") for found in trial.findings}
-    told_apart, right, other = False, [], set()
-    for number, (out, guess, want) in enumerate(zip(outputs, guesses, _wanted(trial), strict=False)):
-        off = _distance(out, guess)
-        if off > _allowed(guess, want.dtype):
-            if number in wrong and not partly:
-                return None
-            right += [number] * (number not in wrong)
-            other |= {number} & wrong
-            continue
-        distance = _distance(out, want.exact)
-        told_apart |= off <= CLEARER * distance and distance > 0
-    given = [
-        number for number in range(len(outputs)) if number not in other and (number in wrong or not right)
-    ]
-    return Explained(trial, tuple(given), tuple(right)) if told_apart else None
-
-
-def _returned(trial: Trial) -> int | float | bool | None:
-    """The number that the function returned; None where it is none."""
-    report = trial.answer.report if trial.answer else None
-    first = report.outputs[0] if isinstance(report, Called) else None
-    return first.value if isinstance(first, PlainOutput) else None
-
-
-def _wanted(trial: Trial) -> list[Expected]:
-    return [want for want in trial.expected if isinstance(want, Expected)]
-
-
-def _allowed(guess: torch.Tensor, dtype: torch.dtype) -> float:
-    if not dtype.is_floating_point:
-        return math.sqrt(TIED * guess.numel())  # the norm of so many that are off by 1
-    return FIT * gate(dtype) * float(guess.nan_to_num(posinf=0.0, neginf=0.0).norm())
-
-
-def _distance(a: torch.Tensor, b: torch.Tensor) -> float:
-    """‖a − b‖ in fp64, with NaN and Inf equal to themselves alone; on the GPU, where one of them is."""
-    device = a.device if a.is_cuda else b.device
-    a, b = a.to(device), b.to(device)
-    apart = a.double() - b.double()
-    if not bool(apart.sum().isfinite()):
-        same = (a == b) | (a.isnan() & b.isnan())
-        apart = torch.where(same, 0.0, apart).nan_to_num(nan=1e30, posinf=1e30, neginf=1e30)
-    return float(apart.norm())

@@ -1,0 +1,112 @@
+"""Is what a kernel gave just what a wrong function gives, and what would it have given elsewhere?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from grader.answers import Called, PlainOutput
+from grader.judge.case.compare import Expected, gate
+from grader.judge.case.oracle import suspect
+from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.fit import FIT
+
+UNLIKE = 0.02  # of the norm: a suspect so far from what is right would have failed
+CLEARER = 0.25  # a suspect must leave at most this share of the distance to the truth
+TIED = 0.02  # of integers may be off by 1: a suspect rounds in fp64, and a kernel not
+
+
+@dataclass(frozen=True)
+class Explained:
+    """A trial whose wrong outputs are what a suspect gives.
+
+    Attributes:
+        given: numbers of the outputs that the suspect gives; of the wrong ones alone, if some are `right`.
+        right: of those that are right, where the suspect is wrong.
+    """
+
+    trial: Trial
+    given: tuple[int, ...]
+    right: tuple[int, ...]
+
+
+def explained(
+    function: Callable[..., Any], trial: Trial, backward: bool = True, partly: bool = False
+) -> Explained | None:
+    """Each output, if `backward` each gradient too, is what the suspect gives, or right; one that it gives is
+    far from what is right. Of the others, if `partly`, some may be neither.
+    """
+    assert trial.answer is not None
+    if trial.findings[0].kind == "scalar":
+        return Explained(trial, (), ()) if _returned(trial) == function(*trial.arguments) else None
+    upstream, of = (trial.upstream, trial.of) if backward else ((), ())
+    guesses = suspect(trial.in_calls(function), trial.arguments, trial.kept, upstream, of)
+    outputs = trial.answer.outputs if backward else trial.answer.outputs[: trial.asked_for]
+    if len(guesses) != len(outputs) or any(g.shape != o.shape for g, o in zip(guesses, outputs, strict=True)):
+        return None
+    wrong = {found.facts.get("result") for found in trial.findings}
+    told_apart, right, other = False, [], set()
+    for number, (out, guess, want) in enumerate(zip(outputs, guesses, wanted_of(trial), strict=False)):
+        off = _distance(out, guess)
+        if off > _allowed(guess, want.dtype):
+            if number in wrong and not partly:
+                return None
+            right += [number] * (number not in wrong)
+            other |= {number} & wrong
+            continue
+        distance = _distance(out, want.exact)
+        told_apart |= off <= CLEARER * distance and distance > 0
+    given = [
+        number for number in range(len(outputs)) if number not in other and (number in wrong or not right)
+    ]
+    return Explained(trial, tuple(given), tuple(right)) if told_apart else None
+
+
+def _returned(trial: Trial) -> int | float | bool | None:
+    """The number that the function returned; None where it is none."""
+    report = trial.answer.report if trial.answer else None
+    first = report.outputs[0] if isinstance(report, Called) else None
+    return first.value if isinstance(first, PlainOutput) else None
+
+
+def wanted_of(trial: Trial) -> list[Expected]:
+    return [want for want in trial.expected if isinstance(want, Expected)]
+
+
+def _allowed(guess: torch.Tensor, dtype: torch.dtype) -> float:
+    if not dtype.is_floating_point:
+        return math.sqrt(TIED * guess.numel())  # the norm of so many that are off by 1
+    return FIT * gate(dtype) * float(guess.nan_to_num(posinf=0.0, neginf=0.0).norm())
+
+
+def _distance(a: torch.Tensor, b: torch.Tensor) -> float:
+    """‖a − b‖ in fp64, with NaN and Inf equal to themselves alone; on the GPU, where one of them is."""
+    device = a.device if a.is_cuda else b.device
+    a, b = a.to(device), b.to(device)
+    apart = a.double() - b.double()
+    if not bool(apart.sum().isfinite()):
+        same = (a == b) | (a.isnan() & b.isnan())
+        apart = torch.where(same, 0.0, apart).nan_to_num(nan=1e30, posinf=1e30, neginf=1e30)
+    return float(apart.norm())
+
+
+def differs(function: Callable[..., Any], trial: Trial, given: tuple[int, ...]) -> bool:
+    """Whether one of these outputs is far from what the suspect gives, though it is right."""
+    if not wanted_of(trial):
+        return bool(_returned(trial) != function(*trial.arguments))
+    guesses = suspect(trial.in_calls(function), trial.arguments, trial.kept, trial.upstream, trial.of)
+    exact = [want.exact for want in wanted_of(trial)]
+    if len(guesses) != len(exact) or any(g.shape != e.shape for g, e in zip(guesses, exact, strict=True)):
+        return True
+    pairs = [(guesses[number], wanted_of(trial)[number]) for number in given]
+    return any(_distance(guess, want.exact) > _unlike(want) for guess, want in pairs)
+
+
+def _unlike(want: Expected) -> float:
+    """A distance from what is right that no rounding explains."""
+    share = UNLIKE if want.dtype.is_floating_point else 0.0
+    return share * float(want.exact.double().nan_to_num(posinf=0.0, neginf=0.0).norm())
