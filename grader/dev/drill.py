@@ -19,6 +19,7 @@ import asyncio
 import json
 import os
 import random
+import re
 import signal
 import sqlite3
 import subprocess
@@ -146,6 +147,11 @@ async def singly(lines: list[dict[str, Any]]) -> dict[tuple[str, str], tuple[str
     return {key: (one.status, one.diagnosis) for key, one in zip(keys, found, strict=True)}
 
 
+def _settled(told: tuple[str, str]) -> tuple[str, str]:
+    """What every grading says alike: an endless loop is met at one of its lines, by chance."""
+    return told[0], re.sub(r"it was at line \d+", "it was at a line", told[1])
+
+
 def once(bench: Bench, rng: random.Random) -> Iterator[str]:
     """One node and one driver killed; what should not be, in words."""
     for third, role in ((1, "node"), (2, "driver")):
@@ -157,7 +163,7 @@ def once(bench: Bench, rng: random.Random) -> Iterator[str]:
     bench.driver.wait()
     table, wanted = bench.verdicts(), asyncio.run(singly(bench.lines))
     for key in wanted:
-        if table.get(key) != wanted[key]:
+        if _settled(table.get(key, ("", ""))) != _settled(wanted[key]):
             yield f"{key}: {table.get(key)}, and by itself {wanted[key]}"
     print(f"{len(wanted)} verdicts: {dict(Counter(status for status, _ in wanted.values()))}")
 
