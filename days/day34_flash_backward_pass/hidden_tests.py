@@ -105,8 +105,8 @@ CASES = [
     # Hidden scores so far above lse that their exp is Inf, and lse so far below 0 that exp(0 - lse) is.
     at(60, 140, 32, True, H=1, lift=14.0, rise=0.17, **one_sign),
     at(30, 130, 32, H=1, lift=12.0, **one_sign),
-    at(20, 1500, 16, H=1, **one_sign),
-    at(1500, 20, 16, H=1, **one_sign),
+    at(20, 1500, 64, H=1, **one_sign),
+    at(1500, 20, 64, H=1, **one_sign),
     at(30, 50, 32, values="heavy", scale=0.02, more_keys=True, dtype=HALF),
     at(30, 50, 32, q_values="large", k_values="large", scale=1e-8, dtype=BRAIN),
     at(20, 50, 32, do_values="nan"),

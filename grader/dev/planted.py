@@ -70,7 +70,7 @@ class Mistake:
         name: what was done wrong, in words.
         swap: the edit.
         fails: the group of the first check that must not pass; a GPU has no `compiles`, and fails `correct`,
-            or `edges`, where an interpreter beside it looks at addresses.
+            or the edges in which an interpreter beside it looks at addresses.
             "correct or edges" where rounding may show in a plain case, by luck of the seed.
         says: what the diagnosis must contain.
         gpu: only shows on a GPU.
@@ -110,9 +110,8 @@ class Mistake:
         """The group that it fails there, or one of those."""
         if not on_gpu:
             return self.fails.split(" or ")
-        # What a GPU shows by addresses alone fails the edges there.
         own = "correct" if self.fails == "compiles" else self.fails
-        return own.split(" or ") + ["edges"] * ("correct" in own)
+        return own.split(" or ") + ["by addresses"] * ("correct" in own)
 
 
 @dataclass(frozen=True)

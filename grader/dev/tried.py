@@ -172,7 +172,7 @@ def _caught(each: Planted, verdict: Verdict, _: Verdict) -> Iterator[str]:
     mistake = each.file
     assert isinstance(mistake, planted.Mistake)
     told = (mistake.words(verdict.on_gpu) in verdict.diagnosis) != mistake.wish
-    if _failed_group(verdict) not in mistake.groups(verdict.on_gpu) or not told:
+    if not {_failed_group(verdict), _way(verdict)} & {*mistake.groups(verdict.on_gpu)} or not told:
         yield f"({mistake.fails}, {mistake.words(verdict.on_gpu)!r}): {said(verdict)}"
     yield from (f"untrue: {what}" for what in untrue(verdict, each.source))
     if mistake.at and not verdict.on_gpu and mistake.at not in named(verdict.look_at, each.source):
@@ -222,6 +222,12 @@ CHECKS = {
 def _failed_group(verdict: Verdict) -> str:
     """Of the first check that did not pass."""
     return next((c.group for c in verdict.checks if c.outcome not in ("passed", "not measured")), "")
+
+
+def _way(verdict: Verdict) -> str:
+    """`by addresses` where the first check that did not pass looked at nothing else."""
+    failed = next((c.name for c in verdict.checks if c.outcome not in ("passed", "not measured")), "")
+    return "by addresses" if failed.endswith(("-interpreted]", "-walked]")) else ""
 
 
 def said(verdict: Verdict) -> str:

@@ -48,7 +48,7 @@ def doctor() -> list[Condition]:
     """Everything that has to be right before a grading, most basic first. Takes seconds: it imports torch."""
     torch = fresh.torch() if _installed("torch") else {}
     findings = [Condition(True, f"Python {platform.python_version()}"), _platform(), _torch(torch), _triton()]
-    findings += [*_pair(), *_packages(), _gpu(torch), *_compiler(), _writable(), _disk()]
+    findings += [*_pair(), *_numpy(), *_packages(), _gpu(torch), *_compiler(), _writable(), _disk()]
     findings += _files()
     return findings if any(finding.ok is False for finding in findings) else [*findings, *_interpreter()]
 
@@ -93,6 +93,11 @@ def _pair() -> list[Condition]:
         return []
     what = f"torch {torch} and triton {triton} are no pair: that triton goes with {' or '.join(fitting)}"
     return [Condition(False, what, f'{PIP} "torch=={fitting[-1]}.*"')]
+
+
+def _numpy() -> list[Condition]:
+    version = _installed("numpy")
+    return [Condition(True, f"numpy {version}")] if version else []
 
 
 def _packages() -> list[Condition]:

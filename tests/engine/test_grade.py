@@ -178,6 +178,12 @@ EXPLOITS = [
 ]
 
 
+def test_a_race_against_a_timer_earns_no_pass(graded: Grade) -> None:
+    """Whoever wins it: on a busy machine it is told otherwise."""
+    racing = next(one for one in planted.exploits(DAY) if one.stem == "a_timer")
+    assert graded(DAY.key, racing.path, call_timeout=5, only=racing.only, speed=False).status != "passed"
+
+
 # One in three; `track dev proof --only exploit` grades them all, and whole.
 @pytest.mark.parametrize(("day", "exploit"), EXPLOITS[::3], ids=lambda value: getattr(value, "stem", ""))
 def test_an_exploit_earns_no_pass(day: Day, exploit: planted.Exploit, graded: Grade) -> None:

@@ -415,7 +415,8 @@ mistakes = [
         "the first query is counted from the wrong end",
         swap={FIRST: "first = tl.maximum(start_n + Sk - Sq, 0)"},
         fails="correct",
-        says="the shift is Sk - Sq",
+        says="as if nothing was added up for them",
+        at="first = tl.maximum(start_n + Sk - Sq, 0)",
     ),
     Mistake(
         "the loop over queries starts a block late",

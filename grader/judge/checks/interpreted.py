@@ -6,6 +6,7 @@ tries the cases in the background while unusual ones are compiled and run.
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
@@ -21,6 +22,7 @@ from grader.judge.diagnosis.diagnose import diagnose
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
 
+SECONDS = 20.0  # after which no other case is begun: what a check may take is a call or two
 UNSEEN = "overrun", "race"  # kinds of findings that no GPU shows
 
 Tried = dict[str, Future[Trial]]  # by the name of the case
@@ -64,11 +66,13 @@ def check(session: Session, challenge: Challenge, case: Case) -> None:
 def _try_all(session: Session, tried: Tried) -> None:
     """Answer every case, or say of all that are left why they cannot be."""
     torch.set_num_threads(1)  # of this thread, too
-    request = replace(session.interpreting.request, gpu=datasheets.USUAL)
+    request, until = replace(session.interpreting.request, gpu=datasheets.USUAL), time.monotonic() + SECONDS
     try:
         with closing(session.interpreting.runner()) as runner:
             session.load(runner)
             for pair in session.asked.interpreted():
+                if time.monotonic() > until:
+                    raise NotMeasured("not interpreted: the cases before it took too long")
                 trial = attempt(runner, *pair, session.names[pair[0].entry], request)
                 tried[session.asked.case_id(pair)].set_result(trial)
     except Exception as lost:  # of a file that is lost in the interpreter alone

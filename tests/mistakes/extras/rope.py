@@ -81,7 +81,7 @@ mistakes = [
         "k stands at position 0",
         swap={TURN_K: "rotate(k, cos, sin, positions * 0, interleaved, backward=False)"},
         fails="correct",
-        says="output 1",
+        says="In output 1, not in output 0",
     ),
     Mistake(
         "the heads are taken to lie side by side",
