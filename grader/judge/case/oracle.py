@@ -28,19 +28,26 @@ def as_tuple(result: Any) -> Values:
 def in_calls(
     function: Callable[..., Any], writes: Sequence[int], arguments: Values, calls: int
 ) -> Callable[..., Any]:
-    """A function that is applied `calls` times, on what it left in the arguments at positions `writes`.
-
-    In between that has their own dtypes, whichever it is computed in.
-    """
+    """A function that is applied `calls` times, on what it left in the arguments at positions `writes`."""
 
     def applied(*given: Any) -> Any:
-        held = list(given)
-        for _ in range(calls - 1):
-            for position, left in zip(writes, as_tuple(function(*held)), strict=False):
-                held[position] = left.detach().to(arguments[position].dtype).to(given[position].dtype)
-        return function(*held)
+        return function(*before_last(function, writes, arguments, calls, given))
 
     return applied if writes and calls > 1 else function
+
+
+def before_last(
+    function: Callable[..., Any], writes: Sequence[int], arguments: Values, calls: int, given: Values
+) -> Values:
+    """What the last of so many calls is given.
+
+    In between, what is written has its own dtype of `arguments`, whichever it is computed in.
+    """
+    held = list(given)
+    for _ in range(calls - 1 if writes else 0):
+        for position, left in zip(writes, as_tuple(function(*held)), strict=False):
+            held[position] = left.detach().to(arguments[position].dtype).to(given[position].dtype)
+    return tuple(held)
 
 
 def expect(challenge: Challenge, arguments: Values, kept: Values = ()) -> Values:

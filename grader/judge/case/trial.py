@@ -13,7 +13,7 @@ from grader.challenge import Case, Challenge
 from grader.judge.case.compare import Expected, Finding
 from grader.judge.case.draw import Draw
 from grader.judge.case.link import Answer
-from grader.judge.case.oracle import Values, in_calls
+from grader.judge.case.oracle import Values, before_last, in_calls
 from grader.memory import raw
 from grader.randomness import rng
 
@@ -64,6 +64,13 @@ class Trial:
     def in_calls(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """A function as this case calls the entry: one that writes in place goes on from where it was."""
         return in_calls(function, self.challenge.writes, self.oracle_arguments, self.case.calls)
+
+    @property
+    def last_arguments(self) -> Values:
+        """What the oracle's last call is given: what is written in place is as the call before left it."""
+        given = self.oracle_arguments
+        reference, writes = self.challenge.reference, self.challenge.writes
+        return before_last(reference, writes, given, self.case.calls, given)
 
     @property
     def asked(self) -> Challenge:

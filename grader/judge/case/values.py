@@ -40,11 +40,10 @@ def _wrong_on_the_gpu(trial: Trial, outputs: list[torch.Tensor]) -> list[int] | 
     """The numbers of the results that are wrong, where a GPU can say so: of large ones a CPU compares each in
     seconds. Where any is, all that is expected lies on the CPU then.
     """
-    wanted = [want for want in trial.expected if isinstance(want, Expected)]
+    wanted = _wanted(trial)
     if not any(want.exact.is_cuda for want in wanted):
         return None
-    there = [out.to(want.exact.device) for out, want in zip(outputs, wanted, strict=True)]
-    numbers = [number for number, _, _, wrong in _held_against(trial, there) if wrong]
+    numbers = [number for number, _, _, wrong in _held_against(trial, _beside(outputs, wanted)) if wrong]
     trial.expected = tuple(
         want if not isinstance(want, Expected) else want.on_cpu() if numbers else want.forgotten()
         for want in trial.expected
@@ -54,14 +53,24 @@ def _wrong_on_the_gpu(trial: Trial, outputs: list[torch.Tensor]) -> list[int] | 
 
 def all_right(trial: Trial, outputs: list[torch.Tensor]) -> bool:
     """Whether these, of the form that is asked for, are the results of a trial as well."""
-    return not any(wrong for *_, wrong in _held_against(trial, outputs))
+    there = _beside(outputs, _wanted(trial))  # a large oracle is still on the GPU
+    return not any(wrong for *_, wrong in _held_against(trial, there))
+
+
+def _wanted(trial: Trial) -> list[Expected]:
+    return [want for want in trial.expected if isinstance(want, Expected)]
+
+
+def _beside(outputs: list[torch.Tensor], wanted: list[Expected]) -> list[torch.Tensor]:
+    """Results where the oracle has what is expected of them."""
+    return [out.to(want.exact.device) for out, want in zip(outputs, wanted, strict=True)]
 
 
 def _held_against(
     trial: Trial, outputs: list[torch.Tensor], numbers: list[int] | None = None
 ) -> Iterator[tuple[int, torch.Tensor, Expected, list[Finding]]]:
     """Each result with its number and what is wrong with it; of some of them, where `numbers` says so."""
-    wanted = [want for want in trial.expected if isinstance(want, Expected)]
+    wanted = _wanted(trial)
     length = trial.challenge.reduces(trial.case) if trial.challenge.reduces else 1
     for number, (out, want) in enumerate(zip(outputs, wanted, strict=True)):
         if numbers is not None and number not in numbers:

@@ -137,3 +137,27 @@ def test_of_a_timed_call_so_many_elements_may_differ() -> None:
     got[300] -= 1
     assert wrong(without(got, plain), plain, plain)
     assert (most(3), most(299), most(300)) == (1, 2, 3)
+
+
+def test_what_is_near_a_tie_goes_by_what_the_last_call_was_given() -> None:
+    """The total of the first call is the start of the second: x + 2 * 0.25 there, a half for odd x / 2."""
+
+    def near(got: Tensor, total: Tensor, x: Tensor) -> Tensor:
+        exact = total.double() + x
+        return (exact - exact.floor() == 0.5) & ((got - exact).abs() == 0.5)
+
+    challenge = Challenge(
+        entry="add",
+        inputs=lambda case, draw: (torch.zeros(case.n), torch.arange(case.n) * 0.25),
+        reference=lambda total, x: (total + x, (total + x).round().to(torch.int8)),
+        writes=(0,),
+        accept=near,
+        cases=[],
+    )
+    case = Case(n=5, calls=2)
+    arguments = draw(challenge, case, 1, "cpu")
+    trial = Trial(challenge, case, arguments, ["total", "x"], oracle_arguments=arguments)
+    trial.expected = expect(trial.asked, arguments)
+    total = arguments[1] * 2
+    trial.answer = Answer(REPORT, [total, up(total).to(torch.int8)])  # 0.5 goes to 1, and 0 is torch's
+    assert value_findings(trial) == []
