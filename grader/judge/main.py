@@ -40,7 +40,8 @@ UNUSED += " warnings"
 PYTEST += [word for plugin in UNUSED.split() for word in ("-p", f"no:{plugin}")]
 # Nor a look into any folder above this one.
 PYTEST += ["--rootdir", str(CHECKS.parent), "--confcutdir", str(CHECKS.parent)]
-BUSY = 60.0  # seconds that pytest-timeout allows a check beyond what its runner may take
+# Seconds that pytest-timeout allows a check beyond what its runner may take; a GPU's waits for compilers, too.
+BUSY = {"cpu": 60.0, "gpu": 90.0}
 
 
 def judge(request: Request, events: Channel, parent: Channel) -> None:
@@ -56,9 +57,8 @@ def judge(request: Request, events: Channel, parent: Channel) -> None:
             events.send({"event": "refused", "text": refusal, "flag": " --cpu"})
             return
         reporter = Reporter(session, events)
-        pytest.main(
-            [*PYTEST, "-o", f"timeout={request.call_timeout + BUSY}", str(CHECKS)], plugins=[reporter]
-        )
+        limit = request.call_timeout + BUSY[request.device]
+        pytest.main([*PYTEST, "-o", f"timeout={limit}", str(CHECKS)], plugins=[reporter])
         session.close()
         session.interpreting.drop_walker()
         seen = closer.look(session, _first(reporter.outcomes))

@@ -8,7 +8,11 @@ import time
 
 import pytest
 
+from grader.engine.grade import CALL_TIMEOUT, SILENCE
+from grader.judge import ahead
 from grader.judge.case import patience
+from grader.judge.main import BUSY
+from grader.request import Device
 
 
 @pytest.fixture
@@ -47,3 +51,9 @@ def test_but_not_for_ever(
 
 def test_where_the_system_does_not_say_nothing_is_added() -> None:
     assert patience.in_line(2**30) == 0.0
+
+
+@pytest.mark.parametrize(("device", "compiling"), [("cpu", 0.0), ("gpu", ahead.WAITED)])
+def test_a_late_runner_is_told_before_anybody_takes_it_for_our_bug(device: Device, compiling: float) -> None:
+    assert compiling + patience.MOST + 5 < BUSY[device]
+    assert CALL_TIMEOUT[device] + BUSY[device] <= SILENCE[device]
