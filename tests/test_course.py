@@ -360,7 +360,7 @@ def test_a_mistake_fails_and_is_told_why(day: Day, mistake: planted.Mistake, gra
     failed = first_failed(verdict)
     assert failed is not None, "it passed"
     assert failed.group in mistake.groups(verdict.on_gpu), told(verdict)
-    heard = mistake.says in verdict.diagnosis
+    heard = mistake.heard(verdict.diagnosis)
     assert heard != mistake.wish, (
         f"{mistake.says!r} is {'said by now' if heard else 'not said'}: {told(verdict)}"
     )

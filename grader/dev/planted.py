@@ -72,7 +72,7 @@ class Mistake:
         fails: the group of the first check that must not pass; a GPU has no `compiles`, and fails `correct`,
             or the edges in which an interpreter beside it looks at addresses.
             "correct or edges" where rounding may show in a plain case, by luck of the seed.
-        says: what the diagnosis must contain.
+        says: what the diagnosis must contain; of several, where the draw decides, one.
         gpu: only shows on a GPU.
         cpu: only shows without one: a config that an autotuner skips on a GPU, programs of a larger case that
             have no tile.
@@ -86,7 +86,7 @@ class Mistake:
     name: str
     swap: Mapping[str, str]
     fails: str
-    says: str
+    says: str | tuple[str, ...]
     gpu: bool = False
     cpu: bool = False
     on_gpu: str | None = None
@@ -102,9 +102,14 @@ class Mistake:
         """Whether it does there."""
         return not (self.cpu if on_gpu else self.gpu)
 
-    def words(self, on_gpu: bool) -> str:
-        """What the diagnosis must contain there."""
-        return self.says if self.on_gpu is None or not on_gpu else self.on_gpu
+    def words(self, on_gpu: bool) -> tuple[str, ...]:
+        """Of these the diagnosis must contain one there."""
+        says = self.says if self.on_gpu is None or not on_gpu else self.on_gpu
+        return (says,) if isinstance(says, str) else says
+
+    def heard(self, diagnosis: str, on_gpu: bool = False) -> bool:
+        """Whether it does."""
+        return any(words in diagnosis for words in self.words(on_gpu))
 
     def groups(self, on_gpu: bool) -> list[str]:
         """The group that it fails there, or one of those."""

@@ -171,9 +171,9 @@ def _caught(each: Planted, verdict: Verdict, _: Verdict) -> Iterator[str]:
     """It fails where it must, is told why, and all that is said of it is true."""
     mistake = each.file
     assert isinstance(mistake, planted.Mistake)
-    told = (mistake.words(verdict.on_gpu) in verdict.diagnosis) != mistake.wish
+    told = mistake.heard(verdict.diagnosis, verdict.on_gpu) != mistake.wish
     if not {_failed_group(verdict), _way(verdict)} & {*mistake.groups(verdict.on_gpu)} or not told:
-        yield f"({mistake.fails}, {mistake.words(verdict.on_gpu)!r}): {said(verdict)}"
+        yield f"({mistake.fails}, {' or '.join(mistake.words(verdict.on_gpu))!r}): {said(verdict)}"
     yield from (f"untrue: {what}" for what in untrue(verdict, each.source))
     if mistake.at and not verdict.on_gpu and mistake.at not in named(verdict.look_at, each.source):
         yield f"look at {verdict.look_at!r}, which does not name {mistake.at!r}"

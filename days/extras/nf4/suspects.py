@@ -117,9 +117,10 @@ def of_signed(x: Tensor, block: int) -> Tensor:
     return in_blocks(x, block).amax(dim=1)
 
 
-def of_ones(x: Tensor, block: int) -> Tensor:
-    """With ones past the end."""
-    return largest(torch.nn.functional.pad(x, (0, -len(x) % block), value=1.0), block)
+def filled_with_ones(x: Tensor, block: int) -> tuple[Tensor, Tensor]:
+    """With ones past the end, whose code stands beside the last of an odd number."""
+    packed, absmax = quantized(torch.nn.functional.pad(x, (0, -len(x) % block), value=1.0), block)
+    return packed[: -(-len(x) // 2)], absmax
 
 
 def even_steps(ratio: Tensor) -> Tensor:
@@ -177,7 +178,7 @@ OF_QUANTIZE = {
     "absmax is that of all of x: each block has its own.": other(quantized, scale=of_whole),
     "The blocks of a program share one absmax: each block has its own.": other(quantized, scale=of_program),
     "absmax is the largest element: it is the largest |element|.": other(quantized, scale=of_signed),
-    "Lanes past the end count in the last absmax: they must hold 0.": other(quantized, scale=of_ones),
+    "Lanes past the end count in the last absmax: they must hold 0.": filled_with_ones,
     "All codes are even: the last question of the search is not asked.": other(quantized, code=of_three),
     "The levels are taken to be equal steps: they lie closer together around 0.": other(
         quantized, code=even_steps

@@ -125,7 +125,7 @@ mistakes = [
         "squares in 16 bits",
         swap={MEAN: MEAN.replace("h * h", "total * total")},
         fails="correct or edges",
-        says="Squares are rounded to 16 bits",
+        says=("Squares are rounded to 16 bits", "something is computed in too low a precision"),
     ),
     Mistake(
         "the mean is over the block",

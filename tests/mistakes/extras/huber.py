@@ -81,7 +81,7 @@ mistakes = [
             )
         },
         fails="correct or edges",
-        says="Only contiguous inputs come out right",
+        says="a stride is ignored, taken for granted or another tensor's",
     ),
     Mistake(
         "lanes past the end repeat the first element",

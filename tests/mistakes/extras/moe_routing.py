@@ -107,7 +107,7 @@ mistakes = [
         "a chosen logit becomes 0",
         swap={CHOSEN: CHOSEN.replace('-float("inf")', "0.0")},
         fails="correct",
-        says="nobody is seen to be chosen",
+        says=("nobody is seen to be chosen", "counts[0] is 0 where 1 is right"),
     ),
     Mistake(
         "lanes that are no expert hold 0",

@@ -172,7 +172,7 @@ mistakes = [
         "an empty split has the maximum -inf",
         swap={START: 'm_i = tl.full((BLOCK_G,), -float("inf"), tl.float32)'},
         fails="correct",
-        says="NaN comes out of numbers",
+        says="so is (-inf) - (-inf)",
     ),
     Mistake(
         "a split goes on to the next one's first key",

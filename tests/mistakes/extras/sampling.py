@@ -48,7 +48,7 @@ mistakes = [
         "the temperature is forgotten above 0",
         swap={SCORE: SCORE.replace("temperature *", "(temperature > 0).to(tl.float32) *")},
         fails="correct",
-        says="The temperature changes nothing",
+        says=("The temperature changes nothing", " rows, not in "),
     ),
     Mistake(
         "noise scaled by 1 / T",
@@ -80,7 +80,7 @@ mistakes = [
         "Gaussian noise",
         swap={SCORE: "score = x.to(tl.float32) + temperature * tl.randn(seed, row * n_cols + cols)"},
         fails="correct",
-        says="plus Gaussian noise would come",
+        says=("plus Gaussian noise would come", " rows, not in "),
     ),
     Mistake(
         "one logarithm",
