@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
+from itertools import cycle
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,15 @@ from grader.setup.doctor import PIP
 FORMATS = (".png", ".svg", ".pdf")
 WIDTH, HEIGHT = 6.4, 3.6  # inches of a plot
 COLOURS = {"yours": "#d9480f", "ours": "#1c6fb8", "fast": "#4c9be0", "eager": "#6b7280", "compile": "#2b8a3e"}
+OTHERS = (
+    "#9c36b5",
+    "#e8a800",
+    "#0ca678",
+    "#e64980",
+    "#5f3dc4",
+    "#495057",
+)
+MARKS = "svD^PX<>"  # beside colours: some readers see few of them, and lines lie over one another
 
 
 def draw(target: Path, results: Sequence[Result], machine: Machine) -> None:
@@ -71,16 +81,26 @@ def _panel(axes: Any, title: str, of_each: dict[str, list[tuple[float, str, floa
     """One plot; each size stands under its mark."""
     ticks = sorted({(x, words) for line in of_each.values() for x, words, _ in line})
     places = {x: place for place, (x, _) in enumerate(ticks)}
+    colours, marks = cycle(OTHERS), cycle(MARKS)
     for name, line in of_each.items():
-        own = {"linewidth": 2.2, "zorder": 3} if name in ("yours", "ours") else {"linewidth": 1.2}
-        shares = [share for _, _, share in line]
-        axes.plot(
-            [places[x] for x, _, _ in line], shares, marker="o", label=name, color=COLOURS.get(name), **own
-        )
+        bold = name in ("yours", "ours")
+        own = {"linewidth": 2.2, "zorder": 3, "marker": "o"} if bold else {"marker": next(marks)}
+        colour = COLOURS.get(name) or next(colours)
+        at, shares = [places[x] for x, _, _ in line], [share for _, _, share in line]
+        axes.plot(at, shares, **{"linewidth": 1.2, "label": name, "color": colour, **own})
     axes.axhline(1.0, color="#adb5bd", linestyle="--", linewidth=1)
-    axes.set_xticks(range(len(ticks)), [words for _, words in ticks], fontsize=8)
+    names, labels = _sizes([words for _, words in ticks])
+    axes.set_xticks(range(len(ticks)), labels, fontsize=8)
+    axes.set_xlabel(names)
     axes.set_ylim(bottom=0)
     axes.set_ylabel("share of the limit")
     axes.set_title(title, fontsize=10, loc="left", parse_math=False)
     axes.grid(axis="y", alpha=0.3)
     axes.legend(fontsize=8, ncols=3)
+
+
+def _sizes(labels: list[str]) -> tuple[str, list[str]]:
+    """What all of `m=n=512`, `m=n=1024` have before their numbers, and these; else no name, and all of it."""
+    split = [words.rpartition("=") for words in labels]
+    names = {name for name, _, _ in split}
+    return (names.pop(), [number for _, _, number in split]) if len(names) == 1 else ("", labels)
