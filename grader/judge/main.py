@@ -40,7 +40,7 @@ UNUSED += " warnings"
 PYTEST += [word for plugin in UNUSED.split() for word in ("-p", f"no:{plugin}")]
 # Nor a look into any folder above this one.
 PYTEST += ["--rootdir", str(CHECKS.parent), "--confcutdir", str(CHECKS.parent)]
-# Seconds that pytest-timeout allows a check beyond what its runner may take; on a GPU compilers are waited for.
+# Seconds that pytest-timeout allows a check beyond what its runner may take; a GPU waits for compilers, too.
 BUSY = {"cpu": 60.0, "gpu": 90.0}
 
 
