@@ -18,8 +18,9 @@ import torch
 from grader import datasheets
 from grader.answers import Failed, Fault
 from grader.challenge import Case, Challenge
-from grader.judge.case.link import Runner, RunnerLost, ask_to_load, pack_arguments
+from grader.judge.case.link import Runner, RunnerLost, ask_to_load
 from grader.judge.case.oracle import gradient_positions
+from grader.judge.case.packing import pack_arguments
 from grader.judge.case.trial import draw
 from grader.judge.challenges import weight
 from grader.judge.diagnosis.slips import slip

@@ -13,8 +13,9 @@ from grader.challenge import Case, Challenge
 from grader.claimed import Shape
 from grader.judge.asked import Asked
 from grader.judge.case.attempt import attempt
-from grader.judge.case.link import Runner, RunnerLost, Specs, ask_to_load, pack_arguments
+from grader.judge.case.link import Runner, RunnerLost, ask_to_load
 from grader.judge.case.oracle import Values
+from grader.judge.case.packing import Specs, pack_arguments
 from grader.judge.case.repeating import Way, repeated
 from grader.judge.case.trial import Trial
 from grader.judge.challenges import load_challenges

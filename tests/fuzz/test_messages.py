@@ -15,7 +15,8 @@ from grader import answers, measurements
 from grader.case import LAYOUTS, SHORT, VALUES, Case
 from grader.judge.case import forms
 from grader.judge.case.forms import Misfit
-from grader.judge.case.link import RunnerLost, read_outputs
+from grader.judge.case.link import RunnerLost
+from grader.judge.case.packing import read_outputs
 from grader.wire import Channel, Closed, Malformed, TimedOut
 from tests.fuzz.test_kept import JSON
 

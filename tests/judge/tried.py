@@ -10,8 +10,8 @@ import torch
 from grader.answers import Called
 from grader.challenge import Case, Challenge
 from grader.judge.case.compare import Expected, compare
-from grader.judge.case.link import Answer
 from grader.judge.case.oracle import expect
+from grader.judge.case.packing import Answer
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.diagnose import diagnose
 from grader.judge.diagnosis.evidence import Evidence

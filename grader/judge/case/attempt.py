@@ -12,9 +12,10 @@ from grader.answers import Called
 from grader.challenge import Case, Challenge
 from grader.judge.case.contents import others
 from grader.judge.case.findings import find, form_findings
-from grader.judge.case.link import LARGE, Answer, Runner, pack_arguments, read_outputs
+from grader.judge.case.link import Runner
 from grader.judge.case.naming import returned
 from grader.judge.case.oracle import Values, expect, expect_gradients, reached
+from grader.judge.case.packing import LARGE, Answer, pack_arguments, read_outputs
 from grader.judge.case.trial import Trial, draw, draw_upstream, repeatable
 from grader.request import Request
 

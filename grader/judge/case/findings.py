@@ -17,8 +17,8 @@ from grader.judge.case.chances import chances
 from grader.judge.case.compare import Expected, Finding, name
 from grader.judge.case.frequencies import frequencies
 from grader.judge.case.judged import judged
-from grader.judge.case.link import storage_bytes
 from grader.judge.case.naming import called
+from grader.judge.case.packing import storage_bytes
 from grader.judge.case.trial import Trial
 from grader.judge.case.values import value_findings
 

@@ -1,4 +1,4 @@
-"""The judge's end of a runner: raw inputs out, raw outputs back, and a reason when a runner is lost."""
+"""The judge's end of a runner: commands and bytes out, answers back, and a reason when a runner is lost."""
 
 from __future__ import annotations
 
@@ -10,30 +10,23 @@ import signal
 import socket
 import threading
 import time
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import torch
 
-from grader.answers import Borrowed, Called, Confined, Failed, Loaded, TensorOutput
-from grader.candidate import Candidate
-from grader.case import readable
+from grader.answers import Borrowed, Confined, Failed, Loaded
 from grader.judge.case import forms, patience
 from grader.judge.case.forms import Form, Misfit
 from grader.learner.earlier import Earlier, taken
 from grader.lending import Unlendable, lent
-from grader.measurements import Verified
-from grader.memory import raw, span
 from grader.request import Request
 from grader.wire import Channel, Closed, Malformed, TimedOut
 
 OUTPUT_KEPT = 4096  # bytes of what the learner prints; the rest is read and dropped
-Specs = list[dict[str, Any]]  # of the arguments of a call, their bytes apart
 
 MAX_ANSWER = 6 << 30  # bytes; the largest result of the course has 2**31 elements of 16 bits
 SAYS = 0.3  # seconds that a late one has to say where it is
 LENT = 8 << 20  # bytes, from which on they are worth lending
-LARGE = 256 << 20  # storages from here on are not fetched whole
 
 
 _taken = functools.cache(taken)
@@ -67,21 +60,6 @@ class RunnerLost(Exception):
     ) -> None:
         super().__init__(reason)
         self.outcome, self.reason, self.code, self.lines = outcome, reason, code, lines
-
-
-@dataclass
-class Answer:
-    """What came back from one call.
-
-    Attributes:
-        report: what the runner observed, or that the learner's code raised.
-        outputs: tensors on the CPU, one for each tensor returned.
-        inputs: for each tensor argument, the bytes of its storage after the call.
-    """
-
-    report: Called | Failed
-    outputs: list[torch.Tensor] = field(default_factory=list)
-    inputs: list[torch.Tensor] = field(default_factory=list)
 
 
 class Runner:
@@ -245,68 +223,5 @@ def ask_to_load(runner: Runner, request: Request, **more: Any) -> Loaded | Faile
     return runner.ask(command, Loaded, [request.source], timeout=request.call_timeout)[0]
 
 
-def pack_arguments(values: tuple[Any, ...], names: list[str]) -> tuple[Specs, list[torch.Tensor]]:
-    """The arguments of a call as specs and whole storages, where they lie; tensors that share a storage share
-    a blob.
-    """
-    specs: Specs = []
-    blobs: dict[int, torch.Tensor] = {}
-    for value, name in zip(values, names, strict=True):
-        if isinstance(value, Candidate):
-            specs.append({"name": name, "source": value.source, "entry": value.entry})
-            continue
-        if not isinstance(value, torch.Tensor):
-            specs.append({"name": name, "value": value})
-            continue
-        storage = value.untyped_storage()
-        index = list(blobs).index(storage.data_ptr()) if storage.data_ptr() in blobs else len(blobs)
-        blobs.setdefault(storage.data_ptr(), raw(storage))
-        start = value.storage_offset() * value.element_size()
-        specs.append(
-            {
-                "name": name,
-                "blob": index,
-                "dtype": str(value.dtype).removeprefix("torch."),
-                "shape": list(value.shape),
-                "stride": list(value.stride()),
-                "offset": value.storage_offset(),
-                "start": start,
-                "stop": start + span(value),
-            }
-        )
-    return specs, list(blobs.values())
-
-
 def _plain(blob: Any) -> Any:
     return blob.cpu().numpy().data if isinstance(blob, torch.Tensor) else blob
-
-
-def storage_bytes(tensor: torch.Tensor) -> torch.Tensor:
-    """The whole storage behind a tensor as bytes on the CPU."""
-    return raw(tensor.untyped_storage()).cpu()
-
-
-def read_outputs(
-    report: Called | Verified | Failed, blobs: list[bytearray], sliced: int | None
-) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
-    """The outputs of a call, made readable, and the bytes of its inputs after it.
-
-    Args:
-        sliced: number of elements sent of each output, when slices were asked for.
-
-    Raises:
-        RunnerLost: the bytes do not fit what the report says of them.
-    """
-    entries = [] if isinstance(report, Failed) else report.outputs
-    tensors = [entry for entry in entries if isinstance(entry, TensorOutput)]
-    outputs = []
-    try:
-        for entry, blob in zip(tensors, blobs, strict=False):
-            dtype = getattr(torch, entry.dtype)
-            shape = entry.shape if sliced is None else [sliced]
-            empty = torch.empty(shape, dtype=dtype)
-            out = torch.frombuffer(blob, dtype=dtype).view(shape) if empty.numel() else empty
-            outputs.append(readable(out))
-        return outputs, [torch.frombuffer(blob, dtype=torch.uint8) for blob in blobs[len(tensors) :]]
-    except (TypeError, ValueError, RuntimeError, AttributeError) as error:
-        raise RunnerLost("crashed", f"the process sent an answer that does not fit ({error})") from error

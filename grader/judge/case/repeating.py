@@ -13,7 +13,8 @@ from grader.answers import Called, Failed, Repeated
 from grader.challenge import Case
 from grader.judge.case.attempt import ask_oracle
 from grader.judge.case.compare import Finding
-from grader.judge.case.link import Runner, pack_arguments, read_outputs
+from grader.judge.case.link import Runner
+from grader.judge.case.packing import pack_arguments, read_outputs
 from grader.judge.case.trial import LARGEST, Trial, draw, largest, repeatable
 from grader.judge.case.values import all_right
 from grader.request import Request

@@ -12,8 +12,8 @@ from grader.case import SEVERAL
 from grader.challenge import Case, Challenge
 from grader.judge.case.compare import Expected, Finding
 from grader.judge.case.draw import Draw
-from grader.judge.case.link import Answer
 from grader.judge.case.oracle import Values, before_last, in_calls
+from grader.judge.case.packing import Answer
 from grader.memory import raw
 from grader.randomness import rng
 

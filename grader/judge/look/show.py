@@ -10,9 +10,10 @@ import torch
 
 from grader.answers import Failed, Fault
 from grader.challenge import Case, Challenge, Relation
-from grader.judge.case.link import RunnerLost, pack_arguments
+from grader.judge.case.link import RunnerLost
 from grader.judge.case.naming import a_few
 from grader.judge.case.oracle import gradient_positions
+from grader.judge.case.packing import pack_arguments
 from grader.judge.case.trial import draw
 from grader.judge.case.words import WAYS
 from grader.judge.diagnosis.slips import slip

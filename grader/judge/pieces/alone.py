@@ -14,7 +14,8 @@ from grader.answers import Called, Failed
 from grader.challenge import Case, Challenge, Piece
 from grader.judge.case.attempt import again, untried
 from grader.judge.case.compare import Expected
-from grader.judge.case.link import RunnerLost, ask_to_load, pack_arguments
+from grader.judge.case.link import RunnerLost, ask_to_load
+from grader.judge.case.packing import pack_arguments
 from grader.judge.case.trial import Trial
 from grader.judge.challenges import weight
 from grader.judge.diagnosis.behind import of_nothing

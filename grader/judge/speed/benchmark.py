@@ -18,8 +18,9 @@ from grader.judge.case import ties
 from grader.judge.case.attempt import SLICE
 from grader.judge.case.forms import Form
 from grader.judge.case.frequencies import possible
-from grader.judge.case.link import Runner, RunnerLost, pack_arguments, read_outputs
+from grader.judge.case.link import Runner, RunnerLost
 from grader.judge.case.oracle import Values, as_asked, as_tuple, gradient_positions, values_of
+from grader.judge.case.packing import pack_arguments, read_outputs
 from grader.judge.case.trial import draw, draw_upstream
 from grader.judge.failures import CheckFailed
 from grader.judge.session import Session

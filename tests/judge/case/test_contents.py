@@ -9,7 +9,7 @@ import torch
 from grader.challenge import Case
 from grader.judge.case.contents import others
 from grader.judge.case.draw import LAYOUTS, Draw
-from grader.judge.case.link import storage_bytes
+from grader.judge.case.packing import storage_bytes
 
 
 def test_sums_and_ends_stay_and_some_elements_change() -> None:

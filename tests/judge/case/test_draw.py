@@ -8,7 +8,7 @@ import torch
 from grader import case as words
 from grader.challenge import Case
 from grader.judge.case.draw import LAYOUTS, VALUES, Draw
-from grader.judge.case.link import storage_bytes
+from grader.judge.case.packing import storage_bytes
 from grader.memory import GUARD, unwritten
 
 STRIDES = {

@@ -8,8 +8,8 @@ import torch
 from grader.challenge import Case, Challenge
 from grader.judge.case.compare import Expected
 from grader.judge.case.draw import Draw
-from grader.judge.case.link import Answer
 from grader.judge.case.oracle import expect
+from grader.judge.case.packing import Answer
 from grader.judge.case.trial import Trial
 from grader.judge.case.values import value_findings
 from grader.memory import poison, span

@@ -8,8 +8,8 @@ from torch import Tensor
 
 from grader.challenge import Case, Challenge, Frequencies
 from grader.judge.case.frequencies import frequencies, impossible, possible
-from grader.judge.case.link import Answer
 from grader.judge.case.oracle import expect
+from grader.judge.case.packing import Answer
 from grader.judge.case.trial import Trial
 from grader.judge.case.values import value_findings
 from tests.judge.conftest import Judged

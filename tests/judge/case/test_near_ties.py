@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from grader.challenge import Case, Challenge
-from grader.judge.case.link import Answer
 from grader.judge.case.oracle import expect
+from grader.judge.case.packing import Answer
 from grader.judge.case.ties import most, without
 from grader.judge.case.trial import Trial, draw
 from grader.judge.case.values import value_findings

@@ -12,7 +12,7 @@ from grader.answers import Called, Launch
 from grader.challenge import Case, Challenge
 from grader.judge.case import repeating
 from grader.judge.case.compare import Finding
-from grader.judge.case.link import Answer
+from grader.judge.case.packing import Answer
 from grader.judge.case.trial import LARGEST, RECORDED, Trial
 from grader.request import Request
 

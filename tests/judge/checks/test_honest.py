@@ -10,8 +10,8 @@ import torch
 
 from grader.answers import Launch, TensorOutput
 from grader.challenge import Case, Challenge, Gradients
-from grader.judge.case.link import Answer
 from grader.judge.case.oracle import Values, expect, expect_gradients
+from grader.judge.case.packing import Answer
 from grader.judge.case.trial import Trial
 from grader.judge.checks import honest
 from grader.judge.diagnosis.evidence import Evidence

@@ -12,7 +12,7 @@ import torch
 from grader.answers import Called, Launch, TensorOutput
 from grader.challenge import Case, Challenge
 from grader.judge.case.compare import Expected, Finding
-from grader.judge.case.link import Answer
+from grader.judge.case.packing import Answer
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.behind import behind, garbage
 from grader.judge.diagnosis.launched import involved
