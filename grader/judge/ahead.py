@@ -60,6 +60,7 @@ class Ahead:
         self.compiled: dict[str, Future[None]] = {}  # by recipe
         self.order: list[str] = []  # in which kernels are launched for the first time
         self.calls = list(_calls(session))
+        self.plain = {_name(*pair) for pair in session.asked.cases("correct")}
         self.surveyed: dict[str, Future[Compilations]] = {_name(*call[:2]): Future() for call in self.calls}
         threading.Thread(target=self._scout, daemon=True).start()
 
@@ -94,7 +95,8 @@ class Ahead:
                 recipes = self._surveyed(scout, challenge, case, part)
                 if other is not None:
                     recipes += self._surveyed(scout, challenge, case, part, other)
-                self._answer(_name(challenge, case), [self._begun(recipe) for recipe in recipes])
+                name = _name(challenge, case)
+                self._answer(name, [self._begun(recipe, name in self.plain) for recipe in recipes])
         except Exception:  # of a learner's file that a runner tells of, or a lost scout
             return
         finally:
@@ -118,18 +120,18 @@ class Ahead:
         if not self.surveyed[name].done():
             self.surveyed[name].set_result(compilations)
 
-    def _begun(self, recipe: dict[str, Any]) -> Future[None]:
-        """The compilation of this recipe; equal ones are compiled once."""
+    def _begun(self, recipe: dict[str, Any], plain: bool) -> Future[None]:
+        """The compilation of this recipe, of a plain case or another; equal ones are compiled once."""
         name = json.dumps({**recipe, "tuned": None}, sort_keys=True)
         if "kernel" in recipe and recipe["kernel"] not in self.order:
             self.order.append(recipe["kernel"])
         if name not in self.compiled:
             asked = {"do": "compile", "recipe": recipe, "order": list(self.order)}
-            self.compiled[name] = self.compiling.submit(self._compile, asked)
+            self.compiled[name] = self.compiling.submit(self._compile, asked, plain)
         return self.compiled[name]
 
-    def _compile(self, asked: dict[str, Any]) -> None:
-        if "unknown" in asked["recipe"]:
+    def _compile(self, asked: dict[str, Any], plain: bool) -> None:
+        if "unknown" in asked["recipe"] or not (plain or self._reached()):
             return
         try:
             process = self.builders.get_nowait()
@@ -145,6 +147,10 @@ class Ahead:
         except RunnerLost:
             return process.close()
         self.builders.put(process)
+
+    def _reached(self) -> bool:
+        """Whether what comes behind the plain cases is still to come: no group after one that failed is."""
+        return not any(_name(t.challenge, t.case) in self.plain for t in self.session.evidence.failed)
 
 
 def begin(session: Session) -> Ahead | None:
