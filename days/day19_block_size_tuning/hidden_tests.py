@@ -59,7 +59,7 @@ CASES = [
     Case(m=129, n=130, k=31),
     Case(m=129, n=65, k=20, dtype=HALF),
     Case(m=139, n=20, k=20),
-    Case(m=2100, n=300, k=20),
+    Case(m=1030, n=140, k=20),
     Case(m=20, n=139, k=20),
     Case(m=20, n=20, k=20),
     Case(m=20, n=20, k=515),
