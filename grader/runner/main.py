@@ -205,7 +205,7 @@ def serve(channel: Channel) -> None:
 def _parameters(function: Any) -> list[Parameter] | None:
     """Positional parameters of a function and whether each is required; None when it takes any number."""
     try:
-        signature = inspect.signature(getattr(function, "fn", function))
+        signature = inspect.signature(getattr(function, "fn", function), follow_wrapped=False)
     except (TypeError, ValueError):
         return None
     kinds = [p.kind for p in signature.parameters.values()]
