@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 import triton
+import triton.language as language
 import triton.language as tl
 
 TWO = tl.constexpr(2.0)
@@ -89,6 +90,50 @@ def _missed(x_ptr, out_ptr, BLOCK: tl.constexpr):
     tl.store(out_ptr + offs, tl.where(found == found, found, 9.0))
 
 
+@triton.jit
+def _larger(one, i, other, j):
+    first = (one > other) | ((one == other) & (i < j))
+    return tl.where(first, one, other), tl.where(first, i, j)
+
+
+@triton.jit
+def _last(one, other):
+    if one > 99:
+        other = one
+    return other
+
+
+@triton.jit
+def _combined(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + tl.reshape(offs, (2, BLOCK // 2)))
+    _, at = tl.reduce((x, tl.reshape(offs, (2, BLOCK // 2))), -1, _larger)
+    tl.store(out_ptr + tl.arange(0, 2), at.to(tl.float32))
+    tl.store(out_ptr + 2, tl.reduce(x, None, _last))
+    ends, _ = tl.associative_scan((offs, offs), 0, _larger, reverse=True)
+    tl.store(out_ptr + offs, ends.to(tl.float32), mask=offs > 2)
+
+
+@triton.jit
+def _annotated(x_ptr, out_ptr, n: tl.int64, two: tl.float32, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)
+    tl.store(out_ptr + offs, tl.load(x_ptr + offs) * ((n << 32) >> 33) * two.to(tl.float32))
+
+
+def _made(op: Any) -> Any:
+    @triton.jit
+    def kernel(x_ptr, out_ptr, BLOCK: language.constexpr):
+        offs = language.multiple_of(language.arange(0, BLOCK), 16)
+        language.store(out_ptr + offs, op(language.load(x_ptr + offs)))
+
+    return kernel
+
+
+@triton.jit
+def _doubled(x):
+    return 2 * x
+
+
 _X = torch.linspace(-3, 4, 16)
 _AT = torch.arange(16)
 _BYTE = _AT * 37 % 256
@@ -116,5 +161,8 @@ FORMS: dict[str, Callable[[], bool]] = {
     "look-ups beside the table": lambda: _gives(
         _missed, torch.where((_AT >= 4) & (_AT < 12), _X[(2 * _AT - 8) % 16], 9.0)
     ),
+    "functions that combine": lambda: _gives(_combined, torch.tensor([7.0, 15.0, 4.0, *[15.0] * 13])),
+    "kernels made by functions": lambda: _gives(_made(_doubled), 2 * _X),
+    "annotated arguments": lambda: _gives(_annotated, 6 * _X, 6, 2),
     "grids that are lists": lambda: _gives(_alias, _X, grid=[1]) and _gives(_alias, _X, grid=lambda _: [1]),
 }

@@ -111,6 +111,8 @@ def called(function: Any) -> Any:
 def _foreign(function: Any) -> bool:
     """Whether it is a callable that Triton does not compile, and that has no Python to be seen by."""
     kinds = (type, KernelInterface, *_ASKED)
+    if isinstance(function, partial) and _tritons(function.func):  # tl.multiple_of, while a launch is on
+        return False
     if isinstance(function, kinds) or function in _BUILTINS or not callable(function):
         return False
     if type(function).__module__.startswith("triton."):  # a constant, which says what it is not

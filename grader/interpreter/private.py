@@ -28,8 +28,10 @@ NAMES: dict[str, tuple[str, ...]] = {
         *(f"InterpreterBuilder.{name}" for name in ("cast_impl", "get_all_ones_value", "create_gather")),
         *(f"_interpreter.{name}" for name in ("load", "store", "atomic_rmw", "atomic_cas")),
         *(f"interpreter_builder.{name}" for name in ("options", "grid_dim", "grid_idx")),
-        *("ReduceOps.sum", "ScanOps.cumsum", "ScanOps.cumprod"),
+        *("ReduceOps.sum", "ReduceOps.generic_reduce", "ReduceOps.to_tensor"),
+        *("ScanOps.cumsum", "ScanOps.cumprod", "ScanOps.generic_scan"),
     ),
+    "triton.runtime.jit": ("_normalize_ty",),
     "triton.runtime.autotuner": ("Autotuner._bench",),
     "triton.language.core": (
         *("_unwrap_if_constexpr", "block_type.__init__", "is_builtin", "tensor.__init__", "tensor.__not__"),

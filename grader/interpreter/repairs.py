@@ -23,7 +23,7 @@ import triton.language as tl
 from triton.runtime import interpreter
 from triton.runtime.autotuner import Autotuner
 
-from grader.interpreter import bf16, dots, fp8, order, quicken, rewriting
+from grader.interpreter import annotated, bf16, combining, dots, fp8, order, quicken, rewriting
 from grader.interpreter.meanings import Uncompilable
 
 Array = Any  # numpy's generic array types say nothing useful about bit patterns
@@ -32,7 +32,7 @@ _installed = False
 
 
 def install() -> None:
-    """Repair the interpreter of this process, once. Quiets numpy too: overflow to Inf is what GPUs do."""
+    """Repair the interpreter of this process, once; numpy is quiet too, as overflow to Inf is a GPU's."""
     global _installed
     if _installed:
         return
@@ -54,8 +54,8 @@ def install() -> None:
     _repair_grids()
     _repair_autotune()
     _repair_libdevice()
-    rewriting.install()
-    quicken.install()
+    for part in (rewriting, annotated, combining, quicken):
+        part.install()
 
 
 def _repair_comparisons(builder: Any) -> None:

@@ -16,7 +16,7 @@ import triton
 from triton.compiler.code_generator import CodeGenerator
 from triton.runtime import interpreter
 
-from grader.interpreter import meanings
+from grader.interpreter import annotated, meanings
 
 REWRITTEN: dict[Any, Any] = {}  # by the function under @triton.jit
 MEANINGS = "__meanings__"  # what the module is called among the names of a kernel's file
@@ -40,7 +40,8 @@ def install() -> None:
     def transform(self: Any, source: str) -> Any:
         if not self.fn.__module__.startswith("triton."):
             self.ast_transformer = Both(self.fn)
-        return stock_tree(self, source)
+        tree = stock_tree(self, source)
+        return _enclosed(tree, self.fn.__code__.co_freevars)
 
     def find_def(self: Any, lines: list[str]) -> int:
         """The kernel's own `def`, the first; the stock one takes the last, one in its docstring too."""
@@ -61,8 +62,21 @@ def _rewrite(kernel: Any) -> Any:
             inspect.getsourcelines(kernel.fn)
         except OSError:
             raise ValueError("@jit functions should be defined in a Python file") from None
-        REWRITTEN[kernel.fn] = interpreter.FunctionRewriter(kernel.fn, **kernel.kwargs).rewrite_ast()
+        rewritten = interpreter.FunctionRewriter(kernel.fn, **kernel.kwargs).rewrite_ast()
+        if kernel.fn.__closure__:
+            rewritten = rewritten(*(cell.cell_contents for cell in kernel.fn.__closure__))
+        rewritten.__annotations__ = annotated.notes(kernel.fn)
+        REWRITTEN[kernel.fn] = rewritten
     return REWRITTEN[kernel.fn]
+
+
+def _enclosed(tree: Any, names: tuple[str, ...]) -> Any:
+    """Defined in a function that is handed what `names` stand for, as it was in the file."""
+    if names:
+        kernel = tree.body[0]
+        tree.body = ast.parse(f"def {kernel.name}({', '.join(names)}):\n    return {kernel.name}").body
+        tree.body[0].body.insert(0, kernel)
+    return tree
 
 
 def _rewritten(tree: Any, function: Any) -> Any:
@@ -70,7 +84,8 @@ def _rewritten(tree: Any, function: Any) -> Any:
     function.__globals__[MEANINGS] = meanings
     function.__globals__["interpreter_semantic"] = interpreter.interpreter_semantic  # none of the file's own
     kernel = tree.body[0]
-    visitor = Visitor(function.__globals__, set(_locals(kernel)))
+    names = function.__globals__ | inspect.getclosurevars(function).nonlocals
+    visitor = Visitor(names, set(_locals(kernel)))
     kernel.body = [visitor.visit(statement) for statement in kernel.body]
     return tree
 
@@ -87,7 +102,7 @@ class Visitor(ast.NodeTransformer):
     """Rewrites one kernel.
 
     Args:
-        names: the globals of its file.
+        names: the globals of its file, and those of a function that it is defined in.
         own: names that are local to it.
     """
 

@@ -23,6 +23,37 @@ load = tl.load
 @triton.jit
 def helper(x):
     return x * PLAIN
+
+@triton.jit
+def larger(one, other):
+    if one > other:
+        other = one
+    return other
+
+@triton.jit
+def joined(one, i, other, j):
+    return one * other, i + j
+
+@triton.jit
+def wider(one, other):
+    return (one + other).to(tl.float64)
+
+def python(one, other):
+    return one + other
+
+def made(op):
+    @triton.jit
+    def inner(x):
+        return op(x, x) * TWO
+    return inner
+
+def counted(PLAIN):
+    @triton.jit
+    def inner(x):
+        return x * PLAIN
+    return inner
+
+doubled, scaled = made(larger), counted(2.0)
 """
 
 TAIL = """
@@ -73,6 +104,9 @@ TAKEN = {
     "an exchange of floats": "tl.atomic_xchg(y + o, tl.load(x + o))",
     "an f-string of constants": "tl.static_assert(BLOCK > 3, f'{BLOCK}')",
     "arguments handed on": "tl.store(*(y + o, 1.0))",
+    "a function that combines by `if`": "put(y, tl.reduce(tl.load(x + o), -1, larger))",
+    "several combined": "a, b = tl.associative_scan((o, o), -1, joined)\n    put(y + a, b)",
+    "what a function around the kernel knows": "put(y, doubled(n))",
     "an early return": "if n > 3:\n        return\n    tl.store(y, 1.0)",
 }
 REFUSED = {
@@ -94,6 +128,9 @@ REFUSED = {
     "a generator": "put(y, sum(t for t in (n, n)))",
     "a lambda": "put(y + o, tl.associative_scan(o, 0, lambda a, b: a + b))",
     "a def": "def inner(a):\n        return a\n    put(y, inner(n))",
+    "a Python function that combines": "put(y, tl.reduce(o, 0, python))",
+    "another dtype combined": "put(y, tl.reduce(tl.load(x + o), 0, wider))",
+    "a plain number of a function around the kernel": "put(y, scaled(n))",
     "in": "put(y, n in (1, 2))",
 }
 VARYING = {  # what some versions take
