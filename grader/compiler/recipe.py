@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections import namedtuple
 from collections.abc import Callable
 from typing import Any
 
@@ -91,7 +92,11 @@ def _word(value: Any) -> Any:
     if isinstance(value, tl.dtype):
         return {"is": "dtype", "name": value.name}
     if isinstance(value, tuple | list):
-        return {"is": "tuple", "items": [_word(item) for item in value]}
+        return {
+            "is": "tuple",
+            "items": [_word(item) for item in value],
+            "fields": getattr(value, "_fields", ()),
+        }
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
@@ -145,5 +150,6 @@ def _value(word: Any, function: Callable[[str], Any]) -> Any:
     if kind == "dtype":
         return tl.dtype(word["name"])
     if kind == "tuple":
-        return tuple(_value(item, function) for item in word["items"])
+        items = [_value(item, function) for item in word["items"]]
+        return namedtuple("Given", word["fields"])(*items) if word["fields"] else tuple(items)
     return float(word["text"]) if kind == "float" else function(word["name"])
