@@ -138,10 +138,11 @@ def _wasteful(site: Site) -> str:
 
 
 def _stores(call: Call) -> Iterator[Fact]:
+    """Of tensors that L2 cannot hold: what partial sums cost that stay there, the predicted time says."""
     for launch in call.launches:
         for name, extent in launch.tensors.items():
             times = extent.stored / extent.bytes if extent.bytes else 0.0
-            if times >= STORES and extent.stored > WASTE * call.ideal:
+            if times >= STORES and extent.stored > WASTE * call.ideal and extent.bytes > call.gpu.cache:
                 least = "at least " if launch.cut else ""
                 says = f"Line {extent.line} stores every element of {name} {least}{times:.0f} times."
                 yield Fact("stores", False, says, extent.line)
