@@ -11,6 +11,7 @@ It is forked from a parent without TRITON_INTERPRET: where that is set, Triton c
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import sys
 from typing import Any
@@ -52,7 +53,8 @@ class Builder:
         with contextlib.nullcontext() if header["interpreted"] else pretended(gpu):
             module = loading.load(self.path, bytes(blobs[0]), header["provided"], header["mine"])
         earlier = [there for name, there in sys.modules.items() if name.startswith("mine.")]
-        for value in [value for there in (module, *earlier) for value in vars(there).values()]:
+        named = [value for there in (module, *earlier) for value in vars(there).values()]
+        for value in [*named, *_enclosed(vars(module))]:
             jitted = _jitted(value)
             if jitted is not None:
                 self.functions.setdefault(jitted.fn.__name__, []).append(jitted)
@@ -86,11 +88,12 @@ class Builder:
         """The learner's jitted function of a name.
 
         Raises:
-            KeyError: there is none, or it cannot be told which.
+            LookupError: there is none, or it cannot be told which.
         """
-        found = self.functions[name]
-        if any(other is not found[0] for other in found):
-            raise KeyError(f"which kernel {name} is")
+        found = self.functions.get(name, [])
+        if not found or any(other is not found[0] for other in found):
+            there = "several kernels" if found else "no kernel"
+            raise LookupError(f"once it is imported the file has {there} named {name}")
         return found[0]
 
     def _compiled(self, recipe: dict[str, Any]) -> Any:
@@ -104,6 +107,11 @@ def _code(built: Any, wanted: str) -> str:
     if wanted == "sass":
         return disassembled(built.asm["cubin"])
     return str(built.asm[wanted]) if wanted else ""
+
+
+def _enclosed(names: dict[str, Any]) -> list[Any]:
+    """The kernels written in a file that its functions and classes hold, whichever way."""
+    return [one for one in gc.get_objects() if isinstance(one, JITFunction) and one.fn.__globals__ is names]
 
 
 def _jitted(value: Any) -> Any:
