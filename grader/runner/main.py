@@ -27,7 +27,7 @@ from grader.interpreter.bounds import Bounds
 from grader.measurements import Peak
 from grader.memory import raw
 from grader.meter.stage import on_stage
-from grader.runner import backward, faults, limits, loading
+from grader.runner import backward, faults, limits, loading, reads
 from grader.runner.alone import Alone
 from grader.runner.answering import Reply, answering
 from grader.runner.calling import Rehearsal, in_calls, write
@@ -87,7 +87,7 @@ class LearnerFile:
             with (
                 on_stage(header["gpu"]),
                 observed(world, limits) as launches,
-                noticed(world.busy) as reads,
+                noticed(world.busy) as seen,
                 world,
             ):
                 if others:
@@ -120,8 +120,8 @@ class LearnerFile:
             tampered=world.tampered,
             beside=sorted(world.beside),
             replaced=self.replaced,
-            reads=[name for name in reads if name in READS],
-            looked=bool(reads) or world.answered,
+            reads=[name for name in seen if name in READS],
+            looked=bool(seen) or world.answered,
             elsewhere=world.elsewhere(),
             backward=bool(grads),
             saved=saved,
@@ -176,6 +176,7 @@ def serve(channel: Channel) -> None:
     """Answer the judge until it hangs up."""
     limits.usual(INTERPRETED)
     warnings.filterwarnings("ignore", module=r"triton\b")  # what is deprecated: the file did not print it
+    reads.install()
     if INTERPRETED:
         order.install()
         proxy.install()

@@ -2,21 +2,46 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import torch
+import torch.utils.dlpack
 
 from grader.runner.held import INSTALLED
 
 PACKAGE = str(Path(__file__).resolve().parents[1]) + os.sep  # what watches the launcher reads values too
 THEIRS = (PACKAGE, *INSTALLED)
-SIGHTS = ("__dlpack__", "__array__", "untyped_storage", "data_ptr")  # ways to the values that read none
+SIGHTS = (
+    "__dlpack__",
+    "__array__",
+    "untyped_storage",
+    "storage",
+    "_typed_storage",
+    "data_ptr",
+)  # they read none
 READS = ("item", "tolist", "numpy", "cpu", "__bool__", "__int__", "__float__", "__index__", "nonzero")
+PACKED = ("__reduce_ex__",)  # torch.save and pickle read all, whoever calls this
+Notice = Callable[[str, FrameType], None]
+_noticing: list[Notice] = []  # who is told, the last of them
+
+
+def install() -> None:
+    """Have the methods of tensors that read values, or lead there, tell of it, from here on.
+
+    Before the learner's file is loaded: what it keeps of them then tells as well.
+    """
+    for name in READS + SIGHTS + PACKED:
+        setattr(torch.Tensor, name, _telling(name, getattr(torch.Tensor, name)))
+    for module in (torch._C, torch, torch.utils.dlpack):
+        for name in [name for name in vars(module) if "to_dlpack" in name]:
+            setattr(module, name, _telling("__dlpack__", getattr(module, name)))
 
 
 @contextmanager
@@ -25,21 +50,24 @@ def noticed(is_launching: Any) -> Iterator[list[str]]:
     launch.
     """
     seen: list[str] = []
-    stock = {name: getattr(torch.Tensor, name) for name in READS + SIGHTS}
 
-    def wrap(name: str) -> Any:
-        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-            ours = sys._getframe(1).f_code.co_filename.startswith(THEIRS if name in SIGHTS else PACKAGE)
-            if not ours and not is_launching() and name not in seen:
-                seen.append(name)
-            return stock[name](self, *args, **kwargs)
+    def notice(name: str, caller: FrameType) -> None:
+        ours = caller.f_code.co_filename.startswith(THEIRS if name in SIGHTS else PACKAGE)
+        if not ours and not is_launching() and name not in seen:
+            seen.append(name)
 
-        return method
-
-    for name in stock:
-        setattr(torch.Tensor, name, wrap(name))
+    _noticing.append(notice)
     try:
         yield seen
     finally:
-        for name, method in stock.items():
-            setattr(torch.Tensor, name, method)
+        _noticing.pop()
+
+
+def _telling(name: str, stock: Any) -> Any:
+    @functools.wraps(stock)
+    def method(*args: Any, **kwargs: Any) -> Any:
+        if _noticing:
+            _noticing[-1](name, sys._getframe(1))
+        return stock(*args, **kwargs)
+
+    return method
