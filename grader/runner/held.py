@@ -14,16 +14,21 @@ import time
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 import torch
+import torch.library
+import torch.overrides
+import torch.utils._python_dispatch
 import triton
 import triton.language as tl
 from triton.runtime import interpreter
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
+
+from grader.operators import EMPTY, FILLED, VIEWS, WHOLE_FILLS
 
 OWNERS: tuple[Any, ...] = (builtins, json, json.encoder, json.JSONEncoder, os, struct, time, zlib)
 OWNERS += (np, torch, torch.Tensor, triton, tl, tl.tensor, Autotuner, JITFunction, interpreter)
@@ -35,6 +40,33 @@ INSTALLED = tuple(
 )
 OWN = str(Path(__file__).parents[1])  # the grader's
 NOTHING = object()  # that no name holds
+OPERATORS = EMPTY | FILLED | VIEWS | WHOLE_FILLS | {"clone", "copy_", "set_"}  # the grader goes by these
+_functions: Any = torch.overrides
+_operators: Any = torch.utils._python_dispatch
+# Private names of torch's: how many modes there are, one taken away, one put back.
+MODES = (
+    (
+        "functions",
+        _functions._len_torch_function_stack,
+        _functions._pop_torch_function_stack,
+        _functions._push_on_torch_function_stack,
+    ),
+    ("operators", _operators._len_torch_dispatch_stack, _operators._pop_mode, _operators._push_mode),
+)
+IMPLEMENTED: set[str] = getattr(torch.library, "_impls", set())  # "aten/copy_/CPU": a private name
+
+
+class Unseen(PermissionError):
+    """The file asks for what would run its code where nobody can see it."""
+
+
+def no_audit_hooks(*_: Any) -> None:
+    """In the place of sys.addaudithook: no profiler sees such a hook, and nothing takes it away again.
+
+    Raises:
+        Unseen: always.
+    """
+    raise Unseen("an audit hook runs beside kernels too, where nobody sees it: leave it out")
 
 
 class Held:
@@ -42,6 +74,8 @@ class Held:
 
     def __init__(self) -> None:
         self.before = [(owner, dict(vars(owner))) for owner in (*OWNERS, *_ours())]
+        self.codes = list(_codes(self.before))
+        self.implemented = set(IMPLEMENTED)
 
     def mend(self) -> list[str]:
         """Put back what is another by now; the names of it."""
@@ -60,8 +94,39 @@ class Held:
                     delattr(owner, name)  # its class has the right one, or there was none
                 else:
                     setattr(owner, name, stood)
-                found.append(f"{getattr(owner, '__name__', type(owner).__name__)}.{name}")
+                found.append(f"{_name(owner)}.{name}")
+        for function, code, name in self.codes:
+            if function.__code__ is not code:
+                function.__code__ = code
+                found.append(name)
+        return [*found, *self._operators()]
+
+    def _operators(self) -> list[str]:
+        """What the file has torch's operators do: modes are left, implementations stay as they are."""
+        found = []
+        for what, count, pop, push in MODES:
+            modes = [pop() for _ in range(count())]
+            theirs = [mode for mode in modes if type(mode).__module__.startswith("torch.")]
+            for mode in reversed(theirs):  # torch.set_default_device() enters one
+                push(mode)
+            found += [f"torch's {what} by {_name(mode)}" for mode in modes if mode not in theirs]
+        if len(IMPLEMENTED) > len(self.implemented):
+            keys = (key.split("/") for key in sorted(IMPLEMENTED - self.implemented))
+            names = [name for space, name, key in keys if space == "aten" and key != "Meta"]
+            found += [f"aten::{name}" for name in names if name.split(".")[0] in OPERATORS]
         return found
+
+
+def _name(owner: Any) -> str:
+    return str(getattr(owner, "__name__", type(owner).__name__))
+
+
+def _codes(owners: list[tuple[Any, dict[str, Any]]]) -> Iterator[tuple[FunctionType, CodeType, str]]:
+    """The functions among what owners hold, what runs in them, and their names."""
+    for owner, held in owners:
+        for name, value in held.items():
+            if isinstance(value, FunctionType):
+                yield value, value.__code__, f"{_name(owner)}.{name}"
 
 
 def _ours() -> Iterator[Any]:

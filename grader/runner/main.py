@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import sys
 import warnings
 from typing import Any
 
@@ -31,7 +32,7 @@ from grader.runner import backward, faults, limits, loading, reads
 from grader.runner.alone import Alone
 from grader.runner.answering import Reply, answering
 from grader.runner.calling import Rehearsal, in_calls, write
-from grader.runner.held import Held
+from grader.runner.held import Held, no_audit_hooks
 from grader.runner.launches import observed
 from grader.runner.probes import PROBES
 from grader.runner.reads import READS, noticed
@@ -177,6 +178,7 @@ def serve(channel: Channel) -> None:
     limits.usual(INTERPRETED)
     warnings.filterwarnings("ignore", module=r"triton\b")  # what is deprecated: the file did not print it
     reads.install()
+    vars(sys)["addaudithook"] = no_audit_hooks
     if INTERPRETED:
         order.install()
         proxy.install()

@@ -103,10 +103,10 @@ class World(Watch):  # type: ignore[no-untyped-call]
         if self.tuning:  # torch's work, not the learner's
             self._account_for_all([*args, result])
             return result
-        name = func._schema.name.split("::")[-1]
+        name = func._schema.name.removeprefix("aten::")  # and not what a file names so
         if name in EMPTY or name in FILLED:
             return self._allocate(result, name)
-        if name in WHOLE_FILLS and self._is_whole(args[0]):
+        if name in WHOLE_FILLS and self._is_whole(args[0]) and self._are_numbers(args[1:]):
             self.account_for(args[0])
             self.note(partial(func, *args, **(kwargs or {})))
         elif name not in VIEWS and (tensors_in([result]) or func._schema.is_mutable):
@@ -151,6 +151,10 @@ class World(Watch):  # type: ignore[no-untyped-call]
     def _is_whole(self, tensor: torch.Tensor) -> bool:
         known = self.find(tensor)
         return known is not None and known.allocated and span(tensor) == known.stop - known.start
+
+    def _are_numbers(self, values: Sequence[Any]) -> bool:
+        """Not what a tensor holds; torch itself makes a tensor of its own of the number in y[:] = 0."""
+        return all(type(one) is torch.Tensor and self.find(one) is None for one in tensors_in(values))
 
     def _track(self, tracked: Tracked) -> None:
         self.tracked[tracked.storage.data_ptr()] = tracked

@@ -9,8 +9,10 @@ import zlib
 
 import pytest
 import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
 
-from grader.runner.held import Held
+from grader.runner.held import Held, Unseen, no_audit_hooks
 
 
 def test_nothing_is_amiss_where_nothing_was_replaced() -> None:
@@ -46,3 +48,50 @@ def test_a_new_name_is_let_be(monkeypatch: pytest.MonkeyPatch) -> None:
     held = Held()
     monkeypatch.setattr(torch, "a_helper_of_mine", 1, raising=False)
     assert held.mend() == []
+
+
+def test_code_that_was_put_into_a_function_is_taken_out_of_it() -> None:
+    held, code = Held(), json.dumps.__code__
+    json.dumps.__code__ = (lambda *_, **__: "{}").__code__
+    assert held.mend() == ["json.dumps"]
+    assert json.dumps.__code__ is code
+
+
+class Doubles(TorchDispatchMode):  # type: ignore[misc]
+    """A mode that stays."""
+
+
+class Triples(TorchFunctionMode):
+    """Another."""
+
+
+def test_modes_that_a_file_entered_are_left() -> None:
+    held = Held()
+    Doubles().__enter__()
+    Triples().__enter__()
+    assert held.mend() == ["torch's functions by Triples", "torch's operators by Doubles"]
+    assert held.mend() == []
+
+
+def test_a_default_device_stays() -> None:
+    held = Held()
+    try:
+        torch.set_default_device("meta")
+        assert held.mend() == []
+        assert torch.empty(1).device.type == "meta"
+    finally:
+        torch.set_default_device(None)
+
+
+@pytest.mark.filterwarnings("ignore:Warning only once")
+def test_an_operator_that_a_file_implements_is_named() -> None:
+    held, library = Held(), torch.library.Library("aten", "IMPL")
+    library.impl("zero_", lambda tensor: tensor, "CPU")
+    assert held.mend() == ["aten::zero_"]
+    library._destroy()
+    assert held.mend() == []
+
+
+def test_no_audit_hook_is_taken() -> None:
+    with pytest.raises(Unseen, match="leave it out"):
+        no_audit_hooks(lambda *_: None)
