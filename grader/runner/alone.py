@@ -9,8 +9,11 @@ then, and what a kernel finds in memory is held against what kernels stored.
 from __future__ import annotations
 
 import sys
+from _imp import get_frozen_object
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
+from importlib.machinery import SourceFileLoader
 from types import CodeType, FrameType
 from typing import Any
 
@@ -23,6 +26,8 @@ from grader.memory import raw
 from grader.runner.beside import beside
 from grader.runner.held import INSTALLED, OWN
 
+GENUINE: dict[int, CodeType] = {}  # of libraries' code what was found to be theirs
+BOOTSTRAP = "importlib._bootstrap", "_frozen_importlib"  # by its file and as the interpreter has it
 TUPLES = "namedtuple_"  # what collections calls the modules of their methods
 
 
@@ -65,13 +70,12 @@ class Alone:
     def _is_a_kernel(self, frame: FrameType) -> bool:
         """Or code of those who interpret it."""
         code, caller = frame.f_code, frame.f_back
-        if code in self.kernels or _installed(code.co_filename):
+        if code in self.kernels or (_installed(code.co_filename) and genuine(code)):
             return True
         if code.co_name == "<module>" and caller and _installed(caller.f_code.co_filename):
             return True  # what a kernel calls for the first time, being defined
         if code.co_filename.startswith("<"):  # made by a library: what a dataclass or a named tuple does
-            made = frame.f_globals
-            return _installed(str(made.get("__file__"))) or str(made.get("__name__")).startswith(TUPLES)
+            return _made_by_a_library(code, frame.f_globals)
         self.kernels = set(_codes(REWRITTEN.values()))
         return code in self.kernels
 
@@ -80,9 +84,46 @@ def _installed(path: str) -> bool:
     return path.startswith((*INSTALLED, OWN, "<frozen"))
 
 
+def genuine(code: CodeType) -> bool:
+    """Whether the file that it names has this code: a name is quickly given."""
+    if GENUINE.get(id(code)) is not code and _looks(code) in _written(code.co_filename):
+        GENUINE[id(code)] = code
+    return GENUINE.get(id(code)) is code
+
+
+@cache
+def _written(path: str) -> set[Any]:
+    """What the functions look like that a library's file has."""
+    try:
+        frozen = path.removeprefix("<frozen ").removesuffix(">").replace(*BOOTSTRAP)
+        whole: Any = SourceFileLoader("", path).get_code("") if frozen == path else get_frozen_object(frozen)
+    except (ImportError, OSError, SyntaxError):
+        return set()
+    return {_looks(code) for code in _nested([whole])}
+
+
+def _looks(code: CodeType) -> Any:
+    return code.co_name, code.co_firstlineno, code.co_code, code.co_names, code.co_varnames
+
+
+def _made_by_a_library(code: CodeType, names: dict[str, Any]) -> bool:
+    """Whether it is what a dataclass of a library's, or a named tuple, got made for it."""
+    name = str(names.get("__name__"))
+    if name.startswith(TUPLES):
+        return code.co_names == ("_tuple_new",) and bool(names["_tuple_new"] == tuple.__new__)
+    module = sys.modules.get(name)
+    if module is None or vars(module) is not names or not _installed(str(names.get("__file__"))):
+        return False
+    kinds = (kind for kind in names.values() if isinstance(kind, type))
+    return any(getattr(one, "__code__", None) is code for kind in kinds for one in vars(kind).values())
+
+
 def _codes(functions: Any) -> Iterator[CodeType]:
     """Of functions, and of those that are defined in them."""
-    codes = [function.__code__ for function in functions if hasattr(function, "__code__")]
+    return _nested([function.__code__ for function in functions if hasattr(function, "__code__")])
+
+
+def _nested(codes: list[CodeType]) -> Iterator[CodeType]:
     while codes:
         yield (code := codes.pop())
         codes += [inner for inner in code.co_consts if isinstance(inner, CodeType)]

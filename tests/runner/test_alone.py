@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import string
 import sys
 from collections import namedtuple
+from typing import Any
 
 import numpy as np
+import pytest
+import triton.language as tl
+from triton.runtime.interpreter import TensorHandle
 
 from grader.runner.alone import Alone
 
@@ -30,4 +36,33 @@ def test_libraries_and_named_tuples_are_not() -> None:
         np.isclose(np.ones(2), 1.0)
         json.dumps({"a": 1})
         Pair(1, 2)._replace(one=3)
+    assert not [what for what in alone.found if "Python" in what]
+
+
+SOURCE = "def helps():\n    return 1\n"
+
+
+@pytest.mark.parametrize("path", [str(np.__file__), str(json.__file__), "<frozen importlib._bootstrap>"])
+def test_code_that_goes_by_the_name_of_a_librarys_file_is_told_of(path: str) -> None:
+    names: dict[str, Any] = {}
+    exec(compile(SOURCE, path, "exec"), names)
+    with Alone([]) as alone:
+        names["helps"]()
+    assert "helps(), a Python function (line 1)" in alone.found
+
+
+@pytest.mark.parametrize("says", [{"__file__": np.__file__}, {"__name__": "namedtuple_Pair"}])
+def test_text_that_says_it_is_a_librarys_is_told_of(says: dict[str, Any]) -> None:
+    names = dict(says)
+    exec(compile(SOURCE, "<string>", "exec"), names)
+    with Alone([]) as alone:
+        names["helps"]()
+    assert "helps(), a Python function (line 1)" in alone.found
+
+
+def test_what_python_and_torch_have_made_themselves_is_not() -> None:
+    handle = TensorHandle.__new__(TensorHandle)
+    with Alone([]) as alone:
+        handle.__init__(np.ones(2, np.float32), tl.float32)
+        importlib.reload(string)
     assert not [what for what in alone.found if "Python" in what]
