@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import zlib
+from typing import Any
 
+import numpy as np
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
@@ -12,6 +14,20 @@ from torch.utils._python_dispatch import _disable_current_modes
 POISON = 0x7FFA
 CHECKSUM_LIMIT = 64 << 20  # bytes
 GUARD = 64 << 10  # bytes on either side of a tensor, a multiple of every alignment that matters
+
+
+def is_memory(value: Any) -> bool:
+    """Whether it is memory that is no tensor's, or a view of some: an array of NumPy's, a bytearray.
+
+    What changes there shows in it. Numbers and text do not change.
+    """
+    if isinstance(value, int | float | str | bytes | tuple | torch.Tensor | np.generic) or value is None:
+        return False
+    try:
+        memoryview(value)
+    except (TypeError, ValueError, BufferError):
+        return False
+    return True
 
 
 def span(tensor: torch.Tensor) -> int:

@@ -12,6 +12,8 @@ import triton.language as tl
 from triton.runtime import jit
 from triton.runtime.jit import KernelInterface
 
+from grader.memory import is_memory
+
 # The words of tl by what they are before a launch puts others in their places.
 _WORDS = {id(word): name for name, word in vars(tl).items() if tl.core.is_builtin(word)}
 _WORDS |= {id(tl.range): "range", id(tl.static_range): "static_range"}
@@ -23,6 +25,9 @@ _ASKED = tuple(
 )
 # Of Python's own those that compute; what they say of a block is told as it is.
 _BUILTINS = (abs, divmod, float, getattr, hasattr, isinstance, len, max, min, pow, print, range, round, sum)
+_QUICK = frozenset((tl.tensor, tl.dtype, tl.pointer_type, int, float, bool, str, tuple, type(None)))
+# Of all builtin types those by which compiled code, or memory, is reached.
+_ITERATORS = (map, filter, memoryview, bytearray)
 _THEIRS = (str(Path(triton.__file__).parent), str(Path(__file__).parents[1]))
 
 
@@ -89,6 +94,32 @@ def spoken(value: Any) -> Any:
     return getattr(tl, _WORDS[id(value)])
 
 
+def found(value: Any) -> Any:
+    """What a kernel finds behind an attribute, or at an index.
+
+    Raises:
+        Uncompilable: it is memory of NumPy's, for example, which a GPU has no way to.
+    """
+    if type(value) not in _QUICK and is_memory(value.value if type(value) is tl.constexpr else value):
+        raise Uncompilable(f"it takes no memory but a tensor's, by tl.load, and comes to a {_kind(value)}")
+    return value
+
+
+def named(value: Any) -> Any:
+    """What a kernel finds under a global name: a constant, for the compiler.
+
+    Raises:
+        Uncompilable: it is a block, or memory.
+    """
+    if isinstance(value, tl.tensor):
+        raise Uncompilable("it takes no plain global, and comes to a block that no kernel loaded")
+    return found(value)
+
+
+def _kind(value: Any) -> str:
+    return type(value.value if type(value) is tl.constexpr else value).__name__
+
+
 def called(function: Any) -> Any:
     """What a kernel calls. Python that runs while a kernel is compiled runs once for the same arguments.
 
@@ -110,16 +141,25 @@ def called(function: Any) -> Any:
 
 def _foreign(function: Any) -> bool:
     """Whether it is a callable that Triton does not compile, and that has no Python to be seen by."""
-    kinds = (type, KernelInterface, *_ASKED)
+    if isinstance(function, type):
+        return not _compiles(function)
     if isinstance(function, partial) and _tritons(function.func):  # tl.multiple_of, while a launch is on
         return False
-    if isinstance(function, kinds) or function in _BUILTINS or not callable(function):
+    if isinstance(function, (KernelInterface, *_ASKED)) or function in _BUILTINS or not callable(function):
         return False
     if type(function).__module__.startswith("triton."):  # a constant, which says what it is not
         return False
     bound = getattr(function, "__self__", None)
     plain = isinstance(bound, str | tuple | list | int | float)
     return not plain and not hasattr(getattr(function, "__func__", function), "__code__")
+
+
+def _compiles(kind: type) -> bool:
+    """Whether a kernel may make an object of this type."""
+    if kind.__module__ == "builtins":
+        return kind not in _ITERATORS
+    tritons = kind.__module__.startswith("triton.") or hasattr(kind, "__triton_aggregate__")
+    return tritons or issubclass(kind, tuple)
 
 
 def _once(function: Any, *args: Any, **options: Any) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Iterator
+from types import ModuleType
 from typing import Any
 
 import triton
@@ -169,15 +170,31 @@ class Visitor(ast.NodeTransformer):
         value = self.names[node.id]
         if meanings.known(value):
             return _call(node, "spoken", node)
-        if type(value) not in PLAIN or triton.knobs.compilation.allow_non_constexpr_globals:
+        if callable(value) or isinstance(value, ModuleType):
             return node
+        if type(value) not in PLAIN or triton.knobs.compilation.allow_non_constexpr_globals:
+            return _call(node, "named", node)
         advice = f"Make it {node.id} = tl.constexpr(…), or an argument."
         return _refused(node, f"no plain global, and {node.id} = {value!r:.40} is one. {advice}")
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
-        """What only the interpreter has: the NumPy array behind a block."""
+        """What only the interpreter has: the NumPy array behind a block, and other memory of NumPy's."""
         self.generic_visit(node)
-        return _refused(node, "no .handle: compute with tl operations.") if node.attr == "handle" else node
+        if node.attr == "handle":
+            return _refused(node, "no .handle: compute with tl operations.")
+        stays = self._is_tritons(node) or not isinstance(node.ctx, ast.Load)
+        return node if stays else _call(node, "found", node)
+
+    def _is_tritons(self, node: ast.AST) -> bool:
+        """Whether it is a name, or a dotted one, below tl."""
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        module = self.names.get(node.id) if isinstance(node, ast.Name) and node.id not in self.own else None
+        return isinstance(module, ModuleType) and module.__name__.split(".")[0] == "triton"
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        self.generic_visit(node)
+        return _call(node, "found", node) if isinstance(node.ctx, ast.Load) else node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
         node.value = self.visit(node.value) if node.value else None

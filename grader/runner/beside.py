@@ -11,7 +11,9 @@ from types import FrameType
 from typing import Any
 
 import torch
+import triton.language as tl
 
+from grader.memory import is_memory
 from grader.operators import tensors_in
 from grader.runner.held import INSTALLED, OWN
 
@@ -28,13 +30,18 @@ def beside(arguments: list[Any]) -> set[str]:
         signal.setitimer(timer, 0)
     found = {
         f"an argument of type {type(value).__name__}, which is no tensor"
-        for value in arguments
-        if hasattr(value, "data_ptr") and not tensors_in([value])
+        for value in map(_bare, arguments)
+        if is_memory(value) or (hasattr(value, "data_ptr") and not tensors_in([value]))
     }
     threads = {name: frame for name, frame in sys._current_frames().items() if name != threading.get_ident()}
     # Without a GPU no library has any; with one some may.
     theirs = [frame for frame in threads.values() if not INITIALISED() or _theirs(frame)]
     return found | ({"another thread of your file"} if theirs else set())
+
+
+def _bare(value: Any) -> Any:
+    """What a constant holds."""
+    return value.value if type(value) is tl.constexpr else value
 
 
 def _theirs(frame: FrameType | None) -> bool:

@@ -12,13 +12,18 @@ import pytest
 from tests.interpreter.fresh import REPO
 
 HEAD = """
-import sys, torch, triton, triton.language as tl
+import sys, numpy as np, torch, triton, triton.language as tl
 from triton.language import store as put
 
 TWO = tl.constexpr(2.0)
 NOTED: tl.constexpr = 2.0
 PLAIN = 2.0
+ARRAY = np.ones(16, "float32")
 load = tl.load
+
+class Box:
+    def __init__(self, n):
+        self.n = n
 
 @triton.jit
 def helper(x):
@@ -107,6 +112,11 @@ TAKEN = {
     "a function that combines by `if`": "put(y, tl.reduce(tl.load(x + o), -1, larger))",
     "several combined": "a, b = tl.associative_scan((o, o), -1, joined)\n    put(y + a, b)",
     "what a function around the kernel knows": "put(y, doubled(n))",
+    "an element of a shape": "put(y, o.shape[0])",
+    "an element of a tuple": "put(y, (n, 1)[0])",
+    "what a type is": "put(y, x.dtype.element_ty.primitive_bitwidth)",
+    "what a constant is": "put(y, TWO.value)",
+    "a number made of another": "put(y, float(BLOCK))",
     "an early return": "if n > 3:\n        return\n    tl.store(y, 1.0)",
 }
 REFUSED = {
@@ -118,6 +128,9 @@ REFUSED = {
     "a plain global": "tl.store(y + o, tl.load(x + o) * PLAIN)",
     "a noted global": "tl.store(y + o, tl.load(x + o) * NOTED)",
     "a plain global in a helper": "tl.store(y, helper(tl.load(x)))",
+    "an element of an array": "put(y, float(ARRAY[0]))",
+    "a sum over an array": "put(y, sum(ARRAY))",
+    "an object of a class": "put(y, Box(n).n)",
     "static_assert": 'tl.static_assert(BLOCK > 99, "BLOCK must be large")',
     "a narrow dot": f"{SQUARE.format(4)} put(y, tl.sum(tl.dot(t, t)))",
     "static_assert without a word": "tl.static_assert(BLOCK > 99)",
