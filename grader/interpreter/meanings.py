@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import torch
 import triton
 import triton.language as tl
 from triton.runtime import jit
@@ -25,7 +27,7 @@ _ASKED = tuple(
 )
 # Of Python's own those that compute; what they say of a block is told as it is.
 _BUILTINS = (abs, divmod, float, getattr, hasattr, isinstance, len, max, min, pow, print, range, round, sum)
-_QUICK = frozenset((tl.tensor, tl.dtype, tl.pointer_type, int, float, bool, str, tuple, type(None)))
+_QUICK = frozenset((tl.tensor, tl.dtype, tl.pointer_type, int, float, bool, str, type(None)))
 # Of all builtin types those by which compiled code, or memory, is reached.
 _ITERATORS = (map, filter, memoryview, bytearray)
 _THEIRS = (str(Path(triton.__file__).parent), str(Path(__file__).parents[1]))
@@ -95,14 +97,24 @@ def spoken(value: Any) -> Any:
 
 
 def found(value: Any) -> Any:
-    """What a kernel finds behind an attribute, or at an index.
+    """What a kernel finds in a constant, behind an attribute, at an index or in a loop.
 
     Raises:
-        Uncompilable: it is memory of NumPy's, for example, which a GPU has no way to.
+        Uncompilable: it is memory, of NumPy's for example, which a GPU has no way to but by tl.load.
     """
-    if type(value) not in _QUICK and is_memory(value.value if type(value) is tl.constexpr else value):
-        raise Uncompilable(f"it takes no memory but a tensor's, by tl.load, and comes to a {_kind(value)}")
+    if type(value) not in _QUICK and (kind := _memory(value)):
+        raise Uncompilable(f"it takes no memory but a tensor's, by tl.load, and comes to a {kind}")
     return value
+
+
+def _memory(value: Any) -> str:
+    """What memory this is or holds, by its type; else nothing. What an iterator will give nobody knows."""
+    if type(value) is tl.constexpr:
+        value = value.value
+    if isinstance(value, tuple | list | deque):
+        return next(filter(None, map(_memory, value)), "")
+    gives = hasattr(type(value), "__next__")
+    return type(value).__name__ if gives or isinstance(value, torch.Tensor) or is_memory(value) else ""
 
 
 def named(value: Any) -> Any:
@@ -114,10 +126,6 @@ def named(value: Any) -> Any:
     if isinstance(value, tl.tensor):
         raise Uncompilable("it takes no plain global, and comes to a block that no kernel loaded")
     return found(value)
-
-
-def _kind(value: Any) -> str:
-    return type(value.value if type(value) is tl.constexpr else value).__name__
 
 
 def called(function: Any) -> Any:
@@ -179,7 +187,7 @@ def _tritons(function: Any) -> bool:
 
 def counted(steps: Any) -> Iterator[Any]:
     """The values of a loop's variable, each of which can be converted."""
-    return (Step(value) if type(value) is int else value for value in steps)
+    return (Step(value) if type(value) is int else found(value) for value in steps)
 
 
 class Step(int):

@@ -86,7 +86,8 @@ def _rewritten(tree: Any, function: Any) -> Any:
     function.__globals__["interpreter_semantic"] = interpreter.interpreter_semantic  # none of the file's own
     kernel = tree.body[0]
     names = function.__globals__ | inspect.getclosurevars(function).nonlocals
-    visitor = Visitor(names, set(_locals(kernel)))
+    constants = {arg.arg for arg in ast.walk(kernel) if isinstance(arg, ast.arg) and _constant(arg)}
+    visitor = Visitor(names, set(_locals(kernel)), constants)
     kernel.body = [visitor.visit(statement) for statement in kernel.body]
     return tree
 
@@ -99,16 +100,21 @@ def _locals(kernel: ast.FunctionDef) -> Iterator[str]:
             yield node.id
 
 
+def _constant(arg: ast.arg) -> bool:
+    return arg.annotation is not None and "constexpr" in ast.unparse(arg.annotation)
+
+
 class Visitor(ast.NodeTransformer):
     """Rewrites one kernel.
 
     Args:
         names: the globals of its file, and those of a function that it is defined in.
         own: names that are local to it.
+        constants: those of them that are handed over as constants.
     """
 
-    def __init__(self, names: dict[str, Any], own: set[str]) -> None:
-        self.names, self.own = names, own
+    def __init__(self, names: dict[str, Any], own: set[str], constants: set[str]) -> None:
+        self.names, self.own, self.constants = names, own, constants
         self.loops: list[ast.AST] = []
 
     def visit(self, node: ast.AST) -> Any:
@@ -165,6 +171,8 @@ class Visitor(ast.NodeTransformer):
         return node
 
     def visit_Name(self, node: ast.Name) -> Any:
+        if node.id in self.constants and isinstance(node.ctx, ast.Load):
+            return _call(node, "found", node)
         if node.id in self.own or node.id not in self.names or not isinstance(node.ctx, ast.Load):
             return node
         value = self.names[node.id]

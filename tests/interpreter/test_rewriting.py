@@ -19,6 +19,7 @@ TWO = tl.constexpr(2.0)
 NOTED: tl.constexpr = 2.0
 PLAIN = 2.0
 ARRAY = np.ones(16, "float32")
+TENSOR = torch.ones(16)
 load = tl.load
 
 class Box:
@@ -130,6 +131,8 @@ REFUSED = {
     "a plain global in a helper": "tl.store(y, helper(tl.load(x)))",
     "an element of an array": "put(y, float(ARRAY[0]))",
     "a sum over an array": "put(y, sum(ARRAY))",
+    "an element of a tensor": "put(y, float(TENSOR[0]))",
+    "a loop over an array": "for t in ARRAY:\n        put(y, float(t))",
     "an object of a class": "put(y, Box(n).n)",
     "static_assert": 'tl.static_assert(BLOCK > 99, "BLOCK must be large")',
     "a narrow dot": f"{SQUARE.format(4)} put(y, tl.sum(tl.dot(t, t)))",
