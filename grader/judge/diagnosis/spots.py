@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 
 from grader.judge.diagnosis.addresses import addresses, assignments, passed_on, strided, unstrided
@@ -72,13 +73,14 @@ def _masks(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
 
 
 def _moved(name: str, tree: ast.Module, given: frozenset[int]) -> set[int]:
-    """Where the addresses of loads are made, of a tensor if a pointer is called so, or where a function is
-    handed that pointer; more than MOST: without a stride, where others have one.
+    """Where the addresses of loads are made, of a tensor if a pointer is known to be its, or where a function
+    is handed that pointer; more than MOST: without a stride, where others have one.
     """
     loads = [one for one in addresses(tree) if one.kind == "load"]
     others = {f"{other}_ptr" for other in _beside(name, tree)}
-    mine = [one for one in loads if f"{name}_ptr" in one.pointers and one.line not in given]
-    if not mine and (passed := passed_on(f"{name}_ptr", tree) - given):
+    its = _pointers(name, tree)
+    mine = [one for one in loads if its & one.pointers and one.line not in given]
+    if not mine and (passed := set().union(*(passed_on(pointer, tree) for pointer in its)) - given):
         return passed
     loads = mine or [one for one in loads if not one.pointers & others]
     pairs = (pair for one in loads for pair in (*one.far.items(), *one.near.items()))
@@ -86,6 +88,20 @@ def _moved(name: str, tree: ast.Module, given: frozenset[int]) -> set[int]:
     every = {line: names for line, names in moved if len(names) > 2} or dict(moved)
     bare = {line for line, names in every.items() if not any("stride" in name for name in names)}
     return set(every) if len(every) <= MOST else bare
+
+
+def _pointers(name: str, tree: ast.Module) -> set[str]:
+    """What kernels call a tensor: x_ptr; where none has that, what a launch hands it over as."""
+    kernels = {function.name: [*parameters(function)] for function in functions(tree) if jitted(function)}
+    if any(f"{name}_ptr" in known for known in kernels.values()):
+        return {f"{name}_ptr"}
+    found = set[str]()
+    for node in (node for node in outside(tree) if isinstance(node, ast.Call) and launch(node)):
+        assert isinstance(node.func, ast.Subscript)
+        placed = itertools.takewhile(lambda given: not isinstance(given, ast.Starred), node.args)
+        named = zip(kernels.get(last(node.func.value), ()), placed, strict=False)
+        found |= {known for known, given in named if isinstance(given, ast.Name) and given.id == name}
+    return found
 
 
 def _beside(name: str, tree: ast.Module) -> set[str]:

@@ -112,6 +112,12 @@ def test_a_line_that_hands_a_pointer_on_makes_its_address(look_at: str, where: s
     assert pointed(look_at, HELPED, frozenset({1, 2, 3})) == f"{look_at}: {where}"
 
 
+def test_a_tensor_that_kernels_call_otherwise_is_known_by_its_launch() -> None:
+    source = SOURCE.replace("(x)", "(cache)").replace("(x, y, len(cache)", "(cache, y, len(cache)")
+    source = source.replace("    e = ", "    z = tl.load(y_ptr + pid * n)\n    e = ")
+    assert pointed("how the address of cache is made", source) == "how the address of cache is made: line 6"
+
+
 def test_of_many_lines_those_of_the_first_words_are_named() -> None:
     source = SOURCE.replace("    pid", "    pid_b = tl.program_id(1)\n    pid_c = tl.program_id(2)\n    pid")
     assert pointed("tl.program_id in the offsets, and the masks", source).endswith(": lines 3, 4, 5 and 6")
