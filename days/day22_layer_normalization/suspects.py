@@ -80,6 +80,9 @@ SUSPECTS = {
     "eps is added outside of the root; it belongs inside, to the variance.": (
         lambda x, weight, bias, eps: scaled((x - mean_of(x)) / (var_of(x).sqrt() + eps), weight, bias)
     ),
+    "eps is divided by n as well: add it to the variance, not to the sum of squares.": (
+        lambda x, weight, bias, eps: layer_norm(x, weight, bias, eps / max(x.shape[1], 1))
+    ),
     "eps is left out: a row of equal numbers then divides by 0.": (
         lambda x, weight, bias, eps: scaled((x - mean_of(x)) / var_of(x).sqrt(), weight, bias)
     ),

@@ -97,6 +97,9 @@ SUSPECTS = {
     "eps is added outside of the root: it is 1 / √(variance + eps).": variant(
         lambda s, eps: (mean_of(s), 1 / (rstd_of(s, 0.0) ** -1 + eps))
     ),
+    "eps is divided by n as well: add it to the variance, not to the sum of squares.": variant(
+        lambda s, eps: (mean_of(s), rstd_of(s, eps / s.shape[1]))
+    ),
     "eps is missing: it is 1 / √(variance + eps).": variant(lambda s, eps: (mean_of(s), rstd_of(s, 0.0))),
     "The eps of the call is not used, but another one, 1e-5.": variant(
         lambda s, eps: (mean_of(s), rstd_of(s, 1e-5))

@@ -43,6 +43,12 @@ mistakes = [
         fails="correct",
         says="outside of the root",
     ),
+    Mistake(
+        "eps is added to the sum of squares",
+        swap={RSTD: "tl.rsqrt(var + eps / n_cols)"},
+        fails="correct",
+        says="eps is divided by n",
+    ),
     Mistake("eps is left out", swap={RSTD: "tl.rsqrt(var)"}, fails="correct", says="eps is left out"),
     Mistake(
         "the variance divides by n - 1",

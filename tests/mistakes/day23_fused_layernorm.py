@@ -66,6 +66,12 @@ mistakes = [
         says="outside of the root",
     ),
     Mistake(
+        "eps is added to the sum of squares",
+        swap={RSTD: "rstd = tl.rsqrt((tl.sum(centred * centred, axis=0) + eps) / n_cols)"},
+        fails="correct",
+        says="eps is divided by n",
+    ),
+    Mistake(
         "eps is a constant of the kernel",
         swap={RSTD: RSTD.replace("+ eps", "+ 1e-5")},
         fails="correct",

@@ -39,6 +39,12 @@ mistakes = [
         says="outside of the root",
     ),
     Mistake(
+        "eps is added to the sum of the squares",
+        swap={RSTD: "rstd = tl.rsqrt((tl.sum(x * x, axis=1) + eps) / n_cols)"},
+        fails="correct",
+        says="eps is divided by n",
+    ),
+    Mistake(
         "eps is left out", swap={RSTD: RSTD.replace(" + eps", "")}, fails="correct", says="eps is missing"
     ),
     Mistake(
