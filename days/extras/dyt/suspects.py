@@ -144,6 +144,7 @@ SUSPECTS = {
     "dbias takes dy · weight: it is the sum of dy alone.": dynamic_tanh(
         dbias=lambda p: p["dy"] * p["weight"]
     ),
+    "dbias takes dy · tanh(alpha · x): it is the sum of dy alone.": dynamic_tanh(dbias=dweight_of),
     "The gradients of weight and bias have changed places.": dynamic_tanh(
         dweight=lambda p: p["dy"], dbias=dweight_of
     ),

@@ -118,6 +118,12 @@ mistakes = [
         says="dbias takes dy · weight",
     ),
     Mistake(
+        "dbias is summed as dweight is",
+        swap={BIAS_TERM: "dbias += dy * t\n"},
+        fails="correct",
+        says="dbias takes dy · tanh",
+    ),
+    Mistake(
         "dy is taken to be contiguous",
         swap={DY: "dy_ptr + row * n_cols + offs_n"},
         fails="edges",
