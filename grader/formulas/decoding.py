@@ -71,7 +71,7 @@ def drawn(case: Case, draw: Draw) -> tuple[Tensor, Tensor, Tensor, Tensor, float
     `hidden` keys have a score of -inf. `sink` makes an attention sink of the first key: its scores are so
     large, and all others are 0.
     """
-    lengths = counts(case.lengths)
+    lengths, scale = counts(case.lengths), case.get("scale", case.d**-0.5)
     beside = "offset" if case.layout == "offset" else "contiguous"
     q = draw(len(lengths), case.h, case.d, layout=beside, values=case.get("q_values"))
     k, v = (_cache(case, draw, which, len(lengths)) for which in "kv")
@@ -82,13 +82,13 @@ def drawn(case: Case, draw: Draw) -> tuple[Tensor, Tensor, Tensor, Tensor, float
         q.abs_().add_(0.5)
         k[:, : case.hidden, :, 0] = -torch.inf
     if "sink" in case:
-        sunk(q, k.transpose(1, 2), v.transpose(1, 2), case.sink, case.d**-0.5)
+        sunk(q, k.transpose(1, 2), v.transpose(1, 2), case.sink, scale)
     if "stale" in case:
         for i, length in enumerate(lengths):
             k[i, length:], v[i, length:] = torch.nan, torch.nan
     known = torch.tensor(lengths, dtype=torch.int32)
     on_device = draw(len(lengths), dtype=torch.int32, layout="contiguous", values="zeros")
-    return q, k, v, on_device.copy_(known), case.get("scale", case.d**-0.5)
+    return q, k, v, on_device.copy_(known), scale
 
 
 def _cache(case: Case, draw: Draw, which: str, b: int) -> Tensor:

@@ -11,9 +11,10 @@ from torch import Tensor
 
 from grader.formulas.attention import LOG2_E
 from grader.formulas.blocks import BLOCKS, whole_blocks
-from grader.formulas.decoding import Rules
+from grader.formulas.decoding import Rules, softmaxed
 
 Right = Rules()
+FAR = -1e6  # below what anybody has
 
 
 def from_zero(s: Tensor, v: Tensor, part: int) -> Tensor:
@@ -25,6 +26,11 @@ def from_zero(s: Tensor, v: Tensor, part: int) -> Tensor:
 def from_zero_to_zero(s: Tensor, v: Tensor, part: int) -> Tensor:
     """The same where a sum of 0 is not divided by."""
     return from_zero(s, v, part).nan_to_num(0.0)
+
+
+def above(s: Tensor, v: Tensor, part: int) -> Tensor:
+    """0 where all scores lie below the finite number that someone has for -inf."""
+    return softmaxed(s, v, part) * (s.amax(dim=1) > FAR)[:, None]
 
 
 def ending_early(block: int) -> Callable[[list[int], int, int], range]:
@@ -105,6 +111,8 @@ SUSPECTS = {
     ),
     "The keys are taken for the values.": lambda q, k, v, lengths, scale: Right(q, k, k, lengths, scale),
     "The result is not divided by the sum of the weights.": Rules(weighed=unnormalised),
+    "A finite number stands for -inf, in lanes without a key or where the maximum starts: scores that all "
+    "lie below it lose their weight.": Rules(weighed=above),
     "The running maximum starts at 0: if all scores are far below, exp of the distance underflows.": Rules(
         weighed=from_zero
     ),

@@ -93,10 +93,21 @@ def values_first(qkv: Tensor, num_heads: int, num_kv_heads: int) -> tuple[Tensor
     return q, v, k
 
 
+def above(qkv, cos, sin, num_heads, num_kv_heads, scale, causal) -> Tensor:
+    """0 where every score lies below the finite number that someone has for -inf."""
+    o = Fused()(qkv, cos, sin, num_heads, num_kv_heads, scale, causal)
+    q, k, _ = (turned(x, cos, sin) for x in parts(qkv, num_heads, num_kv_heads))
+    if qkv.shape[1] != 1:
+        return o
+    top = scale * (q * k.repeat_interleave(num_heads // num_kv_heads, dim=1)).sum(dim=-1, keepdim=True)
+    return o * merged((top > FAR).expand(q.shape))
+
+
 def causal_to(shift: Callable[[int], int | None]) -> Fused:
     return Fused(rules=Rules(shift=shift))
 
 
+FAR = -1e6  # below what anybody has for -inf
 LAST = "Query i sees keys 0 to i."
 
 SUSPECTS = {
@@ -131,6 +142,8 @@ SUSPECTS = {
     "The scale is missing: scores are q · k · scale.": Fused(scale=lambda scale, d: 1.0),
     "The scale is 1 / √d, and not the one that is passed.": Fused(scale=lambda scale, d: d**-0.5),
     "The scale is applied twice: scores are q · k · scale.": Fused(scale=lambda scale, d: scale * scale),
+    "A finite number stands for -inf, in lanes without a key or where the maximum starts: scores that all "
+    "lie below it lose their weight.": above,
     f"causal is ignored: later keys take part. {LAST}": causal_to(lambda last: None),
     f"The causal mask hides a query's own key, too. {LAST}": causal_to(lambda last: last - 1),
     f"The causal mask goes one key too far. {LAST}": causal_to(lambda last: last + 1),

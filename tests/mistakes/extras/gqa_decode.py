@@ -175,6 +175,12 @@ mistakes = [
         says="2³¹",
     ),
     Mistake(
+        "lanes without a key have a score of -10,000",
+        swap={'qk = tl.where(seen[None, :], qk, -float("inf"))': "qk = tl.where(seen[None, :], qk, -1e4)"},
+        fails="correct",
+        says="finite number stands for -inf",
+    ),
+    Mistake(
         "torch writes the keys out",
         swap={
             "    S, n_kv = k_cache.shape[1:3]\n": "    k_cache = k_cache.repeat_interleave(1, dim=2)\n"

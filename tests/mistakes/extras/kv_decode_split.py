@@ -233,6 +233,12 @@ mistakes = [
         says="on the host",
     ),
     Mistake(
+        "lanes without a key have a score of -10,000",
+        swap={'s = tl.where(seen[None, :], s, -float("inf"))': "s = tl.where(seen[None, :], s, -1e4)"},
+        fails="correct",
+        says="finite number stands for -inf",
+    ),
+    Mistake(
         "torch merges the parts",
         swap={"    return out\n": "    return out * 1\n"},
         fails="honest",

@@ -204,6 +204,12 @@ mistakes = [
         says="outside of your kernel",
     ),
     Mistake(
+        "lanes without a key have a score of -10,000",
+        swap={HIDDEN: HIDDEN.replace('-float("inf")', "-1e4")},
+        fails="correct",
+        says="finite number stands for -inf",
+    ),
+    Mistake(
         "the longest length is read on the host",
         swap={
             "choose_splits(B * n_kv, max_pages * PAGE, BLOCK_N)": (
