@@ -45,6 +45,10 @@ def mean_over_lanes(x: torch.Tensor, weight: Vector, bias: Vector, eps: float) -
     return scaled(centred / (mean_of(centred.square()) + eps).sqrt(), weight, bias)
 
 
+def of_mean(mean: torch.Tensor, x: torch.Tensor, weight: Vector, bias: Vector, eps: float) -> torch.Tensor:
+    return scaled((x - mean) / (mean_of((x - mean).square()) + eps).sqrt(), weight, bias)
+
+
 def by_row(x: torch.Tensor, weight: Vector, bias: Vector, eps: float) -> torch.Tensor:
     """Row i with weight[i] and bias[i], from the start again where there are more rows than columns."""
     weight, bias = (None if v is None else along_rows(v, len(x)) for v in (weight, bias))
@@ -76,6 +80,11 @@ SUSPECTS = {
     ),
     "The variance divides by n - 1; layer norm divides by n, the biased one.": with_var(
         lambda x: var_of(x) * x.shape[1] / max(x.shape[1] - 1, 1)
+    ),
+    "The mean divides by n - 1; divide by n, the number of columns.": (
+        lambda x, weight, bias, eps: of_mean(
+            x.sum(dim=1, keepdim=True) / (x.shape[1] - 1), x, weight, bias, eps
+        )
     ),
     "eps is added outside of the root; it belongs inside, to the variance.": (
         lambda x, weight, bias, eps: scaled((x - mean_of(x)) / (var_of(x).sqrt() + eps), weight, bias)

@@ -44,6 +44,12 @@ mistakes = [
         says="outside of the root",
     ),
     Mistake(
+        "the mean divides by n - 1",
+        swap={"mean = tl.sum(x, axis=1) / n_cols": "mean = tl.sum(x, axis=1) / (n_cols - 1)"},
+        fails="correct",
+        says="The mean divides by n - 1",
+    ),
+    Mistake(
         "eps is added to the sum of squares",
         swap={RSTD: "tl.rsqrt(var + eps / n_cols)"},
         fails="correct",
