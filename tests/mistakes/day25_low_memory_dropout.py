@@ -72,6 +72,12 @@ mistakes = [
         says="scaled twice",
     ),
     Mistake(
+        "torch takes the scale out of the gradient again",
+        swap={GRADIENT: GRADIENT.replace(", None, None", " * (1 - ctx.p), None, None")},
+        fails="correct",
+        says="torch computed it (mul)",
+    ),
+    Mistake(
         "one gradient for three arguments",
         swap={GRADIENT: GRADIENT.replace(", None, None", "")},
         fails="correct",

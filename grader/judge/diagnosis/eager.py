@@ -45,12 +45,14 @@ def _launchers(tree: ast.Module) -> list[ast.FunctionDef]:
 
 
 def _on_tensors(tree: ast.Module) -> list[ast.BinOp | ast.AugAssign | ast.UnaryOp]:
-    return [node for launcher in _launchers(tree) for node in _operators(launcher)]
+    of_file = {f.name for f in _launchers(tree) if f.returns and ast.unparse(f.returns).endswith("Tensor")}
+    return [node for launcher in _launchers(tree) for node in _operators(launcher, of_file)]
 
 
-def _operators(launcher: ast.FunctionDef) -> list[ast.BinOp | ast.AugAssign | ast.UnaryOp]:
+def _operators(launcher: ast.FunctionDef, of_file: set[str]) -> list[ast.BinOp | ast.AugAssign | ast.UnaryOp]:
     given = [*launcher.args.posonlyargs, *launcher.args.args, *launcher.args.kwonlyargs]
     known = {a.arg for a in given if a.annotation and "Tensor" in ast.unparse(a.annotation)}
+    known |= of_file  # whose calls give tensors
     made = sorted((n for n in ast.walk(launcher) if isinstance(n, ast.Assign)), key=lambda n: n.lineno)
     for node in made:
         if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and _tensor(node.value, known):
@@ -77,5 +79,6 @@ def _tensor(node: ast.expr, known: set[str]) -> bool:
         return node.attr not in FACTS and _tensor(node.value, known)
     if isinstance(node, ast.Call):
         made = root(node.func) in LIBRARIES and last(node.func) not in FACTS
-        return made or (isinstance(node.func, ast.Attribute) and _tensor(node.func, known))
+        made = made or last(node.func) == "apply" or _tensor(node.func, known)
+        return made
     return False
