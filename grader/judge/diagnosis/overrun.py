@@ -49,10 +49,15 @@ def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
             "the offsets",
         )
     if masked:
-        return (
-            f"{reason}, though it has a mask: here that lets every lane through. Which limit belongs in it?",
-            look_at,
-        )
+        through = f"{reason}, though it has a mask: here that lets every lane through"
+        if not facts.get("tile", True) and (beside := unmasked(evidence.source, line)):
+            text, at = beside
+            return (
+                f"{through}. Line {at} moves the address by {text}, of which the mask says nothing: either "
+                "that is wrong, or a limit is.",
+                f"{f'line {at}, ' if at != line else ''}{look_at}",
+            )
+        return f"{through}. Which limit belongs in it?", look_at
     if line and "mask" not in evidence.source:
         look_at = f"the offsets on line {line}, and whether some lanes have no element"
     if facts["kind"] == "load":

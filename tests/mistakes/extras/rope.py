@@ -102,6 +102,12 @@ mistakes = [
         says="stride",
     ),
     Mistake(
+        "rows of cos are taken to be as long as a head",
+        swap={"cos_ptr + position * n_pairs": "cos_ptr + position * 2 * n_pairs"},
+        fails="correct",
+        says=("moves the address by position * 2 * n_pairs", "past the end of cos"),
+    ),
+    Mistake(
         "lanes past the last pair are read and written",
         swap={MASK: MASK.replace("pairs[None, :]", "(offs_p >= 0)[None, :]")},
         fails="correct",
