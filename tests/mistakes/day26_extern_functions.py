@@ -33,6 +33,12 @@ mistakes = [
         fails="correct",
         says="divide by it",
     ),
+    Mistake(
+        "1 / √2 has four digits",
+        swap={ERF: "libdevice.erf(x * 0.7071)"},
+        fails="correct or edges",
+        says=("a constant is another one", "a small part"),
+    ),
     Mistake("erfc instead of erf", swap={"libdevice.erf(": "libdevice.erfc("}, fails="correct", says="erfc"),
     Mistake("x is forgotten", swap={GELU: "0.5 * (1.0 + erf)"}, fails="correct", says="missing"),
     Mistake("the 1 is forgotten", swap={GELU: "0.5 * x * erf"}, fails="correct", says="The 1 before"),

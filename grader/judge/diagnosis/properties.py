@@ -44,6 +44,7 @@ PROPERTIES: tuple[tuple[Callable[[Case], bool], str, str], ...] = (
 )
 
 
+MAXIMA = {"max", "maximum", "argmax", "reduce", "where"}  # what may make one
 BESIDE = ("dtype", "layout", "values")  # what tells cases apart that are alike in all sizes
 GROSS = 0.2  # an error that no rounding of 16 bits explains, unless a sum is kept in them
 # Said of rounding, too, where some cases of 16 bits have luck.
@@ -95,7 +96,8 @@ def in_common(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
     exponential = called(evidence.source, EXPONENTIALS)
     by_luck = luck(len(evidence.failed), len(evidence.failed), len(evidence.trials)) > UNLIKELY
     for has, sentence, look_at in (*PROPERTIES, *[LARGE] * exponential):
-        if _just(has, evidence) and not by_luck:
+        blamed = "maximum" not in sentence or called(evidence.source, MAXIMA)
+        if blamed and _just(has, evidence) and not by_luck:
             return sentence, look_at
     narrow = all(other.case.dtype.itemsize == 2 for other in evidence.failed)
     if narrow and sum(other.case.dtype.itemsize > 2 for other in evidence.passed) >= FEW:
