@@ -1,4 +1,4 @@
-"""The check of one case; of the first whose values are wrong, in a fresh process too."""
+"""The check of one case; of the first that is wrong by more than a little, in a fresh process too."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def check(session: Session, challenge: Challenge, case: Case) -> None:
     if room.lacking(trial):
         session.close()
         raise NotMeasured(room.LACKING)
-    if not trial.passed and not session.evidence.failed and _right_afresh(session, trial):
+    if not trial.passed and all(map(_by_little, session.evidence.failed)) and _right_afresh(session, trial):
         reason = "the values are right in the first call of a process, and wrong in a later one"
         trial.findings.insert(0, Finding("stale", reason))
     if session.forgives(trial):
@@ -34,13 +34,8 @@ def check(session: Session, challenge: Challenge, case: Case) -> None:
 
 
 def _right_afresh(session: Session, trial: Trial) -> bool:
-    """Whether wrong values are right in a process that made no call before.
-
-    Atomics round in another order each time: what is wrong by a rounding may be right by luck.
-    """
-    finding = trial.findings[0]
-    by_little = finding.kind == "values" and relative(finding) <= CLOSE
-    if finding.kind not in VALUES or by_little or not session.evidence.trials:
+    """Whether wrong values are right in a process that made no call before."""
+    if trial.findings[0].kind not in VALUES or _by_little(trial) or not session.evidence.trials:
         return False
     session.close()
     try:
@@ -48,3 +43,9 @@ def _right_afresh(session: Session, trial: Trial) -> bool:
     except CheckFailed:
         session.evidence.lost = None  # it was lost in our second look, not in the learner's case
         return False
+
+
+def _by_little(trial: Trial) -> bool:
+    """Atomics round in another order each time: what is wrong by a rounding may be right by luck."""
+    finding = trial.findings[0]
+    return finding.kind == "values" and relative(finding) <= CLOSE

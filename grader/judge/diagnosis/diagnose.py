@@ -36,7 +36,14 @@ from grader.judge.diagnosis.properties import (
 )
 from grader.judge.diagnosis.raised import overflow, raised
 from grader.judge.diagnosis.reductions import axes_apart
-from grader.judge.diagnosis.returned import by_torch, changed_input, number, returned_input, wrong_form
+from grader.judge.diagnosis.returned import (
+    by_torch,
+    changed_input,
+    left_over,
+    number,
+    returned_input,
+    wrong_form,
+)
 from grader.judge.diagnosis.running import unscaled
 from grader.judge.diagnosis.site import loops_around, spelled
 from grader.judge.diagnosis.specials import special
@@ -177,6 +184,7 @@ RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | Speech | None]]
     strides,
     overrun,
     wrong_form,
+    left_over,
     returned_input,
     changed_input,
     unwritten,

@@ -8,7 +8,7 @@ import re
 from grader.answers import Called, TensorOutput
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
-from grader.judge.diagnosis.evidence import Diagnosis, Evidence
+from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.judge.diagnosis.site import function
 from grader.judge.diagnosis.suspects import KINDS
 
@@ -41,6 +41,13 @@ def wrong_form(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis 
     text = finding.reason[0].upper() + finding.reason[1:]
     read = re.search(r"\.\w+\(\)$", finding.reason) if finding.kind == "host" else None
     return f"{text}. {ADVICE[finding.kind]}", f"{read[0]} in the launcher" if read else "the launcher"
+
+
+def left_over(_: Trial, __: Finding, evidence: Evidence) -> Speech | None:
+    """The rule of the diagnosis for what an earlier call left, where it is small in the first case."""
+    later = next((trial for trial in evidence.failed if trial.findings[0].kind == "stale"), None)
+    told = wrong_form(later, later.findings[0], evidence) if later else None
+    return (*told, later) if later and told else None
 
 
 def number(trial: Trial, finding: Finding, _: Evidence) -> Diagnosis | None:
