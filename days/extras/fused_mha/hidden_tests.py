@@ -87,6 +87,8 @@ CASES = [
     Case(b=1, s=40, h=2, hk=1, d=32, values="constant", dtype=HALF, causal=True, scale=0.01),
     # The first query sees a score of -144 alone.
     Case(b=1, s=40, h=2, hk=1, d=32, values="constant", gain=1.0, dtype=HALF, causal=True, scale=-0.5),
+    # And here of -12,442: in a lane that has no key -10,000 lies above it.
+    Case(b=1, s=1, h=2, hk=1, d=64, values="constant", gain=60.0, dtype=HALF, scale=-0.006),
     Case(b=1, s=40, h=2, hk=1, d=64, values="normal", gain=60.0, scale=1e-3, dtype=HALF, calls=2),
     Case(b=1, s=40, h=2, hk=1, d=32, gain=2e5, scale=2e-12, dtype=BRAIN),
     Case(b=1, s=40, h=2, hk=1, d=32, values="nan", dtype=HALF, causal=True),

@@ -163,6 +163,12 @@ mistakes = [
         says="an intermediate tensor is stored",
     ),
     Mistake(
+        "lanes without a key have a score of -10,000",
+        swap={'qk = tl.where(seen, qk, -float("inf"))': "qk = tl.where(seen, qk, -1e4)"},
+        fails="edges",
+        says="finite number stands for -inf",
+    ),
+    Mistake(
         "the sum over the keys is rounded at every block",
         swap={"v, acc * alpha[:, None])": "v, acc * alpha[:, None]).to(v.dtype).to(tl.float32)"},
         fails="edges",
