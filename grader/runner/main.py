@@ -28,14 +28,14 @@ from grader.interpreter.bounds import Bounds
 from grader.measurements import Peak
 from grader.memory import raw
 from grader.meter.stage import on_stage
-from grader.runner import backward, faults, limits, loading, reads
+from grader.runner import backward, faults, limits, loading
 from grader.runner.alone import Alone
 from grader.runner.answering import Reply, answering
 from grader.runner.calling import Rehearsal, in_calls, write
 from grader.runner.held import Held, no_audit_hooks
 from grader.runner.launches import observed
 from grader.runner.probes import PROBES
-from grader.runner.reads import READS, noticed
+from grader.runner.reads import READS, noticed, telling
 from grader.runner.tensors import pack_outputs, unpack_arguments
 from grader.runner.world import World
 from grader.timing.passes import as_list, results_of
@@ -59,7 +59,8 @@ class LearnerFile:
         """Import the file and say what functions it has."""
         self.path = header["path"]
         try:
-            self.module = loading.load(self.path, bytes(blobs[0]), header["provided"], header["mine"])
+            with telling():
+                self.module = loading.load(self.path, bytes(blobs[0]), header["provided"], header["mine"])
         finally:
             self._mend()
         functions = {}
@@ -177,7 +178,6 @@ def serve(channel: Channel) -> None:
     """Answer the judge until it hangs up."""
     limits.usual(INTERPRETED)
     warnings.filterwarnings("ignore", module=r"triton\b")  # what is deprecated: the file did not print it
-    reads.install()
     vars(sys)["addaudithook"] = no_audit_hooks
     if INTERPRETED:
         order.install()

@@ -32,16 +32,30 @@ Notice = Callable[[str, FrameType], None]
 _noticing: list[Notice] = []  # who is told, the last of them
 
 
-def install() -> None:
-    """Have the methods of tensors that read values, or lead there, tell of it, from here on.
+@contextmanager
+def telling() -> Iterator[None]:
+    """While the block runs, the methods of tensors that read values, or lead there, tell of it.
 
-    Before the learner's file is loaded: what it keeps of them then tells as well.
+    What the learner's file keeps of them then tells later, too. They stay no longer: a launch asks each tensor
+    for its address, and what is timed would pay for the answer.
     """
-    for name in READS + SIGHTS + PACKED:
-        setattr(torch.Tensor, name, _telling(name, getattr(torch.Tensor, name)))
-    for module in (torch._C, torch, torch.utils.dlpack):
-        for name in [name for name in vars(module) if "to_dlpack" in name]:
-            setattr(module, name, _telling("__dlpack__", getattr(module, name)))
+    modules: tuple[Any, ...] = torch._C, torch, torch.utils.dlpack
+    ways: list[tuple[Any, str, str]] = [(torch.Tensor, name, name) for name in READS + SIGHTS + PACKED]
+    ways += [(m, name, "__dlpack__") for m in modules for name in vars(m) if "to_dlpack" in name]
+    stock = [vars(owner).get(name) for owner, name, _ in ways]
+    ours = [_telling(said, getattr(owner, name)) for owner, name, said in ways]
+    for (owner, name, _), told in zip(ways, ours, strict=True):
+        setattr(owner, name, told)
+    try:
+        yield
+    finally:
+        for (owner, name, _), own, told in zip(ways, stock, ours, strict=True):
+            if vars(owner).get(name) is not told:
+                continue  # the file has put another there: held.py names it
+            if own is None:
+                delattr(owner, name)  # its class has it
+            else:
+                setattr(owner, name, own)
 
 
 @contextmanager
@@ -58,7 +72,8 @@ def noticed(is_launching: Any) -> Iterator[list[str]]:
 
     _noticing.append(notice)
     try:
-        yield seen
+        with telling():
+            yield seen
     finally:
         _noticing.pop()
 
