@@ -36,8 +36,8 @@ _noticing: list[Notice] = []  # who is told, the last of them
 def telling() -> Iterator[None]:
     """While the block runs, the methods of tensors that read values, or lead there, tell of it.
 
-    What the learner's file keeps of them then tells later, too. They stay no longer: a launch asks each of its
-    tensors for its address, and what is timed would pay for the answer.
+    What the learner's file keeps of them then tells later, too. They stay no longer: a launch asks each
+    tensor for its address, and what is timed would pay for the answer.
     """
     modules: tuple[Any, ...] = torch._C, torch, torch.utils.dlpack
     ways: list[tuple[Any, str, str]] = [(torch.Tensor, name, name) for name in READS + SIGHTS + PACKED]
