@@ -139,7 +139,7 @@ def _of_torch(launch: LaunchCounts, gpu: Gpu) -> dict[str, float]:
 def _l2_bytes(launch: LaunchCounts) -> float:
     total = 0.0
     for site in launch.sites:
-        partial = site.kind == "store" and site.efficiency < 0.5
+        partial = site.kind == "store" and site.efficiency <= 0.5
         total += site.sectors * SECTOR * (ATOMIC if site.kind == "atomic" else PARTIAL if partial else 1.0)
     return total
 

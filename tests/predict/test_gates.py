@@ -63,6 +63,15 @@ def test_a_strided_store_is_told_with_its_line_and_distance() -> None:
     assert fact.line == 6
 
 
+def test_lines_that_waste_a_little_each_waste_together() -> None:
+    halves = copy(
+        sites=[site("load", 5, "x", waste=2), site("store", 6, "y", waste=2), site("load", 4, "b", times=0.1)]
+    )
+    told = [fact for fact in gates.facts(call(halves), None) if fact.name == "sectors"]
+    assert [(fact.passed, fact.line) for fact in told] == [(False, 5), (False, 6)]
+    assert all("the pieces of a row are shorter than a sector" in fact.says for fact in told)
+
+
 def test_what_a_compiler_rejects_cuts_or_cannot_place_fails() -> None:
     fault = {"line": 9, "message": "M >= 16 is required"}
     for compiled, says in (
@@ -175,6 +184,14 @@ def test_a_predicted_time_fails_only_at_three_times_ours_or_the_slack_of_the_bar
     assert "time" in failing(call(copy()), 40.0)
     assert "time" not in failing(call(copy()), 40.0, slack=3.5)
     assert not any(fact.name == "time" for fact in gates.facts(call(copy()), None))
+
+
+def test_starting_programs_is_known_well_enough_to_be_held_against_the_bar_itself() -> None:
+    many = call(copy(programs=2**19, heaviest=2 * SIZE / 2**19))
+    assert {*many.limits()} == {"starts"}
+    assert "time" not in failing(many, many.us / 1.2, slack=1.21)
+    assert "starting them takes that long" in failing(many, many.us / 1.4, slack=1.21)["time"].says
+    assert "time" not in failing(many, many.us / 1.4), "of a bar whose room nobody measured"
 
 
 def test_an_sm_holds_as_many_programs_as_its_scarcest_resource_allows() -> None:
