@@ -31,7 +31,7 @@ def observed(world: World, limits: Bounds | None) -> Iterator[list[Launch]]:
     interpreter.
 
     Yields:
-        the launches, growing as they happen.
+        the launches, growing as they happen; those by which an autotuner tries its configs are none of them.
     """
     seen: list[Launch] = []
     launches = _interpreted(world, limits, seen) if limits else _compiled(world, seen)
@@ -51,7 +51,8 @@ def _interpreted(world: World, limits: Bounds, seen: list[Launch]) -> AbstractCo
         finally:
             grid = whereabouts.grid()
             handed = _memory(launch.kernel, launch.args, launch.options)
-            seen.append(Launch(launch.kernel.__name__, list(grid), handed))
+            if not world.tuning:
+                seen.append(Launch(launch.kernel.__name__, list(grid), handed))
             world.after_launch()
         recording = world.recording
 
@@ -97,7 +98,8 @@ def _compiled(world: World, seen: list[Launch]) -> AbstractContextManager[Any]:
                 built = stock(self, *args, grid=remember if callable(grid) else grid, warmup=warmup, **kwargs)
         finally:
             whole = [] if callable(resolved[0]) else list(resolved[0])
-            seen.append(Launch(self.__name__, whole, _memory(self.fn, args, kwargs)))
+            if not world.tuning:
+                seen.append(Launch(self.__name__, whole, _memory(self.fn, args, kwargs)))
             world.after_launch()
         world.note(partial(_again, stock, self, *args, grid=resolved[0], warmup=False, **kwargs))
         return built
