@@ -7,10 +7,11 @@ left in an `except`, a `.contiguous()` that copies before the kernel runs, an ou
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import or_
 
 import torch
 
-from grader.answers import Called, Failed, PlainOutput, TensorOutput
+from grader.answers import Called, Failed, TensorOutput
 from grader.judge.case.compare import Expected, Finding
 from grader.judge.case.oracle import Values, alike, expect, expect_gradients
 from grader.judge.case.trial import Trial
@@ -54,10 +55,11 @@ def _unfair(trial: Trial) -> tuple[str, str]:
     assert trial.answer is not None
     report = trial.answer.report
     assert not isinstance(report, Failed)
-    computed = _computed(trial, report.outputs)
+    computed = _computed(trial, report)
     if report.replaced:
         return imports.replaced(report.replaced[0])
     worked = [op for op in report.foreign if op not in trial.challenge.allow]
+    worked = [] if worked == ["clone"] and _known(trial, report) else worked
     if worked:
         return _by_torch(worked, report, trial.arguments + trial.upstream)
     if computed and not report.launches:
@@ -117,7 +119,7 @@ def _copied(worked: str, ops: str, given: Values) -> tuple[str, str]:
     return f"torch copied a tensor first ({ops}): {TWICE}. {cure}", f"the torch call behind {worked}"
 
 
-def _computed(trial: Trial, outputs: Sequence[TensorOutput | PlainOutput]) -> list[TensorOutput]:
+def _computed(trial: Trial, report: Called) -> list[TensorOutput]:
     """The tensors that only a kernel can have computed.
 
     Nothing to compute needs none, nor does what there is nothing to compute it from: where an input is empty,
@@ -125,12 +127,27 @@ def _computed(trial: Trial, outputs: Sequence[TensorOutput | PlainOutput]) -> li
     no step). A gradient that is one of those that came in may be just that.
     """
     empty = [value.numel() == 0 for value in trial.arguments if isinstance(value, torch.Tensor)]
-    if empty and all(empty):
+    if (empty and all(empty)) or _known(trial, report):
         return []
     handed_on = [isinstance(one, Expected) and one.handed_on for one in trial.expected]
     free = _independent(trial) if any(empty) else handed_on
-    pairs = zip(outputs, free, strict=False)
+    pairs = zip(report.outputs, free, strict=False)
     return [o for o, known in pairs if isinstance(o, TensorOutput) and 0 not in o.shape and not known]
+
+
+def _known(trial: Trial, report: Called) -> bool:
+    """Whether a call that launched nothing is right to: each result is the same whatever the inputs hold, as
+    where all is fill or all is dropped, or it is one of them, as where nothing is dropped.
+    """
+    given = [value for value in trial.arguments + trial.upstream if isinstance(value, torch.Tensor)]
+    # Integers are held against no others, so nothing is known of what they decide.
+    if report.launches or not all(value.is_floating_point() for value in given):
+        return False
+    one_of_them = [
+        isinstance(one, Expected) and any(alike(one.exact, value) for value in given)
+        for one in trial.expected
+    ]
+    return all(map(or_, _independent(trial), one_of_them))
 
 
 def _independent(trial: Trial) -> list[bool]:
