@@ -80,7 +80,7 @@ def _elsewhere(trial: Trial, source: str) -> str:
     return "loads it from the gap between the rows of an input" if gaps else ""
 
 
-def odd_input(trial: Trial, finding: Finding) -> Diagnosis | None:
+def odd_input(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """NaN where a number belongs, though an input holds NaN or Inf: where that counts, it must not."""
     given = [
         (name, value)
@@ -91,10 +91,15 @@ def odd_input(trial: Trial, finding: Finding) -> Diagnosis | None:
         return None
     name, value = given[0]
     what = "NaN" if bool(value.isnan().any()) else "Inf"
+    made, cure, look_at = f"0 · {what} is NaN", "not by a product", "the masks, and what is multiplied"
+    if what == "Inf" and called(evidence.source, EXPONENTIALS) and takes_maximum(evidence.source):
+        made = f"{made}; so is (-inf) - (-inf), where the maximum so far is of nothing but -inf"
+        cure = f"{cure}, and subtract a finite maximum"
+        look_at = "the masks, and what is multiplied and subtracted"
     return (
-        f"NaN comes out where a number is right: {name} holds {what} in places, and 0 · {what} is NaN. Leave "
-        "out what must not count by a mask or by tl.where, not by a product.",
-        "the masks, and what is multiplied",
+        f"NaN comes out where a number is right: {name} holds {what} in places, and {made}. Leave out what "
+        f"must not count by a mask or by tl.where, {cure}.",
+        look_at,
     )
 
 

@@ -71,7 +71,7 @@ def special(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
     if values == "negative" and exponential and reduces:
         return _sees_zero("log(0)" if math.isinf(got) else "0 / 0", evidence.source)
     if values == "normal" or finding.kind == "nan":
-        return odd_input(trial, finding) or _plain(trial, finding, evidence)
+        return odd_input(trial, finding, evidence) or _plain(trial, finding, evidence)
     return None
 
 
