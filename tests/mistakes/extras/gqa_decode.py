@@ -118,6 +118,18 @@ mistakes = [
         says="made from memory that nobody wrote",
     ),
     Mistake(
+        "one split, and its maximum begins at -inf",
+        swap={
+            START: 'm_i = tl.full((BLOCK_G,), -float("inf"), tl.float32)',
+            "n_splits = choose_splits(B * n_kv, S, BLOCK_N)": "n_splits = 1",
+            "tl.exp2(m_s - tl.max(m_s, axis=0))": (
+                'tl.where(m_s == -float("inf"), 0.0, tl.exp2(m_s - tl.max(m_s, axis=0)))'
+            ),
+        },
+        fails="correct",
+        says="so is (-inf) - (-inf)",
+    ),
+    Mistake(
         "an empty split has the maximum -inf",
         swap={START: 'm_i = tl.full((BLOCK_G,), -float("inf"), tl.float32)'},
         fails="correct",
