@@ -69,7 +69,7 @@ CASES = [
     Case(m=3, v=9001, values="normal", t_values="rising"),
     Case(m=9, v=781, values="negative"),
     Case(m=9, v=300, values="heavy"),
-    Case(m=9, v=300, values="large"),
+    Case(m=9, v=300, values="large", dtype=BRAIN),
     Case(m=9, v=300, values="large", t_values="normal", dtype=BRAIN),
     Case(m=9, v=300, values="normal", ruled="both", t_values="negative"),
     Case(m=9, v=300, values="negative", ruled="teacher"),
