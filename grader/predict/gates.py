@@ -116,19 +116,16 @@ def _matrix(call: Call) -> Iterator[Fact]:
 
 def _sectors(call: Call) -> Iterator[Fact]:
     total = sum(launch.moved for launch in call.launches)
-    sites = [site for launch in call.launches for site in launch.sites]
-    poor = sorted((site for site in sites if site.efficiency < SECTORS), key=_wasted, reverse=True)
-    if sum(map(_wasted, poor)) > WASTE * max(total, call.ideal):
-        worst = [site for site in poor if _wasted(site) > _wasted(poor[0]) / 2]
-        yield from (Fact("sectors", False, _wasteful(site), site.line) for site in worst)
-    elif total:
-        good = sum(site.useful for site in sites) / total
+    wasted = []
+    for launch in call.launches:
+        for site in launch.sites:
+            if site.efficiency < SECTORS and site.moved - site.useful > WASTE * max(total, call.ideal):
+                wasted.append((site.moved - site.useful, site))
+    if not wasted and total:
+        good = sum(site.useful for launch in call.launches for site in launch.sites) / total
         yield Fact("sectors", True, f"{min(good, 1):.0%} of the sectors' bytes are asked for.")
-
-
-def _wasted(site: Site) -> float:
-    """Bytes of its sectors that nobody asks for."""
-    return site.moved - site.useful
+    for _, site in sorted(wasted, key=lambda pair: -pair[0]):
+        yield Fact("sectors", False, _wasteful(site), site.line)
 
 
 def _wasteful(site: Site) -> str:

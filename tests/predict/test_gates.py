@@ -63,15 +63,6 @@ def test_a_strided_store_is_told_with_its_line_and_distance() -> None:
     assert fact.line == 6
 
 
-def test_lines_that_waste_a_little_each_waste_together() -> None:
-    halves = copy(
-        sites=[site("load", 5, "x", waste=2), site("store", 6, "y", waste=2), site("load", 4, "b", times=0.1)]
-    )
-    told = [fact for fact in gates.facts(call(halves), None) if fact.name == "sectors"]
-    assert [(fact.passed, fact.line) for fact in told] == [(False, 5), (False, 6)]
-    assert all("the pieces of a row are shorter than a sector" in fact.says for fact in told)
-
-
 def test_what_a_compiler_rejects_cuts_or_cannot_place_fails() -> None:
     fault = {"line": 9, "message": "M >= 16 is required"}
     for compiled, says in (
