@@ -30,6 +30,9 @@ CASES = [
     Case(m=257, k=50, n=40),
     Case(m=40, k=50, n=257),
     Case(m=131, k=97, n=193),
+    # Wider, and taller, than a program that takes several tiles in a row gets in one go.
+    Case(m=3, k=20, n=1500),
+    Case(m=1500, k=20, n=3),
     Case(m=128, k=128, n=128, dtype=HALF),
     Case(m=129, k=127, n=127, dtype=HALF),
     Case(m=200, k=64, n=300, dtype=HALF),

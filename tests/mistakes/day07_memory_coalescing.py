@@ -141,4 +141,10 @@ mistakes = [
         undone=("transpose_kernel",),
         so_far="launcher ✓ · not started: reads of x, stores of y, bounds, values",
     ),
+    Mistake(
+        "at most 1024 programs, and none takes a second tile",
+        swap={GRID: "(min(triton.cdiv(m, BLOCK_M) * triton.cdiv(n, BLOCK_N), 1024),)"},
+        fails="correct",
+        says="never written",
+    ),
 ]

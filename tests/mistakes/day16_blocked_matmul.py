@@ -166,4 +166,12 @@ mistakes = [
         fails="compiles",
         says="shared memory",
     ),
+    Mistake(
+        "a grid for 512 columns at the most",
+        swap={
+            "tiles_m * triton.cdiv(n, steps * BLOCK_N)": "tiles_m * triton.cdiv(min(n, 512), steps * BLOCK_N)"
+        },
+        fails="correct",
+        says="never written",
+    ),
 ]
