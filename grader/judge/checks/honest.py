@@ -16,6 +16,7 @@ from grader.judge.case.compare import Expected, Finding
 from grader.judge.case.oracle import Values, alike, expect, expect_gradients
 from grader.judge.case.trial import Trial
 from grader.judge.checks import imports
+from grader.judge.diagnosis.eager import converts
 from grader.judge.failures import CheckFailed
 from grader.judge.session import Session
 
@@ -29,6 +30,11 @@ DRAWN = (
     "A kernel was handed memory that is neither an input nor from torch.empty: what is drawn at random is "
     "for the kernel to draw, from the seed and the element's number.",
     "what the launcher hands to kernels",
+)
+OF_AUTOGRAD = (
+    "backward() returns a gradient in another dtype than its input has, and autograd converts it (_to_copy): "
+    "that reads and writes every element of it once more. Let the kernel store it in its input's dtype.",
+    "the allocation of the gradients, and what backward() returns",
 )
 COPIES = (
     "clone", "copy_", "_to_copy", "cat", "stack", "constant_pad_nd", "repeat", "repeat_interleave", "flip",
@@ -46,12 +52,12 @@ def check(session: Session) -> None:
     for trial in session.evidence.trials:
         if trial.challenge.judges:
             continue
-        sentence, look_at = _unfair(trial)
+        sentence, look_at = _unfair(trial, session.evidence.source)
         if sentence:
             raise CheckFailed("failed", {"reason": sentence, "case": trial.case.id}, (sentence, look_at))
 
 
-def _unfair(trial: Trial) -> tuple[str, str]:
+def _unfair(trial: Trial, source: str) -> tuple[str, str]:
     assert trial.answer is not None
     report = trial.answer.report
     assert not isinstance(report, Failed)
@@ -61,6 +67,8 @@ def _unfair(trial: Trial) -> tuple[str, str]:
     worked = [op for op in report.foreign if op not in trial.challenge.allow]
     worked = [] if worked == ["clone"] and _known(trial, report) else worked
     if worked:
+        if worked == ["_to_copy"] and "_to_copy" in report.late and trial.upstream and not converts(source):
+            return OF_AUTOGRAD
         return _by_torch(worked, report, trial.arguments + trial.upstream)
     if computed and not report.launches:
         return "No kernel was launched: the result was computed by something else.", "the launch"

@@ -24,6 +24,7 @@ SIGNS: dict[str, type[ast.operator] | type[ast.unaryop]] = {
 FACTS = {"shape", "size", "stride", "numel", "dim", "ndim", "nbytes", "itemsize", "element_size", "item"}
 FACTS |= {"dtype", "device", "tolist", "is_contiguous", "data_ptr"}
 LIBRARIES = ("torch", "F")
+CONVERSIONS = {"to", "type", "type_as", "half", "bfloat16", "float", "double", "copy_"}
 ALLOCATES = {"empty", "empty_like", "zeros", "zeros_like", "full", "full_like", "apply", "device", "finfo"}
 
 
@@ -31,6 +32,12 @@ def signs(tree: ast.Module, name: str) -> set[int]:
     """The lines of the operator on tensors that torch calls `name`; `add` for +."""
     kind = SIGNS.get(name.rstrip("_"))
     return {node.lineno for node in _on_tensors(tree) if kind and isinstance(node.op, kind)}
+
+
+def converts(source: str) -> bool:
+    """Whether a launcher may convert a tensor itself, by a method or a function of torch's."""
+    calls = (n for f in _launchers(ast.parse(source)) for n in ast.walk(f) if isinstance(n, ast.Call))
+    return any(last(call.func) in CONVERSIONS for call in calls)
 
 
 def computes(tree: ast.Module, _: Iterable[ast.AST] = ()) -> set[int]:

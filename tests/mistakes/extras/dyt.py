@@ -180,4 +180,11 @@ mistakes = [
         fails="edges",
         says="2³¹",
     ),
+    Mistake(
+        "gradients in fp32, which autograd converts",
+        swap={"column_sum(part, x.dtype)": "column_sum(part, torch.float32)"},
+        fails="honest",
+        says="backward() returns a gradient in another dtype than its input has",
+        at="return dx",
+    ),
 ]
