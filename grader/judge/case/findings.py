@@ -22,6 +22,8 @@ from grader.judge.case.packing import storage_bytes
 from grader.judge.case.trial import Trial
 from grader.judge.case.values import value_findings
 
+DOES = {"load": "loads", "store": "stores", "atomic": "updates"}
+
 
 def find(trial: Trial) -> list[Finding]:
     """What is wrong with a trial's answer, the most telling first; nothing when it passes."""
@@ -149,7 +151,7 @@ def _contiguous(shape: list[int], stride: list[int]) -> bool:
 
 
 def _bounds_findings(overruns: Sequence[Overrun], guards: Sequence[Guard]) -> list[Finding]:
-    found = [Finding("overrun", f"line {o.line} {o.kind}s {o.where}", asdict(o)) for o in overruns]
+    found = [Finding("overrun", f"line {o.line} {DOES[o.kind]} {o.where}", asdict(o)) for o in overruns]
     if not found:
         for guard in guards:
             side = "past the end" if guard.side == "after" else "before the start"
