@@ -88,6 +88,17 @@ def turned_over(s: torch.Tensor, block: int) -> torch.Tensor:
     return top + torch.log(total)
 
 
+def all_shrunk(s: torch.Tensor, block: int) -> torch.Tensor:
+    """A tile's own terms are rescaled, too; those of the first tile by exp(-inf)."""
+    top, total = largest(s[..., :0]), s[..., :0].sum(dim=-1)
+    for tile in s.split(block, dim=-1):
+        new = torch.maximum(top, largest(tile))
+        shift = new.nan_to_num(neginf=0.0)
+        total = (total + torch.exp(tile - shift[..., None]).sum(dim=-1)) * torch.exp(top - shift)
+        top = new
+    return top + torch.log(total)
+
+
 def forgetful(s: torch.Tensor, block: int) -> torch.Tensor:
     """Maximum and sum start anew with each tile."""
     return lse(s.split(block, dim=-1)[-1])
@@ -163,6 +174,9 @@ def of_tiles(block: int) -> dict[str, Wrong]:
         f"Only the first {block} keys count: the others need more turns of the loop.": of_scores(
             lambda s: lse(s[..., :block])
         ),
+        f"A tile's own terms are rescaled, too, in tiles of {block} keys: they belong to the new maximum "
+        "already, and only the sum so far must shrink.": of_scores(lambda s: all_shrunk(s, block)),
+        f"The first tile of {block} keys is left out.": of_scores(lambda s: lse(s[..., block:])),
         f"The last, partial tile of keys is left out: only whole tiles of {block} count.": of_scores(
             lambda s: lse(s[..., : whole_blocks(s.shape[-1], block)])
         ),

@@ -292,4 +292,16 @@ mistakes = [
         fails="correct or edges",
         says="underflow to log(0)",
     ),
+    Mistake(
+        "the tile's own terms are rescaled, too",
+        swap={UPDATE: "l_i = (l_i + tl.sum(tl.exp(s - shift[:, None]), axis=1)) * alpha"},
+        fails="correct",
+        says="own terms are rescaled, too, in tiles of 32",
+    ),
+    Mistake(
+        "the maximum is not kept, and every lse is -inf",
+        swap={"        m_i = m_new\n": ""},
+        fails="correct",
+        says="-inf comes out of finite numbers",
+    ),
 ]

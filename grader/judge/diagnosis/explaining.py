@@ -27,11 +27,13 @@ class Explained:
     Attributes:
         given: numbers of the outputs that the suspect gives; of the wrong ones alone, if some are `right`.
         right: of those that are right, where the suspect is wrong.
+        number: not all that the suspect gives is -inf, as it is where anything leaves out all there is.
     """
 
     trial: Trial
     given: tuple[int, ...]
     right: tuple[int, ...]
+    number: bool = True
 
 
 def explained(
@@ -49,7 +51,7 @@ def explained(
     if len(guesses) != len(outputs) or any(g.shape != o.shape for g, o in zip(guesses, outputs, strict=True)):
         return None
     wrong = {found.facts.get("result") for found in trial.findings}
-    told_apart, right, other = False, [], set()
+    told_apart, right, other, number_given = False, [], set(), False
     for number, (out, guess, want) in enumerate(zip(outputs, guesses, wanted_of(trial), strict=False)):
         off = _distance(out, guess)
         if off > _allowed(guess, want.dtype):
@@ -59,11 +61,12 @@ def explained(
             other |= {number} & wrong
             continue
         distance = _distance(out, want.exact)
+        number_given |= not bool(guess.isneginf().all()) if guess.is_floating_point() else True
         told_apart |= off <= CLEARER * distance and distance > 0
     given = [
         number for number in range(len(outputs)) if number not in other and (number in wrong or not right)
     ]
-    return Explained(trial, tuple(given), tuple(right)) if told_apart else None
+    return Explained(trial, tuple(given), tuple(right), number_given) if told_apart else None
 
 
 def _returned(trial: Trial) -> int | float | bool | None:

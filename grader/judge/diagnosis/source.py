@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from grader.judge.diagnosis.site import spelled
+from grader.judge.diagnosis.site import last, spelled
 
 EXPONENTIALS = {"exp", "exp2", "sigmoid", "softmax", "sinh", "cosh", "expm1", "exp10"}
 
@@ -75,6 +75,12 @@ def masked_lanes_hold_positive_infinity(source: str) -> bool:
     return any("-" not in text and "neg" not in text for text in _infinities(source))
 
 
+def loads_hold_infinity(source: str) -> bool:
+    """Whether a load gives it to its masked lanes; else they are given it later."""
+    others = [keyword(call, "other") for name, call in calls(source) if name == "load"]
+    return any(other is not None and "inf" in ast.unparse(other).lower() for other in others)
+
+
 def _infinities(source: str) -> list[str]:
     """What such lanes are given; it may have a name: NEG_INF."""
     others = [keyword(call, "other") for name, call in calls(source) if name == "load"]
@@ -103,7 +109,27 @@ def has_subject(sentence: str, source: str) -> bool:
     """Whether what a sentence blames can be in this source: a maximum only where one is taken."""
     if "running maximum" in sentence.lower() and not takes_maximum(source):
         return False
+    if "own terms are rescaled" in sentence and not _multiplies_sums(source):
+        return False
     return "backward()" not in sentence or "backward" in source
+
+
+def _multiplies_sums(source: str) -> bool:
+    """Whether something is multiplied to which a reduction was just added: (l + tl.sum(p)) * alpha."""
+    products = (n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.BinOp | ast.AugAssign))
+    sides = [
+        side
+        for n in products
+        if isinstance(n.op, ast.Mult)
+        for side in ((n.left, n.right) if isinstance(n, ast.BinOp) else (n.target, n.value))
+    ]
+    added = {"sum", "dot", "reduce"}
+    return any(
+        isinstance(m, ast.Call) and last(m.func) in added
+        for side in sides
+        if isinstance(side, ast.BinOp) and isinstance(side.op, ast.Add)
+        for m in ast.walk(side)
+    ) or any(isinstance(n, ast.AugAssign) and isinstance(n.op, ast.Mult) for n in ast.walk(ast.parse(source)))
 
 
 def dots_in_tf32(source: str) -> list[int]:

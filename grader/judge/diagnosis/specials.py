@@ -26,6 +26,7 @@ from grader.judge.diagnosis.source import (
     adds_to_garbage,
     called,
     divides,
+    loads_hold_infinity,
     masked_lanes_hold_infinity,
     masked_lanes_hold_positive_infinity,
     takes_maximum,
@@ -210,11 +211,12 @@ def _plain(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
     ways = ["the logarithm of 0"] if got < 0 and called(evidence.source, LOGARITHMS) else []
     ways += ["a division by 0"] if divides(evidence.source) else []
     also = f", or it is {' or '.join(ways)}" if ways else ""
+    of_load = "other= of the masked load, and " * loads_hold_infinity(evidence.source)
     return (
         f"{got} comes out of finite numbers: a masked lane holds it, and the reduction counts it{also}. "
         f"{'What a masked lane' if also else 'What it'} holds must be neutral: by `other=`, or by tl.where "
         "before a reduction that needs another number than `other=`.",
-        f"other= of the masked load, and what the reduction{' or log' * ('the l' in also)} is given",
+        f"{of_load}what the reduction{' or log' * ('the l' in also)} is given",
     )
 
 

@@ -12,7 +12,7 @@ import torch
 from grader.judge.case.compare import Finding
 from grader.judge.case.naming import called
 from grader.judge.case.trial import Trial
-from grader.judge.diagnosis.behind import behind
+from grader.judge.diagnosis.behind import behind, reached
 from grader.judge.diagnosis.evidence import Evidence, Speech
 from grader.judge.diagnosis.explaining import Explained, differs, explained, wanted_of
 from grader.judge.diagnosis.launched import launches
@@ -43,6 +43,7 @@ def suspected(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | No
         for sentence, function in trial.challenge.suspects.items()
         if has_subject(sentence, evidence.source)
     }
+    found = {sentence: ones for sentence, ones in found.items() if any(one.number for one in ones)}
     whole = {sentence: [one for one in ones if not one.right] for sentence, ones in found.items()}
     parts = {
         sentence: [one for one in ones if one.right]
@@ -73,7 +74,7 @@ def in_part(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None
             if first in one.given and not _refuted(function, [one], evidence):
                 *others, last_one = _names(trial, (first, *wrong))
                 names = f"{', '.join(others)} and {last_one}" if others else last_one
-                return f"In {names}: {sentence}", _formula(sentence, trial, evidence.source), trial
+                return f"In {names}: {sentence}", _formula(sentence, trial, evidence), trial
     return None
 
 
@@ -99,15 +100,15 @@ def _best(
         if not _refuted(ones[0].trial.challenge.suspects[sentence], ones, evidence):
             owner = ones[0].trial
             said = placed(_of_blocks(sentence, evidence.source), ones[0])
-            return said, _formula(sentence, owner, evidence.source), owner
+            return said, _formula(sentence, owner, evidence), owner
     return None
 
 
-def _formula(sentence: str, trial: Trial, source: str) -> str:
-    """The loop where the sentence is about one; else the formula, and where it stands: in the one kernel
-    behind it, its launches, or the function.
+def _formula(sentence: str, trial: Trial, evidence: Evidence) -> str:
+    """The loop where the sentence is about one; else the formula, and where it stands: in the functions that
+    are known to be wrong, in the one kernel behind it, its launches, or the function.
     """
-    tree = ast.parse(source)
+    tree = ast.parse(evidence.source)
     if re.search(OF_LOOPS, sentence) and any(isinstance(n, ast.For | ast.While) for n in in_kernels(tree)):
         return "the loop, where it starts and ends"
     known = behind(trial, tree)
@@ -117,7 +118,7 @@ def _formula(sentence: str, trial: Trial, source: str) -> str:
         )
     sure = known if known and known.whole else None
     launched = {*(sure.stores if sure else (launch.kernel for launch in launches(trial)))}
-    launched = launched or {trial.challenge.entry}
+    launched = {name.rpartition(".")[2] for name in evidence.wrong} or launched or {trial.challenge.entry}
     found = sorted(filter(None, (function_of(tree, name) for name in launched)), key=lambda one: one.lineno)
     if not 1 <= len(found) <= FEW or len(found) < len(launched):
         return "the formula"
@@ -125,11 +126,12 @@ def _formula(sentence: str, trial: Trial, source: str) -> str:
         names, starts = " and ".join(f.name for f in found), " and ".join(str(f.lineno) for f in found)
         return f"the formula in {names}, from lines {starts} on"
     (one,) = found
-    called = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
-    at = {f.lineno for f in called if isinstance(f, ast.Subscript) and last(f.value) in launched}
+    calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    at = {f.lineno for f in calls if isinstance(f, ast.Subscript) and last(f.value) in launched}
     several = "launch on line" if len(at) == 1 else "launches on lines"
     launch = f", and its {several} {' and '.join(map(str, sorted(at)))}" if at else ""
-    return f"the formula in {one.name}, from line {one.lineno} on{launch}"
+    helped = " and what it calls" * (len(reached({one.name}, tree)) > 1)
+    return f"the formula in {one.name}{helped}, from line {one.lineno} on{launch}"
 
 
 def _of_blocks(sentence: str, source: str) -> str:
