@@ -252,4 +252,22 @@ mistakes = [
         undone=("softmax_kernel",),
         so_far="scores ✗ · weighted sum ✓ · launcher ✓ · not started: softmax",
     ),
+    Mistake(
+        "the numbers of a tile's row and column have changed places",
+        swap={"pid_m, pid_n = tl.program_id(0)": "pid_n, pid_m = tl.program_id(0)"},
+        fails="correct",
+        says="softmax_kernel reads it from s_ptr, where no kernel wrote: scores_kernel leaves a part",
+        at="offs_m = pid_m",
+    ),
+    Mistake(
+        "batch and head have changed places where scores are made",
+        swap={
+            "pid_b, pid_h = pid_bh // H, pid_bh % H\n    pid_m": (
+                "pid_h, pid_b = pid_bh // H, pid_bh % H\n    pid_m"
+            )
+        },
+        fails="correct",
+        says="the block starts beyond it",
+        at="pid_h, pid_b =",
+    ),
 ]

@@ -338,4 +338,10 @@ mistakes = [
         so_far="key head ✓ · dv ✓ · dk ✗ · flash_backward ✓ · flash_attention ✓ · "
         "not started: launch, forward, backward",
     ),
+    Mistake(
+        "dk is brought to base e though it is in none",
+        swap={DK_OUT: DK_OUT.replace("scale", "scale * 0.6931471805599453")},
+        fails="correct",
+        says="In the gradient of k: Every element is ln(2) times what it should be",
+    ),
 ]

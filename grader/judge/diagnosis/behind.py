@@ -124,6 +124,20 @@ def garbage(trial: Trial, source: str) -> Diagnosis | None:
     )
 
 
+def writers(trial: Trial, reader: str, name: str, tree: ast.Module) -> set[tuple[str, int]]:
+    """The other kernels that store to the memory which a kernel is handed as `name`, and on which lines."""
+    report = trial.answer.report if trial.answer else None
+    launches = report.launches if isinstance(report, Called) else []
+    memory = {launch.handed[name] for launch in launches if launch.kernel == reader and name in launch.handed}
+    return {
+        (launch.kernel, s.line)
+        for launch in launches
+        if launch.kernel != reader
+        for s in stores(function(tree, launch.kernel), tree)
+        if any(launch.handed.get(into) in memory for into in s.into)
+    }
+
+
 def of_holes(trial: Trial, finding: Finding, source: str) -> Diagnosis | None:
     """What is said of a result that kernels stored everywhere, though it holds what torch.empty left: they
     read that elsewhere. None where a part of the result was not stored, or that is not known.

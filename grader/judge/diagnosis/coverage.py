@@ -13,6 +13,7 @@ from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.judge.diagnosis.launched import grids, programs
 from grader.judge.diagnosis.led import misled
 from grader.judge.diagnosis.numbering import misnumbered
+from grader.judge.diagnosis.source import adds_to_garbage
 from grader.judge.diagnosis.suspects import suspected
 from grader.judge.diagnosis.tiles import tiles
 
@@ -83,7 +84,7 @@ def _nothing(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis:
             f"{trial.results[finding.facts['result']]} is after the call what it was before.",
             "tl.store and its pointer",
         )
-    if "tl.atomic_" in evidence.source:
+    if "tl.atomic_" in evidence.source and adds_to_garbage(evidence.source):
         return (
             "The result is made from memory that nobody wrote: an atomic adds to what is there already, and "
             "torch.empty leaves anything there. Begin with torch.zeros.",

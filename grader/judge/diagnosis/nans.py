@@ -9,10 +9,11 @@ import torch
 
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
-from grader.judge.diagnosis.behind import behind, garbage
+from grader.judge.diagnosis.behind import behind, garbage, writers
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.reductions import infinite_factor
 from grader.judge.diagnosis.running import runs_along
+from grader.judge.diagnosis.site import spelled
 from grader.judge.diagnosis.source import (
     EXPONENTIALS,
     called,
@@ -20,6 +21,7 @@ from grader.judge.diagnosis.source import (
     divides,
     takes_maximum,
 )
+from grader.judge.diagnosis.starts import starts
 
 UNWRITTEN = ", where no kernel wrote"
 EMPTY = {"empty", "empty_like", "new_empty"}
@@ -44,6 +46,8 @@ def _made(trial: Trial, evidence: Evidence) -> Diagnosis:
     how = "Inf - Inf, Inf / Inf, 0 / 0 or 0 · Inf"
     if called(evidence.source, OF_NEGATIVES):
         how = f"{how}, or a logarithm or a root of a number below 0"
+    if told := _left(trial, evidence):
+        return f"NaN comes out of numbers: {told[0]}", told[1]
     if there:
         return (
             f"NaN comes out of numbers: the kernel makes it, by {how}, or {there}.",
@@ -67,6 +71,24 @@ def _made(trial: Trial, evidence: Evidence) -> Diagnosis:
     )
 
 
+def _left(trial: Trial, evidence: Evidence) -> Diagnosis | None:
+    """Where the kernel that reads a NaN is right: who left a part of that memory as torch.empty had it."""
+    tree = ast.parse(evidence.source)
+    known = behind(trial, tree)
+    if not known or not known.scratch or known.scratch[0][0] not in evidence.right:
+        return None
+    kernel, name = known.scratch[0]
+    stored = writers(trial, kernel, name, tree)
+    if len(stored) != 1:
+        return None
+    ((writer, line),) = stored
+    lines = sorted({line, *starts(evidence.source, line, evidence.given)})
+    return (
+        f"{kernel} reads it from {name}{UNWRITTEN}: {writer} leaves a part of that as torch.empty had it.",
+        f"which elements {writer} stores: {spelled(lines)}",
+    )
+
+
 def _elsewhere(trial: Trial, source: str) -> str:
     """Where a kernel may have read a NaN: in words; empty where there is no such place."""
     known = behind(trial, ast.parse(source))
@@ -81,13 +103,13 @@ def _elsewhere(trial: Trial, source: str) -> str:
 
 
 def odd_input(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
-    """NaN where a number belongs, though an input holds NaN or Inf: where that counts, it must not."""
-    given = [
-        (name, value)
-        for name, value in zip(trial.names, trial.arguments, strict=True)
-        if isinstance(value, torch.Tensor) and value.is_floating_point() and not bool(value.isfinite().all())
-    ]
+    """NaN where a number belongs, though an input holds NaN or Inf: where that counts, it must not. Where
+    NaN comes out of finite inputs, too, it is made of something else.
+    """
+    given = _odd(trial)
     if finding.kind != "nan" or not given or not math.isfinite(finding.facts["expected"]):
+        return None
+    if any(t.findings[0].kind == "nan" and not _odd(t) for t in evidence.failed):
         return None
     name, value = given[0]
     what = "NaN" if bool(value.isnan().any()) else "Inf"
@@ -101,6 +123,13 @@ def odd_input(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
         f"must not count by a mask or by tl.where, {cure}.",
         look_at,
     )
+
+
+def _odd(trial: Trial) -> list[tuple[str, torch.Tensor]]:
+    """The inputs that hold NaN or Inf."""
+    named = zip(trial.names, trial.arguments, strict=True)
+    tensors = [(name, value) for name, value in named if isinstance(value, torch.Tensor)]
+    return [(n, t) for n, t in tensors if t.is_floating_point() and not bool(t.isfinite().all())]
 
 
 def nothing_seen(source: str) -> Diagnosis | None:

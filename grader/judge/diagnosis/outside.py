@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from grader.judge.diagnosis.site import assigned, in_kernels, last
+from grader.judge.diagnosis.site import assigned, functions, in_kernels, last
 
 Where = Callable[[ast.Module, list[ast.AST]], set[int]]  # of a file, or of all that stands in a part of it
 
@@ -38,7 +38,10 @@ def grids(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
 def grid(launch: ast.Call, tree: ast.Module) -> set[int]:
     place = launch.func.slice if isinstance(launch.func, ast.Subscript) else launch
     names = {n.id for n in ast.walk(place) if isinstance(n, ast.Name)}
-    made = {n.lineno for n in ast.walk(tree) if isinstance(n, ast.Assign) and names & assigned(n)}
+    own = (f for f in functions(tree) if any(n is launch for n in ast.walk(f)))
+    known = [*tree.body, *(n for f in own for n in ast.walk(f))]  # not what another function calls so
+    assignments = (n for n in known if isinstance(n, ast.Assign) and names & assigned(n))
+    made = {n.lineno for n in assignments if not ast.unparse(n.value).endswith(".shape")}
     return {launch.lineno, place.lineno} | made
 
 

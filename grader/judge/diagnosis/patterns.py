@@ -47,7 +47,7 @@ def is_transposed(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> tuple[
 
 
 def is_scaled(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> tuple[str, str] | None:
-    if want.numel() < 2 or (want.dim() > 1 and want.shape[0] < 2):
+    if want.numel() < 2 or _rows(want) == 1:
         return None  # one row alone cannot tell a constant factor from one of its own
     if not bool(got.isfinite().all() and want.isfinite().all()) or int((want != 0).sum()) < 2:
         return None  # zeros have any factor
@@ -56,6 +56,8 @@ def is_scaled(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> tuple[str,
         return None  # so close to 1 it is rounding, not a factor
     if not close(got, factor * want, out_dtype(trial)):
         return None
+    if close(got, want + (got - want).mean(), out_dtype(trial)) and not _alike(want):
+        return None  # nearly equal numbers may as well be off by a constant
     known = spell_factor(factor, trial.case.sizes)
     return (
         f"Every element is {known} times what it should be: a factor is missing or applied twice.",
@@ -63,8 +65,18 @@ def is_scaled(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> tuple[str,
     )
 
 
+def _alike(want: torch.Tensor) -> bool:
+    """Whether all of it is one number."""
+    return bool((want == want.reshape(-1)[0]).all())
+
+
+def _rows(want: torch.Tensor) -> int:
+    """How many there are, of all matrices; 0 of a vector."""
+    return want[..., 0].numel() if want.dim() > 1 and want.numel() else 0
+
+
 def is_shifted(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> tuple[str, str] | None:
-    if want.numel() < 2 or (want.dim() > 1 and want.shape[0] < 2):
+    if want.numel() < 2 or _rows(want) == 1:
         return None  # one row alone may be off by a number of its own
     if not bool(got.isfinite().all() and want.isfinite().all()):
         return None
@@ -73,6 +85,9 @@ def is_shifted(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> tuple[str
     offset = float((got - want).mean())
     spread = float((got - want - offset).norm()) / max(float(want.norm()), 1e-30)
     rounding = FIT * gate(out_dtype(trial))
+    factor = float((got * want).sum() / (want * want).sum())
+    if close(got, factor * want, out_dtype(trial)):
+        return None  # nearly equal numbers may as well have a wrong factor
     if abs(offset) < max(1e-3, rounding) * float(want.abs().mean()) or spread > rounding:
         return None
     return (
@@ -112,15 +127,17 @@ def is_rotated(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> tuple[str
 
 
 def is_right_up_to(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> tuple[str, str] | None:
-    """The first block of columns is right and those after it are not."""
-    if got.dim() != 2:
+    """The first block of columns, or of elements, is right and those after it are not."""
+    if got.dim() not in (1, 2):
         return None
-    wrong = ~torch.isclose(got, want, rtol=1e-2, atol=1e-6, equal_nan=True).all(dim=0)
+    wrong = ~torch.isclose(got, want, rtol=1e-2, atol=1e-6, equal_nan=True)
+    wrong = wrong.all(dim=0) if got.dim() == 2 else wrong
     first = int(wrong.nonzero()[0]) if bool(wrong.any()) else 0
     if first < 16 or first & (first - 1) or float(wrong[first:].double().mean()) < 0.9:
         return None
+    which = "Columns" if got.dim() == 2 else "Elements"
     return (
-        f"Columns from {first} on come out wrong: what differs between the first block and the next?",
+        f"{which} from {first} on come out wrong: what differs between the first block and the next?",
         "offsets that need the block's own columns",
     )
 
@@ -139,6 +156,11 @@ PATTERNS: tuple[Pattern, ...] = (
     is_rotated,
     is_right_up_to,
 )
+WRONG_TERMS = (
+    " Rows that fill a block fail, too, so no lane without an element is to blame: other terms are added up "
+    "than should be, or some of them twice.",
+    "what the sums are made of",
+)
 # Indices are counted, not computed: no factor and no sum tells anything of them.
 OF_VALUES = (is_combination, is_scaled, is_shifted, is_rowwise_scaled)
 
@@ -149,12 +171,19 @@ def spell_factor(factor: float, sizes: dict[str, Any]) -> str:
     for label, value in sizes.items():
         if isinstance(value, int) and value > 1:
             names |= {float(value): label, math.sqrt(value): f"√{label}"}
-    names |= {2.0: "2", math.log2(math.e): "log2(e)", math.sqrt(2): "√2", math.pi: "π", math.e: "e", 4.0: "4"}
-    for value, label in names.items():
+    names |= {
+        2.0: "2",
+        math.log2(math.e): "log2(e)",
+        math.log(2): "ln(2)",
+        math.sqrt(2): "√2",
+        math.pi: "π",
+        math.e: "e",
+        4.0: "4",
+    }
+    known = {**names, **{1 / value: f"1/{label}" for value, label in names.items() if 1 / value not in names}}
+    for value, label in known.items():
         if math.isclose(factor, value, rel_tol=2e-3):
             return label
-        if math.isclose(factor, 1 / value, rel_tol=2e-3):
-            return f"1/{label}"
     return f"{factor:.4g}"
 
 
@@ -176,9 +205,19 @@ def values(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None:
         (other, *told) for (other, _), row in zip(pairs, fits, strict=True) if (told := row[best])
     )
     if sentence.endswith("the sum over the row is too large."):
-        why, look_at = too_large_a_sum(evidence.source)
+        full = "next_power_of_2" in evidence.source and any(_fills_a_block(t, want) for t, (_, want) in pairs)
+        why, look_at = WRONG_TERMS if full else too_large_a_sum(evidence.source)
         sentence += why
     return sentence, look_at, owner
+
+
+def _fills_a_block(trial: Trial, want: torch.Tensor) -> bool:
+    """Whether the rows are those of the first input, and as many elements as the smallest block that
+    holds them has: no lane is without one.
+    """
+    first, n = trial.arguments[0], want.shape[-1] if want.dim() == 2 else 0
+    of_input = isinstance(first, torch.Tensor) and first.shape == want.shape
+    return of_input and n > 1 and n & (n - 1) == 0
 
 
 def _fit(pattern: Pattern, trial: Trial, got: torch.Tensor, want: torch.Tensor) -> tuple[str, str] | None:

@@ -41,6 +41,13 @@ def _operator(*kinds: type[ast.operator]) -> Where:
     return each(lambda node: isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, kinds))
 
 
+def _constant(node: ast.AST) -> bool:
+    """A product or a sum with a float that is written out, other than 0 and 1."""
+    sides = (node.left, node.right) if isinstance(node, ast.BinOp) else ()
+    numbers = (side.value for side in sides if isinstance(side, ast.Constant))
+    return any(isinstance(number, float) and number not in (0.0, 1.0) for number in numbers)
+
+
 def _named_mask(node: ast.AST) -> bool:
     """A mask where it is made under a name that says so."""
     return isinstance(node, ast.Assign) and any("mask" in ast.unparse(target) for target in node.targets)
@@ -79,11 +86,12 @@ def _moved(name: str, tree: ast.Module, given: frozenset[int]) -> set[int]:
     loads = [one for one in addresses(tree) if one.kind == "load"]
     others = {f"{other}_ptr" for other in _beside(name, tree)}
     its = _pointers(name, tree)
-    mine = [one for one in loads if its & one.pointers and one.line not in given]
+    mine = [one for one in loads if its & one.names and one.line not in given]
     if not mine and (passed := set().union(*(passed_on(pointer, tree) for pointer in its)) - given):
         return passed
     loads = mine or [one for one in loads if not one.pointers & others]
-    pairs = (pair for one in loads for pair in (*one.far.items(), *one.near.items()))
+    pairs = [pair for one in loads for pair in (*one.far.items(), *one.near.items())]
+    pairs += [(one.line, one.names) for one in mine if not one.pointers]  # no name tells what is a pointer
     moved = [pair for pair in pairs if pair[0] not in given]
     every = {line: names for line, names in moved if len(names) > 2} or dict(moved)
     bare = {line for line, names in every.items() if not any("stride" in name for name in names)}
@@ -182,6 +190,7 @@ IN_KERNELS: tuple[tuple[str, Where], ...] = (
     ("NaN", _data_meets("max", "min", "maximum", "minimum", "where")),
     (r"\bsums?\b|reduction|accumulator", call("sum", "dot", "reduce")),
     ("divi", _operator(ast.Div)),
+    (r"\bconstants\b", each(_constant)),
     (r"\bscale\b", _named("scale")),
     (r"cast|\.to\(|dtype", _conversions),
     ("stride", _strides),
@@ -190,7 +199,7 @@ IN_KERNELS: tuple[tuple[str, Where], ...] = (
     ("starts and ends", _limits),
     ("loads?|read before", call("load")),
 )
-OF_STORES = r"stored?\b|element|formula|factor|constant|result"
+OF_STORES = r"stored?\b|element|formula|factor|constant\b|result"
 # And what of the rest of the file.
 OUTSIDE: tuple[tuple[str, Where], ...] = (
     (r"\bgrid\b", grids),

@@ -244,4 +244,11 @@ mistakes = [
         fails="honest",
         says="torch",
     ),
+    Mistake(
+        "lanes of k that hold no element hold Inf",
+        swap={KEYS: KEYS.replace("0.0", 'float("inf")')},
+        fails="correct",
+        says="hold Inf, by `other=`",
+        at="k = tl.load",
+    ),
 ]
