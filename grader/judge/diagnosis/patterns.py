@@ -212,8 +212,8 @@ def values(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None:
 
 
 def _fills_a_block(trial: Trial, want: torch.Tensor) -> bool:
-    """Whether the rows are those of the first input, and as many elements as the smallest block that
-    holds them has: no lane is without one.
+    """Whether rows are those of the first input, and have as many elements as the smallest block that
+    holds them: no lane is without one.
     """
     first, n = trial.arguments[0], want.shape[-1] if want.dim() == 2 else 0
     of_input = isinstance(first, torch.Tensor) and first.shape == want.shape
