@@ -225,9 +225,8 @@ class Called:
 
 @dataclass(frozen=True)
 class Repeated:
-    """To `repeat`: whether it was possible, and what else worked while the kernels ran, in words. The bytes
-    follow of what then stood where the outputs lay.
+    """To `repeat`: what else worked while the kernels ran, in words. The bytes follow of what stood where the
+    outputs lay then.
     """
 
-    possible: bool
     beside: list[str] = field(default_factory=list)

@@ -34,49 +34,54 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return False
 
 
-EMPTY = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"}
-FILLED = {
-    "zeros",
-    "zeros_like",
-    "new_zeros",
-    "ones",
-    "ones_like",
-    "new_ones",
-    "full",
-    "full_like",
-    "new_full",
-}
-VIEWS = {
-    "view",
-    "_unsafe_view",
-    "reshape",
-    "_reshape_alias",
-    "as_strided",
-    "slice",
-    "select",
-    "t",
-    "transpose",
-    "permute",
-    "expand",
-    "unsqueeze",
-    "squeeze",
-    "alias",
-    "detach",
-    "unbind",
-    "split",
-    "split_with_sizes",
-    "chunk",
-    "narrow",
-    "unflatten",
-    "movedim",
-    "swapaxes",
-    "view_as",
-    "expand_as",
-    "lift_fresh",
-    "broadcast_tensors",
-}
+# None that can be added to.
+EMPTY = frozenset({"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"})
+FILLED = frozenset(
+    {
+        "zeros",
+        "zeros_like",
+        "new_zeros",
+        "ones",
+        "ones_like",
+        "new_ones",
+        "full",
+        "full_like",
+        "new_full",
+    }
+)
+VIEWS = frozenset(
+    {
+        "view",
+        "_unsafe_view",
+        "reshape",
+        "_reshape_alias",
+        "as_strided",
+        "slice",
+        "select",
+        "t",
+        "transpose",
+        "permute",
+        "expand",
+        "unsqueeze",
+        "squeeze",
+        "alias",
+        "detach",
+        "unbind",
+        "split",
+        "split_with_sizes",
+        "chunk",
+        "narrow",
+        "unflatten",
+        "movedim",
+        "swapaxes",
+        "view_as",
+        "expand_as",
+        "lift_fresh",
+        "broadcast_tensors",
+    }
+)
 WRAPPERS = ("TensorDescriptor", "TensorWrapper")  # Triton's, around a tensor
-WHOLE_FILLS = {"fill_", "zero_"}
+WHOLE_FILLS = frozenset({"fill_", "zero_"})
 
 
 def body(func: Any) -> Callable[..., Any] | None:

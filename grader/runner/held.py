@@ -1,6 +1,7 @@
 """What the grader itself uses in other modules, held against what stood there before the learner's file came.
 
-A file that puts something of its own there, by accident or not, would change what is observed of it.
+A file that puts something of its own there, by accident or not, would change what is observed of it. So would
+other code in a function that stays where it is, or another limit among the grader's own.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ import json
 import os
 import struct
 import sys
+import threading
 import time
+import warnings
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,6 +43,11 @@ INSTALLED = tuple(
 )
 OWN = str(Path(__file__).parents[1])  # the grader's
 NOTHING = object()  # that no name holds
+APART = ("judge", "engine", "cli", "dev")  # rooms that do nothing in the process of a file
+LIMITS = (bool, int, float, str, tuple, frozenset)  # what a limit is, or a list of names
+# What Python itself has files replace.
+OFFERED: tuple[Any, ...] = (sys.excepthook, sys.displayhook, sys.unraisablehook, sys.breakpointhook)
+OFFERED += (threading.excepthook, warnings.showwarning, warnings.formatwarning)
 OPERATORS = EMPTY | FILLED | VIEWS | WHOLE_FILLS | {"clone", "copy_", "set_"}  # the grader goes by these
 _functions: Any = torch.overrides
 _operators: Any = torch.utils._python_dispatch
@@ -73,7 +81,8 @@ class Held:
     """The owners' names, as they are now."""
 
     def __init__(self) -> None:
-        self.before = [(owner, dict(vars(owner))) for owner in (*OWNERS, *_ours())]
+        owners = {id(owner): owner for owner in (*OWNERS, *_ours())}.values()
+        self.before = [(owner, dict(vars(owner))) for owner in owners]
         self.codes = list(_codes(self.before))
         self.implemented = set(IMPLEMENTED)
 
@@ -88,7 +97,7 @@ class Held:
                 if before.get(name, NOTHING) is value:  # nearly all of some thousand, at every call
                     continue
                 stood = before[name] if name in before else _inherited(owner, name)
-                if stood is value or not (callable(stood) or _descriptor(owner, value)) or _installed(value):
+                if stood is value or not _is_held(owner, name, stood, value) or _installed(value):
                     continue
                 if stood is None or not isinstance(owner, type | ModuleType):
                     delattr(owner, name)  # its class has the right one, or there was none
@@ -130,12 +139,23 @@ def _codes(owners: list[tuple[Any, dict[str, Any]]]) -> Iterator[tuple[FunctionT
 
 
 def _ours() -> Iterator[Any]:
-    """The grader's own modules, and the classes that they define."""
+    """The grader's own modules, the classes that they define, and what they use of Python's own modules."""
     for name, module in list(sys.modules.items()):
-        if name.startswith("grader."):
+        if name.startswith("grader.") and name.split(".")[1] not in APART:
             yield module
-            kinds = (value for value in vars(module).values() if isinstance(value, type))
-            yield from (kind for kind in kinds if kind.__module__ == name)
+            for value in vars(module).values():
+                pythons = isinstance(value, ModuleType) and value.__name__ in sys.stdlib_module_names
+                if pythons or (isinstance(value, type) and value.__module__ == name):
+                    yield value
+
+
+def _is_held(owner: Any, name: str, stood: Any, value: Any) -> bool:
+    """Whether a name of this owner's is to stay what it stood for."""
+    if any(stood is one for one in OFFERED):
+        return False
+    ours = getattr(owner, "__module__", getattr(owner, "__name__", "")).startswith("grader.")
+    added = ours and isinstance(owner, type) and stood is None and not name.startswith("__")
+    return callable(stood) or added or (ours and isinstance(stood, LIMITS)) or _descriptor(owner, value)
 
 
 def _installed(value: Any) -> bool:

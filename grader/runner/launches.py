@@ -123,11 +123,15 @@ def _again(stock: Any, kernel: Any, *args: Any, **kwargs: Any) -> None:
         stock(kernel, *args, **kwargs)
 
 
-def _enclosed(world: World, stock: Any, *args: Any, **kwargs: Any) -> Any:
+def _enclosed(world: World, stock: Any, tuner: Any, *args: Any, config: Any, **kwargs: Any) -> Any:
     """An autotuner's own torch work (it times configs) is no work of the learner's."""
+    own = [name for name in ("pre_hook", "post_hook") if getattr(tuner, f"user_defined_{name}", False)]
+    hooks = {name: world.hooked(getattr(tuner, name)) for name in own}
+    before = world.hooked(config.pre_hook) if config.pre_hook else None
     world.tuning += 1
     try:
-        return stock(*args, **kwargs)
+        with mock.patch.dict(vars(tuner), hooks), mock.patch.object(config, "pre_hook", before):
+            return stock(tuner, *args, config=config, **kwargs)
     finally:
         world.tuning -= 1
 

@@ -78,7 +78,7 @@ class LearnerFile:
         blobs, *others = in_calls(blobs, header["others"])
         handed = unpack_arguments(specs, blobs, self.device)
         arguments, upstream = handed[: len(header["arguments"])], handed[len(header["arguments"]) :]
-        self.last, world, limits = None, World(), Bounds(self.path) if INTERPRETED else None
+        self.last, world, limits = None, World(header["allow"]), Bounds(self.path) if INTERPRETED else None
         world.add_inputs(specs, handed, header["writes"])
         # Views of their own: what a launcher sets as an argument's .data is not its memory.
         written = [arguments[position].detach() for position in header["writes"]]
@@ -111,7 +111,7 @@ class LearnerFile:
             return Failed(faults.describe(error, self.path), limits.report() if limits else []), []
         outputs, data = pack_outputs(world.keep([*results, *grads]), world, header.get("slices"))
         inputs = [value.untyped_storage() for value in handed if isinstance(value, torch.Tensor)]
-        if recording.keeps and not world.foreign:
+        if header["again"]:
             self.last = recording, world, specs, handed
         report = Called(
             structure=type(result).__name__,
@@ -141,14 +141,12 @@ class LearnerFile:
 
     def repeat(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """What the last call launched, launched again where its inputs hold these contents."""
-        if self.last is None:
-            return Repeated(False), []
         recording, world, specs, handed = self.last
         write(specs, handed, blobs, world)
         alone = Alone([(one.name, one.storage) for one in world.tracked.values()]) if INTERPRETED else None
         recording.repeat(alone)
         self._synchronise()
-        return Repeated(True, alone.found if alone else []), pack_outputs(recording.results, world, None)[1]
+        return Repeated(alone.found if alone else []), pack_outputs(recording.results, world, None)[1]
 
     def allocated(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """What one call holds at its peak, and what of it the outputs are; bytes."""

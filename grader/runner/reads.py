@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 import torch.utils.dlpack
+from torch.overrides import TorchFunctionMode
 
 from grader.runner.held import INSTALLED
 
@@ -72,10 +73,20 @@ def noticed(is_launching: Any) -> Iterator[list[str]]:
 
     _noticing.append(notice)
     try:
-        with telling():
+        with telling(), _Below():
             yield seen
     finally:
         _noticing.pop()
+
+
+class _Below(TorchFunctionMode):
+    """Tells of the methods of the class below torch.Tensor, which can be called by themselves."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = getattr(func, "__name__", "")
+        if _noticing and name in READS + SIGHTS:
+            _noticing[-1](name, sys._getframe(1))
+        return func(*args, **(kwargs or {}))
 
 
 def _telling(name: str, stock: Any) -> Any:

@@ -45,6 +45,9 @@ class Tracked:
 class World(Watch):  # type: ignore[no-untyped-call]
     """Observes one call.
 
+    Args:
+        allow: operators that are the launcher's to use.
+
     Attributes:
         foreign: operators that computed something, in order, without repeats.
         early: those of them that ran before the first launch.
@@ -55,10 +58,12 @@ class World(Watch):  # type: ignore[no-untyped-call]
         beside: what else could run while a kernel does.
         answered: whether an operator gave a number, as item() does.
         launching, tuning: above 0 while a kernel is launched, while an autotuner tries one.
+        hooks: above 0 while a hook of the file's is called meanwhile.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, allow: Sequence[str] = ()) -> None:
         super().__init__()
+        self.allow = allow
         self.tracked: dict[int, Tracked] = {}
         self.call = 0
         self.recording: Recording | None = None
@@ -70,6 +75,7 @@ class World(Watch):  # type: ignore[no-untyped-call]
         self.launching = 0
         self.tunings: list[Tuning] = []
         self.tuning = 0
+        self.hooks = 0
         self.beside: set[str] = set()
         self.answered = False
 
@@ -86,7 +92,7 @@ class World(Watch):  # type: ignore[no-untyped-call]
 
     def busy(self) -> bool:
         """Whether it is not the learner's launcher that runs."""
-        return self.launching > 0 or self.tuning > 0
+        return (self.launching > 0 or self.tuning > 0) and not self.hooks
 
     def find(self, tensor: torch.Tensor) -> Tracked | None:
         """What is known of a tensor's storage."""
@@ -111,6 +117,8 @@ class World(Watch):  # type: ignore[no-untyped-call]
             self.note(partial(func, *args, **(kwargs or {})))
         elif name not in VIEWS and (tensors_in([result]) or func._schema.is_mutable):
             self._note(name, [*args, result])
+            if name in self.allow:
+                self.note(partial(self._again, func, args, kwargs or {}, result))
         else:
             self.answered |= name not in VIEWS
         return result
@@ -123,6 +131,13 @@ class World(Watch):  # type: ignore[no-untyped-call]
             self.foreign.append(name)
         (self.late if self.launched else self.early).add(name)
         self._account_for_all(touched)
+
+    def _again(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+        """Put what an allowed operator of torch's gives by now where its result lay."""
+        with torch.no_grad():
+            made = tensors_in([func(*args, **kwargs)])
+            for kept, new in zip(tensors_in([result]), made, strict=True):
+                kept.detach().copy_(new)
 
     def _account_for_all(self, touched: list[Any]) -> None:
         for tensor in tensors_in(touched):
@@ -225,6 +240,18 @@ class World(Watch):  # type: ignore[no-untyped-call]
             finally:
                 self.look_for_tampering()
                 self.launching += 1
+
+        return called
+
+    def hooked(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A hook of the launcher's that an autotuner calls around a trial: values that it reads are read."""
+
+        def called(*args: Any, **kwargs: Any) -> Any:
+            self.hooks += 1
+            try:
+                return function(*args, **kwargs)
+            finally:
+                self.hooks -= 1
 
         return called
 

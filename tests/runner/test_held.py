@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import types
+import warnings
 import zlib
 
 import pytest
@@ -12,7 +13,9 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from grader import memory
 from grader.runner.held import Held, Unseen, no_audit_hooks
+from grader.runner.world import World
 
 
 def test_nothing_is_amiss_where_nothing_was_replaced() -> None:
@@ -36,6 +39,27 @@ def test_a_class_that_got_a_method_of_its_own_has_its_bases_again(
     monkeypatch.setattr(torch.Tensor, "data_ptr", lambda self: 0, raising=False)
     assert held.mend() == ["Tensor.data_ptr"]
     assert torch.ones(1).data_ptr() != 0
+
+
+def test_functions_have_their_own_code_again_and_limits_their_own_value(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    held, note, limit = Held(), World._note.__code__, memory.CHECKSUM_LIMIT
+    monkeypatch.setattr(World._note, "__code__", (lambda *_: None).__code__)
+    monkeypatch.setattr(memory, "CHECKSUM_LIMIT", 0)
+    World.foreign = property(lambda _: [])
+    monkeypatch.setattr(sys, "setprofile", lambda _: None)
+    named = ["World._note", "World.foreign", "grader.memory.CHECKSUM_LIMIT", "sys.setprofile"]
+    assert sorted(held.mend()) == named
+    assert (World._note.__code__, memory.CHECKSUM_LIMIT) == (note, limit)
+    assert not hasattr(World, "foreign")
+
+
+def test_what_python_has_files_replace_is_let_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = Held()
+    monkeypatch.setattr(sys, "excepthook", lambda *_: None)
+    monkeypatch.setattr(warnings, "showwarning", lambda *_: None)
+    assert held.mend() == []
 
 
 def test_what_a_library_wraps_when_it_is_imported_is_let_be(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -105,6 +105,7 @@ def _ask(runner: Runner, trial: Trial, slices: list[list[int]] | None, request: 
         "upstream": specs[len(trial.arguments) :],
         "of": trial.of,
         "writes": list(challenge.writes),
+        "allow": list(challenge.allow),
         "calls": case.calls if challenge.writes else 1,
         "others": len(earlier),
         "again": repeatable(trial.arguments),

@@ -31,7 +31,7 @@ def _chosen(trial: Trial, request: Request, ways: set[Way]) -> bool:
     if not trial.passed or not repeatable(trial.arguments):
         return False
     assert trial.answer is not None
-    if not isinstance(trial.answer.report, Called):
+    if not isinstance(trial.answer.report, Called) or {*trial.answer.report.foreign} - {*challenge.allow}:
         return False
     if trial.answer.report.looked or trial.answer.report.elsewhere:
         return True
@@ -74,7 +74,7 @@ def repeated(runner: Runner, trial: Trial, request: Request, ways: set[Way]) -> 
 
     Returns:
         None for most cases, and where it cannot be told: no other draw lies in memory alike, or torch did
-        part of the work that is not allowed.
+        part of the work that is not allowed, which is told anyway.
 
     Raises:
         RunnerLost: the runner crashed or hung.
@@ -88,8 +88,6 @@ def repeated(runner: Runner, trial: Trial, request: Request, ways: set[Way]) -> 
     if specs != pack_arguments(*trial.runner_arguments())[0]:
         return None
     answer, data = runner.ask({"do": "repeat"}, Repeated, blobs, timeout=request.call_timeout)
-    if isinstance(answer, Repeated) and not answer.possible:
-        return None
     if isinstance(answer, Repeated) and answer.beside:
         second.findings = [Finding("beside", answer.beside[0])]
         return second

@@ -101,17 +101,18 @@ def _alone(findings: Sequence[Finding]) -> tuple[str, str]:
 
 def _by_torch(worked: list[str], report: Called, given: Values) -> tuple[str, str]:
     """What torch did, and whether before the kernels, after them or instead of them."""
-    ops = ", ".join(worked[:3])
-    if worked[0] in COPIES and worked[0] in report.late:
+    computed = [op for op in worked if op not in COPIES]
+    ops = ", ".join((computed or worked)[:3])
+    if computed:
+        share = "part of the work" if report.launches else "the work"
+        return f"torch did {share}: {ops} ran outside of your kernel.", f"the torch call behind {computed[0]}"
+    if worked[0] in report.late:
         return (
             f"torch converted or copied the result after your kernel ({ops}): {TWICE}. Let the kernel "
             "store it as it is to be returned.",
             ".to(), .contiguous(), .clone() after the launch",
         )
-    if worked[0] in COPIES:
-        return _copied(worked[0], ops, given)
-    share = "part of the work" if report.launches else "the work"
-    return f"torch did {share}: {ops} ran outside of your kernel.", f"the torch call behind {worked[0]}"
+    return _copied(worked[0], ops, given)
 
 
 def _copied(worked: str, ops: str, given: Values) -> tuple[str, str]:
