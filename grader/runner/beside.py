@@ -18,6 +18,8 @@ from grader.operators import tensors_in
 from grader.runner.held import INSTALLED, OWN
 
 INITIALISED: Callable[[], bool] = torch.cuda.is_initialized
+MONITORING: Any = getattr(sys, "monitoring", None)  # from Python 3.12 on
+TOOLS = 6  # that may use it
 TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
 
 
@@ -25,6 +27,7 @@ def beside(arguments: list[Any]) -> set[str]:
     """In words, what is there when a kernel is about to run on these; timers and tracers are ended."""
     sys.settrace(None)
     sys.setprofile(None)
+    _unmonitored()
     gc.callbacks.clear()
     for timer in TIMERS:
         signal.setitimer(timer, 0)
@@ -37,6 +40,14 @@ def beside(arguments: list[Any]) -> set[str]:
     # Without a GPU no library has any; with one some may.
     theirs = [frame for frame in threads.values() if not INITIALISED() or _theirs(frame)]
     return found | ({"another thread of your file"} if theirs else set())
+
+
+def _unmonitored() -> None:
+    """End what sees each line by way of sys.monitoring: no profiler sees its callbacks in turn."""
+    events = [event for event in vars(MONITORING.events).values() if event] if MONITORING else []
+    for tool in range(TOOLS):
+        for event in events:  # but NO_EVENTS, which is 0
+            MONITORING.register_callback(tool, event, None)
 
 
 def _bare(value: Any) -> Any:

@@ -50,7 +50,7 @@ mistakes = [
         "a group's last tile writes on into the next group",
         swap={ROW_END: "row_end = tl.sum(sizes, axis=0)"},
         fails="correct",
-        says="weights",
+        says=("weights", "A race between programs"),  # the case that fails first says which
     ),
     Mistake(
         "every group has the weights of the first",

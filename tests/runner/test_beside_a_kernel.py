@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
@@ -31,6 +32,17 @@ def test_a_timer_does_not_go_off_in_a_kernel() -> None:
     signal.setitimer(signal.ITIMER_PROF, 1000)
     beside([])
     assert signal.getitimer(signal.ITIMER_PROF)[0] == 0
+
+
+def test_the_callbacks_of_a_monitor_are_taken_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Python has them from 3.12 on."""
+    taken: list[tuple[Any, ...]] = []
+    events = SimpleNamespace(NO_EVENTS=0, LINE=32, CALL=16)
+    monitoring = SimpleNamespace(events=events, register_callback=lambda *given: taken.append(given))
+    monkeypatch.setattr("grader.runner.beside.MONITORING", monitoring)
+    beside([])
+    assert len(taken) == 12
+    assert (5, 32, None) in taken
 
 
 def test_a_thread_in_a_function_of_the_file_is_told_of() -> None:

@@ -156,11 +156,6 @@ PATTERNS: tuple[Pattern, ...] = (
     is_rotated,
     is_right_up_to,
 )
-WRONG_TERMS = (
-    " Rows that fill a block fail, too, so no lane without an element is to blame: other terms are added up "
-    "than should be, or some of them twice.",
-    "what the sums are made of",
-)
 # Indices are counted, not computed: no factor and no sum tells anything of them.
 OF_VALUES = (is_combination, is_scaled, is_shifted, is_rowwise_scaled)
 
@@ -206,7 +201,7 @@ def values(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None:
     )
     if sentence.endswith("the sum over the row is too large."):
         full = "next_power_of_2" in evidence.source and any(_fills_a_block(t, want) for t, (_, want) in pairs)
-        why, look_at = WRONG_TERMS if full else too_large_a_sum(evidence.source)
+        why, look_at = too_large_a_sum(evidence.source, full)
         sentence += why
     return sentence, look_at, owner
 

@@ -86,12 +86,24 @@ def _later_rows(trial: Trial, off: torch.Tensor) -> Diagnosis | None:
     )
 
 
-def too_large_a_sum(source: str) -> Diagnosis:
-    """Why the sum over a row may be too large, from what the source has."""
+def too_large_a_sum(source: str, full: bool) -> Diagnosis:
+    """Why the sum over a row may be too large, from what the source has.
+
+    Args:
+        full: rows fail whose block has no lane without an element.
+    """
     others = [keyword(call, "other") for name, call in calls(source) if name == "load"]
     given = [ast.unparse(other) for other in others if other is not None]
     rescale = runs_along(source)
     either, or_not = ("Either", "or a running sum was not rescaled.") if rescale else ("The", "")
+    neutral = bool(given) and all("inf" in other for other in given)
+    if full and not neutral:
+        return (
+            " Rows that fill a block fail, too, so no lane without an element is to blame: "
+            f"{'a running sum was not rescaled, or ' if rescale else ''}other terms are added up than should "
+            "be, or some of them twice.",
+            "what the sums are made of",
+        )
     if called(source, {"dot"}):
         lines = scores(ast.parse(source))
         where = f": {spelled(lines)}" if 0 < len(lines) <= FEW else ""
@@ -100,7 +112,7 @@ def too_large_a_sum(source: str) -> Diagnosis:
             f"{'; ' if rescale else '.'}{or_not}",
             f"the scores of padding lanes{where}",
         )
-    if given and all("inf" in other for other in given):
+    if neutral:
         return (
             " Lanes that hold no element have `other=` -inf and add 0. So are sums added that belong to "
             "different maxima? Each must be rescaled to the new maximum first.",

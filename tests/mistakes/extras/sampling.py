@@ -74,7 +74,7 @@ mistakes = [
             SCORE: "score = x.to(tl.float32) + temperature * 1.2825498 * tl.randn(seed, row * n_cols + cols)"
         },
         fails="correct",
-        says="Gaussian noise, as wide as",
+        says=("Gaussian noise, as wide as", " rows, not in "),
     ),
     Mistake(
         "Gaussian noise",
