@@ -144,7 +144,8 @@ mistakes = [
     Mistake(
         "at most 1024 programs, and none takes a second tile",
         swap={GRID: "(min(triton.cdiv(m, BLOCK_M) * triton.cdiv(n, BLOCK_N), 1024),)"},
-        fails="correct",
-        says="never written",
+        fails="fast",
+        says="part of it is left out",
+        cpu=True,  # a GPU's large case fails first
     ),
 ]
