@@ -70,7 +70,7 @@ mistakes = [
     Mistake(
         "the argmax counts from the start of its block",
         swap={BEST: BEST.replace("block_argmax", "block_argmax - start")},
-        fails="correct",
+        fails="correct or edges",
         says="add where that block starts",
     ),
     Mistake(
