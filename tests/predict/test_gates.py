@@ -180,6 +180,7 @@ def test_a_predicted_time_fails_only_at_three_times_ours_or_the_slack_of_the_bar
 def test_starting_programs_is_known_well_enough_to_be_held_against_the_bar_itself() -> None:
     many = call(copy(programs=2**19, heaviest=2 * SIZE / 2**19))
     assert {*many.limits()} == {"starts"}
+    assert gates.allowed(many, Ours(100.0, 1.21)) == pytest.approx(1.331), "what the screen says, too"
     assert "time" not in failing(many, many.us / 1.2, slack=1.21)
     assert "starting them takes that long" in failing(many, many.us / 1.4, slack=1.21)["time"].says
     assert "time" not in failing(many, many.us / 1.4), "of a bar whose room nobody measured"
