@@ -219,8 +219,8 @@ def _products(call: Call, ours: Ours | None) -> Iterator[Fact]:
 
 
 def allowed(call: Call, ours: Ours) -> float:
-    """How many times slower than ours it may be predicted; where starting programs is all that takes the time,
-    hardly slower than the bar leaves.
+    """How many times slower than ours it may be predicted; where nothing but starting programs takes the
+    time, hardly slower than the bar leaves.
     """
     started = ours.slack > 1 and {*call.limits()} == {"starts"}
     return STARTS * ours.slack if started else ours.times
