@@ -27,7 +27,7 @@ class Recording:
 
     Attributes:
         results: what the call returned, and its gradients.
-        steps: launches, fills of whole tensors, in order.
+        steps: launches, fills of whole tensors, operators that a task allows, in order.
     """
 
     def __init__(self, keeps: bool = True) -> None:

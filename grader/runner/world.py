@@ -213,7 +213,7 @@ class World(Watch):  # type: ignore[no-untyped-call]
         return self.recording
 
     def note(self, step: Callable[[], Any]) -> None:
-        """What a kernel, or the fill of a whole tensor, did to memory can be repeated by this."""
+        """What a kernel, a fill of a whole tensor or an allowed operator did can be repeated by this."""
         if self.recording and self.recording.keeps and not self.tuning:
             self.recording.steps.append(step)
 
