@@ -14,6 +14,7 @@ and beside it the rounding of the result, which is independent of it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
@@ -33,13 +34,15 @@ UNIT = torch.finfo(torch.float32).eps / 2  # the largest relative error of one r
 # Sums of products and of terms, and how many of their tensors hold such: what cancels in them was rounded.
 PRODUCTS = {"mm": 2, "bmm": 2, "mv": 2, "dot": 2, "addmm": 3, "baddbmm": 3}
 SUMS = {**PRODUCTS, "sum": 1, "mean": 1, "cumsum": 1}
-SUMS |= {"norm": 1, "linalg_vector_norm": 1, "_softmax_backward_data": 1, "native_layer_norm_backward": 1}
+SUMS |= {"norm": 1, "linalg_vector_norm": 1}
 # What else rounds. A choice among elements (max, where, sort) does not: there equal must stay equal.
 POINTWISE = (
     "add sub rsub mul div addcmul addcdiv pow reciprocal sqrt rsqrt square exp exp2 expm1 log log2 log1p"
 )
-POINTWISE += " tanh erf sigmoid silu gelu sin cos var var_mean std prod logsumexp _softmax _log_softmax"
+POINTWISE += " tanh erf sigmoid silu sin cos var var_mean std prod logsumexp _softmax _log_softmax"
 ROUNDING = {*SUMS, *POINTWISE.split(), "native_layer_norm", "add_", "sub_", "mul_", "div_"}
+# One operator of torch's, several roundings, and they cancel inside: 1 + tanh(x) below 0, a slope near its 0.
+FUSED = re.compile("gelu|.*_backward")
 
 
 class Movement:
@@ -98,6 +101,10 @@ class Rounding(Watch):  # type: ignore[no-untyped-call]
         self, func: Any, types: Any, args: Values = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
         name = func.overloadpacket.__name__
+        parts = _parts(func)
+        if parts is not None:
+            with self:
+                return parts(*args, **(kwargs or {}))
         terms = SUMS.get(name, 0)
         result = func(*map(self.moved, args[:terms]), *args[terms:], **(kwargs or {}))
         if name not in ROUNDING:
@@ -141,6 +148,13 @@ class RoundedOperands(Rounding):  # type: ignore[no-untyped-call]
         exact = value.to(self.dtype).double() == value
         step = (self.unit * value.abs()).clamp(min=self.least)
         return torch.where(exact, value, self.moved_by(step, value))
+
+
+def _parts(func: Any) -> Callable[..., Any] | None:
+    """The arithmetic that a fused operator stands for."""
+    if not FUSED.match(func.overloadpacket.__name__):
+        return None
+    return torch._decomp.get_decompositions([func]).get(func)
 
 
 def _is_wide(value: Any) -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import torch
+from torch.nn.functional import gelu
 
 from grader.challenge import Case, Challenge
 from grader.judge.case.compare import Expected, compare
 from grader.judge.case.conditioning import Movement, RoundedOperands, Rounding
-from grader.judge.case.oracle import expect
+from grader.judge.case.oracle import expect, expect_gradients
 
 
 def cancelling(digits: float) -> Expected:
@@ -46,6 +47,16 @@ def test_inputs_are_exact_and_so_is_the_difference_of_two_that_are_near() -> Non
     moved, rows = Movement(lambda inputs: (torch.softmax(inputs[0], -1),), (x,)).of(0)
     assert 0 < moved < 1e-7
     assert float(rows.max()) < 1e-7
+
+
+def test_a_slope_near_its_zero_has_few_digits_left() -> None:
+    x, dy = torch.tensor([[-0.746]]), torch.tensor([[1.3]])
+    challenge = Challenge("f", lambda case, draw: (), lambda x: gelu(x, approximate="tanh"), [])
+    want = expect_gradients(challenge, (x,), (dy,), (), ["x"], [0])[0]
+    want = replace(want, yardstick=(0.0, torch.zeros(1)))
+    near, far = ((want.exact * (1 + error)).float() for error in (3e-5, 1e-3))
+    assert compare(near, want, Case()) is None
+    assert compare(far, want, Case()) is not None
 
 
 def test_nan_and_inf_move_nothing() -> None:
