@@ -17,9 +17,9 @@ TOP = """\
 # The solutions, measured
 
 One kernel a day, written to be read; `fast/` holds tuned ones of some days (`track solution N --fast`).
-Each was timed at the size that a grading times, in turns with its peers, by `track dev measured` on one
-{gpu}, {date}: driver {driver}, {versions}; {clocks}its copy ran at {copy:,.0f} GB/s, its 8192³ products at
-{products} TFLOP/s (fp32: 4096³).
+Each was timed at the size that a grading times, in turns with its peers, by `track dev measured`; a row is
+of one run. The last was on one {gpu}, {date}: driver {driver}, {versions}; {clocks}its copy ran
+at {copy:,.0f} GB/s, its 8192³ products at {products} TFLOP/s (fp32: 4096³).
 
 `of limit` is the share of what this GPU could do at best: the bytes that must move at the rate of its copy,
 or the operations at that of its product, whichever takes longer. `×` is the time of a peer over ours, so

@@ -42,7 +42,7 @@ All times are milliseconds; `self_attention` and `write_the_test` have no bar.
 | extra | bar | limit | ours | honest | laggards | torch | compile | Liger | needed | mistakes |
 |---|---|---|---|---|---|---|---|---|---|---|
 """
-MEASURED = "Measured on one {gpu}, {date}: {versions}. Times in brackets are predicted."
+MEASURED = "A row is of one run, the last on one {gpu}, {date}: {versions}. Times in brackets are predicted."
 
 Times = Mapping[str, Result]
 
