@@ -70,10 +70,20 @@ def regions_of(named: dict[str, Any], given: set[int]) -> list[Region]:
         given: addresses of the storages that the call was handed.
     """
     found: dict[int, Region] = {}
-    for name, value in named.items():
-        for tensor in tensors_in([value]):
-            storage = tensor.untyped_storage()
-            low, start = storage.data_ptr(), tensor.data_ptr()
-            stop, high = start + span(tensor), low + storage.nbytes()
-            found.setdefault(start, Region(name, low, start, stop, high, low not in given))
+    for name, tensor in tensors_of(named).items():
+        storage = tensor.untyped_storage()
+        low, start = storage.data_ptr(), tensor.data_ptr()
+        stop, high = start + span(tensor), low + storage.nbytes()
+        found.setdefault(start, Region(name, low, start, stop, high, low not in given))
     return list(found.values())
+
+
+def tensors_of(named: dict[str, Any]) -> dict[str, Any]:
+    """The tensors among a launch's arguments by what the kernel calls them: `pair[1]` of those in a tuple."""
+    found: dict[str, Any] = {}
+    for name, value in named.items():
+        if isinstance(value, tuple | list):
+            found |= tensors_of({f"{name}[{number}]": one for number, one in enumerate(value)})
+        else:
+            found |= {called: tensor for called, tensor in zip([name], tensors_in([value]), strict=False)}
+    return found

@@ -23,8 +23,7 @@ import triton.language as tl
 from triton.runtime import interpreter
 from triton.runtime.autotuner import Autotuner
 
-from grader.interpreter import annotated, bf16, combining, dots, fp8, order, quicken, rewriting
-from grader.interpreter.meanings import Uncompilable
+from grader.interpreter import annotated, bf16, combining, dots, external, fp8, order, quicken, rewriting
 
 Array = Any  # numpy's generic array types say nothing useful about bit patterns
 _Handle: Any = interpreter.TensorHandle
@@ -53,7 +52,7 @@ def install() -> None:
     _repair_methods()
     _repair_grids()
     _repair_autotune()
-    _repair_libdevice()
+    external.repair()
     for part in (rewriting, annotated, combining, quicken):
         part.install()
 
@@ -218,32 +217,3 @@ def _repair_autotune() -> None:
     tuner: Any = Autotuner
     tuner.do_bench = property(lambda self: run_once, lambda self, value: None)
     tuner._bench = bench
-
-
-def _repair_libdevice() -> None:
-    from triton.language.extra import cuda, libdevice
-
-    from grader.interpreter.libdevice import FUNCTIONS
-
-    for name, function in FUNCTIONS.items():
-        setattr(libdevice, name, _elementwise(name, function))
-        setattr(cuda.libdevice, name, _elementwise(name, function))
-
-
-def _elementwise(name: str, function: Callable[..., Array]) -> Callable[..., Any]:
-    """A numpy function as a device function: computed in fp64, rounded once; libdevice is 1–2 ulp off."""
-
-    def device_function(x: Any, *others: Any, **_: Any) -> Any:
-        if getattr(x, "dtype", tl.float32).scalar in (tl.float16, tl.bfloat16):
-            raise Uncompilable(f"libdevice.{name} has no form for {x.dtype.scalar}: convert to fp32 first")
-        arrays = [getattr(arg, "handle", None) for arg in (x, *others)]
-        values = [
-            np.float64(raw) if handle is None else handle.data.astype(np.float64)
-            for handle, raw in zip(arrays, (x, *others), strict=True)
-        ]
-        result = function(*values)
-        if result.dtype == bool:
-            return tl.tensor(_Handle(result.astype(np.int32), tl.int32), x.type.with_element_ty(tl.int32))
-        return tl.tensor(_Handle(result.astype(x.handle.data.dtype), x.handle.dtype), x.type)
-
-    return device_function

@@ -14,13 +14,13 @@ import torch
 
 from grader.interpreter import whereabouts
 from grader.interpreter.launching import Launching, handed_to
-from grader.interpreter.regions import Region, regions_of
+from grader.interpreter.regions import Region, regions_of, tensors_of
 from grader.interpreter.watcher import Access
 from grader.meter.counts import SECTOR
 from grader.meter.remarks import Remarks
 from grader.meter.sectors import WARP, in_order, pattern, width
 from grader.meter.trace import Drawn, Program, Step, TracedLaunch
-from grader.operators import EMPTY, Watch, storages_in, tensors_in
+from grader.operators import EMPTY, Watch, storages_in
 
 FIRST, FINAL = 48, 16  # programs of a launch, that are drawn
 STEPS = 64  # accesses of one program
@@ -109,7 +109,7 @@ class Tracer:
             self._end(whereabouts.grid())
 
     def _begin(self, kernel: Any, named: dict[str, Any]) -> None:
-        tensors = {name: self._whole(t) for name, value in named.items() for t in tensors_in([value])}
+        tensors = {name: self._whole(tensor) for name, tensor in tensors_of(named).items()}
         self.regions = [replace(r, own=r.low in self.blank.made) for r in regions_of(tensors, set())]
         drawn = {
             name: Drawn(list(t.shape), list(t.stride()), t.element_size()) for name, t in tensors.items()

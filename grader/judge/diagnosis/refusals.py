@@ -162,7 +162,7 @@ REFUSALS: list[tuple[str, Finder, str]] = [
     ("^NotImplementedError: inline_asm not supported in interpreter mode", kernel.anything,
      "Inline assembly is run by a GPU alone, and there is none here: that says nothing against your kernel. "
      "Grade it on a GPU, or write what it computes in words of tl or libdevice."),
-    (r"^NotImplementedError: (?P<name>\w+) not supported in interpreter mode", kernel.anything,
+    (r"^NotImplementedError: (?P<name>[\w.]+) not supported in interpreter mode", kernel.anything,
      "Without a GPU a kernel runs in Triton's interpreter, which has no {name}: write it in words of tl, or "
      "grade it on a GPU."),
     ("'InterpreterBuilder' object has no attribute", kernel.anything,

@@ -335,6 +335,8 @@ COMPILED: list[tuple[str, ...]] = [
 INTERPRETED: list[tuple[str, ...]] = [
     (Y, "y = tl.inline_asm_elementwise('mov.b32 $0, $1;', '=f,f', [x], tl.float32, True, 1)",
      "Inline assembly is run by a GPU alone, and there is none here: that says nothing against"),
+    (Y, "y = tl.extra.libdevice.j0(x)",
+     "Without a GPU a kernel runs in Triton's interpreter, which has no libdevice.j0: write it in words"),
     (Y, "y = pow(x, 2)", "pow() is Python's, and does not work on a block: write x * x for a square."),
     (LAUNCH, "kernel[triton.cdiv(n, BLOCK)](x, y, n, BLOCK=BLOCK)",
      "The grid of kernel must be a tuple: with one axis it is (blocks,), with a"),
