@@ -28,6 +28,9 @@ challenge = Challenge(
         Case(m=101, n=199),
         Case(m=5, n=513),
         Case(m=513, n=5),
+        # Whole blocks one way and not the other.
+        Case(m=3, n=256),
+        Case(m=256, n=3),
         Case(m=50, n=130, dtype=HALF),
         Case(m=48, n=144, dtype=HALF),
         Case(m=96, n=160, dtype=HALF),

@@ -47,6 +47,9 @@ CASES = [
     Case(B=2, M=48, N=144, b="MN"),
     Case(B=2, M=96, N=160, b="MN"),
     Case(B=2, M=129, N=33, b="BM1"),
+    # Whole blocks one way and not the other.
+    Case(B=2, M=3, N=256, b="MN"),
+    Case(B=2, M=256, N=3, b="BM1"),
     Case(B=3, M=101, N=37, b="N"),
     Case(B=5, M=17, N=67, b="BMN", dtype=HALF),
     Case(B=3, M=20, N=70, b="MN", dtype=HALF),

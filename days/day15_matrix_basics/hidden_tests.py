@@ -54,6 +54,7 @@ CASES = [
     Case(m=7, n=515, dtype=HALF),
     Case(m=64, n=5000, dtype=HALF),
     Case(m=6, n=512, values="negative", overflows=True, dtype=HALF),
+    Case(m=3, n=8192, values="negative", overflows=True, dtype=HALF),
     Case(m=30, n=200, layout="transposed"),
     Case(m=67, n=300, layout="columns"),
     Case(m=50, n=70, layout="columns", dtype=HALF),
