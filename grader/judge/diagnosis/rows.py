@@ -63,8 +63,8 @@ def is_rowwise_scaled(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> Di
             "what each row is divided by",
         )
     return (
-        f"{rows} too large by a factor of its own: a division is missing, or the sum over the row leaves "
-        "elements out.",
+        f"{rows} too large by a factor of its own: a division is missing, or what a row is divided by is too "
+        "small, as where its sum leaves elements out.",
         "what each row is divided by",
     )
 
