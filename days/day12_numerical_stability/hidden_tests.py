@@ -98,6 +98,9 @@ challenge = Challenge(
         "The maximum you subtracted is not added back to the logarithm.": lambda x: (
             torch.logsumexp(x, dim=-1) - x.amax(dim=-1)
         ),
+        "The maximum is added behind the logarithm, but was not subtracted before.": lambda x: (
+            torch.logsumexp(x, dim=-1) + x.amax(dim=-1)
+        ),
         "The maximum is added inside the logarithm: it belongs outside.": lambda x: torch.log(
             torch.exp(x - x.amax(dim=-1, keepdim=True)).sum(dim=-1) + x.amax(dim=-1)
         ),

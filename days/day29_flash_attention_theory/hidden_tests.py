@@ -53,7 +53,7 @@ CASES = [
     Case(rows=19, D=96),
     Case(rows=131, D=33),
     Case(rows=1031, D=3),
-    Case(rows=2, D=513),
+    Case(rows=5, D=513),
     Case(rows=9, D=50, gap=20.0),
     Case(rows=9, D=50, gap=-20.0),
     Case(rows=9, D=50, gap=300.0),

@@ -43,6 +43,12 @@ OF_MERGE = {
     "The factors are turned over: exp(m_old - m_new) makes a sum smaller, never larger.": merging(
         lambda own, other, m: torch.exp(m - own), lambda own, other, m: torch.exp(m - own)
     ),
+    "The first part's factor is turned over: exp(m1 - m) makes a sum smaller, never larger.": merging(
+        lambda own, other, m: torch.exp(m - own), shrunk
+    ),
+    "The second part's factor is turned over: exp(m2 - m) makes a sum smaller, never larger.": merging(
+        shrunk, lambda own, other, m: torch.exp(m - own)
+    ),
     "The factors have changed places: the first part is weighed by m2, the second by m1.": merging(
         lambda own, other, m: torch.exp(other - m), lambda own, other, m: torch.exp(other - m)
     ),

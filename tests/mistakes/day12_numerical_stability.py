@@ -88,6 +88,12 @@ mistakes = [
         says="Unmasked load",
     ),
     Mistake(
+        "the maximum is added, and was never subtracted",
+        swap={"exp(x.to(tl.float32) - shift)": "exp(x.to(tl.float32))", "exp(first - shift)": "exp(first)"},
+        fails="correct",
+        says="not subtracted",
+    ),
+    Mistake(
         "the maximum is not added back", swap={RESULT: "tl.log(total)"}, fails="correct", says="added back"
     ),
     Mistake(

@@ -160,6 +160,16 @@ mistakes = [
         says="row before is left over",
     ),
     Mistake(
+        "sums go on from row to row, and a launch of 264 programs shows it in long matrices alone",
+        swap={
+            INIT: "",
+            ROWS: INIT.replace("        ", "    ") + ROWS,
+            "num_programs = triton.cdiv(n_rows, rounds)": "num_programs = min(n_rows, 264)",
+        },
+        fails="correct",
+        says="row before is left over",
+    ),
+    Mistake(
         "offsets are counted in 32 bits",
         swap={"tl.program_id(0).to(tl.int64)": "tl.program_id(0)"},
         fails="edges",

@@ -63,6 +63,18 @@ mistakes = [
         says="turned over",
     ),
     Mistake(
+        "one of the factors is turned over",
+        swap={ALPHA2: "alpha2 = tl.exp(shift - m2)"},
+        fails="correct",
+        says="second part's factor is turned over",
+    ),
+    Mistake(
+        "programs are counted as if each took eight rows",
+        swap={GRID: "(triton.cdiv(n_rows, 8),)"},
+        fails="correct",
+        says="",
+    ),
+    Mistake(
         "the factors have changed places",
         swap={ALPHA1: "alpha1 = tl.exp(m2 - shift)", ALPHA2: "alpha2 = tl.exp(m1 - shift)"},
         fails="correct",
