@@ -152,7 +152,7 @@ REFUSALS: list[tuple[str, Finder, str]] = [
      "{number} does not fit {dtype}, which the other side is: convert that first, by .to(tl.int64)."),
     (r"numel \((?P<count>\d+)\) exceeds triton maximum tensor numel \((?P<most>\d+)\)", kernel.anything,
      "A block on this line has {count} elements, and no block in Triton more than {most}: go over them in a "
-     "loop, or by several programs."),
+     "loop, or by several programs; where a column met a row unasked, [:, None] or [None, :] is missing."),
     ("has no attribute 'scalar'", other_dtype, "{text} is no dtype of Triton: write {dtype}."),
     ("'dtype' object is not callable", dtype_called, "{text} is a dtype: {first}.to({text}) converts."),
     (r"assert acc\.type|accumulator shape|^AssertionError: AssertionError$", accumulator,

@@ -40,7 +40,10 @@ def wrong_form(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis 
         return f"{entry.name} returns nothing yet.", f"{entry.name}, from line {entry.lineno} on"
     text = finding.reason[0].upper() + finding.reason[1:]
     read = re.search(r"\.\w+\(\)$", finding.reason) if finding.kind == "host" else None
-    return f"{text}. {ADVICE[finding.kind]}", f"{read[0]} in the launcher" if read else "the launcher"
+    return (
+        f"{text}. {ADVICE[finding.kind]}",
+        f"{read[0]} in the launcher" if read else "what the launcher returns",
+    )
 
 
 def left_over(_: Trial, __: Finding, evidence: Evidence) -> Speech | None:
@@ -68,7 +71,10 @@ def returned_input(trial: Trial, _: Finding, __: Evidence) -> Diagnosis | None:
     own = next((source for source in sources if source in trial.names), None)
     if own is None:
         return None
-    return f"The result lies in the memory of the input {own}: allocate a new tensor for it.", "the launcher"
+    return (
+        f"The result lies in the memory of the input {own}: allocate a new tensor for it.",
+        "what the launcher returns",
+    )
 
 
 def changed_input(trial: Trial, finding: Finding, _: Evidence) -> Diagnosis | None:

@@ -50,20 +50,20 @@ def is_rowwise_scaled(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> Di
     if factor is None:
         return None
     off = _off(factor, trial)
-    rows = "Each row is" if bool(off.all()) else "Some rows are"
+    rows, own = ("Each row is", "its own") if bool(off.all()) else ("Some rows are", "their own")
     if float(factor.max()) <= 1.0 + ROUNDING:
         later = _later_rows(trial, off)
         if later:
             return later
-        return f"{rows} too small by a factor of its own: the sum over the row is too large.", "the sum"
+        return f"{rows} too small by a factor of {own}: the sum over the row is too large.", "the sum"
     if float(factor.min()) < 1.0 - ROUNDING:
         return (
-            f"{rows} off by a factor of its own, some up and some down: what a row is divided by belongs to "
+            f"{rows} off by a factor of {own}, some up and some down: what a row is divided by belongs to "
             "other numbers than those in the row.",
             "what each row is divided by",
         )
     return (
-        f"{rows} too large by a factor of its own: a division is missing, or what a row is divided by is too "
+        f"{rows} too large by a factor of {own}: a division is missing, or what a row is divided by is too "
         "small, as where its sum leaves elements out.",
         "what each row is divided by",
     )
