@@ -131,7 +131,7 @@ def _memory_findings(trial: Trial, report: Called) -> list[Finding]:
                 Finding(
                     "shared",
                     f"the result lies in the memory of the input {entry.source}",
-                    told=(said, "the launcher"),
+                    told=(said, "what the launcher returns"),
                 )
             ]
         if entry.older:
