@@ -39,10 +39,11 @@ SUMS |= {"norm": 1, "linalg_vector_norm": 1}
 POINTWISE = (
     "add sub rsub mul div addcmul addcdiv pow reciprocal sqrt rsqrt square exp exp2 expm1 log log2 log1p"
 )
-POINTWISE += " tanh erf sigmoid silu sin cos var var_mean std prod logsumexp _softmax _log_softmax"
+POINTWISE += " tanh erf sigmoid silu sin cos var var_mean std prod logsumexp _softmax"
 ROUNDING = {*SUMS, *POINTWISE.split(), "native_layer_norm", "add_", "sub_", "mul_", "div_"}
-# One operator of torch's, several roundings, and they cancel inside: 1 + tanh(x) below 0, a slope near its 0.
-FUSED = re.compile("gelu|.*_backward")
+# One operator of torch's, several roundings, and they cancel inside: 1 + tanh(x) below 0, a slope near its 0,
+# x - max - log(sum).
+FUSED = re.compile("gelu|_log_softmax|.*_backward")
 
 
 class Movement:
