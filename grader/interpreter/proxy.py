@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from triton.runtime import interpreter
 
+from grader.interpreter.shadow import Shadow
 from grader.interpreter.watcher import Access, Watcher
 
 
@@ -30,25 +31,29 @@ class Proxy:
     def load(self, ptrs: Any, mask: Any, other: Any, dtype: Any) -> Any:
         mask = _active(mask)
         if self._allows("load", ptrs, mask, np.dtype(dtype)):
-            return self._real.load(ptrs, mask, other, dtype)
+            return self._real.load(self._where(ptrs), mask, other, dtype)
         return np.where(mask, np.zeros(ptrs.shape, dtype), other)
 
     def store(self, ptrs: Any, value: Any, mask: Any) -> Any:
         mask = _active(mask)
         if self._allows("store", ptrs, mask, value.dtype, value):
-            return self._real.store(ptrs, value, mask)
+            return self._real.store(self._where(ptrs), value, mask)
         return None
 
     def atomic_rmw(self, op: Any, ptrs: Any, value: Any, mask: Any, sem: Any) -> Any:
         mask = _active(mask)
         if self._allows("atomic", ptrs, mask, value.dtype, op=str(op)):
-            return self._real.atomic_rmw(op, ptrs, value, mask, sem)
+            return self._real.atomic_rmw(op, self._where(ptrs), value, mask, sem)
         return np.zeros(ptrs.shape, value.dtype)
 
     def atomic_cas(self, ptrs: Any, compare: Any, value: Any, sem: Any) -> Any:
         if self._allows("atomic", ptrs, np.True_, value.dtype, op="CAS"):
-            return self._real.atomic_cas(ptrs, compare, value, sem)
+            return self._real.atomic_cas(self._where(ptrs), compare, value, sem)
         return np.zeros(ptrs.shape, value.dtype)
+
+    def _where(self, ptrs: Any) -> Any:
+        """Where the memory lies that the kernel knows by these addresses."""
+        return self.watcher.where(ptrs) if isinstance(self.watcher, Shadow) else ptrs
 
     def _allows(self, kind: str, ptrs: Any, mask: Any, dtype: Any, value: Any = None, op: str = "") -> bool:
         if self.watcher is None:

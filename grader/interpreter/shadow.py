@@ -1,48 +1,76 @@
-"""Memory as the stores of kernels leave it, held against the memory that is there.
+"""Memory as kernels have it, where nobody else finds it.
 
 In the interpreter a kernel's memory is this process's: other code, and other processes where it is shared,
-can write to it while the kernel runs. What a kernel meets there must be what kernels stored, or what was
-there before.
+can read it and write to it while the kernel runs. So what kernels load and store lies elsewhere meanwhile, in
+a copy, and the memory itself holds what means nothing: whoever reads it by any way but tl.load is wrong, and
+whoever writes to it shows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from grader.interpreter.watcher import Access, Watcher
 
+HIDDEN = 0xA5  # each byte of what is hidden: a small number of either sign, no NaN, which an error could hide
+
 
 class Piece(NamedTuple):
-    """One storage: its bytes, and what they should be."""
+    """One storage: its bytes, and what they should be.
+
+    Attributes:
+        hidden: whether kernels have the copy. Memory from elsewhere stays as it is: another process that
+            waits for what a kernel stores there shows by what it writes.
+    """
 
     name: str
     low: int
     real: Any
     copy: Any
+    hidden: bool
 
 
 class Shadow:
     """Watches launches on behalf of another watcher, too.
 
     Args:
-        memory: names, and the bytes of storages: numpy's uint8 arrays over the memory itself.
+        memory: names, the bytes of storages, numpy's uint8 arrays over the memory itself, and whether it can
+            be hidden.
     """
 
-    def __init__(self, memory: Iterable[tuple[str, Any]]) -> None:
-        self.pieces = [Piece(name, real.ctypes.data, real, real.copy()) for name, real in memory]
+    def __init__(self, memory: Iterable[tuple[str, Any, bool]]) -> None:
+        self.pieces = [
+            Piece(name, real.ctypes.data, real, real.copy(), hidden) for name, real, hidden in memory
+        ]
         self.changed = dict[str, None]()  # names, in the order in which they were noticed
         self.watcher: Watcher | None = None
         self.unsettled: tuple[Any, int] | None = None  # lanes of an atomic that may have happened by now
 
-    def over(self, watcher: Watcher) -> Shadow:
-        """This, as a launch begins that `watcher` is to be asked about as well; memory is right as it is."""
+    @contextmanager
+    def over(self, watcher: Watcher) -> Iterator[Shadow]:
+        """While the block runs: a launch on memory that is right, of which `watcher` is asked as well."""
         self.watcher = watcher
         for piece in self.pieces:
             piece.copy[:] = piece.real
-        return self
+            if piece.hidden:
+                piece.real[:] = HIDDEN
+        try:
+            yield self
+        finally:
+            self._look()
+
+    def where(self, addresses: Any) -> Any:
+        """Where the kernel's memory lies that goes by these addresses."""
+        moved = np.array(addresses)
+        for piece in self.pieces:
+            if piece.hidden:
+                inside = (addresses >= piece.low) & (addresses < piece.low + len(piece.real))
+                moved[inside] += np.uint64((piece.copy.ctypes.data - piece.low) % 2**64)
+        return moved
 
     def allows(self, access: Access) -> bool:
         """What the other watcher says of the access."""
@@ -59,14 +87,16 @@ class Shadow:
             self.unsettled = lanes, size
         return allowed
 
-    def look(self) -> None:
-        """The launch is over: hold all of the memory against what it should be."""
+    def _look(self) -> None:
+        """The launch is over: hold memory against what it should be, and put back what was hidden."""
         self._settle()
         for piece in self.pieces:
-            self._hold(piece, piece.real, piece.copy)
+            self._hold(piece, piece.real, HIDDEN if piece.hidden else piece.copy)
+            if piece.hidden:
+                piece.real[:] = piece.copy
 
-    def _hold(self, piece: Piece, real: Any, copy: Any) -> None:
-        if not np.array_equal(real, copy):
+    def _hold(self, piece: Piece, real: Any, right: Any) -> None:
+        if not (real == right).all():
             self.changed[piece.name] = None
 
     def _store(self, access: Access) -> None:
@@ -84,9 +114,9 @@ class Shadow:
             self.unsettled = None
 
     def _parts(self, lanes: Any, size: int) -> Iterator[tuple[Piece, Any, Any]]:
-        """Of each piece that some lanes lie in: where their bytes are, [lanes, size], and which lanes."""
+        """Of each piece in sight that lanes lie in: where their bytes are, [lanes, size], and which lanes."""
         first = lanes.astype(np.int64).reshape(-1)
-        for piece in self.pieces:
+        for piece in (piece for piece in self.pieces if not piece.hidden):
             inside = (first >= piece.low) & (first + size <= piece.low + len(piece.real))
             if inside.any():
                 yield piece, (first[inside] - piece.low)[:, None] + np.arange(size), inside

@@ -35,15 +35,15 @@ class Alone:
     """While it is entered, notes whatever is no kernel's.
 
     Args:
-        storages: the memory that there is for kernels, with names.
+        storages: the memory that there is for kernels, with names, and whether it came in or from torch.
 
     Attributes:
         found: in words.
     """
 
-    def __init__(self, storages: Iterable[tuple[str, torch.UntypedStorage]]) -> None:
+    def __init__(self, storages: Iterable[tuple[str, torch.UntypedStorage, bool]]) -> None:
         self.found = list[str]()
-        self.shadow = Shadow((name, raw(one).numpy()) for name, one in storages)
+        self.shadow = Shadow((name, raw(one).numpy(), known) for name, one, known in storages)
         self.kernels = set[CodeType]()
 
     def __enter__(self) -> Alone:
@@ -59,8 +59,8 @@ class Alone:
     @contextmanager
     def watched(self, bounds: Bounds) -> Iterator[Shadow]:
         """Who is asked about the accesses of a launch, which the block makes."""
-        yield self.shadow.over(bounds)
-        self.shadow.look()
+        with self.shadow.over(bounds) as shadow:
+            yield shadow
 
     def _called(self, frame: FrameType, event: str, _: Any) -> None:
         if event == "call" and not self._is_a_kernel(frame):

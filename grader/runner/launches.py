@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 from unittest import mock
 
+from triton.runtime import interpreter
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 from triton.testing import do_bench
@@ -46,8 +47,11 @@ def _interpreted(world: World, limits: Bounds, seen: list[Launch]) -> AbstractCo
     def carry_out(launch: Launching) -> None:
         world.before_launch([*launch.args, *launch.options.values()])
         try:
-            with launch.asking(world.outside):
+            with launch.asking(world.outside), _printing(world):
                 launch.run(_limited(world, limits))
+        except Exception:
+            world.answered = True  # it raised because of values, for all that is known
+            raise
         finally:
             grid = whereabouts.grid()
             handed = _memory(launch.kernel, launch.args, launch.options)
@@ -64,6 +68,16 @@ def _interpreted(world: World, limits: Bounds, seen: list[Launch]) -> AbstractCo
         world.note(again)
 
     return handed_to(carry_out)
+
+
+def _printing(world: World) -> AbstractContextManager[Any]:
+    """While the block runs, a kernel that prints tells whoever reads it of values."""
+
+    def printed(stock: Any, *args: Any) -> Any:
+        world.answered = True
+        return stock(*args)
+
+    return _wrapped(interpreter.InterpreterBuilder, "create_print", printed)
 
 
 def _limited(world: World, limits: Bounds) -> Bounds:

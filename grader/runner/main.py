@@ -35,8 +35,8 @@ from grader.runner.calling import Rehearsal, in_calls, write
 from grader.runner.held import Held, no_audit_hooks
 from grader.runner.launches import observed
 from grader.runner.probes import PROBES
-from grader.runner.reads import READS, noticed, telling
-from grader.runner.tensors import pack_outputs, unpack_arguments
+from grader.runner.reads import READS, heard, noticed, telling
+from grader.runner.tensors import copied, pack_outputs, unpack_arguments
 from grader.runner.world import World
 from grader.timing.passes import as_list, results_of
 from grader.wire import Channel
@@ -105,12 +105,14 @@ class LearnerFile:
                 unasked = backward.unasked(results)
                 grads = backward.gradients(results, leaves, upstream, 1 + bool(others))
                 self._synchronise()
+            inputs = [value.untyped_storage() for value in handed if isinstance(value, torch.Tensor)]
+            # Copied before the last look: what dies with the call, a container of results, acts too late.
+            outputs, data = pack_outputs(world.keep([*results, *grads]), world, header.get("slices"))
+            data += [copied(raw(storage)) for storage in inputs]
             world.close()
             self._mend()
         except Exception as error:
             return Failed(faults.describe(error, self.path), limits.report() if limits else []), []
-        outputs, data = pack_outputs(world.keep([*results, *grads]), world, header.get("slices"))
-        inputs = [value.untyped_storage() for value in handed if isinstance(value, torch.Tensor)]
         if header["again"]:
             self.last = recording, world, specs, handed
         report = Called(
@@ -137,13 +139,14 @@ class LearnerFile:
             untouched=world.untouched(limits.read) if limits else [],
             holes=world.holes(limits.stored) if limits else None,
         )
-        return report, [*data, *(raw(storage).cpu().numpy().data for storage in inputs)]
+        return report, data
 
     def repeat(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """What the last call launched, launched again where its inputs hold these contents."""
         recording, world, specs, handed = self.last
         write(specs, handed, blobs, world)
-        alone = Alone([(one.name, one.storage) for one in world.tracked.values()]) if INTERPRETED else None
+        memory = [(one.name, one.storage, one.known) for one in world.tracked.values()]
+        alone = Alone(memory) if INTERPRETED else None
         recording.repeat(alone)
         self._synchronise()
         return Repeated(alone.found if alone else []), pack_outputs(recording.results, world, None)[1]
@@ -176,6 +179,7 @@ def serve(channel: Channel) -> None:
     """Answer the judge until it hangs up."""
     limits.usual(INTERPRETED)
     warnings.filterwarnings("ignore", module=r"triton\b")  # what is deprecated: the file did not print it
+    sys.addaudithook(heard)
     vars(sys)["addaudithook"] = no_audit_hooks
     if INTERPRETED:
         order.install()

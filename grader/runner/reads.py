@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import _thread
 import functools
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +16,7 @@ from typing import Any
 import torch
 import torch.utils.dlpack
 from torch.overrides import TorchFunctionMode
+from torch.utils import _python_dispatch
 
 from grader.runner.held import INSTALLED
 
@@ -26,7 +29,19 @@ SIGHTS = (
     "storage",
     "_typed_storage",
     "data_ptr",
+    "const_data_ptr",
 )  # they read none
+ADDRESSES = ("_data_address", "_storage_address")  # functions of torch._C, which lead there as well
+# What keeps torch from telling of the class below torch.Tensor, and of operators.
+OFF = ("DisableTorchFunction", "DisableTorchFunctionSubclass", "_disable_current_modes")
+# Python's own audits, by the beginnings of their names: other processes, files (/proc/self/mem is one), and
+# all the objects that there are.
+AUDITS = ("os.fork", "os.posix_spawn", "open", "mmap.", "socket.", "ctypes.", "gc.")
+THREADS = (
+    "start_new",
+    "start_new_thread",
+    "start_joinable_thread",
+)  # whom no mode follows, and no version audits
 READS = ("item", "tolist", "numpy", "cpu", "__bool__", "__int__", "__float__", "__index__", "nonzero")
 PACKED = ("__reduce_ex__",)  # torch.save and pickle read all, whoever calls this
 Notice = Callable[[str, FrameType], None]
@@ -41,8 +56,14 @@ def telling() -> Iterator[None]:
     tensor for its address, and what is timed would pay for the answer.
     """
     modules: tuple[Any, ...] = torch._C, torch, torch.utils.dlpack
-    ways: list[tuple[Any, str, str]] = [(torch.Tensor, name, name) for name in READS + SIGHTS + PACKED]
+    methods = [name for name in READS + SIGHTS + PACKED if hasattr(torch.Tensor, name)]
+    ways: list[tuple[Any, str, str]] = [(torch.Tensor, name, name) for name in methods]
     ways += [(m, name, "__dlpack__") for m in modules for name in vars(m) if "to_dlpack" in name]
+    ways += [(m, name, "data_ptr") for m in modules for name in vars(m) if name in ADDRESSES]
+    ways += [(m, name, name) for m in (torch._C, _python_dispatch) for name in vars(m) if name in OFF]
+    ways += [
+        (m, name, "a thread") for m in (_thread, threading) for name in vars(m) if name.strip("_") in THREADS
+    ]
     stock = [vars(owner).get(name) for owner, name, _ in ways]
     ours = [_telling(said, getattr(owner, name)) for owner, name, said in ways]
     for (owner, name, _), told in zip(ways, ours, strict=True):
@@ -61,13 +82,13 @@ def telling() -> Iterator[None]:
 
 @contextmanager
 def noticed(is_launching: Any) -> Iterator[list[str]]:
-    """While the block runs, collect the names of the methods that read values, or lead there, except inside a
-    launch.
+    """While the block runs, collect the names of the methods that read values, or lead there, and of Python's
+    audits that may, except inside a launch.
     """
     seen: list[str] = []
 
     def notice(name: str, caller: FrameType) -> None:
-        ours = caller.f_code.co_filename.startswith(THEIRS if name in SIGHTS else PACKAGE)
+        ours = caller.f_code.co_filename.startswith(THEIRS if name in SIGHTS + OFF else PACKAGE)
         if not ours and not is_launching() and name not in seen:
             seen.append(name)
 
@@ -87,6 +108,12 @@ class _Below(TorchFunctionMode):
         if _noticing and name in READS + SIGHTS:
             _noticing[-1](name, sys._getframe(1))
         return func(*args, **(kwargs or {}))
+
+
+def heard(event: str, _: tuple[Any, ...]) -> None:
+    """A hook of Python's audits, which stays for as long as the process lives."""
+    if _noticing and event.startswith(AUDITS):
+        _noticing[-1](event, sys._getframe(1))
 
 
 def _telling(name: str, stock: Any) -> Any:

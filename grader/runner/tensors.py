@@ -83,4 +83,9 @@ def _bytes(tensor: torch.Tensor, slices: list[list[int]] | None) -> memoryview:
         flat = torch.cat([flat[start:stop] for start, stop in slices])
     if flat.numel() == 0:
         return memoryview(b"")
-    return flat.cpu().view(torch.uint8).numpy().data
+    return copied(flat.view(torch.uint8))
+
+
+def copied(whole: torch.Tensor) -> memoryview:
+    """Bytes as they are now: whoever still writes where they came from changes nothing of them."""
+    return whole.to("cpu", copy=True).numpy().data

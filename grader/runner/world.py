@@ -41,6 +41,11 @@ class Tracked:
     launched: bool = False
     written: bool = False
 
+    @property
+    def known(self) -> bool:
+        """Whether it came in, or from torch."""
+        return self.allocated or self.born is None
+
 
 class World(Watch):  # type: ignore[no-untyped-call]
     """Observes one call.
@@ -56,7 +61,7 @@ class World(Watch):  # type: ignore[no-untyped-call]
         call: the number of the call that is running.
         tunings: what autotuners were called with.
         beside: what else could run while a kernel does.
-        answered: whether an operator gave a number, as item() does.
+        answered: whether an operator gave a number, as item() does, or a kernel printed or raised.
         launching, tuning: above 0 while a kernel is launched, while an autotuner tries one.
         hooks: above 0 while a hook of the file's is called meanwhile.
     """
@@ -292,7 +297,7 @@ class World(Watch):  # type: ignore[no-untyped-call]
 
     def elsewhere(self) -> bool:
         """Whether kernels were handed memory that came neither in nor from torch."""
-        return any(not one.allocated and one.born is not None for one in self.tracked.values())
+        return not all(one.known for one in self.tracked.values())
 
     def allocated(self) -> int:
         """Bytes that the call asked torch for, outputs included."""

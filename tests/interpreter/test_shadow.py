@@ -21,7 +21,9 @@ class Kernel:
 
     def __init__(self) -> None:
         self.memory = np.arange(8, dtype=np.float32)
-        self.shadow = Shadow([("y", self.memory.view(np.uint8))]).over(Anything())
+        self.shadow = Shadow([("y", self.memory.view(np.uint8), False)])
+        self.launch = self.shadow.over(Anything())
+        self.launch.__enter__()
 
     def says(self, kind: str, at: list[int], value: float = 0.0) -> None:
         lanes = np.uint64(self.memory.ctypes.data) + 4 * np.array(at, np.uint64)
@@ -37,7 +39,7 @@ class Kernel:
         self.memory[at] += value
 
     def changed(self) -> list[str]:
-        self.shadow.look()
+        self.launch.__exit__(None, None, None)
         return list(self.shadow.changed)
 
 
@@ -74,6 +76,23 @@ def test_whatever_else_writes_is_not(help: Callable[[Kernel], None]) -> None:
 
 def test_what_changes_between_launches_is_no_kernels_concern() -> None:
     kernel = Kernel()
+    kernel.launch.__exit__(None, None, None)
     kernel.memory[5] = 7.0
-    kernel.shadow.over(Anything())
+    kernel.launch = kernel.shadow.over(Anything())
+    kernel.launch.__enter__()
     assert kernel.changed() == []
+
+
+def test_hidden_memory_is_the_kernels_alone() -> None:
+    memory = np.arange(8, dtype=np.float32)
+    shadow = Shadow([("x", memory.view(np.uint8), True)])
+    address = np.array([memory.ctypes.data], np.uint64)
+    with shadow.over(Anything()):
+        assert not (memory == np.arange(8)).any()
+        assert shadow.where(address)[0] == shadow.pieces[0].copy.ctypes.data
+        shadow.pieces[0].copy.view(np.float32)[3] = 9.0
+    assert memory.tolist() == [0, 1, 2, 9, 4, 5, 6, 7]
+    assert not shadow.changed
+    with shadow.over(Anything()):
+        memory[5] = 7.0
+    assert list(shadow.changed) == ["x"]
