@@ -72,7 +72,7 @@ mistakes = [
         "programs are counted as if each took eight rows",
         swap={GRID: "(triton.cdiv(n_rows, 8),)"},
         fails="correct",
-        says="",
+        says="never written",
     ),
     Mistake(
         "the factors have changed places",
