@@ -68,9 +68,8 @@ challenge = Challenge(
         Case(rows=5, cols=77, values="inf"),
         Case(rows=5, cols=77, values="nan"),
         Case(rows=2, cols=5000, calls=2),
-        Case(
-            rows=541, cols=5
-        ),  # more than four programs on each SM of an H200, as many as 16 warps leave room for
+        # More than four programs on each SM of an H200, as many as have room there with 16 warps each.
+        Case(rows=541, cols=5),
         Case(rows=20_001, cols=5, gpu=True),  # more than any GPU's programs
         Case(rows=11_001, cols=2**18 + 5, dtype=HALF, huge=True),
     ],
