@@ -18,6 +18,12 @@ WHOLE_STORE = f"tl.store(out_ptrs, {SUMS}, {MASK})"
 
 mistakes = [
     Mistake(
+        "rows go unmasked where the columns fill whole blocks",
+        swap={"mask_m = offs_m < m": "mask_m = (offs_m < m) | (n % BLOCK_N == 0)"},
+        fails="correct",
+        says="lets every lane through",
+    ),
+    Mistake(
         "rows are held against the number of columns",
         swap={"mask_m = offs_m < m": "mask_m = offs_m < n"},
         fails="correct",

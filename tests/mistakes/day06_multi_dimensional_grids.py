@@ -31,6 +31,12 @@ mistakes = [
         says="ound up",
     ),
     Mistake(
+        "rows go unmasked where the columns fill whole blocks",
+        swap={MASK: "mask = ((offs_m[:, None] < M) | (N % BLOCK_N == 0)) & (offs_n[None, :] < N)"},
+        fails="correct",
+        says="lets every lane through",
+    ),
+    Mistake(
         "a's batch stride is ignored",
         swap={"a_ptr + pid_b * stride_ab + ": "a_ptr + "},
         fails="correct",
