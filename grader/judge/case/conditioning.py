@@ -111,8 +111,12 @@ class Rounding(Watch):  # type: ignore[no-untyped-call]
         if name not in ROUNDING:
             return result
         if name.endswith("_"):
-            return result.copy_(self.moved(result))
-        return tuple(map(self.moved, result)) if isinstance(result, tuple) else self.moved(result)
+            return result.copy_(self.rounded(result))
+        return tuple(map(self.rounded, result)) if isinstance(result, tuple) else self.rounded(result)
+
+    def rounded(self, value: Any) -> Any:
+        """A result, moved where fp32 has no such number: a sigmoid that is 1 is 1 in every kernel."""
+        return torch.where(value.float() == value, value, self.moved(value)) if _is_wide(value) else value
 
     def moved(self, value: Any) -> Any:
         """Each element up or down by as much as one rounding may be; what is not floating stays."""
