@@ -62,7 +62,7 @@ def _to_integer(rounded: Callable[[Array], Array], dtype: type) -> Callable[[Arr
     def converted(x: Array) -> Array:
         whole = rounded(np.nan_to_num(x.astype(np.float64), nan=0.0, posinf=np.inf, neginf=-np.inf))
         fits = (whole >= float(least)) & (whole < float(most) + 1)
-        last = np.where(whole < 0, least, most).astype(dtype)
+        last: Array = np.where(whole < 0, least, most).astype(dtype)
         return np.where(fits, np.where(fits, whole, 0.0).astype(dtype), last).view(signed)
 
     return converted

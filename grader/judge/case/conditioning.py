@@ -41,6 +41,7 @@ POINTWISE = (
 )
 POINTWISE += " tanh erf sigmoid silu sin cos var var_mean std prod logsumexp _softmax"
 ROUNDING = {*SUMS, *POINTWISE.split(), "native_layer_norm", "add_", "sub_", "mul_", "div_"}
+SATURATING = {"sigmoid", "tanh", "erf", "mul"}  # where they, or their squares, round to 1, 1 - 1 is 0
 # One operator of torch's, several roundings, and they cancel inside: 1 + tanh(x) below 0, a slope near its 0,
 # x - max - log(sum).
 FUSED = re.compile("gelu|_log_softmax|.*_backward")
@@ -111,12 +112,10 @@ class Rounding(Watch):  # type: ignore[no-untyped-call]
         if name not in ROUNDING:
             return result
         if name.endswith("_"):
-            return result.copy_(self.rounded(result))
-        return tuple(map(self.rounded, result)) if isinstance(result, tuple) else self.rounded(result)
-
-    def rounded(self, value: Any) -> Any:
-        """A result, moved where fp32 has no such number: a sigmoid that is 1 is 1 in every kernel."""
-        return torch.where(value.float() == value, value, self.moved(value)) if _is_wide(value) else value
+            return result.copy_(self.moved(result))
+        if name in SATURATING and _is_wide(result):
+            return torch.where(result.float().abs() == 1, result, self.moved(result))
+        return tuple(map(self.moved, result)) if isinstance(result, tuple) else self.moved(result)
 
     def moved(self, value: Any) -> Any:
         """Each element up or down by as much as one rounding may be; what is not floating stays."""

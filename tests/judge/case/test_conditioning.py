@@ -59,14 +59,14 @@ def test_a_slope_near_its_zero_has_few_digits_left() -> None:
     assert compare(far, want, Case()) is not None
 
 
-def test_what_fp32_holds_exactly_is_not_rounded() -> None:
+def test_what_is_saturated_is_not_rounded() -> None:
     x, dy = torch.tensor([[100.0]]), torch.tensor([[1.3]])  # its sigmoid is 1, and 1 - 1 is 0
     moved = Movement(lambda v: gradients(silu, v[:1], (0,), v[1:]), (x, dy)).of(0)[0]
     assert moved < 1e-6
 
 
 def test_nan_and_inf_move_nothing() -> None:
-    x = torch.tensor([[0.1, float("nan")], [float("inf"), 0.2]])
+    x = torch.tensor([[1.0, float("nan")], [float("inf"), 2.0]])
     moved, rows = Movement(lambda inputs: (inputs[0] * 3,), (x,)).of(0)
     assert 0 < moved < 1e-7
     assert bool(rows.isfinite().all())
