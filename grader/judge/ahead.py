@@ -36,7 +36,8 @@ from grader.meter.hollow import LARGE, Hollow
 from grader.spans import note, span
 
 MOST = 16  # builders; each takes some 100 MB beside what all share
-PATIENCE = 60.0  # seconds for a call, and for a kernel
+PATIENCE = 60.0  # seconds for a kernel
+SCOUTED = 10.0  # seconds for a call that launches nothing: no case waits longer for one that never ends
 WAITED = 30.0  # seconds that a case waits in all: what its runner may take comes on top, within main.BUSY
 
 Other = Callable[..., tuple[Any, ...]]  # of a relation: the arguments of its second call, from the first
@@ -113,7 +114,7 @@ class Ahead:
         asked = _question(challenge, case, part, other, self.session.request.seed, blobs)
         asked |= {"gpu": self.gpu, "configs": self.cores // 2}
         with span("survey"):
-            report, _ = scout.ask(asked, Surveyed, blobs, timeout=PATIENCE)
+            report, _ = scout.ask(asked, Surveyed, blobs, timeout=SCOUTED)
         return [] if isinstance(report, Failed) else report.recipes
 
     def _answer(self, name: str, compilations: Compilations) -> None:

@@ -29,7 +29,7 @@ from grader.compiler.recipe import read
 from grader.datasheets import Gpu
 from grader.measurements import Accepted, Built
 from grader.meter.stage import pretended
-from grader.runner import loading
+from grader.runner import limits, loading
 from grader.runner.answering import Reply, answering
 from grader.wire import Channel
 
@@ -128,6 +128,7 @@ def _jitted(value: Any) -> Any:
 def serve(channel: Channel) -> None:
     """Answer the judge until it hangs up."""
     os.environ["CUDA_VISIBLE_DEVICES"] = ""  # there may be many: none takes memory of a GPU
+    limits.usual(on_cpu=True)
     builder = Builder()
     commands: dict[str, Any] = {"load": builder.load, "build": builder.build, "accept": builder.accept}
     commands["compile"] = builder.compile

@@ -16,7 +16,7 @@ from typing import Any
 from grader.answers import Loaded
 from grader.datasheets import Gpu
 from grader.meter.stage import pretended
-from grader.runner import loading
+from grader.runner import limits, loading
 from grader.runner.answering import Reply, answering
 from grader.runner.surveying import survey
 from grader.wire import Channel
@@ -46,5 +46,6 @@ class Scout:
 def serve(channel: Channel) -> None:
     """Answer the judge until it hangs up."""
     os.environ["CUDA_VISIBLE_DEVICES"] = ""
+    limits.usual(on_cpu=True)
     scout = Scout()
     answering(channel, {"load": scout.load, "survey": scout.survey}, lambda: scout.path)
