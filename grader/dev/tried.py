@@ -130,10 +130,12 @@ def attempt(each: Planted, warm: Warm, strict: bool = False, *, timed: bool = Tr
     """
     tried: dict[str, Any] = {"day": str(each.day.key), "kind": each.kind, "name": each.name}
     tried |= {"sha256": sha256(each), "device": warm.device, "strict": strict}
-    only = each.file.only if isinstance(each.file, planted.Exploit) else None
+    exploit = each.file if isinstance(each.file, planted.Exploit) else None
     try:
-        verdict = _graded(each, warm, strict, timed)
-        told = _graded(each, warm, strict, timed, only) if only else verdict
+        verdict = _graded(each, warm, strict, timed and not exploit)
+        if exploit and timed and verdict.status == "passed":
+            verdict = _graded(each, warm, strict, timed)  # only its time can show it, alone on its GPU
+        told = _graded(each, warm, strict, False, exploit.only) if exploit and exploit.only else verdict
     except TrackError as error:
         return Tried(**tried, wrong=(f"{error}",))
     wrong = tuple(CHECKS[each.kind](each, verdict, told))
