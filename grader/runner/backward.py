@@ -84,7 +84,7 @@ def kept(result: Any, world: World) -> list[Kept]:
     """The tensors that the graph behind a result holds on to: name and bytes, one entry a storage."""
     found = {}
     for tensor in _held(result):
-        known = world.find(tensor)
+        known = world.memory.find(tensor)
         name = known.name if known else "a tensor that torch computed"
         size = known.stop - known.start if known else tensor.nbytes
         found[tensor.untyped_storage().data_ptr()] = Kept(name, size)

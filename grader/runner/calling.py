@@ -64,7 +64,7 @@ class Rehearsal:
             twins = unpack_arguments(self.specs, drawn, device)
         for position in self.of:
             twins[position].requires_grad_()
-        world.add_inputs(self.specs, twins, self.writes)
+        world.memory.add_inputs(self.specs, twins, self.writes)
         return twins
 
 
@@ -75,7 +75,7 @@ def write(specs: Specs, values: list[Any], contents: list[bytearray], world: Wor
             given = torch.frombuffer(contents[spec["blob"]], dtype=torch.uint8)
             with _disable_current_modes():
                 raw(value.untyped_storage()).copy_(given)
-            world.account_for(value)
+            world.memory.account_for(value)
 
 
 def _spoil(result: Any, world: World) -> None:
@@ -83,9 +83,9 @@ def _spoil(result: Any, world: World) -> None:
     for tensor in as_list(result):
         if not isinstance(tensor, torch.Tensor):
             continue
-        known = world.find(tensor)
+        known = world.memory.find(tensor)
         if known is None or known.born is None:  # an argument, or what the honest check will tell of
             continue
         with _disable_current_modes():
             poison(raw(known.storage)[known.start : known.stop])
-        world.account_for(tensor)
+        world.memory.account_for(tensor)

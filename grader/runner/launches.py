@@ -21,7 +21,8 @@ from grader.interpreter.bounds import Bounds
 from grader.interpreter.launching import Launching, handed_to
 from grader.interpreter.regions import Region
 from grader.operators import tensors_in
-from grader.runner.world import Tracked, World
+from grader.runner.storages import Tracked
+from grader.runner.world import World
 
 BRIEFLY = {"warmup": 1, "rep": 4}  # ms; Triton's own are 25 and 100
 
@@ -85,7 +86,7 @@ def _limited(world: World, limits: Bounds) -> Bounds:
     limits.launch(
         [
             Region(t.name, base, base + t.start, base + t.stop, base + t.storage.nbytes(), _own(t))
-            for base, t in world.tracked.items()
+            for base, t in world.memory.tracked.items()
         ]
     )
     return limits

@@ -79,7 +79,7 @@ class LearnerFile:
         handed = unpack_arguments(specs, blobs, self.device)
         arguments, upstream = handed[: len(header["arguments"])], handed[len(header["arguments"]) :]
         self.last, world, limits = None, World(header["allow"]), Bounds(self.path) if INTERPRETED else None
-        world.add_inputs(specs, handed, header["writes"])
+        world.memory.add_inputs(specs, handed, header["writes"])
         # Views of their own: what a launcher sets as an argument's .data is not its memory.
         written = [arguments[position].detach() for position in header["writes"]]
         leaves = [arguments[position].requires_grad_() for position in header["of"]]
@@ -121,23 +121,23 @@ class LearnerFile:
             launches=launches,
             foreign=world.foreign,
             late=sorted(world.late - world.early),
-            tampered=world.tampered,
+            tampered=world.memory.tampered,
             beside=sorted(world.beside),
             replaced=self.replaced,
             reads=[name for name in seen if name in READS],
             looked=bool(seen) or world.answered,
-            elsewhere=world.elsewhere(),
+            elsewhere=world.memory.elsewhere(),
             backward=bool(grads),
             saved=saved,
             unasked=backward.computed(unasked),
-            allocated=world.allocated(),
+            allocated=world.memory.allocated(),
             races=limits.races.report() if limits else [],
-            guards=world.broken_guards(),
+            guards=world.memory.broken_guards(),
             overruns=limits.report() if limits else [],
             tunings=world.tunings,
             inputs=[storage.data_ptr() for storage in inputs],
-            untouched=world.untouched(limits.read) if limits else [],
-            holes=world.holes(limits.stored) if limits else None,
+            untouched=world.memory.untouched(limits.read) if limits else [],
+            holes=world.memory.holes(limits.stored) if limits else None,
         )
         return report, data
 
@@ -145,7 +145,7 @@ class LearnerFile:
         """What the last call launched, launched again where its inputs hold these contents."""
         recording, world, specs, handed = self.last
         write(specs, handed, blobs, world)
-        memory = [(one.name, one.storage, one.known) for one in world.tracked.values()]
+        memory = [(one.name, one.storage, one.known) for one in world.memory.tracked.values()]
         alone = Alone(memory) if INTERPRETED else None
         recording.repeat(alone)
         self._synchronise()

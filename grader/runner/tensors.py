@@ -60,7 +60,7 @@ def pack_outputs(
             entries.append(PlainOutput(type(value).__name__, value if plain else None))
             continue
         value = torch.Tensor.detach(value)  # and so may what is set on a single tensor
-        known = world.find(value)
+        known = world.memory.find(value)
         entries.append(
             TensorOutput(
                 dtype=str(value.dtype).removeprefix("torch."),

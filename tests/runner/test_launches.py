@@ -23,7 +23,7 @@ def test_a_compiled_launch_is_seen_with_its_grid_and_its_tensors(monkeypatch: py
     if not isinstance(kernel, JITFunction):
         pytest.skip("kernels are interpreted in this process")
     grids, world, x = [], World(), torch.zeros(16)
-    world.add_inputs([{"name": "x", "start": 0, "stop": x.nbytes}], [x])
+    world.memory.add_inputs([{"name": "x", "start": 0, "stop": x.nbytes}], [x])
 
     def run(self: Any, *args: Any, grid: Any, warmup: bool, **options: Any) -> None:
         grids.append(grid(options) if callable(grid) else grid)
@@ -38,8 +38,8 @@ def test_a_compiled_launch_is_seen_with_its_grid_and_its_tensors(monkeypatch: py
     handed = {"x_ptr": x.untyped_storage().data_ptr()}
     assert launches == [Launch("kernel", [4], handed), Launch("kernel", [2, 1], handed)]
     assert grids == [(4,), (2, 1), (9,), (3,)]
-    assert world.tracked[x.untyped_storage().data_ptr()].launched
-    assert world.tampered == []
+    assert world.memory.tracked[x.untyped_storage().data_ptr()].launched
+    assert world.memory.tampered == []
 
 
 def test_what_torch_empty_left_and_nobody_wrote_to_is_known() -> None:
@@ -51,5 +51,5 @@ def test_what_torch_empty_left_and_nobody_wrote_to_is_known() -> None:
         world.after_launch()
     assert filled.sum() == 0
     every = [tensor.untyped_storage().data_ptr() for tensor in (left, filled, written)]
-    assert world.untouched({*every, 0}) == every[:1]
-    assert world.untouched({*every[1:]}) == [], "nobody read the other one"
+    assert world.memory.untouched({*every, 0}) == every[:1]
+    assert world.memory.untouched({*every[1:]}) == [], "nobody read the other one"

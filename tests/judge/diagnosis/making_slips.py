@@ -34,7 +34,7 @@ def interpreted(path: str, source: str, x: torch.Tensor) -> None:
     from grader.runner.world import World
 
     world = World()
-    world.add_inputs([{"name": "x", "start": 0, "stop": x.nbytes}], [x])
+    world.memory.add_inputs([{"name": "x", "start": 0, "stop": x.nbytes}], [x])
     entry = loading.load(path, source.encode(), "").entry
     with observed(world, Bounds(path)), world:
         entry(x)

@@ -1,0 +1,180 @@
+"""The memory of a call of the learner's function: every storage that is met, whose it is, and what it holds.
+
+What torch.empty gives is handed out poisoned and between guard words, so that an element never written and a
+store past the end both show. A checksum of each storage tells whether bytes changed that no kernel wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import _disable_current_modes
+
+from grader.answers import Guard
+from grader.memory import GUARD, checksum, overwritten, poison, raw, span
+from grader.operators import EMPTY, FILLED, tensors_in
+
+
+@dataclass
+class Tracked:
+    """One storage of the call: data in bytes [start, stop) of it, the rest guard words; ours to judge if
+    `allocated`. `born` in the call that first had it; None for an argument's, which may be there to be
+    `written`. `poisoned` is the checksum of what torch.empty left there.
+    """
+
+    name: str
+    storage: torch.UntypedStorage
+    start: int
+    stop: int
+    allocated: bool = False
+    born: int | None = None
+    checksum: int = 0
+    poisoned: int | None = None
+    launched: bool = False
+    written: bool = False
+
+    @property
+    def known(self) -> bool:
+        """Whether it came in, or from torch."""
+        return self.allocated or self.born is None
+
+
+class Storages:
+    """The storages of a call, by address.
+
+    Attributes:
+        tampered: names of tensors whose bytes changed outside of kernels.
+    """
+
+    def __init__(self) -> None:
+        self.tracked: dict[int, Tracked] = {}
+        self.tampered: list[str] = []
+
+    def add_inputs(self, specs: list[dict[str, Any]], values: list[Any], writes: Sequence[int] = ()) -> None:
+        """Register the tensors among the arguments, whose elements lie in bytes [start, stop)."""
+        for at, (spec, value) in enumerate(zip(specs, values, strict=True)):
+            if isinstance(value, torch.Tensor):
+                extent = value.untyped_storage(), spec["start"], spec["stop"]
+                self.track(Tracked(spec["name"], *extent, written=at in writes))
+
+    def find(self, tensor: torch.Tensor) -> Tracked | None:
+        """What is known of a tensor's storage."""
+        return self.tracked.get(tensor.untyped_storage().data_ptr())
+
+    def meet(self, tensor: torch.Tensor, call: int) -> Tracked:
+        """What is known of a tensor that a kernel is handed: where nothing is, torch computed it."""
+        known = self.find(tensor)
+        if known is None:
+            storage = tensor.untyped_storage()
+            known = Tracked("a tensor that torch computed", storage, 0, storage.nbytes(), born=call)
+            self.track(known)
+        return known
+
+    def track(self, tracked: Tracked) -> None:
+        """From here on this one is known."""
+        self.tracked[tracked.storage.data_ptr()] = tracked
+        tracked.checksum = checksum(tracked.storage)
+
+    def account_for(self, tensor: torch.Tensor) -> None:
+        """What a tensor holds by now is known to be right."""
+        known = self.find(tensor)
+        if known is not None:
+            known.checksum = checksum(known.storage)
+
+    def account_for_all(self, touched: list[Any]) -> None:
+        """The same of every tensor among these."""
+        for tensor in tensors_in(touched):
+            self.account_for(tensor)
+
+    def settle(self) -> None:
+        """A kernel is done; what it changed is its own."""
+        for tracked in self.tracked.values():
+            tracked.checksum = checksum(tracked.storage)
+
+    def look_for_tampering(self) -> None:
+        """Note every storage that differs from the last look."""
+        for tracked in self.tracked.values():
+            now = checksum(tracked.storage)
+            if now != tracked.checksum:
+                self.tampered.append(tracked.name)
+                tracked.checksum = now
+
+    def allocate(self, plain: torch.Tensor, op: str, call: int) -> torch.Tensor:
+        """The same tensor between guard words, poisoned unless the operator promised values."""
+        if plain.layout != torch.strided or plain.device.type == "meta":
+            return plain
+        with _disable_current_modes():
+            size = span(plain)
+            memory = torch.empty(size + 2 * GUARD, dtype=torch.uint8, device=plain.device)
+            poison(memory)
+            storage = memory.untyped_storage()
+            guarded = torch.empty(0, dtype=plain.dtype, device=plain.device)
+            guarded.set_(storage, GUARD // plain.element_size(), plain.shape, plain.stride())
+            if op in FILLED:
+                guarded.copy_(plain)
+        name = f"the tensor from torch.{op.removeprefix('new_')}"
+        tracked = Tracked(name, storage, GUARD, GUARD + size, allocated=True, born=call)
+        self.track(tracked)
+        # Too large ones have no checksum, empty ones no bytes.
+        tracked.poisoned = (tracked.checksum or None) if op in EMPTY and size else None
+        return guarded
+
+    def is_whole(self, tensor: torch.Tensor) -> bool:
+        """Whether it has all elements of a storage that torch allocated."""
+        known = self.find(tensor)
+        return known is not None and known.allocated and span(tensor) == known.stop - known.start
+
+    def own(self, values: list[Any]) -> Iterator[torch.UntypedStorage]:
+        """The memory behind tensors that is no argument's."""
+        for tensor in tensors_in(values):
+            known = self.find(tensor)
+            if known is None or known.born is not None:
+                yield tensor.untyped_storage()
+
+    def untouched(self, read: set[int]) -> list[int]:
+        """Of these addresses those that torch.empty allocated and that are still as they were."""
+        known = ((at, self.tracked[at]) for at in sorted(read) if at in self.tracked)
+        return [at for at, tracked in known if tracked.poisoned == tracked.checksum]
+
+    def holes(self, stored: Mapping[int, Any]) -> list[int]:
+        """Addresses of what torch.empty allocated and that nobody wrote to in part, or at all.
+
+        Args:
+            stored: by address, which bytes kernels stored: a number may look like what nobody wrote.
+        """
+        found = []
+        with _disable_current_modes():
+            for at, tracked in self.tracked.items():
+                if tracked.poisoned is not None:
+                    here = slice(tracked.start, tracked.stop)
+                    written = overwritten(raw(tracked.storage)[here], tracked.start)
+                    if at in stored:
+                        written |= torch.from_numpy(stored[at][here])
+                    found += [at] * (not bool(written.all()))
+        return found
+
+    def elsewhere(self) -> bool:
+        """Whether kernels were handed memory that came neither in nor from torch."""
+        return not all(one.known for one in self.tracked.values())
+
+    def allocated(self) -> int:
+        """Bytes that the call asked torch for, outputs included."""
+        return sum(tracked.stop - tracked.start for tracked in self.tracked.values() if tracked.allocated)
+
+    def broken_guards(self) -> list[Guard]:
+        """Guard words that no longer hold poison: tensor, side, and distance in bytes of the first one from
+        the data.
+        """
+        broken = []
+        with _disable_current_modes():
+            for tracked in (tracked for tracked in self.tracked.values() if tracked.allocated):
+                whole, start, stop = raw(tracked.storage), tracked.start, tracked.stop
+                for side, words, at in (("before", whole[:start], 0), ("after", whole[stop:], stop)):
+                    changed = overwritten(words, at).nonzero()
+                    if len(changed):
+                        nearest = len(words) - int(changed[-1]) if side == "before" else int(changed[0]) + 1
+                        broken.append(Guard(tracked.name, side, len(changed), nearest))
+        return broken
