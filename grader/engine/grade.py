@@ -1,4 +1,4 @@
-"""Grade one file on one day: start the judge, read its events, hold the deadline, return the verdict."""
+"""Grade one file on one day: start the judge, and return the verdict that its events come to."""
 
 from __future__ import annotations
 
@@ -9,33 +9,26 @@ import os
 import random
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from grader.catalog import Day
-from grader.claimed import Claimed
+from grader.engine.following import OnEvent, follow
 from grader.engine.precheck import LARGEST, Refusal, precheck
 from grader.engine.strict import confinement
 from grader.engine.surroundings import first_gpu
-from grader.engine.warm import Warm, new_log
-from grader.errors import BadSubmission, CannotGrade, TrackError
+from grader.engine.warm import Warm
+from grader.errors import BadSubmission, CannotGrade
 from grader.learner.earlier import taken
 from grader.request import Device, Request
 from grader.setup.doctor import unfit
 from grader.setup.nvidia import has_nvidia_gpu
-from grader.verdict import Check, Hunt, Part, SpeedResult, Verdict
-from grader.wire import Closed, Malformed, TimedOut
+from grader.verdict import Check, Verdict
 
 CALL_TIMEOUT = {"cpu": 20.0, "gpu": 60.0}  # seconds one call of the learner's function may take
-SILENCE = {
-    "cpu": 100.0,
-    "gpu": 240.0,
-}  # seconds without any event before the command line ends the grading itself
-
-OnEvent = Callable[[dict[str, Any]], None]
 
 
 def grade(
@@ -114,7 +107,7 @@ def grade(
             compiled = where == "gpu"
             confined = confinement(path.resolve(), private, compiled=compiled)
             request = replace(request, **stack.enter_context(confined))
-        verdict = _follow(parent, request, base, on_event, f"track grade {day.key}{given}")
+        verdict = follow(parent, request, base, on_event, f"track grade {day.key}{given}")
     return replace(verdict, seconds=round(time.monotonic() - begin, 3))
 
 
@@ -176,82 +169,6 @@ def versions() -> dict[str, str]:
 
             found[name] = __version__ if name == "track" else "not installed"
     return found
-
-
-def _follow(parent: Warm, request: Request, base: Verdict, on_event: OnEvent, again: str) -> Verdict:
-    """Read the judge's events to their end; `again` is the command that grades all of it."""
-    checks: list[Check] = []
-    running = ""
-    try:
-        events = parent.judge(replace(request, mute=parent.mute))
-        while True:
-            event, _ = events.receive(SILENCE[request.device])
-            if event["event"] == "finished":
-                parent.mute = event["mute"]
-                return _finish(base, checks, event)
-            if event["event"] in ("refused", "broken"):
-                _give_up(event, again)
-            if event["event"] == "checked":
-                checks.append(Check(**event["check"]))
-            running = event["check"] if event["event"] == "started" else ""
-            on_event(event)
-    except KeyboardInterrupt:
-        parent.stop()
-        raise
-    except (Closed, TimedOut, Malformed) as error:
-        parent.stop()
-        if not running:
-            raise CannotGrade(f"The judge stopped: {parent.last_words()}", "track doctor") from error
-        outcome: Literal["timeout", "crashed"] = "timeout" if isinstance(error, TimedOut) else "crashed"
-        checks.append(Check(running, outcome, 0.0, {"reason": "the grading did not survive this check"}))
-        return replace(
-            base, status=outcome, checks=tuple(checks), diagnosis=f"The grading stopped in {running}."
-        )
-
-
-def _finish(base: Verdict, checks: list[Check], event: dict[str, Any]) -> Verdict:
-    speed = (
-        SpeedResult(**{**event["speed"], "interval": tuple(event["speed"]["interval"])})
-        if event["speed"]
-        else None
-    )
-    if event["seen"]:
-        failed = replace(base, checks=tuple(checks)).failed
-        checks = [replace(check, cause=event["seen"]) if check is failed else check for check in checks]
-    return replace(
-        base,
-        status=event["status"],
-        device=event["device"],
-        checks=tuple(checks),
-        speed=speed,
-        diagnosis=event["diagnosis"],
-        beside=event["beside"],
-        look_at=event["look_at"],
-        output=event["output"],
-        pieces=tuple(Part(**part) for part in event["pieces"]),
-        confined=tuple(event.get("confined", ())),
-        not_confined=tuple(event.get("not_confined", ())),
-        hunt=Hunt.from_json(event["hunt"]),
-        claims=tuple(Claimed.from_json(claim) for claim in event["claims"]),
-        interpreted=bool(event["seen"]),
-    )
-
-
-def _give_up(event: dict[str, Any], again: str) -> None:
-    if event["event"] == "refused":
-        raise TrackError(event["text"], again + event.get("flag", ""))
-    log = new_log("track-crash-")
-    log.write_text(event["text"])
-    last = event["text"].strip().splitlines()[-1]
-    if "CUDA" in event["text"] and "out of memory" in event["text"]:
-        raise CannotGrade(
-            "The GPU's memory ran out where the grader itself needed some: more than is free now "
-            f"(nvidia-smi shows who holds it). Details are in {log}.",
-            again + " --cpu",
-        )
-    raise CannotGrade(
-        f"The grader itself failed ({last}). This is our bug; details are in {log}.", "track doctor"
-    )
 
 
 @contextlib.contextmanager

@@ -8,7 +8,8 @@ import time
 
 import pytest
 
-from grader.engine.grade import CALL_TIMEOUT, SILENCE
+from grader.engine.following import SILENCE
+from grader.engine.grade import CALL_TIMEOUT
 from grader.judge import ahead
 from grader.judge.case import patience
 from grader.judge.main import BUSY

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from grader.challenge import Case, Challenge
-from grader.engine.grade import _give_up
+from grader.engine.following import give_up
 from grader.errors import CannotGrade, TrackError
 from grader.judge.checks import capability
 from grader.judge.failures import NotMeasured
@@ -54,12 +54,12 @@ def test_a_bar_alone_may_need_more() -> None:
 def test_the_next_command_grades_without_the_gpu() -> None:
     event = {"event": "refused", "text": capability.refusal(session(8, 0)), "flag": " --cpu"}
     with pytest.raises(TrackError) as raised:
-        _give_up(event, "track grade fp8_quantize")
+        give_up(event, "track grade fp8_quantize")
     assert raised.value.fix == "track grade fp8_quantize --cpu"
 
 
 def test_a_gpu_without_room_is_no_bug_of_ours() -> None:
     text = "Traceback\ngrader/judge/case/draw.py:107\nE  OutOfMemoryError: CUDA out of memory. Tried"
     with pytest.raises(CannotGrade, match="memory ran out") as raised:
-        _give_up({"event": "broken", "text": text}, "track grade 25")
+        give_up({"event": "broken", "text": text}, "track grade 25")
     assert raised.value.fix == "track grade 25 --cpu"
