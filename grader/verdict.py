@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from grader.claimed import Claimed
+from grader.hunt import Hunt
 
 SCHEMA = 1
 
@@ -98,43 +99,6 @@ class Part:
     state: State
     line: int = 0
     bare: str = ""
-
-
-@dataclass(frozen=True)
-class Hunted:
-    """What became of one bug of a hunt.
-
-    Attributes:
-        state: `standing` while its own case fails; `hidden` while a bug stands with which that case fails
-            anyway; `not judged` where its case raised, or torch hides it.
-        name, kind: what it was and of which class; empty until it is `fixed`.
-    """
-
-    state: Literal["fixed", "standing", "hidden", "not judged"]
-    name: str = ""
-    kind: str = ""
-
-
-@dataclass(frozen=True)
-class Hunt:
-    """How far a bug hunt is.
-
-    Attributes:
-        bugs: in the order in which the challenge has them.
-        changed: lines of code in which the file differs from what was handed out.
-        ours: the same of our solution.
-    """
-
-    bugs: tuple[Hunted, ...]
-    changed: int
-    ours: int
-
-    @classmethod
-    def from_json(cls, document: dict[str, Any] | None) -> Hunt | None:
-        """The hunt as it was written, or None."""
-        if document is None:
-            return None
-        return cls(**{**document, "bugs": tuple(Hunted(**bug) for bug in document["bugs"])})
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
+from grader.hunt import Hunt, Hunted
 from grader.screens import Terminal, result
 from grader.screens.grading import Grading
-from grader.verdict import Check, Hunt, Hunted, Part, SpeedResult, Verdict
+from grader.verdict import Check, Part, SpeedResult, Verdict
 from tests.learner import SKELETON, day
 
 # A script: the texts of a page that are too faint to be read.

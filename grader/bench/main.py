@@ -25,7 +25,8 @@ from grader import catalog
 from grader.bench import ceilings, contenders
 from grader.bench.results import COPY, Machine, Point, Result
 from grader.bench.sweep import Wanted, counted, points
-from grader.bench.turns import ROUNDS, Dead, Times, Turns, first_line
+from grader.bench.times import Times
+from grader.bench.turns import ROUNDS, Dead, Turns, first_line
 from grader.case import SHORT, Case
 from grader.catalog import Day
 from grader.challenge import Challenge, Speed

@@ -13,7 +13,6 @@ import random
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -22,6 +21,7 @@ from grader.bench.contenders import Contender
 from grader.bench.launched import noting
 from grader.bench.libraries import Function
 from grader.bench.results import COPY
+from grader.bench.times import Times
 from grader.case import SHORT, readable
 from grader.challenge import Case, Challenge, Speed
 from grader.judge.case import ties
@@ -36,36 +36,11 @@ ROUNDS, ROUND_US = 11, 5000.0  # how many, and of how much work each
 WARM = 0.1  # seconds
 SAMPLED = 4096  # elements from each end of an output, and as many from anywhere
 BURST = 20  # calls for the clock on the wall
-RESAMPLES = 400
 INEXACT = "its values are further off than a case allows"
 
 
 class Dead(Exception):
     """The GPU's context is lost: this process can time nothing more."""
-
-
-@dataclass
-class Times:
-    """Of one kernel, µs: of each round the median, and of one call by the wall clock."""
-
-    rounds: list[float] = field(default_factory=list)
-    wall_us: float = 0.0
-    captured: bool = False
-    problem: str = ""
-    kernels: list[dict[str, Any]] = field(default_factory=list)
-
-    @property
-    def us(self) -> float:
-        return statistics.median(self.rounds) if self.rounds else 0.0
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """95 % of the medians that other draws of these rounds have."""
-        if not self.rounds:
-            return 0.0, 0.0
-        rng, count = random.Random(0), len(self.rounds)
-        drawn = sorted(statistics.median(rng.choices(self.rounds, k=count)) for _ in range(RESAMPLES))
-        return drawn[int(0.025 * RESAMPLES)], drawn[int(0.975 * RESAMPLES) - 1]
 
 
 class Turns:

@@ -9,8 +9,9 @@ from typing import Any, Literal, NoReturn
 from grader.claimed import Claimed
 from grader.engine.warm import Warm, new_log
 from grader.errors import CannotGrade, TrackError
+from grader.hunt import Hunt
 from grader.request import Request
-from grader.verdict import Check, Hunt, Part, SpeedResult, Verdict
+from grader.verdict import Check, Part, SpeedResult, Verdict
 from grader.wire import Closed, Malformed, TimedOut
 
 SILENCE = {

@@ -14,6 +14,7 @@ import torch
 from grader.answers import Called, Failed
 from grader.bare import bare
 from grader.challenge import Bug, Challenge
+from grader.hunt import Hunt, Hunted
 from grader.judge.case.attempt import attempt
 from grader.judge.case.link import Runner, RunnerLost, ask_to_load
 from grader.judge.case.trial import Trial
@@ -22,7 +23,6 @@ from grader.judge.failures import NotMeasured
 from grader.judge.pieces.states import FORM
 from grader.judge.session import Session
 from grader.judge.trust import trust
-from grader.verdict import Hunt, Hunted
 
 # The findings that each kind of witness looks at.
 SHOWN = {

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from grader.hunt import Hunt
 from grader.screens.terminal import Terminal, typed
-from grader.verdict import Hunt, Verdict
+from grader.verdict import Verdict
 
 COUNTED = {  # what the count of each state is followed by
     "fixed": "fixed",

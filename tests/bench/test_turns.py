@@ -16,7 +16,8 @@ from grader.bench import main, turns
 from grader.bench.contenders import Contender, contenders, files, missing
 from grader.bench.results import Machine
 from grader.bench.sweep import Wanted
-from grader.bench.turns import INEXACT, Dead, Times, Turns
+from grader.bench.times import Times
+from grader.bench.turns import INEXACT, Dead, Turns
 from grader.challenge import Case, Challenge, Gradients, Speed
 from grader.timing.stopwatch import Stopwatch
 

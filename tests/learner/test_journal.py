@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from grader.errors import TrackError
+from grader.hunt import Hunt, Hunted
 from grader.learner import journal
-from grader.verdict import Check, Hunt, Hunted, Verdict
+from grader.verdict import Check, Verdict
 from tests.learner import REPO
 
 WRITER = """
