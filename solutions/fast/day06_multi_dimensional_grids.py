@@ -52,7 +52,9 @@ def add_batched(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     B, M, N = a.shape
     b = b.expand(B, M, N)
     out = torch.empty(B, M, N, dtype=a.dtype, device=a.device)
-    BLOCK_M, BLOCK_N = 16, 128
+    # 2048 elements that lie together as far as rows are that long: four 16-byte loads of a and of b a thread.
+    BLOCK_N = min(triton.next_power_of_2(max(N, 1)), 2048)
+    BLOCK_M = 2048 // BLOCK_N
     grid = (B * triton.cdiv(M, BLOCK_M) * triton.cdiv(N, BLOCK_N),)
     add_batched_kernel[grid](a, b, out, M, N, *a.stride(), *b.stride(), BLOCK_M=BLOCK_M, BLOCK_N=BLOCK_N)
     return out
