@@ -58,6 +58,7 @@ mistakes = [
         swap={DOT: DOT.replace(", acc,", ",")},
         fails="correct",
         says="the sum of those before",
+        at="tl.dot(",
     ),
     Mistake(
         "the sum so far is added twice, by tl.dot and by +=",
@@ -140,5 +141,12 @@ mistakes = [
         },
         fails="correct",
         says="axis 0 is let through",
+    ),
+    Mistake(
+        "the launcher has a name of its own",
+        swap={"def matmul(a": "def matrix_product(a"},
+        fails="imports",
+        says="Is matrix_product() meant?",
+        at="def matrix_product(",
     ),
 ]

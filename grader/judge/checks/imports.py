@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+import difflib
 from dataclasses import asdict
 
 from grader.answers import Failed, Fault, Parameter
 from grader.challenge import Challenge
 from grader.judge.case.trial import draw
+from grader.judge.diagnosis.site import jitted
 from grader.judge.diagnosis.slips import slip
 from grader.judge.failures import CheckFailed
 from grader.judge.session import Session
@@ -29,7 +32,7 @@ def check(session: Session) -> None:
         told = replaced(loaded.replaced[0])
         raise CheckFailed("failed", {"reason": told[0]}, told)
     for challenge in session.challenges:
-        parameters = _entry(challenge, loaded.functions)
+        parameters = _entry(challenge, loaded.functions, session.evidence.source)
         wanted = draw(challenge, challenge.cases[0], session.request.seed, "cpu")
         pid = 1 if challenge.probe else 0  # a device function takes the program's number first
         session.names[challenge.entry] = _names(challenge, parameters, len(wanted) + pid)[pid:]
@@ -49,12 +52,24 @@ def _unimported(fault: Fault, source: str) -> CheckFailed:
     return CheckFailed("failed", cause, (told.says, f"line {told.line}") if told else (sentence, line))
 
 
-def _entry(challenge: Challenge, functions: Functions) -> list[Parameter] | None:
+def _entry(challenge: Challenge, functions: Functions, source: str) -> list[Parameter] | None:
     if challenge.entry in functions:
         return functions[challenge.entry]
     found = ", ".join(sorted(name for name in functions if not name.startswith("_"))) or "no functions"
     sentence = f"Your file defines no function {challenge.entry}(); it defines {found}."
-    raise CheckFailed("failed", {"reason": sentence}, (sentence, "the function's name"))
+    nearest = _nearest(challenge, source)
+    told = (f"{sentence} Is {nearest}() meant?", f"{nearest}()") if nearest else (sentence, "")
+    raise CheckFailed("failed", {"reason": sentence}, told)
+
+
+def _nearest(challenge: Challenge, source: str) -> str:
+    """The function of the file that may be meant: the nearest in name, or the only one; a kernel where one is
+    asked for, and else none.
+    """
+    every = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
+    names = [node.name for node in every if jitted(node) == bool(challenge.probe)]
+    nearest = difflib.get_close_matches(challenge.entry, names, n=1)
+    return nearest[0] if nearest else names[0] if len(names) == 1 else ""
 
 
 def _names(challenge: Challenge, parameters: list[Parameter] | None, wanted: int) -> list[str]:
@@ -68,4 +83,4 @@ def _names(challenge: Challenge, parameters: list[Parameter] | None, wanted: int
         f"{challenge.entry}({listed}) is called with {wanted} positional arguments; it takes "
         f"{len(parameters)}."
     )
-    raise CheckFailed("failed", {"reason": sentence}, (sentence, "the signature in the lesson"))
+    raise CheckFailed("failed", {"reason": sentence}, (sentence, f"{challenge.entry}()"))
