@@ -174,4 +174,19 @@ mistakes = [
         fails="correct",
         says="never written",
     ),
+    Mistake(
+        "a block pointer to a fills its lanes past the end with NaN",
+        swap={
+            LOAD_A: (
+                "a_block = tl.make_block_ptr(\n"
+                "        a_ptr, (m, k), (stride_am, stride_ak),\n"
+                "        ((tl.program_id(0) // strips) * BLOCK_M, 0), (BLOCK_M, BLOCK_K), (1, 0)\n"
+                "    )\n"
+                '    a = tl.load(a_block, boundary_check=(0, 1), padding_option="nan")'
+            )
+        },
+        fails="correct",
+        says="no element are NaN, by padding_option='nan'",
+        at="tl.load(a_block",
+    ),
 ]

@@ -19,6 +19,7 @@ from grader.judge.diagnosis.source import (
     called,
     calls,
     divides,
+    nan_lanes,
     takes_maximum,
 )
 from grader.judge.diagnosis.starts import starts
@@ -100,6 +101,19 @@ def _elsewhere(trial: Trial, source: str) -> str:
         return "loads it from what torch.empty left there"
     gaps = any(isinstance(value, torch.Tensor) and not value.is_contiguous() for value in trial.arguments)
     return "loads it from the gap between the rows of an input" if gaps else ""
+
+
+def of_lanes(source: str) -> Diagnosis | None:
+    """Where the file itself gives NaN to lanes that hold no element."""
+    filled = nan_lanes(source)
+    if not filled:
+        return None
+    by, line = filled
+    return (
+        f"Lanes that hold no element are NaN, by {by} on line {line}, and what counts them is NaN, too. In a "
+        "sum and in a tl.dot they must hold 0.",
+        f"line {line}",
+    )
 
 
 def odd_input(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:

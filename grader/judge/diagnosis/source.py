@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from grader.judge.diagnosis.site import last, spelled
 
 EXPONENTIALS = {"exp", "exp2", "sigmoid", "softmax", "sinh", "cosh", "expm1", "exp10"}
+FILLS = ("other", "padding_option", "padding")  # by a mask, of a block pointer, of a descriptor
 
 
 def calls(source: str) -> Iterator[tuple[str, ast.Call]]:
@@ -79,6 +81,15 @@ def loads_hold_infinity(source: str) -> bool:
     """Whether a load gives it to its masked lanes; else they are given it later."""
     others = [keyword(call, "other") for name, call in calls(source) if name == "load"]
     return any(other is not None and "inf" in ast.unparse(other).lower() for other in others)
+
+
+def nan_lanes(source: str) -> tuple[str, int] | None:
+    """What gives NaN to lanes without an element, `padding_option='nan'` of a block pointer for one, and its
+    line.
+    """
+    given = (n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.keyword) and n.arg in FILLS)
+    found = (n for n in given if re.search(r"\bnan\b", ast.unparse(n.value).lower()))
+    return next(((ast.unparse(n), n.value.lineno) for n in found), None)
 
 
 def _infinities(source: str) -> list[str]:

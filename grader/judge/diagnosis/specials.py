@@ -17,7 +17,7 @@ from grader.judge.diagnosis.flow import (
     sums_exponentials,
     sums_weights_alone,
 )
-from grader.judge.diagnosis.nans import nothing_seen, odd_input, out_of_numbers
+from grader.judge.diagnosis.nans import nothing_seen, odd_input, of_lanes, out_of_numbers
 from grader.judge.diagnosis.reductions import first_maximum, scores
 from grader.judge.diagnosis.running import inverse_rescale
 from grader.judge.diagnosis.site import last, quoted, spelled
@@ -48,13 +48,9 @@ def special(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
         return None
     values = trial.case.values
     expected, got = finding.facts["expected"], finding.facts["got"]
-    inverse = inverse_rescale(evidence.source) if math.isnan(got) else None
-    if inverse and not math.isnan(expected):
-        return (
-            f"Line {inverse.lineno} rescales by {quoted(inverse)}, the inverse of what a sum so far needs: "
-            "from a maximum of -inf that is Inf, and 0 · Inf is NaN. Rescale by exp(old maximum - new one).",
-            f"line {inverse.lineno}",
-        )
+    made = math.isnan(got) and not math.isnan(expected)
+    if made and (told := _inverse(evidence.source) or of_lanes(evidence.source)):
+        return told
     minus_inf = values in ("minus_inf", "some_minus_inf")
     if minus_inf and (told := _minus_inf(values, expected, got, evidence.source)):
         return told
@@ -74,6 +70,18 @@ def special(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
     if values == "normal" or finding.kind == "nan":
         return odd_input(trial, finding, evidence) or _plain(trial, finding, evidence)
     return None
+
+
+def _inverse(source: str) -> Diagnosis | None:
+    """A sum so far that is rescaled by the inverse of what it needs."""
+    inverse = inverse_rescale(source)
+    if not inverse:
+        return None
+    return (
+        f"Line {inverse.lineno} rescales by {quoted(inverse)}, the inverse of what a sum so far needs: "
+        "from a maximum of -inf that is Inf, and 0 · Inf is NaN. Rescale by exp(old maximum - new one).",
+        f"line {inverse.lineno}",
+    )
 
 
 def _sees_zero(to: str, source: str) -> Diagnosis:
