@@ -56,7 +56,7 @@ def counted(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None
     told = _left_out(solved, uneven[0]) or _spell(uneven[0])
     tree = ast.parse(evidence.source)
     dots = {n.lineno for n in in_kernels(tree) if isinstance(n, ast.Call) and last(n.func) == "dot"}
-    if dots and dots == {*scores(tree)}:  # no loop adds them up
+    if dots and dots == {*scores(tree)} and "the sum so far" not in told[1]:  # no loop adds them up
         told = told[0], "the masks, and the block size"
     return *told, uneven[0].trial
 
