@@ -17,12 +17,13 @@ import torch
 from triton.runtime import driver
 
 from grader.compiler.driver import Driver
-from grader.datasheets import Gpu
+from grader.datasheets import GPUS, Gpu
 
 DEVICE, META = torch.device("cuda", 0), torch.device("meta")
 FACTORIES = (
     "empty", "empty_like", "empty_strided", "zeros", "zeros_like", "ones", "ones_like", "full", "full_like",
-    "tensor", "as_tensor", "arange", "linspace", "rand", "randn", "randint",
+    "tensor", "as_tensor", "asarray", "scalar_tensor", "arange", "linspace", "eye",
+    "rand", "rand_like", "randn", "randn_like", "randint", "randint_like", "randperm",
 )  # fmt: skip
 METHODS = ("to", "new_empty", "new_zeros", "new_ones", "new_full", "new_tensor", "new_empty_strided")
 
@@ -32,7 +33,8 @@ def _on_cpu(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def asked(*args: Any, **kwargs: Any) -> Any:
-        if _is_gpu(kwargs.get("device")):
+        device = kwargs.get("device")
+        if _is_gpu(device) or type(device) is int:  # torch.cuda.current_device() says one
             kwargs["device"] = "cpu"
         return function(*("cpu" if _is_gpu(arg) else arg for arg in args), **kwargs)
 
@@ -43,8 +45,9 @@ def _is_gpu(value: Any) -> bool:
     return str(value).startswith("cuda") if isinstance(value, str | torch.device) else False
 
 
-def _properties(gpu: Gpu) -> SimpleNamespace:
-    return SimpleNamespace(
+def _answers(gpu: Gpu) -> dict[str, Any]:
+    """What torch.cuda says where this GPU is."""
+    properties = SimpleNamespace(
         name=f"NVIDIA {gpu.name}",
         major=gpu.major,
         minor=gpu.minor,
@@ -58,13 +61,7 @@ def _properties(gpu: Gpu) -> SimpleNamespace:
         warp_size=32,
         L2_cache_size=int(gpu.cache),
     )
-
-
-@contextlib.contextmanager
-def pretended(gpu: Gpu) -> Iterator[None]:
-    """While the block runs, torch and Triton speak of this GPU."""
-    properties = _properties(gpu)
-    said: dict[str, Any] = {
+    return {
         "is_available": lambda: True,
         "device_count": lambda: 1,
         "current_device": lambda: 0,
@@ -74,13 +71,49 @@ def pretended(gpu: Gpu) -> Iterator[None]:
         "synchronize": lambda device=None: None,
         "device": lambda device=None: contextlib.nullcontext(),
     }
+
+
+@contextlib.contextmanager
+def kept() -> Iterator[None]:
+    """While the block runs, what a file keeps of torch's functions (`from torch import empty`) is what looks
+    again whenever it is called: where a GPU is pretended, theirs are others.
+    """
+    named = [(torch, name) for name in FACTORIES] + [(torch.cuda, name) for name in _answers(GPUS["h200"])]
+    swaps = [(owner, name, getattr(owner, name), _looked_up(owner, name)) for owner, name in named]
+    for owner, name, _, ours in swaps:
+        setattr(owner, name, ours)
+    try:
+        yield
+    finally:
+        for owner, name, stock, ours in swaps:
+            if getattr(owner, name, None) is ours:  # the file may have put another there: held.py names it
+                setattr(owner, name, stock)
+
+
+def _looked_up(owner: Any, name: str) -> Callable[..., Any]:
+    """What stands under that name whenever it is called."""
+    stock = getattr(owner, name)
+
+    @functools.wraps(stock, updated=())
+    def called(*args: Any, **kwargs: Any) -> Any:
+        there = getattr(owner, name)
+        return (stock if there is called else there)(*args, **kwargs)
+
+    return called
+
+
+@contextlib.contextmanager
+def pretended(gpu: Gpu) -> Iterator[None]:
+    """While the block runs, torch and Triton speak of this GPU."""
     tensor: Any = torch.Tensor
-    swaps = [(torch.cuda, name, answer) for name, answer in said.items()]
+    swaps = [(torch.cuda, name, answer) for name, answer in _answers(gpu).items()]
     swaps += [(torch, name, _on_cpu(getattr(torch, name))) for name in FACTORIES]
     swaps += [(tensor, name, _on_cpu(getattr(tensor, name))) for name in METHODS]
     swaps += [(tensor, name, lambda self, *_, **__: self) for name in ("cuda", "pin_memory")]
     # Torch works out shapes on tensors of the device `meta`, which have to stay there.
     swaps += [(tensor, "is_cuda", property(lambda self: not self.is_meta))]
+    swaps += [(tensor, "is_cpu", property(lambda self: False))]
+    swaps += [(tensor, "get_device", lambda self: -1 if self.is_meta else DEVICE.index)]
     swaps += [(tensor, "device", property(lambda self: META if self.is_meta else DEVICE))]
     driver.set_active(Driver(gpu))  # launchers ask Triton, too; there is no other to return to
     with contextlib.ExitStack() as stack:

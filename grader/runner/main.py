@@ -13,6 +13,7 @@ seed.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import os
 import sys
@@ -27,7 +28,7 @@ from grader.interpreter import order, proxy
 from grader.interpreter.bounds import Bounds
 from grader.measurements import Peak
 from grader.memory import raw
-from grader.meter.stage import on_stage
+from grader.meter.stage import kept, on_stage
 from grader.runner import backward, faults, limits, loading
 from grader.runner.alone import Alone
 from grader.runner.answering import Reply, answering
@@ -59,7 +60,7 @@ class LearnerFile:
         """Import the file and say what functions it has."""
         self.path = header["path"]
         try:
-            with telling():
+            with telling(), kept() if INTERPRETED else contextlib.nullcontext():
                 self.module = loading.load(self.path, bytes(blobs[0]), header["provided"], header["mine"])
         finally:
             self._mend()
