@@ -58,15 +58,14 @@ CASES = [
     Case(t=200, e=60, k=6),
     Case(t=100, e=7, k=3),
     Case(t=300, e=8, k=2),
-    Case(t=1500, e=4, k=1),
     Case(t=130, e=33, k=7),
     Case(t=50, e=255, k=8),
     Case(t=100, e=256, k=8),
     Case(t=90, e=129, k=5),
     # Only half of the experts can have an entry.
     Case(t=8, e=128, k=8),
-    # Programs enough for prefix sums that need a second step.
-    Case(t=36_000, e=2, k=1),
+    # Programs enough for prefix sums that need a second step, and few for who has one for each token.
+    Case(t=2100, e=4, k=1),
     Case(t=300, e=8, k=2, dtype=HALF),
     Case(t=300, e=60, k=6, dtype=HALF),
     Case(t=300, e=60, k=6, dtype=BRAIN),

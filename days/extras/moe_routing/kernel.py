@@ -98,8 +98,10 @@ def moe_route(router: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor,
         LANES=min(BLOCK_E, 32),
         num_warps=8,
     )
+    # Small calls take several steps, too: what one hands on to the next is wrong there as well, if it is.
+    BLOCK_P = 512 if n_programs > 512 else 32
     # 8 words are a sector.
-    scan_kernel[(triton.cdiv(e, 8),)](words, counts, n_programs, e, BLOCK_P=512, BLOCK_E=8, num_warps=8)
+    scan_kernel[(triton.cdiv(e, 8),)](words, counts, n_programs, e, BLOCK_P=BLOCK_P, BLOCK_E=8, num_warps=8)
     place_kernel[(n_programs,)](
         experts,
         rank,
