@@ -139,6 +139,12 @@ class Day:
         return re.sub(r"^# ((?:Day \d+|Extra)\s*[·:—-]\s*)?", "", heading).strip()
 
 
+# What is typed before the number or the name, with nothing behind it.
+NAMELESS = {
+    "": ("An empty name is no day's.", "track list"),
+    "day": ("Which day? Its number is missing.", "track start day 1"),
+    "extra": ("Which extra? Its name is missing.", "track list --extras"),
+}
 WARM_UP = Day(0, "warm_up")  # what the tour plays; it counts for nothing
 
 
@@ -197,7 +203,9 @@ def find(text: str) -> Day:
     Raises:
         UnknownDay: nothing answers to it, or more than one does.
     """
-    wanted = re.sub(r"[\s_-]+", "_", text.strip().lower())
+    wanted = re.sub(r"[\s_-]+", "_", text.strip().lower()).strip("_")
+    if wanted in NAMELESS:
+        raise UnknownDay(*NAMELESS[wanted])
     number = re.fullmatch(r"(?:day_?)?0*(\d{1,9})(?:_\w*)?", wanted)
     if number:
         return _by_number(int(number[1]))

@@ -12,12 +12,13 @@ import click
 
 from grader import catalog, datasheets
 from grader.catalog import Day
-from grader.cli.shell import EXIT_STOPPED, Words, as_json, emit, the_day
+from grader.cli.given import given
+from grader.cli.shell import Words, as_json, emit, the_day
 from grader.cli.standing import chosen
 from grader.errors import BadSubmission, CannotGrade, TrackError
 from grader.learner import workspace
 from grader.screens import Terminal
-from grader.screens.terminal import examples
+from grader.screens.terminal import examples, near
 
 if TYPE_CHECKING:
     from grader.bench.conduct import Bench, Wish
@@ -58,22 +59,20 @@ def bench(
     days = list(catalog.course()) if every and not day else [chosen(day)]
     if file and len(days) > 1:
         raise TrackError("One file is no kernel of every day.", f"track bench DAY --file {file}")
-    if file and not file.is_file():
-        raise BadSubmission(
-            f"There is no file {file}.", "Check the path after --file and repeat the command."
-        )
+    if file:
+        given(file, f"track bench {days[0].key} --file")
     alone = mine and len(days) == 1
-    given = {one: file or _mine(one, required=alone) for one in days}
+    files = {one: file or _mine(one, required=alone) for one in days}
     from grader.engine.grade import choose_device
 
     if choose_device("auto") == "cpu":
         if plot or out:
             raise CannotGrade("There is no GPU here: nothing can be measured.", f"track bench {days[0].key}")
-        return _foretold(given, as_json)
+        return _foretold(files, as_json)
     from grader.bench.conduct import Wish
 
-    files = {one.key: {"yours": str(path.resolve())} if path else {} for one, path in given.items()}
-    wish = Wish(files, sizes, every and bool(day), "yours" if mine else "", again)
+    yours = {one.key: {"yours": str(path.resolve())} if path else {} for one, path in files.items()}
+    wish = Wish(yours, sizes, every and bool(day), "yours" if mine else "", again)
     run = _measured(wish, out or workspace.create().hidden / KEPT)
     if plot:
         from grader.screens.benchplot import draw
@@ -85,7 +84,7 @@ def bench(
         )
     from grader.screens import bench as screen
 
-    following = f"track {'grade' if given[days[0]] else 'start'} {days[0].key}"
+    following = f"track {'grade' if files[days[0]] else 'start'} {days[0].key}"
     screen.table(Terminal(sys.stdout), run.asked, run.machine, run.missing, run.file, following)
 
 
@@ -124,8 +123,7 @@ def _measured(wish: Wish, kept: Path) -> Bench:
         with live:
             run.run()
     except KeyboardInterrupt:
-        screen.stopped(Terminal(sys.stderr), kept)
-        raise click.exceptions.Exit(EXIT_STOPPED) from None
+        raise click.Abort(f"What was measured is kept in {near(kept)}; the same command goes on.") from None
     return run
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from grader import catalog
-from grader.cli.shell import EXIT_STOPPED, as_json, emit
+from grader.cli.shell import as_json, emit
 from grader.errors import CannotGrade, TrackError
 from grader.learner.workspace import writing
 from grader.screens import Terminal
@@ -29,9 +29,9 @@ in_db = click.option(
 
 @click.group(epilog=examples("track cohort grade homework/", "track cohort pages report"))
 def cohort() -> None:
-    """Grade what a class or a contest handed in, on as many machines as there are.
+    """Grade what a class or a contest handed in.
 
-    Verdicts go to a database. Started again it grades only what is missing.
+    On as many machines as there are. Verdicts go to a database. Started again it grades only what is missing.
     """
 
 
@@ -79,10 +79,7 @@ def grade(
             with Store(db, graders.conditions(strict)) as store:
                 tally = Feed(store, graders, live).all(items)
     except KeyboardInterrupt:
-        Terminal(sys.stderr).line(
-            "Stopped. The verdicts so far are kept; the same command goes on from there."
-        )
-        raise click.exceptions.Exit(EXIT_STOPPED) from None
+        raise click.Abort("The verdicts so far are kept; the same command goes on from there.") from None
     except sqlite3.OperationalError as error:
         fix = "Mend that, and the same command goes on from there."
         raise CannotGrade(f"{db} cannot be written: {error}.", fix) from error

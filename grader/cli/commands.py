@@ -14,6 +14,7 @@ from grader import catalog
 from grader.cli import shell
 from grader.cli.bench import bench
 from grader.cli.cohort import cohort
+from grader.cli.given import given
 from grader.cli.looking import inspect, show
 from grader.cli.notebook import notebook
 from grader.cli.python import python
@@ -21,7 +22,6 @@ from grader.cli.report import report
 from grader.cli.shell import Words, as_json, emit, the_day
 from grader.cli.standing import chosen, note, open_hint, standing, upcoming
 from grader.cli.versions import diff, reset, restore, solution, upgrade
-from grader.errors import BadSubmission
 from grader.learner import handing, workspace
 from grader.screens import Terminal, pages, progress
 from grader.screens.terminal import examples
@@ -33,6 +33,9 @@ Tab completion (days complete by name, too):
   bash  eval "$(_TRACK_COMPLETE=bash_source track)"   in ~/.bashrc
   zsh   eval "$(_TRACK_COMPLETE=zsh_source track)"    in ~/.zshrc
   fish  _TRACK_COMPLETE=fish_source track | source    in ~/.config/fish/config.fish
+\b
+Your work lies in my-track/, where you first typed start; from elsewhere the last one made is taken.
+Another place for it: export TRACK_HOME=~/kernels
 \b
 Exit codes: 0 passed, 1 not yet, 2 usage, 3 could not grade, 130 stopped."""
 
@@ -129,17 +132,19 @@ def grade(
     """
     wanted = chosen(day)
     found = None if file else workspace.require()
-    path = file or workspace.submission(workspace.require(), wanted)
-    if not path.is_file():
-        raise BadSubmission(f"There is no file {path}.", "track grade --help")
+    again = f"track grade {wanted.key} --file"
+    path = given(file, again) if file else workspace.submission(workspace.require(), wanted)
     # Imported here, as `track status` has no use for it.
     from grader.cli import submission
 
     watcher = sys.stderr if sys.stderr.isatty() else io.StringIO()
     screen = Terminal(watcher if as_json else sys.stdout)
-    verdict = submission.grade(
-        submission.Submission(wanted, path, found, device or "auto", seed, only, strict, claims), screen
-    )
+    try:
+        verdict = submission.grade(
+            submission.Submission(wanted, path, found, device or "auto", seed, only, strict, claims), screen
+        )
+    except KeyboardInterrupt:
+        raise click.Abort("Nothing was recorded, your file is untouched.") from None
     if as_json:
         emit(**verdict.to_json())
     raise click.exceptions.Exit(verdict.exit_code)

@@ -14,9 +14,10 @@ import click
 
 from grader import datasheets
 from grader.catalog import Day
+from grader.cli.given import given as named
 from grader.cli.shell import Words, as_json, emit, the_day
 from grader.cli.standing import chosen, standing
-from grader.errors import BadSubmission, NoWorkspace, TrackError
+from grader.errors import NoWorkspace, TrackError
 from grader.learner import workspace
 from grader.learner.workspace import CannotWrite
 from grader.screens import Terminal, comparison, inspection, listing
@@ -145,12 +146,7 @@ def _path(day: Day, file: Path | None, do: str) -> Path:
         if found is None:
             raise NoWorkspace("No day was started here or in a folder above.", f"track start {day.key}")
         return workspace.submission(found, day)
-    if file.is_file():
-        return file
-    if file.is_dir():
-        again = f"track {do} {day.key} --file {shlex.quote(str(file / 'kernel.py'))}"
-        raise BadSubmission(f"{file} is a folder.", again)
-    raise BadSubmission(f"There is no file {file}.", "Check the path after --file and repeat the command.")
+    return named(file, f"track {do} {day.key} --file")
 
 
 def _given(file: Path | None) -> str:

@@ -10,6 +10,7 @@ import json
 import math
 import os
 import re
+import shlex
 import signal
 import sys
 import tempfile
@@ -59,6 +60,8 @@ class Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-") and not ctx.resilient_parsing:
+            if name.isdecimal() or name.lower().startswith("day"):
+                catalog.find(" ".join(args))  # which day there is none of says more
             raise TrackError(f'There is no command "{name}".', self._meant(args))
         return super().resolve_command(ctx, args)
 
@@ -66,7 +69,7 @@ class Commands(click.Group):
         begun = [name for name in self.commands if name.startswith(args[0].lower())]
         close = begun or difflib.get_close_matches(args[0].lower(), self.commands, n=1)
         if close:
-            return " ".join(["track", close[0], *args[1:]])
+            return shlex.join(["track", close[0], *args[1:]])
         with contextlib.suppress(TrackError):
             return f"track start {catalog.find(' '.join(args)).key}"
         return "track --help"
@@ -108,11 +111,11 @@ def run(group: click.Group, args: list[str] | None = None) -> NoReturn:
     args = sys.argv[1:] if args is None else args
     try:
         code = group.main(args, prog_name="track", standalone_mode=False)
-    except (click.Abort, KeyboardInterrupt):
-        _say("Stopped. Nothing was recorded, your file is untouched.")
+    except (click.Abort, KeyboardInterrupt) as end:
+        _stopped(args, str(end))
         code = EXIT_STOPPED
     except Exception as error:
-        code = _problem(_as_track_error(error), args)
+        code = _problem(_as_track_error(error, _typed(group, args)), args)
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -121,12 +124,25 @@ def _ended(number: int, frame: object) -> NoReturn:
     raise SystemExit(128 + number)
 
 
-def _as_track_error(error: Exception) -> TrackError:
+def _typed(group: click.Group, args: list[str]) -> str:
+    """The command that was typed, without what follows it: `track cohort grade`."""
+    typed, command = "track", group
+    for name in args:
+        found = command.commands.get(name)
+        if found is None:
+            break
+        typed = f"{typed} {name}"
+        if not isinstance(found, click.Group):
+            break
+        command = found
+    return typed
+
+
+def _as_track_error(error: Exception, typed: str) -> TrackError:
     if isinstance(error, TrackError):
         return error
     if isinstance(error, click.ClickException):
-        context = getattr(error, "ctx", None)
-        return TrackError(error.format_message(), f"{context.command_path if context else 'track'} --help")
+        return TrackError(error.format_message(), f"{typed} --help")
     if isinstance(error, FileNotFoundError) and "temporary directory" in str(error):  # tempfile's own words
         return CannotGrade("No temporary file can be written anywhere.", "Free some space, or set TMPDIR.")
     if isinstance(error, OSError) and error.errno in SPENT:
@@ -172,6 +188,11 @@ def _problem(error: TrackError, args: list[str]) -> int:
     return error.exit_code if error.exit_code else EXIT_USAGE
 
 
-def _say(words: str) -> None:
+def _stopped(args: list[str], kept: str) -> None:
+    """Says that Ctrl-C ended a command, what it leaves behind if the command knows, and how to repeat it."""
     with contextlib.suppress(OSError, ValueError):
-        Terminal(sys.stderr).line(words)
+        screen = Terminal(sys.stderr)
+        if kept:  # where it is empty, click has begun a line behind the terminal's ^C
+            screen.line()
+        screen.line(f"Stopped. {kept}".rstrip())
+        screen.next(shlex.join(["track", *args]))

@@ -73,7 +73,7 @@ def grade(
     where = warm.device if warm else choose_device(device)
     seed = random.SystemRandom().randrange(1, 10_000) if seed is None else seed
     base = _nothing_yet(day, source, where, seed)
-    refusal = precheck(day, source)
+    refusal = precheck(day, source, given)
     if refusal is not None:
         return _refused(base, refusal)
     problem = unfit()

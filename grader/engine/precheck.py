@@ -52,8 +52,12 @@ class Refusal:
     column: int = 0
 
 
-def precheck(day: Day, source: bytes) -> Refusal | None:
-    """The first thing wrong with `source` that can be told without running it, or None."""
+def precheck(day: Day, source: bytes, given: str = "") -> Refusal | None:
+    """The first thing wrong with `source` that can be told without running it, or None.
+
+    Args:
+        given: not empty where the file lies in no workspace, so that no reset brings it back.
+    """
     if len(source) > LARGEST:
         reason = f"The file is larger than {LARGEST:,} bytes."
         return Refusal(
@@ -69,20 +73,21 @@ def precheck(day: Day, source: bytes) -> Refusal | None:
     if cookie is not None:
         return cookie
     if not text.strip():
-        undo = f"`track reset {day.key}` brings the skeleton back."
-        return Refusal("failed", "The file is empty.", diagnosis=f"There is nothing to grade; {undo}")
+        return _nothing(day, "The file is empty.", given)
     parsed = _parse(text)
     if isinstance(parsed, Refusal):
         return parsed
     if not any(not is_text(statement) for statement in parsed.body):
-        undo = f"`track reset {day.key}` brings the skeleton back."
-        return Refusal(
-            "failed", "The file holds no code, only comments.", diagnosis=f"There is nothing to grade; {undo}"
-        )
+        return _nothing(day, "The file holds no code, only comments.", given)
     if day.to_fill_in and _same_as_skeleton(day, parsed):
         todo = "Every TODO is still as it was: fill one in and grade again."
         return Refusal("unstarted", "The file is still the skeleton.", diagnosis=todo)
     return _forbidden(day, parsed)
+
+
+def _nothing(day: Day, reason: str, given: str) -> Refusal:
+    undo = "" if given else f"; `track reset {day.key}` brings the skeleton back"
+    return Refusal("failed", reason, diagnosis=f"There is nothing to grade{undo}.")
 
 
 def _not_utf8(source: bytes, error: UnicodeDecodeError) -> Refusal:

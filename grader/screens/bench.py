@@ -157,11 +157,6 @@ def _problems(terminal: Terminal, group: Sequence[Result]) -> None:
         terminal.line((f"! {name}", "yellow"), f" at {where}: {problem}", indent=2)
 
 
-def stopped(terminal: Terminal, file: Path) -> None:
-    """Says what an interrupted bench leaves."""
-    terminal.line(f"Stopped. What was measured is kept in {near(file)}; the same command goes on.")
-
-
 def predicted(terminal: Terminal, gpu: str, rows: Sequence[dict[str, Any]], next_: tuple[str, str]) -> None:
     """Prints what is predicted where nothing can be measured. Times in µs, 0 where there is none."""
     terminal.line(("There is no GPU here: nothing is measured.", "bold"), f" Predicted for one {gpu}:")

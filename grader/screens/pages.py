@@ -13,7 +13,7 @@ from grader.errors import TrackError
 from grader.learner.handing import Fate, HandOut
 from grader.learner.hints import TIERS
 from grader.learner.workspace import Workspace
-from grader.screens.terminal import Next, Terminal, near, spell, typed
+from grader.screens.terminal import Next, Terminal, near, spell, told, typed
 
 if TYPE_CHECKING:
     from grader.setup.doctor import Condition
@@ -72,7 +72,7 @@ def upgrades(terminal: Terminal, fates: Mapping[Day, Mapping[str, Fate]], applie
 
 
 def _became(day: Day, fate: Fate) -> str:
-    return BECAME.get(fate, "is back").format(day=day.key)
+    return told(BECAME.get(fate, "is back").format(day=day.key))
 
 
 def changed(terminal: Terminal, day: Day, name: str, file: HandOut) -> None:
@@ -187,7 +187,7 @@ def was_restored(terminal: Terminal, workspace: Workspace, day: Day, trash: Path
 
 def error(terminal: Terminal, problem: TrackError) -> None:
     """Prints one line, and below it what to do."""
-    terminal.line(("error: ", "bold red"), problem.problem)
+    terminal.line(("error: ", "bold red"), told(problem.problem))
     if problem.fix:
         terminal.line(("fix: ", "bold"), typed(problem.fix))
 

@@ -13,7 +13,7 @@ from grader.screens.claims import claims
 from grader.screens.grading import case
 from grader.screens.hunt import bugs, left_to_the_hint
 from grader.screens.pieces import so_far, to_do
-from grader.screens.terminal import Next, Part, Terminal, near, typed
+from grader.screens.terminal import Next, Part, Terminal, near, told, typed
 from grader.verdict import Check, SpeedResult, Verdict
 
 # Of what was compiled and counted, where it is not the time that fails.
@@ -112,7 +112,7 @@ def _diagnosis(terminal: Terminal, verdict: Verdict, first: Check | None) -> Non
     if verdict.diagnosis:
         if verdict.interpreted:
             terminal.line((INTERPRETED, "dim"), indent=2)
-        terminal.line(verdict.diagnosis, indent=2)
+        terminal.line(told(verdict.diagnosis), indent=2)
     if verdict.look_at and not (first and verdict.look_at == f"line {first.cause.get('line')}"):
         terminal.line(("Look at: ", "bold"), verdict.look_at, indent=2)
 

@@ -163,6 +163,11 @@ def typed(command: str) -> str:
     return (os.environ.get("TRACK_COMMAND") or _program()) + command.removeprefix("track")
 
 
+def told(words: str) -> str:
+    """A message with its commands, which stand in backticks, as this person has to type them."""
+    return re.sub(r"`(track [^`]+)`", lambda command: f"`{typed(command[1])}`", words)
+
+
 def _program() -> str:
     """`track` where the shell finds it; the launcher by its path where only that is there."""
     if Path(sys.argv[0]).name == "__main__.py":

@@ -80,6 +80,8 @@ def test_start_reports_in_json(learner: Learner) -> None:
         ("start sotfmax", "track start 13"), ("start 99", "track list"), ("start xyzzy", "track list"),
         ("xyzzy", "track --help"),
         ("grade --sed 3", "track grade --help"), ("start --bogus", "track start --help"),
+        ("grade 13 -k", "track grade --help"), ("cohort grade x --db", "track cohort grade --help"),
+        ("start day", "track start day 1"), ("grade day", "track grade day 1"), ("99", "track list"),
     ],
 )  # fmt: skip
 def test_a_slip_is_one_line_and_the_command_that_was_meant(learner: Learner, typed: str, fix: str) -> None:

@@ -125,7 +125,8 @@ def test_a_grading_that_is_stopped_leaves_journal_and_file_as_they_were(started:
     process.send_signal(signal.SIGINT)
     _, error = process.communicate(timeout=20)
     assert process.returncode == 130
-    assert error.strip() == "Stopped. Nothing was recorded, your file is untouched."
+    told = "Stopped. Nothing was recorded, your file is untouched.\n\nNext: track grade --cpu"
+    assert error.strip() == told
     assert started.journal.read_bytes() == before
     assert started.kernel(DAY_1).read_text() == endless
 

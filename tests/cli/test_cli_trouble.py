@@ -39,7 +39,8 @@ def test_a_file_that_cannot_run_is_one_clear_line(started: Learner, source: byte
     [
         ("grade", "No day was started"), ("grade 1", "No day was started"), ("hint 1", "No day was started"),
         ("diff", "No day was started"), ("reset 1", "No day was started"), ("watch", "No day was started"),
-        ("grade 1 --file nowhere.py", "no file nowhere.py"), ("grade 1 --file .", "There is no file ."),
+        ("grade 1 --file nowhere.py", "no file nowhere.py"), ("grade 1 --file .", ". is a folder."),
+        ("inspect 1 --file .", ". is a folder."), ("bench 1 --file /dev/null", "is no file on a disk"),
         ("grade --seed many", "is not a valid integer"), ("grade 99", "There is no day 99"),
     ],
 )  # fmt: skip

@@ -43,8 +43,9 @@ def test_a_commands_own_exit_code_is_kept(code: int) -> None:
         (CannotGrade("No torch.", "track doctor"), 3, "error: No torch."),
         (click.UsageError("Wrong."), 2, "error: Wrong."),
         (RuntimeError("oops"), 3, "error: Triton Track itself failed: RuntimeError: oops"),
-        (KeyboardInterrupt(), 130, "Stopped. Nothing was recorded, your file is untouched."),
-        (click.Abort(), 130, "Stopped. Nothing was recorded, your file is untouched."),
+        (KeyboardInterrupt(), 130, "Stopped."),
+        (click.Abort(), 130, "Stopped."),
+        (click.Abort("Half of it is kept."), 130, "Stopped. Half of it is kept."),
     ],
 )
 def test_whatever_goes_wrong_is_one_line_and_its_code(

@@ -143,7 +143,8 @@ def test_commands_are_told_as_this_person_types_them(course: Path, monkeypatch: 
     assert "Next: ./track start 1" in shown(newcomer)
     monkeypatch.setattr("sys.argv", ["/somewhere/grader/__main__.py"])
     assert "Next: python -m grader start 1" in shown(newcomer)
-    text = shown(lambda terminal: pages.error(terminal, TrackError("No.", "pip install track")))
+    text = shown(lambda terminal: pages.error(terminal, TrackError("`track reset 1`.", "pip install track")))
+    assert "error: `python -m grader reset 1`." in text
     assert "fix: pip install track" in text
 
 
