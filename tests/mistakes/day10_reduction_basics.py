@@ -100,7 +100,7 @@ mistakes = [
             **ATOMIC,
         },
         fails="correct",
-        says="torch.empty",
+        says="with torch.zeros",
     ),
     Mistake(
         "an atomic adds to what the call before left",

@@ -17,8 +17,14 @@ from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.addresses import Part, assignments
 from grader.judge.diagnosis.evidence import Diagnosis
 from grader.judge.diagnosis.site import function, functions, jitted, last, parameters
+from grader.judge.diagnosis.source import adds_to_garbage
 
 MOST_READ = 2  # memories with holes that a sentence names
+ADDED_TO_ANYTHING = (
+    "The result is made from memory that nobody wrote: an atomic adds to what is there already, and "
+    "torch.empty leaves anything there. Begin with torch.zeros.",
+    "the memory that tl.atomic_add adds to",
+)
 
 
 @dataclass(frozen=True)
@@ -157,6 +163,8 @@ def of_holes(trial: Trial, finding: Finding, source: str) -> Diagnosis | None:
     read = _reads(report, report.untouched, tree) or _reads(report, report.holes, tree)
     start = f"{name} is stored everywhere, and made from memory that nobody wrote"
     first = {at: (kernel, scratch) for kernel, scratch, at in reversed(read)}.values()
+    if not first and adds_to_garbage(source):
+        return ADDED_TO_ANYTHING
     if not 0 < len(first) <= MOST_READ:
         return f"{start}: a kernel reads where torch.empty left holes.", "the calls of torch.empty"
     reads = " and ".join(f"{kernel} reads {scratch}" for kernel, scratch in first)

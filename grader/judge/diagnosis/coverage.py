@@ -7,7 +7,7 @@ import torch
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.axes import unread_axis
-from grader.judge.diagnosis.behind import garbage, of_holes
+from grader.judge.diagnosis.behind import ADDED_TO_ANYTHING, garbage, of_holes
 from grader.judge.diagnosis.blocks import Launched, Pairs, launched, rounds_down
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.judge.diagnosis.launched import grids, programs
@@ -85,11 +85,7 @@ def _nothing(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis:
             "tl.store and its pointer",
         )
     if "tl.atomic_" in evidence.source and adds_to_garbage(evidence.source):
-        return (
-            "The result is made from memory that nobody wrote: an atomic adds to what is there already, and "
-            "torch.empty leaves anything there. Begin with torch.zeros.",
-            "the memory that tl.atomic_add adds to",
-        )
+        return ADDED_TO_ANYTHING
     name = str(finding.facts.get("at", "")).partition("[")[0]
     if told := garbage(trial, evidence.source):
         return f"The result {name + ' ' * bool(name)}is {told[0]}", told[1]
