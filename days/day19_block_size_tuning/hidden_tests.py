@@ -74,7 +74,7 @@ CASES = [
     Case(m=40, n=70, k=50, layout="transposed"),
     Case(m=40, n=70, k=50, layout="columns", x_layout="contiguous"),
     Case(m=40, n=70, k=50, layout="columns", w_layout="contiguous", dtype=HALF),
-    Case(m=40, n=72, k=48, layout="padded", dtype=HALF),
+    Case(m=136, n=264, k=48, layout="padded", dtype=HALF),
     Case(m=40, n=70, k=50, layout="sliced", w_layout="strided"),
     Case(m=130, n=264, k=264, b_layout="strided", dtype=HALF),
     Case(m=40, n=70, k=50, layout="strided", x_layout="contiguous", w_layout="contiguous"),

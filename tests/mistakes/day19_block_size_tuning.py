@@ -67,6 +67,17 @@ mistakes = [
         says="precision",
     ),
     Mistake(
+        "a descriptor takes the rows of a slice for packed",
+        swap={
+            "TensorDescriptor.from_tensor(w, [BLOCK_N, BLOCK_K])": (
+                "TensorDescriptor(w, [*w.shape], [w.shape[1], 1], [BLOCK_N, BLOCK_K])"
+            )
+        },
+        fails="edges",
+        says="lay 48 apart",
+        at="TensorDescriptor(w",
+    ),
+    Mistake(
         "the tail of k is not masked",
         swap={'args["k"] % args["BLOCK_K"] == 0': "True"},
         fails="correct",

@@ -115,6 +115,17 @@ mistakes = [
         on_gpu="shared memory",  # in fp32 its tiles need more than an H200 has
     ),
     Mistake(
+        "a descriptor takes the rows of a slice for packed",
+        swap={
+            "TensorDescriptor.from_tensor(x, [BLOCK_M, BLOCK_K])": (
+                "TensorDescriptor(x, [*x.shape], [x.shape[1], 1], [BLOCK_M, BLOCK_K])"
+            )
+        },
+        fails="edges",
+        says="lay 64 apart",
+        at="TensorDescriptor(x",
+    ),
+    Mistake(
         "torch copies weights that are not contiguous",
         swap={SHAPE: "    w = w.contiguous()\n" + SHAPE},
         fails="honest",

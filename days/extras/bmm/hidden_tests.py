@@ -67,7 +67,7 @@ CASES = [
     Case(g=70_001, m=1, k=16, n=1, gpu=True),
     Case(g=3, m=20, k=40, n=30, layout="transposed"),
     Case(g=3, m=20, k=40, n=30, layout="columns", dtype=HALF),
-    Case(g=3, m=24, k=40, n=32, layout="padded", dtype=HALF),
+    Case(g=2, m=72, k=40, n=136, layout="padded", dtype=HALF),
     Case(g=3, m=20, k=40, n=30, layout="transposed", a_layout="contiguous", dtype=BRAIN),
     Case(g=3, m=20, k=41, n=30, layout="sliced"),
     Case(g=3, m=20, k=41, n=30, layout="strided", b_layout="contiguous"),

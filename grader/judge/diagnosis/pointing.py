@@ -100,11 +100,12 @@ def _within(look_at: str, tree: ast.Module, given: frozenset[int], part: Involve
 
 
 def _launches(tree: ast.Module, kernels: frozenset[str]) -> set[int]:
-    """The lines of the launches and grids of these, and of no other."""
+    """The lines of the launches of these, their grids and what is handed over, and of no other."""
     theirs, others = set[int](), set[int]()
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript):
-            (theirs if last(node.func.value) in kernels else others).update(grid(node, tree))
+            handed = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+            (theirs if last(node.func.value) in kernels else others).update(grid(node, tree), handed)
     return theirs - others
 
 

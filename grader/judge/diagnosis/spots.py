@@ -131,7 +131,18 @@ def _strides_of(names: list[str], tree: ast.Module, given: frozenset[int]) -> se
     used = _named(rf"^stride_({'|'.join(names)})[a-z0-9]?$")(tree, [*in_kernels(tree)])
     taken = (n for n in outside(tree) if isinstance(n, ast.Attribute) and n.attr == "stride")
     used |= {n.lineno for n in taken if last(n.value) in names}
-    return used.union(*(_moved(name, tree, given) for name in names))
+    return used.union(*(_moved(name, tree, given) | _described(name, tree) for name in names))
+
+
+def _described(name: str, tree: ast.Module) -> set[int]:
+    """Where a descriptor of this tensor is told its strides; from_tensor takes the tensor's own."""
+    made = call("TensorDescriptor", "make_tensor_descriptor")
+    return made(tree, [n for n in ast.walk(tree) if _first(n) in (name, f"{name}_ptr")])
+
+
+def _first(node: ast.AST) -> str:
+    """The name of the first thing that is handed to a call."""
+    return last(node.args[0]) if isinstance(node, ast.Call) and node.args else ""
 
 
 def _numbers(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
@@ -226,7 +237,7 @@ def exactly(look_at: str, tree: ast.Module, given: frozenset[int]) -> set[int]:
         given: lines that are handed out, in the place of which others are named.
     """
     if found := re.search(r"address of (\w+)", look_at):
-        return _moved(found[1], tree, given)
+        return _described(found[1], tree) - given or _moved(found[1], tree, given)
     if found := re.search(r"the load of (\w+) in (\w+)", look_at):
         loads = addresses(function(tree, found[2]) or ast.Module([], []))
         return {one.line for one in loads if one.kind == "load" and found[1] in one.names}

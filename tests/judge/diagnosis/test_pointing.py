@@ -137,3 +137,48 @@ def test_what_is_right_with_our_code_around_it_is_none_to_look_at(
     right: set[str], look_at: str, where: str
 ) -> None:
     assert pointed(look_at, HELPED, part=Involved(right=frozenset(right))) == where
+
+
+TWO_ROADS = """import torch
+@triton.jit
+def by_pointers(x_ptr, y_ptr, n, stride_xm, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * stride_xm + tl.arange(0, BLOCK)
+    tl.store(y_ptr + tl.program_id(0) * n + tl.arange(0, BLOCK), tl.load(x_ptr + offs))
+@triton.jit
+def by_descriptors(x_desc, y_ptr, n, BLOCK: tl.constexpr):
+    tl.store(y_ptr + tl.arange(0, BLOCK), x_desc.load([0, 0]))
+def entry(x, y):
+    if x.is_contiguous():
+        by_pointers[(1,)](
+            x,
+            y,
+            len(x),
+            x.stride(0),
+        )
+    else:
+        by_descriptors[(1,)](
+            TensorDescriptor(x, [4, 8], [8, 1], [4, 8]),
+            y,
+        )
+    return y
+"""
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "look_at", "where"),
+    [
+        ("by_pointers", "how the address of x is made", "line 19"),
+        ("by_pointers", "where the strides of x are used, and where the launcher hands them over", "line 19"),
+        ("by_descriptors", "how the address of x is made", "line 5"),
+        (
+            "by_descriptors",
+            "where the strides of x are used, and where the launcher hands them over",
+            "lines 4, 5 and 15",
+        ),
+    ],
+)
+def test_of_two_roads_the_strides_of_the_one_that_ran_are_named(
+    elsewhere: str, look_at: str, where: str
+) -> None:
+    part = Involved(frozenset({elsewhere}))
+    assert pointed(look_at, TWO_ROADS, part=part) == f"{look_at}: {where}"
