@@ -58,7 +58,7 @@ mistakes = [
         "the maximum forgets the blocks before",
         swap={"tl.maximum(m_i, tl.max(x, axis=0))": "tl.max(x, axis=0)"},
         fails="correct",
-        says="makes this NaN itself",
+        says="nothing of what m_i was goes into that",
     ),
     Mistake(
         "the maximum starts at -inf, and -inf comes first",

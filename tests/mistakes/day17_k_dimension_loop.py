@@ -57,7 +57,7 @@ mistakes = [
         "only the last frame counts",
         swap={DOT: DOT.replace(", acc,", ",")},
         fails="correct",
-        says="the sum of those before",
+        says="nothing of what acc was goes into that",
         at="tl.dot(",
     ),
     Mistake(

@@ -64,13 +64,13 @@ mistakes = [
         "the maximum is that of the last frame",
         swap={MAXIMUM: "m_i = tl.max(s, axis=1)"},
         fails="correct or edges",
-        says="Is the maximum of the very numbers that exp() is given subtracted",
+        says="nothing of what m_i was goes into that",
     ),
     Mistake(
         "the sum is that of the last frame",
         swap={SUM: "l_i = tl.sum(p, axis=1)"},
         fails="correct",
-        says="leaves elements out",
+        says="nothing of what l_i was goes into that",
     ),
     Mistake(
         "no maximum is subtracted",

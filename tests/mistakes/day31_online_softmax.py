@@ -302,6 +302,6 @@ mistakes = [
         "the maximum is not kept, and every lse is -inf",
         swap={"        m_i = m_new\n": ""},
         fails="correct",
-        says="-inf comes out of finite numbers",
+        says="no turn of the loop sets m_i",
     ),
 ]

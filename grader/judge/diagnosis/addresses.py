@@ -136,7 +136,7 @@ def _of(kernel: ast.FunctionDef) -> Iterator[Address]:
         )
 
 
-def assignments(kernel: ast.FunctionDef) -> Iterator[Part]:
+def assignments(kernel: ast.AST) -> Iterator[Part]:
     """What its names are set to."""
     for node in ast.walk(kernel):
         if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and node.value:

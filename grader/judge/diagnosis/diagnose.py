@@ -15,6 +15,7 @@ from grader.judge.case.compare import Finding
 from grader.judge.case.link import RunnerLost
 from grader.judge.case.naming import element
 from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.carried import made_anew, not_carried
 from grader.judge.diagnosis.coverage import unwritten
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.judge.diagnosis.groups import weights
@@ -191,11 +192,13 @@ RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | Speech | None]]
     by_torch,
     second_call,
     lone,
+    not_carried,
     nothing_added,
     suspected,
     drawn,
     axes_apart,
     unscaled,
+    made_anew,
     sign_of_scale,
     special,
     half_sums,

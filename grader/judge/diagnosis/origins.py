@@ -11,9 +11,11 @@ from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis
 from grader.judge.diagnosis.fit import close, out_dtype, wrong_dtype
 
+ROUNDED = 2**-8  # bf16
+
 
 def is_zero_for_other(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> Diagnosis | None:
-    """Wherever the result is wrong it is 0, and one and the same value belongs there."""
+    """Wherever the result is wrong it is 0, and a number that was handed over belongs there."""
     if not wrong_dtype(trial).is_floating_point:
         return None  # a count or an index may be 0 for any reason
     wrong = got != want
@@ -22,6 +24,8 @@ def is_zero_for_other(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> Di
         return None
     if float(belongs[0]) == 0 or not bool((belongs == belongs[0]).all()):
         return None
+    if not any(math.isclose(belongs[0], each, rel_tol=ROUNDED) for each in _scalars(trial)):
+        return None  # other lanes than masked ones give 0 as well
     return (
         f"Lanes without an element give 0 where {float(belongs[0]):.6g} belongs: "
         "`other=` says what a masked lane holds.",
@@ -33,7 +37,7 @@ def is_misplaced(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> Diagnos
     """Every wrong element of a vector is another element of an input."""
     if got.dim() != 1:
         return None
-    scalars = {float(value) for value in trial.arguments if isinstance(value, (int, float))}
+    scalars = _scalars(trial)
     wrong = [(i, g, w) for i, (g, w) in enumerate(zip(got.tolist(), want.tolist(), strict=True)) if g != w]
     for argument, label in zip(trial.arguments, trial.names, strict=True):
         places = _places(argument, label)
@@ -45,6 +49,10 @@ def is_misplaced(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> Diagnos
                 "the offsets of the load, and its mask",
             )
     return None
+
+
+def _scalars(trial: Trial) -> set[float]:
+    return {float(value) for value in trial.arguments if isinstance(value, (int, float))}
 
 
 def _places(argument: Any, label: str) -> dict[float, str]:

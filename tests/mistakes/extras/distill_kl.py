@@ -35,7 +35,7 @@ mistakes = [
         "the two maxima are mixed",
         swap={T_MAX: "m_new = m_s"},
         fails="correct or edges",
-        says="Large values overflow",
+        says="nothing of what m_t was goes into that",
     ),
     Mistake(
         "the divergence goes the other way",
