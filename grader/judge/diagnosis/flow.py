@@ -114,8 +114,19 @@ def _below_zero(node: ast.expr, set_to: dict[str, ast.expr]) -> bool:
 
 def meets_data(call: ast.Call, tree: ast.Module) -> bool:
     """Whether an argument of a call may hold what a kernel loaded, or a product: no number of a tile is."""
-    holders = _holders(tree, _is_read)
-    return any(_holds(value, holders, _is_read) for value in call.args)
+    return any(read(value, tree) for value in call.args)
+
+
+def read(value: ast.AST, tree: ast.Module) -> bool:
+    """Whether an expression may hold what a kernel loaded, or a product."""
+    return _holds(value, _holders(tree, _is_read), _is_read)
+
+
+def compares_extremum(tree: ast.Module) -> bool:
+    """Whether what tl.max or tl.min makes of a block is compared with something."""
+    holders = _holders(tree, _is_extremum)
+    compared = (node for node in ast.walk(tree) if isinstance(node, ast.Compare))
+    return any(_holds(node, holders, _is_extremum) for node in compared)
 
 
 def _holders(tree: ast.Module, seed: Callable[[ast.AST], bool]) -> set[str]:
@@ -159,3 +170,7 @@ def _is_maximum(node: ast.AST) -> bool:
 
 def _is_read(node: ast.AST) -> bool:
     return isinstance(node, ast.Attribute) and node.attr in READ
+
+
+def _is_extremum(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr in ("max", "min")

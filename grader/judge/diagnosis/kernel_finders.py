@@ -90,6 +90,21 @@ def joined_last(scene: Scene, _: re.Match[str]) -> Found | None:
     return None
 
 
+def converted(given: bool) -> Finder:
+    """The one name whose .to() is called; `given`: it is a parameter that need be no constant."""
+
+    def find(scene: Scene, _: re.Match[str]) -> Found | None:
+        calls = {ast.unparse(call): call for call in scene.here.calls("to") if scene.here.in_kernel}
+        (call,) = calls.values() if len(calls) == 1 else (None,)
+        if call is None or len(call.args) != 1 or not isinstance(call.func, ast.Attribute):
+            return None
+        name = last(call.func.value)
+        fits = isinstance(call.func.value, ast.Name) and given is (scene.here.parameters.get(name) is False)
+        return {"name": name, "dtype": quoted(call.args[0])} if fits else None
+
+    return find
+
+
 def pointer_index(scene: Scene, _: re.Match[str]) -> Found | None:
     """`x_ptr[offs]`."""
     pointers = _pointers(scene.here)

@@ -210,6 +210,11 @@ TABLE: list[tuple[str, Finder, str]] = [
     (r"Loop-carried variable (?P<name>\w+) has initial type (?P<a>.+) but is re-assigned to (?P<b>.+) in l",
      kernel.anything,
      "{name} is {a} before the loop and {b} after it: start it as what it becomes, by tl.zeros or tl.full."),
+    (r"'(int|float|bool)' object has no attribute 'to'", kernel.converted(given=True),
+     "{name} is a plain number here, without .to(): an argument that is 1 is compiled in as a constant. "
+     "tl.cast({name}, {dtype}) converts it either way."),
+    (r"'(int|float|bool)' object has no attribute 'to'", kernel.converted(given=False),
+     "{name} is a plain number that the compiler knows, without .to(): tl.cast({name}, {dtype}) works."),
     # Whatever else is no tensor of a kernel.
     ("'NoneType' object has no attribute '(type|dtype|scalar|handle)'", kernel.anything,
      "None stands in this line where a tensor or a number belongs. Does the launch give it?"),

@@ -11,8 +11,10 @@ from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.flow import (
+    compares_extremum,
     may_overflow,
     meets_data,
+    read,
     subtracts_maximum,
     sums_exponentials,
     sums_weights_alone,
@@ -34,7 +36,8 @@ from grader.judge.diagnosis.source import (
 
 MOST = 4  # lines to look at
 LOGARITHMS = {"log", "log2"}
-EXTREMA = {"max", "min", "maximum", "minimum"}
+BETWEEN, OF_BLOCKS = {"maximum", "minimum"}, {"max", "min"}
+EXTREMA = BETWEEN | OF_BLOCKS
 FP16_ENDS: Diagnosis = (
     "Values overflow: fp16 ends at 65504, and a product or a sum in fp16 goes past it. Compute in fp32, and "
     "round once, at the store.",
@@ -59,10 +62,7 @@ def special(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
     if values in ("large", "heavy", "spike") or "overflows" in trial.case:
         return _large(trial, finding, evidence)
     if values == "inf" and math.isinf(expected) and math.isnan(got):
-        return (
-            "inf - inf is NaN: a row that holds +inf needs the same care as one of -inf.",
-            "rows that hold +inf",
-        )
+        return _of_infinity(evidence.source)
     exponential = called(evidence.source, EXPONENTIALS) and subtracts_maximum(evidence.source)
     reduces = math.isinf(got) or called(evidence.source, {"max"})  # tl.maximum may be of anything
     if values == "negative" and exponential and reduces:
@@ -81,6 +81,20 @@ def _inverse(source: str) -> Diagnosis | None:
         f"Line {inverse.lineno} rescales by {quoted(inverse)}, the inverse of what a sum so far needs: "
         "from a maximum of -inf that is Inf, and 0 · Inf is NaN. Rescale by exp(old maximum - new one).",
         f"line {inverse.lineno}",
+    )
+
+
+def _of_infinity(source: str) -> Diagnosis:
+    """NaN where an Inf of the input belongs."""
+    if subtracts_maximum(source):
+        return (
+            "inf - inf is NaN: a row that holds +inf needs the same care as one of -inf.",
+            "rows that hold +inf",
+        )
+    return (
+        "Inf goes in, and NaN comes out where Inf is right: a step on the way is 0 · Inf, Inf - Inf or "
+        "Inf / Inf.",
+        "what is multiplied, subtracted and divided",
     )
 
 
@@ -108,10 +122,13 @@ def _sees_zero(to: str, source: str) -> Diagnosis:
 def _dropped(got: float, source: str) -> Diagnosis | None:
     """Which of the functions that lose a NaN are called."""
     tree = ast.parse(source)
-    met = {last(n.func) for n in ast.walk(tree) if isinstance(n, ast.Call) and meets_data(n, tree)}
-    extrema = sorted(f"tl.{name}" for name in met & {"maximum", "minimum"})
+    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call)]
+    met = {last(n.func) for n in calls if last(n.func) in BETWEEN and meets_data(n, tree)}
+    # A block's maximum less itself is NaN all the same, where no comparison asks for it.
+    met |= {last(n.func) for n in calls if last(n.func) in OF_BLOCKS and compares_extremum(tree)}
+    extrema = sorted(f"tl.{name}" for name in met)
     ways = [f"{' and '.join(extrema)} may drop NaN"] if extrema else []
-    if "where" in met:
+    if any(last(n.func) == "where" and n.args and read(n.args[0], tree) for n in calls):
         ways.append("any comparison with NaN is false, so that tl.where takes its other branch")
     if not ways:
         return None

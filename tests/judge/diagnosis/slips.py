@@ -315,6 +315,11 @@ COMPILED: list[tuple[str, ...]] = [
      "An argument of this launch is of type numpy.ndarray: kernel can take tensors"),
     (Y, "y = entry(x)",
      "entry is called in a kernel: it needs @triton.jit above its def as well.", "def entry(x):"),
+    (ADDRESS, "rows[:, None] * stride_xm + cols[None, :] * stride_xn.to(tl.int64)",
+     "stride_xn is a plain number here, without .to(): an argument that is 1 is compiled in as a constant. "
+     "tl.cast(stride_xn, tl.int64) converts it either way."),
+    (OFFS, "offs = pid * BLOCK.to(tl.int64) + tl.arange(0, BLOCK)",
+     "BLOCK is a plain number that the compiler knows, without .to(): tl.cast(BLOCK, tl.int64) works."),
     ("axis=1", "axis=1, keep_dims=True",
      "total is a block of 16 fp32 before the loop and a block of 16 × 16",
      "for start in range(0, n, BLOCK_N):"),

@@ -57,9 +57,34 @@ def test_a_maximum_is_missed_in_a_sum_of_exponentials_alone(source: str, advice:
     assert advice in told(not_a_number(values="large"), source=source)
 
 
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        (MAX + "y = tl.exp(x - m)\n", "a row that holds +inf needs the same care"),
+        ("y = tl.sum(a * tl.where(first, x, 0.0))\n", "a step on the way is 0 · Inf, Inf - Inf or Inf / Inf"),
+    ],
+)
+def test_an_inf_that_becomes_nan_is_laid_to_a_maximum_only_where_one_is_subtracted(
+    source: str, says: str
+) -> None:
+    x = torch.full((8, 12), torch.inf)
+    assert says in told(tried(Case(values="inf"), (x,), lambda a: a + 1, lambda a: a * 0), source=source)
+
+
 @pytest.mark.parametrize("values", ["nan", "inf", "large", "some_minus_inf"])
 def test_what_may_drop_a_nan_is_named_whatever_made_it(values: str) -> None:
     x = torch.full((8, 12), torch.nan)
     trial = tried(Case(values=values), (x,), lambda a: a, lambda a: a.nan_to_num(0.0))
     sentence = told(trial, source=LOAD + RELU)
     assert sentence == "Where NaN is right comes 0: tl.maximum may drop NaN."
+
+
+BRANCH = "m = tl.max(x)\nif m == -float('inf'):\n    y = 0.0\n"
+HIDDEN = "s = tl.where(cols < n, x, -float('inf'))\n"
+
+
+def test_a_maximum_drops_a_nan_where_it_is_asked_for_and_a_mask_of_places_never_does() -> None:
+    x = torch.full((8, 12), torch.nan)
+    trial = tried(Case(values="nan"), (x,), lambda a: a, lambda a: a.nan_to_num(0.0))
+    assert told(trial, source=LOAD + HIDDEN + BRANCH) == "Where NaN is right comes 0: tl.max may drop NaN."
+    assert "tl.max" not in told(trial, source=LOAD + MAX + HIDDEN)
