@@ -11,10 +11,10 @@ from grader.formulas.dtypes import BRAIN, HALF
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor]:
-    """x, moved by `shift`; its first `blank` columns are -inf."""
+    """x; row i moves by (i + 1) times `shift`; its first `blank` columns are -inf."""
     x = draw(case.rows, case.cols)
     if "shift" in case:
-        x += case.shift
+        x += case.shift * torch.arange(1, case.rows + 1, dtype=x.dtype, device=x.device)[:, None]
     if "blank" in case:
         x[:, : case.blank] = -math.inf
     return (x,)

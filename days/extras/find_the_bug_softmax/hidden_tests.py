@@ -19,10 +19,10 @@ shown = Case(rows=1, cols=1024)
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor]:
-    """x, moved by `shift`."""
+    """x; row i moves by (i + 1) times `shift`."""
     x = draw(case.rows, case.cols)
     if "shift" in case:
-        x += case.shift
+        x += case.shift * torch.arange(1, case.rows + 1, dtype=x.dtype, device=x.device)[:, None]
     return (x,)
 
 

@@ -24,8 +24,10 @@ def axes_apart(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis 
     powers = {name for call in calls if last(call.func) in EXPONENTIALS for name in _names(call)}
     kept = {id(n): assigned(node) for node in nodes if isinstance(node, ast.Assign) for n in ast.walk(node)}
     # A maximum of something else, as of where the rows of a tile end, is none of the softmax.
-    maxima = _along("max", [call for call in calls if (_names(call) | kept.get(id(call), set())) & powers])
-    sums = _along("sum", weighed(tree))
+    own = [call for call in calls if (_names(call) | kept.get(id(call), set())) & powers]
+    maxima, sums = _along("max", own), _along("sum", weighed(tree))
+    if finding.kind == "nan" and not maxima and (told := _of_the_block(own, sums)):
+        return told
     if finding.kind not in KINDS or {*maxima} & {*sums} or not (len(maxima) == len(sums) == 1):
         return None
     (of_max, max_line), (of_sum, sum_line) = *maxima.items(), *sums.items()
@@ -33,6 +35,20 @@ def axes_apart(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis 
         f"tl.max on line {max_line} goes along axis {of_max}, and tl.sum of the exponentials on line "
         f"{sum_line} along axis {of_sum}: a softmax takes both along one axis.",
         f"lines {min(max_line, sum_line)} and {max(max_line, sum_line)}",
+    )
+
+
+def _of_the_block(calls: list[ast.Call], sums: dict[int, int]) -> Diagnosis | None:
+    """One maximum for all rows of a block, whose exponentials are added up row by row."""
+    whole = [n.lineno for n in calls if last(n.func) == "max" and len(n.args) == 1 and not n.keywords]
+    if not whole or [*sums] not in ([1], [2]):  # along axis 0 the block may have no other
+        return None
+    ((axis, line),) = sums.items()
+    return (
+        f"tl.max on line {whole[0]} takes one maximum of the whole block, and tl.sum of the exponentials on "
+        f"line {line} goes along axis {axis}: in a row far below another one they are all 0, and 0 / 0 is "
+        f"NaN. Each row needs a maximum of its own, axis={axis}.",
+        f"line {whole[0]}",
     )
 
 
