@@ -81,6 +81,15 @@ def of_whole_blocks(block: int) -> Callable[..., torch.Tensor]:
     return wrong
 
 
+def without_last(q, k, v, scale, causal) -> torch.Tensor:
+    early = torch.arange(k.shape[2], device=k.device) < k.shape[2] - 1
+    return softmax(q @ k.mT * scale, seen_by(q, k, causal) & early) @ v
+
+
+def without_last_value(q, k, v, scale, causal) -> torch.Tensor:
+    return softmax(q @ k.mT * scale, seen_by(q, k, causal))[..., :-1] @ v[:, :, :-1]
+
+
 def first_values(block: int) -> Callable[..., torch.Tensor]:
     """Attention whose every block of keys is given the values of the first."""
     return lambda q, k, v, scale, causal: attention(
@@ -126,6 +135,8 @@ SUSPECTS = {
     "Large scores overflow: exp() of them is Inf, and Inf / Inf is NaN. Subtract the row's maximum first.": (
         no_maximum
     ),
+    "The last key is left out: a mask or a loop ends one too early.": without_last,
+    "The last key is left out of the weighted sum: a mask or a loop ends one too early.": without_last_value,
     "The weights are not divided by their sum.": undivided,
     "There is no softmax: the scores themselves weigh v.": lambda q, k, v, scale, causal: (
         (q @ k.mT * scale * seen_by(q, k, causal)) @ v

@@ -73,6 +73,12 @@ def every_other(size: int) -> Callable[..., Tensors]:
     return by_head(one)
 
 
+def without_last(q: Tensor, k: Tensor, v: Tensor, scale: float, last: int | None) -> Tensors:
+    """One head whose last key counts for nobody."""
+    early = torch.arange(len(k), device=k.device) < len(k) - 1
+    return weigh(scores(q, k, scale, last).masked_fill(~early, -math.inf), v)
+
+
 def rounded(q: Tensor, k: Tensor, v: Tensor, scale: float, last: int | None) -> Tensors:
     """One head whose products of q and k are rounded to q's 16 bits before they are scaled."""
     dtype = BRAIN if torch.equal(q, q.to(BRAIN).to(q.dtype)) else HALF
@@ -165,5 +171,6 @@ SUSPECTS = {
         f"Every second block of {n} keys is skipped: the step is twice the block.": every_other(n)
         for n in BLOCKS
     },
+    "The last key is left out: a mask or a loop ends one too early.": by_head(without_last),
     **{f"{TAIL}(Blocks of {n} keys.)": in_blocks(n, whole=True) for n in BLOCKS},
 }

@@ -94,6 +94,12 @@ mistakes = [
         says="even where causal is False",
     ),
     Mistake(
+        "one maximum is taken of all rows of a block",
+        swap={"m_i = tl.max(s, axis=1)": "m_i = tl.max(s) + tl.zeros((BLOCK_M,), tl.float32)"},
+        fails="edges",
+        says="one maximum of the whole block",
+    ),
+    Mistake(
         "lanes past the last key count in the softmax",
         swap={'mask=mask, other=-float("inf")': "mask=mask, other=0.0"},
         fails="correct",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
@@ -26,7 +27,7 @@ def axes_apart(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis 
     # A maximum of something else, as of where the rows of a tile end, is none of the softmax.
     own = [call for call in calls if (_names(call) | kept.get(id(call), set())) & powers]
     maxima, sums = _along("max", own), _along("sum", weighed(tree))
-    if finding.kind == "nan" and not maxima and (told := _of_the_block(own, sums)):
+    if not maxima and _lost(trial, finding) and (told := _of_the_block(own, sums)):
         return told
     if finding.kind not in KINDS or {*maxima} & {*sums} or not (len(maxima) == len(sums) == 1):
         return None
@@ -38,6 +39,13 @@ def axes_apart(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis 
     )
 
 
+def _lost(trial: Trial, finding: Finding) -> bool:
+    """Whether a row has nothing left, 0 / 0 or the logarithm of 0, or in 16 bits too few digits."""
+    if finding.kind == "values":
+        return finding.facts["got"] == 0 or trial.case.dtype.itemsize == 2
+    return finding.kind == "nan" or finding.facts.get("got") == -math.inf
+
+
 def _of_the_block(calls: list[ast.Call], sums: dict[int, int]) -> Diagnosis | None:
     """One maximum for all rows of a block, whose exponentials are added up row by row."""
     whole = [n.lineno for n in calls if last(n.func) == "max" and len(n.args) == 1 and not n.keywords]
@@ -46,8 +54,8 @@ def _of_the_block(calls: list[ast.Call], sums: dict[int, int]) -> Diagnosis | No
     ((axis, line),) = sums.items()
     return (
         f"tl.max on line {whole[0]} takes one maximum of the whole block, and tl.sum of the exponentials on "
-        f"line {line} goes along axis {axis}: in a row far below another one they are all 0, and 0 / 0 is "
-        f"NaN. Each row needs a maximum of its own, axis={axis}.",
+        f"line {line} goes along axis {axis}: in a row far below another one they come out as 0, or without "
+        f"their digits. Each row needs a maximum of its own, axis={axis}.",
         f"line {whole[0]}",
     )
 

@@ -43,15 +43,16 @@ def test_a_maximum_along_another_axis_than_the_sum_is_told(axis: int) -> None:
     assert ("tl.max on line 9 goes along axis 0, and tl.sum" in sentence) == (axis == 0)
 
 
-def test_a_maximum_of_all_rows_of_a_block_is_told_where_a_row_becomes_nan() -> None:
+@pytest.mark.parametrize("lost", [torch.nan, 0.0, -torch.inf])
+def test_a_maximum_of_all_rows_of_a_block_is_told_where_a_row_is_lost(lost: float) -> None:
     lines = (
         "@triton.jit",
         "def kernel(x_ptr, y_ptr):",
-        "    x = tl.load(x_ptr)",
+        "    x = tl.load(x_ptr + tl.arange(0, 64))",
         "    e = tl.exp(x - tl.max(x))",
     )
     source = "\n".join([*lines, "    tl.store(y_ptr, e / tl.sum(e, axis={axis}){row})", ""])
-    trial = tried(Case(n=8), (torch.randn(8, 8),), lambda a: a.softmax(1), lambda a: a * torch.nan)
+    trial = tried(Case(n=8), (torch.randn(8, 8),), lambda a: a.softmax(1), lambda a: torch.full_like(a, lost))
     rows = told(trial, source=source.format(axis=1, row="[:, None]"))
     assert rows.startswith("tl.max on line 4 takes one maximum of the whole block")
     assert "whole block" not in told(trial, source=source.format(axis=0, row=""))
