@@ -19,10 +19,13 @@ from grader.meter.unread import Unread
 
 @dataclass(frozen=True)
 class Prepared:
-    """To `prepare`: µs of one call, and how many calls a CUDA graph holds; 0 where none was captured."""
+    """To `prepare`: µs of one call, how many calls a CUDA graph holds, 0 where none was captured, and the
+    operators by which torch computed something.
+    """
 
     us: float
     graph_calls: int
+    worked: list[str]
 
 
 @dataclass(frozen=True)

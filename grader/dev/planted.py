@@ -146,15 +146,15 @@ class Laggard:
 class Exploit:
     """A file of tests/exploits/<place>/ that must earn no pass. Its docstring says how it would get one, and
     ends in `fails GROUP: WORDS`; in `fails GROUP with CASE: WORDS` where a part of a case's name is enough to
-    show it. Before the colon stands ` on a GPU` where only a GPU shows it, ` under --strict` where it passes
-    without that.
+    show it. Before the colon stands ` on a GPU` where only a GPU shows it, ` without a GPU` where it is right
+    on one, ` under --strict` where it passes without that.
 
     Args:
         mechanism: the first line of the docstring.
         fails: the group of the first check that must not pass.
         says: what the diagnosis must contain.
         only: the part of a case's name.
-        gpu: only shows on a GPU.
+        gpu, cpu: only shows on a GPU; only without one.
         strict: it is confinement that stops it.
     """
 
@@ -164,7 +164,12 @@ class Exploit:
     says: str
     only: str | None = None
     gpu: bool = False
+    cpu: bool = False
     strict: bool = False
+
+    def shows(self, on_gpu: bool) -> bool:
+        """Whether it can be told there."""
+        return not (self.cpu if on_gpu else self.gpu)
 
     @property
     def stem(self) -> str:
@@ -193,7 +198,7 @@ class Equivalent:
         return self.where, self.line, self.becomes
 
 
-WHERE = r"(?: with (?P<only>\S+))?(?P<gpu> on a GPU)?(?P<strict> under --strict)?"
+WHERE = r"(?: with (?P<only>\S+))?(?P<gpu> on a GPU)?(?P<cpu> without a GPU)?(?P<strict> under --strict)?"
 HEADER = re.compile(rf"fails (?P<fails>\w+){WHERE}: (?P<says>.+)")
 
 
@@ -206,8 +211,8 @@ def _exploit(path: Path) -> Exploit:
     told = HEADER.fullmatch(text.splitlines()[-1] if text else "")
     if told is None:
         raise TrackError(f"{path} does not say what it fails.", "The docstring ends in `fails GROUP: WORDS`.")
-    first, gpu, strict = text.splitlines()[0], told["gpu"] is not None, told["strict"] is not None
-    return Exploit(path, first, told["fails"], told["says"], told["only"], gpu, strict)
+    where = {name: told[name] is not None for name in ("gpu", "cpu", "strict")}
+    return Exploit(path, text.splitlines()[0], told["fails"], told["says"], told["only"], **where)
 
 
 def mistakes(day: Day) -> list[Mistake]:

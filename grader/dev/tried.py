@@ -119,7 +119,7 @@ def planned(day: Day, on_gpu: bool) -> Iterator[Planted]:
     every = list(planted.bugs(day))
     sets = chain.from_iterable(combinations(every, size + 1) for size in range(len(every)))
     yield from (Planted(day, "bugs", Bugged(names)) for names in sets)
-    yield from (Planted(day, "exploit", each) for each in planted.exploits(day) if on_gpu or not each.gpu)
+    yield from (Planted(day, "exploit", each) for each in planted.exploits(day) if each.shows(on_gpu))
 
 
 def attempt(each: Planted, warm: Warm, strict: bool = False, *, timed: bool = True) -> Tried:

@@ -1,7 +1,7 @@
 """The runner's answers about time and memory on a GPU. Claims all of them: the judge checks them against its
 own clock.
 
-prepare {entry, arguments, upstream, of, part, writes, rolled} → Prepared
+prepare {entry, arguments, upstream, of, part, writes, rolled, allow} → Prepared
                                              warms up and, for short calls, captures
 round   {calls, nonces}            → Round
 burst   {calls}                    → Burst
@@ -22,6 +22,7 @@ from grader.measurements import Burst, Peak, Prepared, Round, Verified
 from grader.runner import backward
 from grader.runner.answering import Reply
 from grader.runner.tensors import pack_outputs, unpack_arguments
+from grader.runner.worked import Worked
 from grader.runner.world import World
 from grader.timing.passes import as_list, timed
 from grader.timing.stopwatch import Stopwatch, dense, own_stream
@@ -53,8 +54,20 @@ class Clock:
         writes = header["writes"] if header["part"] != "backward" else ()
         self.watch = Stopwatch(function, arguments, header["rolled"], writes)
         us = self.watch.warm_up()
-        captured = self.watch.short(us) and self.watch.capture(us)
-        return Prepared(us, len(self.watch.outputs) if captured else 0), []
+        worked = Worked(header["allow"])
+        worked.look(function, self.watch.sets[0])
+        captured = self.watch.short(us) and self._captured(us, worked)
+        return Prepared(us, len(self.watch.outputs) if captured else 0, worked.names), []
+
+    def _captured(self, us: float, worked: Worked) -> bool:
+        """Whether calls could be captured; what torch did in them is noted."""
+        assert self.watch is not None
+        plain = self.watch.function
+        self.watch.function = worked.of(plain)
+        try:
+            return self.watch.capture(us)
+        finally:
+            self.watch.function = plain
 
     @own_stream()
     def round(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:

@@ -8,7 +8,7 @@ from grader import datasheets
 from grader.challenge import Challenge, Speed
 from grader.judge.diagnosis.addresses import decided
 from grader.judge.diagnosis.fixed import fixed
-from grader.judge.failures import CheckFailed
+from grader.judge.failures import CheckFailed, torch_worked
 from grader.judge.session import Session
 from grader.judge.speed.builds import Wanted
 from grader.judge.speed.foresight import foresee
@@ -63,8 +63,7 @@ def _does_the_work(call: Call, challenge: Challenge, source: str) -> None:
     names = [launch.kernel.removeprefix("torch.") for launch in call.launches if not launch.line]
     worked = [name for name in names if name not in {*FILLED, *WHOLE_FILLS, *challenge.allow}]
     if worked:
-        said = f"At full size torch did part of the work: {worked[0]} ran outside of your kernel."
-        raise CheckFailed("failed", {"reason": said}, (said, f"the torch call behind {worked[0]}"))
+        raise torch_worked(worked[0])
     sites = [(site, launch.elsewhere) for launch in call.launches for site in launch.sites]
     touched = sum(_bytes(site, source) for site, elsewhere in sites if site.tensor not in elsewhere)
     if touched < LEFT_OUT * call.ideal and not call.at_least:

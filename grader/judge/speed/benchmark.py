@@ -22,7 +22,7 @@ from grader.judge.case.link import Runner, RunnerLost
 from grader.judge.case.oracle import Values, as_asked, as_tuple, gradient_positions, values_of
 from grader.judge.case.packing import pack_arguments, read_outputs
 from grader.judge.case.trial import draw, draw_upstream
-from grader.judge.failures import CheckFailed
+from grader.judge.failures import CheckFailed, torch_worked
 from grader.judge.session import Session
 from grader.judge.speed.ratio import Ratio, bar_ratio
 from grader.judge.speed.rightness import widened, wrong
@@ -106,8 +106,12 @@ class Benchmark:
             "part": self.speed.part,
             "writes": list(self.challenge.writes),
             "rolled": self.rolled,
+            "allow": list(self.challenge.allow),
         }
-        return self.ask(request, Prepared, [*blobs, *more])[0]
+        prepared, _ = self.ask(request, Prepared, [*blobs, *more])
+        if prepared.worked:
+            raise torch_worked(prepared.worked[0])
+        return prepared
 
     def ask(
         self, command: dict[str, Any], form: type[Form], storages: Sequence[torch.Tensor] = ()
