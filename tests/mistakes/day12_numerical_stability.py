@@ -79,7 +79,15 @@ mistakes = [
         "a masked lane holds 0, and the sum counts its exponential",
         swap={FIRST_LOAD: "other=0.0)\n    first", SUM_LOAD: "other=0.0)\n        l_i"},
         fails="correct",
-        says="mask",
+        says="by the `other=` of lines",
+        at="other=0.0",
+    ),
+    Mistake(
+        "masked lanes of later blocks hold 0 in the second walk",
+        swap={SUM_LOAD: "other=0.0)\n        l_i"},
+        fails="correct",
+        says="by the `other=` of line",
+        at="other=0.0",
     ),
     Mistake(
         "the load of the first walk has no mask",

@@ -23,6 +23,7 @@ from grader.judge.diagnosis.launched import involved
 from grader.judge.diagnosis.led import drawn
 from grader.judge.diagnosis.lone import lone
 from grader.judge.diagnosis.overrun import overrun
+from grader.judge.diagnosis.padding import padded
 from grader.judge.diagnosis.parts import left_out
 from grader.judge.diagnosis.patterns import values
 from grader.judge.diagnosis.pointing import pointed
@@ -206,6 +207,7 @@ RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | Speech | None]]
     counted,
     weights,
     values,
+    padded,
     misread,
     partial_block,
     right_up_to,
