@@ -154,6 +154,13 @@ mistakes = [
         fails="correct",
         says="never written",
     ),
+    Mistake(
+        "results are stored two apart",
+        swap={"y_ptr + pid_m": "y_ptr + 2 * pid_m"},
+        fails="correct",
+        says="a single element, whose place is wrong",
+        at="tl.store(y_ptr",
+    ),
     Mistake("nothing is returned", swap={RETURN: "    y"}, fails="correct", says="returns nothing"),
     Mistake(
         "torch finds the maxima",

@@ -42,6 +42,8 @@ def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
         return f"{reason}: {checked}", f"boundary_check on line {line}, and what decides that it is this load"
     if facts["masked"]:
         return _let_through(reason, facts, look_at, line, evidence.source)
+    if not masked and facts.get("beyond") and facts.get("lanes") == 1 and not _empty(trial):
+        return _alone(reason, facts, line, evidence)
     if not facts.get("tile", True) and 1 < facts["itemsize"] == facts["step"]:
         return (
             f"{reason}: the offsets are {facts['itemsize']} times too large. "
@@ -58,6 +60,8 @@ def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
                 f"{f'line {at}, ' if at != line else ''}{look_at}",
             )
         return f"{through}. Which limit belongs in it?", look_at
+    if "before the start" in facts["where"] and (around := wrapped(evidence.source, line)):
+        return _around(reason, facts, around)
     if line and "mask" not in evidence.source:
         look_at = f"the offsets on line {line}, and whether some lanes have no element"
     if facts["kind"] == "load":
@@ -87,7 +91,7 @@ def _starts_beyond(
     reason: str, facts: dict[str, Any], line: int, trial: Trial, evidence: Evidence
 ) -> Diagnosis:
     """Every lane that takes part lies outside, so no single limit is to blame."""
-    if not any(want.exact.numel() for want in trial.expected if isinstance(want, Expected)):
+    if _empty(trial):
         return (
             f"{reason} in program {tuple(facts['program'])}, and nothing of it lies inside: with "
             f"{trial.case.id} the result has no element, and the grid has programs all the same.",
@@ -106,13 +110,33 @@ def _starts_beyond(
     )
 
 
+def _alone(reason: str, facts: dict[str, Any], line: int, evidence: Evidence) -> Diagnosis:
+    """One element and no block, which needs no mask where each program has one."""
+    lines = sorted({line, *starts(evidence.source, line, evidence.given)} - {0})
+    return (
+        f"{reason} in program {tuple(facts['program'])}: it is a single element, whose place is wrong, or "
+        "there are more programs than elements.",
+        f"how its place is counted{': ' * bool(lines)}{spelled(lines) if lines else ''}, and the grid",
+    )
+
+
+def _around(reason: str, facts: dict[str, Any], around: str, though: str = "") -> Diagnosis:
+    """A remainder of a negative number, which a program without a tile has."""
+    return (
+        f"{reason} in program {tuple(facts['program'])}{though}: {around} is below 0 there, as the remainder "
+        "of a negative number is. Is there a tile for each program of the grid?",
+        "the grid, and how a program's number becomes the numbers of its tile",
+    )
+
+
+def _empty(trial: Trial) -> bool:
+    """Whether the result has no element."""
+    return not any(want.exact.numel() for want in trial.expected if isinstance(want, Expected))
+
+
 def _let_through(reason: str, facts: dict[str, Any], look_at: str, line: int, source: str) -> Diagnosis:
     if "before the start" in facts["where"] and (around := wrapped(source, line)):
-        return (
-            f"{reason} in program {tuple(facts['program'])}, though it has a mask: {around} is below 0 "
-            "there, as the remainder of a negative number is. Is there a tile for each program of the grid?",
-            "the grid, and how a program's number becomes the numbers of its tile",
-        )
+        return _around(reason, facts, around, ", though it has a mask")
     if facts["tile"] and (bare := unlimited(source, line)):
         return (
             f"{reason}, though it has a mask: that limits one side of the tile, and not {bare[0]}. A tile's "

@@ -31,10 +31,13 @@ def unlimited(source: str, line: int) -> list[str]:
 
 
 def wrapped(source: str, line: int) -> str:
-    """The offsets of a tile in the address of an access that wrap around, `(offs_n % n)[None, :]`."""
+    """Offsets in the address of an access that wrap around, `(offs_n % n)[None, :]` or `offs_n % n`."""
     given, calls = _around(source, line)
-    sides = (s for _, call in calls if call.args for s in _sides(_behind(call.args[0], line, given)))
-    return next((quoted(node) for _, node in sides if _wraps(node)), "")
+    starts = [call.args[0] for _, call in calls if call.args]
+    sides = (s for start in starts for s in _sides(_behind(start, line, given)))
+    found = [quoted(node) for _, node in sides if _wraps(node)]
+    plain = (n for start in starts for n in ast.walk(start) if isinstance(n, ast.BinOp))
+    return next(iter([*found, *(quoted(n) for n in plain if isinstance(n.op, ast.Mod))]), "")
 
 
 def unmasked(source: str, line: int) -> tuple[str, int] | None:
