@@ -152,7 +152,8 @@ mistakes = [
         "every program writes element 0",
         swap={"y_ptr + pid_m": "y_ptr"},
         fails="correct",
-        says="never written",
+        says="each stores to element 0",
+        at="tl.store(y_ptr",
     ),
     Mistake(
         "results are stored two apart",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 
 from grader.judge.case.compare import Finding
@@ -13,6 +15,7 @@ from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.judge.diagnosis.launched import grids, programs
 from grader.judge.diagnosis.led import misled
 from grader.judge.diagnosis.numbering import misnumbered
+from grader.judge.diagnosis.site import stores_in_loops
 from grader.judge.diagnosis.source import adds_to_garbage
 from grader.judge.diagnosis.suspects import suspected
 from grader.judge.diagnosis.tiles import tiles
@@ -45,25 +48,27 @@ def unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
         gradient = bool(finding.facts.get("label"))
         counts = [0 if gradient else programs(owner) for owner in (trial, its_trial)]
         launches = set() if gradient else launched(trial, evidence)
-        told = tiles((trial, counts[0]), (its_trial, counts[1]), pairs, launches)
+        looped = stores_in_loops(evidence.source)
+        told = tiles((trial, counts[0]), (its_trial, counts[1]), pairs, launches, looped)
         if not gradient and (not told or "grid" in told[1]):
             told = misnumbered(trial, pairs, evidence) or told
     else:
-        told = _run(holes, programs(its_trial), launched(trial, evidence), evidence.source)
+        told = _run(holes, [*map(math.prod, grids(its_trial))], launched(trial, evidence), evidence.source)
     if not told and finding.facts.get("result", 0) < len(trial.challenge.writes):
         told = suspected(trial, finding, evidence)  # which may leave elements as they were
-    return told or _somewhere(finding, grids(its_trial))
+    return told or _somewhere(finding, grids(its_trial), stores_in_loops(evidence.source))
 
 
-def _somewhere(finding: Finding, grids: list[list[int]]) -> Diagnosis:
-    """Elements without a pattern: what can leave them out."""
+def _somewhere(finding: Finding, grids: list[list[int]], looped: bool) -> Diagnosis:
+    """Elements without a pattern: what can leave them out; a loop, too, where a kernel stores in one."""
     where = finding.facts.get("at", finding.facts["index"])
     axes = "swapped axes of the grid, " if any(sum(n > 1 for n in grid) > 1 for grid in grids) else ""
+    loop = "a loop that passes over blocks, " * looped
     return (
         f"{finding.reason[0].upper()}{finding.reason[1:]}, the first at {where}: no store reached them. "
-        f"A grid or block that is too small does that, {axes}a mask that leaves elements out, or a wrong "
-        "offset.",
-        "the grid, and the offsets and the mask of the store",
+        f"A grid or block that is too small does that, {axes}{loop}a mask that leaves elements out, or a "
+        "wrong offset.",
+        f"the grid, {'the loop, ' * looped}and the offsets and the mask of the store",
     )
 
 
@@ -108,8 +113,12 @@ def _unlaunched(trial: Trial, finding: Finding, elsewhere: bool) -> Diagnosis:
     return f"The result was never written: {trial.challenge.entry} launches no kernel yet.", "the launch"
 
 
-def _run(holes: list[torch.Tensor], programs: int, launches: Launched, source: str) -> Diagnosis | None:
-    """The end of a vector left out; several sizes together tell which end."""
+def _run(holes: list[torch.Tensor], programs: list[int], launches: Launched, source: str) -> Diagnosis | None:
+    """The end of a vector left out; several sizes together tell which end.
+
+    Args:
+        programs: of each launch.
+    """
     flat = [hole.reshape(-1) for hole in holes]
     starts = [int(hole.nonzero()[0]) for hole in flat]
     if not all(bool(hole[start:].all()) for hole, start in zip(flat, starts, strict=True)):
@@ -121,27 +130,41 @@ def _run(holes: list[torch.Tensor], programs: int, launches: Launched, source: s
             "the mask",
         )
     partial = all(start % _power(count) == 0 for start, count in zip(starts, left, strict=True))
-    loops = "num_programs" in source
+    loops = "num_programs" in source or stores_in_loops(source)
+    tile = math.gcd(*starts)
+    if len(set(starts)) > 1 and loops and all(n <= tile for n in left) and tile in left:
+        return (
+            f"The last {left[0]} of {len(flat[0])} elements were never written: the last block is left out, "
+            "a whole one, too. Does the loop end one block early, or the grid?",
+            "where the loop over blocks ends, and the grid",
+        )
     if len(set(starts)) > 1 and partial and (loops or rounds_down(launches, holes)):
         return (
             f"The last {left[0]} of {len(flat[0])} elements were never written: the last, partial block is "
             + ("left out: the loop ends before it." if loops else "left out. Round up."),
-            "where the loop over blocks ends" if loops else "triton.cdiv in the grid",
+            "where the loop over blocks ends, and the grid" if loops else "triton.cdiv in the grid",
         )
     return _first_block(starts, left, programs)
 
 
-def _first_block(starts: list[int], left: list[int], programs: int) -> Diagnosis:
+def _first_block(starts: list[int], left: list[int], programs: list[int]) -> Diagnosis:
     """How far the programs came, from where each vector was left and how much of it was."""
     block = starts[0]
-    if programs == 1 and block:
+    if max(programs) == 1 and block:
         return (
             f"Elements from {block} on were never written: one program ran, and its block ends there.",
             "the offsets of a block, and what a program does after its first one",
         )
     if len(set(starts)) == 1 and block and any(count > block for count in left):
+        first = "element 0" if block == 1 else "the first block"
+        if min(programs) > 1:
+            return (
+                f"Elements from {block} on were never written, though more than one program ran: each stores "
+                f"to {first}, or a mask leaves out the others.",
+                "tl.program_id, and what is stored where",
+            )
         return (
-            f"Elements from {block} on were never written: only the first block is.",
+            f"Elements from {block} on were never written: only {first} is.",
             "tl.program_id and the grid",
         )
     return (

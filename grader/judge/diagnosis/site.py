@@ -158,6 +158,13 @@ def loops_around(lines: Sequence[int], source: str) -> list[int]:
     )
 
 
+def stores_in_loops(source: str) -> bool:
+    """Whether a kernel stores in a loop, as one does that takes several blocks."""
+    nodes = in_kernels(ast.parse(source))
+    stores = [n.lineno for n in nodes if isinstance(n, ast.Call) and last(n.func) == "store"]
+    return bool(loops_around(stores, source))
+
+
 def spelled(lines: Sequence[int]) -> str:
     """`line 18`, `lines 18, 19 and 26`."""
     if len(lines) == 1:

@@ -11,11 +11,14 @@ from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.blocks import Launched, Pairs, extent, rounds_down
 from grader.judge.diagnosis.evidence import Diagnosis, Speech
 from grader.judge.diagnosis.fit import close, out_dtype
+from grader.judge.diagnosis.launched import programs
 
 Owner = tuple[Trial, int]  # a trial, and the programs it launched
 
 
-def tiles(first: Owner, largest: Owner, pairs: Pairs, launches: Launched) -> Diagnosis | Speech | None:
+def tiles(
+    first: Owner, largest: Owner, pairs: Pairs, launches: Launched, looped: bool
+) -> Diagnosis | Speech | None:
     """What the holes say.
 
     Args:
@@ -23,6 +26,7 @@ def tiles(first: Owner, largest: Owner, pairs: Pairs, launches: Launched) -> Dia
             launched, 0 where that tells nothing: several kernels may have stored what is wrong.
         pairs: all holes.
         launches: of all trials like the first.
+        looped: a kernel stores in a loop.
     """
     hole = _hole(largest[0], pairs)
     matrices = ((_matrices(_hole(other, pairs), count), other) for other, count in (first, largest))
@@ -30,10 +34,13 @@ def tiles(first: Owner, largest: Owner, pairs: Pairs, launches: Launched) -> Dia
     if hole.dim() == 3 and of_one:
         return of_one
     apart = next(((*told, other) for _, other in pairs if (told := _stored_apart(other))), None)
-    told = _boxes([hole for hole, _ in pairs], largest[1], launches)
+    told = _boxes([hole for hole, _ in pairs], largest[1], launches, looped)
     if apart or told or hole.dim() != 2:
         return apart or told
-    rows = ((_rows(_hole(other, pairs), count), other) for other, count in (first, largest))
+    owners = [first, largest, *((other, largest[1] and programs(other)) for _, other in pairs)]
+    # A case of which nothing was written tells no rows or columns.
+    owners.sort(key=lambda owner: looped and bool(_hole(owner[0], pairs).all()))
+    rows = ((_rows(_hole(other, pairs), count, looped), other) for other, count in owners)
     return next(((*told, other) for told, other in rows if told), None)
 
 
@@ -76,7 +83,7 @@ def _stored_apart(trial: Trial) -> Diagnosis | None:
     return None
 
 
-def _boxes(holes: list[torch.Tensor], programs: int, launches: Launched) -> Diagnosis | None:
+def _boxes(holes: list[torch.Tensor], programs: int, launches: Launched, looped: bool) -> Diagnosis | None:
     """What was written is a box in the corner: all whole tiles, or one tile."""
     cuts: dict[int, list[tuple[int, int]]] = {}  # by axis: how far it was written, of how much
     for hole in holes:
@@ -86,6 +93,12 @@ def _boxes(holes: list[torch.Tensor], programs: int, launches: Launched) -> Diag
         for axis, (size, full) in enumerate(zip(box, hole.shape, strict=True)):
             if size < full:
                 cuts.setdefault(axis, []).append((size, full))
+    if looped and (along := _one_early(holes)):
+        return (
+            f"The last block of {along} was never written, a whole one, too: does the loop end one block "
+            "early, or the grid?",
+            "where the loop over blocks ends, and the grid",
+        )
     if all(_whole_tiles(along) for along in cuts.values()):
         return _last_tiles(rounds_down(launches, holes))
     if programs and len(cuts) > 1 and all(len({size for size, _ in along}) == 1 for along in cuts.values()):
@@ -127,7 +140,22 @@ def _whole_tiles(along: list[tuple[int, int]]) -> bool:
     )
 
 
-def _rows(hole: torch.Tensor, programs: int) -> Diagnosis | None:
+def _one_early(holes: list[torch.Tensor]) -> str:
+    """Along what, rows or columns, one tile is missing every time, a whole one at times; empty where none
+    is.
+    """
+    boxes = [(box, hole.shape) for hole in holes if (box := _box(~hole))]
+    for axis, name in enumerate(("rows", "columns") if holes[0].dim() == 2 else ()):
+        along = [(box[axis], shape[axis]) for box, shape in boxes]
+        across = all(not any(box) or box[1 - axis] == shape[1 - axis] for box, shape in boxes)
+        tile = math.gcd(*(size for size, _ in along))
+        left = {full - size for size, full in along}
+        if across and max(left) == tile and min(left) > 0:
+            return name
+    return ""
+
+
+def _rows(hole: torch.Tensor, programs: int, looped: bool) -> Diagnosis | None:
     """Whole rows or whole columns of a matrix left out."""
     if hole.dim() != 2:
         return None
@@ -143,18 +171,23 @@ def _rows(hole: torch.Tensor, programs: int) -> Diagnosis | None:
         return (
             f"Rows from {first} on were never written: "
             f"{ran.get(programs, f'none of {programs} programs stores there')}.",
-            "the grid, and which rows a program takes",
+            f"the grid{', where the loop ends' * looped}, and which rows a program takes",
         )
     first = int(columns.nonzero()[0]) if bool(columns.any()) else 0
     if bool((columns[None, :] == hole).all()) and bool(columns.any()) and bool(columns[first:].all()):
-        return _columns(first, len(rows))
+        return _columns(first, len(rows), looped)
     return None
 
 
-def _columns(first: int, n_rows: int) -> Diagnosis:
+def _columns(first: int, n_rows: int, looped: bool) -> Diagnosis:
     start = f"Columns from {first} on were never written"
     if first == n_rows:
         return f"{start}, and there are {n_rows} rows: is a mask of columns held against rows?", "the masks"
+    if looped:
+        return (
+            f"{start}: no program's loop comes there, or a mask leaves them out.",
+            "where the loop over blocks ends, the grid, and the masks",
+        )
     if first & (first - 1):
         return f"{start}: no program takes them, or a mask leaves them out.", "the grid and the masks"
     return (
