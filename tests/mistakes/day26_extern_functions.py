@@ -117,4 +117,10 @@ mistakes = [
         fails="honest",
         says="torch",
     ),
+    Mistake(
+        "gelu_erf launches the kernel of asinh",
+        swap={"elementwise(gelu_erf_kernel, x)": "elementwise(asinh_kernel, x)"},
+        fails="correct",
+        says="gives what is asked of asinh()",
+    ),
 ]

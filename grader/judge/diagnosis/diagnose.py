@@ -51,7 +51,7 @@ from grader.judge.diagnosis.site import loops_around, spelled
 from grader.judge.diagnosis.specials import special
 from grader.judge.diagnosis.stepping import misread
 from grader.judge.diagnosis.strides import strides, upstream
-from grader.judge.diagnosis.suspects import in_part, suspected
+from grader.judge.diagnosis.suspects import exchanged, in_part, suspected
 from grader.judge.diagnosis.thresholds import partial_block, right_up_to
 from grader.judge.diagnosis.unfinished import unfinished
 from grader.judge.diagnosis.zeros import nothing_added, rows_of_zeros
@@ -196,6 +196,7 @@ RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | Speech | None]]
     not_carried,
     nothing_added,
     suspected,
+    exchanged,
     drawn,
     axes_apart,
     unscaled,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +18,7 @@ from grader.judge.diagnosis.evidence import Evidence, Speech
 from grader.judge.diagnosis.explaining import Explained, differs, explained, wanted_of
 from grader.judge.diagnosis.launched import launches
 from grader.judge.diagnosis.site import function as function_of
-from grader.judge.diagnosis.site import in_kernels, last
+from grader.judge.diagnosis.site import in_kernels, last, spelled
 from grader.judge.diagnosis.source import has_subject
 
 MANY = 6  # trials in which a suspect of a part is tried
@@ -36,8 +37,7 @@ def suspected(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | No
     right in the first. A suspect that would be wrong where the kernel is right is none. One that gives all
     that is wrong comes before one that gives some outputs, as where one kernel of two has the mistake.
     """
-    alike = (t for t in evidence.failed if t.challenge is trial.challenge and t.answer and not t.rows)
-    wrong = [t for t in alike if t.findings[0].kind in KINDS]
+    wrong = _wrong(trial, evidence)
     found = {
         sentence: [one for other in wrong if (one := explained(function, other))]
         for sentence, function in trial.challenge.suspects.items()
@@ -51,6 +51,36 @@ def suspected(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | No
         if not _names_an_output(sentence, trial)
     }
     return _best(whole, wrong, trial, evidence) or _best(parts, wrong, trial, evidence)
+
+
+def exchanged(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None:
+    """The rule of the diagnosis for a function that gives what another of the day's is asked for."""
+    entry, wrong = trial.challenge.entry, _wrong(trial, evidence)
+    alike = (t for t in evidence.trials if t.challenge.entry != entry and t.names == trial.names)
+    for other in {t.challenge.entry: t.challenge for t in alike}.values():
+        ones = []
+        with contextlib.suppress(IndexError, RuntimeError, TypeError, ValueError):  # it takes other arguments
+            ones = [one for each in wrong if (one := explained(other.reference, each))]
+        if not ones or len(ones) < HALF * len(wrong) or _refuted(other.reference, ones, evidence):
+            continue
+        owner, said = ones[0].trial, f"{entry}() gives what is asked of {other.entry}()."
+        look_at = _launcher(entry, evidence) or _formula(said, owner, evidence)
+        return placed(said, ones[0]), look_at, owner
+    return None
+
+
+def _launcher(entry: str, evidence: Evidence) -> str:
+    """What a function of the file launches; empty where all of it was handed out."""
+    own = function_of(ast.parse(evidence.source), entry)
+    body = [node for statement in own.body for node in ast.walk(statement)] if own else []
+    mine = {node.lineno for node in body if isinstance(node, ast.expr)} - evidence.given
+    return f"what {entry}() launches: {spelled(sorted(mine))}" if 0 < len(mine) <= MANY else ""
+
+
+def _wrong(trial: Trial, evidence: Evidence) -> list[Trial]:
+    """The failed trials of the same function whose values are wrong."""
+    alike = (t for t in evidence.failed if t.challenge is trial.challenge and t.answer and not t.rows)
+    return [t for t in alike if t.findings[0].kind in KINDS]
 
 
 def in_part(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None:
