@@ -60,7 +60,9 @@ def frequencies(trial: Trial) -> list[Finding]:
     drawn, arguments = trial.answer.outputs[0].cpu(), cast(trial.oracle_arguments, torch.float64)
     odds = declared.of(*arguments).cpu()
     sentence = _together(drawn, odds)
-    look_at = "how the random numbers enter" if "nothing random" in sentence else "the offsets of tl.rand"
+    offsets = "the offsets of tl.rand"
+    ways = {"is the likeliest": "how the random numbers enter", "first of": f"{offsets}, and what is added"}
+    look_at = next((where for said, where in ways.items() if said in sentence), offsets)
     if not sentence:
         sentence, look_at = _off(drawn, odds), "how the random numbers enter"
         others = declared.suspects.items() if sentence else ()
@@ -74,8 +76,16 @@ def _together(drawn: torch.Tensor, odds: torch.Tensor) -> str:
         return ""
     if bool((drawn == drawn[0]).all()) and _off(drawn, odds):
         said = f"All {len(odds)} equal rows draw category {drawn[0]}, and {odds[0, drawn[0]]:.1%} should"
-        if float(odds[0, drawn[0]]) > float(odds[0].topk(2).values[1]):
-            return f"{said}. It is the likeliest: nothing random is added, or the same in every row."
+        likeliest = (odds[0] == odds[0].max()).nonzero()[:, 0]
+        if len(likeliest) == 1 and drawn[0] == likeliest[0]:
+            return (
+                f"{said}. It is the likeliest: nothing random is added, too little, or the same in every row."
+            )
+        if drawn[0] == likeliest[0]:  # what the largest logit gives as well
+            return (
+                f"{said}. It is the first of the likeliest: nothing random is added, too little, or rows or "
+                "columns draw by the same random numbers."
+            )
         return f"{said}: rows or columns draw by the same random numbers, or a category is taken for another."
     half = int((odds[0].cumsum(0) - 0.5).abs().argmin())
     again = repetition(drawn <= half)

@@ -45,6 +45,12 @@ mistakes = [
         says="columns draw by the same random numbers",
     ),
     Mistake(
+        "no noise is added",
+        swap={SCORE: "score = x.to(tl.float32)"},
+        fails="correct",
+        says="nothing random is added",
+    ),
+    Mistake(
         "the temperature is forgotten above 0",
         swap={SCORE: SCORE.replace("temperature *", "(temperature > 0).to(tl.float32) *")},
         fails="correct",
