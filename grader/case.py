@@ -52,6 +52,7 @@ VALUES = {
     "inf": "one number is Inf",
     "nan": "one number is NaN",
     "zeros": "0 everywhere",
+    "signed_zeros": "every number is 0, -0 or -1",
 }
 # Of several gradients that come in; by default each lies as the others do.
 SEVERAL = {

@@ -63,6 +63,7 @@ CASES = [
     Case(rows=3, cols=20011, values="ties"),
     Case(rows=9, cols=64, values="constant", exact=True),
     Case(rows=2, cols=20011, values="constant"),
+    Case(rows=30, cols=20, values="signed_zeros"),
     Case(rows=40, cols=64, values="integers", exact=True),
     Case(rows=40, cols=128, values="integers", dtype=HALF, exact=True),
     Case(rows=3, cols=16384, values="integers", exact=True),

@@ -48,6 +48,12 @@ def later_tie(x: torch.Tensor, block: int) -> Stats:
     return mean, largest, (ties & (column >= last // block * block)).int().argmax(dim=1)
 
 
+def below_0(x: torch.Tensor) -> Stats:
+    """Compared by their bits, -0 is less than 0."""
+    mean, largest, _ = row_stats(x)
+    return mean, largest, torch.where((x == 0) & x.signbit(), -1e-30, x.double()).argmax(dim=1)
+
+
 def first_block(x: torch.Tensor, block: int) -> Stats:
     mean, largest, where = row_stats(x[:, :block])
     return mean * min(block, x.shape[1]) / x.shape[1], largest, where
@@ -94,6 +100,7 @@ SUSPECTS = {
     "A row of negative numbers has maximum 0, that of a masked lane: other= must be -inf.": other_0,
     "A row of negative numbers has maximum 0: what is carried must start at -inf.": from_0,
     "Mean and maximum have changed places: return them in the order of the task.": swapped,
+    "0 counts as larger than -0: they are equal, and of equal maxima the first counts.": below_0,
     "Of equal maxima the last one wins: on ties the first counts.": lambda x: later_tie(x, 1),
     **{told: wrong for block in BLOCKS for told, wrong in of_blocks(block).items()},
 }

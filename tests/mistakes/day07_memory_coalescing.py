@@ -6,9 +6,17 @@ from grader.dev.planted import Mistake
 
 ALLOCATION = "y = torch.empty(n, m, dtype=x.dtype, device=x.device)"
 GRID = "(triton.cdiv(m, BLOCK_M) * triton.cdiv(n, BLOCK_N),)"
+COLUMNS = "offs_n = (pid % tiles_n).to(tl.int64) * BLOCK_N + tl.arange(0, BLOCK_N)"
+LOAD = "x = tl.load(x_ptr + offs_m[:, None] * stride_xm + offs_n[None, :] * stride_xn, mask=mask)"
 MASK = "mask = (offs_m[:, None] < m) & (offs_n[None, :] < n)"
+PID = "pid = tl.program_id(0)\n    tiles_n = tl.cdiv(n, BLOCK_N)\n    # 64 bits, as on day 06.\n"
+POINTERS = "y_ptrs = y_ptr + offs_n[:, None] * m + offs_m[None, :]"
 RETURN = "    return y"
+ROWS = "offs_m = (pid // tiles_n).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)"
 STORE = "tl.store(y_ptrs, tl.trans(x), mask=tl.trans(mask))"
+WALK = """tiles_n = tl.cdiv(n, BLOCK_N)
+    for tile in range(tl.program_id(0), tl.cdiv(m, BLOCK_M) * tiles_n, tl.num_programs(0) + 1):
+"""
 TILE = "BLOCK_M, BLOCK_N = 64, 64"
 
 mistakes = [
@@ -140,6 +148,18 @@ mistakes = [
         says="never written",
         undone=("transpose_kernel",),
         so_far="launcher ✓ · not started: reads of x, stores of y, bounds, values",
+    ),
+    Mistake(
+        "132 programs walk along the tiles, with a step too long by one",
+        swap={
+            GRID: "(min(triton.cdiv(m, BLOCK_M) * triton.cdiv(n, BLOCK_N), 132),)",
+            PID: WALK,
+            ROWS: "    " + ROWS.replace("pid //", "tile //"),
+            COLUMNS: "    " + COLUMNS.replace("pid %", "tile %"),
+            **{line: f"    {line}" for line in (MASK, LOAD, POINTERS, STORE)},
+        },
+        fails="edges",
+        says="4096 of 574663 elements were never written",
     ),
     Mistake(
         "at most 1024 programs, and none takes a second tile",

@@ -5,6 +5,10 @@ from __future__ import annotations
 from grader.dev.planted import Mistake
 
 BLOCK_M = "max(4096 // BLOCK_N, 1)"
+AS_INTEGERS = """bits = x.to(tl.float32).to(tl.int32, bitcast=True)
+        bits = bits ^ ((bits >> 31) & 0x7FFFFFFF)
+        largest = tl.max(bits, axis=1)[:, None]
+        block_argmax = tl.min(tl.where(bits == largest, offs_n[None, :], n_cols), axis=1)"""
 BEST = "tl.where(block_max > row_max, block_argmax, row_argmax)"
 FOUND = "tl.min(tl.where(x == block_max[:, None], offs_n[None, :], n_cols), axis=1)"
 GRID = "(triton.cdiv(n_rows, BLOCK_M),)"
@@ -14,6 +18,12 @@ RETURN = "return mean, maximum, argmax"
 SUM = "tl.sum(tl.where(mask, x, 0.0), axis=1)"
 
 mistakes = [
+    Mistake(
+        "the argmax compares bits, by which -0 is less than 0",
+        swap={f"block_argmax = {FOUND}": AS_INTEGERS},
+        fails="edges",
+        says="0 counts as larger than -0",
+    ),
     Mistake(
         "the loop ends by a break, which no compiled kernel has",
         swap={

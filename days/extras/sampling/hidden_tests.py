@@ -79,6 +79,7 @@ CASES = [
     Case(m=3, v=9001, t=0.0, values="ties"),
     Case(m=5, v=700, t=0.0, values="constant"),
     Case(m=3, v=9001, t=0.0, values="constant"),
+    Case(m=30, v=20, t=0.0, values="signed_zeros"),
     Case(m=5, v=700, t=0.0, values="rising"),
     Case(m=5, v=9001, t=0.0, values="spike"),
     Case(m=5, v=700, t=0.0, values="negative", shift=-120.0),

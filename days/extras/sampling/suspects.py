@@ -31,6 +31,11 @@ def last(logits: Tensor) -> Tensor:
     return logits.shape[1] - 1 - logits.flip(1).argmax(dim=1)
 
 
+def by_bits(logits: Tensor) -> Tensor:
+    """By them -0 is less than 0."""
+    return torch.where((logits == 0) & logits.signbit(), -1e-30, logits.double()).argmax(dim=1)
+
+
 def zeros_past(logits: Tensor) -> Tensor:
     """Blocks are a power of two, and 0 past the end."""
     cols = logits.shape[1]
@@ -102,6 +107,7 @@ ODDS = {
 
 SUSPECTS = {
     "Of equal logits the first must win; here it is the last.": largest(last),
+    "0 counts as larger than -0: they are equal, and of equal logits the first must win.": largest(by_bits),
     "At a temperature of 0 logits are divided by it: multiply the noise instead, or leave it out.": (
         largest(lambda x: (x > 0).int().argmax(dim=1))
     ),

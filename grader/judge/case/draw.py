@@ -202,6 +202,11 @@ def _ties(x: torch.Tensor, generator: Generator) -> torch.Tensor:
     return torch.where(hit, top, x)
 
 
+def _one_of(x: torch.Tensor, generator: Generator, *values: float) -> torch.Tensor:
+    which = torch.randint(len(values), x.shape, generator=generator, device=x.device)
+    return x.new_tensor(values)[which]
+
+
 def _ramp(x: torch.Tensor, generator: Generator) -> torch.Tensor:
     return torch.arange(x.numel(), device=x.device, dtype=torch.float32).remainder(2048).view(x.shape)
 
@@ -224,4 +229,5 @@ VALUES: dict[str, Callable[[torch.Tensor, Generator], torch.Tensor]] = {
     "inf": lambda x, g: _one(x, g, math.inf),
     "nan": lambda x, g: _one(x, g, math.nan),
     "zeros": lambda x, g: torch.zeros_like(x),
+    "signed_zeros": lambda x, g: _one_of(x, g, -1.0, -0.0, 0.0),
 }
