@@ -135,8 +135,8 @@ SUSPECTS = {
     "Large scores overflow: exp() of them is Inf, and Inf / Inf is NaN. Subtract the row's maximum first.": (
         no_maximum
     ),
-    "The last key is left out: a mask or a loop ends one too early.": without_last,
-    "The last key is left out of the weighted sum: a mask or a loop ends one too early.": without_last_value,
+    "The last key is left out: a mask or a range ends one too early.": without_last,
+    "The last key is left out of the weighted sum: a mask or a range ends one too early.": without_last_value,
     "The weights are not divided by their sum.": undivided,
     "There is no softmax: the scores themselves weigh v.": lambda q, k, v, scale, causal: (
         (q @ k.mT * scale * seen_by(q, k, causal)) @ v

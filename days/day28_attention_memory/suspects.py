@@ -54,7 +54,7 @@ OF_ATTENTION = {
     "The softmax runs over the queries: each query's weights, over the keys, must sum to 1.": (
         lambda q, k, v, scale: torch.softmax(q @ k.mT * scale, -2) @ v
     ),
-    "The last key is left out: a mask or a loop ends one too early.": lambda q, k, v, scale: (
+    "The last key is left out: a mask or a range ends one too early.": lambda q, k, v, scale: (
         attention(q, k[:, :, :-1], v[:, :, :-1], scale) if k.shape[2] > 1 else NOTHING
     ),
     "The mask is causal, and today every query sees every key.": (

@@ -104,7 +104,7 @@ SUSPECTS: dict[str, Wrong] = {
     "The keys come one later than their values, or one earlier: the offsets of k and v differ.": (
         lambda q, k, v, scale: unnormalized(q, k.roll(1, dims=2), v, scale)
     ),
-    "The last key is left out: a mask or a loop ends one too early.": of_keys(
+    "The last key is left out: a mask or a range ends one too early.": of_keys(
         lambda length: torch.arange(length)[:-1], lambda length: torch.arange(length)[:-1]
     ),
     "Only the first Sq keys count: the loop over keys ends at Sk.": (

@@ -191,7 +191,7 @@ def of_tiles(block: int) -> dict[str, Wrong]:
 SEES = "query i sees keys up to i + Sk - Sq, the last query all of them."
 SUSPECTS: dict[str, Wrong] = {
     "The logarithm of the sum is in base 2: the natural one is tl.log.": of_scores(base_2_sum),
-    "The last key is left out: a mask or a loop ends one too early.": of_scores(lambda s: lse(s[..., :-1])),
+    "The last key is left out: a mask or a range ends one too early.": of_scores(lambda s: lse(s[..., :-1])),
     "The result is in base 2, log2(e) times too large: multiply by ln(2) at the end.": (
         lambda q, k, scale, causal: attention_lse(q, k, scale, causal) * LOG2_E
     ),

@@ -171,6 +171,6 @@ SUSPECTS = {
         f"Every second block of {n} keys is skipped: the step is twice the block.": every_other(n)
         for n in BLOCKS
     },
-    "The last key is left out: a mask or a loop ends one too early.": by_head(without_last),
+    "The last key is left out: a mask or a range ends one too early.": by_head(without_last),
     **{f"{TAIL}(Blocks of {n} keys.)": in_blocks(n, whole=True) for n in BLOCKS},
 }

@@ -94,6 +94,14 @@ mistakes = [
         says="even where causal is False",
     ),
     Mistake(
+        "the softmax ends one key early",
+        swap={
+            "tl.load(s_ptr + offsets, mask=mask, ": "tl.load(s_ptr + offsets, mask=mask & (offs_n < Sk - 1), "
+        },
+        fails="correct",
+        says="The last key is left out",
+    ),
+    Mistake(
         "one maximum is taken of all rows of a block",
         swap={"m_i = tl.max(s, axis=1)": "m_i = tl.max(s) + tl.zeros((BLOCK_M,), tl.float32)"},
         fails="edges",

@@ -38,6 +38,12 @@ mistakes = [
         says="partial tile of keys",
     ),
     Mistake(
+        "the values end one key early",
+        swap={LOAD_V: LOAD_V.replace("keys[:, None]", "(offs_n < left - 1)[:, None]")},
+        fails="correct",
+        says="The last key is left out",
+    ),
+    Mistake(
         "the loop runs over the queries' length",
         swap={LOOP: "range(Sq, 0, -BLOCK_N)"},
         fails="correct",
