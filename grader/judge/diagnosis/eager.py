@@ -24,8 +24,10 @@ SIGNS: dict[str, type[ast.operator] | type[ast.unaryop]] = {
 FACTS = {"shape", "size", "stride", "numel", "dim", "ndim", "nbytes", "itemsize", "element_size", "item"}
 FACTS |= {"dtype", "device", "tolist", "is_contiguous", "data_ptr"}
 LIBRARIES = ("torch", "F")
+# Of torch, what makes no tensor; as all that torch.cuda knows of a device.
+PLAIN = {"device", "finfo", "iinfo", "promote_types", "result_type", "broadcast_shapes", "Size"}
 CONVERSIONS = {"to", "type", "type_as", "half", "bfloat16", "float", "double", "copy_"}
-ALLOCATES = {"empty", "empty_like", "zeros", "zeros_like", "full", "full_like", "apply", "device", "finfo"}
+ALLOCATES = {"empty", "empty_like", "zeros", "zeros_like", "full", "full_like", "apply"}
 
 
 def signs(tree: ast.Module, name: str) -> set[int]:
@@ -44,7 +46,13 @@ def computes(tree: ast.Module, _: Iterable[ast.AST] = ()) -> set[int]:
     """The lines of all operators on tensors, and of torch's own functions."""
     lines = {node.lineno for node in _on_tensors(tree)}
     calls = (n for f in _launchers(tree) for n in ast.walk(f) if isinstance(n, ast.Call))
-    return lines | {c.lineno for c in calls if root(c.func) in LIBRARIES and last(c.func) not in ALLOCATES}
+    return lines | {c.lineno for c in calls if _of_torch(c.func) and last(c.func) not in ALLOCATES}
+
+
+def _of_torch(called: ast.expr) -> bool:
+    """Whether it is a function of torch's that may give a tensor."""
+    knows = last(called) in PLAIN or ast.unparse(called).startswith("torch.cuda.")
+    return root(called) in LIBRARIES and not knows
 
 
 def _launchers(tree: ast.Module) -> list[ast.FunctionDef]:
@@ -85,7 +93,7 @@ def _tensor(node: ast.expr, known: set[str]) -> bool:
     if isinstance(node, ast.Attribute):
         return node.attr not in FACTS and _tensor(node.value, known)
     if isinstance(node, ast.Call):
-        made = root(node.func) in LIBRARIES and last(node.func) not in FACTS
+        made = _of_torch(node.func) and last(node.func) not in FACTS
         made = made or last(node.func) == "apply" or _tensor(node.func, known)
         return made
     return False
