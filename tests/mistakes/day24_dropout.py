@@ -211,4 +211,19 @@ mistakes = [
         fails="edges",
         says="shifted",
     ),
+    Mistake(
+        "the grid counts blocks of twice the size",
+        swap={"triton.cdiv(n, BLOCK)": "triton.cdiv(n, 2 * BLOCK)"},
+        fails="correct",
+        says="though a program runs for every 2048",
+    ),
+    Mistake(
+        "the threshold has 31 bits, and what is held against it 32",
+        swap={
+            DRAW: "tl.randint4x(seed, counters)",
+            KEEP: "keep = u.to(tl.uint32, bitcast=True) >= (p * 2147483648.0).to(tl.uint32)",
+        },
+        fails="correct",
+        says="of the elements are kept where 50.0% should be",
+    ),
 ]

@@ -10,7 +10,7 @@ from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.axes import unread_axis
 from grader.judge.diagnosis.behind import ADDED_TO_ANYTHING, garbage, of_holes
-from grader.judge.diagnosis.blocks import Launched, Pairs, launched, rounds_down
+from grader.judge.diagnosis.blocks import Launched, Pairs, explained, launched, rounds_down
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.judge.diagnosis.launched import grids, programs
 from grader.judge.diagnosis.led import misled
@@ -144,11 +144,16 @@ def _run(holes: list[torch.Tensor], programs: list[int], launches: Launched, sou
             + ("left out: the loop ends before it." if loops else "left out. Round up."),
             "where the loop over blocks ends, and the grid" if loops else "triton.cdiv in the grid",
         )
-    return _first_block(starts, left, programs)
+    flattened: Launched = {((math.prod(shape),), count) for shape, count in launches}
+    return _first_block(starts, left, programs, [block for (block,) in explained(flattened)])
 
 
-def _first_block(starts: list[int], left: list[int], programs: list[int]) -> Diagnosis:
-    """How far the programs came, from where each vector was left and how much of it was."""
+def _first_block(starts: list[int], left: list[int], programs: list[int], counted: list[int]) -> Diagnosis:
+    """How far the programs came, from where each vector was left and how much of it was.
+
+    Args:
+        counted: blocks of which there are as many as programs in every launch.
+    """
     block = starts[0]
     if max(programs) == 1 and block:
         return (
@@ -166,6 +171,12 @@ def _first_block(starts: list[int], left: list[int], programs: list[int]) -> Dia
         return (
             f"Elements from {block} on were never written: only {first} is.",
             "tl.program_id and the grid",
+        )
+    if len(counted) == 1:
+        return (
+            f"Elements from {block} on were never written, though a program runs for every {counted[0]} "
+            "elements: what a program stores is less than that, or lies elsewhere.",
+            "the grid, and the offsets and the mask of the store",
         )
     return (
         f"Elements from {block} on were never written: the programs end before the result does.",

@@ -113,9 +113,12 @@ def _by_rule(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | 
 def _other_odds(evidence: Evidence) -> Speech | None:
     """By which wrong odds another case was drawn, where that is known."""
     for trial in evidence.failed:
-        told, declared = trial.findings[0].told, trial.challenge.frequencies
-        if told and declared and told[0] in declared.suspects:
-            return *told, trial
+        finding, declared = trial.findings[0], trial.challenge.frequencies
+        known = finding.kind == "chance" or (
+            declared and finding.told and finding.told[0] in declared.suspects
+        )
+        if known and finding.told:
+            return *finding.told, trial
     return None
 
 
