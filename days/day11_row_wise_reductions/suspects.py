@@ -54,6 +54,15 @@ def below_0(x: torch.Tensor) -> Stats:
     return mean, largest, torch.where((x == 0) & x.signbit(), -1e-30, x.double()).argmax(dim=1)
 
 
+def first_lane(x: torch.Tensor, block: int) -> Stats:
+    """The first of the largest elements in the first lane that has one, where lanes walk along the row."""
+    mean, largest, _ = row_stats(x)
+    lane = torch.arange(x.shape[1], device=x.device) % block
+    ties = x == largest[:, None]
+    first = torch.where(ties, lane, block).amin(dim=1, keepdim=True)
+    return mean, largest, (ties & (lane == first)).int().argmax(dim=1)
+
+
 def first_block(x: torch.Tensor, block: int) -> Stats:
     mean, largest, where = row_stats(x[:, :block])
     return mean * min(block, x.shape[1]) / x.shape[1], largest, where
@@ -86,6 +95,8 @@ def of_blocks(block: int) -> dict[str, Callable[[torch.Tensor], Stats]]:
         f"The argmax counts from the start of its block of {block} columns: add where that block starts.": (
             lambda x: counted_anew(x, block)
         ),
+        f"Of equal maxima that {block} lanes have found, that of the first lane wins, and another may have "
+        "found an earlier column: on ties the first column counts.": lambda x: first_lane(x, block),
         f"Of equal maxima in two blocks of {block} columns the later one wins: on ties the first counts.": (
             lambda x: later_tie(x, block)
         ),

@@ -75,9 +75,12 @@ class _System:
 
 def _system(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> _System | None:
     """The equations of a trial whose arguments have such a product, if there is just one solution."""
+    given = [v for v in trial.arguments if isinstance(v, torch.Tensor) and v.dim() == want.dim()]
+    if want.dim() == 3 and all(map(len, (want, *given))):  # of a batch the first product
+        got, want, given = got[0], want[0], [v[0] for v in given]
     if want.dim() != 2 or trial.rows or not bool(got.isfinite().all()):
         return None
-    matrices = [v.cpu().double() for v in trial.arguments if isinstance(v, torch.Tensor) and v.dim() == 2]
+    matrices = [v.cpu().double() for v in given]
     for a, b in itertools.permutations([*matrices, *(v.T for v in matrices)], 2):
         if a.shape != (len(want), len(b)) or b.shape[1] != want.shape[1]:
             continue
@@ -130,6 +133,11 @@ def _left_out(solved: list[Counts], shown: Counts) -> Diagnosis | None:
     """One end of the sum is missing, in all trials the same one."""
     (_, first, _), k, label = shown.runs[0], shown.k, shown.label
     kept = [counts.kept for counts in solved]
+    if all(end is not None and counts.k - end == 1 for counts, end in zip(solved, kept, strict=True)):
+        return (
+            f"Of {label} = {k} the last product is left out: a mask or a range ends one too early.",
+            f"the masks over {label}, and the end of the loop",
+        )
     if all(end is not None for end in kept):
         partial = all(counts.k - end < (end & -end) for counts, end in zip(solved, kept, strict=True) if end)
         if partial and any(end & (end - 1) for end in kept if end):

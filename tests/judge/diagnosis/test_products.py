@@ -30,6 +30,9 @@ COUNTS = {
     "Of k = 33 only the first 32 products are counted: the last, partial block": lambda k: (
         torch.arange(k) < k // 32 * 32
     ).double(),
+    "Of k = 20 the last product is left out: a mask or a range ends one": lambda k: (
+        torch.arange(k) < k - 1
+    ).double(),
     "only the first 16 products are counted": lambda k: (torch.arange(k) < 16).double(),
     "Of k = 33 only the products from 32 on are counted": in_blocks(lambda j, of: j == of - 1),
     "Of k = 33 not every product is counted once: 0 to 31 twice.": in_blocks(lambda j, of: 2 ** (of - 1 - j)),
@@ -42,6 +45,13 @@ COUNTS = {
 def test_uneven_counts_are_told(says: str, dtype: torch.dtype) -> None:
     trials = [product(*sizes, COUNTS[says], dtype) for sizes in SIZES]
     assert says in told(*[trial for trial in trials if not trial.passed])
+
+
+def test_of_a_batch_the_first_product_is_counted() -> None:
+    arguments = (torch.randn(3, 9, 33), torch.randn(3, 33, 20))
+    early = lambda a, b: (a[..., :-1].double() @ b[:, :-1].double()).float()  # noqa: E731
+    says = told(tried(Case(g=3, m=9, k=33, n=20), arguments, lambda a, b: a @ b, early))
+    assert "Of k = 33 the last product is left out" in says
 
 
 def test_k_too_long_for_the_output_is_counted_in_slices() -> None:

@@ -93,6 +93,12 @@ mistakes = [
         says="both sides",
     ),
     Mistake(
+        "a's mask along k ends one too early",
+        swap={LOAD_A: LOAD_A.replace("inner[None, :]", "(offs_k < left - 1)[None, :]")},
+        fails="correct",
+        says="the last product is left out",
+    ),
+    Mistake(
         "the last, partial piece of k is left out",
         swap={LOOP: "range(k, BLOCK_K - 1, -BLOCK_K)"},
         fails="correct",
