@@ -86,8 +86,8 @@ def _plain(name: str) -> str:
 
 @contextlib.contextmanager
 def _recorded() -> Iterator[list[str]]:
-    """The names of torch's operators that run meanwhile, by the hooks of its profiler; of a torch without
-    these private names, none.
+    """The names of torch's operators that run meanwhile, by the hooks of its profiler. None are known of a
+    torch without these private names, nor beside a profiler of the file's own.
     """
     names: list[str] = []
     try:
@@ -95,7 +95,7 @@ def _recorded() -> Iterator[list[str]]:
         flags = False, False, False, False, False
         config = profiler.ProfilerConfig(profiler.ProfilerState.CPU, *flags, profiler._ExperimentalConfig())
         torch._C._autograd._enable_profiler_legacy(config)
-    except (AttributeError, TypeError):
+    except (AttributeError, TypeError, RuntimeError):
         yield names
         return
     try:

@@ -60,3 +60,8 @@ def test_what_it_does_in_a_later_call_alone_is_told() -> None:
     worked.of(launcher)(torch.ones(4))
     worked.of(launcher)(torch.ones(4))
     assert worked.names == ["mul"]
+
+
+def test_a_profiler_of_the_files_own_is_no_error() -> None:
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]):
+        assert looked(lambda x: x + x, torch.ones(4)) == ["add"]
