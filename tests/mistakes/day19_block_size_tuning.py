@@ -55,6 +55,13 @@ mistakes = [
         says="stride",
     ),
     Mistake(
+        "the strides of x are handed over in the wrong order",
+        swap={f"*x.stride(), {TO_KERNEL})": f"x.stride(1), x.stride(0), {TO_KERNEL})"},
+        fails="correct",
+        says="x is read with its last two strides swapped",
+        at="x.stride(1), x.stride(0)",
+    ),
+    Mistake(
         "w is taken to be contiguous",
         swap={TO_KERNEL: "k, 1, b.stride(0)"},
         fails="edges",

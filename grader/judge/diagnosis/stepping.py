@@ -23,11 +23,13 @@ TRIED = 2  # of the failed trials
 
 @dataclass(frozen=True)
 class Step:
-    """Inputs by their positions, and the step with which they are read along an axis, in elements."""
+    """Inputs by their positions, and the step with which they are read along an axis, in elements; without an
+    axis the strides of the last two are swapped.
+    """
 
     inputs: tuple[int, ...]
-    axis: int
-    size: int
+    axis: int | None
+    size: int = 0
 
 
 def misread(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None:
@@ -62,8 +64,8 @@ def _small(trial: Trial) -> bool:
 
 
 def _steps(trial: Trial) -> Iterator[Step]:
-    """No step at all, and the strides and lengths of all that the call was given; for one input, or for all
-    that have as many axes.
+    """Swapped strides, no step at all, and the strides and lengths of all that the call was given; for one
+    input, or for all that have as many axes.
     """
     tensors = {n: v for n, v in enumerate(trial.arguments) if isinstance(v, torch.Tensor)}
     wide = {s for v in tensors.values() for s in v.stride() if s > 0}
@@ -74,6 +76,8 @@ def _steps(trial: Trial) -> Iterator[Step]:
     groups = [[n] for n in floating]
     groups += [g for d in range(1, 5) if len(g := [n for n in floating if tensors[n].dim() == d]) > 1]
     for group in groups:
+        if tensors[group[0]].dim() > 1:
+            yield Step(tuple(group), None)
         for axis in range(tensors[group[0]].dim()):
             if any(tensors[n].shape[axis] > 1 for n in group):
                 yield from (Step(tuple(group), axis, step) for step in sorted({0, 1, *wide}))
@@ -97,6 +101,8 @@ def _read(trial: Trial, step: Step) -> Callable[..., Any] | None:
 
 def _seen(given: torch.Tensor, step: Step) -> torch.Tensor | None:
     strides = [step.size if axis == step.axis else old for axis, old in enumerate(given.stride())]
+    if step.axis is None:
+        strides[-2:] = strides[:-3:-1]
     last = given.storage_offset() + sum((n - 1) * s for n, s in zip(given.shape, strides, strict=True))
     if not given.numel() or last * given.itemsize >= given.untyped_storage().nbytes():
         return None
@@ -106,6 +112,12 @@ def _seen(given: torch.Tensor, step: Step) -> torch.Tensor | None:
 def _told(trial: Trial, step: Step) -> tuple[str, str]:
     names = " and ".join(trial.names[n] for n in step.inputs)
     verb = "is" if len(step.inputs) == 1 else "are"
+    if step.axis is None:
+        of = "its" if len(step.inputs) == 1 else "their"
+        return (
+            f"The values are what comes out if {names} {verb} read with {of} last two strides swapped.",
+            f"where the strides of {names} are used, and where the launcher hands them over",
+        )
     is_read = f"{names} {verb} read as if elements along axis {step.axis} "
     apart = " and ".join(dict.fromkeys(str(trial.arguments[n].stride(step.axis)) for n in step.inputs))
     said = f"{is_read}lay {step.size} apart. They lie {apart} apart: another number than the stride is there"

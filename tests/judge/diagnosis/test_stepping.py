@@ -29,6 +29,13 @@ def test_another_number_than_the_stride() -> None:
     assert "a is read as if elements along axis 0 lay 8 apart. They lie 32 apart" in told(trial)
 
 
+def test_swapped_strides() -> None:
+    x = torch.randn(5, 3)
+    case, turned = Case(m=5, n=3), x.as_strided((5, 3), (1, 3))
+    trial = tried(case, (x,), right, lambda x: turned.to(x.dtype).abs().sqrt())
+    assert "if a is read with its last two strides swapped" in told(trial)
+
+
 def test_what_no_stride_explains_is_not_told_so() -> None:
     trial = tried(Case(b=3, m=4, n=8), (X,), right, lambda x: right(x).roll(3, 1) + 0.25 * x)
     assert "apart" not in told(trial)
