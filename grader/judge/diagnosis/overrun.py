@@ -143,6 +143,12 @@ def _let_through(reason: str, facts: dict[str, Any], look_at: str, line: int, so
             "mask needs both sides, rows and columns, each with its own limit.",
             f"the mask on line {line}",
         )
+    if facts["tile"] and any(keyword(call, "boundary_check") for _, call in accesses(source, line)):
+        return (
+            f"{reason}, though it has a boundary_check: the block pointer's shape or its strides are wrong, "
+            "or in the wrong order.",
+            f"the shape and the strides of the block pointer{_made_of(source, line)}",
+        )
     if facts["tile"]:
         why = "a stride is wrong or multiplies the wrong offset, or a side of the mask has the wrong limit"
         if facts["crowded"]:
