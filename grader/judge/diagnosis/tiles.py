@@ -168,10 +168,12 @@ def _rows(hole: torch.Tensor, programs: int, looped: bool) -> Diagnosis | None:
                 "tl.program_id in the store's offsets",
             )
         ran = {0: "no program stores there", 1: "the one program stores none of them"}
+        turned = f" There are {first} columns: is their limit held against rows?" * (first == len(columns))
         return (
             f"Rows from {first} on were never written: "
-            f"{ran.get(programs, f'none of {programs} programs stores there')}.",
-            f"the grid{', where the loop ends' * looped}, and which rows a program takes",
+            f"{ran.get(programs, f'none of {programs} programs stores there')}.{turned}",
+            f"{'the limits of the store, ' * bool(turned)}the grid{', where the loop ends' * looped}, and "
+            "which rows a program takes",
         )
     first = int(columns.nonzero()[0]) if bool(columns.any()) else 0
     if bool((columns[None, :] == hole).all()) and bool(columns.any()) and bool(columns[first:].all()):
