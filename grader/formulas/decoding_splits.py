@@ -171,6 +171,31 @@ def falling_short(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor, scale: float
     return Rules()(q, k, v, torch.minimum(lengths, share * splits), scale)
 
 
+def crossed(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor, scale: float, most: int) -> Tensor:
+    """Parts are stored by split and then by query, and looked for by query and then by split."""
+    b, h, d = q.shape
+    if not q.numel() or not k.shape[1]:
+        return torch.zeros_like(q)
+    splits, kept = splits_of(q, k, most), list[tuple[Tensor, ...]]()
+
+    def keep(*found: Tensor) -> Tensor:
+        none = LOWEST, 0.0, 0.0  # of a split without keys
+        more = splits - found[0].shape[1]
+        ends = (0, more), (0, more), (0, 0, 0, more)
+        kept.append(tuple(F.pad(x, end, value=y) for x, end, y in zip(found, ends, none, strict=False)))
+        return found[2].sum(dim=1)
+
+    seen = lengths.clamp(min=1)  # what one key too many gives is left out again
+    Rules(weighed=merging(keep), part=lambda q, k, n: shared_out(q, k, n, most))(q, k, v, seen, scale)
+    m, total, o = (torch.stack(parts).flatten(0, 1) for parts in zip(*kept, strict=True))
+    gone = (lengths == 0).repeat_interleave(h)
+    m[gone], total[gone], o[gone] = LOWEST, 0.0, 0.0
+    m, total, o = (x.transpose(0, 1).reshape(x.shape) for x in (m, total, o))
+    factor = torch.exp(m - m.amax(dim=1, keepdim=True))
+    sums = (total * factor).sum(dim=1, keepdim=True)
+    return ((o * factor[:, :, None]).sum(dim=1) / sums.where(sums > 0, 1.0)).view(b, h, d).to(q.dtype)
+
+
 def of_splits(most: int) -> dict[str, Any]:
     """What goes wrong between the splits of an extra's skeleton, of which a sequence has so many at most.
 
@@ -186,6 +211,8 @@ def of_splits(most: int) -> dict[str, Any]:
         for sentence, weighed in PARTS.items()
     }
     return between | {
+        "The splits store by split and then by query, and the merge looks for them by query and then by "
+        "split, or the other way round: both must go by one order.": partial(crossed, most=most),
         "The splits do not reach a sequence's end: their shares are rounded down, and its last keys are left "
-        "out.": partial(falling_short, most=most)
+        "out.": partial(falling_short, most=most),
     }

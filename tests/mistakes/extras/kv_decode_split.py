@@ -251,4 +251,10 @@ mistakes = [
         says="hold Inf, by `other=`",
         at="k = tl.load",
     ),
+    Mistake(
+        "the splits store by split, and the merge reads by query",
+        swap={PART: "part = tl.program_id(1).to(tl.int64) * tl.num_programs(0) + tl.program_id(0)"},
+        fails="correct",
+        says="both must go by one order",
+    ),
 ]
