@@ -98,11 +98,14 @@ class Loaded:
 
 @dataclass(frozen=True)
 class Launch:
-    """One launch: the kernel's name and its grid; by parameter, the address of the memory it was handed."""
+    """One launch: the kernel's name and its grid; by parameter, the address of the memory it was handed; the
+    line on which the kernel begins, as several may go by one name.
+    """
 
     kernel: str
     grid: list[int]
     handed: dict[str, int] = field(default_factory=dict)
+    line: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True)

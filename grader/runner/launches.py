@@ -57,7 +57,7 @@ def _interpreted(world: World, limits: Bounds, seen: list[Launch]) -> AbstractCo
             grid = whereabouts.grid()
             handed = _memory(launch.kernel, launch.args, launch.options)
             if not world.tuning:
-                seen.append(Launch(launch.kernel.__name__, list(grid), handed))
+                seen.append(Launch(launch.kernel.__name__, list(grid), handed, _line(launch.kernel)))
             world.after_launch()
         recording = world.recording
 
@@ -114,12 +114,18 @@ def _compiled(world: World, seen: list[Launch]) -> AbstractContextManager[Any]:
         finally:
             whole = [] if callable(resolved[0]) else list(resolved[0])
             if not world.tuning:
-                seen.append(Launch(self.__name__, whole, _memory(self.fn, args, kwargs)))
+                seen.append(Launch(self.__name__, whole, _memory(self.fn, args, kwargs), _line(self.fn)))
             world.after_launch()
         world.note(partial(_again, stock, self, *args, grid=resolved[0], warmup=False, **kwargs))
         return built
 
     return _wrapped(JITFunction, "run", run)
+
+
+def _line(kernel: Any) -> int:
+    """Where a kernel begins, with its decorators; 0 where that is not known."""
+    code = getattr(inspect.unwrap(kernel), "__code__", None)
+    return code.co_firstlineno if code else 0
 
 
 def _memory(kernel: Any, args: Sequence[Any], options: dict[str, Any]) -> dict[str, int]:

@@ -46,7 +46,7 @@ def pointed(
         part.elsewhere - part.wrong
     )  # what one wrong result has and another has not may be wrong in both
     apart = [function for function in functions(tree) if function.name in elsewhere]
-    given = given.union(*(_lines(function) for function in apart), _launches(tree, elsewhere))
+    given = given.union(part.idle, *(_lines(function) for function in apart), _launches(tree, elsewhere))
     known = given | sound
     lines = sorted(exactly(look_at, tree, known) - known)
     if not 0 < len(lines) <= MOST:
