@@ -203,10 +203,10 @@ def find(text: str) -> Day:
     Raises:
         UnknownDay: nothing answers to it, or more than one does.
     """
-    wanted = re.sub(r"[\s_-]+", "_", text.strip().lower()).strip("_")
-    if wanted in NAMELESS:
-        raise UnknownDay(*NAMELESS[wanted])
-    number = re.fullmatch(r"(?:day_?)?0*(\d{1,9})(?:_\w*)?", wanted)
+    wanted = re.sub(r"[\s_-]+", "_", text.strip().lower())
+    if wanted.strip("_") in NAMELESS:
+        raise UnknownDay(*NAMELESS[wanted.strip("_")])
+    number = re.fullmatch(r"(?:day_?)?0*(\d{1,9})(?:_(?!\d)\w*)?", wanted)
     if number:
         return _by_number(int(number[1]))
     slug = wanted.removeprefix("day_").removeprefix("extra_")

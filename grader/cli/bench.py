@@ -56,7 +56,7 @@ def bench(
     Over sizes and dtypes, as shares of what this GPU could do at best. It is no grading. Stopped by Ctrl-C it
     keeps what it has, and goes on when you repeat it.
     """
-    days = list(catalog.course()) if every and not day else [chosen(day)]
+    days = list(catalog.course()) if every and not day else [chosen(day, file)]
     if file and len(days) > 1:
         raise TrackError("One file is no kernel of every day.", f"track bench DAY --file {file}")
     if file:

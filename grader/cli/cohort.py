@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from grader import catalog
-from grader.cli.shell import as_json, emit
+from grader.cli.shell import SEED, as_json, emit
 from grader.errors import CannotGrade, TrackError
 from grader.learner.workspace import writing
 from grader.screens import Terminal
@@ -55,7 +55,7 @@ def cohort() -> None:
 @click.option("--days", metavar="8-14,20,rope", help="Grade these alone.")
 @click.option("--gpus", is_flag=True, help="Grade on GPUs, one grading on each; speed is measured.")
 @click.option("--strict/--no-strict", default=True, help="Confine the code as far as each machine allows.")
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), metavar="N", help="Draw the same inputs for all.")
+@click.option("--seed", type=SEED, metavar="N", help="Draw the same inputs for all.")
 def grade(
     submissions: str, db: Path, address: str, days: str | None, gpus: bool, strict: bool, seed: int | None
 ) -> None:  # fmt: skip

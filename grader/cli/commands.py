@@ -35,7 +35,7 @@ Tab completion (days complete by name, too):
   fish  _TRACK_COMPLETE=fish_source track | source    in ~/.config/fish/config.fish
 \b
 Your work lies in my-track/, where you first typed start; from elsewhere the last one made is taken.
-Another place for it: export TRACK_HOME=~/kernels
+Another place for it, before the first start: export TRACK_HOME=~/kernels
 \b
 Exit codes: 0 passed, 1 not yet, 2 usage, 3 could not grade, 130 stopped."""
 
@@ -109,7 +109,7 @@ def lesson(day: Words, words: bool) -> None:
 @the_day
 @on_cpu
 @on_gpu
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), metavar="N", help="Draw the same inputs again.")
+@click.option("--seed", type=shell.SEED, metavar="N", help="Draw the same inputs again.")
 @click.option("-k", "only", metavar="CASE", help="Try one case, as a failed grading names it.")
 @click.option("--file", type=click.Path(path_type=Path), help="Grade this file; nothing is recorded.")
 @click.option("--strict", is_flag=True, help="Confine your code as far as this machine allows.")
@@ -130,7 +130,7 @@ def grade(
     Without DAY it grades the day you stand in, or last worked on. Of a day with many TODOs that is not right
     yet it says how far each piece is: that one is tried with our code around it, in a few cases.
     """
-    wanted = chosen(day)
+    wanted = chosen(day, file)
     found = None if file else workspace.require()
     again = f"track grade {wanted.key} --file"
     path = given(file, again) if file else workspace.submission(workspace.require(), wanted)

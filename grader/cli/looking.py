@@ -47,7 +47,7 @@ def inspect(day: Words, gpu: str, file: Path | None, as_json: bool, **flags: boo
     from grader.engine.grade import read
     from grader.engine.look import ask
 
-    wanted, key = chosen(day), datasheets.key(gpu)
+    wanted, key = chosen(day, file), datasheets.key(gpu)
     code = _code(wanted, flags)
     path, given = _path(wanted, file, "inspect"), _given(file)
     machine = not code and (as_json or flags["machine"])
@@ -111,7 +111,7 @@ def show(
     from grader.engine.grade import read
     from grader.engine.look import ask
 
-    wanted = chosen(day)
+    wanted = chosen(day, file)
     path, given = _path(wanted, file, "show"), _given(file)
     target, source = _target(wanted, file, out), read(path)
     with _waiting("drawing"):

@@ -29,6 +29,8 @@ def notebook(day: Words, out: Path | None, folder: Path | None, as_json: bool) -
     """
     if folder and (day or out):
         raise TrackError("--all writes every day into a folder.", f"track notebook --all {folder}")
+    if folder and folder.is_file():
+        raise TrackError(f"{folder} is a file.", "track notebook --all notebooks")
     written = []
     if folder:
         with writing(folder):

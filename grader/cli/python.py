@@ -33,6 +33,8 @@ def python(file: Path, arguments: tuple[str, ...], cpu: bool) -> None:
     from grader.setup.nvidia import has_nvidia_gpu
 
     path = next((place for place in (file, catalog.ROOT / file) if place.is_file()), None)
+    if path is None and file.is_dir():
+        raise BadSubmission(f"{file} is a folder.", "track python FILE")
     if path is None:
         raise BadSubmission(f"There is no file {file}.", "track python --help")
     ours = {"PYTHONPATH": import_path()}

@@ -87,6 +87,8 @@ def complete_day(ctx: click.Context, parameter: click.Parameter, incomplete: str
 
 Words = tuple[str, ...]
 
+SEED = click.IntRange(0, 2**31 - 1)
+SEED.name = "whole number"  # as click calls it where a word was typed
 the_day = click.argument("day", nargs=-1, shell_complete=complete_day)
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document, no screen.")
 
@@ -114,6 +116,9 @@ def run(group: click.Group, args: list[str] | None = None) -> NoReturn:
     except (click.Abort, KeyboardInterrupt) as end:
         _stopped(args, str(end))
         code = EXIT_STOPPED
+    except click.exceptions.NoArgsIsHelpError as help:
+        click.echo(help.format_message(), err=True)
+        code = EXIT_USAGE
     except Exception as error:
         code = _problem(_as_track_error(error, _typed(group, args)), args)
     sys.exit(code if isinstance(code, int) else 0)
@@ -128,7 +133,7 @@ def _typed(group: click.Group, args: list[str]) -> str:
     """The command that was typed, without what follows it: `track cohort grade`."""
     typed, command = "track", group
     for name in args:
-        found = command.commands.get(name)
+        found = command.get_command(click.Context(command), name)
         if found is None:
             break
         typed = f"{typed} {name}"

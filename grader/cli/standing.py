@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import click
@@ -75,8 +77,11 @@ def standing() -> Standing:
     return Standing(found, read, journal.fold(read.records), workspace.current(found, read.records))
 
 
-def chosen(words: tuple[str, ...]) -> Day:
+def chosen(words: tuple[str, ...], file: Path | None = None) -> Day:
     """The day that was typed, else the current one.
+
+    Args:
+        file: what `--file` names, if anything: that needs no workspace, but a day.
 
     Raises:
         UnknownDay: no day is called so; the fix is the command that was typed, with a day that there is.
@@ -87,8 +92,11 @@ def chosen(words: tuple[str, ...]) -> Day:
         except UnknownDay as unknown:
             typed = click.get_current_context().command_path
             raise UnknownDay(unknown.problem, unknown.fix.replace("track start", typed)) from None
-    workspace.require()
     current = standing().current
+    if file and current is None:
+        again = f"{click.get_current_context().command_path} 1 --file {shlex.quote(str(file))}"
+        raise TrackError(f"Which day is {file} for?", again)
+    workspace.require()
     if current is None:
         raise TrackError("No day is started yet.", "track start 1")
     return current

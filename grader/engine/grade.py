@@ -70,7 +70,7 @@ def grade(
     """
     begin = time.monotonic()
     source = read(path)
-    where = warm.device if warm else choose_device(device)
+    where = warm.device if warm else choose_device(device, f"track grade {day.key}{given} --cpu")
     seed = random.SystemRandom().randrange(1, 10_000) if seed is None else seed
     base = _nothing_yet(day, source, where, seed)
     refusal = precheck(day, source, given)
@@ -145,8 +145,11 @@ def read(path: Path) -> bytes:
         raise BadSubmission(f"{path} cannot be read: {error.strerror}.", "track grade --file FILE") from error
 
 
-def choose_device(device: str) -> Device:
+def choose_device(device: str, without: str = "track grade --cpu") -> Device:
     """Where kernels run for `auto`, `cpu` or `gpu`.
+
+    Args:
+        without: the command that does without a GPU.
 
     Raises:
         CannotGrade: a GPU was asked for and there is none.
@@ -154,7 +157,7 @@ def choose_device(device: str) -> Device:
     hidden = device == "cpu" or os.environ.get("CUDA_VISIBLE_DEVICES") == ""
     present = not hidden and has_nvidia_gpu()
     if device == "gpu" and not present:
-        raise CannotGrade("There is no NVIDIA GPU here.", "track grade --cpu")
+        raise CannotGrade("There is no NVIDIA GPU here.", without)
     return "gpu" if present else "cpu"
 
 

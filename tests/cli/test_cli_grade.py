@@ -107,7 +107,7 @@ def test_a_gpu_that_is_not_there_is_code_3(started: Learner) -> None:
     answer = started.types("grade", "--gpu")
     assert answer.code == 3
     assert "There is no NVIDIA GPU here." in answer.err
-    assert answer.err.splitlines()[-1] == "fix: track grade --cpu"
+    assert answer.err.splitlines()[-1] == "fix: track grade 1 --cpu"
 
 
 def test_a_grading_that_is_stopped_leaves_journal_and_file_as_they_were(started: Learner) -> None:

@@ -41,7 +41,9 @@ def test_a_file_that_cannot_run_is_one_clear_line(started: Learner, source: byte
         ("diff", "No day was started"), ("reset 1", "No day was started"), ("watch", "No day was started"),
         ("grade 1 --file nowhere.py", "no file nowhere.py"), ("grade 1 --file .", ". is a folder."),
         ("inspect 1 --file .", ". is a folder."), ("bench 1 --file /dev/null", "is no file on a disk"),
-        ("grade --seed many", "is not a valid integer"), ("grade 99", "There is no day 99"),
+        ("grade --seed many", "is not a valid whole number"),
+        ("grade --file x.py", "Which day is x.py for?"), ("start 1 2", 'No day is called "1 2".'),
+        ("grade 99", "There is no day 99"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_done_is_one_line_and_a_fix(learner: Learner, words: str, problem: str) -> None:
