@@ -269,6 +269,17 @@ mistakes = [
         says="dtype",
     ),
     Mistake(
+        "the forward kernel, which is handed out, counts the heads of v by a rule of its own",
+        swap={
+            "v_ptr += pid_b * stride_vb + key_head(pid_h, GROUP) * stride_vh\n    start_m": (
+                "v_ptr += pid_b * stride_vb + (pid_h + 1) // 2 * stride_vh\n    start_m"
+            )
+        },
+        fails="correct",
+        says="a head, row or block number that v does not have",
+        at="(pid_h + 1) // 2",
+    ),
+    Mistake(
         "a query head reads the key head of its number within the group",
         swap={KEY_HEAD: "return pid_h % GROUP"},
         fails="correct",

@@ -98,8 +98,9 @@ def _starts_beyond(
             "the grid",
         )
     tensor = facts["tensor"] or "the tensor"
-    lines = starts(evidence.source, line, evidence.given) if line else []
-    lines = lines or [line] * (line != facts["line"])
+    # Where an access is handed out, the start of its block may be the learner's all the same.
+    found = (starts(evidence.source, at, evidence.given) for at in (facts["line"], line) if at)
+    lines = next(filter(None, found), [line] * (line != facts["line"]))
     return (
         f"{reason} in program {tuple(facts['program'])}, and nothing of it lies inside: the block starts "
         f"beyond it. A stride of another tensor does that, or a head, row or block number that {tensor} does "

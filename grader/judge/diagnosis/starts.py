@@ -23,7 +23,7 @@ def starts(source: str, line: int, given: frozenset[int]) -> list[int]:
         return []
     assignments = [node for node in ast.walk(kernel) if isinstance(node, ast.Assign | ast.AugAssign)]
     there = [call.args[0] for _, call in accesses(source, line) if call.args]
-    own = {line} if any(map(_counts, there)) else set()
+    own = {line} - given if any(map(_counts, there)) else set[int]()
     moved = _behind(line, assignments, there, given | own, MOST - len(own))
     calls = {last(n.func) for node in moved for n in ast.walk(node) if isinstance(n, ast.Call)}
     returned = [
