@@ -79,6 +79,11 @@ def chosen(start: str, tree: ast.Module) -> set[int]:
 
 
 def handed_over(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
-    """Where a launcher takes strides; in a file that takes none, where it launches."""
-    taken = each(lambda n: isinstance(n, ast.Attribute) and n.attr == "stride")(tree, nodes)
-    return taken or each(launch)(tree, nodes)
+    """Where a launcher takes strides, and not where a function that launches nothing asks for them; in a file
+    that takes none, where it launches.
+    """
+    launching = [[*ast.walk(f)] for f in functions(tree) if any(map(launch, ast.walk(f)))]
+    inside = {id(node) for every in launching for node in every}
+    taken = each(lambda n: isinstance(n, ast.Attribute) and n.attr == "stride")
+    own = taken(tree, [node for node in nodes if id(node) in inside])
+    return own or taken(tree, nodes) or each(launch)(tree, nodes)

@@ -182,3 +182,9 @@ def test_of_two_roads_the_strides_of_the_one_that_ran_are_named(
 ) -> None:
     part = Involved(frozenset({elsewhere}))
     assert pointed(look_at, TWO_ROADS, part=part) == f"{look_at}: {where}"
+
+
+def test_who_asks_for_strides_and_launches_nothing_hands_none_over() -> None:
+    asked = "def suits(x):\n    return x.stride(0) % 8 == 0\n"
+    look_at = "where the launcher hands them over"
+    assert pointed(look_at, TWO_ROADS + asked) == f"{look_at}: lines 11, 15 and 18"
