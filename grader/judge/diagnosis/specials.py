@@ -127,7 +127,8 @@ def _dropped(got: float, source: str) -> Diagnosis | None:
     # A block's maximum less itself is NaN all the same, where no comparison asks for it.
     met |= {last(n.func) for n in calls if last(n.func) in OF_BLOCKS and compares_extremum(tree)}
     extrema = sorted(f"tl.{name}" for name in met)
-    ways = [f"{' and '.join(extrema)} may drop NaN"] if extrema else []
+    named = " and ".join(filter(None, (", ".join(extrema[:-1]), *extrema[-1:])))
+    ways = [f"{named} may drop NaN"] if extrema else []
     if any(last(n.func) == "where" and n.args and read(n.args[0], tree) for n in calls):
         ways.append("any comparison with NaN is false, so that tl.where takes its other branch")
     if not ways:
