@@ -62,7 +62,7 @@ CASES = [
     at("300+120", 300, 64, layout="offset", stale=True),
     at("300+120", 300, 80, layout="expanded", dtype=BRAIN),
     at("500+300", 500, 32, values="heavy", v_values="normal", scale=0.01),
-    at("500+300", 500, 32, values="large", v_values="normal", scale=1e-9),
+    at("500+300", 500, 32, values="large", scale=1e-9),
     at("500+300", 500, 32, values="constant"),
     at("400+200", 400, 32, values="nan", k_values="normal", v_values="normal"),
     at("400+200", 400, 32, q_values="normal", k_values="normal", v_values="inf"),

@@ -49,6 +49,18 @@ def _rounded_in_loops(source: str) -> dict[str, str]:
     return found
 
 
+def sums_in_half(source: str) -> bool:
+    """Whether a kernel, or a function that one calls, rounds what it adds to itself to fp16 by name."""
+    for node in (n for f in functions(ast.parse(source)) if jitted(f) for n in ast.walk(f)):
+        if isinstance(node, ast.Assign) and _cast(node.value).endswith("float16"):
+            inside = [*ast.walk(node.value)]
+            carried = any(isinstance(n, ast.Name) and n.id == last(node.targets[0]) for n in inside)
+            added = any(isinstance(n, ast.Add) or getattr(n, "attr", "") == "dot" for n in inside)
+            if carried and added and "bfloat16" not in ast.unparse(node.value):
+                return True
+    return False
+
+
 def _set_before(name: str, node: ast.Assign, loops: list[ast.For | ast.While]) -> bool:
     """Whether a turn of the loop sets it anew before this: then nothing is carried on."""
     around = [loop for loop in loops if loop.lineno < node.lineno <= (loop.end_lineno or 0)]

@@ -19,6 +19,7 @@ from grader.judge.diagnosis.flow import (
     sums_exponentials,
     sums_weights_alone,
 )
+from grader.judge.diagnosis.kept import sums_in_half
 from grader.judge.diagnosis.nans import nothing_seen, odd_input, of_lanes, out_of_numbers
 from grader.judge.diagnosis.reductions import first_maximum, scores
 from grader.judge.diagnosis.running import inverse_rescale
@@ -163,6 +164,8 @@ def _large(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
     """Which step overflows: an exponential if there is one, else a product or a sum."""
     if finding.kind == "special":
         return None  # a number, where Inf or NaN is right
+    if sums_in_half(evidence.source):
+        return FP16_ENDS
     if may_overflow(evidence.source):
         overflow = "Large values overflow: exp() of them is Inf, and Inf / Inf or Inf - Inf is NaN. "
         summed = sums_exponentials(evidence.source)

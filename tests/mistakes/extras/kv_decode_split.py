@@ -257,4 +257,10 @@ mistakes = [
         fails="correct",
         says="both must go by one order",
     ),
+    Mistake(
+        "o is rounded to fp16 at every block",
+        swap={ACC: f"{ACC}.to(tl.float16).to(tl.float32)"},
+        fails="edges",
+        says="fp16 ends at 65504",
+    ),
 ]
