@@ -15,7 +15,7 @@ from grader.verdict import Check, Part, SpeedResult, Verdict
 from grader.wire import Closed, Malformed, TimedOut
 
 SILENCE = {
-    "cpu": 100.0,
+    "cpu": 130.0,
     "gpu": 240.0,
 }  # seconds without any event before the command line ends the grading itself
 

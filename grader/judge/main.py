@@ -41,7 +41,7 @@ PYTEST += [word for plugin in UNUSED.split() for word in ("-p", f"no:{plugin}")]
 # Nor a look into any folder above this one.
 PYTEST += ["--rootdir", str(CHECKS.parent), "--confcutdir", str(CHECKS.parent)]
 # Seconds that pytest-timeout allows a check beyond what its runner may take; a GPU waits for compilers, too.
-BUSY = {"cpu": 60.0, "gpu": 90.0}
+BUSY = {"cpu": 100.0, "gpu": 90.0}
 
 
 def judge(request: Request, events: Channel, parent: Channel) -> None:

@@ -26,7 +26,7 @@ from grader.memory import raw
 from grader.runner.beside import beside
 from grader.runner.held import INSTALLED, OWN
 
-GENUINE: dict[int, CodeType] = {}  # of libraries' code what was found to be theirs
+GENUINE: dict[int, CodeType] = {}  # of code what was found to be a library's
 BOOTSTRAP = "importlib._bootstrap", "_frozen_importlib"  # by its file and as the interpreter has it
 TUPLES = "namedtuple_"  # what collections calls the modules of their methods
 
@@ -63,8 +63,9 @@ class Alone:
             yield shadow
 
     def _called(self, frame: FrameType, event: str, _: Any) -> None:
-        if event == "call" and not self._is_a_kernel(frame):
-            code = frame.f_code
+        code = frame.f_code
+        # By identity first: this is asked 2000 times for a small program, and code takes long to hash.
+        if event == "call" and GENUINE.get(id(code)) is not code and not self._is_a_kernel(frame):
             self.found.append(f"{code.co_name}(), a Python function (line {code.co_firstlineno})")
 
     def _is_a_kernel(self, frame: FrameType) -> bool:
@@ -115,7 +116,10 @@ def _made_by_a_library(code: CodeType, names: dict[str, Any]) -> bool:
     if module is None or vars(module) is not names or not _installed(str(names.get("__file__"))):
         return False
     kinds = (kind for kind in names.values() if isinstance(kind, type))
-    return any(getattr(one, "__code__", None) is code for kind in kinds for one in vars(kind).values())
+    if any(getattr(one, "__code__", None) is code for kind in kinds for one in vars(kind).values()):
+        GENUINE[id(code)] = code
+        return True
+    return False
 
 
 def _codes(functions: Any) -> Iterator[CodeType]:

@@ -59,7 +59,7 @@ CASES = [
     # Only half of the experts can have an entry.
     Case(t=8, e=128, k=8),
     # Programs enough for prefix sums that need a second step, and few for who has one for each token.
-    Case(t=2100, e=4, k=1),
+    Case(t=1100, e=4, k=1),
     Case(t=300, e=8, k=2, dtype=HALF),
     Case(t=300, e=60, k=6, dtype=HALF),
     Case(t=300, e=60, k=6, dtype=BRAIN),

@@ -11,7 +11,7 @@ import pytest
 from grader.engine.following import SILENCE
 from grader.engine.grade import CALL_TIMEOUT
 from grader.judge import ahead
-from grader.judge.case import patience
+from grader.judge.case import patience, repeating
 from grader.judge.main import BUSY
 from grader.request import Device
 
@@ -58,3 +58,7 @@ def test_where_the_system_does_not_say_nothing_is_added() -> None:
 def test_a_late_runner_is_told_before_anybody_takes_it_for_our_bug(device: Device, compiling: float) -> None:
     assert compiling + patience.MOST + 5 < BUSY[device]
     assert CALL_TIMEOUT[device] + BUSY[device] <= SILENCE[device]
+
+
+def test_a_second_look_has_its_time_within_its_check() -> None:
+    assert repeating.SLOWER * CALL_TIMEOUT["cpu"] + patience.MOST <= BUSY["cpu"]
