@@ -12,7 +12,7 @@ from grader import catalog
 from grader.cohort import report
 from grader.cohort.report import LISTED, OURS
 from grader.cohort.store import troubles
-from grader.screens.result import duration
+from grader.screens.figures import duration
 
 PAGE = Path(__file__).with_name("page.html")
 # A sign for each status: colour never says it alone.

@@ -20,7 +20,7 @@ from grader.dev.measured import record, timed
 from grader.judge.challenges import load_challenges
 from grader.predict.kept import bar_name
 from grader.screens import Terminal
-from grader.screens.result import duration
+from grader.screens.figures import duration
 
 MARGIN = 1.15
 STEP = 0.05  # bars are multiples of it

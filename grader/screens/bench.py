@@ -10,7 +10,7 @@ from typing import Any
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from grader.bench.results import COPY, Machine, Point, Result
-from grader.screens.result import duration
+from grader.screens.figures import duration
 from grader.screens.terminal import Part, Terminal, near
 
 OWN = ("yours", "ours", "fast")

@@ -7,8 +7,8 @@ from itertools import zip_longest
 
 from grader.catalog import Day
 from grader.datasheets import Gpu
+from grader.screens.figures import duration
 from grader.screens.inspection import Found, counted_bytes
-from grader.screens.result import duration
 from grader.screens.terminal import Next, Part, Terminal
 
 NONE = "-"

@@ -8,8 +8,8 @@ from typing import Any
 
 from grader.catalog import Day
 from grader.datasheets import Gpu
+from grader.screens.figures import duration
 from grader.screens.legend import KINDS, LIMITS, MACHINE, meaning
-from grader.screens.result import duration
 from grader.screens.terminal import Next, Part, Terminal, near
 
 Found = dict[str, Any]

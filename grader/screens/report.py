@@ -15,8 +15,8 @@ from grader.learner.journal import Progress, Record
 from grader.screens import charts
 from grader.screens.bench import ORDER
 from grader.screens.benchplot import curves
+from grader.screens.figures import duration
 from grader.screens.progress import NEW, SHOWN
-from grader.screens.result import duration
 
 TEMPLATE = Path(__file__).with_name("report.html")
 SIGNS = {"passed": "✓", "running": "▸", "new": "·"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from grader.screens.claims import claims
+from grader.screens.figures import number, speed_rows
 from grader.screens.grading import case
 from grader.screens.hunt import bugs, left_to_the_hint
 from grader.screens.pieces import so_far, to_do
 from grader.screens.terminal import Next, Part, Terminal, near, told, typed
-from grader.verdict import Check, SpeedResult, Verdict
+from grader.verdict import Check, Verdict
 
 # Of what was compiled and counted, where it is not the time that fails.
 FACTS = {
@@ -240,45 +240,6 @@ def _repeat(terminal: Terminal, verdict: Verdict, first: Check | None, again: st
         terminal.line("The same inputs again: ", (typed(replay), "cyan"), indent=2)
     file = "the file" if " --file " in again else "kernel.py"
     terminal.next(again, f"once {file} is changed (stuck? {typed(f'track hint {verdict.day}')})")
-
-
-def speed_rows(speed: SpeedResult) -> list[tuple[Part, Part]]:
-    """Yours, needed and torch in one unit, the share of copy, and where the figures come from."""
-    if speed.evidence == "predicted":
-        return _foretold(speed)
-    low, high = speed.interval
-    return [
-        (
-            "yours",
-            f"{duration(speed.yours_us)}   {speed.ratio:.2f}× the needed speed ({low:.2f} to {high:.2f})",
-        ),
-        ("needed", f"{duration(speed.needed_us)}   {speed.bar}"),
-        ("torch", f"{duration(speed.torch_us)}   yours is {speed.of_torch:.2f}× as fast"),
-        ("copy", f"{duration(speed.copy_us)}   yours reaches {speed.of_copy:.0%} of it"),
-        ("evidence", "measured on this GPU"),
-    ]
-
-
-def _foretold(speed: SpeedResult) -> list[tuple[Part, Part]]:
-    """A prediction's rows: nothing was timed, so there is no torch and no interval."""
-    return [
-        ("yours", f"{duration(speed.yours_us)}, predicted for one {speed.gpu}"),
-        ("too slow from", f"{duration(speed.needed_us)}   {speed.bar}"),
-        ("copy", f"{duration(speed.copy_us)}   predicted, of as many bytes as the task must move"),
-        ("evidence", "predicted from counts, not measured"),
-    ]
-
-
-def duration(us: float) -> str:
-    """`78.1 µs`, `3,412 µs`: always microseconds, so that any two can be compared at a glance."""
-    return f"{us:,.0f} µs" if us >= 1000 else f"{us:.4g} µs"
-
-
-def number(value: Any) -> str:
-    """A figure as a person reads it; what is no number is shown as it is."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return str(value)
-    return f"{value:.6g}" if math.isfinite(value) else str(value)
 
 
 def _index(index: Any) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from grader.errors import TrackError
 from grader.learner.journal import Progress
-from grader.screens import Terminal, pages, progress, result
+from grader.screens import Terminal, figures, pages, progress
 from grader.screens.grading import Grading
 from grader.screens.terminal import spell
 from tests.learner import HINTS, day
@@ -120,12 +120,12 @@ def test_times_ago_are_told_in_one_unit() -> None:
 
 
 def test_figures_are_told_in_microseconds_and_few_digits() -> None:
-    assert [result.duration(us) for us in (4.6712, 78.1, 3412.4)] == [
+    assert [figures.duration(us) for us in (4.6712, 78.1, 3412.4)] == [
         "4.671 µs",
         "78.1 µs",
         "3,412 µs",
     ]
-    assert [result.number(n) for n in (1e-05, float("nan"), 3, True, [1, 2], None)] == [
+    assert [figures.number(n) for n in (1e-05, float("nan"), 3, True, [1, 2], None)] == [
         "1e-05", "nan", "3", "True", "[1, 2]", "None",
     ]  # fmt: skip
 
