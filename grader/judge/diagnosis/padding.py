@@ -60,9 +60,8 @@ def padded(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None:
     given = all(keyword(call, "other") for line in lines for _, call in accesses(evidence.source, line))
     by = "by the `other=` of" if given else "as `other=` says, or as there is none, on"
     return (
-        f"What comes out is right for {padding.label} = {padding.length}, with {padding.fill:g} in the last "
-        f"{padding.length - padding.size}: lanes past the end hold that, {by} {spelled(lines)}, and count. "
-        f"It must be neutral: {_neutral(evidence.source)}.",
+        f"What comes out is right for a longer row that ends in {padding.fill:g}: lanes past the end hold "
+        f"that, {by} {spelled(lines)}, and count. It must be neutral: {_neutral(evidence.source)}.",
         f"other= of the masked load: {spelled(lines)}",
         owner,
     )

@@ -37,9 +37,10 @@ def tiles(
     told = _boxes([hole for hole, _ in pairs], largest[1], launches, looped)
     if apart or told or hole.dim() != 2:
         return apart or told
-    owners = [first, largest, *((other, largest[1] and programs(other)) for _, other in pairs)]
-    # A case of which nothing was written tells no rows or columns.
-    owners.sort(key=lambda owner: looped and bool(_hole(owner[0], pairs).all()))
+    owners = [first, largest]
+    if looped:  # a case of which nothing was written tells no rows or columns
+        owners += [(other, largest[1] and programs(other)) for _, other in pairs]
+        owners.sort(key=lambda owner: bool(_hole(owner[0], pairs).all()))
     rows = ((_rows(_hole(other, pairs), count, looped), other) for other, count in owners)
     return next(((*told, other) for told, other in rows if told), None)
 

@@ -25,7 +25,7 @@ def rows(n: int, given=with_zeros):
 
 def test_what_is_right_for_a_longer_row_is_laid_to_other() -> None:
     said = told(rows(33), rows(70), source=GIVEN)
-    assert "right for n = 64, with 0 in the last 31" in said
+    assert "right for a longer row that ends in 0" in said
     assert "by the `other=` of line 2, and count" in said
     assert "-inf for a maximum and a sum of exponentials" in said
 
