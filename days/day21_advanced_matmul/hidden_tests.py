@@ -47,6 +47,8 @@ def moved(x: torch.Tensor, w: torch.Tensor, group_sizes: torch.Tensor) -> int:
     return x.nbytes + w.nbytes + x.shape[0] * w.shape[2] * x.element_size()
 
 
+big = Case(groups="16x512", k=4096, n=4096, dtype=BRAIN)
+
 challenge = Challenge(
     entry="grouped_matmul",
     inputs=inputs,
@@ -100,11 +102,5 @@ challenge = Challenge(
         Case(groups="2x42_500", k=67, n=32_771, dtype=HALF, layout="transposed", huge=True),
         Case(groups="300x1", k=2051, n=4099, dtype=HALF, huge=True),
     ],
-    speed=Speed(
-        Case(groups="16x512", k=4096, n=4096, dtype=BRAIN),
-        moved=moved,
-        flops=flops,
-        of_torch=0.5,
-        torch=even_loop,
-    ),
+    speed=Speed(big, moved=moved, flops=flops, of_torch=0.5, torch=even_loop),
 )

@@ -60,7 +60,7 @@ def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
                 f"{f'line {at}, ' if at != line else ''}{look_at}",
             )
         return f"{through}. Which limit belongs in it?", look_at
-    if "before the start" in facts["where"] and (around := wrapped(evidence.source, line)):
+    if "before the start" in facts.get("where", "") and (around := wrapped(evidence.source, line)):
         return _around(reason, facts, around)
     if line and "mask" not in evidence.source:
         look_at = f"the offsets on line {line}, and whether some lanes have no element"
@@ -136,7 +136,7 @@ def _empty(trial: Trial) -> bool:
 
 
 def _let_through(reason: str, facts: dict[str, Any], look_at: str, line: int, source: str) -> Diagnosis:
-    if "before the start" in facts["where"] and (around := wrapped(source, line)):
+    if "before the start" in facts.get("where", "") and (around := wrapped(source, line)):
         return _around(reason, facts, around, ", though it has a mask")
     if facts["tile"] and (bare := unlimited(source, line)):
         return (
