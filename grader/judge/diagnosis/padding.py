@@ -77,7 +77,10 @@ def _neutral(source: str) -> str:
 
 
 def _small(trial: Trial) -> bool:
-    return trial.challenge.chance is None and largest(trial.arguments) <= LARGEST
+    # Where nothing but a number is returned, there is no row to be longer.
+    return (
+        trial.challenge.chance is None and largest(trial.arguments) <= LARGEST and bool([*wanted_of(trial)])
+    )
 
 
 def _fills(source: str) -> dict[float, list[int]]:
