@@ -109,7 +109,15 @@ def _padding(trial: Trial, fills: dict[float, list[int]]) -> Padding | None:
         for fill in fills
         if length <= room * size
     )
-    return next((one for one in every if explained(_longer(trial, one), trial, backward=False)), None)
+    return next((one for one in every if _explains(one, trial)), None)
+
+
+def _explains(padding: Padding, trial: Trial) -> bool:
+    """Whether rows that go on so give what came."""
+    try:
+        return explained(_longer(trial, padding), trial, backward=False) is not None
+    except Exception:  # a reference need not take other sizes than its cases have
+        return False
 
 
 def _lengths(size: int) -> Iterator[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from grader.challenge import Case
+from grader.judge.diagnosis import padding
 from tests.judge.tried import told, tried
 
 SOURCE = "m = tl.max(x)\nx = tl.load(x_ptr + offs, mask=offs < n{other})\ny = tl.log(tl.sum(tl.exp(x)))"
@@ -43,3 +44,13 @@ def test_other_errors_are_not() -> None:
 
 def test_what_a_dot_multiplies_must_be_0() -> None:
     assert "`other=`" not in told(rows(33), source=f"{GIVEN}\nz = tl.dot(x, y)")
+
+
+def test_a_reference_that_takes_no_longer_rows_explains_nothing() -> None:
+    def reference(x: torch.Tensor) -> torch.Tensor:
+        assert x.shape[-1] == 33
+        return x.logsumexp(-1)
+
+    trial = rows(33)
+    object.__setattr__(trial.challenge, "reference", reference)
+    assert padding._explains(padding.Padding("n", 33, 64, 0.0), trial) is False
