@@ -18,14 +18,23 @@ from grader.meter.unread import Unread
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """To `prepare`: µs of one call, how many calls a CUDA graph holds, 0 where none was captured, and the
-    operators by which torch computed something.
+class Work:
+    """What did the work of the calls that were watched: the operators by which torch computed something, the
+    kernels that the call with the fewest launched, and what ran that is neither, in words.
     """
+
+    operators: list[str]
+    launches: int
+    unseen: list[str]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """To `prepare`: µs of one call, how many calls a CUDA graph holds, 0 where none was captured."""
 
     us: float
     graph_calls: int
-    worked: list[str]
+    work: Work
 
 
 @dataclass(frozen=True)
@@ -33,6 +42,7 @@ class Round:
     """To `round`: µs of each call."""
 
     us: list[float]
+    work: Work
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from grader.measurements import Work
 from grader.verdict import Outcome
 
 
@@ -25,6 +26,23 @@ def torch_worked(operator: str) -> CheckFailed:
     """What is right at the sizes of cases is done at full size by torch."""
     said = f"At full size torch did part of the work: {operator} ran outside of your kernel."
     return CheckFailed("failed", {"reason": said}, (said, f"the torch call behind {operator}"))
+
+
+def by_kernels(work: Work) -> None:
+    """That calls of full size are the work of Triton's kernels.
+
+    Raises:
+        CheckFailed: torch does it, or what is neither, or nobody.
+    """
+    if work.operators:
+        raise torch_worked(work.operators[0])
+    if work.unseen:
+        said = f"At full size a call runs {work.unseen[0]}: what that computes nobody sees."
+        advice = "launch your Triton kernel in every call; short calls the grader itself captures in graphs"
+        raise CheckFailed("failed", {"reason": said}, (said, advice))
+    if not work.launches:
+        said = "At full size a call launches no kernel."
+        raise CheckFailed("failed", {"reason": said}, (said, "the launcher's branches by size"))
 
 
 class NotMeasured(Exception):

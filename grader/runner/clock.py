@@ -34,6 +34,7 @@ class Clock:
     def __init__(self, runner: Any) -> None:
         self.runner = runner
         self.watch: Stopwatch | None = None
+        self.worked = Worked(())
         self.arguments: list[Any] = []
 
     def _given(self, header: dict[str, Any], blobs: list[bytearray]) -> list[Any]:
@@ -54,16 +55,16 @@ class Clock:
         writes = header["writes"] if header["part"] != "backward" else ()
         self.watch = Stopwatch(function, arguments, header["rolled"], writes)
         us = self.watch.warm_up()
-        worked = Worked(header["allow"])
-        worked.look(function, self.watch.sets[0])
-        captured = self.watch.short(us) and self._captured(us, worked)
-        return Prepared(us, len(self.watch.outputs) if captured else 0, worked.names), []
+        self.worked = Worked(header["allow"])
+        self.worked.look(function, self.watch.sets[0])
+        captured = self.watch.short(us) and self._captured(us)
+        return Prepared(us, len(self.watch.outputs) if captured else 0, self.worked.seen()), []
 
-    def _captured(self, us: float, worked: Worked) -> bool:
-        """Whether calls could be captured; what torch did in them is noted."""
+    def _captured(self, us: float) -> bool:
+        """Whether calls could be captured; what did their work is noted."""
         assert self.watch is not None
         plain = self.watch.function
-        self.watch.function = worked.of(plain)
+        self.watch.function = self.worked.of(plain)
         try:
             return self.watch.capture(us)
         finally:
@@ -72,7 +73,9 @@ class Clock:
     @own_stream()
     def round(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         assert self.watch is not None
-        return Round(self.watch.round(header["calls"], header["nonces"])), []
+        if not self.watch.graph:  # else no code of the file runs any more
+            self.worked.of(self.watch.function)(*self.watch.sets[0])
+        return Round(self.watch.round(header["calls"], header["nonces"]), self.worked.seen()), []
 
     @own_stream()
     def burst(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:

@@ -182,6 +182,10 @@ def serve(channel: Channel) -> None:
     warnings.filterwarnings("ignore", module=r"triton\b")  # what is deprecated: the file did not print it
     sys.addaudithook(heard)
     vars(sys)["addaudithook"] = no_audit_hooks
+    if not INTERPRETED:
+        from grader.runner.worked import note_unseen
+
+        note_unseen()
     if INTERPRETED:
         order.install()
         proxy.install()

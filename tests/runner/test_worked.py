@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import torch
 from torch.utils._python_dispatch import _get_current_dispatch_mode
+from triton.runtime.jit import JITFunction
 
+from grader.runner import worked as module
 from grader.runner.worked import Worked
 
 
@@ -65,3 +67,35 @@ def test_what_it_does_in_a_later_call_alone_is_told() -> None:
 def test_a_profiler_of_the_files_own_is_no_error() -> None:
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]):
         assert looked(lambda x: x + x, torch.ones(4)) == ["add"]
+
+
+def test_launches_are_those_of_the_call_that_makes_the_fewest(monkeypatch) -> None:
+    monkeypatch.setattr(JITFunction, "run", lambda self, grid, warmup: None)
+    kernel = JITFunction(test_a_profiler_of_the_files_own_is_no_error)
+    worked, calls = Worked([]), iter([2, 1, 0, 1])
+
+    def launcher() -> None:
+        for _ in range(next(calls)):
+            kernel[(1,)]()
+
+    worked.look(launcher, [])
+    assert worked.seen().launches == 1
+    worked.of(launcher)()
+    worked.of(launcher)()
+    assert worked.seen().launches == 0
+
+
+def test_what_runs_without_operator_or_launch_is_told_where_a_call_runs_it(monkeypatch) -> None:
+    class Graph:
+        def replay(self) -> str:
+            return "replayed"
+
+    monkeypatch.setattr(module, "UNSEEN", ((Graph, "replay", "a CUDA graph"), (None, "run", "nothing")))
+    module.note_unseen()
+    replay = Graph.replay  # as a file may keep it
+    worked = Worked([])
+    assert replay(Graph()) == "replayed"
+    worked.look(lambda: None, [])
+    assert worked.seen().unseen == []
+    assert worked.of(replay)(Graph()) == "replayed"
+    assert worked.seen().unseen == ["a CUDA graph"]

@@ -22,7 +22,7 @@ from grader.judge.case.link import Runner, RunnerLost
 from grader.judge.case.oracle import Values, as_asked, as_tuple, gradient_positions, values_of
 from grader.judge.case.packing import pack_arguments, read_outputs
 from grader.judge.case.trial import draw, draw_upstream
-from grader.judge.failures import CheckFailed, torch_worked
+from grader.judge.failures import CheckFailed, by_kernels
 from grader.judge.session import Session
 from grader.judge.speed.ratio import Ratio, bar_ratio
 from grader.judge.speed.rightness import widened, wrong
@@ -109,8 +109,7 @@ class Benchmark:
             "allow": list(self.challenge.allow),
         }
         prepared, _ = self.ask(request, Prepared, [*blobs, *more])
-        if prepared.worked:
-            raise torch_worked(prepared.worked[0])
+        by_kernels(prepared.work)
         return prepared
 
     def ask(
@@ -135,6 +134,7 @@ class Benchmark:
             nonces = [self.random.randrange(1, 1 << 40) for _ in range(calls)]
             if who == "yours":
                 report, _ = self.ask({"do": "round", "calls": calls, "nonces": nonces}, Round)
+                by_kernels(report.work)
                 us = report.us
             else:
                 us = self.watches[who].round(calls, nonces)
