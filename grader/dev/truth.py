@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
+from grader.judge.diagnosis.diagnose import OUR_BUG
 from grader.verdict import Check, Verdict
 
 NUMBER = re.compile(r"(?<![\w.])[-+]?(\d+(?:\.\d+)?(?:e[-+]?\d+)?)(?!\w|\.\d|%| bit)")
@@ -32,6 +33,8 @@ def untrue(verdict: Verdict, source: str) -> list[str]:
 
     The case is the first failed one, or that of "With k=300: …". Only what failed in a case is looked at.
     """
+    if OUR_BUG in verdict.diagnosis:
+        return [verdict.diagnosis]
     failed = [check for check in verdict.checks if check.outcome == "failed" and "[" in check.name]
     spoken = SPOKEN.match(verdict.diagnosis)
     if spoken:

@@ -23,7 +23,7 @@ from grader.judge import closer
 from grader.judge.bugs import hunted
 from grader.judge.case.naming import a_few
 from grader.judge.checks import capability
-from grader.judge.diagnosis.diagnose import diagnose
+from grader.judge.diagnosis.diagnose import diagnose_or_say
 from grader.judge.pieces.alone import pieces
 from grader.judge.plugin import CHECKS, Reporter, bar_id
 from grader.judge.session import Session
@@ -99,7 +99,9 @@ def _first(checks: list[Check]) -> Check | None:
 
 def _verdict(session: Session, checks: list[Check]) -> dict[str, Any]:
     first = _first(checks)
-    sentence, look_at = diagnose(session.evidence) if first else ("", "")
+    sentence, look_at = ("", "")
+    if first:
+        sentence, look_at = diagnose_or_say(session.evidence, str(first.cause.get("reason", first.outcome)))
     printed = session.printed.decode(errors="replace")
     status = first.outcome if first else "passed"
     # Beside what no time decides, none is shown.

@@ -58,6 +58,7 @@ def test_a_true_sentence_has_all_it_names(sentence: str) -> None:
         ("With BLOCK_N = 32 half is missing.", "no case has BLOCK_N = 32"),
         ("The values are up to 2e-2 too large.", "2e-2 is nowhere in correct[m=40-n=1-fp32]"),
         ("Unmasked load on line 2.", "there is no line 2"),
+        ("Why is not known: our bug.", "Why is not known: our bug."),
         ("Unmasked load on line 30.", "there is no line 30"),
         ("The result is 0.5 where 0.205645 is right.", "0.5 is nowhere in correct[m=40-n=1-fp32]"),
     ],

@@ -215,7 +215,7 @@ mistakes = [
         "the grid counts blocks of twice the size",
         swap={"triton.cdiv(n, BLOCK)": "triton.cdiv(n, 2 * BLOCK)"},
         fails="correct",
-        says="though a program runs for every 2048",
+        says="though a program runs for every 2 blocks of 1024",
     ),
     Mistake(
         "the threshold has 31 bits, and what is held against it 32",

@@ -83,8 +83,8 @@ mistakes = [
     Mistake(
         "the running maximum starts at 0",
         swap={"(BLOCK_M,), LOWEST, tl": "(BLOCK_M,), 0.0, tl"},
-        fails="edges",
-        says="maximum",
+        fails="correct or edges",
+        says=("starts at 0", "starts from 0"),
     ),
     Mistake(
         "-inf is subtracted from -inf in rows that see no key",

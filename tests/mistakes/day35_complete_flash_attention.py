@@ -201,6 +201,7 @@ mistakes = [
         swap={FIRST: "first = tl.maximum(start_n + BLOCK_N - 1 + Sq - Sk, 0)"},
         fails="correct",
         says="Does the loop take a turn",
+        on_gpu="Blocks on the diagonal are left out of dk and dv",
     ),
     Mistake(
         "hidden weights are multiplied by 0",

@@ -173,9 +173,11 @@ def _first_block(starts: list[int], left: list[int], programs: list[int], counte
             "tl.program_id and the grid",
         )
     if len(counted) == 1:
+        often, rest = divmod(counted[0], max(block, 1))
+        each = f"{often} blocks of {block}" if often > 1 and not rest else f"{counted[0]} elements"
         return (
-            f"Elements from {block} on were never written, though a program runs for every {counted[0]} "
-            "elements: what a program stores is less than that, or lies elsewhere.",
+            f"Elements from {block} on were never written, though a program runs for every {each}: what a "
+            "program stores is less than that, or lies elsewhere.",
             "the grid, and the offsets and the mask of the store",
         )
     return (

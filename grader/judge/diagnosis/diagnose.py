@@ -7,8 +7,10 @@ cases fail.
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from grader.challenge import Case
 from grader.judge.case.compare import Finding
@@ -62,6 +64,25 @@ ONLY_ON_A_GPU = (
     "Triton's interpreter gets this case right, so look for what only a GPU does: dots in TF32, fast exp and "
     "division, programs that wait for one another. Compilers have bugs, too: try other num_warps and blocks."
 )
+
+
+RULES_LIE_IN = Path(__file__).parent
+OUR_BUG = "our bug"  # what a sentence says where a rule raised
+
+
+def diagnose_or_say(evidence: Evidence, seen: str) -> Diagnosis:
+    """The same. A rule that raises takes no verdict away: then what was seen is told, and that it did."""
+    try:
+        return diagnose(evidence)
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        place = next(frame for frame in reversed(frames) if Path(frame.filename).parent == RULES_LIE_IN)
+        where = f"line {place.lineno} of the grader's {Path(place.filename).name}"
+        said = (
+            f"{seen[:1].upper()}{seen[1:]}. Why is not known: {type(error).__name__} on {where}, which is "
+            f"{OUR_BUG}. The verdict stands."
+        )
+        return said, ""
 
 
 def diagnose(evidence: Evidence) -> Diagnosis:

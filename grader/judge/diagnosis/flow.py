@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 
 from grader.judge.diagnosis.site import last
-from grader.judge.diagnosis.source import EXPONENTIALS, calls
+from grader.judge.diagnosis.source import EXPONENTIALS, accesses, calls
 
 MAXIMA = ("max", "maximum")
 READ = ("load", "dot")
@@ -129,6 +129,14 @@ def compares_extremum(tree: ast.Module) -> bool:
     return any(_holds(node, holders, _is_extremum) for node in compared)
 
 
+def in_block(source: str, line: int) -> bool:
+    """Whether the place of an access on a line may be that of a block, however many lanes it has."""
+    tree = ast.parse(source)
+    holders = _holders(tree, _is_arange)
+    places = (place for _, call in accesses(source, line) for place in call.args[:1])
+    return any(_holds(place, holders, _is_arange) for place in places)
+
+
 def _holders(tree: ast.Module, seed: Callable[[ast.AST], bool]) -> set[str]:
     """Names that may hold what `seed` makes; those of all functions in one set, which is never too small."""
     functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
@@ -170,6 +178,10 @@ def _is_maximum(node: ast.AST) -> bool:
 
 def _is_read(node: ast.AST) -> bool:
     return isinstance(node, ast.Attribute) and node.attr in READ
+
+
+def _is_arange(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "arange"
 
 
 def _is_extremum(node: ast.AST) -> bool:

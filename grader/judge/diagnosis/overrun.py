@@ -9,6 +9,7 @@ from grader.judge.case.compare import Expected, Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.addresses import addresses
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
+from grader.judge.diagnosis.flow import in_block
 from grader.judge.diagnosis.led import led
 from grader.judge.diagnosis.sides import by_name, unlimited, unmasked, wrapped
 from grader.judge.diagnosis.site import functions, last, parameters, spelled
@@ -42,7 +43,8 @@ def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
         return f"{reason}: {checked}", f"boundary_check on line {line}, and what decides that it is this load"
     if facts["masked"]:
         return _let_through(reason, facts, look_at, line, evidence.source)
-    if not masked and facts.get("beyond") and facts.get("lanes") == 1 and not _empty(trial):
+    alone = facts.get("beyond") and facts.get("lanes") == 1 and not in_block(evidence.source, line)
+    if alone and not masked and not _empty(trial):
         return _alone(reason, facts, line, evidence)
     if not facts.get("tile", True) and 1 < facts["itemsize"] == facts["step"]:
         return (

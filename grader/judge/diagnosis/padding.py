@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -33,6 +34,13 @@ class Padding:
     size: int
     length: int
     fill: float
+
+    def elements(self, value: Any) -> int:
+        """How many `of` makes of it."""
+        if not isinstance(value, torch.Tensor):
+            return 0
+        longer = (self.length if size == self.size else size for size in value.shape)
+        return math.prod(longer)
 
     def of(self, value: Any) -> Any:
         """A tensor with each axis of that size made longer; anything else as it is."""
@@ -101,15 +109,15 @@ def _fills(source: str) -> dict[float, list[int]]:
 def _padding(trial: Trial, fills: dict[float, list[int]]) -> Padding | None:
     """The shortest padding that explains what is wrong with a trial."""
     sizes = {label: size for label, size in trial.case.sizes.items() if type(size) is int and size > 0}
-    room = LARGEST // max(largest(trial.arguments), 1)
     every = (
         Padding(label, size, length, fill)
         for label, size in sizes.items()
         for length in _lengths(size)
         for fill in fills
-        if length <= room * size
     )
-    return next((one for one in every if _explains(one, trial)), None)
+    # Several axes of one size grow all at once.
+    small = (one for one in every if max(map(one.elements, trial.arguments)) <= LARGEST)
+    return next((one for one in small if _explains(one, trial)), None)
 
 
 def _explains(padding: Padding, trial: Trial) -> bool:

@@ -118,6 +118,13 @@ def _solve(system: _System) -> Counts | None:
     return Counts(label, k, tuple(_runs(each)), system.trial)
 
 
+def _another(solved: list[Counts]) -> str:
+    """The size that is not k, and of which as many products are counted everywhere; empty where none is."""
+    every = [(counts.trial.case.sizes, counts.kept) for counts in solved]
+    labels = (label for label in every[0][0] if label != solved[0].label)
+    return next((label for label in labels if all(s.get(label) == kept for s, kept in every)), "")
+
+
 def _label(trial: Trial, k: int) -> str:
     """What the case calls the length of the sum."""
     labels = [label for label, size in trial.case.sizes.items() if size == k]
@@ -133,9 +140,17 @@ def _left_out(solved: list[Counts], shown: Counts) -> Diagnosis | None:
     """One end of the sum is missing, in all trials the same one."""
     (_, first, _), k, label = shown.runs[0], shown.k, shown.label
     kept = [counts.kept for counts in solved]
+    another = _another(solved)
     if all(end is not None and counts.k - end == 1 for counts, end in zip(solved, kept, strict=True)):
         return (
-            f"Of {label} = {k} the last product is left out: a mask or a range ends one too early.",
+            f"Of {label} = {k} the last product is left out: a mask or a range ends one too early"
+            f"{f', or at {another}' * bool(another)}.",
+            f"the masks over {label}, and the end of the loop",
+        )
+    if another:
+        return (
+            f"Of {label} = {k} only the first {first} products are counted, as many as {another} is: what is "
+            f"held against {another}?",
             f"the masks over {label}, and the end of the loop",
         )
     if all(end is not None for end in kept):

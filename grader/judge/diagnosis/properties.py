@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 
 from grader.challenge import Case
@@ -13,6 +14,7 @@ from grader.judge.diagnosis.flow import subtracts_maximum, sums_exponentials
 from grader.judge.diagnosis.kept import kept_low
 from grader.judge.diagnosis.luck import UNLIKELY, luck
 from grader.judge.diagnosis.precision import CLOSE, FEW, relative
+from grader.judge.diagnosis.reductions import first_maximum
 from grader.judge.diagnosis.source import EXPONENTIALS, called
 from grader.judge.diagnosis.suspects import KINDS
 
@@ -112,9 +114,21 @@ def in_common(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
             weighs = weighs and not evidence.several
             if weighs and not shifted:
                 return UNSHIFTED
+            if weighs and (first := first_maximum(ast.parse(evidence.source))):
+                return _from_zero(*first)
             gross = not large and len(errors) == len(evidence.failed) and min(errors) > GROSS
             return BY_DTYPE if gross and not kept_low(evidence.source) else _narrow(evidence.source)
     return None
+
+
+def _from_zero(name: str, line: int) -> Diagnosis:
+    """Scores below the 0 that their maximum starts from are not shifted by their own."""
+    return (
+        f"Only 16-bit dtypes come out wrong, and {name} starts from 0 on line {line}: where all scores of a "
+        "row are below that, weights round in 16 bits, the largest too, where exp(s - maximum) has it as an "
+        "exact 1. Start from -inf.",
+        f"line {line}",
+    )
 
 
 def _narrow(source: str) -> Diagnosis:

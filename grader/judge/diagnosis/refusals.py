@@ -114,6 +114,20 @@ def anywhere(word: str) -> Finder:
     return find
 
 
+def in_fp8(scene: Scene, _: re.Match[str]) -> Found | None:
+    """Arithmetic on what is cast to FP8."""
+    for node in in_kernels(scene.here.tree):
+        if not isinstance(node, ast.BinOp):
+            continue
+        for side in (node.left, node.right):
+            to = (
+                side.args[0] if isinstance(side, ast.Call) and last(side.func) == "to" and side.args else None
+            )
+            if to and "float8" in ast.unparse(to):
+                return {"dtype": last(to).replace("float", "fp"), "text": quoted(node), "line": node.lineno}
+    return None
+
+
 REFUSALS: list[tuple[str, Finder, str]] = [
     ("^NotImplementedError: NotImplementedError$", unwritten, "{function} is still to be written."),
     (r"Expected dtype \[(?P<wanted>.*)\] but got (?P<dtype>\w+)", given_another_dtype,
@@ -123,6 +137,9 @@ REFUSALS: list[tuple[str, Finder, str]] = [
      "comparisons, such as offs < n, or leave it out."),
     ("error encountered during parsing", anywhere("fma"),
      "The compiler fails without a word. {call} is for floats alone: of integers write a * b + c."),
+    ("PassManager::run failed", in_fp8,
+     "The compiler fails without a word. There is no arithmetic in {dtype}, as in {text}: convert to fp32 "
+     "first, .to(tl.float32)."),
     ("PassManager::run failed", anywhere("fdiv"),
      "The compiler fails without a word. {call} is for fp32 and fp64 alone: convert what is given first, by "
      ".to(tl.float32), or divide with /."),

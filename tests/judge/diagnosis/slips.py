@@ -287,6 +287,8 @@ BOTH: list[tuple[str, ...]] = [
 ]  # fmt: skip
 COMPILED: list[tuple[str, ...]] = [
     (Y, "y = tl.fdiv(x.to(tl.float16), x.to(tl.float16))", "The compiler fails without a word. tl.fdiv("),
+    (Y, "y = x.to(tl.float8e4nv) / x.to(tl.float8e4nv)",
+     "The compiler fails without a word. There is no arithmetic in fp8e4nv, as in x.to(tl.float8e4nv) / "),
     (Y, "y = tl.fma(offs, offs, offs)", "The compiler fails without a word. tl.fma(offs, offs, offs) is for"),
     (LOAD, "x = tl.load(x_ptr + offs, mask=1)",
      "The compiler fails without a word, and the mask of this tl.load is 1, a number"),

@@ -54,3 +54,11 @@ def test_a_reference_that_takes_no_longer_rows_explains_nothing() -> None:
     trial = rows(33)
     object.__setattr__(trial.challenge, "reference", reference)
     assert padding._explains(padding.Padding("n", 33, 64, 0.0), trial) is False
+
+
+def test_axes_of_one_size_grow_at_once_and_only_while_that_is_small() -> None:
+    padding_of_one = padding.Padding("n", 1, 16384, 0.0)
+    assert padding_of_one.elements(torch.empty(1, 3, 1)) == 3 * 16384**2
+    assert padding_of_one.elements(1.5) == 0
+    tiny = tried(Case(n=1), (torch.randn(1, 1, 1),), right, lambda x: right(x) + 1)
+    assert padding._padding(tiny, {0.0: [2]}) is None

@@ -65,7 +65,7 @@ mistakes = [
             TILES: TILES.replace("batch * ", ""),
             G: "g = tl.program_id(1).to(tl.int64)",
         },
-        fails="edges",
+        fails="correct or edges",
         says="65535",
     ),
     Mistake(

@@ -77,6 +77,7 @@ mistakes = [
         swap={ALPHA_TERM: "dalpha = dz * x"},
         fails="correct",
         says="last row of each program",
+        on_gpu="In the gradient of alpha: At [0]",  # programs take several rows in one case alone
     ),
     Mistake(
         "dalpha is that of one program alone",

@@ -120,6 +120,7 @@ mistakes = [
         swap={"BLOCK_K=128": "BLOCK_K=16"},
         fails="correct",
         says="tl.dot needs K >= 32",
+        on_gpu="K >= 32",
     ),
     Mistake(
         "rows of a are counted in 32 bits",

@@ -153,6 +153,7 @@ mistakes = [
         swap={"BLOCK_K=128": "BLOCK_K=16"},
         fails="correct",
         says="tl.dot needs K >= 32",
+        on_gpu="K >= 32",
     ),
     Mistake(
         "b is read as if its rows lay side by side",

@@ -184,7 +184,7 @@ mistakes = [
             TOKEN: "token = tl.program_id(1).to(tl.int64)",
             OFFS_H: OFFS_H.replace("program_id(1)", "program_id(0)"),
         },
-        fails="edges",
+        fails="correct or edges",
         says="65535",
     ),
     Mistake(

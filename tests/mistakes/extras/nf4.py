@@ -42,7 +42,7 @@ mistakes = [
         "the last byte of an odd n is not written",
         swap={STORE: STORE.replace("n_bytes", "n // 2")},
         fails="correct",
-        says="absmax: right in every case",
+        says="Only the last element comes out wrong",
     ),
     Mistake(
         "the last byte of an odd n is not read",

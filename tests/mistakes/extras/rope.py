@@ -105,7 +105,11 @@ mistakes = [
         "rows of cos are taken to be as long as a head",
         swap={"cos_ptr + position * n_pairs": "cos_ptr + position * 2 * n_pairs"},
         fails="correct",
-        says=("moves the address by position * 2 * n_pairs", "past the end of cos"),
+        says=(
+            "moves the address by position * 2 * n_pairs",
+            "past the end of cos",
+            "cos is read as if elements along axis 0 lay",
+        ),
     ),
     Mistake(
         "lanes past the last pair are read and written",

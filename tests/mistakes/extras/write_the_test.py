@@ -39,7 +39,7 @@ mistakes = [
             "return all(close(y, x) for y, x in earlier)": "return True",
         },
         fails="correct",
-        says="earlier calls",
+        says=("earlier calls", "what becomes of x", "how x lies in memory"),
     ),
     Mistake(
         "the result is a tensor",
