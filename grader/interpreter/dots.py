@@ -1,8 +1,8 @@
 """tl.dot as the matrix units of a GPU do it; the interpreter takes any size, and adds everything up in fp32.
 
 fp32 operands are cut to TF32 unless "ieee" or "tf32x3" is asked for, an fp16 accumulator is rounded at every
-step of 16 products, one of fp8 products keeps 14 bits unless it is promoted, and blocks narrower than a step
-are refused, as is an accumulator of int8 products that is not int32.
+step of 16 products, one of fp8 products keeps 14 bits in a block of 64 rows or more unless it is promoted,
+and blocks narrower than a step are refused, as is an accumulator of int8 products that is not int32.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ Array = Any  # numpy's generic array types say nothing useful about bit patterns
 _Handle: Any = interpreter.TensorHandle
 STEP = 16  # products of 16-bit numbers that one matrix instruction adds up
 STEP8 = 32  # of 8-bit ones
-# Bits of an fp32 sum that the fp8 units of sm_89 and sm_90 drop: DeepSeek-V3 (arXiv 2412.19437, 3.3.2) and
-# SageAttention2 (arXiv 2411.10958, 3.3) measured 14 that they keep.
-DROPPED = np.uint32((1 << 10) - 1)
+# The fp8 units of sm_90 keep so many bits of what they add up: DeepSeek-V3 (arXiv 2412.19437, 3.3.2).
+KEPT8 = 14
+# Rows of a block that go to them. Triton 3.6 makes fp16 of a smaller one, whose sums in fp32 were exact.
+ROWS8 = 64
 EXACT8 = 2**24 // 128**2  # products of int8 that fp32 adds up exactly
 UNBOUNDED = 2**30  # products before a promotion, as the compiler's default for sm_90 has it
 # What the compiler takes.
@@ -50,7 +51,7 @@ def repair(builder: Any) -> None:
             return stock(self, a, b, d, precision, most)
         if d.data.dtype == np.int32:
             return _Handle(np.matmul(*operands).astype(np.int32) + d.data, tl.int32)
-        if fp8.is_fp8(a) and d.data.dtype == np.float32 and most:
+        if fp8.is_fp8(a) and d.data.dtype == np.float32 and most and a.data.shape[-2] >= ROWS8:
             return _Handle(_in_14_bits(*operands, d.data, most), tl.float32)
         if is_bf16(d):
             return _Handle(narrow(np.matmul(*operands) + widen(d.data)), tl.bfloat16)
@@ -101,7 +102,7 @@ def _in_fp16(a: Array, b: Array, total: Array) -> Array:
 
 
 def _in_14_bits(a: Array, b: Array, total: Array, most: int) -> Array:
-    """Sums of fp8 products, each step's cut off; `most` of them at a time are added to an fp32 total.
+    """Sums of fp8 products, cut off at each step; `most` of them at a time are added to an fp32 total.
 
     Where a block has fewer than `most`, there is no other total than the one that is cut.
     """
@@ -109,11 +110,27 @@ def _in_14_bits(a: Array, b: Array, total: Array, most: int) -> Array:
     partial = np.zeros_like(total) if promoted else total
     for start in range(0, a.shape[-1], STEP8):
         some = slice(start, start + STEP8)
-        sums = (np.matmul(a[..., some], b[..., some, :]) + partial).astype(np.float32)
-        partial = (sums.view(np.uint32) & ~DROPPED).view(np.float32)
+        partial = _step(a[..., some], b[..., some, :], partial)
         if promoted and ((start + STEP8) % most == 0 or start + STEP8 >= a.shape[-1]):
             total, partial = total + partial, np.zeros_like(total)
     return total if promoted else partial
+
+
+def _step(a: Array, b: Array, total: Array) -> Array:
+    """Products and total are aligned with the largest of them, and what lies below 14 bits of that is cut
+    off, of each by itself and then of their sum: bit for bit what an H100 gave for blocks of 64 and 128 rows,
+    in sums of 1024 and of 8192 products.
+    """
+    products = a[..., :, None, :] * np.swapaxes(b, -1, -2)[..., None, :, :]
+    shift = _shift(np.maximum(np.abs(products).max(-1), np.abs(total)))
+    summed = np.trunc(products * shift[..., None]).sum(-1) + np.trunc(total * shift)
+    cut = _shift(summed)
+    return (np.trunc(summed * cut) / cut / shift).astype(np.float32)
+
+
+def _shift(largest: Array) -> Array:
+    """The power of two that leaves 14 bits of each number before the point."""
+    return np.ldexp(np.float32(1), KEPT8 - np.frexp(np.abs(largest))[1])
 
 
 def _least(lhs: Any, rhs: Any) -> tuple[int, int, int]:

@@ -56,11 +56,11 @@ def _same(out: torch.Tensor, right: torch.Tensor) -> bool:
 
 def _fp8_dot() -> bool:
     """NaN stays NaN; 14 bits hold sums of a thousand, and lose what is added to a million."""
-    a = torch.arange(1024).remainder(7).reshape(32, 32).to(E4M3)
+    a = torch.arange(4096).remainder(7).reshape(64, 64).to(E4M3)
     a.view(torch.uint8)[3, 5] = NAN_CODE
-    out, large = torch.zeros(32, 32), torch.full((32, 32), 2.0**20)
-    _dot[(1,)](a, out, BLOCK=32)
-    _dot[(1,)](torch.ones(32, 32).to(E4M3), large, BLOCK=32)
+    out, large = torch.zeros(64, 64), torch.full((64, 64), 2.0**20)
+    _dot[(1,)](a, out, BLOCK=64)
+    _dot[(1,)](torch.ones(64, 64).to(E4M3), large, BLOCK=64)
     return _same(out, a.float() @ a.float()) and bool((large == 2**20).all())
 
 

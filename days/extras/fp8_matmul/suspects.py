@@ -28,18 +28,34 @@ def swapped(a: Tensor, b: Tensor, a_scale: Tensor, b_scale: Tensor) -> Tensor:
 
 
 def in_14_bits(a: Tensor, b: Tensor, a_scale: Tensor, b_scale: Tensor) -> Tensor:
-    """The sum of each step of 32 products cut to 14 bits, as the units of sm_90 do."""
+    """Of the 32 products of a step, of the sum so far and of the new one 14 bits each, as sm_90 has them."""
     a, b = a.float(), b.float()
     acc = a.new_zeros(len(a), len(b))
     for start in range(0, a.shape[1], 32):
-        acc = acc + a[:, start : start + 32] @ b[:, start : start + 32].t()
-        acc = (acc.view(torch.int32) & -1024).view(torch.float32)
+        products = a[:, None, start : start + 32] * b[None, :, start : start + 32]
+        unit = unit_of(torch.maximum(products.abs().amax(dim=-1), acc.abs()))
+        acc = (products / unit[..., None]).trunc().sum(dim=-1) + (acc / unit).trunc()
+        acc = (acc / unit_of(acc)).trunc() * unit_of(acc) * unit
     return acc.double() * a_scale.double()[:, None] * b_scale.double()
+
+
+def in_14_bits_or_small(a: Tensor, b: Tensor, a_scale: Tensor, b_scale: Tensor) -> Tensor:
+    """The same by blocks that are no higher than a needs: those of less than 64 rows go to no such unit."""
+    return (in_14_bits if len(a) > 32 else product())(a, b, a_scale, b_scale)
+
+
+def unit_of(numbers: Tensor) -> Tensor:
+    """The last of a number's 14 bits."""
+    return torch.ldexp(torch.ones_like(numbers), torch.frexp(numbers).exponent - 14)
 
 
 SUSPECTS = {
     "The sums have 14 bits only: that is what the FP8 units keep of one that runs through the whole of k. "
     "Have them promoted to fp32: max_num_imprecise_acc, or acc += tl.dot(…).": in_14_bits,
+    "The sums have 14 bits only, where a block has 64 rows or more: that is what the FP8 units keep of one "
+    "that runs through the whole of k. Have them promoted to fp32: max_num_imprecise_acc, or acc += tl.dot(…).": (
+        in_14_bits_or_small
+    ),
     "The scales are swapped: a_scale belongs to rows, b_scale to columns.": swapped,
     "a_scale is left out.": lambda a, b, a_scale, b_scale: product()(a, b, torch.ones_like(a_scale), b_scale),
     "b_scale is left out.": lambda a, b, a_scale, b_scale: product()(a, b, a_scale, torch.ones_like(b_scale)),

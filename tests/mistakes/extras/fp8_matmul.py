@@ -16,7 +16,7 @@ mistakes = [
         "sums are never promoted",
         swap={DOT: "return tl.dot(a, b, acc)"},
         fails="correct",
-        says="14 bits only",
+        says="14 bits only, where a block has 64 rows or more",
     ),
     Mistake(
         "sums in fp16",

@@ -35,6 +35,7 @@ mistakes = [
         swap={STORES: "    if end > first:\n" + STORES.replace("    tl.", "        tl.")},
         fails="correct",
         says="memory that nobody wrote",
+        on_gpu="Without keys the result is NaN",
     ),
     Mistake(
         "an empty split has the maximum -inf, and the merge no exception",
@@ -56,8 +57,7 @@ mistakes = [
         "keys behind the length are loaded",
         swap={KEYS: KEYS.replace("mask=mask", "mask=(offs_d < D)[None, :]")},
         fails="correct or edges",
-        says="past the end of k_cache",
-        on_gpu="past the end of k_ptr",
+        says="past the end of k_",
     ),
     Mistake(
         "the length is taken to be s",

@@ -113,6 +113,7 @@ mistakes = [
         swap={SUM: "dweight = dy * x_hat"},
         fails="correct",
         says="last row of each program",
+        on_gpu="In the gradient of weight: At [",  # programs take several rows in one case alone
     ),
     Mistake(
         "all programs store to the first row of partial sums",

@@ -37,6 +37,7 @@ mistakes = [
         swap={DRAW: DRAW.replace(" + start // 4", "")},
         fails="correct",
         says="columns draw by the same random numbers",
+        on_gpu="of 500 rows, not in",
     ),
     Mistake(
         "one of four numbers serves four columns",
@@ -60,7 +61,7 @@ mistakes = [
         "noise scaled by 1 / T",
         swap={SCORE: SCORE.replace("temperature *", "1 / tl.maximum(temperature, 1e-10) *")},
         fails="correct",
-        says="is right",
+        says=("is right", "The temperature goes the wrong way"),
     ),
     Mistake(
         "logits over T, and noise times T",
