@@ -49,13 +49,11 @@ def unit_of(numbers: Tensor) -> Tensor:
     return torch.ldexp(torch.ones_like(numbers), torch.frexp(numbers).exponent - 14)
 
 
+KEPT = "that is what the FP8 units keep of one that runs through the whole of k. Have them promoted to fp32: "
+KEPT += "max_num_imprecise_acc, or acc += tl.dot(…)."
 SUSPECTS = {
-    "The sums have 14 bits only: that is what the FP8 units keep of one that runs through the whole of k. "
-    "Have them promoted to fp32: max_num_imprecise_acc, or acc += tl.dot(…).": in_14_bits,
-    "The sums have 14 bits only, where a block has 64 rows or more: that is what the FP8 units keep of one "
-    "that runs through the whole of k. Have them promoted to fp32: max_num_imprecise_acc, or acc += tl.dot(…).": (
-        in_14_bits_or_small
-    ),
+    f"The sums have 14 bits only: {KEPT}": in_14_bits,
+    f"The sums have 14 bits only, where a block has 64 rows or more: {KEPT}": in_14_bits_or_small,
     "The scales are swapped: a_scale belongs to rows, b_scale to columns.": swapped,
     "a_scale is left out.": lambda a, b, a_scale, b_scale: product()(a, b, torch.ones_like(a_scale), b_scale),
     "b_scale is left out.": lambda a, b, a_scale, b_scale: product()(a, b, a_scale, torch.ones_like(b_scale)),
