@@ -27,6 +27,7 @@ HALF = 0.5  # of what fails alike
 THIRD = 0.33  # of it, where a suspect explains the first: a mistake may show otherwise in other cases
 FEW = 2  # kernels that are named where each may hold the formula
 OUTPUTS = {"o", "lse", "both", "Both"}  # words that speak of outputs, beside their names
+NUMBER = re.compile(r"\b\d+\b")
 OF_LOOPS = r"\bloops?\b|\b(blocks?|keys|queries)\b.* left out"
 
 
@@ -123,8 +124,13 @@ def _best(
         if early or len(ones) >= HALF * len(wrong) or differs(function, first, ones[0].given):
             ranked.append((early, len(ones), sentence))
     most = max((count for _, count, _ in ranked), default=0)
-    # The first case alone may be a special one, such as a single column.
-    ranked.sort(key=lambda one: (one[0] and one[1] >= HALF * most, one[1]), reverse=True)
+    known = _numbers(evidence.source)
+    # The first case alone may be a special one, such as a single column. Of two that explain as much, as blocks
+    # of two sizes do in small cases, the one comes first whose numbers the source has.
+    ranked.sort(
+        key=lambda one: (one[0] and one[1] >= HALF * most, one[1], known >= {*NUMBER.findall(one[2])}),
+        reverse=True,
+    )
     for *_, sentence in ranked:
         ones = found[sentence]
         if not _refuted(ones[0].trial.challenge.suspects[sentence], ones, evidence):
@@ -164,9 +170,13 @@ def _formula(sentence: str, trial: Trial, evidence: Evidence) -> str:
     return f"the formula in {one.name}{helped}, from line {one.lineno} on{launch}"
 
 
+def _numbers(source: str) -> set[str]:
+    return {str(n.value) for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Constant)}
+
+
 def _of_blocks(sentence: str, source: str) -> str:
     """The sentence; without the size of its blocks where the source has no such number."""
-    numbers = {str(n.value) for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Constant)}
+    numbers = _numbers(source)
     return re.sub(
         r" ?\(Blocks of (\d+)[a-z ]*\.\)$", lambda size: size[0] if size[1] in numbers else "", sentence
     )

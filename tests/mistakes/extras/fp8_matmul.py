@@ -79,7 +79,7 @@ mistakes = [
         "the last, partial block of k is left out",
         swap={"range(k, 0, -BLOCK_K)": "range(k, BLOCK_K - 1, -BLOCK_K)"},
         fails="correct",
-        says="as if nothing was added up",
+        says=("whole blocks of 128 are counted", "as if nothing was added up"),
     ),
     Mistake(
         "each block of k replaces the sum",
