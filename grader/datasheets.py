@@ -102,15 +102,16 @@ def present(said: Any) -> Gpu:
     )
 
 
-def key(name: str) -> str:
+def key(name: str, again: str = "track inspect") -> str:
     """What `name` is called here: `RTX 4090` and `rtx4090` are `4090`.
+
+    Args:
+        again: the command that named it, without it.
 
     Raises:
         TrackError: it is not known here.
     """
     short = re.sub(r"nvidia|geforce|rtx|[\s_-]", "", name.lower())
     if short not in GPUS:
-        raise TrackError(
-            f'No GPU "{name}" is known here, only {", ".join(GPUS)}.', f"track inspect --gpu {USUAL}"
-        )
+        raise TrackError(f'No GPU "{name}" is known here, only {", ".join(GPUS)}.', f"{again} --gpu {USUAL}")
     return short

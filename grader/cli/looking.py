@@ -47,9 +47,9 @@ def inspect(day: Words, gpu: str, file: Path | None, as_json: bool, **flags: boo
     from grader.engine.grade import read
     from grader.engine.look import ask
 
-    wanted, key = chosen(day, file), datasheets.key(gpu)
-    code = _code(wanted, flags)
-    path, given = _path(wanted, file, "inspect"), _given(file)
+    wanted, given = chosen(day, file), _given(file)
+    key, code = datasheets.key(gpu, f"track inspect {wanted.key}{given}"), _code(wanted, flags)
+    path = _path(wanted, file, "inspect")
     machine = not code and (as_json or flags["machine"])
     source, ours = read(path), {}
     with _waiting("counting and compiling"):

@@ -125,8 +125,8 @@ def _best(
             ranked.append((early, len(ones), sentence))
     most = max((count for _, count, _ in ranked), default=0)
     known = _numbers(evidence.source)
-    # The first case alone may be a special one, such as a single column. Of two that explain as much, as blocks
-    # of two sizes do in small cases, the one comes first whose numbers the source has.
+    # The first case alone may be a special one, such as a single column. Of two that explain as much, as
+    # blocks of two sizes do in small cases, the one comes first whose numbers the source has.
     ranked.sort(
         key=lambda one: (one[0] and one[1] >= HALF * most, one[1], known >= {*NUMBER.findall(one[2])}),
         reverse=True,
