@@ -178,4 +178,10 @@ mistakes = [
         undone=("row_stats",),
         so_far="reads of x ✓ · mean ✗ · max ✓ · argmax ✓ · bounds ✓ · not started: launcher",
     ),
+    Mistake(
+        "masked lanes hold 1 where the sum is taken",
+        swap={"tl.where(mask, x, 0.0)": "tl.where(mask, x, 1.0)"},
+        fails="correct",
+        says="in other cases it is another number: what is wrong goes by the sizes",
+    ),
 ]

@@ -8,7 +8,9 @@ wrong way.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import torch
@@ -171,6 +173,8 @@ PATTERNS: tuple[Pattern, ...] = (
     is_right_but_last,
 )
 FACTORS = (is_scaled, is_rowwise_scaled)
+UNNAMED = re.compile(r"Every element is (?:off by )?([-+]?[\d.]+(?:e[-+]\d+|/\d)?)(?: times|:)")
+APART = 0.05  # of a number: it is another one, and not rounded
 # Indices are counted, not computed: no factor and no sum tells anything of them.
 OF_VALUES = (is_combination, is_scaled, is_shifted, is_rowwise_scaled)
 
@@ -212,14 +216,26 @@ def values(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None:
     if not any(counts):
         return None
     best = counts.index(max(counts))
-    owner, sentence, look_at = next(
-        (other, *told) for (other, _), row in zip(pairs, fits, strict=True) if (told := row[best])
-    )
+    found = [(other, *told) for (other, _), row in zip(pairs, fits, strict=True) if (told := row[best])]
+    owner, sentence, look_at = found[0]
+    if varies([told for _, told, _ in found]):
+        seen = sentence.partition(":")[0]
+        sentence = (
+            f"{seen}; in other cases it is another number: what is wrong goes by the sizes, as lanes past "
+            "the end do."
+        )
+        return sentence, "masks, and what lanes without an element hold", owner
     if sentence.endswith("the sum over the row is too large."):
         full = "next_power_of_2" in evidence.source and any(_fills_a_block(t, want) for t, (_, want) in pairs)
         why, look_at = too_large_a_sum(evidence.source, full)
         sentence += why
     return sentence, look_at, owner
+
+
+def varies(sentences: list[str]) -> bool:
+    """Whether a factor or a term without a name is another one from case to case: then none is missing."""
+    numbers = [float(Fraction(number[1])) for told in sentences if (number := UNNAMED.match(told))]
+    return len(numbers) == len(sentences) and max(numbers) - min(numbers) > APART * max(map(abs, numbers))
 
 
 def _fills_a_block(trial: Trial, want: torch.Tensor) -> bool:
