@@ -60,7 +60,7 @@ class Bounds:
         if home is not None and home.own and access.kind != "load":
             self._keep(home, access)
         if access.kind == "atomic":
-            self.races.atomic(access)
+            self.races.atomic(home if home and home.own else None, access)
         elif home is not None and home.own:
             self.races.access(home, access)
         return True

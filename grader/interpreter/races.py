@@ -1,8 +1,9 @@
 """Programs of one launch that meet in an element, found in the interpreter though it runs them one by one.
 
-A GPU promises no order between the programs of a launch. If one loads what another stores, or two store
-different values to one element, the result depends on luck there, and here on nothing. Atomics are no race;
-and a launch that takes a lock or counts arrivals (a compare-and-swap, an exchange, an atomic on integers) may
+A GPU promises no order between the programs of a launch. If one loads what another stores, if two store
+different values to one element, or one stores where another adds by an atomic, the result depends on luck
+there, and here on nothing. Atomics alone are no race, nor is a load beside them, which may be a guess. And a
+launch that takes a lock or counts arrivals (a compare-and-swap, an exchange, an atomic on integers) may
 order its programs in ways that cannot be seen from outside: it is given the benefit of the doubt.
 """
 
@@ -25,7 +26,8 @@ class Race:
     """Two programs in one element.
 
     Attributes:
-        kind: `load` when one loads what another stores, `store` when both store.
+        kind: `load` when one loads what another stores, `store` when both store, `atomic` when one stores
+            and the other changes it by an atomic.
         line: of the learner's file, where the second of them did it.
     """
 
@@ -39,6 +41,7 @@ class Marks:
     def __init__(self, count: int, dtype: Any) -> None:
         self.writer = np.zeros(count, np.int32)
         self.reader = np.zeros(count, np.int32)
+        self.adder = np.zeros(count, np.int32)
         self.value = np.zeros(count, dtype)
 
 
@@ -67,10 +70,18 @@ class Races:
         self.launch()
         return list(self.found.values())
 
-    def atomic(self, access: Access) -> None:
-        """An atomic by which programs may take turns; a bf16 that is added to comes as uint16."""
+    def atomic(self, home: Region | None, access: Access) -> None:
+        """An atomic, by which programs may take turns; a bf16 that is added to comes as uint16."""
         counts = access.dtype.kind in "iu" and access.size >= 4
         self.ordered |= counts or access.op == "CAS" or "XCHG" in access.op
+        if home is None:
+            return
+        marks, program = self._marks(home, access), whereabouts.number() + 1
+        index = (access.lanes.astype(np.int64) - home.start) // access.size
+        if _others(marks.writer[index], program).any():
+            self._meet("atomic")
+        adders = marks.adder[index]
+        marks.adder[index] = np.where(_others(adders, program), MANY, program)
 
     def access(self, home: Region, access: Access) -> None:
         """The running program loads or stores elements of `home`."""
@@ -92,6 +103,8 @@ class Races:
     def _store(self, marks: Marks, index: Any, values: Any, program: int) -> None:
         if _others(marks.reader[index], program).any():
             self._meet("load")
+        if _others(marks.adder[index], program).any():
+            self._meet("atomic")
         shared = _others(marks.writer[index], program)
         there, here = marks.value[index][shared], values[shared]
         if ((there != here) & ((there == there) | (here == here))).any():  # NaN over NaN is no other value

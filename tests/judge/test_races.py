@@ -59,3 +59,19 @@ def test_two_programs_may_store_the_same_value_but_not_different_ones(judged: Ju
     tl.store(lock_ptr, row)"""
     verdict = judged(hidden, KERNEL.replace("ADD", differing))
     assert "A race between programs: line 14 stores another value" in verdict.diagnosis
+
+
+@pytest.mark.parametrize("first", ["row == 0", "row == 2"], ids=["before all others", "in the middle"])
+def test_a_store_meets_atomics_of_other_programs(judged: Judged, first: str) -> None:
+    add = f"""if {first}:
+        tl.store(y_ptr + offs, 0.0 * x, mask=mask)
+    {ATOMIC}"""
+    verdict = judged(HIDDEN, KERNEL.replace("ADD", add))
+    assert "a store of one program meets an atomic of another of the same launch" in verdict.diagnosis
+
+
+def test_a_load_beside_atomics_may_be_a_guess(judged: Judged) -> None:
+    add = f"""so_far = tl.load(y_ptr + offs, mask=mask, other=0.0)
+    {ATOMIC.replace("mask=mask", "mask=mask & (so_far < 1e30)")}"""
+    verdict = judged(HIDDEN, KERNEL.replace("ADD", add))
+    assert verdict.status == "passed", verdict.diagnosis

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from grader.dev.planted import Mistake
 
+ACC = "acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)"
 LOOP = "range(first_k, k, SPLIT_K * BLOCK_K)"
 MASK_A = ", mask=mask_m & (offs_k[None, :] < k - start_k), other=0.0)"
 OFFSETS = "offs = pid_k * m * n + offs_m[:, None] * n + offs_n[None, :]"
@@ -21,6 +22,8 @@ ONE_SHEET = {
     PARTIAL_LOAD: "tl.load(partial_ptr + offs_s[:, None] * 0 + offs[None, :], mask=mask[None, :])",
     SUM: "tl.max(partial, axis=0)",
 }
+
+ZEROED = "tl.store(partial_ptr + offs_m[:, None] * n + offs_n[None, :], acc, mask=mask_m & mask_n)"
 
 mistakes = [
     Mistake(
@@ -165,5 +168,16 @@ mistakes = [
         swap={'input_precision="ieee"': 'input_precision="tf32"'},
         fails="correct",
         says="precision",
+    ),
+    Mistake(
+        "the first split sets a tile to 0 that others may have added to",
+        swap={
+            **ONE_SHEET,
+            PARTIAL: PARTIAL.replace("SPLIT_K, m, n", "1, m, n"),
+            ACC: f"{ACC}\n    if pid_k == 0:\n        {ZEROED}",
+        },
+        fails="correct",
+        says="a store of one program meets an atomic of another",
+        at="partial_ptr + ",
     ),
 ]

@@ -217,6 +217,8 @@ def _race_findings(races: Sequence[Race]) -> list[Finding]:
         "lost on a GPU. Use tl.atomic_add, or give each program a place of its own.",
         "store": "line {} stores another value where another program of the same launch stores too, and on a "
         "GPU either may come last. Give each program a place of its own.",
+        "atomic": "on line {} a store of one program meets an atomic of another of the same launch, and on a "
+        "GPU either may come last. Store what atomics add to before the launch, as torch.zeros does.",
     }
     found = []
     for race in races:
