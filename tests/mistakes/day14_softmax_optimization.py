@@ -187,4 +187,12 @@ mistakes = [
         fails="compiles",
         says="l_i",
     ),
+    Mistake(
+        "a block is shifted by its own maximum",
+        swap={
+            "p = tl.exp2((x - m_new[None, :]) * LOG2_E)": "p = tl.exp2((x - tl.max(x, axis=0)[None, :]) * LOG2_E)"
+        },
+        fails="correct",
+        says="shifts a block by its own maximum, and the sum that it is added to goes by m_new",
+    ),
 ]

@@ -304,4 +304,13 @@ mistakes = [
         fails="correct",
         says="no turn of the loop sets m_i",
     ),
+    Mistake(
+        "a tile is shifted by its own maximum",
+        swap={
+            UPDATE: "own = tl.max(s, axis=1)\n        "
+            "own = tl.where(own == -float('inf'), 0.0, own)\n        " + UPDATE.replace("shift", "own")
+        },
+        fails="correct",
+        says="shifts a block by its own maximum, and the sum that it is added to goes by m_new",
+    ),
 ]

@@ -236,4 +236,10 @@ mistakes = [
         fails="correct",
         says="no maximum is subtracted before exp()",
     ),
+    Mistake(
+        "a tile is shifted by its own maximum",
+        swap={"p = tl.exp2(qk - m_new[:, None])": "p = tl.exp2(qk - tl.max(qk, axis=1)[:, None])"},
+        fails="correct",
+        says="shifts a block by its own maximum, and the sum that it is added to goes by m_new",
+    ),
 ]

@@ -48,7 +48,7 @@ from grader.judge.diagnosis.returned import (
     returned_input,
     wrong_form,
 )
-from grader.judge.diagnosis.running import unscaled
+from grader.judge.diagnosis.running import by_own_maximum, unscaled
 from grader.judge.diagnosis.site import loops_around, spelled
 from grader.judge.diagnosis.specials import special
 from grader.judge.diagnosis.stepping import misread
@@ -224,6 +224,7 @@ RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | Speech | None]]
     drawn,
     axes_apart,
     unscaled,
+    by_own_maximum,
     made_anew,
     sign_of_scale,
     special,

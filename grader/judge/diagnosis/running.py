@@ -34,6 +34,54 @@ def unscaled(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | 
     return None
 
 
+def by_own_maximum(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
+    """The rule of the diagnosis for a block that is shifted by its own maximum, where the sum that it is
+    added to goes by the running one.
+    """
+    if finding.kind != "values":
+        return None
+    for loop in _loops(ast.parse(evidence.source)):
+        given = set_to(loop)
+        own, shifts = _own_maxima(given), [*_shifts(loop)]
+        merged = set().union(*(_names(less.left) for _, less in shifts)) & own  # exp(own - new one)
+        for _, new in _carried(given):
+            for call, less in shifts:
+                if _is_own(less.right, own) and not merged:
+                    return (
+                        f"Line {call.lineno} shifts a block by its own maximum, and the sum that it is added "
+                        f"to goes by {new}, the running one: subtract {new}.",
+                        f"line {call.lineno}",
+                    )
+    return None
+
+
+def _own_maxima(given: Given) -> set[str]:
+    """Names that hold the maximum of a block, as it is or made safe, and of nothing before it."""
+    found = set[str]()
+    while more := {name for name, value in given if _is_own(value, found)} - found:
+        found |= more
+    return found
+
+
+def _is_own(node: ast.expr, own: set[str]) -> bool:
+    """A tl.max, or a name that holds one; with another axis, or a number where it is infinite."""
+    if isinstance(node, ast.Subscript):
+        return _is_own(node.value, own)
+    if isinstance(node, ast.Call) and last(node.func) == "where":
+        return any(_is_own(value, own) for value in node.args[1:])
+    if isinstance(node, ast.Call):
+        return last(node.func) == "max"
+    return isinstance(node, ast.Name) and node.id in own
+
+
+def _shifts(loop: ast.For) -> Iterator[tuple[ast.Call, ast.BinOp]]:
+    """Each exponential of a difference, with that."""
+    for call in _exponentials(loop):
+        for less in (node for given in call.args for node in ast.walk(given)):
+            if isinstance(less, ast.BinOp) and isinstance(less.op, ast.Sub):
+                yield call, less
+
+
 def _loops(tree: ast.Module) -> list[ast.For]:
     """The innermost ones."""
     loops = [node for node in ast.walk(tree) if isinstance(node, ast.For)]

@@ -10,7 +10,7 @@ import torch
 from grader.challenge import Case
 from grader.judge.case.compare import Finding
 from grader.judge.diagnosis.evidence import Evidence
-from grader.judge.diagnosis.running import inverse_rescale, unscaled
+from grader.judge.diagnosis.running import by_own_maximum, inverse_rescale, unscaled
 from tests.judge.tried import tried
 
 LOOP = """
@@ -60,3 +60,27 @@ def test_an_inverted_rescale_is_found() -> None:
     found = inverse_rescale(source)
     assert found is not None
     assert ast.unparse(found) == "tl.exp2((m_new - m_i) * LOG2_E)"
+
+
+def own(total: str) -> str:
+    trial = tried(Case(n=8), (torch.randn(8),), lambda x: x, lambda x: 2 * x)
+    found = by_own_maximum(trial, Finding("values", ""), Evidence(source=LOOP.format(new=NEW, total=total)))
+    return found[0] if found else ""
+
+
+@pytest.mark.parametrize(
+    "total",
+    [
+        "l_i = l_i * tl.exp(m_i - m_new) + tl.sum(tl.exp(x - tl.max(x, axis=0)), axis=0)",
+        "top = tl.max(x, axis=0)\n        top = tl.where(top == LOW, 0.0, top)\n        "
+        "q = tl.exp2(x - top[:, None])",
+    ],
+)
+def test_a_block_that_is_shifted_by_its_own_maximum_is_told_beside_a_running_one(total: str) -> None:
+    assert "shifts a block by its own maximum, and the sum that it is added to goes by m_new" in own(total)
+
+
+def test_a_block_that_is_moved_to_the_running_maximum_afterwards_is_not() -> None:
+    total = "top = tl.max(x, axis=0)\n        l_i += tl.sum(tl.exp(x - top), axis=0) * tl.exp(top - m_new)"
+    assert own(total) == ""
+    assert own("l_i = l_i * tl.exp(m_i - m_new) + tl.sum(p, axis=0)") == ""
