@@ -189,9 +189,7 @@ mistakes = [
     ),
     Mistake(
         "a block is shifted by its own maximum",
-        swap={
-            "p = tl.exp2((x - m_new[None, :]) * LOG2_E)": "p = tl.exp2((x - tl.max(x, axis=0)[None, :]) * LOG2_E)"
-        },
+        swap={"p = tl.exp2((x - m_new[None, :])": "p = tl.exp2((x - tl.max(x, axis=0)[None, :])"},
         fails="correct",
         says="shifts a block by its own maximum, and the sum that it is added to goes by m_new",
     ),
