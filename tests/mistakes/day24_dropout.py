@@ -226,4 +226,18 @@ mistakes = [
         fails="correct",
         says="of the elements are kept where 50.0% should be",
     ),
+    Mistake(
+        "the mask is stored one place early",
+        swap={"tl.store(keep_ptr + offs, keep": "tl.store(keep_ptr + offs - 1, keep"},
+        fails="correct",
+        says="an offset is below 0 there, and the mask lets it through",
+        at="keep_ptr + offs - 1",
+    ),
+    Mistake(
+        "the result is stored one place early",
+        swap={"tl.store(y_ptr + offs, tl.where": "tl.store(y_ptr + offs - 1, tl.where"},
+        fails="correct",
+        says="what its place is made of is below 0 there",
+        at="y_ptr + offs - 1",
+    ),
 ]

@@ -16,6 +16,9 @@ from grader.judge.diagnosis.site import functions, last, parameters, spelled
 from grader.judge.diagnosis.source import accesses, keyword, limits, made, masked_at
 from grader.judge.diagnosis.starts import MOST, starts
 
+BEFORE = "before the start"
+SUBTRACTED = "Is something subtracted, or has a number wrapped around?"
+
 
 def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """The rule of the diagnosis for loads and stores outside of their tensor."""
@@ -62,7 +65,7 @@ def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
                 f"{f'line {at}, ' if at != line else ''}{look_at}",
             )
         return f"{through}. Which limit belongs in it?", look_at
-    if "before the start" in facts.get("where", "") and (around := wrapped(evidence.source, line)):
+    if BEFORE in facts.get("where", "") and (around := wrapped(evidence.source, line)):
         return _around(reason, facts, around)
     if line and "mask" not in evidence.source:
         look_at = f"the offsets on line {line}, and whether some lanes have no element"
@@ -103,6 +106,12 @@ def _starts_beyond(
     # Where an access is handed out, the start of its block may be the learner's all the same.
     found = (starts(evidence.source, at, evidence.given) for at in (facts["line"], line) if at)
     lines = next(filter(None, found), [line] * (line != facts["line"]))
+    if BEFORE in facts.get("where", ""):
+        return (
+            f"{reason} in program {tuple(facts['program'])}, and nothing of it lies inside: what its place "
+            f"is made of is below 0 there. {SUBTRACTED}",
+            f"how its place is counted: {spelled(sorted({*lines, line} - {0}))}",
+        )
     return (
         f"{reason} in program {tuple(facts['program'])}, and nothing of it lies inside: the block starts "
         f"beyond it. A stride of another tensor does that, or a head, row or block number that {tensor} does "
@@ -138,7 +147,7 @@ def _empty(trial: Trial) -> bool:
 
 
 def _let_through(reason: str, facts: dict[str, Any], look_at: str, line: int, source: str) -> Diagnosis:
-    if "before the start" in facts.get("where", "") and (around := wrapped(source, line)):
+    if BEFORE in facts.get("where", "") and (around := wrapped(source, line)):
         return _around(reason, facts, around, ", though it has a mask")
     if facts["tile"] and (bare := unlimited(source, line)):
         return (
@@ -163,6 +172,9 @@ def _let_through(reason: str, facts: dict[str, Any], look_at: str, line: int, so
             f"{reason}, though it has a mask: {why}.",
             f"which stride and which limit go with which offset{_made_of(source, line)}",
         )
+    if BEFORE in facts.get("where", ""):
+        said = f"{reason}, though it has a mask: an offset is below 0 there, and the mask lets it through."
+        return f"{said} {SUBTRACTED}", f"the offsets on line {line}, and {look_at}"
     launched = _handed(source, line)
     handed = ", there or as the launch hands them over" * bool(launched)
     there = f", and the launch on {spelled(launched)}" if launched else ""
