@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
@@ -41,12 +41,14 @@ def by_own_maximum(trial: Trial, finding: Finding, evidence: Evidence) -> Diagno
     if finding.kind != "values":
         return None
     for loop in _loops(ast.parse(evidence.source)):
-        given = set_to(loop)
-        own, shifts = _own_maxima(given), [*_shifts(loop)]
+        given, shifts = set_to(loop), [*_shifts(loop)]
+        carried = _carried(given)
+        running = {name for pair in carried for name in pair}
+        own = _own_maxima(given, running)
         merged = set().union(*(_names(less.left) for _, less in shifts)) & own  # exp(own - new one)
-        for _, new in _carried(given):
+        for _, new in carried:
             for call, less in shifts:
-                if _is_own(less.right, own) and not merged:
+                if _is_own(less.right, own, running) and not merged:
                     return (
                         f"Line {call.lineno} shifts a block by its own maximum, and the sum that it is added "
                         f"to goes by {new}, the running one: subtract {new}.",
@@ -55,22 +57,24 @@ def by_own_maximum(trial: Trial, finding: Finding, evidence: Evidence) -> Diagno
     return None
 
 
-def _own_maxima(given: Given) -> set[str]:
+def _own_maxima(given: Given, running: Set[str]) -> Set[str]:
     """Names that hold the maximum of a block, as it is or made safe, and of nothing before it."""
     found = set[str]()
-    while more := {name for name, value in given if _is_own(value, found)} - found:
+    while more := {name for name, value in given if _is_own(value, found, running)} - found:
         found |= more
     return found
 
 
-def _is_own(node: ast.expr, own: set[str]) -> bool:
-    """A tl.max, or a name that holds one; with another axis, or a number where it is infinite."""
+def _is_own(node: ast.expr, own: Set[str], running: Set[str]) -> bool:
+    """A tl.max of what is no running maximum, or a name that holds one; with another axis, or a number where
+    it is infinite.
+    """
     if isinstance(node, ast.Subscript):
-        return _is_own(node.value, own)
+        return _is_own(node.value, own, running)
     if isinstance(node, ast.Call) and last(node.func) == "where":
-        return any(_is_own(value, own) for value in node.args[1:])
+        return any(_is_own(value, own, running) for value in node.args[1:])
     if isinstance(node, ast.Call):
-        return last(node.func) == "max"
+        return last(node.func) == "max" and not _names(node) & running
     return isinstance(node, ast.Name) and node.id in own
 
 
