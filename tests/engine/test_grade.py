@@ -61,7 +61,7 @@ BAD_FILES = {
     "a wild pointer": (
         SOLUTION.replace("tl.store(y_ptr + offs", "tl.store(y_ptr + offs + 10**9"),
         "failed",
-        "whose place is wrong",
+        "nothing of it lies inside",
     ),
 }
 

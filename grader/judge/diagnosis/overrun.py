@@ -42,6 +42,8 @@ def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
         return _by_another(reason, facts, line, evidence)
     if facts.get("beyond") and masked and _placed(evidence.source, line):
         return _starts_beyond(reason, facts, line, trial, evidence)
+    if not facts.get("tile", True) and _always_beyond(facts, evidence):
+        return _starts_beyond(reason, facts, line, trial, evidence)
     if facts["masked"] and (checked := _unchecked(evidence.source, line)):
         return f"{reason}: {checked}", f"boundary_check on line {line}, and what decides that it is this load"
     if facts["masked"]:
@@ -72,6 +74,15 @@ def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
     if facts["kind"] == "load":
         return f"Unmasked load: {finding.reason}. What lies there is not yours, and may be NaN.", look_at
     return f"Unmasked store: {finding.reason}, over whatever lies there.", look_at
+
+
+def _always_beyond(facts: dict[str, Any], evidence: Evidence) -> bool:
+    """Whether in all cases every lane of this access lies outside, and there are some of several lanes: one
+    alone may be the only one that its block has.
+    """
+    every = (found.facts for trial in evidence.failed for found in trial.findings if found.kind == "overrun")
+    here = [one for one in every if (one["line"], one["kind"]) == (facts["line"], facts["kind"])]
+    return all(one.get("beyond") for one in here) and any(one.get("lanes", 0) > 1 for one in here)
 
 
 def _of_the_learner(facts: dict[str, Any], evidence: Evidence) -> int:
@@ -106,6 +117,7 @@ def _starts_beyond(
     # Where an access is handed out, the start of its block may be the learner's all the same.
     found = (starts(evidence.source, at, evidence.given) for at in (facts["line"], line) if at)
     lines = next(filter(None, found), [line] * (line != facts["line"]))
+    lines = sorted({*lines, *([line] if _moved_by_a_number(evidence.source, line) else [])})
     if BEFORE in facts.get("where", ""):
         return (
             f"{reason} in program {tuple(facts['program'])}, and nothing of it lies inside: what its place "
@@ -120,6 +132,12 @@ def _starts_beyond(
         if lines
         else "the start of the block, its strides, and the grid",
     )
+
+
+def _moved_by_a_number(source: str, line: int) -> bool:
+    """Whether the place of an access has a number in it."""
+    nodes = [n for _, call in accesses(source, line) for place in call.args[:1] for n in ast.walk(place)]
+    return any(isinstance(n, ast.Constant) and isinstance(n.value, int | float) for n in nodes)
 
 
 def _alone(reason: str, facts: dict[str, Any], line: int, evidence: Evidence) -> Diagnosis:

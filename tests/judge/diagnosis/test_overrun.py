@@ -39,6 +39,22 @@ def test_what_the_mask_let_through_is_told_as_that(judged: Judged, mask: str, sa
     assert ("Unmasked" in sentence) == (not mask)
 
 
+@pytest.mark.parametrize("mask", ["", ", mask=offs < n"])
+def test_what_lies_outside_in_every_case_is_no_matter_of_a_mask(judged: Judged, mask: str) -> None:
+    verdict = judged(HIDDEN, KERNEL.replace("MASK", mask).replace("out_ptr + offs", "out_ptr + offs + 10**6"))
+    assert "and nothing of it lies inside: the block starts beyond it" in verdict.diagnosis
+    assert "Unmasked" not in verdict.diagnosis
+    assert "line 11" in verdict.look_at
+
+
+def test_of_a_block_with_one_lane_that_lane_may_want_a_mask(judged: Judged) -> None:
+    hidden = HIDDEN.replace("Case(n=60)", "Case(n=1)")
+    kernel = KERNEL.replace("MASK", "").replace("BLOCK=64", "BLOCK=triton.next_power_of_2(x.numel())")
+    assert judged(hidden, kernel).status == "passed"
+    shifted = judged(hidden, kernel.replace("out_ptr + offs", "out_ptr + offs + 1")).diagnosis
+    assert shifted.startswith("Unmasked store: line 11 stores 1 element past the end")
+
+
 TILES = """
 @triton.jit
 def load_tile(x_ptr, start, n, BLOCK: tl.constexpr):
