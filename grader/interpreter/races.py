@@ -1,7 +1,7 @@
 """Programs of one launch that meet in an element, found in the interpreter though it runs them one by one.
 
 A GPU promises no order between the programs of a launch. If one loads what another stores, if two store
-different values to one element, or one stores where another adds by an atomic, the result depends on luck
+different values to one element, or one stores what another changes by an atomic, the result depends on luck
 there, and here on nothing. Atomics alone are no race, nor is a load beside them, which may be a guess. And a
 launch that takes a lock or counts arrivals (a compare-and-swap, an exchange, an atomic on integers) may
 order its programs in ways that cannot be seen from outside: it is given the benefit of the doubt.
@@ -80,8 +80,7 @@ class Races:
         index = (access.lanes.astype(np.int64) - home.start) // access.size
         if _others(marks.writer[index], program).any():
             self._meet("atomic")
-        adders = marks.adder[index]
-        marks.adder[index] = np.where(_others(adders, program), MANY, program)
+        _mark(marks.adder, index, program)
 
     def access(self, home: Region, access: Access) -> None:
         """The running program loads or stores elements of `home`."""
@@ -97,8 +96,7 @@ class Races:
     def _load(self, marks: Marks, index: Any, program: int) -> None:
         if _others(marks.writer[index], program).any():
             self._meet("load")
-        readers = marks.reader[index]
-        marks.reader[index] = np.where(_others(readers, program), MANY, program)
+        _mark(marks.reader, index, program)
 
     def _store(self, marks: Marks, index: Any, values: Any, program: int) -> None:
         if _others(marks.reader[index], program).any():
@@ -120,6 +118,11 @@ class Races:
     def _meet(self, kind: str) -> None:
         line = whereabouts.line(self.path)
         self.met.setdefault(line, Race(kind, line))
+
+
+def _mark(who: Any, index: Any, program: int) -> None:
+    """This program was there, too."""
+    who[index] = np.where(_others(who[index], program), MANY, program)
 
 
 def _others(programs: Any, program: int) -> Any:

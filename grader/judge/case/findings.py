@@ -218,7 +218,7 @@ def _race_findings(races: Sequence[Race]) -> list[Finding]:
         "store": "line {} stores another value where another program of the same launch stores too, and on a "
         "GPU either may come last. Give each program a place of its own.",
         "atomic": "on line {} a store of one program meets an atomic of another of the same launch, and on a "
-        "GPU either may come last. Store what atomics add to before the launch, as torch.zeros does.",
+        "GPU either may come last. Store what atomics change before the launch, as torch.zeros does.",
     }
     found = []
     for race in races:

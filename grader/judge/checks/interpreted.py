@@ -18,7 +18,7 @@ from grader.challenge import Case, Challenge
 from grader.judge.case.attempt import attempt
 from grader.judge.case.link import RunnerLost
 from grader.judge.case.trial import Trial
-from grader.judge.diagnosis.diagnose import diagnose
+from grader.judge.diagnosis.diagnose import diagnose_or_say
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
 
@@ -60,7 +60,7 @@ def check(session: Session, challenge: Challenge, case: Case) -> None:
         return
     trial = replace(trial, findings=told)
     alone = replace(session.evidence, trials=[trial], own=None, lost=None, compiled=False)
-    raise CheckFailed("failed", session.cause(trial), diagnose(alone))
+    raise CheckFailed("failed", session.cause(trial), diagnose_or_say(alone, trial.findings[0].reason))
 
 
 def _try_all(session: Session, tried: Tried) -> None:

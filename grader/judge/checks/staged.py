@@ -10,7 +10,7 @@ from grader.challenge import Case, Challenge
 from grader.judge.case.attempt import attempt
 from grader.judge.case.link import RunnerLost
 from grader.judge.checks.walked import CERTAIN
-from grader.judge.diagnosis.diagnose import diagnose
+from grader.judge.diagnosis.diagnose import diagnose_or_say
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
 from grader.judge.trust import trust
@@ -38,7 +38,7 @@ def check(session: Session, challenge: Challenge, case: Case) -> None:
     if isinstance(report, Failed) and report.fault.kind not in CERTAIN:
         raise NotMeasured(f"not tried: {report.fault.type}: {report.fault.first_line}")
     alone = replace(session.evidence, trials=[trial], own=None, lost=None)
-    sentence, look_at = diagnose(alone)
+    sentence, look_at = diagnose_or_say(alone, trial.findings[0].reason)
     gpu = datasheets.GPUS[datasheets.USUAL]
     told = f"Where the launcher sees a GPU (here an {gpu.name} with {gpu.sms} SMs): {sentence}"
     raise CheckFailed("failed", session.cause(trial), (told, look_at))
