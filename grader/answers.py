@@ -175,7 +175,8 @@ class Guard:
 
 @dataclass(frozen=True)
 class Called:
-    """To `call`: all that could be observed. The outputs' bytes follow, then those of the inputs' storages.
+    """To `call`: all that could be observed. The outputs' bytes follow, then those of the inputs' storages
+    or, of those on a GPU that may not be written, their digests.
 
     Attributes:
         structure: type of what was returned.

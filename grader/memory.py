@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import struct
 import zlib
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,8 @@ from torch.utils._python_dispatch import _disable_current_modes
 # any computation gives; 32762 or more in integers of two bytes and above, and neither 0 nor 1 in a bool.
 POISON = 0x7FFA
 CHECKSUM_LIMIT = 64 << 20  # bytes
+ROW = 1 << 17  # words of eight bytes, each of which has a factor: 1 MB of them
+ROWS = 64  # at once: their products take as much memory
 GUARD = 64 << 10  # bytes on either side of a tensor, a multiple of every alignment that matters
 
 
@@ -77,13 +82,49 @@ def unwritten(tensor: torch.Tensor) -> torch.Tensor:
     return each.view(tensor.shape)
 
 
-def checksum(storage: torch.UntypedStorage) -> int:
-    """A number that changes with the bytes; 0 for storages too large to look at before every launch."""
+def checksums(storages: Iterable[torch.UntypedStorage]) -> list[int]:
+    """For each a number that changes with its bytes; 0 for those too large to look at before every launch."""
+    with _disable_current_modes():
+        found = [_checksum(storage) for storage in storages]
+        summed = [one for one in found if isinstance(one, torch.Tensor)]
+        # The host waits for the GPU once, not for each.
+        numbers = iter(torch.stack(summed).tolist() if summed else ())
+    return [next(numbers) if isinstance(one, torch.Tensor) else one for one in found]
+
+
+def _checksum(storage: torch.UntypedStorage) -> int | torch.Tensor:
     if storage.nbytes() > CHECKSUM_LIMIT:
         return 0
+    return zlib.crc32(raw(storage).numpy().data) if storage.device.type == "cpu" else _sum(raw(storage))
+
+
+def digest(storage: torch.UntypedStorage) -> bytes:
+    """How many bytes a storage on a GPU has, and a number that changes with them: 16 bytes for any size."""
     with _disable_current_modes():
-        whole = raw(storage)
-        if storage.device.type == "cpu":
-            return zlib.crc32(whole.numpy().data)
-        words = whole[: whole.numel() // 4 * 4].view(torch.int32).to(torch.int64)
-        return int((words * torch.arange(1, words.numel() + 1, device=words.device)).sum())
+        return struct.pack("<qq", storage.nbytes(), int(_sum(raw(storage))))
+
+
+def _sum(memory: torch.Tensor) -> torch.Tensor:
+    """A number, int64 [], that changes with these bytes, uint8 [n]."""
+    even = len(memory) // 8 * 8
+    total = _weighted(memory[:even].view(torch.int64))
+    return total if even == len(memory) else total + _weighted(memory[even:].to(torch.int64))
+
+
+def _weighted(words: torch.Tensor) -> torch.Tensor:
+    """The sum of these, int64 [n], each by a factor that belongs to its place, modulo 2⁶⁴.
+
+    Odd factors: no change of a single word is lost.
+    """
+    factors = _factors(words.device)
+    if len(words) <= ROW:
+        return (words * factors[: len(words)]).sum()
+    whole = len(words) // ROW * ROW
+    sums = [(some * factors).sum(dim=1) for some in torch.split(words[:whole].view(-1, ROW), ROWS)]
+    return _weighted(torch.cat([*sums, _weighted(words[whole:])[None]]))
+
+
+@functools.cache
+def _factors(device: torch.device) -> torch.Tensor:
+    drawn = torch.randint(-(2**63), 2**63 - 1, (ROW,), generator=torch.Generator().manual_seed(ROW))
+    return (drawn | 1).to(device)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from grader.memory import overwritten, poison, raw, span, unwritten
+from grader.memory import ROW, ROWS, checksums, digest, overwritten, poison, raw, span, unwritten
 
 
 @pytest.mark.parametrize(
@@ -72,3 +72,34 @@ def test_bytes_that_were_written_over_are_found_from_any_address_on(start: int) 
     poison(memory)
     memory[12] = 0
     assert overwritten(memory[start:], start).nonzero().tolist() == [[12 - start]]
+
+
+@pytest.mark.parametrize("size", [0, 3, 8, 8 * ROW - 1, 8 * ROW + 5, 8 * ROW * (ROWS + 2) + 9])
+def test_a_digest_tells_sizes_a_changed_byte_and_two_places_that_change_places(size: int) -> None:
+    memory = torch.randint(0, 256, (size,), dtype=torch.uint8)
+    before = digest(memory.untyped_storage())
+    assert digest(memory.clone().untyped_storage()) == before
+    assert digest(torch.cat([memory, torch.zeros(1, dtype=torch.uint8)]).untyped_storage()) != before
+    for at in {at for at in (0, size // 2, size - 9, size - 1) if 0 <= at < size}:
+        memory[at] += 1
+        assert digest(memory.untyped_storage()) != before, at
+        memory[at] -= 1
+    if size >= 32:
+        memory[:16], memory[16:32] = memory[16:32].clone(), memory[:16].clone()
+        assert digest(memory.untyped_storage()) != before
+    rows = memory[: 8 * ROW * (size // (8 * ROW))].view(-1, 8 * ROW)
+    if len(rows) > 1:
+        before = digest(memory.untyped_storage())
+        rows[0], rows[1] = rows[1].clone(), rows[0].clone()
+        assert digest(memory.untyped_storage()) != before
+
+
+def test_checksums_are_of_the_storages_in_their_order_and_of_none_that_is_too_large(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("grader.memory.CHECKSUM_LIMIT", 100)
+    few, many = torch.arange(10), torch.arange(30)
+    one, none, other = checksums(x.untyped_storage() for x in (few, many, few + 1))
+    assert one != other
+    assert none == 0
+    assert checksums([]) == []

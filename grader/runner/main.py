@@ -27,7 +27,6 @@ from grader.answers import Called, Failed, Loaded, Parameter, Repeated
 from grader.interpreter import order, proxy
 from grader.interpreter.bounds import Bounds
 from grader.measurements import Peak
-from grader.memory import raw
 from grader.meter.stage import kept, on_stage
 from grader.runner import backward, faults, limits, loading
 from grader.runner.alone import Alone
@@ -37,7 +36,7 @@ from grader.runner.held import Held, no_audit_hooks
 from grader.runner.launches import observed
 from grader.runner.probes import PROBES
 from grader.runner.reads import READS, heard, noticed, telling
-from grader.runner.tensors import copied, pack_outputs, unpack_arguments
+from grader.runner.tensors import contents, pack_outputs, unpack_arguments
 from grader.runner.world import World
 from grader.timing.passes import as_list, results_of
 from grader.wire import Channel
@@ -109,7 +108,8 @@ class LearnerFile:
             inputs = [value.untyped_storage() for value in handed if isinstance(value, torch.Tensor)]
             # Copied before the last look: what dies with the call, a container of results, acts too late.
             outputs, data = pack_outputs(world.keep([*results, *grads]), world, header.get("slices"))
-            data += [copied(raw(storage)) for storage in inputs]
+            whole = {argument.untyped_storage().data_ptr() for argument in written}
+            data += [contents(one, whole=self.device == "cpu" or one.data_ptr() in whole) for one in inputs]
             world.close()
             self._mend()
         except Exception as error:

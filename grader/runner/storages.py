@@ -6,7 +6,7 @@ store past the end both show. A checksum of each storage tells whether bytes cha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
 from grader.answers import Guard
-from grader.memory import GUARD, checksum, overwritten, poison, raw, span
+from grader.memory import GUARD, checksums, overwritten, poison, raw, span
 from grader.operators import EMPTY, FILLED, tensors_in
 
 
@@ -76,31 +76,35 @@ class Storages:
     def track(self, tracked: Tracked) -> None:
         """From here on this one is known."""
         self.tracked[tracked.storage.data_ptr()] = tracked
-        tracked.checksum = checksum(tracked.storage)
+        self._look([tracked])
 
     def account_for(self, tensor: torch.Tensor) -> None:
         """What a tensor holds by now is known to be right."""
-        known = self.find(tensor)
-        if known is not None:
-            known.checksum = checksum(known.storage)
+        self.account_for_all([tensor])
 
     def account_for_all(self, touched: list[Any]) -> None:
         """The same of every tensor among these."""
-        for tensor in tensors_in(touched):
-            self.account_for(tensor)
+        found = (self.find(tensor) for tensor in tensors_in(touched))
+        self._look([known for known in found if known is not None])
 
     def settle(self) -> None:
         """A kernel is done; what it changed is its own."""
-        for tracked in self.tracked.values():
-            tracked.checksum = checksum(tracked.storage)
+        self._look(self.tracked.values())
 
     def look_for_tampering(self) -> None:
         """Note every storage that differs from the last look."""
-        for tracked in self.tracked.values():
-            now = checksum(tracked.storage)
-            if now != tracked.checksum:
-                self.tampered.append(tracked.name)
-                tracked.checksum = now
+        before = [tracked.checksum for tracked in self.tracked.values()]
+        self._look(self.tracked.values())
+        self.tampered += [
+            tracked.name
+            for tracked, checksum in zip(self.tracked.values(), before, strict=True)
+            if tracked.checksum != checksum
+        ]
+
+    def _look(self, some: Collection[Tracked]) -> None:
+        """What each of these holds now is what it may hold."""
+        for tracked, checksum in zip(some, checksums(one.storage for one in some), strict=True):
+            tracked.checksum = checksum
 
     def allocate(self, plain: torch.Tensor, op: str, call: int) -> torch.Tensor:
         """The same tensor between guard words, poisoned unless the operator promised values."""

@@ -21,6 +21,7 @@ from grader.judge.case.naming import called
 from grader.judge.case.packing import storage_bytes
 from grader.judge.case.trial import Trial
 from grader.judge.case.values import value_findings
+from grader.memory import digest
 
 DOES = {"load": "loads", "store": "stores", "atomic": "updates"}
 
@@ -166,7 +167,7 @@ def _input_findings(trial: Trial) -> list[Finding]:
     tensors = [(a, n) for a, n in zip(*trial.runner_arguments(), strict=True) if isinstance(a, torch.Tensor)]
     written = [trial.arguments[position] for position in trial.challenge.writes]
     for number, ((tensor, label), after) in enumerate(zip(tensors, trial.answer.inputs, strict=False)):
-        if torch.equal(storage_bytes(tensor), _but(written, tensor, after)):
+        if _unchanged(tensor, after, written):
             continue
         facts = {"tensor": label, "changed": number}
         if any(tensor is argument for argument in written):
@@ -178,18 +179,26 @@ def _input_findings(trial: Trial) -> list[Finding]:
     return []
 
 
-def _but(written: Sequence[torch.Tensor], tensor: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
-    """The bytes of a tensor's storage after the call, with what may be written as it was before."""
-    storage = tensor.untyped_storage().data_ptr()
-    if after.numel() != tensor.untyped_storage().nbytes():  # it is another's memory by now
-        return after
-    for argument in (one for one in written if one.untyped_storage().data_ptr() == storage):
+def _unchanged(tensor: torch.Tensor, after: torch.Tensor, written: Sequence[torch.Tensor]) -> bool:
+    """Whether a tensor's storage holds after the call what it held before, but for what may be written.
+
+    Args:
+        after: its bytes, or, of one on a GPU that nothing may write to, their digest.
+        written: the arguments that may be.
+    """
+    storage = tensor.untyped_storage()
+    within = [one for one in written if one.untyped_storage().data_ptr() == storage.data_ptr()]
+    if tensor.is_cuda and not within:
+        return after.numpy().tobytes() == digest(storage)
+    if after.numel() != storage.nbytes():  # it is another's memory by now
+        return False
+    for argument in within:
         after = after.clone()
         view = torch.empty(0, dtype=argument.dtype).set_(
             after.untyped_storage(), argument.storage_offset(), argument.shape, argument.stride()
         )
         view.copy_(argument)
-    return after
+    return torch.equal(storage_bytes(tensor), after)
 
 
 def _launch_findings(trial: Trial, launches: Sequence[Launch]) -> list[Finding]:

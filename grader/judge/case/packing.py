@@ -25,7 +25,7 @@ class Answer:
     Attributes:
         report: what the runner observed, or that the learner's code raised.
         outputs: tensors on the CPU, one for each tensor returned.
-        inputs: for each tensor argument, the bytes of its storage after the call.
+        inputs: for each tensor argument, the bytes of its storage after the call, or their digest.
     """
 
     report: Called | Failed
