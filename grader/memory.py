@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import struct
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -82,14 +82,18 @@ def unwritten(tensor: torch.Tensor) -> torch.Tensor:
     return each.view(tensor.shape)
 
 
+def fetched(numbers: Sequence[torch.Tensor]) -> list[Any]:
+    """The numbers that these tensors hold, [] each: the host waits for a GPU once, not for each."""
+    alike = len({number.device for number in numbers}) == 1
+    return torch.stack(list(numbers)).tolist() if alike else [number.item() for number in numbers]
+
+
 def checksums(storages: Iterable[torch.UntypedStorage]) -> list[int]:
     """For each a number that changes with its bytes; 0 for those too large to look at before every launch."""
     with _disable_current_modes():
         found = [_checksum(storage) for storage in storages]
-        summed = [one for one in found if isinstance(one, torch.Tensor)]
-        # The host waits for the GPU once, not for each.
-        numbers = iter(torch.stack(summed).tolist() if summed else ())
-    return [next(numbers) if isinstance(one, torch.Tensor) else one for one in found]
+        summed = iter(fetched([one for one in found if isinstance(one, torch.Tensor)]))
+    return [next(summed) if isinstance(one, torch.Tensor) else one for one in found]
 
 
 def _checksum(storage: torch.UntypedStorage) -> int | torch.Tensor:

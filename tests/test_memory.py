@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from grader.memory import ROW, ROWS, checksums, digest, overwritten, poison, raw, span, unwritten
+from grader.memory import ROW, ROWS, checksums, digest, fetched, overwritten, poison, raw, span, unwritten
 
 
 @pytest.mark.parametrize(
@@ -103,3 +103,9 @@ def test_checksums_are_of_the_storages_in_their_order_and_of_none_that_is_too_la
     assert one != other
     assert none == 0
     assert checksums([]) == []
+
+
+def test_numbers_come_in_their_order_from_wherever_they_are() -> None:
+    assert fetched([torch.tensor(3), torch.tensor(1)]) == [3, 1]
+    assert fetched([torch.tensor(True), torch.tensor(False)]) == [True, False]
+    assert fetched([]) == []

@@ -55,11 +55,12 @@ def fork_judge(*, awake: bool = False) -> Waiting:
 def _judge(orders: Channel, asks: Channel, events: Channel, *, awake: bool) -> None:
     from grader.judge import main
     from grader.judge.look import inspect
-    from grader.judge.session import wake
+    from grader.judge.waking import rehearse, wake
 
     if awake:
         with contextlib.suppress(Exception):  # the grading will wake it again, and say what keeps it from it
             wake()
+            rehearse()
     try:
         request = Request.from_wire(*orders.receive())
     except Closed:

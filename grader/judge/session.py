@@ -25,8 +25,8 @@ from grader.judge.diagnosis.slips import slip
 from grader.judge.failures import CheckFailed
 from grader.judge.interpreting import Interpreting
 from grader.judge.trust import trust
+from grader.judge.waking import wake
 from grader.request import Request
-from grader.spans import span
 from grader.wire import Channel
 
 
@@ -199,12 +199,3 @@ class Session:
         """Remember a speed result, and how ours differs; of several bars the one with the least room."""
         if self.speed is None or result["ratio"] < self.speed["ratio"]:
             self.speed, self.beside = result, beside
-
-
-def wake() -> Any:
-    """The first things that a CUDA context takes time for, done; torch's properties of the GPU."""
-    with span("cuda"):
-        one = torch.ones(1, 1, device="cuda", dtype=torch.float64)
-        torch.randn(1, device="cuda", generator=torch.Generator("cuda"))
-        (one @ one).cpu()
-        return torch.cuda.get_device_properties(0)

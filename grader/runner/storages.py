@@ -14,7 +14,7 @@ import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
 from grader.answers import Guard
-from grader.memory import GUARD, checksums, overwritten, poison, raw, span
+from grader.memory import GUARD, checksums, fetched, overwritten, poison, raw, span
 from grader.operators import EMPTY, FILLED, tensors_in
 
 
@@ -172,13 +172,20 @@ class Storages:
         """Guard words that no longer hold poison: tensor, side, and distance in bytes of the first one from
         the data.
         """
-        broken = []
         with _disable_current_modes():
-            for tracked in (tracked for tracked in self.tracked.values() if tracked.allocated):
-                whole, start, stop = raw(tracked.storage), tracked.start, tracked.stop
-                for side, words, at in (("before", whole[:start], 0), ("after", whole[stop:], stop)):
-                    changed = overwritten(words, at).nonzero()
-                    if len(changed):
-                        nearest = len(words) - int(changed[-1]) if side == "before" else int(changed[0]) + 1
-                        broken.append(Guard(tracked.name, side, len(changed), nearest))
-        return broken
+            sides = [side for one in self.tracked.values() if one.allocated for side in _guards(one)]
+            broken = fetched([overwritten(words, at).any() for _, _, words, at in sides])
+            return [_broken(*side) for side, is_broken in zip(sides, broken, strict=True) if is_broken]
+
+
+def _guards(tracked: Tracked) -> Iterator[tuple[str, str, torch.Tensor, int]]:
+    """Whose they are, their side, their bytes, and where in the storage these begin."""
+    whole = raw(tracked.storage)
+    yield tracked.name, "before", whole[: tracked.start], 0
+    yield tracked.name, "after", whole[tracked.stop :], tracked.stop
+
+
+def _broken(name: str, side: str, words: torch.Tensor, at: int) -> Guard:
+    changed = overwritten(words, at).nonzero()
+    nearest = len(words) - int(changed[-1]) if side == "before" else int(changed[0]) + 1
+    return Guard(name, side, len(changed), nearest)
