@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import struct
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import torch
+from torch._C import DisableTorchFunction
 from torch.utils._python_dispatch import _disable_current_modes
 
 # What nobody has written, two bytes at a time: a quiet NaN in fp16, bf16, fp32 and fp64, with other bits than
@@ -82,6 +84,13 @@ def unwritten(tensor: torch.Tensor) -> torch.Tensor:
     return each.view(tensor.shape)
 
 
+@contextlib.contextmanager
+def unobserved() -> Iterator[None]:
+    """No mode of torch's is told of what the block asks torch for."""
+    with _disable_current_modes(), DisableTorchFunction():
+        yield
+
+
 def fetched(numbers: Sequence[torch.Tensor]) -> list[Any]:
     """The numbers that these tensors hold, [] each: the host waits for a GPU once, not for each."""
     alike = len({number.device for number in numbers}) == 1
@@ -90,7 +99,7 @@ def fetched(numbers: Sequence[torch.Tensor]) -> list[Any]:
 
 def checksums(storages: Iterable[torch.UntypedStorage]) -> list[int]:
     """For each a number that changes with its bytes; 0 for those too large to look at before every launch."""
-    with _disable_current_modes():
+    with unobserved():
         found = [_checksum(storage) for storage in storages]
         summed = iter(fetched([one for one in found if isinstance(one, torch.Tensor)]))
     return [next(summed) if isinstance(one, torch.Tensor) else one for one in found]
@@ -104,15 +113,17 @@ def _checksum(storage: torch.UntypedStorage) -> int | torch.Tensor:
 
 def digest(storage: torch.UntypedStorage) -> bytes:
     """How many bytes a storage on a GPU has, and a number that changes with them: 16 bytes for any size."""
-    with _disable_current_modes():
+    with unobserved():
         return struct.pack("<qq", storage.nbytes(), int(_sum(raw(storage))))
 
 
 def _sum(memory: torch.Tensor) -> torch.Tensor:
     """A number, int64 [], that changes with these bytes, uint8 [n]."""
-    even = len(memory) // 8 * 8
-    total = _weighted(memory[:even].view(torch.int64))
-    return total if even == len(memory) else total + _weighted(memory[even:].to(torch.int64))
+    size = memory.numel()
+    if size % 8 == 0:
+        return _weighted(memory.view(torch.int64))
+    even = size // 8 * 8
+    return _weighted(memory[:even].view(torch.int64)) + _weighted(memory[even:].to(torch.int64))
 
 
 def _weighted(words: torch.Tensor) -> torch.Tensor:
@@ -120,10 +131,10 @@ def _weighted(words: torch.Tensor) -> torch.Tensor:
 
     Odd factors: no change of a single word is lost.
     """
-    factors = _factors(words.device)
-    if len(words) <= ROW:
-        return (words * factors[: len(words)]).sum()
-    whole = len(words) // ROW * ROW
+    size = words.numel()
+    if size <= ROW:
+        return (words * _factors(words.device)[:size]).sum()
+    whole, factors = size // ROW * ROW, _factors(words.device)
     sums = [(some * factors).sum(dim=1) for some in torch.split(words[:whole].view(-1, ROW), ROWS)]
     return _weighted(torch.cat([*sums, _weighted(words[whole:])[None]]))
 

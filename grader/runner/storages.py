@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import _disable_current_modes
 
 from grader.answers import Guard
-from grader.memory import GUARD, checksums, fetched, overwritten, poison, raw, span
+from grader.memory import GUARD, checksums, fetched, overwritten, poison, raw, span, unobserved
 from grader.operators import EMPTY, FILLED, tensors_in
 
 
@@ -110,7 +109,7 @@ class Storages:
         """The same tensor between guard words, poisoned unless the operator promised values."""
         if plain.layout != torch.strided or plain.device.type == "meta":
             return plain
-        with _disable_current_modes():
+        with unobserved():
             size = span(plain)
             memory = torch.empty(size + 2 * GUARD, dtype=torch.uint8, device=plain.device)
             poison(memory)
@@ -150,7 +149,7 @@ class Storages:
             stored: by address, which bytes kernels stored: a number may look like what nobody wrote.
         """
         found = []
-        with _disable_current_modes():
+        with unobserved():
             for at, tracked in self.tracked.items():
                 if tracked.poisoned is not None:
                     here = slice(tracked.start, tracked.stop)
@@ -172,7 +171,7 @@ class Storages:
         """Guard words that no longer hold poison: tensor, side, and distance in bytes of the first one from
         the data.
         """
-        with _disable_current_modes():
+        with unobserved():
             sides = [side for one in self.tracked.values() if one.allocated for side in _guards(one)]
             broken = fetched([overwritten(words, at).any() for _, _, words, at in sides])
             return [_broken(*side) for side, is_broken in zip(sides, broken, strict=True) if is_broken]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import random
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import torch
@@ -47,14 +49,30 @@ def attempt(
     if challenge.chance:  # until the answer says what was kept: all
         first = next(value for value in trial.oracle_arguments if isinstance(value, torch.Tensor))
         trial.kept = (torch.ones_like(first, dtype=torch.bool),)
-    ask_oracle(trial, request.seed, device)
-    trial.answer = _ask(runner, trial, slices, request)
+    trial.answer = _ask_both(runner, trial, slices, request, device)
     if challenge.chance and not form_findings(trial):
         outputs = [out.to(device) for out in trial.answer.outputs]
         trial.kept = (challenge.chance.keep(*trial.oracle_arguments, *outputs),)
         ask_oracle(trial, request.seed, device)
     trial.findings = find(trial)
     return trial
+
+
+def _ask_both(
+    runner: Runner, trial: Trial, slices: list[list[int]] | None, request: Request, device: str
+) -> Answer:
+    """The runner's answer, and in the trial what is right: at once where the GPU has room for both."""
+    oracle = functools.partial(ask_for_outputs, trial, request.seed, device)
+    if trial.challenge.gradients:  # the runner is handed upstream ones, which look like the outputs
+        oracle()
+        oracle = functools.partial(ask_for_gradients, trial)
+    if not repeatable(trial.arguments):
+        oracle()
+        return _ask(runner, trial, slices, request)
+    with ThreadPoolExecutor(1) as beside:
+        answer = beside.submit(_ask, runner, trial, slices, request)
+        oracle()
+        return answer.result()
 
 
 def _names_of_results(trial: Trial, request: Request) -> tuple[str, ...]:
@@ -146,6 +164,12 @@ def _pick(trial: Trial, values: Values) -> Values:
 
 def ask_oracle(trial: Trial, seed: int, device: str) -> None:
     """What is expected of a trial, gradients of upstream ones that are drawn by this seed included."""
+    ask_for_outputs(trial, seed, device)
+    ask_for_gradients(trial)
+
+
+def ask_for_outputs(trial: Trial, seed: int, device: str) -> None:
+    """What is expected of the outputs, and the upstream gradients that they are handed."""
     challenge = trial.asked
     trial.expected = expect(challenge, trial.oracle_arguments, trial.kept)
     if not challenge.gradients:
@@ -155,11 +179,20 @@ def ask_oracle(trial: Trial, seed: int, device: str) -> None:
         if trial.rows:
             outputs = tuple(replace(out, exact=_tall(out.exact, trial.rows)) for out in outputs)
         trial.upstream = draw_upstream(trial.case, outputs, seed, device, len(challenge.writes))
-    upstream = _pick(trial, trial.upstream) if trial.rows else trial.upstream
-    trial.of = reached(challenge, trial.oracle_arguments, upstream, trial.kept)
-    trial.expected += expect_gradients(
-        challenge, trial.oracle_arguments, upstream, trial.kept, trial.names, trial.of
-    )
+    trial.of = reached(challenge, trial.oracle_arguments, _oracle_upstream(trial), trial.kept)
+
+
+def ask_for_gradients(trial: Trial) -> None:
+    """What is expected of the gradients, behind the outputs."""
+    challenge = trial.asked
+    if challenge.gradients:
+        trial.expected += expect_gradients(
+            challenge, trial.oracle_arguments, _oracle_upstream(trial), trial.kept, trial.names, trial.of
+        )
+
+
+def _oracle_upstream(trial: Trial) -> Values:
+    return _pick(trial, trial.upstream) if trial.rows else trial.upstream
 
 
 def _tall(some: torch.Tensor, rows: int) -> torch.Tensor:
