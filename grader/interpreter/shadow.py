@@ -23,12 +23,14 @@ class Piece(NamedTuple):
     """One storage: its bytes, and what they should be.
 
     Attributes:
+        low, high: the addresses of the first and behind the last.
         hidden: whether kernels have the copy. Memory from elsewhere stays as it is: another process that
             waits for what a kernel stores there shows by what it writes.
     """
 
     name: str
     low: int
+    high: int
     real: Any
     copy: Any
     hidden: bool
@@ -43,9 +45,12 @@ class Shadow:
     """
 
     def __init__(self, memory: Iterable[tuple[str, Any, bool]]) -> None:
-        self.pieces = [
-            Piece(name, real.ctypes.data, real, real.copy(), hidden) for name, real, hidden in memory
-        ]
+        self.pieces = [_piece(*one) for one in memory]
+        self.in_sight = [piece for piece in self.pieces if not piece.hidden]
+        hidden = sorted((piece for piece in self.pieces if piece.hidden), key=lambda piece: piece.low)
+        self.lows = np.array([piece.low for piece in hidden], np.uint64)
+        self.highs = np.array([piece.high for piece in hidden], np.uint64)
+        self.away = np.array([(piece.copy.ctypes.data - piece.low) % 2**64 for piece in hidden], np.uint64)
         self.changed = dict[str, None]()  # names, in the order in which they were noticed
         self.watcher: Watcher | None = None
         self.unsettled: tuple[Any, int] | None = None  # lanes of an atomic that may have happened by now
@@ -66,10 +71,9 @@ class Shadow:
     def where(self, addresses: Any) -> Any:
         """Where the kernel's memory lies that goes by these addresses."""
         moved = np.array(addresses)
-        for piece in self.pieces:
-            if piece.hidden:
-                inside = (addresses >= piece.low) & (addresses < piece.low + len(piece.real))
-                moved[inside] += np.uint64((piece.copy.ctypes.data - piece.low) % 2**64)
+        if len(self.lows):
+            last = np.searchsorted(self.lows, moved, "right") - 1  # that begins before it; -1 if none does
+            moved += np.where((last >= 0) & (moved < self.highs[last]), self.away[last], np.uint64(0))
         return moved
 
     def allows(self, access: Access) -> bool:
@@ -100,6 +104,8 @@ class Shadow:
             self.changed[piece.name] = None
 
     def _store(self, access: Access) -> None:
+        if not self.in_sight:
+            return
         lanes, size = access.lanes, access.size
         values = np.broadcast_to(access.value, access.addresses.shape)[access.mask].astype(access.dtype)
         written = np.ascontiguousarray(values).view(np.uint8).reshape(-1, size)
@@ -115,8 +121,18 @@ class Shadow:
 
     def _parts(self, lanes: Any, size: int) -> Iterator[tuple[Piece, Any, Any]]:
         """Of each piece in sight that lanes lie in: where their bytes are, [lanes, size], and which lanes."""
+        if not self.in_sight or not lanes.size:
+            return
         first = lanes.astype(np.int64).reshape(-1)
-        for piece in (piece for piece in self.pieces if not piece.hidden):
-            inside = (first >= piece.low) & (first + size <= piece.low + len(piece.real))
+        least, most = int(first.min()), int(first.max())
+        for piece in self.in_sight:
+            if most < piece.low or piece.high <= least:
+                continue
+            inside = (first >= piece.low) & (first + size <= piece.high)
             if inside.any():
                 yield piece, (first[inside] - piece.low)[:, None] + np.arange(size), inside
+
+
+def _piece(name: str, real: Any, hidden: bool) -> Piece:
+    low: int = real.ctypes.data
+    return Piece(name, low, low + len(real), real, real.copy(), hidden)
