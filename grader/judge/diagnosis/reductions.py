@@ -9,7 +9,7 @@ from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.flow import weighed
-from grader.judge.diagnosis.site import assigned, in_kernels, last
+from grader.judge.diagnosis.site import assigned, functions, in_kernels, last
 from grader.judge.diagnosis.source import keyword
 
 EXPONENTIALS = ("exp", "exp2")
@@ -20,15 +20,9 @@ KINDS = ("values", "nan", "inf", "special")
 def axes_apart(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """The rule of the diagnosis for a softmax that takes its maximum and its sum along different axes."""
     tree = ast.parse(evidence.source)
-    nodes = [*in_kernels(tree)]
-    calls = [n for n in nodes if isinstance(n, ast.Call)]
-    powers = {name for call in calls if last(call.func) in EXPONENTIALS for name in _names(call)}
-    kept = {id(n): assigned(node) for node in nodes if isinstance(node, ast.Assign) for n in ast.walk(node)}
-    # A maximum of something else, as of where the rows of a tile end, is none of the softmax.
-    own = [call for call in calls if (_names(call) | kept.get(id(call), set())) & powers]
-    maxima, sums = _along("max", own), _along("sum", weighed(tree))
-    if not maxima and _lost(trial, finding) and (told := _of_the_block(own, sums)):
-        return told
+    if _lost(trial, finding) and (found := one_of_a_block(tree)):
+        return _of_a_block(*found)
+    maxima, sums = _along("max", _maxima(tree)), _along("sum", weighed(tree))
     if finding.kind not in KINDS or {*maxima} & {*sums} or not (len(maxima) == len(sums) == 1):
         return None
     (of_max, max_line), (of_sum, sum_line) = *maxima.items(), *sums.items()
@@ -39,6 +33,17 @@ def axes_apart(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis 
     )
 
 
+def _maxima(tree: ast.Module) -> list[ast.Call]:
+    """The calls that exponentials hang on; one of something else, as of where the rows of a tile end, is none
+    of the softmax.
+    """
+    nodes = [*in_kernels(tree)]
+    calls = [n for n in nodes if isinstance(n, ast.Call)]
+    powers = {name for call in calls if last(call.func) in EXPONENTIALS for name in _names(call)}
+    kept = {id(n): assigned(node) for node in nodes if isinstance(node, ast.Assign) for n in ast.walk(node)}
+    return [call for call in calls if (_names(call) | kept.get(id(call), set())) & powers]
+
+
 def _lost(trial: Trial, finding: Finding) -> bool:
     """Whether a row has nothing left, 0 / 0 or the logarithm of 0, or in 16 bits too few digits."""
     if finding.kind == "values":
@@ -46,17 +51,29 @@ def _lost(trial: Trial, finding: Finding) -> bool:
     return finding.kind == "nan" or finding.facts.get("got") == -math.inf
 
 
-def _of_the_block(calls: list[ast.Call], sums: dict[int, int]) -> Diagnosis | None:
-    """One maximum for all rows of a block, whose exponentials are added up row by row."""
+def one_of_a_block(tree: ast.Module) -> tuple[int, int, int] | None:
+    """One maximum for all rows of a block, whose exponentials are added up row by row, in a function or in
+    several: its line, and the axis and the line of the sum.
+    """
+    alone = [ast.Module([function], []) for function in functions(tree)]
+    return next((found for part in [*alone, tree] if (found := _of_all_rows(part))), None)
+
+
+def _of_all_rows(tree: ast.Module) -> tuple[int, int, int] | None:
+    calls, sums = _maxima(tree), _along("sum", weighed(tree))
     whole = [n.lineno for n in calls if last(n.func) == "max" and len(n.args) == 1 and not n.keywords]
-    if not whole or [*sums] not in ([1], [2]):  # along axis 0 the block may have no other
+    if not whole or _along("max", calls) or [*sums] not in ([1], [2]):  # along axis 0 there may be no other
         return None
     ((axis, line),) = sums.items()
+    return whole[0], axis, line
+
+
+def _of_a_block(of_max: int, axis: int, of_sum: int) -> Diagnosis:
     return (
-        f"tl.max on line {whole[0]} takes one maximum of the whole block, and tl.sum of the exponentials on "
-        f"line {line} goes along axis {axis}: in a row far below another one they come out as 0, or without "
-        f"their digits. Each row needs a maximum of its own, axis={axis}.",
-        f"line {whole[0]}",
+        f"tl.max on line {of_max} takes one maximum of the whole block, and tl.sum of the exponentials on "
+        f"line {of_sum} goes along axis {axis}: in a row far below another one they come out as 0, or "
+        f"without their digits. Each row needs a maximum of its own, axis={axis}.",
+        f"line {of_max}",
     )
 
 

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from grader.judge.diagnosis.site import last, spelled
+from grader.judge.diagnosis.site import spelled
 
 EXPONENTIALS = {"exp", "exp2", "sigmoid", "softmax", "sinh", "cosh", "expm1", "exp10"}
 FILLS = ("other", "padding_option", "padding")  # by a mask, of a block pointer, of a descriptor
@@ -114,33 +114,6 @@ def divides(source: str) -> bool:
         n.right for n in ast.walk(ast.parse(source)) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div)
     )
     return any(not isinstance(each, ast.Constant) for each in by)
-
-
-def has_subject(sentence: str, source: str) -> bool:
-    """Whether what a sentence blames can be in this source: a maximum only where one is taken."""
-    if "running maximum" in sentence.lower() and not takes_maximum(source):
-        return False
-    if "own terms are rescaled" in sentence and not _multiplies_sums(source):
-        return False
-    return "backward()" not in sentence or "backward" in source
-
-
-def _multiplies_sums(source: str) -> bool:
-    """Whether something is multiplied to which a reduction was just added: (l + tl.sum(p)) * alpha."""
-    products = (n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.BinOp | ast.AugAssign))
-    sides = [
-        side
-        for n in products
-        if isinstance(n.op, ast.Mult)
-        for side in ((n.left, n.right) if isinstance(n, ast.BinOp) else (n.target, n.value))
-    ]
-    added = {"sum", "dot", "reduce"}
-    return any(
-        isinstance(m, ast.Call) and last(m.func) in added
-        for side in sides
-        if isinstance(side, ast.BinOp) and isinstance(side.op, ast.Add)
-        for m in ast.walk(side)
-    ) or any(isinstance(n, ast.AugAssign) and isinstance(n.op, ast.Mult) for n in ast.walk(ast.parse(source)))
 
 
 def dots_in_tf32(source: str) -> list[int]:

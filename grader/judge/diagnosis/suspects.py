@@ -19,7 +19,7 @@ from grader.judge.diagnosis.explaining import Explained, differs, explained, wan
 from grader.judge.diagnosis.launched import launches
 from grader.judge.diagnosis.site import function as function_of
 from grader.judge.diagnosis.site import in_kernels, last, spelled
-from grader.judge.diagnosis.source import has_subject
+from grader.judge.diagnosis.subjects import has_subject
 
 MANY = 6  # trials in which a suspect of a part is tried
 KINDS = ("values", "nan", "inf", "special", "scalar", "unwritten")  # the last of what is changed in place

@@ -207,4 +207,10 @@ mistakes = [
         fails="correct",
         says="shifts a block by its own maximum, and the sum that it is added to goes by m_new",
     ),
+    Mistake(
+        "all rows of a block go by the largest score of any",
+        swap={"tl.max(qk, axis=1)": "tl.max(qk)"},
+        fails="correct",
+        says="tl.max on line 70 takes one maximum of the whole block",
+    ),
 ]
