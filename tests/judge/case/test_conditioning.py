@@ -94,6 +94,7 @@ def weighted(p: torch.Tensor, v: torch.Tensor) -> Expected:
 
 
 def test_what_a_product_multiplies_may_be_rounded_to_16_bits_before() -> None:
+    torch.manual_seed(1)  # one draw in a hundred has a row that no draw of the movement moves as far
     p, v = torch.rand(40, 64).half(), torch.randn(64, 16).half()
     v[32:] = -v[:32]  # the rows cancel, so that the rounding of p shows
     want = weighted(p, v)
