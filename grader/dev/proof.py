@@ -133,6 +133,10 @@ def main() -> None:
     wanted = [one for day in days for one in planned(day, asked.gpu) if one.kind in kinds]
     if asked.values:
         wanted = [one for one in wanted if one.by_values]
+    if not wanted:
+        sys.exit(
+            "Nothing that is planted there is graded so: --only names another kind, or --values leaves it out."
+        )
     if asked.gpu:
         wanted.sort(key=lambda one: not one.timed)  # each alone on its GPU: the others then share it
     left = {day.key: sum(one.day is day for one in wanted) for day in days}

@@ -12,7 +12,7 @@ import pytest
 
 from grader import catalog
 from grader.dev import crew
-from grader.dev.proof import Record, lines
+from grader.dev.proof import Record, lines, main
 from grader.dev.tried import Tried, planned, sha256
 from grader.setup import nvidia
 from grader.verdict import SpeedResult
@@ -74,3 +74,9 @@ def test_what_is_started_meanwhile_keeps_its_cores_and_who_started_it_has_all() 
     with crew.on_cores({min(before)}):
         assert subprocess.check_output([sys.executable, "-c", shows]).strip() == b"1"
     assert os.sched_getaffinity(0) == before
+
+
+def test_where_nothing_is_to_be_graded_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["proof", "--gpu", "--values", "--only", "exploit", "8"])
+    with pytest.raises(SystemExit, match="Nothing that is planted there"):
+        main()
