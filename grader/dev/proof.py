@@ -134,9 +134,7 @@ def main() -> None:
     if asked.values:
         wanted = [one for one in wanted if one.by_values]
     if not wanted:
-        sys.exit(
-            "Nothing that is planted there is graded so: --only names another kind, or --values leaves it out."
-        )
+        sys.exit("Nothing that is planted there is graded so: see --only, and what --values leaves out.")
     if asked.gpu:
         wanted.sort(key=lambda one: not one.timed)  # each alone on its GPU: the others then share it
     left = {day.key: sum(one.day is day for one in wanted) for day in days}
