@@ -62,10 +62,10 @@ def _ask_both(
     runner: Runner, trial: Trial, slices: list[list[int]] | None, request: Request, device: str
 ) -> Answer:
     """The runner's answer, and in the trial what is right: at once where the GPU has room for both."""
-    oracle = functools.partial(ask_for_outputs, trial, request.seed, device)
+    oracle = functools.partial(_ask_for_outputs, trial, request.seed, device)
     if trial.challenge.gradients:  # the runner is handed upstream ones, which look like the outputs
         oracle()
-        oracle = functools.partial(ask_for_gradients, trial)
+        oracle = functools.partial(_ask_for_gradients, trial)
     if not repeatable(trial.arguments):
         oracle()
         return _ask(runner, trial, slices, request)
@@ -164,11 +164,11 @@ def _pick(trial: Trial, values: Values) -> Values:
 
 def ask_oracle(trial: Trial, seed: int, device: str) -> None:
     """What is expected of a trial, gradients of upstream ones that are drawn by this seed included."""
-    ask_for_outputs(trial, seed, device)
-    ask_for_gradients(trial)
+    _ask_for_outputs(trial, seed, device)
+    _ask_for_gradients(trial)
 
 
-def ask_for_outputs(trial: Trial, seed: int, device: str) -> None:
+def _ask_for_outputs(trial: Trial, seed: int, device: str) -> None:
     """What is expected of the outputs, and the upstream gradients that they are handed."""
     challenge = trial.asked
     trial.expected = expect(challenge, trial.oracle_arguments, trial.kept)
@@ -182,7 +182,7 @@ def ask_for_outputs(trial: Trial, seed: int, device: str) -> None:
     trial.of = reached(challenge, trial.oracle_arguments, _oracle_upstream(trial), trial.kept)
 
 
-def ask_for_gradients(trial: Trial) -> None:
+def _ask_for_gradients(trial: Trial) -> None:
     """What is expected of the gradients, behind the outputs."""
     challenge = trial.asked
     if challenge.gradients:

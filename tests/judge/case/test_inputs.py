@@ -1,0 +1,39 @@
+"""Inputs after a call: their bytes, or of those on a GPU that may not be written a digest of them."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from grader.judge.case.findings import _unchanged
+from grader.memory import raw
+from grader.runner.tensors import contents
+
+
+def sent(tensor: torch.Tensor, *, whole: bool) -> torch.Tensor:
+    """What the judge has of a tensor that a runner was handed."""
+    return torch.frombuffer(bytearray(contents(tensor.untyped_storage(), whole=whole)), dtype=torch.uint8)
+
+
+@pytest.mark.parametrize("on_gpu", [False, True])
+def test_a_byte_that_changed_is_told_by_bytes_and_by_digest(
+    on_gpu: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.Tensor, "is_cuda", on_gpu)
+    ours, theirs = torch.arange(37.0), torch.arange(37.0)
+    assert _unchanged(ours, sent(theirs, whole=not on_gpu), [])
+    raw(theirs.untyped_storage())[-1] += 1
+    assert not _unchanged(ours, sent(theirs, whole=not on_gpu), [])
+    assert not _unchanged(ours, sent(torch.arange(38.0), whole=not on_gpu), []), "another's memory"
+
+
+@pytest.mark.parametrize("on_gpu", [False, True])
+def test_of_an_argument_that_is_written_only_what_lies_between_its_elements_must_stay(
+    on_gpu: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.Tensor, "is_cuda", on_gpu)
+    ours, theirs = torch.arange(12.0)[::2], torch.arange(12.0)[::2]
+    theirs += 1
+    assert _unchanged(ours, sent(theirs, whole=True), [ours])
+    raw(theirs.untyped_storage())[4] += 1  # of the second, which is no element
+    assert not _unchanged(ours, sent(theirs, whole=True), [ours])
