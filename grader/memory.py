@@ -7,6 +7,7 @@ import functools
 import struct
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,8 @@ def unobserved() -> Iterator[None]:
 
 def fetched(numbers: Sequence[torch.Tensor]) -> list[Any]:
     """The numbers that these tensors hold, [] each: the host waits for a GPU once, not for each."""
+    if not numbers:
+        return []
     alike = len({number.device for number in numbers}) == 1
     return torch.stack(list(numbers)).tolist() if alike else [number.item() for number in numbers]
 
@@ -100,15 +103,36 @@ def fetched(numbers: Sequence[torch.Tensor]) -> list[Any]:
 def checksums(storages: Iterable[torch.UntypedStorage]) -> list[int]:
     """For each a number that changes with its bytes; 0 for those too large to look at before every launch."""
     with unobserved():
-        found = [_checksum(storage) for storage in storages]
-        summed = iter(fetched([one for one in found if isinstance(one, torch.Tensor)]))
-    return [next(summed) if isinstance(one, torch.Tensor) else one for one in found]
+        looked = [raw(one) if one.nbytes() <= CHECKSUM_LIMIT else None for one in storages]
+        summed = iter(sums([memory for memory in looked if memory is not None and memory.is_cuda]))
+        return [
+            0 if memory is None else next(summed) if memory.is_cuda else _crc32(memory) for memory in looked
+        ]
 
 
-def _checksum(storage: torch.UntypedStorage) -> int | torch.Tensor:
-    if storage.nbytes() > CHECKSUM_LIMIT:
-        return 0
-    return zlib.crc32(raw(storage).numpy().data) if storage.device.type == "cpu" else _sum(raw(storage))
+def _crc32(memory: torch.Tensor) -> int:
+    return zlib.crc32(memory.numpy().data)
+
+
+def sums(memories: Sequence[torch.Tensor]) -> list[int]:
+    """For each of these bytes, uint8 [n], a number that changes with them: the host waits for a GPU once."""
+    rows = {
+        at: memory.view(torch.int64)
+        for at, memory in enumerate(memories)
+        if 0 < memory.numel() <= 8 * ROW and memory.numel() % 8 == 0
+    }
+    together = dict(zip(rows, _together([*rows.values()]), strict=True))
+    return fetched([together[at] if at in rows else _sum(memory) for at, memory in enumerate(memories)])
+
+
+def _together(rows: list[torch.Tensor]) -> Sequence[torch.Tensor]:
+    """The sum of each as `_weighted` has it: of so few words, asking for it takes longer than the sum."""
+    if not rows:
+        return []
+    factors = _factors(rows[0].device)
+    running = (torch.cat(rows) * torch.cat([factors[: row.numel()] for row in rows])).cumsum(0)
+    ends = torch.stack([running[end - 1] for end in accumulate(row.numel() for row in rows)])
+    return ends.diff(prepend=ends.new_zeros(1)).unbind()
 
 
 def digest(storage: torch.UntypedStorage) -> bytes:

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+import struct
+
 import pytest
 import torch
 
-from grader.memory import ROW, ROWS, checksums, digest, fetched, overwritten, poison, raw, span, unwritten
+from grader.memory import (
+    ROW,
+    ROWS,
+    checksums,
+    digest,
+    fetched,
+    overwritten,
+    poison,
+    raw,
+    span,
+    sums,
+    unwritten,
+)
 
 
 @pytest.mark.parametrize(
@@ -103,6 +117,18 @@ def test_checksums_are_of_the_storages_in_their_order_and_of_none_that_is_too_la
     assert one != other
     assert none == 0
     assert checksums([]) == []
+
+
+def test_sums_taken_together_are_those_of_each_alone() -> None:
+    sizes = 16, 3, 8 * ROW, 0, 8, 8 * ROW + 8
+    memories = [torch.randint(0, 256, (size,), dtype=torch.uint8) for size in sizes]
+    before = sums(memories)
+    assert before == [number for memory in memories for number in sums([memory])]
+    assert before[:1] == [struct.unpack("<qq", digest(memories[0].untyped_storage()))[1]]
+    memories[2][-1] += 1
+    now = sums(memories)
+    assert now[2] != before[2]
+    assert now[:2] + now[3:] == before[:2] + before[3:]
 
 
 def test_numbers_come_in_their_order_from_wherever_they_are() -> None:

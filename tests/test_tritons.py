@@ -13,11 +13,13 @@ from tests import environments
 
 MARKED = (
     "tests/meter/test_counts.py",
+    "tests/runner/test_launcher.py",
     "tests/interpreter/test_eightbit.py",
     "tests/interpreter/test_interpreter.py",
     "tests/interpreter/test_launching.py",
     "tests/interpreter/test_proxy.py",
     "tests/interpreter/test_rewriting.py",
+    "tests/judge/test_ahead.py",
     "tests/judge/checks/test_predicted.py",
 )
 

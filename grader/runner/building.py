@@ -17,11 +17,11 @@ import sys
 from typing import Any
 
 import triton
-from triton.backends.nvidia.driver import CudaLauncher
 from triton.runtime import driver
 from triton.runtime.jit import JITFunction
 
 from grader.answers import Loaded
+from grader.compiler import launcher
 from grader.compiler.acceptance import shared_memory
 from grader.compiler.assembly import disassembled, facts
 from grader.compiler.driver import Driver
@@ -79,9 +79,9 @@ class Builder:
         """
         for name in header["order"]:
             self._function(name).cache_key  # noqa: B018
-        built = self._compiled(header["recipe"])
-        with contextlib.suppress(Exception):  # only some versions of Triton build a launcher by signature
-            CudaLauncher(built.src, built.metadata)
+        with launcher.beside():
+            built = self._compiled(header["recipe"])
+        launcher.made(built.src, built.metadata)
         return Accepted(built.metadata.shared), []
 
     def _function(self, name: str) -> Any:
@@ -129,6 +129,7 @@ def serve(channel: Channel) -> None:
     """Answer the judge until it hangs up."""
     os.environ["CUDA_VISIBLE_DEVICES"] = ""  # there may be many: none takes memory of a GPU
     limits.usual(on_cpu=True)
+    launcher.each_once()
     builder = Builder()
     commands: dict[str, Any] = {"load": builder.load, "build": builder.build, "accept": builder.accept}
     commands["compile"] = builder.compile

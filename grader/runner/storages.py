@@ -54,10 +54,13 @@ class Storages:
 
     def add_inputs(self, specs: list[dict[str, Any]], values: list[Any], writes: Sequence[int] = ()) -> None:
         """Register the tensors among the arguments, whose elements lie in bytes [start, stop)."""
-        for at, (spec, value) in enumerate(zip(specs, values, strict=True)):
-            if isinstance(value, torch.Tensor):
-                extent = value.untyped_storage(), spec["start"], spec["stop"]
-                self.track(Tracked(spec["name"], *extent, written=at in writes))
+        found = [
+            Tracked(spec["name"], value.untyped_storage(), spec["start"], spec["stop"], written=at in writes)
+            for at, (spec, value) in enumerate(zip(specs, values, strict=True))
+            if isinstance(value, torch.Tensor)
+        ]
+        self.tracked |= {one.storage.data_ptr(): one for one in found}
+        self._look(found)
 
     def find(self, tensor: torch.Tensor) -> Tracked | None:
         """What is known of a tensor's storage."""
@@ -111,7 +114,8 @@ class Storages:
             return plain
         with unobserved():
             size = span(plain)
-            memory = torch.empty(size + 2 * GUARD, dtype=torch.uint8, device=plain.device)
+            # Words of eight bytes, which are summed with others'.
+            memory = torch.empty(size + -size % 8 + 2 * GUARD, dtype=torch.uint8, device=plain.device)
             poison(memory)
             storage = memory.untyped_storage()
             guarded = torch.empty(0, dtype=plain.dtype, device=plain.device)

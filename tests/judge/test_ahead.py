@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import subprocess
 import sys
@@ -99,7 +100,9 @@ def compiled(tmp_path: Path, kernel: str, cache: str = "cache", cores: int = 2) 
     hidden, path = tmp_path / "day" / "hidden_tests.py", tmp_path / "kernel.py"
     hidden.write_text(HIDDEN)
     path.write_text(HEAD + kernel)
-    around = environments.plain(PYTHONPATH=str(catalog.ROOT), TRITON_CACHE_DIR=str(tmp_path / cache))
+    triton = Path(importlib.util.find_spec("triton").origin).parents[1]  # type: ignore[union-attr,arg-type]
+    path_of_modules = f"{triton}:{catalog.ROOT}"  # the Triton that this test is run with
+    around = environments.plain(PYTHONPATH=path_of_modules, TRITON_CACHE_DIR=str(tmp_path / cache))
     around.pop("TRITON_INTERPRET", None)
     command = [
         sys.executable,
@@ -117,6 +120,7 @@ def compiled(tmp_path: Path, kernel: str, cache: str = "cache", cores: int = 2) 
     return found
 
 
+@pytest.mark.every_triton
 def test_all_that_is_launched_is_compiled_ahead(tmp_path: Path) -> None:
     assert compiled(tmp_path, PLAIN) == [8, 8, 8], "two kernels, four ways to specialise each"
 

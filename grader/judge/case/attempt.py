@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import random
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import replace
 
 import torch
@@ -69,10 +69,9 @@ def _ask_both(
     if not repeatable(trial.arguments):
         oracle()
         return _ask(runner, trial, slices, request)
-    with ThreadPoolExecutor(1) as beside:
-        answer = beside.submit(_ask, runner, trial, slices, request)
-        oracle()
-        return answer.result()
+    answer = _begin(runner, trial, slices, request)
+    oracle()
+    return answer()
 
 
 def _names_of_results(trial: Trial, request: Request) -> tuple[str, ...]:
@@ -110,6 +109,13 @@ def untried(challenge: Challenge, case: Case, names: list[str], request: Request
 
 
 def _ask(runner: Runner, trial: Trial, slices: list[list[int]] | None, request: Request) -> Answer:
+    return _begin(runner, trial, slices, request)()
+
+
+def _begin(
+    runner: Runner, trial: Trial, slices: list[list[int]] | None, request: Request
+) -> Callable[[], Answer]:
+    """Have the runner make the call; what is returned waits for its answer."""
     challenge, case = trial.challenge, trial.case
     values, names = trial.runner_arguments()
     specs, blobs = pack_arguments(values, names)
@@ -131,10 +137,17 @@ def _ask(runner: Runner, trial: Trial, slices: list[list[int]] | None, request: 
         "gpu": datasheets.sheet(request.gpu) if request.gpu else None,
         "seed": request.rng(case.id, "order").getrandbits(32),
     }
-    ask = runner.ask if earlier else runner.ask_with  # further contents go the way of all bytes
-    report, data = ask(command, Called, blobs, timeout=request.call_timeout)
-    sliced = sum(stop - start for start, stop in slices) if slices else None
-    return Answer(report, *read_outputs(report, data, sliced))
+    if earlier:  # further contents go the way of all bytes
+        runner.send(command, blobs)
+    else:
+        runner.send_with(command, blobs, timeout=request.call_timeout)
+
+    def answer() -> Answer:
+        report, data = runner.answer(Called, timeout=request.call_timeout)
+        sliced = sum(stop - start for start, stop in slices) if slices else None
+        return Answer(report, *read_outputs(report, data, sliced))
+
+    return answer
 
 
 def _choose(trial: Trial, rng: random.Random) -> list[list[int]] | None:

@@ -97,9 +97,18 @@ class Runner:
         Raises:
             RunnerLost: as `ask`.
         """
+        self.send_with(command, storages, timeout=timeout)
+        return self.answer(form, timeout=timeout)
+
+    def send_with(self, command: dict[str, Any], storages: list[torch.Tensor], *, timeout: float) -> None:
+        """The first half of `ask_with`.
+
+        Raises:
+            RunnerLost: as `ask`.
+        """
         large = sum(map(len, storages)) >= LENT and all(storage.is_cuda for storage in storages)
         over = large and self.borrows and self._lends(storages, timeout)
-        return self.ask({**command, "borrowed": over}, form, () if over else storages, timeout=timeout)
+        self.send({**command, "borrowed": over}, () if over else storages)
 
     def _lends(self, storages: list[torch.Tensor], timeout: float) -> bool:
         """Whether these came over; where they do not, no others will."""
@@ -123,8 +132,27 @@ class Runner:
         Raises:
             RunnerLost: no answer came, or none that can be used; the runner is dead then.
         """
+        self.send(command, blobs)
+        return self.answer(form, timeout=timeout)
+
+    def send(self, command: dict[str, Any], blobs: Any = ()) -> None:
+        """The first half of `ask`: whoever has something to do meanwhile does it before `answer`.
+
+        Raises:
+            RunnerLost: as `ask`.
+        """
         try:
             self.channel.send(command, [_plain(blob) for blob in blobs])
+        except Closed:
+            raise self._lost() from None
+
+    def answer(self, form: type[Form], *, timeout: float) -> tuple[Form | Failed, list[bytearray]]:
+        """The second half of `ask`.
+
+        Raises:
+            RunnerLost: as `ask`.
+        """
+        try:
             if not patience.answers(self.channel.sock, self.pid, timeout):
                 raise TimedOut
             answer, data = self.channel.receive(timeout, MAX_ANSWER)

@@ -25,7 +25,7 @@ from grader.judge.case.trial import draw, draw_upstream
 from grader.judge.failures import CheckFailed, by_kernels
 from grader.judge.session import Session
 from grader.judge.speed.ratio import Ratio, bar_ratio
-from grader.judge.speed.rightness import widened, wrong
+from grader.judge.speed.rightness import near, widened, wrong
 from grader.measurements import Burst, Prepared, Round, Verified
 from grader.timing.passes import Timed, timed
 from grader.timing.stopwatch import Stopwatch, copying, roll_into, rollable
@@ -158,13 +158,16 @@ class Benchmark:
         report, data = self.ask(request, Verified)
         outputs, _ = read_outputs(report, data, size * len(slices))
         plain = self._wanted(outputs, slices, report.nonce)
+        if self.challenge.accept:
+            outputs = [ties.without(got, want) for got, want in zip(outputs, plain, strict=False)]
+        length = self.challenge.reduces(self.speed.case) if self.challenge.reduces else 1
+        if all(near(got, want, length) for got, want in zip(outputs, plain, strict=False)):
+            return
         try:
             wide = self._wanted(outputs, slices, report.nonce, wide=True)
         except torch.cuda.OutOfMemoryError:
             wide = plain
-        length = self.challenge.reduces(self.speed.case) if self.challenge.reduces else 1
         for got, want, exact in zip(outputs, plain, wide, strict=False):
-            got = ties.without(got, want) if self.challenge.accept else got
             if wrong(got, want, exact, length):
                 sentence = "A timed call gave a wrong result: what is fast here is not the computation."
                 raise CheckFailed(

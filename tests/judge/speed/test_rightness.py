@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 
-from grader.judge.speed.rightness import widened, wrong
+from grader.judge.case.compare import gate
+from grader.judge.speed.rightness import near, widened, wrong
 
 
 def product(dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -44,3 +46,25 @@ def test_only_what_has_16_bits_is_widened() -> None:
     assert widened(torch.ones(2).half()).dtype == torch.float32
     assert widened(torch.ones(2, dtype=torch.int16)).dtype == torch.int16
     assert widened(3) == 3
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+@pytest.mark.parametrize("of_torch", [0.0, 0.3, 1.0, 5.0])
+def test_whatever_is_near_to_torchs_own_is_not_wrong(dtype: torch.dtype, of_torch: float) -> None:
+    """Both off by so many gates, to opposite sides, which is the worst."""
+    wide = torch.rand(1000).add(1).double()
+    plain = (wide * (1 + of_torch * gate(dtype))).to(dtype)
+    found = []
+    for off in (0.0, 0.5, 0.9, 1.1, 3.0, 20.0):
+        got = (plain.double() * (1 - off * gate(dtype))).to(dtype)
+        found.append(near(got, plain))
+        assert not (near(got, plain) and wrong(got, plain, wide))
+    assert found[0]
+    assert not any(found[-2:])
+
+
+def test_what_is_no_number_where_torch_has_one_is_not_near() -> None:
+    plain = torch.ones(10)
+    assert not near(plain.where(torch.arange(10) < 9, torch.nan), plain)
+    assert near(plain.long(), plain.long())
+    assert not near(plain.long() + 1, plain.long())
