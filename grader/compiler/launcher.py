@@ -1,4 +1,4 @@
-"""What launches a kernel: before Triton 3.7 a C compiler makes it, a third of a second for each signature.
+"""What launches a kernel: before Triton 3.7 a C compiler makes it, 0.3 s for each signature.
 
 Made behind each compilation, by all builders at once, it kept the 16 cores of a matrix day busy with the same
 few sources for 0.4 s.
