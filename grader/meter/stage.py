@@ -45,6 +45,21 @@ def _is_gpu(value: Any) -> bool:
     return str(value).startswith("cuda") if isinstance(value, str | torch.device) else False
 
 
+class Stream:
+    """Of the GPU's streams the one that is asked for: all is done on it, in order."""
+
+    cuda_stream = stream_id = 0
+    device = DEVICE
+
+    def query(self) -> bool:
+        return True
+
+    def synchronize(self, *_: Any) -> None:
+        """There is nothing to wait for."""
+
+    wait_stream = wait_event = record_event = synchronize
+
+
 def _answers(gpu: Gpu) -> dict[str, Any]:
     """What torch.cuda says where this GPU is."""
     properties = SimpleNamespace(
@@ -61,15 +76,24 @@ def _answers(gpu: Gpu) -> dict[str, Any]:
         warp_size=32,
         L2_cache_size=int(gpu.cache),
     )
+    does_nothing = ("init", "set_device", "synchronize", "empty_cache", "reset_peak_memory_stats")
+    enters_nothing = ("device", "device_of", "stream")
+    its_stream = ("current_stream", "default_stream")
+    holds_nothing = ("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved")
     return {
         "is_available": lambda: True,
+        "is_initialized": lambda: True,
+        "is_bf16_supported": lambda including_emulation=True: gpu.major >= 8,
         "device_count": lambda: 1,
         "current_device": lambda: 0,
         "get_device_properties": lambda device=None: properties,
         "get_device_capability": lambda device=None: (gpu.major, gpu.minor),
         "get_device_name": lambda device=None: properties.name,
-        "synchronize": lambda device=None: None,
-        "device": lambda device=None: contextlib.nullcontext(),
+        "mem_get_info": lambda device=None: (properties.total_memory, properties.total_memory),
+        **dict.fromkeys(does_nothing, lambda *_, **__: None),
+        **dict.fromkeys(enters_nothing, lambda *_, **__: contextlib.nullcontext()),
+        **dict.fromkeys(its_stream, lambda device=None: Stream()),
+        **dict.fromkeys(holds_nothing, lambda device=None: 0),
     }
 
 
