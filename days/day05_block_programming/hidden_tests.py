@@ -35,6 +35,7 @@ challenge = Challenge(
         Case(m=48, n=144, dtype=HALF),
         Case(m=96, n=160, dtype=HALF),
         Case(m=130, n=50, dtype=HALF),
+        Case(m=270, n=530, dtype=HALF),
         Case(m=40, n=150, values="integers", exact=True),
         Case(m=150, n=40, values="integers", exact=True),
         Case(m=40, n=150, values="integers", dtype=HALF, exact=True),

@@ -53,6 +53,7 @@ CASES = [
     Case(B=3, M=101, N=37, b="N"),
     Case(B=5, M=17, N=67, b="BMN", dtype=HALF),
     Case(B=3, M=20, N=70, b="MN", dtype=HALF),
+    Case(B=2, M=150, N=300, b="MN", dtype=HALF),
     Case(B=3, M=12, N=40, b="BMN", layout="transposed"),
     Case(B=3, M=12, N=40, b="BMN", layout="transposed", b_layout="transposed"),
     Case(B=3, M=40, N=12, b="BMN", b_layout="columns"),

@@ -42,6 +42,7 @@ challenge = Challenge(
         Case(m=513, n=3),
         Case(m=70, n=140, dtype=HALF),
         Case(m=140, n=71, dtype=HALF),
+        Case(m=300, n=530, dtype=HALF),
         Case(m=40, n=70, dtype=INT, values="integers"),
         Case(m=40, n=70, values="integers", exact=True),
         Case(m=70, n=40, values="integers", dtype=HALF, exact=True),

@@ -53,6 +53,8 @@ CASES = [
     Case(rows=7, cols=100, near=-2.5, dtype=BRAIN),
     Case(rows=20, cols=100, dtype=HALF),
     Case(rows=20, cols=100, dtype=BRAIN),
+    Case(rows=300, cols=20, dtype=HALF),
+    Case(rows=20, cols=2048, dtype=HALF),
     Case(rows=4, cols=1200, dtype=HALF),
     Case(rows=4, cols=1200, dtype=BRAIN),
     Case(rows=9, cols=50, layout="sliced"),

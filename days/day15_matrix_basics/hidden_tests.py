@@ -58,6 +58,8 @@ CASES = [
     Case(m=30, n=200, layout="transposed"),
     Case(m=67, n=300, layout="columns"),
     Case(m=50, n=70, layout="columns", dtype=HALF),
+    Case(m=1000, n=30, layout="transposed"),
+    Case(m=1000, n=40, layout="transposed", dtype=HALF),
     Case(m=11, n=72, layout="padded", dtype=HALF),
     Case(m=10, n=200, layout="strided"),
     Case(m=11, n=41, layout="strided", dtype=HALF),

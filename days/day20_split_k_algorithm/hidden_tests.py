@@ -33,6 +33,7 @@ challenge = Challenge(
         Case(m=16, n=16, k=512),
         Case(m=1, n=1, k=1),
         Case(m=160, n=96, k=288, dtype=HALF),
+        Case(m=290, n=280, k=64, dtype=HALF),
         Case(m=144, n=48, k=304),
         Case(m=3, n=5, k=0),
         Case(m=0, n=5, k=300),

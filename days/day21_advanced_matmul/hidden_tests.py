@@ -69,6 +69,8 @@ challenge = Challenge(
         Case(groups="0+4+0+0+21+3+0", k=40, n=36),
         Case(groups="13x1", k=24, n=20),
         Case(groups="13x1", k=24, n=150),
+        Case(groups="70x1", k=24, n=20),
+        Case(groups="6x1", k=64, n=40, dtype=HALF),
         Case(groups="4x0+90+3x0", k=50, n=24),
         Case(groups="1+200+2", k=20, n=40),
         Case(groups="11+2+29", k=130, n=67),

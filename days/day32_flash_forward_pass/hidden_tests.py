@@ -65,7 +65,7 @@ CASES = [
     at(20, 60, 32, True, scale=0.0),
     at(20, 40, 32, order="bshd", B=2),
     at(40, 40, 64, True, order="bshd", B=2, H=3, dtype=HALF),
-    at(30, 50, 32, order="bhsd_bshd_sbhd", B=2),
+    at(30, 50, 32, order="bhsd_bshd_hsbd", B=3),
     at(40, 60, 64, order="hbsd_sbhd_bshd", dtype=BRAIN, layout="sliced"),
     at(40, 70, 80, True, H=1, layout="sliced"),
     at(40, 70, 64, layout="offset", dtype=HALF),

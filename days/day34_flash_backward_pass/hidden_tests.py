@@ -92,7 +92,7 @@ CASES = [
     at(20, 60, 32, True, scale=-0.4),
     at(20, 60, 32, True, scale=0.0),
     at(20, 40, 32, order="bshd", B=2),
-    at(30, 50, 32, k_order="bshd", v_order="sbhd", do_order="hbsd", B=2),
+    at(30, 50, 32, k_order="bshd", v_order="hsbd", do_order="sbhd", B=3),
     at(40, 60, 64, True, order="bshd", dtype=BRAIN, B=2, H=1),
     at(40, 70, 80, True, H=1, layout="sliced"),
     at(40, 70, 64, layout="offset", dtype=HALF),
@@ -101,7 +101,7 @@ CASES = [
     at(30, 40, 32, True, B=2, H=1, do_layout="expanded", dtype=HALF),
     at(30, 40, 32, True, do_layout="scalar"),
     at(30, 40, 64, do_layout="scalar", dtype=HALF),
-    at(30, 40, 32, do_order="bhds", dtype=HALF),
+    at(30, 40, 32, o_order="sbhd", do_order="bhds", B=2, dtype=HALF),
     # Hidden scores so far above lse that their exp is Inf, and lse so far below 0 that exp(0 - lse) is.
     at(60, 140, 32, True, H=1, lift=14.0, rise=0.17, **one_sign),
     at(30, 130, 32, H=1, lift=12.0, **one_sign),

@@ -100,7 +100,7 @@ challenge = Challenge(
         at(20, 60, 32, True, scale=-0.4),
         at(20, 60, 32, True, scale=0.0),
         at(40, 40, 64, True, order="bshd", B=2, H=3, dtype=HALF),
-        at(30, 50, 32, order="bhsd_bshd_sbhd", B=2),
+        at(30, 50, 32, order="bhsd_bshd_hsbd", B=3),
         at(40, 70, 80, True, H=1, layout="sliced"),
         at(40, 70, 64, layout="offset", dtype=HALF),
         at(30, 40, 32, layout="expanded", B=2),

@@ -20,17 +20,18 @@ def inputs(case: Case, draw) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, bo
     Where `bhsd`, heads lie before tokens in memory, as attention has them. Every angle is another one,
     and positions come in any order, some of them twice.
     """
-    q, k = (_drawn(case, draw, heads) for heads in (case.h, case.h_k))
+    q = _drawn(case, draw, case.h, case.layout)
+    k = _drawn(case, draw, case.h_k, case.get("k_layout", case.layout))
     angles = draw(case.p, case.d // 2, dtype=torch.float32, layout="contiguous", values="normal") * 3
     positions = draw.integers(case.b, case.s, low=0, high=case.p)
     cos, sin = holding(draw, angles.cos()), holding(draw, angles.sin())
     return q, k, cos, sin, positions, case.get("interleaved", False)
 
 
-def _drawn(case: Case, draw, heads: int) -> Tensor:
-    if case.layout == BHSD:
+def _drawn(case: Case, draw, heads: int, layout: str | Own) -> Tensor:
+    if layout == BHSD:
         return draw(case.b, heads, case.s, case.d, layout="contiguous").transpose(1, 2)
-    return draw(case.b, case.s, heads, case.d)
+    return draw(case.b, case.s, heads, case.d, layout=layout)
 
 
 def moved(q: Tensor, k: Tensor, *_) -> int:
@@ -64,6 +65,7 @@ CASES = [
     Case(b=2, s=6, h=4, h_k=2, d=64, p=12, dtype=BRAIN, interleaved=True),
     Case(b=2, s=5, h=4, h_k=2, d=16, p=11, layout=BHSD),
     Case(b=2, s=5, h=4, h_k=2, d=16, p=11, layout=BHSD, interleaved=True, dtype=HALF),
+    Case(b=2, s=5, h=4, h_k=2, d=16, p=11, layout=BHSD, k_layout="contiguous"),
     Case(b=2, s=5, h=4, h_k=2, d=16, p=11, layout="sliced"),
     Case(b=2, s=5, h=4, h_k=2, d=48, p=11, layout="sliced", dtype=BRAIN),
     Case(b=2, s=5, h=4, h_k=2, d=16, p=11, layout="offset"),
