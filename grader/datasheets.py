@@ -77,8 +77,9 @@ USUAL = "h200"  # what a grading without a GPU predicts for
 
 
 def sheet(key: str) -> dict[str, Any]:
-    """One of these as a message has it."""
-    return asdict(GPUS[key])
+    """One of these as a message has it; h200:1 is an H200 that has so many SMs."""
+    name, _, sms = key.partition(":")
+    return asdict(GPUS[name]) | ({"sms": int(sms)} if sms else {})
 
 
 def present(said: Any) -> Gpu:

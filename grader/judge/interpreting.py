@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from grader.datasheets import USUAL
 from grader.judge.case.link import Runner
 from grader.request import Request
 from grader.wire import Channel
@@ -28,21 +29,22 @@ class Interpreting:
     def __init__(self, request: Request, parent: Channel, load: Callable[[Runner], Any]) -> None:
         self.request = replace(request, device="cpu", call_timeout=min(request.call_timeout, PATIENCE))
         self.parent, self.load = parent, load
-        self.walking: Runner | None = None
+        self.walking: dict[str, Runner] = {}
 
     def runner(self) -> Runner:
         """A new runner that interprets kernels, on a GPU too."""
         return Runner(self.parent, "interpreter")
 
-    def walker(self) -> Runner:
-        """A runner with the file loaded that believes in a GPU; a fresh one after a loss."""
-        if self.walking is None:
-            self.walking = self.runner()
-            self.load(self.walking)
-        return self.walking
+    def walker(self, gpu: str = USUAL) -> Runner:
+        """A runner with the file loaded that believes in a GPU, one for each: what a file asks it may keep. A
+        fresh one after a loss.
+        """
+        if gpu not in self.walking:
+            self.walking[gpu] = self.runner()
+            self.load(self.walking[gpu])
+        return self.walking[gpu]
 
-    def drop_walker(self) -> None:
-        """End it, if there is one."""
-        if self.walking is not None:
-            self.walking.close()
-        self.walking = None
+    def drop_walkers(self) -> None:
+        """End those that there are."""
+        while self.walking:
+            self.walking.popitem()[1].close()

@@ -60,7 +60,7 @@ def judge(request: Request, events: Channel, parent: Channel) -> None:
         limit = request.call_timeout + BUSY[request.device]
         pytest.main([*PYTEST, "-o", f"timeout={limit}", str(CHECKS)], plugins=[reporter])
         session.close()
-        session.interpreting.drop_walker()
+        session.interpreting.drop_walkers()
         seen = closer.look(session, _first(reporter.outcomes))
         parts, hunt = pieces(session), hunted(session)
         if reporter.broken or not reporter.outcomes:

@@ -1,7 +1,14 @@
-"""The check of what a launcher does where it sees a GPU, made without one: the values, interpreted."""
+"""The check of what a launcher does where it sees a GPU, made without one: the values, interpreted.
+
+A launcher that asks how many SMs there are has as many programs, and no case has more tiles than an H200 has
+SMs: so it is told of a single SM as well, where each program has several to do, one after the other.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from grader import datasheets
@@ -15,6 +22,9 @@ from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
 from grader.judge.trust import trust
 
+LONE = f"{datasheets.USUAL}:1"
+COUNTS = re.compile(rb"multi_?processor_?count", re.IGNORECASE)  # as torch and Triton call it
+
 
 def check(session: Session, challenge: Challenge, case: Case) -> None:
     """Try one case where tensors say that they lie on a GPU, and torch and Triton speak of one.
@@ -24,21 +34,37 @@ def check(session: Session, challenge: Challenge, case: Case) -> None:
         NotMeasured: the interpreter cannot be trusted with it, or cannot run what is for GPUs alone.
     """
     trust(case, session.evidence.source, session.mute)
-    request = replace(session.request, gpu=datasheets.USUAL)
+    gpu = datasheets.GPUS[datasheets.USUAL]
+    _try(session, challenge, case, datasheets.USUAL, f"(here an {gpu.name} with {gpu.sms} SMs)", CERTAIN)
+    if COUNTS.search(session.request.source):
+        with suppress(NotMeasured):  # no GPU has so few: what raises there says nothing
+            said = "with a single SM, so that each program has more to do than one tile"
+            _try(session, challenge, case, LONE, said, ())
+
+
+def _try(
+    session: Session, challenge: Challenge, case: Case, gpu: str, called: str, certain: Sequence[str]
+) -> None:
+    """Try it where there is this GPU.
+
+    Args:
+        called: the GPU in words.
+        certain: kinds of faults that are the file's own.
+    """
+    request = replace(session.request, gpu=gpu)
     try:
-        walker = session.interpreting.walker()
+        walker = session.interpreting.walker(gpu)
         trial = attempt(walker, challenge, case, session.names[challenge.entry], request)
     except RunnerLost as lost:
-        session.interpreting.drop_walker()
+        session.interpreting.drop_walkers()
         raise NotMeasured(f"not tried: {lost}") from None
     if trial.passed:
         return
     assert trial.answer is not None
     report = trial.answer.report
-    if isinstance(report, Failed) and report.fault.kind not in CERTAIN:
+    if isinstance(report, Failed) and report.fault.kind not in certain:
         raise NotMeasured(f"not tried: {report.fault.type}: {report.fault.first_line}")
     alone = replace(session.evidence, trials=[trial], own=None, lost=None)
     sentence, look_at = diagnose_or_say(alone, trial.findings[0].reason)
-    gpu = datasheets.GPUS[datasheets.USUAL]
-    told = f"Where the launcher sees a GPU (here an {gpu.name} with {gpu.sms} SMs): {sentence}"
+    told = f"Where the launcher sees a GPU {called}: {sentence}"
     raise CheckFailed("failed", session.cause(trial), (told, look_at))

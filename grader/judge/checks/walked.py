@@ -48,7 +48,7 @@ def check(session: Session, challenge: Challenge, case: Case) -> None:
         walker = session.interpreting.walker()
         report, _ = walker.ask(request, Walked, blobs, timeout=session.request.call_timeout)
     except (RunnerLost, CheckFailed, OSError, MemoryError) as lost:
-        session.interpreting.drop_walker()
+        session.interpreting.drop_walkers()
         raise NotMeasured(f"not walked: {lost}") from None
     if isinstance(report, Failed):
         if report.fault.kind == "launcher":

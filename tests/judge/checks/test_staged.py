@@ -65,6 +65,36 @@ def test_what_the_launcher_raises_there_is_told(judged: Judged) -> None:
     assert "(here an H200 with 132 SMs): programs is 0 here" in verdict.diagnosis
 
 
+PERSISTENT = """
+@triton.jit
+def double_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+{before}    for start in range(tl.program_id(0) * BLOCK, n, tl.num_programs(0) * BLOCK):
+        {each}offs = start + tl.arange(0, BLOCK)
+        out += 2 * tl.load(x_ptr + offs, mask=offs < n)
+        tl.store(y_ptr + offs, out, mask=offs < n)
+
+
+def double(x):
+    y = torch.empty_like(x)
+    sms = torch.cuda.get_device_properties(x.device).multi_processor_count if x.is_cuda else 132
+    double_kernel[(min(triton.cdiv(x.numel(), 32), sms),)](x, y, x.numel(), BLOCK=32)
+    return y
+"""
+ZEROS = "out = tl.zeros((BLOCK,), tl.float32)\n"
+
+
+def test_a_loop_over_tiles_goes_round_more_than_once(judged: Judged) -> None:
+    """Four to nineteen tiles, and 132 SMs."""
+    verdict = judged(HIDDEN, PERSISTENT.format(before="", each=ZEROS + " " * 8))
+    assert (verdict.status, verdict.diagnosis) == ("passed", "")
+    verdict = judged(HIDDEN, PERSISTENT.format(before="    " + ZEROS, each=""))
+    assert verdict.status == "failed"
+    said = (
+        "Where the launcher sees a GPU with a single SM, so that each program has more to do than one tile: "
+    )
+    assert verdict.diagnosis.startswith(said)
+
+
 def test_what_is_for_gpus_alone_is_not_measured(judged: Judged) -> None:
     verdict = judged(HIDDEN, KERNEL.format(**{**RIGHT, "programs": "torch.cuda.Stream().priority or 1"}))
     assert (verdict.status, {check.outcome for check in staged(verdict)}) == ("passed", {"not measured"})
