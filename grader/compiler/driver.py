@@ -12,10 +12,15 @@ from grader.datasheets import Gpu
 
 
 class Driver:
-    """What Triton asks of a driver outside of launches."""
+    """What Triton asks of a driver outside of launches.
 
-    def __init__(self, gpu: Gpu) -> None:
+    Args:
+        device: where tensors lie for whoever asks Triton.
+    """
+
+    def __init__(self, gpu: Gpu, device: torch.device | None = None) -> None:
         self.gpu = gpu
+        self.device = device or torch.device("cuda", 0)
         facts = {
             "max_shared_mem": gpu.shared,
             "multiprocessor_count": gpu.sms,
@@ -40,7 +45,7 @@ class Driver:
         return 0
 
     def get_active_torch_device(self) -> torch.device:
-        return torch.device("cuda", 0)
+        return self.device
 
     def get_device_interface(self) -> Any:
         return torch.cuda

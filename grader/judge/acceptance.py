@@ -107,6 +107,8 @@ def _answers(session: Session, questions: list[Question]) -> list[Told]:
         # What an autotuner tries is judged beside what else it tried for that call.
         name = json.dumps([recipe, case if recipe["tuned"] else ""], sort_keys=True)
         recipes.setdefault(name, (case, recipe))
+    if questions and not recipes:
+        raise NotMeasured("no launch is seen where the launcher is told of a GPU")
     compiler = builder(session, SHEET) if recipes and not session.evidence.failed else None
     try:
         launches = list(recipes.values())

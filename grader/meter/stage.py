@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import sys
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -17,9 +18,12 @@ import torch
 from triton.runtime import driver
 
 from grader.compiler.driver import Driver
-from grader.datasheets import GPUS, Gpu
+from grader.datasheets import GPUS, USUAL, Gpu
 
 DEVICE, META = torch.device("cuda", 0), torch.device("meta")
+# What Triton says of its device where kernels are interpreted. A file that keeps it, as Triton's tutorials do
+# when they are imported, has the GPU's on stage.
+TRITONS = torch.device("cpu")
 FACTORIES = (
     "empty", "empty_like", "empty_strided", "zeros", "zeros_like", "ones", "ones_like", "full", "full_like",
     "tensor", "as_tensor", "asarray", "scalar_tensor", "arange", "linspace", "eye",
@@ -139,11 +143,22 @@ def pretended(gpu: Gpu) -> Iterator[None]:
     swaps += [(tensor, "is_cpu", property(lambda self: False))]
     swaps += [(tensor, "get_device", lambda self: -1 if self.is_meta else DEVICE.index)]
     swaps += [(tensor, "device", property(lambda self: META if self.is_meta else DEVICE))]
+    swaps += [(file, name, DEVICE) for file in _files() for name in vars(file) if vars(file)[name] is TRITONS]
     driver.set_active(Driver(gpu))  # launchers ask Triton, too; there is no other to return to
     with contextlib.ExitStack() as stack:
         for owner, name, answer in swaps:
             stack.enter_context(mock.patch.object(owner, name, answer))
         yield
+
+
+def without_gpu() -> None:
+    """Files that ask Triton for its device find the CPU, and the SMs of the GPU that is predicted for."""
+    driver.set_active(Driver(GPUS[USUAL], TRITONS))
+
+
+def _files() -> list[Any]:
+    """The learner's modules, as loading.py calls them."""
+    return [module for name, module in sys.modules.items() if name == "kernel" or name.startswith("mine.")]
 
 
 @contextlib.contextmanager

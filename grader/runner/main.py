@@ -27,7 +27,7 @@ from grader.answers import Called, Failed, Loaded, Parameter, Repeated
 from grader.interpreter import order, proxy
 from grader.interpreter.bounds import Bounds
 from grader.measurements import Peak
-from grader.meter.stage import kept, on_stage
+from grader.meter.stage import kept, on_stage, without_gpu
 from grader.runner import backward, faults, limits, loading
 from grader.runner.alone import Alone
 from grader.runner.answering import Reply, answering
@@ -58,6 +58,8 @@ class LearnerFile:
     def load(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Import the file and say what functions it has."""
         self.path = header["path"]
+        if INTERPRETED:
+            without_gpu()
         try:
             with telling(), kept() if INTERPRETED else contextlib.nullcontext():
                 self.module = loading.load(self.path, bytes(blobs[0]), header["provided"], header["mine"])

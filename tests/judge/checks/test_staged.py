@@ -65,6 +65,15 @@ def test_what_the_launcher_raises_there_is_told(judged: Judged) -> None:
     assert "(here an H200 with 132 SMs): programs is 0 here" in verdict.diagnosis
 
 
+def test_a_file_that_asks_triton_for_its_device_as_triton_s_tutorials_do_is_right_here_too(
+    judged: Judged,
+) -> None:
+    asks = "DEVICE = triton.runtime.driver.active.get_active_torch_device()\n"
+    own = KERNEL.format(**RIGHT).replace("    y = torch", "    assert x.device == DEVICE\n    y = torch")
+    verdict = judged(HIDDEN, asks + own)
+    assert (verdict.status, {check.outcome for check in staged(verdict)}) == ("passed", {"passed"})
+
+
 PERSISTENT = """
 @triton.jit
 def double_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
