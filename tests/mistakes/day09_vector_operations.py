@@ -159,4 +159,10 @@ mistakes = [
         undone=("bias_gelu",),
         so_far="gelu ✗ · reads of x and bias ✓ · stores of y ✓ · bounds ✓ · values ✓ · not started: launcher",
     ),
+    Mistake(
+        "one tile too many is counted where the columns fill their tiles",
+        swap={"tiles_n = tl.cdiv(n_cols, BLOCK_N)": "tiles_n = (n_cols + BLOCK_N) // BLOCK_N"},
+        fails="correct",
+        says="never written",
+    ),
 ]

@@ -212,4 +212,11 @@ mistakes = [
         undone=("grouped_tile", "matmul"),
         so_far="stores of c ✓ · bounds ✓ · products ✗ · not started: grouped_tile, launcher",
     ),
+    Mistake(
+        "the columns of a tile are counted by its height, which is another one in 16 bits",
+        swap={"offs_n = pid_n.to(tl.int64) * BLOCK_N": "offs_n = pid_n.to(tl.int64) * BLOCK_M"},
+        fails="edges",
+        says="never written",
+        cpu=True,
+    ),
 ]

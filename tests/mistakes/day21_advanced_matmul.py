@@ -6,6 +6,7 @@ from grader.dev.planted import Mistake
 
 LOAD_SIZES = "tl.load(group_sizes_ptr + offs_e, mask=offs_e < e, other=0)"
 NUM_PID_M = "num_pid_m = t // BLOCK_M + min(e, t)"
+OF_TILES = ",\n        GROUP_M=8,\n        num_warps=8 if BLOCK_M"
 OUT = "out = torch.empty(x.shape[0], w.shape[2], dtype=x.dtype, device=x.device)"
 REPEATED = "w.repeat_interleave(group_sizes, dim=0)"
 ROW = "first_row + (pid_m - first_tile) * BLOCK_M"
@@ -144,5 +145,11 @@ mistakes = [
         swap={'input_precision="ieee"': 'input_precision="tf32"'},
         fails="correct",
         says="precision",
+    ),
+    Mistake(
+        "the sizes of 64 groups are read, however many there are",
+        swap={f"triton.next_power_of_2(e){OF_TILES}": f"64{OF_TILES}"},
+        fails="correct",
+        says="never written",
     ),
 ]

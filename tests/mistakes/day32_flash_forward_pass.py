@@ -242,4 +242,10 @@ mistakes = [
         fails="correct",
         says="shifts a block by its own maximum, and the sum that it is added to goes by m_new",
     ),
+    Mistake(
+        "v is read by the stride of k's heads",
+        swap={"pid_b * stride_vb + pid_h * stride_vh": "pid_b * stride_vb + pid_h * stride_kh"},
+        fails="correct",
+        says="v is read as if",
+    ),
 ]

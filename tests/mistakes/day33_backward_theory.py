@@ -163,4 +163,11 @@ mistakes = [
         fails="correct",
         says="never written",
     ),
+    Mistake(
+        "v is read by the stride of k's heads",
+        swap={"pid_b * stride_vb + pid_h * stride_vh": "pid_b * stride_vb + pid_h * stride_kh"},
+        fails="correct",
+        says="v is read as if",
+        at="stride_vb",
+    ),
 ]

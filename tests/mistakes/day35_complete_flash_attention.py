@@ -356,4 +356,10 @@ mistakes = [
         fails="correct",
         says="In the gradient of k: Every element is ln(2) times what it should be",
     ),
+    Mistake(
+        "v is read by the stride of k's heads",
+        swap={"pid_kh * stride_vh": "pid_kh * stride_kh"},
+        fails="edges",
+        says="another tensor's",
+    ),
 ]
