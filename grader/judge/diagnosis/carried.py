@@ -89,8 +89,14 @@ def _overwritten(kernel: ast.FunctionDef) -> Iterator[tuple[str, Part]]:
         behind = [part for one in mine for part in parts_of(one, given)]
         starts = NOTHING.match(first) or FARTHEST.search(first)
         reduced = any(part.has(*REDUCTIONS) for part in behind)
-        if starts and reduced and not any(name in part.names for part in behind):
+        if starts and reduced and not _asked(loop, name) and not any(name in part.names for part in behind):
             yield name, mine[-1]
+
+
+def _asked(loop: ast.For | ast.While, name: str) -> bool:
+    """Whether the loop goes by what the name holds: `if here > top: top = here` is a maximum."""
+    tests = [n.test for n in ast.walk(loop) if isinstance(n, ast.If | ast.While)]
+    return any(isinstance(n, ast.Name) and n.id == name for test in tests for n in ast.walk(test))
 
 
 def _follows(value: ast.expr, name: str, start: ast.expr) -> bool:

@@ -20,7 +20,7 @@ def advice(source: str, line: int = 0) -> str:
     """
     tree = ast.parse(source)
     kernels = [kernel for kernel in functions(tree) if jitted(kernel)]
-    if not any(_counted(kernel) for kernel in kernels):
+    if not any(_mentions(kernel) for kernel in kernels):
         return FIRST
     found = {text: at for kernel in kernels for text, at in _narrow(kernel, line)}
     if not 0 < len(found) <= MOST:
@@ -39,14 +39,6 @@ def _mentions(kernel: ast.FunctionDef) -> bool:
     return any(isinstance(n, ast.Call) and _widens(n) for n in ast.walk(kernel))
 
 
-def _counted(kernel: ast.FunctionDef) -> bool:
-    """Whether a program's number becomes int64 somewhere."""
-    made = (n for n in ast.walk(kernel) if isinstance(n, ast.Call) and _widens(n))
-    return any(
-        isinstance(n, ast.Attribute) and n.attr == "program_id" for call in made for n in ast.walk(call)
-    )
-
-
 def _narrow(kernel: ast.FunctionDef, line: int) -> Iterator[tuple[str, int]]:
     """Each product, with its line, that no 64 bits take part in; not those of a constant, as pid * BLOCK."""
     given, constants = [*assignments(kernel)], {n for n, constant in parameters(kernel).items() if constant}
@@ -56,7 +48,7 @@ def _narrow(kernel: ast.FunctionDef, line: int) -> Iterator[tuple[str, int]]:
         if line and not call.lineno <= line <= (call.end_lineno or 0):
             continue
         for part in parts_of(Part(call.lineno, set(), call.args[0], False), given):
-            for node in ast.walk(part.value):
+            for node in _behind(part.value):
                 if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
                     continue
                 plain = any(
@@ -64,6 +56,15 @@ def _narrow(kernel: ast.FunctionDef, line: int) -> Iterator[tuple[str, int]]:
                 )
                 if not plain and not _is_wide(node, wide):
                     yield quoted(node), part.line
+
+
+def _behind(value: ast.expr) -> Iterator[ast.AST]:
+    """What a number is made of, but not what it is divided by, however large: pid // (tiles_m * tiles_n)."""
+    yield value
+    divided = isinstance(value, ast.BinOp) and isinstance(value.op, ast.FloorDiv | ast.Mod)
+    for child in [value.left] if isinstance(value, ast.BinOp) and divided else ast.iter_child_nodes(value):
+        if isinstance(child, ast.expr):
+            yield from _behind(child)
 
 
 def _wide(given: list[Part]) -> set[str]:

@@ -63,6 +63,7 @@ def test_what_each_turn_makes_anew_is_told(step: str) -> None:
         (ZERO, "kept = tl.where(new > 0, new, kept)"),
         (ZERO, "kept = x"),  # the last block, as it was loaded
         ("tl.load(x_ptr)", "total = kept + new"),
+        (LOWEST, "if new > kept: kept = new"),
     ],
 )
 def test_what_is_carried_or_need_not_be_is_left(start: str, step: str) -> None:

@@ -48,6 +48,15 @@ def test_where_fp32_is_right_no_factor_is_missing() -> None:
     assert "factor" not in said(trials)
 
 
+def test_a_last_element_that_is_only_the_furthest_off_is_not_wrong_alone() -> None:
+    def drifts(x: torch.Tensor) -> torch.Tensor:
+        return torch.cat([2 * x[:-1] + 5e-3 * x[:-1].abs(), x[-1:] + 9])
+
+    assert "Only the last" not in said(
+        [tried(Case(n=n), (torch.randn(n),), doubled, drifts) for n in (17, 33)]
+    )
+
+
 def test_a_last_element_that_is_wrong_alone_is_no_block() -> None:
     def but_last(x: torch.Tensor) -> torch.Tensor:
         return torch.cat([2 * x[:-1], x[-1:] + 9])

@@ -26,6 +26,15 @@ def test_what_is_left_in_32_bits_is_named() -> None:
     assert "Counted" not in advice(source, 6)
 
 
+def test_a_number_that_is_widened_once_it_is_divided_is_no_beginner_s_and_a_divisor_overflows_nothing() -> (
+    None
+):
+    source = SOURCE.format(row=" // (n * stride_xm)").replace("n * stride_xm)", "n * stride_xm).to(tl.int64)")
+    assert "program_id" not in advice(source)
+    assert "n * stride_xm on" not in advice(source)
+    assert "pid * n on line 7" in advice(source, 7)
+
+
 def test_a_kernel_without_64_bits_is_told_by_its_name() -> None:
     assert all_narrow(SOURCE.format(row=""), 6) == "kernel"
     assert all_narrow(SOURCE.format(row=".to(tl.int64)"), 6) == ""
