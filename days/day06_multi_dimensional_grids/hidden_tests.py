@@ -21,6 +21,7 @@ many = [
     Case(B=2**16 + 1, M=2, N=3, b="MN", gpu=True),
     Case(B=185_001, M=128, N=128, b="MN", dtype=HALF, huge=True),
     Case(B=1, M=50_001, N=50_003, b="MN", dtype=HALF, huge=True),
+    Case(B=3, M=1_000_001, N=801, b="N", dtype=HALF, huge=True),
     Case(B=1, M=50_001, N=50_003, b="MN", dtype=HALF, layout="transposed", huge=True),
     Case(B=1, M=50_001, N=50_003, b="MN", dtype=HALF, b_layout="transposed", huge=True),
 ]
@@ -38,6 +39,10 @@ CASES = [
     Case(B=3, M=4, N=8, b="B1N"),
     Case(B=3, M=4, N=8, b="BM1"),
     Case(B=3, M=4, N=8, b="1"),
+    Case(B=3, M=4, N=8, b="1MN"),
+    Case(B=3, M=4, N=8, b="11N"),
+    Case(B=3, M=4, N=8, b="1N"),
+    Case(B=3, M=4, N=8, b=""),
     Case(B=8, M=8, N=8, b="BMN"),
     Case(B=1, M=1, N=300, b="BMN"),
     Case(B=1, M=300, N=1, b="BMN"),

@@ -49,6 +49,7 @@ CASES = [
     Case(rows=3, cols=8191),
     Case(rows=3, cols=8193),
     Case(rows=2, cols=40009),
+    Case(rows=1, cols=70001),
     Case(rows=20, cols=100, dtype=HALF),
     Case(rows=3, cols=9001, dtype=HALF),
     Case(rows=9, cols=50, layout="sliced"),

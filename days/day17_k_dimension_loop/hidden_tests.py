@@ -39,6 +39,7 @@ CASES = [
     Case(m=129, k=200, n=257, dtype=HALF),
     Case(m=30, k=63, n=300, dtype=HALF),
     Case(m=300, k=65, n=30, dtype=HALF),
+    Case(m=1170, k=20, n=260, dtype=HALF),
     Case(m=16, k=2048, n=15, swing=True, dtype=HALF),
     Case(m=5, k=512, n=7, values="negative", overflows=True, dtype=HALF),
     Case(m=16, k=16384, n=15, swing=True, dtype=HALF, gpu=True),

@@ -11,15 +11,15 @@ from grader.formulas.dtypes import HALF
 
 from .suspects import OF_ASINH, OF_GELU
 
-TINY, HUGE = Own("tiny"), Own("huge")
-SCALES = {TINY: 1e-4, HUGE: 1e25}
+TINY, VAST, HUGE = Own("tiny"), Own("vast"), Own("huge")
+SCALES = {TINY: 1e-4, VAST: 5e19, HUGE: 1e25}
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor]:
     """A contiguous x of the case's shape, [n], [m, n], [b, m, n] or a single number.
 
-    TINY and HUGE are normal values times 1e-4 and 1e25; all x lie `near` that number: at -2.5, 1 + erf
-    cancels.
+    TINY, VAST and HUGE are normal values times 1e-4, 5e19 and 1e25. All x lie `near` that number: at -2.5,
+    1 + erf cancels.
     """
     shape = shape_of(case, "b", "m", "n")
     if case.values in SCALES:
@@ -52,6 +52,7 @@ BOTH = [
     Case(n=300, values="large"),
     Case(n=300, values="large", dtype=HALF),
     Case(n=300, values=TINY),
+    Case(n=300, values=VAST),
     Case(n=300, values=HUGE),
     Case(n=300, values="inf"),
     Case(n=300, values="some_minus_inf", dtype=HALF),
