@@ -37,7 +37,6 @@ PIECES = (
 
 # Walked: more than 2**31 elements, along every axis.
 HUGE = [
-    Case(B=256, H=300, Sq=1, Sk=20, D=16, huge=True),
     Case(B=4, H=8, Sq=9200, Sk=9200, D=16, dtype=HALF, huge=True),
     Case(B=1, H=1, Sq=185_001, Sk=16_384, D=16, dtype=HALF, huge=True),
     Case(B=1, H=20, Sq=2**20 + 5, Sk=64, D=128, dtype=HALF, huge=True),

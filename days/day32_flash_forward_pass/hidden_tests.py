@@ -85,7 +85,6 @@ CASES = [
     at(20, 50, 32, values="constant", v_values="normal", scale=0.02),
     at(20, 50, 32, values="nan", k_values="normal", v_values="normal"),
     at(50, 60, 32, True, calls=2),
-    at(1, 20, 16, B=256, H=300, huge=True),
     at(2**20 + 5, 2**20 + 5, 128, True, H=20, dtype=HALF, huge=True),
     at(2**20 + 5, 2**20 + 5, 128, B=20, H=1, dtype=HALF, huge=True),
     at(2**20 + 5, 2**20 + 5, 128, H=20, order="bshd", dtype=HALF, huge=True),
