@@ -79,6 +79,7 @@ CASES = [
     Case(rows=9, cols=77, values="inf"),
     Case(rows=10, cols=60, calls=2),
     Case(rows=185_001, cols=16_379, dtype=HALF, huge=True),
+    Case(rows=60_000_001, cols=37, huge=True),
 ]
 
 challenge = Challenge(

@@ -65,6 +65,7 @@ challenge = Challenge(
         Case(rows=5, cols=77, values="nan"),
         Case(rows=4, cols=60, calls=2),
         Case(rows=185_001, cols=16_379, dtype=HALF, huge=True),
+        Case(rows=60_000_001, cols=37, huge=True),
     ],
     speed=Speed(big, moved=lambda x: 2 * x.nbytes, of_copy=0.65),
     memory=Memory(big),

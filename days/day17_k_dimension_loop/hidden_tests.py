@@ -69,6 +69,7 @@ CASES = [
     Case(m=30, k=150, n=40, values="nan", a_values="zeros"),
     Case(m=50, k=150, n=50, calls=2),
     Case(m=85_001, k=67, n=32_771, dtype=HALF, huge=True),
+    Case(m=85_001, k=67, n=32_771, huge=True),
     Case(m=2**20 + 5, k=4099, n=9, dtype=HALF, huge=True),
     Case(m=2**20 + 5, k=4099, n=9, dtype=HALF, layout="transposed", huge=True),
     Case(m=9, k=4099, n=2**20 + 5, dtype=HALF, huge=True),

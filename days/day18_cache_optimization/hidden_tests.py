@@ -46,6 +46,7 @@ PIECES = (
 # Walked: more than 2**31 elements, along every axis.
 HUGE = [
     Case(m=85_001, n=32_771, k=67, dtype=HALF, huge=True),
+    Case(m=85_001, n=32_771, k=67, huge=True),
     Case(m=2**20 + 5, n=9, k=4099, dtype=HALF, huge=True),
     Case(m=2**20 + 5, n=9, k=4099, dtype=HALF, layout="transposed", huge=True),
     Case(m=9, n=2**20 + 5, k=4099, dtype=HALF, huge=True),
