@@ -24,6 +24,7 @@ LIMITS = {
     "starts": "how many programs there are to start",
     "waiting": "waiting for memory",
 }
+COUNTED = 0.9  # of the operations that the task takes: with fewer, programs at work were not seen at it
 LOADED = 0.25  # of the bytes that a launch asks for, from which on the width of its loads matters
 
 Profile = dict[str, Any]
@@ -37,11 +38,12 @@ def profile(call: Call) -> Profile:
         the unlike ones, and how many `times` each comes where that is more than once; of each its kernel,
         programs and limit, its constants in capitals, its warps, the bytes a thread that it spills, and the
         bytes a lane of its widest loads, where these matter. Empty where a kernel was not compiled, or not
-        counted whole.
+        counted whole: a program that ends early by what it loads has nothing to do where nothing is loaded.
     """
     pairs = list(zip(call.launches, call.compiled, strict=True))
     own = [compiled for launch, compiled in pairs if launch.line]
-    if call.at_least or not own or not all(compiled.facts for compiled in own):
+    in_part = call.at_least or 0 < call.products < COUNTED * call.flops
+    if in_part or not own or not all(compiled.facts for compiled in own):
         return {}
     times = [max(roof.values()) for roof in call.roofs()]
     every = [_launch(*pair, limit) for pair, limit in zip(pairs, call.limits(), strict=True)]

@@ -12,6 +12,7 @@ from grader.compiler.assembly import ACCESS, COPY, DOUBLE, residency
 from grader.errors import TrackError
 from grader.meter.counts import Extent, LaunchCounts, Site
 from grader.predict import gates
+from grader.predict.beside import profile
 from grader.predict.kept import Ours
 from grader.predict.prediction import Call, Compiled
 
@@ -206,3 +207,10 @@ def test_a_gpu_answers_to_several_names() -> None:
     ]  # fmt: skip
     with pytest.raises(TrackError, match="No GPU"):
         datasheets.key("voodoo2")
+
+
+@pytest.mark.parametrize(("counted", "whole"), [(1e9, True), (4e8, False), (0.0, True)])
+def test_a_call_whose_products_were_not_all_seen_is_not_compared(counted: float, whole: bool) -> None:
+    """None at all are no products of tl.dot: another gate tells of that."""
+    found = profile(call(copy(flops=counted), flops=1e9))
+    assert bool(found) is whole
