@@ -51,6 +51,7 @@ from grader.judge.diagnosis.returned import (
 from grader.judge.diagnosis.running import by_own_maximum, unscaled
 from grader.judge.diagnosis.site import loops_around, spelled
 from grader.judge.diagnosis.specials import special
+from grader.judge.diagnosis.standins import stands_in
 from grader.judge.diagnosis.stepping import misread
 from grader.judge.diagnosis.strides import strides, upstream
 from grader.judge.diagnosis.suspects import exchanged, in_part, suspected
@@ -228,6 +229,7 @@ RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | Speech | None]]
     made_anew,
     sign_of_scale,
     special,
+    stands_in,
     half_sums,
     tf32,
     counted,

@@ -1,0 +1,40 @@
+"""Large numbers that stand for infinity in a file, and come out where nothing else was met."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Iterator
+
+from grader.judge.case.compare import Finding, gate
+from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.evidence import Diagnosis, Evidence
+from grader.judge.diagnosis.fit import out_dtype
+
+LARGE = 100.0  # what stands for infinity is no size and no factor
+
+
+def stands_in(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
+    """The rule of the diagnosis for a number of the file's own where Inf or -Inf is right."""
+    expected, got = finding.facts.get("expected", 0.0), finding.facts.get("got", 0.0)
+    if finding.kind != "special" or not math.isinf(expected) or not LARGE <= abs(got) < math.inf:
+        return None
+    near = gate(out_dtype(trial))  # it was rounded to the output's dtype
+    lines = [n for n, value in _numbers(evidence.source) if math.isclose(value, got, rel_tol=near)]
+    if not lines:
+        return None
+    where = finding.facts.get("at", "an element")
+    return (
+        f"{where} is {got:.6g} where {expected:g} is right, and {got:.6g} stands on line {lines[0]}: as a "
+        f"number in the place of {expected:g} it comes out itself where nothing else was met.",
+        f"line {lines[0]}",
+    )
+
+
+def _numbers(source: str) -> Iterator[tuple[int, float]]:
+    """The numbers of a file, with their lines."""
+    for node in ast.walk(ast.parse(source)):
+        minus = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
+        value = node.operand if isinstance(node, ast.UnaryOp) and minus else node
+        if isinstance(value, ast.Constant) and isinstance(value.value, int | float):
+            yield value.lineno, -value.value if minus else value.value
