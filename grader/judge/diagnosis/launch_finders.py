@@ -30,6 +30,23 @@ def launch(scene: Scene, match: re.Match[str]) -> Found | None:
     return {"kernel": called, "names": ", ".join(names) or "not in this file", "also": also}
 
 
+def asks_for_gpu(scene: Scene, _: re.Match[str]) -> Found | None:
+    """`cuda` outside of every kernel: a function of torch.cuda, x.cuda() or the name of a device."""
+    return {} if not scene.here.in_kernel and _says_cuda(scene.here) else None
+
+
+def asserts_gpu(scene: Scene, _: re.Match[str]) -> Found | None:
+    """`assert x.is_cuda`, or that a device is `cuda`, and nothing else: so it is where a GPU is pretended."""
+    asserts = [node for node in scene.here.nodes if isinstance(node, ast.Assert)]
+    alone = asserts and not any(isinstance(node, ast.BoolOp) for node in ast.walk(asserts[0].test))
+    return {} if alone and not scene.here.in_kernel and _says_cuda(scene.here) else None
+
+
+def _says_cuda(place: Site) -> bool:
+    named = any(isinstance(n, ast.Attribute) and n.attr in ("cuda", "is_cuda") for n in place.nodes)
+    return named or any(isinstance(n, ast.Constant) and str(n.value).startswith("cuda") for n in place.nodes)
+
+
 def _kernel(place: Site) -> ast.FunctionDef | None:
     """The function that the line launches."""
     func = place.launch.func if place.launch else None

@@ -24,6 +24,14 @@ ITERATED = r"'int' object is not iterable"
 
 # The first line of the exception with its type; what must stand on the learner's line; the sentence.
 TABLE: list[tuple[str, Finder, str]] = [
+    # A GPU where there is none.
+    ("compiled (with CUDA enabled|without CUDA support)|Found no NVIDIA driver|No CUDA GPUs are available",
+     launch.asks_for_gpu,
+     "This line asks for a GPU, and there is none. Kernels are interpreted then, on tensors of the CPU: "
+     "x.device says where x lies, with a GPU and without."),
+    ("^AssertionError", launch.asserts_gpu,
+     "This line insists on a GPU's tensors, and kernels are interpreted here, on tensors of the CPU. Leave "
+     "it out: the file runs with a GPU and without."),
     # The launch.
     ("", launch.called_kernel,
      "{kernel} is called like a function, and a kernel needs a grid: {kernel}[grid](…)."),
