@@ -76,7 +76,8 @@ def test_where_lending_fails_once_bytes_travel_from_then_on(monkeypatch: pytest.
     monkeypatch.setattr(link, "lent", refused)
     runner = Runner.__new__(Runner)
     runner.borrows = True
-    runner.ask = lambda command, form, blobs=(), *, timeout: asked.append((command, blobs))  # type: ignore[method-assign, assignment, return-value]
+    monkeypatch.setattr(runner, "send", lambda command, blobs=(): asked.append((command, blobs)))
+    monkeypatch.setattr(runner, "answer", lambda form, *, timeout: None)
     storages: Any = [OnGpu()]
     for _ in range(2):
         runner.ask_with({"do": "call"}, Called, storages, timeout=1.0)
