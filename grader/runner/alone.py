@@ -63,9 +63,7 @@ class Alone:
             yield shadow
 
     def _called(self, frame: FrameType, event: str, _: Any) -> None:
-        if (
-            event != "call"
-        ):  # first, for this is asked thousands of times, and most are returns and C functions
+        if event != "call":  # first: of some thousand times most are returns and C functions
             return
         code = frame.f_code
         # By identity first: code takes long to hash.

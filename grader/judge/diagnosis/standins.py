@@ -20,14 +20,15 @@ def stands_in(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
     if finding.kind != "special" or not math.isinf(expected) or not LARGE <= abs(got) < math.inf:
         return None
     near = gate(out_dtype(trial))  # it was rounded to the output's dtype
-    lines = [n for n, value in _numbers(evidence.source) if math.isclose(value, got, rel_tol=near)]
-    if not lines:
+    alike = (one for one in _numbers(evidence.source) if math.isclose(one[1], got, rel_tol=near))
+    line, number = next(alike, (0, 0.0))
+    if not line:
         return None
     where = finding.facts.get("at", "an element")
     return (
-        f"{where} is {got:.6g} where {expected:g} is right, and {got:.6g} stands on line {lines[0]}: as a "
+        f"{where} is {got:.6g} where {expected:g} is right, and {number:.6g} stands on line {line}: as a "
         f"number in the place of {expected:g} it comes out itself where nothing else was met.",
-        f"line {lines[0]}",
+        f"line {line}",
     )
 
 

@@ -39,3 +39,11 @@ def test_it_is_named_with_its_line_where_it_is_what_comes_out(number: str, named
     sentence, look_at = diagnose(Evidence(source=KERNEL.format(number=number), trials=[trial]))
     assert ("stands on line 2" in sentence) is named
     assert not named or look_at == "line 2"
+
+
+def test_it_is_named_as_it_stands_there_and_not_as_it_was_rounded() -> None:
+    x = torch.randn(4, 8).bfloat16()
+    x[2] = -torch.inf
+    trial = tried(Case(n=8, dtype=torch.bfloat16), (x,), highest, lambda x: highest(x).clamp(min=-10000.0))
+    sentence, _ = diagnose(Evidence(source=KERNEL.format(number="-10000.0"), trials=[trial]))
+    assert "is -9984 where -inf is right, and -10000 stands on line 2" in sentence
