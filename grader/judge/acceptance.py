@@ -1,6 +1,7 @@
 """What the compiler says of the kernels of a grading without a GPU, asked for while the cases run.
 
-Of each function, dtype and set of flags the smallest case and the largest: what their calls would launch on a
+Of each function, dtype and set of flags the smallest case and the largest; of those with most of one size,
+and one of each way to lie in memory, what differs by more than alignment. What their calls would launch on a
 GPU is compiled as far as it takes to know whether it compiles, and equal launches once.
 """
 
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -33,6 +34,7 @@ MOST = 24  # launches; a tenth of a second each, a third on the last days
 TIMEOUT = 10.0  # seconds for one call, or one kernel
 SHEET = datasheets.sheet(datasheets.USUAL)
 
+Asked = tuple[Challenge, Case]
 Question = tuple[str, dict[str, Any], list[Any]]  # a case's name, and what its runner is asked
 
 
@@ -67,19 +69,35 @@ def begin(session: Session) -> Future[list[Told]] | None:
     """Start asking; None where that is not wanted."""
     if not wanted(session):
         return None
-    questions = [question(session, *pair) for pair in _chosen(session)]
-    return ThreadPoolExecutor(1).submit(_answers, session, questions)
+    ends, others = ([question(session, *pair) for pair in pairs] for pairs in _chosen(session))
+    return ThreadPoolExecutor(1).submit(_answers, session, ends, others)
 
 
-def _chosen(session: Session) -> list[tuple[Challenge, Case]]:
-    """The smallest cases first, then the largest."""
-    kinds: dict[Any, list[tuple[Challenge, Case]]] = {}
+def _chosen(session: Session) -> tuple[list[Asked], list[Asked]]:
+    """The smallest and the largest cases, and others for which a launcher may take other tiles or strides."""
+    kinds: dict[Any, list[Asked]] = {}
     pairs = session.asked.cases("correct") + session.asked.cases("edges")
     for challenge, case in sorted(pairs, key=lambda pair: weight(pair[1])):
         flags = {name: v for name, v in case.sizes.items() if isinstance(v, bool | None)}
         if not challenge.probe and not challenge.judges and weight(case) < math.inf:
             kinds.setdefault((challenge.entry, case.dtype, str(flags)), []).append((challenge, case))
-    return [pairs[0] for pairs in kinds.values()] + [pairs[-1] for pairs in kinds.values() if pairs[1:]]
+    alike = list(kinds.values())
+    ends = [pairs[0] for pairs in alike] + [pairs[-1] for pairs in alike if pairs[1:]]
+    others = [pair for pairs in alike for pair in _spread(pairs) if pair not in (pairs[0], pairs[-1])]
+    return ends, others
+
+
+def _spread(pairs: list[Asked]) -> Iterable[Asked]:
+    """Of cases alike the one with most of each size, and the first of each way to lie in memory."""
+    sizes = dict.fromkeys(name for _, case in pairs for name, size in case.sizes.items() if type(size) is int)
+    most = {name: max(pairs, key=lambda pair: pair[1].get(name, 0)) for name in sizes}
+    layouts = {_layouts(case): (challenge, case) for challenge, case in reversed(pairs)}
+    return {case.id: (challenge, case) for challenge, case in [*most.values(), *layouts.values()]}.values()
+
+
+def _layouts(case: Case) -> tuple[Any, ...]:
+    """How all inputs lie in memory, and single ones that a case says it of."""
+    return case.layout, *((name, way) for name, way in case.sizes.items() if name.endswith("layout"))
 
 
 def question(session: Session, challenge: Challenge, case: Case) -> Question:
@@ -100,14 +118,19 @@ def question(session: Session, challenge: Challenge, case: Case) -> Question:
     return session.asked.case_id((challenge, case)), asked, blobs
 
 
-def _answers(session: Session, questions: list[Question]) -> list[Told]:
+def _answers(session: Session, ends: list[Question], others: list[Question]) -> list[Told]:
     torch.set_num_threads(1)  # of this thread, too
     recipes: dict[str, tuple[str, dict[str, Any]]] = {}
-    for case, recipe in surveyed(session, questions):
+    seen: set[str] = set()
+    last = {case for case, *_ in others}
+    for case, recipe in surveyed(session, ends + others):
         # What an autotuner tries is judged beside what else it tried for that call.
         name = json.dumps([recipe, case if recipe["tuned"] else ""], sort_keys=True)
-        recipes.setdefault(name, (case, recipe))
-    if questions and not recipes:
+        rough = json.dumps(_unaligned(recipe), sort_keys=True)
+        if case not in last or not (recipe["tuned"] or rough in seen):
+            recipes.setdefault(name, (case, recipe))
+        seen.add(rough)
+    if ends and not recipes:
         raise NotMeasured("no launch is seen where the launcher is told of a GPU")
     compiler = builder(session, SHEET) if recipes and not session.evidence.failed else None
     try:
@@ -123,6 +146,17 @@ def _answers(session: Session, questions: list[Question]) -> list[Told]:
     finally:
         if compiler:
             compiler.close()
+
+
+def _unaligned(recipe: dict[str, Any]) -> dict[str, Any]:
+    """A launch without what 16 divides of its arguments: no kernel is refused for that."""
+    rough = dict(recipe.get("arguments", {}))
+    for name, word in rough.items():
+        if isinstance(word, dict) and word["is"] == "tensor":
+            rough[name] = word["dtype"]
+        elif type(word) is int and word != 1 and name not in recipe["constants"]:
+            rough[name] = word >= 2**31
+    return {**recipe, "arguments": rough}
 
 
 def surveyed(session: Session, questions: list[Question]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -146,4 +146,10 @@ mistakes = [
         undone=("matvec",),
         so_far="reads of a and x ✗ · stores of y ✓ · bounds ✓ · sums ✗ · not started: launcher",
     ),
+    Mistake(
+        "a stride that is 1 in some layouts alone is converted by a method",
+        swap={"offs_m[:, None] * stride_am +": "offs_m[:, None] * stride_am.to(tl.int64) +"},
+        fails="compiles",
+        says="stride_am is a plain number here, without .to()",
+    ),
 ]

@@ -228,4 +228,11 @@ mistakes = [
         fails="correct",
         says="Inf",
     ),
+    Mistake(
+        "the tiles fit in shared memory with heads of 64, not of 128",
+        swap={"(128, 64) if matrix_units else (64, 16)": "(128, 64) if matrix_units else (128, 128)"},
+        fails="compiles",
+        says="KB of shared memory",
+        on_gpu="shared memory",
+    ),
 ]
