@@ -29,6 +29,7 @@ LAYOUTS = {
     "offset": "packed, from 3 elements behind a 16-byte boundary on",
     "sliced": "like wide[:, :n]: rows lie 5 elements further apart than they are long; a vector like x[3:]",
     "padded": "like wide[:, :n]: rows lie 8 elements further apart than they are long",
+    "far": "like wide[:, :n]: rows lie a million elements further apart than they are long",
     "transposed": "like x.mT: columns lie close together, not rows; a vector like x[::2]",
     "columns": "like wide[:, :m].mT: columns lie close together, 8 elements further apart than they are long",
     "strided": "like x[..., ::2]: every second element",
@@ -60,7 +61,7 @@ SEVERAL = {
     "last": "a gradient comes in for the last output alone",
     "unlike": "the gradient that comes in for the first output is transposed, no other is",
 }
-HUGE_UPSTREAM = "contiguous", "transposed", "strided"  # that a walk knows how to lay out
+HUGE_UPSTREAM = "contiguous", "transposed", "strided", "far"  # that a walk knows how to lay out
 KNOWN = {"layout": LAYOUTS, "values": VALUES, "upstream": (*LAYOUTS, *SEVERAL)}
 # What every case has.
 WORDS = ("dtype", "layout", "values", "exact", "calls", "gpu", "huge", "upstream", "alone")

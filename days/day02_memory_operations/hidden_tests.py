@@ -7,13 +7,15 @@ import torch
 from grader.challenge import Case, Challenge
 from grader.formulas.dtypes import BRAIN, BYTE, DOUBLE, HALF, INT, LONG, SHORT
 
+WIDE = {DOUBLE: 3**25, LONG: 3**25, INT: 3**15}  # no float of half the width holds it: a detour shows
+
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, int, int, int]:
     """x and the walk over it; with `columns`, x is a column of a matrix that wide."""
     columns = case.get("columns")
     x = draw(columns, case.n)[1] if columns else draw(case.n)
-    if case.dtype in (DOUBLE, LONG):
-        x *= 3**25  # then no 32-bit number holds it: a detour through one shows
+    if case.dtype in WIDE:
+        x *= WIDE[case.dtype]
     return x, case.start, case.step, case.count
 
 

@@ -24,6 +24,7 @@ many = [
     Case(B=3, M=1_000_001, N=801, b="N", dtype=HALF, huge=True),
     Case(B=1, M=50_001, N=50_003, b="MN", dtype=HALF, layout="transposed", huge=True),
     Case(B=1, M=50_001, N=50_003, b="MN", dtype=HALF, b_layout="transposed", huge=True),
+    Case(B=2, M=2100, N=9, b="MN", layout="far", b_layout="far", dtype=HALF, huge=True),
 ]
 
 CASES = [

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import torch
+
 from grader.challenge import Case, Challenge, Memory, Piece, Speed
 from grader.formulas.dtypes import HALF, INT
 
 big = Case(m=8192, n=8192, gpu=True)
+
+
+def inputs(case: Case, draw) -> tuple[torch.Tensor]:
+    """x; of whole numbers some that no fp32 holds: a detour through one shows."""
+    x = draw(case.m, case.n)
+    return (x.mul_(3**15) if case.dtype == INT else x,)
+
 
 PIECES = (
     Piece("reads of x", "transpose_kernel", by="loads", reads=("x_ptr",)),
@@ -17,7 +26,7 @@ PIECES = (
 
 challenge = Challenge(
     entry="transpose",
-    inputs=lambda case, draw: (draw(case.m, case.n),),
+    inputs=inputs,
     reference=lambda x: x.T.contiguous(),
     shown=Case(m=97, n=211),
     cases=[
@@ -70,6 +79,7 @@ challenge = Challenge(
         Case(m=1, n=2**23 + 7, huge=True),
         Case(m=85_001, n=32_771, dtype=HALF, huge=True),
         Case(m=85_001, n=32_771, dtype=HALF, layout="transposed", huge=True),
+        Case(m=2100, n=9, dtype=HALF, layout="far", huge=True),
     ],
     pieces=PIECES,
     speed=Speed(big, moved=lambda x: 2 * x.nbytes, of_copy=0.55),

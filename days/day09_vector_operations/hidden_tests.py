@@ -80,6 +80,7 @@ CASES = [
     Case(rows=10, cols=60, calls=2),
     Case(rows=185_001, cols=16_379, dtype=HALF, huge=True),
     Case(rows=1_100_001, cols=2003, dtype=HALF, huge=True),
+    Case(rows=2100, cols=9, layout="far", dtype=HALF, huge=True),
 ]
 
 challenge = Challenge(

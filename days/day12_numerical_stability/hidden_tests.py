@@ -67,6 +67,8 @@ CASES = [
     Case(rows=5, cols=300, values="negative", shift=-1e4, dtype=HALF),
     Case(rows=2, cols=9001, values="negative", shift=-1e4),
     Case(rows=1, cols=20011, values="negative", shift=-1e4),
+    Case(rows=3, cols=300, values="negative", shift=-1e30),
+    Case(rows=2, cols=9001, values="negative", shift=-1e30, dtype=BRAIN),
     Case(rows=5, cols=4096, values="constant"),
     Case(rows=5, cols=4096, values="constant", dtype=HALF),
     Case(rows=5, cols=77, values="ties"),
@@ -85,6 +87,7 @@ CASES = [
     Case(rows=5, cols=77, values="nan"),
     Case(rows=4, cols=60, calls=2),
     Case(rows=185_001, cols=16_379, dtype=HALF, huge=True),
+    Case(rows=2100, cols=9, layout="far", dtype=HALF, huge=True),
 ]
 
 challenge = Challenge(

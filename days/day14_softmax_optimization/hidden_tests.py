@@ -55,6 +55,7 @@ challenge = Challenge(
         Case(rows=3, cols=9000, values="large", dtype=HALF),
         Case(rows=1, cols=100003, values="heavy", dtype=HALF),
         Case(rows=3, cols=300, values="negative", shift=-1e4),
+        Case(rows=2, cols=9001, values="negative", shift=-1e30),
         Case(rows=4, cols=4096, values="constant"),
         Case(rows=2, cols=5000, values="ties"),
         Case(rows=2, cols=9001, values="spike"),
@@ -72,6 +73,7 @@ challenge = Challenge(
         Case(rows=541, cols=5),
         Case(rows=20_001, cols=5, gpu=True),  # more than any GPU's programs
         Case(rows=11_001, cols=2**18 + 5, dtype=HALF, huge=True),
+        Case(rows=2100, cols=9, layout="far", dtype=HALF, huge=True),
     ],
     suspects={
         "exp2 is base 2: multiply by log2(e) first.": lambda x: torch.softmax(x * math.log(2), dim=-1),

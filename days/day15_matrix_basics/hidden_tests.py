@@ -83,6 +83,7 @@ CASES = [
     Case(m=10, n=50, calls=2),
     Case(m=185_001, n=16_379, dtype=HALF, huge=True),
     Case(m=185_001, n=16_379, dtype=HALF, layout="transposed", huge=True),
+    Case(m=2100, n=9, layout="far", dtype=HALF, huge=True),
 ]
 
 challenge = Challenge(

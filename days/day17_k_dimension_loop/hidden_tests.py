@@ -75,6 +75,7 @@ CASES = [
     Case(m=9, k=4099, n=2**20 + 5, dtype=HALF, huge=True),
     Case(m=9, k=4099, n=2**20 + 5, dtype=HALF, layout="transposed", huge=True),
     Case(m=17, k=2**27 + 5, n=20, dtype=HALF, layout="transposed", huge=True),
+    Case(m=2100, k=2100, n=9, layout="far", dtype=HALF, huge=True),
 ]
 
 challenge = Challenge(

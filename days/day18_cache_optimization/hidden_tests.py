@@ -51,6 +51,7 @@ HUGE = [
     Case(m=2**20 + 5, n=9, k=4099, dtype=HALF, layout="transposed", huge=True),
     Case(m=9, n=2**20 + 5, k=4099, dtype=HALF, huge=True),
     Case(m=9, n=2**20 + 5, k=4099, dtype=HALF, layout="transposed", huge=True),
+    Case(m=2100, n=9, k=2100, layout="far", dtype=HALF, huge=True),
 ]
 
 OF_MATMUL = [

@@ -94,6 +94,7 @@ CASES = [
     Case(m=2**20 + 5, n=9, k=4099, dtype=HALF, layout="transposed", huge=True),
     Case(m=9, n=2**20 + 5, k=4099, dtype=HALF, huge=True),
     Case(m=9, n=2**20 + 5, k=4099, dtype=HALF, layout="transposed", huge=True),
+    Case(m=2100, n=2100, k=9, layout="far", dtype=HALF, huge=True),
 ]
 
 challenge = Challenge(

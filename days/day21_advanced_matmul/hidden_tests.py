@@ -104,6 +104,7 @@ challenge = Challenge(
         Case(groups="2x42_500", k=67, n=32_771, dtype=HALF, layout="transposed", huge=True),
         Case(groups="300x1", k=2051, n=4099, dtype=HALF, huge=True),
         Case(groups="2x600_001", k=2051, n=9, dtype=HALF, huge=True),
+        Case(groups="2x1100", k=1100, n=9, layout="far", dtype=HALF, huge=True),
     ],
     speed=Speed(big, moved=moved, flops=flops, of_torch=0.5, torch=even_loop),
 )

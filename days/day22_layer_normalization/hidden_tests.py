@@ -83,6 +83,7 @@ CASES = [
     Case(rows=4, cols=60, calls=2),
     Case(rows=185_001, cols=16_379, dtype=HALF, huge=True),
     Case(rows=60_000_001, cols=37, weight=False, bias=False, huge=True),
+    Case(rows=2100, cols=9, layout="far", dtype=HALF, huge=True),
 ]
 
 challenge = Challenge(

@@ -96,6 +96,7 @@ CASES = [
     Case(rows=16, cols=8192, gpu=True),
     Case(rows=340_001, cols=8187, dtype=HALF, huge=True),
     Case(rows=340_001, cols=8187, dtype=HALF, upstream="transposed", huge=True),
+    Case(rows=2100, cols=9, layout="far", upstream="far", dtype=HALF, huge=True),
 ]
 
 challenge = Challenge(

@@ -122,6 +122,7 @@ CASES = [
     Case(batch=3, rows=32_769, cols=32_771, p=0.5, dtype=HALF, layout="transposed", huge=True),
     # Four elements share a run of Philox: their counters pass 2**32, too.
     Case(n=2**34 + 77, p=0.5, dtype=HALF, huge=True),
+    Case(rows=2100, cols=9, p=0.5, layout="far", dtype=HALF, huge=True),
 ]
 
 challenge = Challenge(

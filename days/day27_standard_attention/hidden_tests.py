@@ -42,6 +42,7 @@ HUGE = [
     Case(B=1, H=20, Sq=2**20 + 5, Sk=64, D=128, dtype=HALF, huge=True),
     Case(B=20, H=1, Sq=2**20 + 5, Sk=64, D=128, dtype=HALF, huge=True),
     Case(B=1, H=20, Sq=2**20 + 5, Sk=64, D=128, bshd=True, dtype=HALF, huge=True),
+    Case(B=1, H=1, Sq=2100, Sk=2100, D=16, layout="far", dtype=HALF, huge=True),
 ]
 
 CASES = [

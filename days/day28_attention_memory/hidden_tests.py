@@ -69,6 +69,7 @@ CASES = [
     Case(B=1, H=20, Sq=2**20 + 5, Sk=2**20 + 5, D=128, dtype=HALF, huge=True),
     Case(B=20, H=1, Sq=2**20 + 5, Sk=2**20 + 5, D=128, dtype=HALF, huge=True),
     Case(B=1, H=20, Sq=2**20 + 5, Sk=2**20 + 5, D=128, bshd=True, dtype=HALF, huge=True),
+    Case(B=1, H=1, Sq=2100, Sk=2100, D=16, layout="far", dtype=HALF, huge=True),
     Case(B=1, H=2, Sq=40, Sk=70, D=96, dtype=BRAIN),
     Case(B=1, H=1, Sq=50, Sk=150, D=128, dtype=BRAIN),
     Case(B=2, H=3, Sq=10, Sk=14, D=32, bshd=True),

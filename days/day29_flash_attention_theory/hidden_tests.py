@@ -79,6 +79,7 @@ CASES = [
     Case(rows=50, D=20, values="zeros", o_values="inf"),
     Case(rows=60, D=24, calls=2),
     Case(rows=45_000_001, D=64, huge=True),
+    Case(rows=2100, D=16, layout="far", huge=True),
 ]
 
 merging = Challenge(

@@ -32,6 +32,7 @@ HUGE = [
     Case(B=1, H=20, Sq=2**20 + 5, Sk=2**20 + 5, D=128, dtype=HALF, huge=True),
     Case(B=20, H=1, Sq=2**20 + 5, Sk=2**20 + 5, D=128, dtype=HALF, huge=True),
     Case(B=1, H=20, Sq=2**20 + 5, Sk=2**20 + 5, D=128, layout=BSHD, dtype=HALF, huge=True),
+    Case(B=1, H=1, Sq=2100, Sk=2100, D=16, layout="far", dtype=HALF, huge=True),
 ]
 
 CASES = [

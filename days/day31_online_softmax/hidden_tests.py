@@ -110,6 +110,7 @@ CASES = [
     Case(B=1, H=20, Sq=2**20 + 5, Sk=2**20 + 5, D=128, causal=True, dtype=HALF, huge=True),
     Case(B=20, H=1, Sq=2**20 + 5, Sk=2**20 + 5, D=128, causal=False, dtype=HALF, huge=True),
     Case(B=1, H=20, Sq=2**20 + 5, Sk=2**20 + 5, D=128, causal=False, layout=BSHD, dtype=HALF, huge=True),
+    Case(B=1, H=1, Sq=2100, Sk=2100, D=16, causal=False, layout="far", dtype=HALF, huge=True),
 ]
 
 challenge = Challenge(

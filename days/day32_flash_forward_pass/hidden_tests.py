@@ -88,6 +88,7 @@ CASES = [
     at(2**20 + 5, 2**20 + 5, 128, True, H=20, dtype=HALF, huge=True),
     at(2**20 + 5, 2**20 + 5, 128, B=20, H=1, dtype=HALF, huge=True),
     at(2**20 + 5, 2**20 + 5, 128, H=20, order="bshd", dtype=HALF, huge=True),
+    at(2100, 2100, 16, True, H=1, layout="far", dtype=HALF, huge=True),
 ]
 
 challenge = Challenge(

@@ -94,6 +94,7 @@ CASES = [
     at(2**20 + 5, 2**20 + 5, 128, True, Hq=20, Hk=20, dtype=HALF, huge=True),
     at(2**20 + 5, 2**20 + 5, 128, Hq=1, Hk=1, B=20, dtype=HALF, huge=True),
     at(2**20 + 5, 2**20 + 5, 128, Hq=20, Hk=4, order="bshd", dtype=HALF, huge=True),
+    at(2100, 2100, 16, True, Hq=1, Hk=1, layout="far", upstream="far", dtype=HALF, huge=True),
 ]
 
 whole = Challenge(

@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -90,9 +91,14 @@ def _chosen(session: Session) -> tuple[list[Asked], list[Asked]]:
 def _spread(pairs: list[Asked]) -> Iterable[Asked]:
     """Of cases alike the one with most of each size, and the first of each way to lie in memory."""
     sizes = dict.fromkeys(name for _, case in pairs for name, size in case.sizes.items() if type(size) is int)
-    most = {name: max(pairs, key=lambda pair: pair[1].get(name, 0)) for name in sizes}
+    most = {name: max(pairs, key=partial(_size, name)) for name in sizes}
     layouts = {_layouts(case): (challenge, case) for challenge, case in reversed(pairs)}
     return {case.id: (challenge, case) for challenge, case in [*most.values(), *layouts.values()]}.values()
+
+
+def _size(name: str, pair: Asked) -> int:
+    size = pair[1].get(name)
+    return size if type(size) is int else 0
 
 
 def _layouts(case: Case) -> tuple[Any, ...]:

@@ -20,6 +20,7 @@ UPSTREAM: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "transposed": lambda out: torch.empty_like(out.mT, memory_format=torch.contiguous_format).mT,
     "strided": lambda out: out.new_empty(*out.shape[:-1], 2 * out.shape[-1])[..., ::2],
     "sliced": lambda out: out.new_empty(*out.shape[:-1], out.shape[-1] + 5)[..., : out.shape[-1]],
+    "far": lambda out: out.new_empty(*out.shape[:-1], out.shape[-1] + 2**20)[..., : out.shape[-1]],
     "expanded": lambda out: out.new_empty(1, *out.shape[1:]).expand(out.shape),
     "scalar": lambda out: out.new_empty((1,) * out.ndim).expand(out.shape),
 }

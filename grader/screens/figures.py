@@ -1,9 +1,6 @@
-"""Figures as a person reads them: times, numbers, and the rows that say how fast a kernel is."""
+"""Figures as a person reads them: times, and the rows that say how fast a kernel is."""
 
 from __future__ import annotations
-
-import math
-from typing import Any
 
 from grader.screens.terminal import Part
 from grader.verdict import SpeedResult
@@ -39,10 +36,3 @@ def _foretold(speed: SpeedResult) -> list[tuple[Part, Part]]:
 def duration(us: float) -> str:
     """`78.1 µs`, `3,412 µs`: always microseconds, so that any two can be compared at a glance."""
     return f"{us:,.0f} µs" if us >= 1000 else f"{us:.4g} µs"
-
-
-def number(value: Any) -> str:
-    """A figure as a person reads it; what is no number is shown as it is."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return str(value)
-    return f"{value:.6g}" if math.isfinite(value) else str(value)

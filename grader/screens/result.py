@@ -8,8 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from grader.digits import apart, figure
 from grader.screens.claims import claims
-from grader.screens.figures import number, speed_rows
+from grader.screens.figures import speed_rows
 from grader.screens.grading import case
 from grader.screens.hunt import bugs, left_to_the_hint
 from grader.screens.pieces import so_far, to_do
@@ -165,8 +166,9 @@ def _cause(terminal: Terminal, check: Check, path: Path, diagnosis: str) -> bool
     if "expected" in cause or "got" in cause:
         at = cause.get("at", _index(cause["index"]) if cause.get("index") else "")
         where = f"at {at}" if at else "value"
-        off = f", off by {number(cause['off'])}" if "off" in cause else ""
-        values = f"expected {number(cause.get('expected'))}, got {number(cause.get('got'))}"
+        off = f", off by {figure(cause['off'])}" if "off" in cause else ""
+        wanted, got = apart(cause.get("expected"), cause.get("got"))
+        values = f"expected {wanted}, got {got}"
         facts.append((where, values + off))
     if "max_error" in cause:
         facts.append(("error", _error(cause)))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.digits import apart, figure
 from grader.errors import TrackError
 from grader.learner.journal import Progress
 from grader.screens import Terminal, figures, pages, progress
@@ -125,9 +126,12 @@ def test_figures_are_told_in_microseconds_and_few_digits() -> None:
         "78.1 µs",
         "3,412 µs",
     ]
-    assert [figures.number(n) for n in (1e-05, float("nan"), 3, True, [1, 2], None)] == [
+    assert [figure(n) for n in (1e-05, float("nan"), 3, True, [1, 2], None)] == [
         "1e-05", "nan", "3", "True", "[1, 2]", "None",
     ]  # fmt: skip
+    assert apart(100442349, 100442352) == ("100442349", "100442352")
+    assert apart(1.0000000001, 1.0) == ("1.0000000001", "1")
+    assert apart(0.5, 0.25) == ("0.5", "0.25")
 
 
 def test_commands_are_told_as_this_person_types_them(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:

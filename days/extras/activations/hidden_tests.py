@@ -104,6 +104,7 @@ FIRST_ALONE = [
     Case(n=3 * 2**30 + 77, dtype=HALF, huge=True),
     Case(m=50_001, n=45_003, dtype=HALF, layout="transposed", huge=True),
     Case(m=50_001, n=45_003, dtype=HALF, upstream="transposed", huge=True),
+    Case(m=2100, n=9, layout="far", upstream="far", dtype=HALF, huge=True),
 ]
 
 

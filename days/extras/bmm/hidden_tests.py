@@ -95,6 +95,7 @@ CASES = [
     Case(g=2, m=2**20 + 5, k=4096, n=9, dtype=HALF, layout="transposed", huge=True),
     Case(g=2, m=9, k=4096, n=2**20 + 5, dtype=HALF, layout="transposed", huge=True),
     Case(g=2, m=50_001, k=20, n=50_003, dtype=HALF, huge=True),
+    Case(g=2, m=1100, k=1100, n=9, layout="far", dtype=HALF, huge=True),
 ]
 
 SUSPECTS = {

@@ -100,6 +100,7 @@ CASES = [
     Case(rows=100_003, cols=128, dtype=BRAIN, upstream="scalar", gpu=True),
     Case(rows=170_001, cols=16_379, dtype=HALF, huge=True),
     Case(rows=170_001, cols=16_379, dtype=HALF, upstream="transposed", huge=True),
+    Case(rows=2100, cols=50, layout="far", upstream="far", dtype=HALF, huge=True),
 ]
 
 challenge = Challenge(

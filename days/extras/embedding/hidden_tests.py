@@ -96,6 +96,7 @@ CASES = [
     Case(n=530_001, v=9, d=4099, dtype=HALF, huge=True),
     Case(n=530_001, v=9, d=4099, dtype=HALF, upstream="transposed", huge=True),
     Case(n=9, v=530_001, d=4099, dtype=HALF, huge=True),
+    Case(n=2100, v=2100, d=20, layout="far", upstream="far", dtype=HALF, huge=True),
 ]
 
 challenge = Challenge(

@@ -112,6 +112,7 @@ challenge = Challenge(
         at(20, 50, 32, values="nan", k_values="normal", v_values="normal"),
         at(50, 60, 32, True, calls=2),
         at(2**20 + 5, 2**20 + 5, 128, True, H=20, dtype=HALF, huge=True),
+        at(2100, 2100, 80, True, H=1, layout="far", dtype=HALF, huge=True),
     ],
     speed=Speed(
         big,

@@ -123,6 +123,7 @@ challenge = Challenge(
         Case(rows=40, cols=60, calls=2),
         Case(rows=4096, cols=64, gpu=True),
         Case(rows=185_001, cols=16_379, dtype=HALF, huge=True),
+        Case(rows=2100, cols=64, layout="far", dtype=HALF, huge=True),
     ],
     speed=Speed(big, moved=lambda x, weight, dy, eps: 4 * x.nbytes + 2 * weight.nbytes, of_copy=0.35),
     # Partial sums: a row of fp32 for each program that is under way.

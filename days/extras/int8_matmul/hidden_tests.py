@@ -119,6 +119,7 @@ CASES = [
     Case(m=2**20 + 5, k=2100, n=9, huge=True),
     Case(m=9, k=2100, n=2**20 + 5, huge=True),
     Case(m=50_001, k=20, n=50_003, huge=True),
+    Case(m=2100, k=2100, n=9, layout="far", huge=True),
 ]
 
 challenge = Challenge(

@@ -114,6 +114,7 @@ CASES = [
     at(530_001, 40, 128, pages=34_000, dtype=HALF, huge=True),
     at(530_001, 40, 128, pages=34_000, dtype=HALF, layout=HEADS, huge=True),
     at(9, 40, 128, pages=34_000, dtype=HALF, huge=True),
+    at(2100, 4, 32, pages=140, layout="far", dtype=HALF, huge=True),
 ]
 
 challenge = Challenge(

@@ -71,6 +71,7 @@ CASES = [
     at("2x1100001", 1_100_001, 256, h=8, dtype=BRAIN, huge=True),
     at("1300001", 1_300_001, 256, h=8, order="bhsd", huge=True),
     at("40000x1", 1, 256, h=256, huge=True),
+    at("2x1100", 1100, 64, h=2, layout="far", dtype=HALF, huge=True),
 ]
 
 challenge = Challenge(

@@ -77,6 +77,7 @@ select = Challenge(
         Case(n=12, d=20, values="large", r_values="minus_inf", exact=True),
         Case(n=9, d=70, calls=2, exact=True),
         Case(n=140_001, d=16_379, dtype=HALF, huge=True),
+        Case(n=2100, d=70, layout="far", dtype=HALF, huge=True),
     ],
     speed=Speed(wide, moved=lambda a, b, *_: 2 * (a.nbytes + b.nbytes), of_copy=0.65),
 )
@@ -118,6 +119,7 @@ update = Challenge(
         Case(n=70, d=24, calls=2),
         Case(n=70, d=24, calls=3),
         Case(n=140_001, d=16_379, dtype=HALF, huge=True),
+        Case(n=2100, d=70, layout="far", dtype=HALF, huge=True),
     ],
 )
 

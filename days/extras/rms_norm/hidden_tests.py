@@ -102,6 +102,7 @@ CASES = [
     Case(rows=16, cols=16384, offset=1.0, gpu=True),
     Case(rows=170_001, cols=16_379, dtype=HALF, huge=True),
     Case(rows=170_001, cols=16_379, dtype=HALF, upstream="transposed", huge=True),
+    Case(rows=2100, cols=50, layout="far", upstream="far", dtype=HALF, huge=True),
 ]
 
 challenge = Challenge(

@@ -89,6 +89,7 @@ CASES = [
     Case(b=2, s=3, h=2, h_k=1, d=8, p=7, alone=0),
     Case(b=2, s=3, h=2, h_k=1, d=8, p=7, alone=1),
     Case(b=5, s=131_072, h=32, h_k=8, d=128, p=64, dtype=HALF, huge=True),
+    Case(b=2, s=1100, h=4, h_k=2, d=16, p=1101, layout="far", upstream="far", dtype=HALF, huge=True),
 ]
 
 challenge = Challenge(

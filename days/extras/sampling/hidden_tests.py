@@ -84,6 +84,7 @@ CASES = [
     Case(m=5, v=9001, t=0.0, values="spike"),
     Case(m=5, v=700, t=0.0, values="negative", shift=-120.0),
     Case(m=5, v=9001, t=0.0, values="negative", shift=-1e4),
+    Case(m=3, v=700, t=0.0, values="negative", shift=-1e30),
     Case(m=5, v=700, t=0.0, values="large"),
     Case(m=5, v=700, t=0.0, values="some_minus_inf"),
     Case(m=5, v=700, t=0.0, only=699),
@@ -123,6 +124,7 @@ CASES = [
     Case(m=20_000, v=1000, t=1.0, lead=6.9, gpu=True),
     Case(m=500, v=131_072, t=1.0, lead=11.78, dtype=BRAIN, gpu=True),
     Case(m=16_401, v=262_144, t=1.0, dtype=BRAIN, huge=True),
+    Case(m=2100, v=70, t=1.0, layout="far", dtype=HALF, huge=True),
 ]
 
 challenge = Challenge(

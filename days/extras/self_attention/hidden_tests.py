@@ -88,6 +88,7 @@ CASES = [
     Case(b=2, s=15, h=2, d=32, calls=2, causal=True),
     Case(b=1, s=20, h=2, d=16, bias="out", calls=2),
     Case(b=22_001, s=64, h=4, d=128, dtype=HALF, huge=True),
+    Case(b=2, s=1100, h=3, d=16, layout="far", dtype=HALF, huge=True),
 ]
 
 challenge = Challenge(

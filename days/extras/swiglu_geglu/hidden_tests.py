@@ -61,6 +61,7 @@ BOTH = [
     Case(rows=5, cols=24, alone=1),
     Case(rows=185_001, cols=16_379, dtype=HALF, huge=True),
     Case(rows=185_001, cols=16_379, dtype=HALF, upstream="transposed", huge=True),
+    Case(rows=2100, cols=9, layout="far", upstream="far", dtype=HALF, huge=True),
 ]
 
 SWIGLU_ALONE = [

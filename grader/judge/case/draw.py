@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import torch
 
@@ -127,12 +128,12 @@ def _sliced(shape: Shape, dtype: torch.dtype, device: str) -> torch.Tensor:
     return guarded(math.prod(outer) * (cols + 5), dtype, device).view(*outer, cols + 5)[..., :cols]
 
 
-def _padded(shape: Shape, dtype: torch.dtype, device: str) -> torch.Tensor:
+def _padded(shape: Shape, dtype: torch.dtype, device: str, by: int = 8) -> torch.Tensor:
     """Like wide[:, :n], rows a multiple of 16 bytes apart where they are one long, as descriptors ask."""
     if len(shape) < 2:
         return _contiguous(shape, dtype, device)
     *outer, cols = shape
-    return guarded(math.prod(outer) * (cols + 8), dtype, device).view(*outer, cols + 8)[..., :cols]
+    return guarded(math.prod(outer) * (cols + by), dtype, device).view(*outer, cols + by)[..., :cols]
 
 
 def _columns(shape: Shape, dtype: torch.dtype, device: str) -> torch.Tensor:
@@ -162,6 +163,7 @@ LAYOUTS: dict[str, Callable[[Shape, torch.dtype, str], torch.Tensor]] = {
     "offset": _offset,
     "sliced": _sliced,
     "padded": _padded,
+    "far": partial(_padded, by=2**20),
     "transposed": _transposed,
     "columns": _columns,
     "strided": _strided,

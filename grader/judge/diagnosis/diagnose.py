@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from grader.challenge import Case
+from grader.digits import apart
 from grader.judge.case.compare import Finding
 from grader.judge.case.link import RunnerLost
 from grader.judge.case.naming import element
@@ -48,6 +49,7 @@ from grader.judge.diagnosis.returned import (
     returned_input,
     wrong_form,
 )
+from grader.judge.diagnosis.rounded import rounded
 from grader.judge.diagnosis.running import by_own_maximum, unscaled
 from grader.judge.diagnosis.site import loops_around, spelled
 from grader.judge.diagnosis.specials import special
@@ -197,10 +199,8 @@ def _seen(trial: Trial, finding: Finding, evidence: Evidence) -> str:
         return ""
     where = element("", facts["index"]) if facts.get("label") else facts.get("at", str(facts["index"]))
     where = f"At {where} the result" if where.startswith("[") else where or "The result"
-    return (
-        f"{where} is {facts['got']:.6g} where {facts['expected']:.6g} is right."
-        f"{always_right(trial, evidence)}{shared(evidence)}"
-    )
+    got, right = apart(facts["got"], facts["expected"])
+    return f"{where} is {got} where {right} is right.{always_right(trial, evidence)}{shared(evidence)}"
 
 
 RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | Speech | None]] = (
@@ -230,6 +230,7 @@ RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | Speech | None]]
     sign_of_scale,
     special,
     stands_in,
+    rounded,
     half_sums,
     tf32,
     counted,
