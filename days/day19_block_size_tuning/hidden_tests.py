@@ -14,12 +14,15 @@ from grader.formulas.misread import along_rows, swapped_strides
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """x[m, k], w[n, k] and b[n], as the case's layout says; `x_layout`, … make one of them lie otherwise.
 
-    With `overflows`, sums leave fp16 and come back.
+    With `overflows`, sums leave fp16 and come back; with `lifted` they are beyond fp16 until b is added.
     """
     sides = {"x": (case.m, case.k), "w": (case.n, case.k), "b": (case.n,)}
     x, w, b = (tensor(case, draw, which, *shape) for which, shape in sides.items())
     if "overflows" in case:
         overflow(x, w.mT)
+    if "lifted" in case:
+        x *= 70_000 / (x.float() @ w.float().mT).min()
+        b.fill_(-50_000)
     return x, w, b
 
 
@@ -68,6 +71,7 @@ CASES = [
     Case(m=40, n=70, k=50, dtype=BRAIN),
     Case(m=20, n=30, k=1003, dtype=HALF),
     Case(m=5, n=7, k=512, values="negative", overflows=True, dtype=HALF),
+    Case(m=5, n=7, k=512, values="negative", lifted=True, dtype=HALF),
     Case(m=140, n=272, k=72, dtype=HALF),
     Case(m=261, n=264, k=40, dtype=BRAIN),
     Case(m=20, n=30, k=2001, dtype=BRAIN),

@@ -54,6 +54,7 @@ challenge = Challenge(
         Case(m=24, n=40, k=2161, dtype=HALF, cancels=True),
         Case(m=24, n=40, k=1461, dtype=BRAIN, cancels=True),
         Case(m=6, n=7, k=6000, dtype=HALF, values="negative"),
+        Case(m=6, n=7, k=6007),
         Case(m=5, n=7, k=512, values="negative", overflows=True, dtype=HALF),
         Case(m=20, n=24, k=277, layout="transposed"),
         Case(m=20, n=24, k=278, layout="columns", b_layout="padded"),

@@ -58,6 +58,7 @@ CASES = [
     Case(B=2, H=3, Sq=5, Sk=12, D=16, causal=True),
     Case(B=1, H=2, Sq=20, Sk=9, D=32, causal=True),
     Case(B=1, H=1, Sq=63, Sk=65, D=64),
+    Case(B=1, H=1, Sq=2, Sk=16_384, D=16),
     Case(B=1, H=1, Sq=65, Sk=63, D=64, causal=True),
     Case(B=1, H=1, Sq=64, Sk=64, D=80, causal=True),
     Case(B=1, H=2, Sq=31, Sk=33, D=96),

@@ -24,9 +24,12 @@ Mask = Callable[[Outputs], Tensor]  # which elements a call kept, from its outpu
 def inputs(case: Case, draw: Draw) -> tuple[Tensor, float, int]:
     """x of the case's shape, the probability of dropping an element, and a seed of 31 bits.
 
-    No element is 0, which one in 12 million normal numbers is: whether it was kept cannot be seen.
+    No element is 0, which one in 12 million normal numbers is: whether it was kept cannot be seen. Where all
+    are to be, a mask says so.
     """
     x = draw(*shape_of(case, "batch", "rows", "cols", "n"))
+    if case.values == "zeros":
+        return x, case.p, case.get("seed", draw.integer(0, 2**31))
     once = x[tuple(slice(None if stride else 1) for stride in x.stride())]  # of what is expanded
     once.masked_fill_(once == 0, 1.0)
     return x, case.p, case.get("seed", draw.integer(0, 2**31))

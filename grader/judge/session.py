@@ -13,6 +13,7 @@ from grader.challenge import Case, Challenge
 from grader.claimed import Shape
 from grader.judge.asked import Asked
 from grader.judge.case.attempt import attempt
+from grader.judge.case.interleaved import interleaved
 from grader.judge.case.link import Runner, RunnerLost, ask_to_load
 from grader.judge.case.oracle import Values
 from grader.judge.case.packing import Specs, pack_arguments
@@ -150,6 +151,8 @@ class Session:
         try:
             trial = attempt(runner, challenge, case, names, self.request, arguments)
             trial.repeated = repeated(runner, trial, self.request, self.ways) if arguments is None else None
+            found = interleaved(runner, trial, self.request) if arguments is None else None
+            trial.findings += [found] if found else []
             return trial
         except RunnerLost as lost:
             raise self.lost(case, lost) from None

@@ -3,6 +3,7 @@
     load  {path, provided, mine}, and the file's bytes   → Loaded
     call  {entry, arguments, upstream, of, writes, calls, seed, others, again, gpu} → Called
     repeat {}, and other contents for the last call's inputs → Repeated
+    interleaved {as call; other, split}, and the inputs of both calls → Repeated
     peak  {entry, arguments, of, writes}                 → Peak
 
 The answers are answers.py's, or Failed where the learner's code raised.
@@ -154,6 +155,33 @@ class LearnerFile:
         self._synchronise()
         return Repeated(alone.found if alone else []), pack_outputs(recording.results, world, None)[1]
 
+    def interleaved(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
+        """A call whose backward pass comes after the forward pass of another call."""
+        entry = getattr(self.module, header["entry"])
+        specs, others = [*header["arguments"], *header["upstream"]], header["other"]
+        handed = unpack_arguments(specs, blobs[: header["split"]], self.device)
+        other = unpack_arguments(others, blobs[header["split"] :], self.device)
+        arguments, upstream = handed[: len(header["arguments"])], handed[len(header["arguments"]) :]
+        world, limits = World(header["allow"]), Bounds(self.path) if INTERPRETED else None
+        world.memory.add_inputs([*specs, *others], [*handed, *other], [])
+        leaves = [arguments[position].requires_grad_() for position in header["of"]]
+        for position in header["of"]:
+            other[position].requires_grad_()
+        try:
+            with on_stage(header["gpu"]), observed(world, limits), world:
+                world.record(header["again"])
+                result = entry(*arguments)
+                entry(*other)
+                results = results_of(result, [])
+                grads = backward.gradients(results, leaves, upstream, 1)
+                self._synchronise()
+            data = pack_outputs(world.keep([*results, *grads]), world, None)[1]
+            world.close()
+            self._mend()
+        except Exception as error:
+            return Failed(faults.describe(error, self.path), limits.report() if limits else []), []
+        return Repeated(), data
+
     def allocated(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """What one call holds at its peak, and what of it the outputs are; bytes."""
         from grader.runner import peak
@@ -195,7 +223,7 @@ def serve(channel: Channel) -> None:
         warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"(grader|numpy)\b")
     runner = LearnerFile()
     commands: dict[str, Any] = {"load": runner.load, "call": runner.call, "peak": runner.allocated}
-    commands["repeat"] = runner.repeat
+    commands |= {"repeat": runner.repeat, "interleaved": runner.interleaved}
     if INTERPRETED:
         from grader.runner.metering import Metering
 

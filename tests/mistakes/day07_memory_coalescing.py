@@ -168,4 +168,10 @@ mistakes = [
         says="part of it is left out",
         cpu=True,  # a GPU's large case fails first
     ),
+    Mistake(
+        "tiles go through fp32",
+        swap={"tl.trans(x), mask": "tl.trans(x.to(tl.float32)), mask"},
+        fails="edges",
+        says="rounded to fp32",
+    ),
 ]

@@ -358,4 +358,13 @@ mistakes = [
         fails="edges",
         says="upstream gradients",
     ),
+    Mistake(
+        "what backward needs is kept on the class",
+        swap={
+            "ctx.save_for_backward(s, weight, mean, rstd)": "AddLayerNorm.kept = s, weight, mean, rstd",
+            "s, weight, mean, rstd = ctx.saved_tensors": "s, weight, mean, rstd = AddLayerNorm.kept",
+        },
+        fails="edges",
+        says="another forward pass",
+    ),
 ]

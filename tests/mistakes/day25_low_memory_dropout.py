@@ -252,4 +252,13 @@ mistakes = [
         fails="edges",
         says="rounded",
     ),
+    Mistake(
+        "the rate and the seed are kept on the class",
+        swap={
+            "ctx.p, ctx.seed = p, seed": "Dropout.p, Dropout.seed = p, seed",
+            "Dropout.apply(dy, ctx.p, ctx.seed)": "Dropout.apply(dy, Dropout.p, Dropout.seed)",
+        },
+        fails="edges",
+        says="another forward pass",
+    ),
 ]

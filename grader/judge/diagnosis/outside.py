@@ -53,6 +53,17 @@ def kept(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
     return call("save_for_backward")(tree, nodes) | stored(tree, nodes)
 
 
+def kept_elsewhere(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
+    """Where something is kept that outlives a call: on a class, or in a global."""
+    stored = each(
+        lambda n: (
+            (isinstance(n, ast.Attribute | ast.Subscript) and isinstance(n.ctx, ast.Store))
+            and last(n.value) != "ctx"
+        )
+    )
+    return stored(tree, nodes) | each(lambda n: isinstance(n, ast.Global))(tree, nodes)
+
+
 def block_sizes(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
     """Where a launcher chooses a block; where none does, the blocks themselves."""
     return chosen("BLOCK", tree) or call("arange")(tree, [*in_kernels(tree)])

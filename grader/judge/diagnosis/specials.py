@@ -34,8 +34,10 @@ from grader.judge.diagnosis.source import (
     masked_lanes_hold_positive_infinity,
     takes_maximum,
 )
+from grader.judge.diagnosis.standins import numbers
 
 MOST = 4  # lines to look at
+LOWEST, LOW = -3e38, -1e3  # numbers that stand for -inf, and are above what rows may hold
 LOGARITHMS = {"log", "log2"}
 BETWEEN, OF_BLOCKS = {"maximum", "minimum"}, {"max", "min"}
 EXTREMA = BETWEEN | OF_BLOCKS
@@ -106,6 +108,13 @@ def _sees_zero(to: str, source: str) -> Diagnosis:
         return (
             f"{underflow}, that {first[0]} starts from on line {first[1]}. Start from -inf.",
             f"line {first[1]}",
+        )
+    floor = min(((number, line) for line, number in numbers(source) if LOWEST < number <= LOW), default=None)
+    if floor:
+        return (
+            f"All-negative rows underflow to {to}: {floor[0]:.6g} stands on line {floor[1]}, and nothing is "
+            "above that in these rows, so that it takes the place of their maximum. Only -inf is below all.",
+            f"line {floor[1]}",
         )
     lines = scores(tree)
     if 0 < len(lines) <= MOST:

@@ -20,6 +20,7 @@ from grader.judge.diagnosis.outside import (
     grids,
     handed_over,
     kept,
+    kept_elsewhere,
     launch,
     outside,
 )
@@ -226,6 +227,7 @@ OUTSIDE: tuple[tuple[str, Where], ...] = (
     ("autotuner|configs$", call("autotune")),
     (r"\bapply\b", call("apply")),
     (r"\bctx\b", kept),
+    ("keeps elsewhere", kept_elsewhere),
     ("returns?", each(lambda node: isinstance(node, ast.Return))),
 )
 

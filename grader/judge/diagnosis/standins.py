@@ -20,7 +20,7 @@ def stands_in(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
     if finding.kind != "special" or not math.isinf(expected) or not LARGE <= abs(got) < math.inf:
         return None
     near = gate(out_dtype(trial))  # it was rounded to the output's dtype
-    alike = (one for one in _numbers(evidence.source) if math.isclose(one[1], got, rel_tol=near))
+    alike = (one for one in numbers(evidence.source) if math.isclose(one[1], got, rel_tol=near))
     line, number = next(alike, (0, 0.0))
     if not line:
         return None
@@ -32,7 +32,7 @@ def stands_in(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
     )
 
 
-def _numbers(source: str) -> Iterator[tuple[int, float]]:
+def numbers(source: str) -> Iterator[tuple[int, float]]:
     """The numbers of a file, with their lines."""
     for node in ast.walk(ast.parse(source)):
         minus = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)

@@ -233,4 +233,14 @@ mistakes = [
         fails="edges",
         says="2³¹",
     ),
+    Mistake(
+        "the offset of the weight is kept in a global",
+        swap={
+            "ctx.offset = offset": "global kept\n        kept = offset",
+            "            ctx.offset,": "            kept,",
+        },
+        fails="edges",
+        says="another forward pass",
+        at="global kept",
+    ),
 ]

@@ -1,0 +1,82 @@
+"""A backward pass that comes after another forward pass, as in every network with two layers of a kind.
+
+What it needs belongs to its own graph. In a global, or on the class of an autograd function, lies what the
+last forward pass left there, which in a single call is the right thing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from grader import datasheets
+from grader.answers import Failed, Repeated
+from grader.challenge import Case
+from grader.judge.case.compare import Finding
+from grader.judge.case.link import Runner
+from grader.judge.case.packing import pack_arguments, read_outputs
+from grader.judge.case.trial import Trial, draw
+from grader.judge.case.values import all_right
+from grader.judge.challenges import weight
+from grader.request import Request
+
+
+def interleaved(runner: Runner, trial: Trial, request: Request) -> Finding | None:
+    """What is wrong with the gradients of a case of several calls that is right by itself.
+
+    Raises:
+        RunnerLost: the runner crashed or hung.
+    """
+    if not trial.passed or not trial.of or trial.case.calls < 2:
+        return None
+    for other in _others(trial):
+        if wrong := _wrong(runner, trial, other, request):
+            said = (
+                f"The backward pass {wrong} where another forward pass, of {other.id}, came after its own. "
+                "What it needs is kept in a global or on the class, where the next forward pass replaces it: "
+                "keep it on ctx."
+            )
+            reason = f"the backward pass {wrong} after another forward pass"
+            return Finding("interleaved", reason, told=(said, "what the forward pass keeps elsewhere"))
+    return None
+
+
+def _wrong(runner: Runner, trial: Trial, other: Case, request: Request) -> str:
+    """What the backward pass did behind another case's forward pass, in words; empty where it is right."""
+    assert trial.answer is not None
+    device = "cuda" if request.device == "gpu" else "cpu"
+    arguments = draw(trial.challenge, other, request.seed, device)
+    specs, blobs = pack_arguments(*trial.runner_arguments())
+    others, further = pack_arguments(arguments, trial.names[: len(arguments)])
+    command = {
+        "do": "interleaved",
+        "entry": trial.challenge.entry,
+        "arguments": specs[: len(trial.arguments)],
+        "upstream": specs[len(trial.arguments) :],
+        "of": trial.of,
+        "other": others,
+        "split": len(blobs),
+        "allow": list(trial.challenge.allow),
+        "again": False,
+        "gpu": datasheets.sheet(request.gpu) if request.gpu else None,
+    }
+    answer, data = runner.ask(command, Repeated, [*blobs, *further], timeout=request.call_timeout)
+    if isinstance(answer, Failed):
+        return f"raised {answer.fault.type}"
+    right = all_right(trial, read_outputs(trial.answer.report, data, None)[0])
+    return "" if right else "gave wrong gradients"
+
+
+def _others(trial: Trial) -> Iterator[Case]:
+    """Cases with other sizes and numbers, those with most first; each has one that none before it had."""
+    alike = {name for case in trial.challenge.cases for name in case.sizes}
+    plain = [case for case in trial.challenge.cases if not case.gpu and case.calls == 1]
+    for case in sorted(plain, key=lambda case: (-len(_unlike(trial.case, case, alike)), weight(case))):
+        if unlike := _unlike(trial.case, case, alike):
+            alike -= unlike
+            yield case
+
+
+def _unlike(one: Case, other: Case, names: set[str]) -> set[str]:
+    """Those of some names that are another number in the other case."""
+    pairs = ((name, one.get(name), other.get(name)) for name in names)
+    return {name for name, mine, theirs in pairs if mine != theirs and not isinstance(theirs, str)}
