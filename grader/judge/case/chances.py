@@ -19,6 +19,7 @@ from grader.judge.case.trial import Trial
 FALSE_ALARM = 1e-14  # of one test
 LAGS = 1 << 20  # the farthest elements that are compared
 ENOUGH = 512  # elements; fewer tell nothing
+SURE = 0.8  # correlation of what is the same
 
 
 def chances(trial: Trial) -> list[Finding]:
@@ -27,22 +28,28 @@ def chances(trial: Trial) -> list[Finding]:
     keep = trial.kept[0].reshape(-1).cpu()
     rate = trial.challenge.chance.rate(trial.case)
     # What comes again and again spoils the rate too: repetition is the better reason.
-    found = _repeats(keep, trial) or _rate(keep, rate)
+    found = _repeats(keep, trial) or _rate(keep, rate, trial.case.values == "zeros")
     return [found] if found else []
 
 
-def _rate(keep: torch.Tensor, rate: float) -> Finding | None:
-    """The share that is kept."""
+def _rate(keep: torch.Tensor, rate: float, nothing: bool) -> Finding | None:
+    """The share that is kept.
+
+    Args:
+        nothing: every element is 0.
+    """
     count, kept = keep.numel(), int(keep.sum())
     allowed = float(bound(count * rate * (1 - rate), 1.0)) if 0 < rate < 1 else 0.0
     if abs(kept - count * rate) <= allowed:
         return None
     sentence = f"{kept / max(count, 1):.1%} of the elements are kept where {rate:.1%} should be"
-    if abs(kept - count * (1 - rate)) <= allowed:
+    look_at = "the comparison with p"
+    if nothing:
+        sentence += ", and all of them are 0: what is kept is drawn, and does not depend on what x or y hold"
+        look_at = "what is stored as kept"
+    elif abs(kept - count * (1 - rate)) <= allowed:
         sentence += ": p is the probability that an element is dropped, not that it is kept"
-    return Finding(
-        "chance", sentence, {"kept": kept, "of": count}, told=(f"{sentence}.", "the comparison with p")
-    )
+    return Finding("chance", sentence, {"kept": kept, "of": count}, told=(f"{sentence}.", look_at))
 
 
 def _repeats(keep: torch.Tensor, trial: Trial) -> Finding | None:
@@ -53,13 +60,17 @@ def _repeats(keep: torch.Tensor, trial: Trial) -> Finding | None:
     lag, together = again
     if trial.rows:
         sentence = "Elements far apart get the same random numbers: the counter must go on beyond 2³²."
-        return Finding("chance", sentence, told=(sentence, "the dtype of the offsets of tl.rand"))
+        return Finding("chance", sentence, told=(sentence, "the dtype of what random numbers are drawn by"))
     name = next((f" ({label})" for label, size in trial.case.sizes.items() if size == lag and lag > 1), "")
+    often = "" if abs(together) > SURE else " more often than by chance"
+    how = "together" if together > 0 else "one without the other"
+    why = "their random numbers depend on one another"
+    why = "the same random numbers come again" if together > SURE else why
     sentence = (
-        f"Elements {lag}{name} apart are kept or dropped together (correlation {together:+.2f}): the same "
-        "random numbers come again. Every element needs an offset of its own."
+        f"Elements {lag}{name} apart are kept or dropped {how}{often} (correlation {together:+.2f}): {why}. "
+        "Every element needs one of its own, drawn by its own number."
     )
-    return Finding("chance", sentence, {"lag": lag}, told=(sentence, "the offsets of tl.rand"))
+    return Finding("chance", sentence, {"lag": lag}, told=(sentence, "what random numbers are drawn by"))
 
 
 def repetition(keep: torch.Tensor) -> tuple[int, float] | None:
@@ -99,7 +110,7 @@ def other_choice(trial: Trial, gradient: torch.Tensor) -> tuple[str, str] | None
     if apart < 0.02 or not 0.5 < float(zero.sum()) / max(float(dropped.sum()), 1.0) < 2.0:
         return None
     sentence = "The backward pass drops other elements than the forward pass"
-    look_at = "the seed and the offsets of tl.rand in both passes"
+    look_at = "what random numbers are drawn by in both passes"
     if _lie_alike(trial):
         return f"{sentence}: both must draw by the same seed and the same element numbers.", look_at
     return (

@@ -60,7 +60,7 @@ def frequencies(trial: Trial) -> list[Finding]:
     drawn, arguments = trial.answer.outputs[0].cpu(), cast(trial.oracle_arguments, torch.float64)
     odds = declared.of(*arguments).cpu()
     sentence = _together(drawn, odds)
-    offsets = "the offsets of tl.rand"
+    offsets = "what random numbers are drawn by"
     ways = {"is the likeliest": "how the random numbers enter", "first of": f"{offsets}, and what is added"}
     look_at = next((where for said, where in ways.items() if said in sentence), offsets)
     if not sentence:

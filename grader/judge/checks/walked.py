@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+import torch
+
 from grader import datasheets
 from grader.answers import Failed
 from grader.challenge import Case, Challenge
@@ -21,6 +23,7 @@ from grader.meter.draws import Redrawn
 from grader.meter.unread import Unread
 
 CERTAIN = "bounds", "grid", "launcher"  # kinds of faults that are the file's own; others may be the walk's
+COUNTED = 1 << 32  # numbers of 32 bits
 TOO_LARGE = "exceeds triton maximum tensor numel"  # of a block, to the compiler as well
 
 
@@ -63,7 +66,8 @@ def check(session: Session, challenge: Challenge, case: Case) -> None:
         sentence, look_at = _beside(beside)
         raise CheckFailed("failed", {"reason": sentence, **asdict(beside)}, (sentence, look_at))
     if found := report.unread or report.redrawn:
-        sentence, look_at = _left_out(found) if isinstance(found, Unread) else _drawn_again(found)
+        most = max(value.numel() for value in arguments if isinstance(value, torch.Tensor))
+        sentence, look_at = _left_out(found) if isinstance(found, Unread) else _drawn_again(found, most)
         raise CheckFailed("failed", {"reason": sentence, **asdict(found)}, (sentence, look_at))
 
 
@@ -86,12 +90,14 @@ def _left_out(unread: Unread) -> tuple[str, str]:
     )
 
 
-def _drawn_again(redrawn: Redrawn) -> tuple[str, str]:
+def _drawn_again(redrawn: Redrawn, elements: int) -> tuple[str, str]:
     """The sentence on random numbers that start over."""
+    why = "the counter of the draw comes back to where it began. Every element needs one of its own."
+    if elements > COUNTED:
+        why = "there an element's number takes more than 32 bits, and the counter is cut. Keep it in int64."
     return (
         f"The last of {redrawn.programs} programs of {redrawn.kernel} draws the numbers that the first one "
-        "draws, though its elements are others: an element's number is more than 32 bits wide, and the "
-        "counter of the draw is cut. Keep it in int64.",
+        f"draws, though its elements are others: {why}",
         f"the counter of the draw, line {redrawn.line}",
     )
 

@@ -245,7 +245,9 @@ def exactly(look_at: str, tree: ast.Module, given: frozenset[int]) -> set[int]:
         return {one.line for one in loads if one.kind == "load" and found[1] in one.names}
     if found := re.search(r"where (\w+) is chosen", look_at):
         return chosen(found[1], tree)
-    if "tl.rand" in look_at and (lines := _drawn(tree)):
+    if "random numbers are drawn" in look_at and (lines := _drawn(tree)):
+        return lines
+    if "comparison with" in look_at and (lines := _compared(tree)):
         return lines
     if look_at.startswith("the dtype of "):
         names = re.findall(r"\bof (\w+)", look_at)
@@ -279,11 +281,34 @@ def _drawn(tree: ast.Module) -> set[int]:
     """Where random numbers are drawn, and where the seeds and offsets are made that they are drawn by."""
     lines = set[int]()
     for kernel in filter(jitted, functions(tree)):
-        calls = [n for n in ast.walk(kernel) if isinstance(n, ast.Call) and last(n.func).startswith("rand")]
+        calls = [n for n in ast.walk(kernel) if isinstance(n, ast.Call) and _draws(n)]
         by = {n.id for c in calls for given in c.args for n in ast.walk(given) if isinstance(n, ast.Name)}
         lines |= {part.line for part in assignments(kernel) if part.sets & by}
         lines |= {c.lineno for c in calls}
     return lines
+
+
+def _compared(tree: ast.Module) -> set[int]:
+    """Where what was drawn at random is compared with something."""
+    lines = set[int]()
+    for kernel in filter(jitted, functions(tree)):
+        drawn = {
+            name
+            for node in ast.walk(kernel)
+            if isinstance(node, ast.Assign) and any(map(_draws, ast.walk(node.value)))
+            for name in assigned(node)
+        }
+        compared = (node for node in ast.walk(kernel) if isinstance(node, ast.Compare))
+        lines |= {
+            node.lineno
+            for node in compared
+            if any(_draws(n) or (isinstance(n, ast.Name) and n.id in drawn) for n in ast.walk(node))
+        }
+    return lines
+
+
+def _draws(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and last(node.func).startswith("rand")
 
 
 def _allocated(name: str, tree: ast.Module) -> set[int]:

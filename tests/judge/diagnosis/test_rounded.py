@@ -1,0 +1,38 @@
+"""A result that is right as a narrower dtype holds it is told so, and nothing else is."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from grader.challenge import Case
+from tests.judge.tried import Function, told, tried
+
+
+def sentence(by: Function, x: torch.Tensor) -> str:
+    return told(tried(Case(dtype=x.dtype), (x,), lambda a: a + a, lambda a: by(a + a)))
+
+
+@pytest.mark.parametrize(
+    ("narrow", "name"), [(torch.float16, "fp16"), (torch.bfloat16, "bf16"), (torch.float32, "fp32")]
+)
+def test_the_dtype_is_named(narrow: torch.dtype, name: str) -> None:
+    x = torch.rand(8, 32, dtype=torch.float64) + 1
+    said = sentence(lambda a: a.to(narrow).to(a.dtype), x)
+    assert said.startswith(f"Every element is the right one rounded to {name}, and fp64 is asked for")
+
+
+def test_whole_numbers_that_went_through_fp32() -> None:
+    x = 3 * torch.arange(2**24, 2**24 + 99, dtype=torch.int32) + 1
+    assert "rounded to fp32, and int32" in sentence(lambda a: a.float().int(), x)
+
+
+def test_numbers_that_a_narrow_dtype_has_are_not_right_for_that() -> None:
+    x = torch.rand(8, 32) + 1
+    assert "rounded to" not in sentence(lambda a: a.half().float() * 2, x)
+    assert "rounded to" not in sentence(torch.zeros_like, x)
+
+
+def test_what_may_be_narrow_is_not_told_so() -> None:
+    x = (torch.rand(8, 32) + 1).half()
+    assert "rounded to fp16" not in sentence(lambda a: a * 1.01, x)
