@@ -81,9 +81,14 @@ class Peak:
 
 @dataclass(frozen=True)
 class Metered:
-    """To `meter`: what each launch of one call at full size would do."""
+    """To `meter`: what each launch of one call at full size would do.
+
+    Attributes:
+        results: where the storage of each result of the call begins, and the bytes of the result.
+    """
 
     launches: list[LaunchCounts]
+    results: list[tuple[int, int]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -103,6 +103,7 @@ challenge = Challenge(
         Case(rows=20, cols=20, p=0.5, values="some_minus_inf"),
         Case(n=200, p=0.5, values="nan"),
         Case(n=200, p=0.0, values="inf"),
+        Case(n=200, p=0.0, values="nan"),
         Case(n=200, p=1.0, values="inf"),
         Case(n=200, p=1.0, values="nan"),
         Case(n=300, p=0.5, calls=2),

@@ -77,6 +77,7 @@ CASES = [
     Case(B=2, H=3, Sq=10, Sk=14, D=32, one_head=True),
     Case(B=1, H=2, Sq=20, Sk=200, D=32, values="large", rising=1, gain=4.0, dtype=HALF),
     Case(B=1, H=2, Sq=20, Sk=200, D=32, values="large", rising=-1, gain=4.0, dtype=HALF),
+    Case(B=1, H=1, Sq=3, Sk=2048, D=32, values="large", rising=1, gain=4.0, dtype=HALF),
     Case(B=2, H=2, Sq=10, Sk=14, D=24, layout="sliced"),
     Case(B=2, H=2, Sq=12, Sk=70, D=80, layout="sliced", dtype=BRAIN),
     Case(B=2, H=2, Sq=10, Sk=14, D=32, layout="transposed"),

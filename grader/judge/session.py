@@ -151,6 +151,8 @@ class Session:
         try:
             trial = attempt(runner, challenge, case, names, self.request, arguments)
             trial.repeated = repeated(runner, trial, self.request, self.ways) if arguments is None else None
+            if trial.repeated and trial.repeated.answer:
+                return trial.repeated
             found = interleaved(runner, trial, self.request) if arguments is None else None
             trial.findings += [found] if found else []
             return trial

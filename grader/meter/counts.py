@@ -66,6 +66,7 @@ class Extent:
 
     Attributes:
         bytes: from its first element to behind its last.
+        low: where its storage begins.
         own: the call made it, it is no argument of the call.
         read, written: bytes of it that this launch moves at least: each once.
         stored: how many bytes were stored to it, again and again where that happens.
@@ -78,6 +79,7 @@ class Extent:
     """
 
     bytes: int
+    low: int = 0
     own: bool = False
     read: float = 0.0
     written: float = 0.0
@@ -110,6 +112,7 @@ class LaunchCounts:
         scatter: largest over mean of the operations of two sampled programs, the one as far from the grid's
             start as the other from its end.
         kept: an autotuner took for it what it had chosen for another problem.
+        config: what an autotuner chose for it among several, as keywords.
         recipe: how to compile it (see compiler/recipe.py).
         elsewhere: tensors in memory that is neither an argument's nor came from torch in this call.
     """
@@ -134,6 +137,7 @@ class LaunchCounts:
     heaviest_flops: float = 0.0
     scatter: float = 1.0
     kept: bool = False
+    config: dict[str, Any] = field(default_factory=dict)
     recipe: dict[str, Any] = field(default_factory=dict)
     elsewhere: list[str] = field(default_factory=list)
 

@@ -60,6 +60,7 @@ class Call:
         room: times the ideal bytes that the day's bar leaves room for.
         half: the operands are of 16 bits, which matrix units multiply.
         double: fp64 is asked for.
+        results: where the storage of each result begins, and the bytes of the result.
     """
 
     gpu: Gpu
@@ -70,6 +71,7 @@ class Call:
     room: float = 1.67
     half: bool = False
     double: bool = False
+    results: Sequence[tuple[int, int]] = ()
 
     @property
     def us(self) -> float:

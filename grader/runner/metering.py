@@ -1,6 +1,6 @@
 """The runner's answer about a call at full size without a GPU: what its launches would do.
 
-meter  {entry, arguments, of, part, gpu, upstream, others}  → Metered   (see meter/counts.py)
+meter  {entry, arguments, of, part, gpu, upstream, others, but}  → Metered   (see meter/counts.py)
 walk   {entry, arguments, of, part, gpu, upstream}  → Walked    (see meter/walk.py)
 trace  {entry, arguments, of}             → Traced    (see meter/trace.py)
 
@@ -30,13 +30,13 @@ from grader.meter.loops import Loops
 from grader.meter.stage import pretended
 from grader.meter.tracer import Tracer, alone, traced
 from grader.meter.walk import APART, TypedLoops, Walk
-from grader.operators import storages_in
+from grader.operators import storages_in, tensors_in
 from grader.predict.tuning import tuned
 from grader.runner import faults
 from grader.runner.answering import Reply
 from grader.runner.backward import any_upstream
 from grader.runner.tensors import unpack_arguments
-from grader.timing.passes import gradients
+from grader.timing.passes import as_list, gradients
 
 
 class Metering:
@@ -65,11 +65,12 @@ class Metering:
 
         hollow = Hollow(note)
         meter = Meter(counter, storages_in(arguments), recipe.written, gpu, hollow.made)
-        with meter.installed(), tuned(meter, gpu), pretended(gpu), hollow:
+        with meter.installed(), tuned(meter, gpu, header["but"]), pretended(gpu), hollow:
             if self._tunes():
                 self._tune(meter, header, blobs)
-            self._call(meter, header, arguments)
-        return Metered(meter.launches), []
+            made = tensors_in(self._call(meter, header, arguments))
+        results = [(tensor.untyped_storage().data_ptr(), tensor.nbytes) for tensor in made]
+        return Metered(meter.launches, results), []
 
     def walk(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Hold the addresses of some programs of one call against the bounds of its tensors."""
@@ -114,16 +115,17 @@ class Metering:
                 getattr(self.runner.module, header["entry"])(*unpack_arguments(specs, blobs, "cpu"))
         meter.paused, meter.spent = False, 0.0
 
-    def _call(self, meter: Meter | Walk, header: dict[str, Any], arguments: list[Any]) -> None:
-        """The part of the call that is judged; what comes before it is not counted."""
+    def _call(self, meter: Meter | Walk, header: dict[str, Any], arguments: list[Any]) -> list[Any]:
+        """The part of the call that is judged, and its results; what comes before it is not counted."""
         entry, part = getattr(self.runner.module, header["entry"]), header["part"]
         for position in header["of"]:
             arguments[position].requires_grad_()
         meter.paused = part == "backward"
         result = entry(*arguments)
         meter.paused = True
+        results = as_list(result) if part != "backward" else []
         if part == "forward":
-            return
+            return results
         upstream = any_upstream(result, header["upstream"])
         meter.paused = False
-        gradients(result, [arguments[position] for position in header["of"]], upstream)
+        return results + list(gradients(result, [arguments[position] for position in header["of"]], upstream))

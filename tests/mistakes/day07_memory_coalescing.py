@@ -160,6 +160,7 @@ mistakes = [
         },
         fails="edges",
         says="4096 of 574663 elements were never written",
+        on_gpu="were never written",
     ),
     Mistake(
         "at most 1024 programs, and none takes a second tile",

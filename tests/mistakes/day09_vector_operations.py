@@ -36,7 +36,6 @@ mistakes = [
         swap={BIAS: "tl.load(bias_ptr + offs_n)"},
         fails="correct or edges",
         says="Unmasked load",
-        on_gpu="no mask holds them back",
     ),
     Mistake("the bias is left out", swap={SUM: "x.to(tl.float32)"}, fails="correct", says="left out"),
     Mistake(

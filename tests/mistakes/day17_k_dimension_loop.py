@@ -38,7 +38,6 @@ mistakes = [
         swap={LOOP: "range(k, BLOCK_K - 1, -BLOCK_K)"},
         fails="correct",
         says="last, partial block",
-        on_gpu="what becomes of the others?",
     ),
     Mistake("b stands still", swap={f"        {MOVE_B}\n": ""}, fails="correct", says="up to"),
     Mistake(

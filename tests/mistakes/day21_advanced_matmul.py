@@ -113,7 +113,6 @@ mistakes = [
         swap={OUT: OUT.replace("dtype=x.dtype, ", "")},
         fails="correct",
         says="dtype",
-        on_gpu="shared memory",  # in fp32 its tiles need more than an H200 has
     ),
     Mistake(
         "a descriptor takes the rows of a slice for packed",

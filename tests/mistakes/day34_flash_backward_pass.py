@@ -396,6 +396,7 @@ mistakes = [
         fails="correct",
         says="In dq, not in dk: The values are what comes out if v is read as if elements along axis 2 lay",
         at="load_rows(v_ptr, start_n, Sk, stride_kn",
+        on_gpu="a stride is ignored, taken for granted or another tensor's",
     ),
     Mistake(
         "lse is that of the batch's first head",

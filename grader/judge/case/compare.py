@@ -30,6 +30,7 @@ RUN = 256  # elements of a 1-D result that are judged together, or some more
 LAST = 64  # of these at least in the last run: 5 of fp16 pass twice torch's own error in 0.6 % of draws
 SHORT_ROW = 16  # rows of fewer elements are judged several at a time: one sum near 0 has no digits to compare
 MOST = 0.1  # the largest error of a row that cancellation explains: a digit must be right
+CLOSE = 2e-2  # of what is right; a larger error is no rounding
 WHOLE_MOST = 3.0  # gates, of many rows together: still less than the next lower precision costs
 NEGLIGIBLE = 1e-3  # a row this much smaller than the typical row is judged as if it were this large
 
@@ -126,6 +127,11 @@ def errors(out: torch.Tensor, exact: torch.Tensor) -> tuple[float, torch.Tensor]
     whole = float(exact.norm())
     floor = max(NEGLIGIBLE * whole / math.sqrt(max(len(size), 1)), 1e-300)
     return float(difference.norm()) / max(whole, 1e-300), wrong / size.clamp(min=floor)
+
+
+def relative(finding: Finding) -> float:
+    """The error of wrong values as a share of what is right; no small one where that is 0."""
+    return float(finding.facts.get("max_error", 1.0)) if finding.facts.get("relative", True) else 1.0
 
 
 def gate(dtype: torch.dtype, length: int = 1) -> float:

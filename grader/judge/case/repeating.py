@@ -7,16 +7,18 @@ still that of the first draw. Which cases are tried again nobody can know while 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 
 from grader.answers import Called, Failed, Repeated
 from grader.challenge import Case
 from grader.judge.case.attempt import ask_oracle
-from grader.judge.case.compare import Finding
+from grader.judge.case.compare import CLOSE, Finding, relative
 from grader.judge.case.link import Runner
 from grader.judge.case.packing import pack_arguments, read_outputs
 from grader.judge.case.trial import LARGEST, Trial, draw, largest, repeatable
-from grader.judge.case.values import all_right
+from grader.judge.case.values import all_right, value_findings
 from grader.request import Request
 
 Way = frozenset[tuple[str, str, int | None]]
@@ -68,7 +70,8 @@ def _kind(case: Case) -> frozenset[str]:
 
 
 def repeated(runner: Runner, trial: Trial, request: Request, ways: set[Way]) -> Trial | None:
-    """The trial of the same launches on another draw, with a finding if they do not give its result.
+    """The trial of the same launches on another draw, with a finding if they do not give its result, and with
+    their answer if that is nearly right: then it is rounding, and no launcher's doing.
 
     Args:
         ways: those in which launches were made so far, to which this one's is added.
@@ -98,8 +101,15 @@ def repeated(runner: Runner, trial: Trial, request: Request, ways: set[Way]) -> 
         device = "cuda" if request.device == "gpu" else "cpu"
         second.kept = (trial.challenge.chance.keep(*second.arguments, *(out.to(device) for out in outputs)),)
         ask_oracle(second, 0, device)
-    if len(outputs) != len(trial.answer.outputs) or not all_right(second, outputs):
-        second.findings = [Finding("launcher", "the launches alone do not give the result")]
+    if len(outputs) == len(trial.answer.outputs):
+        if all_right(second, outputs):
+            return second
+        second.answer = replace(trial.answer, outputs=outputs)
+        second.findings = value_findings(second)
+        if all(finding.kind == "values" and relative(finding) <= CLOSE for finding in second.findings):
+            return second
+    second.answer = None
+    second.findings = [Finding("launcher", "the launches alone do not give the result")]
     return second
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from grader.challenge import Case, Challenge
-from grader.judge.case.compare import Finding
+from grader.judge.case.compare import CLOSE, Finding, relative
 from grader.judge.case.trial import Trial
 from grader.judge.checks import room
-from grader.judge.diagnosis.precision import CLOSE, relative
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
 

@@ -72,6 +72,32 @@ def _does_the_work(call: Call, challenge: Challenge, source: str) -> None:
             f"than {call.ideal / 1e6:,.1f} MB: part of it is left out."
         )
         raise CheckFailed("failed", {"reason": said}, (said, "the grid at full size"))
+    if not call.at_least and not any(name in {*FILLED, *WHOLE_FILLS} for name in names):
+        _stores_all(call, source)
+
+
+def _stores_all(call: Call, source: str) -> None:
+    """That kernels which store to a result store all of it: loads that come again hide what is left out.
+
+    Raises:
+        CheckFailed: they store to a part of it.
+    """
+    if any(site.kind != "load" and not site.tensor for launch in call.launches for site in launch.sites):
+        return  # somewhere
+    for low, size in call.results:
+        stores = [
+            site
+            for launch in call.launches
+            for site in launch.sites
+            if site.kind != "load" and launch.tensors[site.tensor].low == low
+        ]
+        stored = sum(_bytes(site, source) for site in stores)
+        if stores and stored < LEFT_OUT * size:
+            said = (
+                f"At full size your kernels store {stored / 1e6:,.1f} of the "
+                f"{size / 1e6:,.1f} MB of a result: part of it is left out."
+            )
+            raise CheckFailed("failed", {"reason": said}, (said, "the grid at full size"))
 
 
 def _bytes(site: Site, source: str) -> float:
@@ -80,11 +106,11 @@ def _bytes(site: Site, source: str) -> float:
     A load may leave out what it has no use for, lane by lane, as dropout may of what is dropped: whole
     sectors come all the same. Where values decide, which nobody has here, its mask may hold back every lane.
     """
+    every = site.lanes * site.itemsize
+    if site.masked and not site.asked:
+        return every if decided(source, site.line) else 0.0
     if site.kind != "load" or not site.masked:
         return site.asked
-    every = site.lanes * site.itemsize
-    if not site.asked:
-        return every if decided(source, site.line) else 0.0
     return max(site.asked, min(site.moved, every))
 
 

@@ -145,13 +145,17 @@ def assignments(kernel: ast.AST) -> Iterator[Part]:
             yield Part(node.lineno, named, node.value, isinstance(node, ast.AugAssign))
 
 
+MASKED = {"load": 1, "store": 2}  # which argument is the mask
+
+
 def decided(source: str, line: int) -> bool:
-    """Whether the mask of a load on this line is made of what was loaded or drawn before."""
+    """Whether the mask of an access on this line is made of what was loaded or drawn before."""
     for kernel in (one for one in functions(ast.parse(source)) if jitted(one)):
         given = [*assignments(kernel)]
         for call in (node for node in ast.walk(kernel) if isinstance(node, ast.Call)):
-            if last(call.func) == "load" and call.lineno <= line <= (call.end_lineno or 0):
-                masks = [word.value for word in call.keywords if word.arg == "mask"] or call.args[1:2]
+            if last(call.func) in MASKED and call.lineno <= line <= (call.end_lineno or 0):
+                masks = [word.value for word in call.keywords if word.arg == "mask"]
+                masks = masks or call.args[MASKED[last(call.func)] :][:1]
                 behind = [Part(line, set(), mask, adds=False) for mask in masks]
                 while more := [p for p in given if p not in behind and any(p.sets & b.names for b in behind)]:
                     behind += more

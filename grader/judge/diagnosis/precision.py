@@ -6,13 +6,12 @@ import statistics
 
 import torch
 
-from grader.judge.case.compare import Finding, errors, gate
+from grader.judge.case.compare import CLOSE, Finding, errors, gate, relative
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.judge.diagnosis.fit import wrong_output
 from grader.judge.diagnosis.source import dots_in_half, dots_in_tf32
 
-CLOSE = 2e-2  # a larger error is no rounding
 MOST_ELEMENTS = 0.5  # that rounding moves
 NARROW = ("float16", "bfloat16", "float8", "tf32", "half")  # words of fewer bits than fp32 has
 A_LITTLE = "a constant is another one, or a small part is left out or counted wrongly"
@@ -111,11 +110,6 @@ def _spread(got: torch.Tensor, exact: torch.Tensor, dtype: torch.dtype) -> bool:
     """
     off = (got - exact).abs() > gate(dtype) / 10 * exact.abs()
     return dtype.itemsize == 2 or bool(off[exact != 0].double().mean() >= MOST_ELEMENTS)
-
-
-def relative(finding: Finding) -> float:
-    """The error of wrong values as a share of what is right; no small one where that is 0."""
-    return float(finding.facts.get("max_error", 1.0)) if finding.facts.get("relative", True) else 1.0
 
 
 def in_sixteen_bits(evidence: Evidence) -> bool:

@@ -6,14 +6,14 @@ import ast
 from collections.abc import Callable
 
 from grader.challenge import Case
-from grader.judge.case.compare import Expected, Finding
+from grader.judge.case.compare import CLOSE, Expected, Finding, relative
 from grader.judge.case.naming import called as called_output
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.flow import subtracts_maximum, sums_exponentials
 from grader.judge.diagnosis.kept import kept_low
 from grader.judge.diagnosis.luck import UNLIKELY, luck
-from grader.judge.diagnosis.precision import CLOSE, FEW, relative
+from grader.judge.diagnosis.precision import FEW
 from grader.judge.diagnosis.reductions import first_maximum
 from grader.judge.diagnosis.source import EXPONENTIALS, called
 from grader.judge.diagnosis.suspects import KINDS

@@ -7,11 +7,10 @@ from collections.abc import Callable
 
 import torch
 
-from grader.judge.case.compare import Finding
+from grader.judge.case.compare import CLOSE, Finding, relative
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.addresses import strided
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
-from grader.judge.diagnosis.precision import CLOSE, relative
 from grader.judge.diagnosis.stepping import misread
 
 KINDS = ("overrun", "unwritten", "values", "nan", "inf", "special")

@@ -6,11 +6,10 @@ import math
 
 import torch
 
-from grader.judge.case.compare import Expected, Finding
+from grader.judge.case.compare import CLOSE, Expected, Finding, relative
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.luck import UNLIKELY, luck
-from grader.judge.diagnosis.precision import CLOSE, relative
 
 FEW = 3  # different sizes that must come out right, and for whole blocks wrong as well
 USUAL = (128, 64, 32, 16)

@@ -121,6 +121,7 @@ mistakes = [
         swap={SCORE: SCORE.replace("- temp", "+ temp")},
         fails="correct",
         says="The noise is turned round",
+        on_gpu="comes in",
     ),
     Mistake(
         "u = 0 is not thought of",
