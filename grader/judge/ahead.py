@@ -42,7 +42,7 @@ WAITED = 30.0  # seconds that a case waits in all: what its runner may take come
 
 Other = Callable[..., tuple[Any, ...]]  # of a relation: the arguments of its second call, from the first
 Call = tuple[Challenge, Case, str, Other | None]  # and the part of it that is timed
-Compilations = list[Future[None]]
+Compilations = list[Future[bool]]  # True where the compiler does not get done
 
 
 class Ahead:
@@ -58,7 +58,7 @@ class Ahead:
         self.cores = len(os.sched_getaffinity(0))
         self.compiling = ThreadPoolExecutor(min(MOST, self.cores))
         self.builders: SimpleQueue[Runner] = SimpleQueue()
-        self.compiled: dict[str, Future[None]] = {}  # by recipe
+        self.compiled: dict[str, Future[bool]] = {}  # by recipe
         self.order: list[str] = []  # in which kernels are launched for the first time
         self.calls = list(_calls(session))
         self.plain = {_name(*pair) for pair in session.asked.cases("correct")}
@@ -74,6 +74,12 @@ class Ahead:
         with span("wait"), contextlib.suppress(TooLate):
             for compiled in surveyed.result(WAITED):
                 compiled.result(max(0.0, until - time.monotonic()))
+
+    def late(self, challenge: Challenge, case: Case) -> bool:
+        """Whether the compiler is not done with what this case launches."""
+        surveyed = self.surveyed.get(_name(challenge, case))
+        begun = surveyed.result() if surveyed is not None and surveyed.done() else []
+        return any(not compiled.done() or compiled.result() for compiled in begun)
 
     def finish(self) -> None:
         """Wait for all that is begun, and end the builders: what comes now is timed."""
@@ -121,7 +127,7 @@ class Ahead:
         if not self.surveyed[name].done():
             self.surveyed[name].set_result(compilations)
 
-    def _begun(self, recipe: dict[str, Any], plain: bool) -> Future[None]:
+    def _begun(self, recipe: dict[str, Any], plain: bool) -> Future[bool]:
         """The compilation of this recipe, of a plain case or another; equal ones are compiled once."""
         name = json.dumps({**recipe, "tuned": None}, sort_keys=True)
         if "kernel" in recipe and recipe["kernel"] not in self.order:
@@ -131,23 +137,25 @@ class Ahead:
             self.compiled[name] = self.compiling.submit(self._compile, asked, plain)
         return self.compiled[name]
 
-    def _compile(self, asked: dict[str, Any], plain: bool) -> None:
+    def _compile(self, asked: dict[str, Any], plain: bool) -> bool:
         if "unknown" in asked["recipe"] or not (plain or self._reached()):
-            return
+            return False
         try:
             process = self.builders.get_nowait()
         except Empty:
             try:
                 process = builder(self.session, self.gpu)
             except NotMeasured:
-                return
+                return False
         try:
             report, _ = process.ask(asked, Accepted, timeout=PATIENCE)
             if isinstance(report, Failed):
                 note("not built", report.fault.first_line)
-        except RunnerLost:
-            return process.close()
+        except RunnerLost as lost:
+            process.close()
+            return lost.outcome == "timeout"
         self.builders.put(process)
+        return False
 
     def _reached(self) -> bool:
         """Whether what comes behind the plain cases is still to come: no group after one that failed is."""

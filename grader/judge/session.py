@@ -157,6 +157,7 @@ class Session:
             trial.findings += [found] if found else []
             return trial
         except RunnerLost as lost:
+            lost.compiling = self.ahead is not None and self.ahead.late(challenge, case)
             raise self.lost(case, lost) from None
 
     def conclude(self, trial: Trial) -> None:

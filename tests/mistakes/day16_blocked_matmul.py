@@ -165,6 +165,7 @@ mistakes = [
         swap={"(128, 64) if matrix_units else (64, 64)": "(256, 256)"},
         fails="compiles",
         says="shared memory",
+        on_gpu="not done compiling",
     ),
     Mistake(
         "a grid for 512 columns at the most",

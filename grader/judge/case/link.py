@@ -48,7 +48,8 @@ def _ask_for_runner(parent: Channel, kind: str = "runner") -> tuple[int, Channel
 
 class RunnerLost(Exception):
     """The runner crashed, hung or left. `outcome` is a check's outcome, `reason` one line, `lines` those of
-    the learner's file that it was at, innermost first, where it said so.
+    the learner's file that it was at, innermost first, where it said so; `compiling`: Triton was not done
+    with what it launches.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class RunnerLost(Exception):
     ) -> None:
         super().__init__(reason)
         self.outcome, self.reason, self.code, self.lines = outcome, reason, code, lines
+        self.compiling = False
 
 
 class Runner:

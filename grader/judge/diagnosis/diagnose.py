@@ -161,6 +161,12 @@ def _spoken(told: Diagnosis | Speech, first: Trial, several: bool) -> Speech:
 
 def _lost(case: Case | None, lost: RunnerLost, source: str) -> Diagnosis:
     where = f"with {case.id}" if case else "while your file was imported"
+    if lost.outcome == "timeout" and lost.compiling:
+        return (
+            f"Your code did not finish {where}: {lost.reason}, and Triton is not done compiling what it "
+            "launches. Smaller blocks, or more warps for each, compile sooner.",
+            "the block sizes",
+        )
     if lost.outcome == "timeout" and (loops := loops_around(lost.lines, source)):
         return (
             f"Your code did not finish {where}: {lost.reason}, and then it was at line {lost.lines[0]}. A "

@@ -105,6 +105,27 @@ def converted(given: bool) -> Finder:
     return find
 
 
+def converted_sum(scene: Scene, _: re.Match[str]) -> Found | None:
+    """The one expression whose .to() is called, of a parameter that need be no constant: `(n + 1).to(…)`."""
+    calls = {ast.unparse(call): call for call in scene.here.calls("to") if scene.here.in_kernel}
+    (call,) = calls.values() if len(calls) == 1 else (None,)
+    if call is None or len(call.args) != 1 or not isinstance(call.func, ast.Attribute):
+        return None
+    names = [n.id for n in ast.walk(call.func.value) if isinstance(n, ast.Name)]
+    given = [name for name in names if scene.here.parameters.get(name) is False]
+    text = quoted(call.func.value)
+    return {"text": text, "name": given[0], "dtype": quoted(call.args[0])} if given else None
+
+
+def hinted(scene: Scene, _: re.Match[str]) -> Found | None:
+    """`tl.multiple_of(stride, 16)` of a parameter."""
+    calls = [*scene.here.calls("multiple_of"), *scene.here.calls("max_contiguous")]
+    (call,) = calls if len(calls) == 1 else (None,)
+    name = last(call.args[0]) if call is not None and call.args else ""
+    given = scene.here.in_kernel and scene.here.parameters.get(name) is False
+    return {"name": name, "call": f"tl.{last(call.func)}"} if call is not None and given else None
+
+
 def pointer_index(scene: Scene, _: re.Match[str]) -> Found | None:
     """`x_ptr[offs]`."""
     pointers = _pointers(scene.here)

@@ -52,7 +52,7 @@ GROSS = 0.2  # an error that no rounding of 16 bits explains, unless a sum is ke
 # Said of rounding, too, where some cases of 16 bits have luck.
 NARROW = (
     "Only 16-bit dtypes come out wrong: half precision is too low. Compute in fp32, .to(tl.float32), and "
-    "round once, at the store.",
+    "round nowhere before the store.",
     ".to(tl.float32)",
 )
 BY_DTYPE = (
@@ -139,7 +139,7 @@ def _narrow(source: str) -> Diagnosis:
     listed = " and ".join(f"{name} ({dtype})" for name, dtype in kept.items())
     return (
         "Only 16-bit dtypes come out wrong: half precision is too low, and fp16 ends at 65504. Kept in the "
-        f"inputs' dtype: {listed}. Compute in fp32, and round once, at the store.",
+        f"inputs' dtype: {listed}. Compute in fp32, and round nowhere before the store.",
         f"the dtype of {' and of '.join(kept)}",
     )
 

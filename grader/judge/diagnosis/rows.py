@@ -13,8 +13,8 @@ from grader.judge.diagnosis.fit import FIT, close, out_dtype
 from grader.judge.diagnosis.launched import programs
 from grader.judge.diagnosis.reductions import scores
 from grader.judge.diagnosis.running import runs_along
-from grader.judge.diagnosis.site import spelled
-from grader.judge.diagnosis.source import called, calls, keyword
+from grader.judge.diagnosis.site import functions, jitted, last, spelled
+from grader.judge.diagnosis.source import EXPONENTIALS, calls, keyword
 
 FEW = 4  # lines to look at
 ROUNDING = 1e-2  # a factor so close to 1 is none
@@ -104,7 +104,7 @@ def too_large_a_sum(source: str, full: bool) -> Diagnosis:
             "be, or some of them twice.",
             "what the sums are made of",
         )
-    if called(source, {"dot"}):
+    if _scored(ast.parse(source)):
         lines = scores(ast.parse(source))
         where = f": {spelled(lines)}" if 0 < len(lines) <= FEW else ""
         return (
@@ -123,3 +123,11 @@ def too_large_a_sum(source: str, full: bool) -> Diagnosis:
         f"sum){', ' if rescale else '.'}{or_not}",
         "other= of the masked load",
     )
+
+
+def _scored(tree: ast.Module) -> bool:
+    """Whether what a kernel takes exponentials of are products of its own, and not loaded scores."""
+    places: list[ast.AST] = [f for f in functions(tree) if jitted(f)] or [tree]
+    called = [{last(n.func) for n in ast.walk(place) if isinstance(n, ast.Call)} for place in places]
+    weighing = [names for names in called if names & EXPONENTIALS]
+    return any("dot" in names for names in weighing or called)

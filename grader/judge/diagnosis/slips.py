@@ -223,6 +223,12 @@ TABLE: list[tuple[str, Finder, str]] = [
      "tl.cast({name}, {dtype}) converts it either way."),
     (r"'(int|float|bool)' object has no attribute 'to'", kernel.converted(given=False),
      "{name} is a plain number that the compiler knows, without .to(): tl.cast({name}, {dtype}) works."),
+    (r"'(int|float|bool)' object has no attribute 'to'", kernel.converted_sum,
+     "{text} is a plain number here, without .to(): an argument that is 1, here {name}, is compiled in as a "
+     "constant. tl.cast({text}, {dtype}) converts it either way."),
+    ("'constexpr' object has no attribute 'shape'", kernel.hinted,
+     "{name} is compiled in as a constant where it is 1, and {call} takes none. That 16 divides an argument "
+     "Triton sees by itself: leave the hint out."),
     # Whatever else is no tensor of a kernel.
     ("'NoneType' object has no attribute '(type|dtype|scalar|handle)'", kernel.anything,
      "None stands in this line where a tensor or a number belongs. Does the launch give it?"),

@@ -320,6 +320,11 @@ COMPILED: list[tuple[str, ...]] = [
     (ADDRESS, "rows[:, None] * stride_xm + cols[None, :] * stride_xn.to(tl.int64)",
      "stride_xn is a plain number here, without .to(): an argument that is 1 is compiled in as a constant. "
      "tl.cast(stride_xn, tl.int64) converts it either way."),
+    (ADDRESS, "rows[:, None] * stride_xm + cols[None, :] * (stride_xn * 1).to(tl.int64)",
+     "stride_xn * 1 is a plain number here, without .to(): an argument that is 1, here stride_xn, is "
+     "compiled in as a constant. tl.cast(stride_xn * 1, tl.int64) converts it either way."),
+    (ADDRESS, "rows[:, None] * stride_xm + cols[None, :] * tl.multiple_of(stride_xn, 8)",
+     "stride_xn is compiled in as a constant where it is 1, and tl.multiple_of takes none. That 16 divides"),
     (OFFS, "offs = pid * BLOCK.to(tl.int64) + tl.arange(0, BLOCK)",
      "BLOCK is a plain number that the compiler knows, without .to(): tl.cast(BLOCK, tl.int64) works."),
     ("axis=1", "axis=1, keep_dims=True",
