@@ -9,7 +9,7 @@ from grader.judge.checks import room
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
 
-VALUES = ("values", "nan", "inf", "special")  # kinds of findings
+VALUES = ("values", "nan", "inf", "special", "unwritten")  # kinds of findings
 
 
 def check(session: Session, challenge: Challenge, case: Case) -> None:
@@ -25,7 +25,7 @@ def check(session: Session, challenge: Challenge, case: Case) -> None:
         session.close()
         raise NotMeasured(room.LACKING)
     if not trial.passed and all(map(_by_little, session.evidence.failed)) and _right_afresh(session, trial):
-        reason = "the values are right in the first call of a process, and wrong in a later one"
+        reason = "the result is right in the first call of a process, and wrong in a later one"
         trial.findings.insert(0, Finding("stale", reason))
     if session.forgives(trial):
         raise NotMeasured("missed of the wrong candidates: forgiven")

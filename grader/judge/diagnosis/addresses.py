@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from grader.judge.diagnosis.site import functions, jitted, last, parameters
@@ -145,19 +145,27 @@ def assignments(kernel: ast.AST) -> Iterator[Part]:
             yield Part(node.lineno, named, node.value, isinstance(node, ast.AugAssign))
 
 
-MASKED = {"load": 1, "store": 2}  # which argument is the mask
+MASK = {"load": 1, "store": 2}  # which argument it is
 
 
 def decided(source: str, line: int) -> bool:
     """Whether the mask of an access on this line is made of what was loaded or drawn before."""
+    return _by_values(source, line, lambda call: call.args[MASK[last(call.func)] :][:1], "mask")
+
+
+def placed(source: str, line: int) -> bool:
+    """Whether the address of an access on this line is."""
+    return _by_values(source, line, lambda call: call.args[:1], "pointer")
+
+
+def _by_values(source: str, line: int, given: Callable[[ast.Call], list[ast.expr]], keyword: str) -> bool:
     for kernel in (one for one in functions(ast.parse(source)) if jitted(one)):
-        given = [*assignments(kernel)]
+        known = [*assignments(kernel)]
         for call in (node for node in ast.walk(kernel) if isinstance(node, ast.Call)):
-            if last(call.func) in MASKED and call.lineno <= line <= (call.end_lineno or 0):
-                masks = [word.value for word in call.keywords if word.arg == "mask"]
-                masks = masks or call.args[MASKED[last(call.func)] :][:1]
-                behind = [Part(line, set(), mask, adds=False) for mask in masks]
-                while more := [p for p in given if p not in behind and any(p.sets & b.names for b in behind)]:
+            if last(call.func) in MASK and call.lineno <= line <= (call.end_lineno or 0):
+                named = [word.value for word in call.keywords if word.arg == keyword]
+                behind = [Part(line, set(), made, adds=False) for made in named or given(call)]
+                while more := [p for p in known if p not in behind and any(p.sets & b.names for b in behind)]:
                     behind += more
                 if any(part.has(*VALUES) for part in behind):
                     return True
