@@ -66,7 +66,6 @@ class Extent:
 
     Attributes:
         bytes: from its first element to behind its last.
-        low: where its storage begins.
         own: the call made it, it is no argument of the call.
         read, written: bytes of it that this launch moves at least: each once.
         stored: how many bytes were stored to it, again and again where that happens.
@@ -76,10 +75,10 @@ class Extent:
         loaded: bytes loaded, again and again where that happens.
         again: those of them that the same program had loaded before; `apart` how many bytes it touched in
             between, on average.
+        low: where its storage begins.
     """
 
     bytes: int
-    low: int = 0
     own: bool = False
     read: float = 0.0
     written: float = 0.0
@@ -89,6 +88,7 @@ class Extent:
     loaded: float = 0.0
     again: float = 0.0
     apart: float = 0.0
+    low: int = 0
 
 
 @dataclass

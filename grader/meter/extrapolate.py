@@ -68,7 +68,7 @@ def _again(extent: Extent, returns: Sequence[tuple[float, float, float]]) -> Non
 def _extent(region: Region, sites: Sequence[Site]) -> Extent:
     """What the lines that touch this tensor make of it: each byte at most once, but whole sectors."""
     mine = [site for site in sites if site.tensor == region.name]
-    extent = Extent(region.stop - region.start, region.low, region.own)
+    extent = Extent(region.stop - region.start, region.own, low=region.low)
     for site in mine:
         once = min(max(site.useful, site.moved), extent.bytes)
         if site.kind != "store":

@@ -93,7 +93,7 @@ def paragraph(us: float, mine: Profile, ours: Ours, where: str = "") -> str:
 
 
 def _time(us: float, ours: float, where: str) -> str:
-    times, both = us / ours, f"{round(us, 1):,.0f} µs, ours {ours:,.0f} µs"
+    times, both = us / ours, f"{us:,.0f} µs, ours {ours:,.0f} µs"
     if times > ALIKE:
         return f"By prediction yours takes {times:.1f}× as long as our solution{where} ({both})"
     if times < 1 / ALIKE:

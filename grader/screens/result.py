@@ -39,6 +39,7 @@ FACTS = {
 ENOUGH = (
     "The result was never written",
     "was never written: it still holds",
+    "made from memory that nobody wrote",
     "returns nothing yet",
     "is still to be written",
 )

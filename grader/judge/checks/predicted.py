@@ -120,7 +120,8 @@ def _where(session: Session, challenge: Challenge, speed: Speed) -> str:
     """On which bar, where the day has several."""
     if sum(len(one.speeds) for one in session.challenges) == 1:
         return ""
-    return f" in {challenge.entry}() {speed.case.id}" + f" {speed.part}" * (speed.part != "forward")
+    several = len({one.part for each in session.challenges for one in each.speeds}) > 1
+    return f" in {challenge.entry}() {speed.case.id}" + f" {speed.part}" * several
 
 
 def _result(call: Call, reference: Ours) -> dict[str, object]:

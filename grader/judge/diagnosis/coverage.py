@@ -108,7 +108,7 @@ def _unlaunched(trial: Trial, finding: Finding, elsewhere: bool) -> Diagnosis:
         return (
             f"With {trial.case.id} no kernel runs, and the result {name + ' ' * bool(name)}still holds "
             "what torch.empty left there.",
-            "where the function returns early, or a grid is empty",
+            "where the function returns early or skips the launch, or a grid is empty",
         )
     return f"The result was never written: {trial.challenge.entry} launches no kernel yet.", "the launch"
 

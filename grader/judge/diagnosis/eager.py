@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from grader.judge.diagnosis.site import functions, jitted, last, root
+from grader.judge.diagnosis.site import assigned, functions, jitted, last, root
 
 # By what torch calls the operator that runs.
 SIGNS: dict[str, type[ast.operator] | type[ast.unaryop]] = {
@@ -60,8 +60,21 @@ def _launchers(tree: ast.Module) -> list[ast.FunctionDef]:
 
 
 def _on_tensors(tree: ast.Module) -> list[ast.BinOp | ast.AugAssign | ast.UnaryOp]:
-    of_file = {f.name for f in _launchers(tree) if f.returns and ast.unparse(f.returns).endswith("Tensor")}
+    of_file = {f.name for f in _launchers(tree) if _gives_tensor(f)}
     return [node for launcher in _launchers(tree) for node in _operators(launcher, of_file)]
+
+
+def _gives_tensor(launcher: ast.FunctionDef) -> bool:
+    """Whether a function says that it returns one, or returns what torch made in it."""
+    if launcher.returns:
+        return ast.unparse(launcher.returns).endswith("Tensor")
+    nodes = [*ast.walk(launcher)]
+    returned = {last(n.value) for n in nodes if isinstance(n, ast.Return) and n.value is not None}
+    made = ((n, n.value) for n in nodes if isinstance(n, ast.Assign))
+    return any(
+        assigned(node) & returned and isinstance(value, ast.Call) and _of_torch(value.func)
+        for node, value in made
+    )
 
 
 def _operators(launcher: ast.FunctionDef, of_file: set[str]) -> list[ast.BinOp | ast.AugAssign | ast.UnaryOp]:

@@ -89,6 +89,11 @@ def chosen(start: str, tree: ast.Module) -> set[int]:
     return lines
 
 
+def guards(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
+    """The conditions under which something is launched."""
+    return {n.lineno for n in nodes if isinstance(n, ast.If) and any(map(launch, ast.walk(n)))}
+
+
 def handed_over(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
     """Where a launcher takes strides, and not where a function that launches nothing asks for them; in a file
     that takes none, where it launches.

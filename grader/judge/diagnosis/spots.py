@@ -18,6 +18,7 @@ from grader.judge.diagnosis.outside import (
     chosen,
     each,
     grids,
+    guards,
     handed_over,
     kept,
     kept_elsewhere,
@@ -215,6 +216,7 @@ OF_STORES = r"stored?\b|element|formula|factor|constant\b|result"
 # And what of the rest of the file.
 OUTSIDE: tuple[tuple[str, Where], ...] = (
     (r"\bgrid\b", grids),
+    ("skips the launch", guards),
     (r"launch\b|hands over", each(launch)),
     ("hands them over", handed_over),
     ("torch.empty|allocation|memory", call("empty", "empty_like", "new_empty")),
@@ -257,7 +259,10 @@ def exactly(look_at: str, tree: ast.Module, given: frozenset[int]) -> set[int]:
     if (found := re.search(r"the strides of (\w+)(?: and (\w+))? are used", look_at)) and (
         lines := _strides_of([name for name in found.groups() if name], tree, given)
     ):
-        return lines
+        both = lines | handed_over(tree, outside(tree))
+        return both if len(both) <= MOST else lines
+    if "set before the loop" in look_at:
+        return _before_loops(tree)
     if "stride" in look_at and (lines := unstrided(tree, "load")):
         return lines
     if look_at.startswith("which stride"):
@@ -275,6 +280,18 @@ def exactly(look_at: str, tree: ast.Module, given: frozenset[int]) -> set[int]:
     words += ["contiguous", "reshape"] if "clone" in words else []
     lines = call(*words)(tree, outside(tree)) if words else set()
     return lines or set().union(*(signs(tree, word) for word in words))
+
+
+def _before_loops(tree: ast.Module) -> set[int]:
+    """Where something is set that a loop after it sets again, or adds to."""
+    lines = set[int]()
+    for kernel in filter(jitted, functions(tree)):
+        nodes = [*ast.walk(kernel)]
+        for loop in (n for n in nodes if isinstance(n, ast.For | ast.While)):
+            again = set[str]().union(*(assigned(n) for n in ast.walk(loop)))
+            begun = (n for n in nodes if isinstance(n, ast.Assign) and n.lineno < loop.lineno)
+            lines |= {n.lineno for n in begun if assigned(n) & again}
+    return lines
 
 
 def _drawn(tree: ast.Module) -> set[int]:
