@@ -79,7 +79,7 @@ class Ahead:
         """Whether the compiler is not done with what this case launches."""
         surveyed = self.surveyed.get(_name(challenge, case))
         begun = surveyed.result() if surveyed is not None and surveyed.done() else []
-        return any(not compiled.done() or compiled.result() for compiled in begun)
+        return any(not one.done() or (not one.cancelled() and one.result()) for one in begun)
 
     def finish(self) -> None:
         """Wait for all that is begun, and end the builders: what comes now is timed."""

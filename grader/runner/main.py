@@ -165,8 +165,9 @@ class LearnerFile:
         world, limits = World(header["allow"]), Bounds(self.path) if INTERPRETED else None
         world.memory.add_inputs([*specs, *others], [*handed, *other], [])
         leaves = [arguments[position].requires_grad_() for position in header["of"]]
-        for position in header["of"]:
-            other[position].requires_grad_()
+        for value in (other[position] for position in header["of"]):
+            if isinstance(value, torch.Tensor):
+                value.requires_grad_()
         try:
             with on_stage(header["gpu"]), observed(world, limits), world:
                 world.record(header["again"])

@@ -84,20 +84,16 @@ def _stores_all(call: Call, source: str) -> None:
     """
     if any(site.kind != "load" and not site.tensor for launch in call.launches for site in launch.sites):
         return  # somewhere
+    sites = [(site, launch.tensors.get(site.tensor)) for launch in call.launches for site in launch.sites]
     for low, size in call.results:
-        stores = [
-            site
-            for launch in call.launches
-            for site in launch.sites
-            if site.kind != "load" and launch.tensors[site.tensor].low == low
-        ]
+        stores = [site for site, of in sites if site.kind != "load" and of and of.own and of.low == low]
         if any(placed(source, site.line) for site in stores):
             continue  # where nobody knows here
         stored = sum(_bytes(site, source) for site in stores)
         if stores and stored < LEFT_OUT * size:
             said = (
-                f"At full size your kernels store {stored / 1e6:,.1f} of the "
-                f"{size / 1e6:,.1f} MB of a result: part of it is left out."
+                f"At full size your kernels store {stored / 1e6:,.1f} MB of a result of {size / 1e6:,.1f} "
+                "MB: part of it is left out."
             )
             raise CheckFailed("failed", {"reason": said}, (said, "the grid at full size"))
 
