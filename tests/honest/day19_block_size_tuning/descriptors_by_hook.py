@@ -1,4 +1,4 @@
-"""Descriptors whose blocks a config's pre_hook sets, where x and w allow them; one config's registers spill."""
+"""Descriptors whose blocks a config's pre_hook sets, where x and w allow; one config's registers spill."""
 
 import torch
 import triton
