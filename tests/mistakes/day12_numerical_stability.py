@@ -190,7 +190,7 @@ mistakes = [
             "BLOCK_N=BLOCK_N, num_warps": "BLOCK_N=BLOCK_N, WIDE=x.numel() >= 2**31, num_warps",
         },
         fails="edges",
-        says="int32",
+        says="under an if alone",
     ),
     Mistake(
         "the result is rounded to the input's dtype",

@@ -9,7 +9,7 @@ from grader.judge.diagnosis.addresses import WORDS, Part, assignments, parts_of
 from grader.judge.diagnosis.site import functions, jitted, last, parameters, quoted
 
 FIRST = "Count in int64 before you multiply: tl.program_id(0).to(tl.int64)."
-MOST = 2  # products that a sentence names
+MOST = 3  # products that a sentence names
 
 
 def advice(source: str, line: int = 0) -> str:
@@ -22,10 +22,13 @@ def advice(source: str, line: int = 0) -> str:
     kernels = [kernel for kernel in functions(tree) if jitted(kernel)]
     if not any(_mentions(kernel) for kernel in kernels):
         return FIRST
+    if told := next(filter(None, map(_sometimes, kernels)), ""):
+        return told
     found = {text: at for kernel in kernels for text, at in _narrow(kernel, line)}
     if not 0 < len(found) <= MOST:
         return "Make every offset int64 before it is multiplied: .to(tl.int64)."
-    listed = " and ".join(f"{text} on line {at}" for text, at in found.items())
+    *most, final = (f"{text} on line {at}" for text, at in found.items())
+    listed = f"{', '.join(most)} and {final}" if most else final
     return f"Counted in int32: {listed}. Make one side int64 before they are multiplied: .to(tl.int64)."
 
 
@@ -37,6 +40,19 @@ def all_narrow(source: str, line: int) -> str:
 
 def _mentions(kernel: ast.FunctionDef) -> bool:
     return any(isinstance(n, ast.Call) and _widens(n) for n in ast.walk(kernel))
+
+
+def _sometimes(kernel: ast.FunctionDef) -> str:
+    """What is told of a number that becomes int64 under a condition; empty where none does."""
+    for branch in (node for node in ast.walk(kernel) if isinstance(node, ast.If)):
+        made = (n for n in ast.walk(branch) if isinstance(n, ast.Assign))
+        for node in made:
+            if any(isinstance(n, ast.Call) and _widens(n) for n in ast.walk(node.value)):
+                return (
+                    f"{quoted(node.targets[0])} becomes int64 on line {node.lineno} under an if alone. Offsets "
+                    "grow with strides, too: rows of a small tensor may lie far apart."
+                )
+    return ""
 
 
 def _narrow(kernel: ast.FunctionDef, line: int) -> Iterator[tuple[str, int]]:
