@@ -28,7 +28,7 @@ class Tally:
     Attributes:
         led: it loaded integers of which a sampled launch stored some.
         again: of each tensor bytes loaded again, and the sum of each times the bytes touched in between.
-        trips: of its loops, as loops.py has them.
+        trips, strides: of its loops, as loops.py has them.
     """
 
     sites: dict[tuple[str, int, str, int], Site] = field(default_factory=dict)
@@ -42,6 +42,7 @@ class Tally:
     shortened: bool = False
     again: dict[str, tuple[float, float]] = field(default_factory=dict)
     trips: dict[int, float] = field(default_factory=dict)
+    strides: dict[int, int] = field(default_factory=dict)
 
     @property
     def asked(self) -> float:

@@ -107,6 +107,8 @@ class LaunchCounts:
         lines: where the first tl.dot stands (`dot`), and the first arithmetic in fp64 (`fp64`).
         rounds: loop steps with loads in them, in the program that has most; `mean_rounds` on average.
         trips: of each loop, by the line of its `for`, how often the compiled loop comes round.
+        skips: by the line of a loop that all programs begin at their own number, its step, where that is more
+            than there are programs.
         heaviest: bytes that the busiest program asks for.
         heaviest_flops: operations of its dots.
         scatter: largest over mean of the operations of two sampled programs, the one as far from the grid's
@@ -133,6 +135,7 @@ class LaunchCounts:
     rounds: float = 0.0
     mean_rounds: float = 0.0
     trips: dict[int, float] = field(default_factory=dict)
+    skips: dict[int, int] = field(default_factory=dict)
     heaviest: float = 0.0
     heaviest_flops: float = 0.0
     scatter: float = 1.0

@@ -128,6 +128,7 @@ class Meter:
         self.spent += self.counter.work
         self.counter.tally.shortened = self.counter.loops.shortened
         self.counter.tally.trips = self.counter.loops.trips
+        self.counter.tally.strides = self.counter.loops.strides
         return self.counter.tally
 
     def _strayed(self, error: BaseException) -> None:

@@ -7,6 +7,7 @@ stay behind where steps are left out; where they point differs then, how lanes l
 from __future__ import annotations
 
 import builtins
+import math
 import operator
 from collections.abc import Iterator
 from typing import Any
@@ -30,6 +31,7 @@ class Loops:
         shortened: a loop of this program was cut short.
         trips: how often the compiled loop comes round, by the line of its `for`: as many steps as the kernel
             wants in one count once.
+        strides: the step of loops that begin at the program's own number, and end behind the last program's.
     """
 
     WHOLE, FIRST, LAST = 8, 4, 2
@@ -42,6 +44,7 @@ class Loops:
         """A program begins."""
         self.weight, self.step, self.touched, self.shortened = 1.0, 0, 0.0, False
         self.trips: dict[int, float] = {}
+        self.strides: dict[int, int] = {}
 
     def shorter(self, *limits: Any, unrolled: int = 1) -> Any:
         """In the place of `range` in the learner's file, and of tl.range."""
@@ -61,6 +64,8 @@ class Loops:
         outer = self.weight
         line = whereabouts.line(self.path)
         self.trips[line] = self.trips.get(line, 0.0) + outer * len(whole) / unrolled
+        if whole.start == whereabouts.number() and whole.stop > math.prod(whereabouts.grid()):
+            self.strides[line] = whole.step
         many = len(whole) > self.WHOLE
         self.shortened |= many
         head = whole[: self.FIRST] if many else whole

@@ -31,6 +31,7 @@ LAST = 64  # of these at least in the last run: 5 of fp16 pass twice torch's own
 SHORT_ROW = 16  # rows of fewer elements are judged several at a time: one sum near 0 has no digits to compare
 MOST = 0.1  # the largest error of a row that cancellation explains: a digit must be right
 CLOSE = 2e-2  # of what is right; a larger error is no rounding
+NEARLY = 8.0  # times what is allowed
 WHOLE_MOST = 3.0  # gates, of many rows together: still less than the next lower precision costs
 NEGLIGIBLE = 1e-3  # a row this much smaller than the typical row is judged as if it were this large
 
@@ -132,6 +133,14 @@ def errors(out: torch.Tensor, exact: torch.Tensor) -> tuple[float, torch.Tensor]
 def relative(finding: Finding) -> float:
     """The error of wrong values as a share of what is right; no small one where that is 0."""
     return float(finding.facts.get("max_error", 1.0)) if finding.facts.get("relative", True) else 1.0
+
+
+def nearly(findings: list[Finding]) -> bool:
+    """Whether all that is wrong is by so little more than what is allowed that rounding does it."""
+    return all(
+        finding.kind == "values" and relative(finding) <= NEARLY * finding.facts.get("allowed", 0.0)
+        for finding in findings
+    )
 
 
 def gate(dtype: torch.dtype, length: int = 1) -> float:

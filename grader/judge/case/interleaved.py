@@ -12,7 +12,7 @@ from dataclasses import replace
 from grader import datasheets
 from grader.answers import Failed, Repeated
 from grader.challenge import Case
-from grader.judge.case.compare import CLOSE, Finding, relative
+from grader.judge.case.compare import Finding, nearly
 from grader.judge.case.link import Runner
 from grader.judge.case.packing import pack_arguments, read_outputs
 from grader.judge.case.trial import Trial, draw
@@ -68,8 +68,7 @@ def _wrong(runner: Runner, trial: Trial, other: Case, request: Request) -> str:
     )
     wrong = value_findings(again)
     # Atomics round in another order each time, and what is off by that keeps nothing elsewhere.
-    close = all(finding.kind == "values" and relative(finding) <= CLOSE for finding in wrong)
-    return "" if close else "gave wrong gradients"
+    return "" if nearly(wrong) else "gave wrong gradients"
 
 
 def _others(trial: Trial) -> Iterator[Case]:

@@ -14,7 +14,7 @@ import torch
 from grader.answers import Called, Failed, Repeated
 from grader.challenge import Case
 from grader.judge.case.attempt import ask_oracle
-from grader.judge.case.compare import CLOSE, Finding, relative
+from grader.judge.case.compare import Finding, nearly
 from grader.judge.case.link import Runner
 from grader.judge.case.packing import pack_arguments, read_outputs
 from grader.judge.case.trial import LARGEST, Trial, draw, largest, repeatable
@@ -106,7 +106,7 @@ def repeated(runner: Runner, trial: Trial, request: Request, ways: set[Way]) -> 
             return second
         second.answer = replace(trial.answer, outputs=outputs)
         second.findings = value_findings(second)
-        if all(finding.kind == "values" and relative(finding) <= CLOSE for finding in second.findings):
+        if nearly(second.findings):
             return second
     second.answer = None
     second.findings = [Finding("launcher", "the launches alone do not give the result")]

@@ -20,6 +20,7 @@ from grader.predict.kept import Ours, bar_name, ours
 from grader.predict.prediction import Call
 from grader.verdict import SpeedResult
 
+ALL = 0.999  # of a result, as far as a few programs tell
 LEFT_OUT = 0.9  # of the bytes that the task must move; kernels that do it touch all of them
 CANNOT_RUN = ("compiles", "shared memory")  # what is no question of speed
 
@@ -96,6 +97,14 @@ def _stores_all(call: Call, source: str) -> None:
                 "MB: part of it is left out."
             )
             raise CheckFailed("failed", {"reason": said}, (said, "the grid at full size"))
+        skips = [(launch, *one) for launch in call.launches for one in launch.skips.items()]
+        if stores and stored < ALL * size and skips:
+            launch, line, step = skips[0]
+            said = (
+                f"At full size the loop on line {line} goes on by {step}, and {launch.programs} programs "
+                f"begin it: {step - launch.programs} of every {step} tiles are left out."
+            )
+            raise CheckFailed("failed", {"reason": said, "line": line}, (said, f"line {line}, and the grid"))
 
 
 def _bytes(site: Site, source: str) -> float:

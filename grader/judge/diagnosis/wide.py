@@ -49,8 +49,8 @@ def _sometimes(kernel: ast.FunctionDef) -> str:
         for node in made:
             if any(isinstance(n, ast.Call) and _widens(n) for n in ast.walk(node.value)):
                 return (
-                    f"{quoted(node.targets[0])} becomes int64 on line {node.lineno} under an if alone. Offsets "
-                    "grow with strides, too: rows of a small tensor may lie far apart."
+                    f"{quoted(node.targets[0])} becomes int64 on line {node.lineno} under an if alone. "
+                    "Offsets grow with strides, too: rows of a small tensor may lie far apart."
                 )
     return ""
 
