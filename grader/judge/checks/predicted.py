@@ -12,7 +12,7 @@ from grader.judge.failures import CheckFailed, torch_worked
 from grader.judge.session import Session
 from grader.judge.speed.builds import Wanted
 from grader.judge.speed.foresight import foresee
-from grader.meter.counts import Site
+from grader.meter.counts import LaunchCounts, Site
 from grader.operators import FILLED, WHOLE_FILLS
 from grader.predict import gates
 from grader.predict.beside import paragraph, profile
@@ -85,26 +85,33 @@ def _stores_all(call: Call, source: str) -> None:
     """
     if any(site.kind != "load" and not site.tensor for launch in call.launches for site in launch.sites):
         return  # somewhere
-    sites = [(site, launch.tensors.get(site.tensor)) for launch in call.launches for site in launch.sites]
     for low, size in call.results:
-        stores = [site for site, of in sites if site.kind != "load" and of and of.own and of.low == low]
-        if any(placed(source, site.line) for site in stores):
+        stores = [(site, launch) for launch in call.launches for site in _stores(launch, low)]
+        if not stores or any(placed(source, site.line) for site, _ in stores):
             continue  # where nobody knows here
-        stored = sum(_bytes(site, source) for site in stores)
-        if stores and stored < LEFT_OUT * size:
+        stored = sum(_bytes(site, source) for site, _ in stores)
+        if stored < LEFT_OUT * size:
             said = (
                 f"At full size your kernels store {stored / 1e6:,.1f} MB of a result of {size / 1e6:,.1f} "
                 "MB: part of it is left out."
             )
             raise CheckFailed("failed", {"reason": said}, (said, "the grid at full size"))
-        skips = [(launch, *one) for launch in call.launches for one in launch.skips.items()]
-        if stores and stored < ALL * size and skips:
-            launch, line, step = skips[0]
-            said = (
-                f"At full size the loop on line {line} goes on by {step}, and {launch.programs} programs "
-                f"begin it: {step - launch.programs} of every {step} tiles are left out."
-            )
-            raise CheckFailed("failed", {"reason": said, "line": line}, (said, f"line {line}, and the grid"))
+        launches = {id(launch): launch for _, launch in stores}.values()
+        for launch in launches if len(launches) == 1 or stored < ALL * size else ():
+            for line, step in launch.skips.items():
+                said = (
+                    f"At full size the loop on line {line} goes on by {step}, and {launch.programs} programs "
+                    f"begin it: of every {step} that it counts, {step - launch.programs} are left out."
+                )
+                raise CheckFailed(
+                    "failed", {"reason": said, "line": line}, (said, f"line {line}, and the grid")
+                )
+
+
+def _stores(launch: LaunchCounts, low: int) -> list[Site]:
+    """The lines that store to the memory of the call's own that begins there."""
+    mine = {name for name, extent in launch.tensors.items() if extent.own and extent.low == low}
+    return [site for site in launch.sites if site.kind != "load" and site.tensor in mine]
 
 
 def _bytes(site: Site, source: str) -> float:
