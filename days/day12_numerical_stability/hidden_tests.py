@@ -76,6 +76,8 @@ CASES = [
     Case(rows=1, cols=20011, values="spike", last=123_456.7),
     Case(rows=2, cols=9001, values="spike", last=200.0, dtype=BRAIN),
     Case(rows=1, cols=20011, values="spike", first=1e4),
+    # Each of the small terms is beneath the last digit of the sum, and together they are not.
+    Case(rows=1, cols=33333, values="zeros", first=16.5),
     Case(rows=2, cols=9001, values="rising"),
     Case(rows=5, cols=77, values="some_minus_inf"),
     Case(rows=2, cols=9001, values="some_minus_inf", blank=8500),
