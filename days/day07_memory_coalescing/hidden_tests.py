@@ -24,6 +24,15 @@ PIECES = (
     Piece("launcher", "transpose"),
 )
 
+# Walked: more than 2**31 elements, or as far apart; sides of more tiles than axes 1 and 2 take.
+HUGE = [
+    Case(m=2**28 + 7, n=1, huge=True),
+    Case(m=1, n=2**28 + 7, huge=True),
+    Case(m=85_001, n=32_771, dtype=HALF, huge=True),
+    Case(m=85_001, n=32_771, dtype=HALF, layout="transposed", huge=True),
+    Case(m=2100, n=9, dtype=HALF, layout="far", huge=True),
+]
+
 challenge = Challenge(
     entry="transpose",
     inputs=inputs,
@@ -75,11 +84,7 @@ challenge = Challenge(
         Case(m=50, n=30, calls=2),
         Case(m=2**23 + 5, n=1, gpu=True),
         Case(m=1, n=2**23 + 5, gpu=True),
-        Case(m=2**28 + 7, n=1, huge=True),
-        Case(m=1, n=2**28 + 7, huge=True),
-        Case(m=85_001, n=32_771, dtype=HALF, huge=True),
-        Case(m=85_001, n=32_771, dtype=HALF, layout="transposed", huge=True),
-        Case(m=2100, n=9, dtype=HALF, layout="far", huge=True),
+        *HUGE,
     ],
     pieces=PIECES,
     speed=Speed(big, moved=lambda x: 2 * x.nbytes, of_copy=0.55),

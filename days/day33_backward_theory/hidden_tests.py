@@ -92,7 +92,6 @@ challenge = (
             of_rows(2**20 + 5, 128, H=20, dtype=HALF, huge=True),
             of_rows(2**20 + 5, 128, B=20, H=1, dtype=HALF, huge=True),
             of_rows(2**20 + 5, 128, H=20, order="bshd", dtype=HALF, huge=True),
-            of_rows(2100, 16, H=1, layout="far", dtype=HALF, huge=True),
         ],
     ),
     Challenge(
@@ -146,7 +145,6 @@ challenge = (
             at(2**20 + 5, 16, 128, B=20, H=1, dtype=HALF, huge=True),
             at(9, 2**20 + 5, 128, H=20, order="bshd", dtype=HALF, huge=True),
             at(2**20 + 5, 16, 128, H=20, order="bshd", dtype=HALF, huge=True),
-            at(2100, 2100, 16, H=1, layout="far", dtype=HALF, huge=True),
         ],
     ),
 )

@@ -108,7 +108,6 @@ of_tokens = Challenge(
         Case(b=3, s=5, v=40, upstream="scalar", masked=0.3),
         Case(b=3, s=5, v=70, masked=0.2, calls=2),
         Case(b=18, s=1001, v=131_075, dtype=BRAIN, huge=True),
-        Case(b=2, s=1100, v=70, layout="far", dtype=HALF, huge=True),
     ],
     speed=Speed(wide, moved=lambda x, _: 3 * x.nbytes, torch=plain, of_copy=0.50, part="both"),
 )

@@ -143,7 +143,6 @@ challenge = Challenge(
         Case(m=5, v=77, values="nan"),
         Case(m=6, v=60, calls=2),
         Case(m=17_001, v=2**17, dtype=HALF, huge=True),
-        Case(m=2100, v=4096, layout="far", dtype=HALF, huge=True),
     ],
     speed=Speed(big, moved=lambda logits, target, ignore_index: logits.nbytes, of_copy=0.48),
     # A few numbers a row, such as its loss, are no second matrix.
