@@ -64,7 +64,7 @@ mistakes = [
         "the values pass through fp32",
         swap={LOAD: "tl.load(x_ptr + index * stride_x).to(tl.float32)"},
         fails="correct",
-        says="precision",
+        says="rounded to fp32",
     ),
     Mistake("a view of x is returned", swap={RETURN: "    return x[:count]"}, fails="correct", says="input"),
     Mistake("nothing is returned", swap={RETURN: "    y"}, fails="correct", says="returns nothing"),
