@@ -64,7 +64,8 @@ class Loops:
         outer = self.weight
         line = whereabouts.line(self.path)
         self.trips[line] = self.trips.get(line, 0.0) + outer * len(whole) / unrolled
-        if whole.start == whereabouts.number() and whole.stop > math.prod(whereabouts.grid()):
+        grid = whereabouts.grid()
+        if grid and whole.start == whereabouts.number() and whole.stop > math.prod(grid):
             self.strides[line] = whole.step
         many = len(whole) > self.WHOLE
         self.shortened |= many
