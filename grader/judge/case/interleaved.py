@@ -31,12 +31,13 @@ def interleaved(runner: Runner, trial: Trial, request: Request) -> Finding | Non
         return None
     for other in _others(trial):
         if wrong := _wrong(runner, trial, other, request):
-            said = (
-                f"The backward pass {wrong} where another forward pass, of {other.id}, came after its own. "
-                "What it needs is kept in a global or on the class, where the next forward pass replaces it: "
-                "keep it on ctx."
+            reason = (
+                f"the backward pass {wrong} where another forward pass, of {other.id}, came after its own"
             )
-            reason = f"the backward pass {wrong} after another forward pass"
+            said = (
+                f"{reason[0].upper()}{reason[1:]}. What it needs is kept in a global or on the class, where "
+                "the next forward pass replaces it: keep it on ctx."
+            )
             return Finding("interleaved", reason, told=(said, "what the forward pass keeps elsewhere"))
     return None
 
