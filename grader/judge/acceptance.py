@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from functools import partial
 from typing import Any
 
 import torch
@@ -24,7 +23,7 @@ from grader.judge.case.link import Runner, RunnerLost, ask_to_load
 from grader.judge.case.oracle import gradient_positions
 from grader.judge.case.packing import pack_arguments
 from grader.judge.case.trial import draw
-from grader.judge.challenges import weight
+from grader.judge.challenges import tallest, weight
 from grader.judge.diagnosis.slips import slip
 from grader.judge.failures import NotMeasured
 from grader.judge.session import Session
@@ -88,17 +87,12 @@ def _chosen(session: Session) -> tuple[list[Asked], list[Asked]]:
     return ends, others
 
 
-def _spread(pairs: list[Asked]) -> Iterable[Asked]:
+def _spread(pairs: list[Asked]) -> list[Asked]:
     """Of cases alike the one with most of each size, and the first of each way to lie in memory."""
-    sizes = dict.fromkeys(name for _, case in pairs for name, size in case.sizes.items() if type(size) is int)
-    most = {name: max(pairs, key=partial(_size, name)) for name in sizes}
-    layouts = {_layouts(case): (challenge, case) for challenge, case in reversed(pairs)}
-    return {case.id: (challenge, case) for challenge, case in [*most.values(), *layouts.values()]}.values()
-
-
-def _size(name: str, pair: Asked) -> int:
-    size = pair[1].get(name)
-    return size if type(size) is int else 0
+    owner = {case: challenge for challenge, case in pairs}
+    layouts = {_layouts(case): case for _, case in reversed(pairs)}
+    chosen = dict.fromkeys([*tallest([case for _, case in pairs]), *layouts.values()])
+    return [(owner[case], case) for case in chosen]
 
 
 def _layouts(case: Case) -> tuple[Any, ...]:

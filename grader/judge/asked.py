@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from grader.challenge import Case, Challenge, Claim, Relation
-from grader.judge.challenges import weight
+from grader.judge.challenges import tallest, weight
 from grader.request import Request
 
 Item = TypeVar("Item", Case, Relation)
@@ -115,6 +115,4 @@ def _small(challenge: Challenge) -> list[Case]:
 
 def _largest(challenge: Challenge) -> list[Case]:
     plain = [case for case in challenge.cases if case.group == "correct" and not case.gpu]
-    names = {name: size for case in plain for name, size in case.sizes.items() if type(size) is int}
-    tallest = [max(plain, key=lambda case: case.get(name, 0)) for name in names]
-    return list(dict.fromkeys(tallest))
+    return list(dict.fromkeys(tallest(plain)))

@@ -6,6 +6,8 @@ import importlib.util
 import itertools
 import math
 import sys
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from grader.challenge import Case, Challenge
@@ -34,3 +36,14 @@ def weight(case: Case) -> float:
     sizes = {k: abs(s) for k, s in case.sizes.items() if isinstance(s, int) and not isinstance(s, bool)}
     empty = any(sizes.get(name) == 0 for name in ("n", "m", "rows", "cols", "M", "N", "B", "t"))
     return math.inf if empty else math.prod(max(size, 1) for size in sizes.values())
+
+
+def tallest(cases: Sequence[Case]) -> list[Case]:
+    """For each size the case that has most of it."""
+    names = dict.fromkeys(name for case in cases for name, size in case.sizes.items() if type(size) is int)
+    return [max(cases, key=partial(_most, name)) for name in names]
+
+
+def _most(name: str, case: Case) -> int:
+    size = case.get(name)
+    return size if type(size) is int else 0

@@ -69,7 +69,7 @@ def special(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
     exponential = called(evidence.source, EXPONENTIALS) and subtracts_maximum(evidence.source)
     reduces = math.isinf(got) or called(evidence.source, {"max"})  # tl.maximum may be of anything
     if values == "negative" and exponential and reduces:
-        return _sees_zero("log(0)" if math.isinf(got) else "0 / 0", evidence.source)
+        return _sees_zero("log(0)" if math.isinf(got) else "0 / 0", expected, evidence.source)
     if values == "normal" or finding.kind == "nan":
         return odd_input(trial, finding, evidence) or _plain(trial, finding, evidence)
     return None
@@ -101,7 +101,7 @@ def _of_infinity(source: str) -> Diagnosis:
     )
 
 
-def _sees_zero(to: str, source: str) -> Diagnosis:
+def _sees_zero(to: str, expected: float, source: str) -> Diagnosis:
     """Where a maximum of negative numbers may meet a 0: in its start, in padded scores, or in a load."""
     tree, underflow = ast.parse(source), f"All-negative rows underflow to {to}: a maximum sees a 0"
     if first := first_maximum(tree):
@@ -111,9 +111,13 @@ def _sees_zero(to: str, source: str) -> Diagnosis:
         )
     floor = min(((number, line) for line, number in numbers(source) if LOWEST < number <= LOW), default=None)
     if floor:
+        # A logarithm of a sum below that says that the row is; of weights nobody knows.
+        why = (
+            "nothing in these rows is above that, so that it takes" if expected < floor[0] else "it may take"
+        )
         return (
-            f"All-negative rows underflow to {to}: {floor[0]:.6g} stands on line {floor[1]}, and nothing is "
-            "above that in these rows, so that it takes the place of their maximum. Only -inf is below all.",
+            f"All-negative rows underflow to {to}: {floor[0]:.6g} stands on line {floor[1]}, and {why} the "
+            "place of their maximum. Only -inf is below all.",
             f"line {floor[1]}",
         )
     lines = scores(tree)

@@ -17,7 +17,7 @@ from grader.judge.case.compare import Expected
 from grader.judge.case.link import RunnerLost, ask_to_load
 from grader.judge.case.packing import pack_arguments
 from grader.judge.case.trial import Trial
-from grader.judge.challenges import weight
+from grader.judge.challenges import tallest, weight
 from grader.judge.diagnosis.behind import of_nothing
 from grader.judge.diagnosis.launched import programs
 from grader.judge.failures import NotMeasured
@@ -212,12 +212,11 @@ def _trusted(session: Session, case: Case) -> bool:
 def _telling(challenge: Challenge) -> list[Case]:
     """For each size the case that has most of it, one whose inputs lie apart, one of each dtype, others."""
     cases = [case for case in challenge.cases if not case.gpu and case.calls == 1]
-    sizes = dict.fromkeys(name for case in cases for name, size in case.sizes.items() if type(size) is int)
-    most = [max(cases, key=lambda case, name=name: case.get(name, 0)) for name in sizes]  # type: ignore[misc]
     apart = [case for case in cases if case.layout not in ("contiguous", "offset")]
     dtypes = {case.dtype: case for case in cases if case.group == "correct"}.values()
     others = cases[:: max(len(cases) // FEW, 1)]
-    return list(dict.fromkeys([*sorted(most, key=weight)[:FAR], *apart[:1], *dtypes, *others]))[:FEW]
+    most = sorted(tallest(cases), key=weight)[:FAR]
+    return list(dict.fromkeys([*most, *apart[:1], *dtypes, *others]))[:FEW]
 
 
 def _forward(piece: Piece, trials: Sequence[Trial]) -> bool:

@@ -59,7 +59,8 @@ def foresee(session: Session, challenge: Challenge, speed: Speed, wanted: Wanted
 
     best = last = seen()
     for _ in range(OTHERS):
-        if not (spilled := _spilled(last.call)):
+        spilled = [config for config in _spilled(last.call) if config not in but]
+        if not spilled:  # or there is none besides
             break
         but += spilled
         last = seen()
