@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from grader.challenge import Case
 from grader.judge.case.compare import CLOSE, Expected, Finding, relative
@@ -146,7 +146,8 @@ def _narrow(source: str) -> Diagnosis:
 
 def shared(evidence: Evidence) -> str:
     """The size that every failed case has and passed ones have not, in words; empty where there is none, or
-    where it may be by luck: of all cases, or of those that have something else that all failed ones have.
+    where it may be by luck: of all cases, of those that have something else that all failed ones have, or of
+    those that are as large or as small in another size.
     """
     failed, every = [t.case for t in evidence.failed], [t.case for t in evidence.trials]
     kinds = [label for label in (*failed[0].sizes, *BESIDE) if len({_of(label, case) for case in every}) > 1]
@@ -159,6 +160,7 @@ def shared(evidence: Evidence) -> str:
         (label for label in common if label not in BESIDE), key=lambda label: len(common[label]), default=""
     )
     rivals = [set(range(len(every))), *(alike for label, alike in common.items() if label != least)]
+    rivals += (beyond for label in kinds if label != least for beyond in _beyond(label, failed, every))
     if (
         not least
         or len(failed) < FEW
@@ -169,6 +171,14 @@ def shared(evidence: Evidence) -> str:
     ):
         return ""
     return f" Every case that fails has {least}={failed[0].get(least)}."
+
+
+def _beyond(label: str, failed: list[Case], every: list[Case]) -> Iterator[set[int]]:
+    """The cases in which a size is at least as large as in all failed ones, and at most; none of a choice."""
+    wrong, sizes = [_of(label, case) for case in failed], [_of(label, case) for case in every]
+    if all(isinstance(size, int | float) and not isinstance(size, bool) for size in sizes):
+        yield {number for number, size in enumerate(sizes) if size >= min(wrong)}  # type: ignore[operator, type-var]
+        yield {number for number, size in enumerate(sizes) if size <= max(wrong)}  # type: ignore[operator, type-var]
 
 
 def _of(label: str, case: Case) -> object:
