@@ -233,13 +233,13 @@ mistakes = [
         "a run for each element, counted in 32 bits",
         swap={WOVEN: "u = tl.rand(seed, offs.to(tl.int32))"},
         fails="edges",
-        says="the counter of the draw is cut",
+        says="and the counter is cut",
     ),
     Mistake(
         "the runs are counted in 32 bits",
         swap={"tl.rand4x(seed, counters)": "tl.rand4x(seed, counters.to(tl.int32))"},
         fails="edges",
-        says="the counter of the draw is cut",
+        says="and the counter is cut",
     ),
     Mistake(
         "elements are counted in 32 bits",

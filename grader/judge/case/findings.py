@@ -209,8 +209,10 @@ def _launch_findings(trial: Trial, launches: Sequence[Launch]) -> list[Finding]:
     launched = sum(math.prod(launch.grid) for launch in (launches[:1] if first else launches))
     if launched == wanted:
         return []
-    did = f"the first launch has {launched} programs" if first else f"{launched} programs were launched"
-    return [Finding("programs", f"{did} where {wanted} are asked for")]
+    programs = f"{launched} program{'s' * (launched != 1)}"
+    started = f"{programs} {'was' if launched == 1 else 'were'} launched"
+    did = f"the first launch has {programs}" if first else started
+    return [Finding("programs", f"{did} where {wanted} {'is' if wanted == 1 else 'are'} asked for")]
 
 
 def _host_findings(trial: Trial, reads: Sequence[str]) -> list[Finding]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 from grader.judge.diagnosis.site import functions, jitted, last, parameters
@@ -90,6 +90,31 @@ def passed_on(pointer: str, tree: ast.Module) -> set[int]:
         calls = (n for n in ast.walk(kernel) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name))
         lines |= {n.lineno for n in calls if any(_names(given) & held for given in n.args)}
     return lines
+
+
+def formed(tree: ast.Module, lines: Collection[int]) -> set[int]:
+    """The lines on which what is stored on these lines is computed; those themselves, where it is there."""
+    found = set[int]()
+    for kernel in filter(jitted, functions(tree)):
+        stores = (n for n in ast.walk(kernel) if isinstance(n, ast.Call) and n.lineno in lines)
+        for call in (n for n in stores if last(n.func) in WORDS[1:] and len(n.args) > 1):
+            found.add(_formed(call.args[1], call.lineno, [*assignments(kernel)]))
+    return found or {*lines}
+
+
+def _formed(value: ast.expr, line: int, given: list[Part]) -> int:
+    """The line on which a value is computed that is read on this one, cast and shaped as it may be since."""
+    while True:
+        if isinstance(value, ast.Subscript):
+            value = value.value
+        elif (
+            isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "to"
+        ):
+            value = value.func.value
+        elif made := [part for part in given if last(value) in part.sets and part.line < line]:
+            value, line = max(made, key=lambda part: part.line).value, max(part.line for part in made)
+        else:
+            return line
 
 
 def _names(node: ast.expr) -> set[str]:

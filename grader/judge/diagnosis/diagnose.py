@@ -49,7 +49,7 @@ from grader.judge.diagnosis.returned import (
     returned_input,
     wrong_form,
 )
-from grader.judge.diagnosis.rounded import rounded
+from grader.judge.diagnosis.rounded import rounded, rounded_inputs
 from grader.judge.diagnosis.running import by_own_maximum, unscaled
 from grader.judge.diagnosis.site import loops_around, spelled
 from grader.judge.diagnosis.specials import special
@@ -221,6 +221,7 @@ RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | Speech | None]]
     returned_input,
     changed_input,
     unwritten,
+    rounded,
     by_torch,
     second_call,
     lone,
@@ -236,9 +237,9 @@ RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | Speech | None]]
     sign_of_scale,
     special,
     stands_in,
-    rounded,
     half_sums,
     tf32,
+    rounded_inputs,
     counted,
     weights,
     values,

@@ -23,7 +23,7 @@ def kept_low(source: str) -> dict[str, str]:
     for function in functions(ast.parse(source)):
         kernel = jitted(function)
         left = _added_to(function) if kernel else _own(function)
-        given = parameters(function)
+        given = {*parameters(function), *_saved(function)}
         for node in ast.walk(function):
             if not (isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)):
                 continue
@@ -32,6 +32,50 @@ def kept_low(source: str) -> dict[str, str]:
             if isinstance(target, ast.Name) and target.id in left and whose in (*given, "torch", "tl"):
                 found.setdefault(target.id, dtype)
     return found
+
+
+def narrowed(source: str) -> set[int]:
+    """The lines on which kernels cast to 16 bits what they go on computing with, or compute with what they
+    loaded before it is cast.
+    """
+    tree, lines = ast.parse(source), set[int]()
+    products = for_products(tree)
+    for kernel in filter(jitted, functions(tree)):
+        nodes, given = [*ast.walk(kernel)], parameters(kernel)
+        stored = _behind_stores(nodes)
+        casts = (n for n in nodes if isinstance(n, ast.Call) and id(n) not in stored | products and _cast(n))
+        lines |= {n.lineno for n in casts}
+        loaded = {last(n.targets[0]) for n in nodes if isinstance(n, ast.Assign) and _loads(n.value)}
+        sums = (n for n in nodes if isinstance(n, ast.BinOp) and not isinstance(n.op, ast.FloorDiv | ast.Mod))
+        for one in sums:
+            sides = [one.left, one.right]
+            raw = [_loads(side) or last(side) in loaded for side in sides]
+            plain = [isinstance(side, ast.Constant) or last(side) in given for side in sides]
+            if any(raw) and all(a or b for a, b in zip(raw, plain, strict=True)):
+                lines.add(one.lineno)
+    return lines
+
+
+def _loads(value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and last(value.func) == "load"
+
+
+def _behind_stores(nodes: list[ast.AST]) -> set[int]:
+    """The id() of what stands in stores, and of what has a name that is read in stores alone."""
+    stores = [n for n in nodes if isinstance(n, ast.Call) and last(n.func) in ("store", "atomic_add")]
+    inside = {id(n) for call in stores for n in ast.walk(call)}
+    for one in (n for n in nodes if isinstance(n, ast.Assign)):
+        uses = [n for n in nodes if _reads(n, one)]
+        if uses and all(id(n) in inside for n in uses):
+            inside.add(id(one.value))
+    return inside
+
+
+def _saved(function: ast.FunctionDef) -> set[str]:
+    """The names of what a backward() finds in ctx.saved_tensors."""
+    found = (n for n in ast.walk(function) if isinstance(n, ast.Assign))
+    saved = (n for n in found if isinstance(n.value, ast.Attribute) and n.value.attr == "saved_tensors")
+    return {n.id for one in saved for n in ast.walk(one.targets[0]) if isinstance(n, ast.Name)}
 
 
 def _rounded_in_loops(source: str) -> dict[str, str]:

@@ -25,6 +25,14 @@ def outside(tree: ast.Module) -> list[ast.AST]:
     return [node for node in ast.walk(tree) if id(node) not in inside]
 
 
+def allocated(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
+    """Where a call makes what is returned, under a name or in the return."""
+    returned = [n.value for n in nodes if isinstance(n, ast.Return) and n.value]
+    names = {n.id for value in returned for n in ast.walk(value) if isinstance(n, ast.Name)}
+    made = (n for n in nodes if isinstance(n, ast.Assign) and isinstance(n.value, ast.Call))
+    return {n.lineno for n in made if assigned(n) & names} or {value.lineno for value in returned}
+
+
 def launch(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript)
 

@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from grader.judge.diagnosis.addresses import formed
 from grader.judge.diagnosis.handed import to_do
 from grader.judge.diagnosis.launched import NOBODY, Involved
 from grader.judge.diagnosis.outside import Where, call, each, grid, launch, outside
@@ -68,7 +69,8 @@ def _worded(
     found = [*_behind(look_at, IN_KERNELS, tree, kernels), *_behind(look_at, OUTSIDE, tree, outside(tree))]
     if word := re.search(OF_STORES, look_at):
         stored = {*part.stores} if part.stores else call(*STORES)(tree, kernels)
-        found.append((word.start(), stored))
+        made = stored if word[0] == "store" else formed(tree, stored)
+        found.append((word.start(), stored | made if word[0] == "stored" else made))
     lines = set[int]()
     for _, several in sorted(found, key=lambda one: one[0]):
         if len(lines | several - given) <= MOST:

@@ -11,11 +11,13 @@ from grader.judge.case.naming import called as called_output
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.flow import subtracts_maximum, sums_exponentials
-from grader.judge.diagnosis.kept import kept_low
+from grader.judge.diagnosis.kept import kept_low, narrowed
 from grader.judge.diagnosis.luck import UNLIKELY, luck
 from grader.judge.diagnosis.precision import FEW
 from grader.judge.diagnosis.reductions import first_maximum
+from grader.judge.diagnosis.site import spelled
 from grader.judge.diagnosis.source import EXPONENTIALS, called
+from grader.judge.diagnosis.spots import MOST
 from grader.judge.diagnosis.suspects import KINDS
 
 
@@ -135,7 +137,8 @@ def _narrow(source: str) -> Diagnosis:
     """Half precision is too low; and what the source keeps in the inputs' dtype, or in 16 bits."""
     kept = kept_low(source)
     if not kept:
-        return NARROW
+        lines = sorted(narrowed(source))
+        return NARROW[0], spelled(lines) if 0 < len(lines) <= MOST else NARROW[1]
     listed = " and ".join(f"{name} ({dtype})" for name, dtype in kept.items())
     return (
         "Only 16-bit dtypes come out wrong: half precision is too low, and fp16 ends at 65504. Kept in the "

@@ -12,17 +12,21 @@ from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.judge.diagnosis.site import function
 from grader.judge.diagnosis.suspects import KINDS
 
-# What to do about it, by the kind of finding.
+RETURNED, ALLOCATED = "what the launcher returns", "where it is allocated"
+# What to do about it, and where to look, by the kind of finding.
 ADVICE = {
-    "arity": "Return exactly what the signature asks for.",
-    "type": "Is the return missing, or of something else?",
-    "shape": "Allocate the output with the shape the lesson gives.",
-    "dtype": "Allocate the output with the right dtype; the store converts to it.",
-    "device": "Allocate the output on the inputs' device.",
-    "layout": "Allocate it with torch.empty(shape): empty_like keeps the strides of its input.",
-    "programs": "The grid must be the number that was asked for.",
-    "stale": "Something of an earlier call is left over: a buffer or a counter that is not cleared.",
-    "host": "On a GPU that waits for all work before it: leave the values on the device.",
+    "arity": ("Return exactly what the signature asks for.", RETURNED),
+    "type": ("Is the return missing, or of something else?", RETURNED),
+    "shape": ("Allocate the output with the shape the lesson gives.", ALLOCATED),
+    "dtype": ("Allocate the output with the right dtype; the store converts to it.", ALLOCATED),
+    "device": ("Allocate the output on the inputs' device.", ALLOCATED),
+    "layout": ("Allocate it with torch.empty(shape): empty_like keeps the strides of its input.", ALLOCATED),
+    "programs": ("The lesson says how many the grid must have.", "the grid"),
+    "stale": (
+        "Something of an earlier call is left over: a buffer or a counter that is not cleared.",
+        "what the launcher keeps elsewhere, from call to call",
+    ),
+    "host": ("On a GPU that waits for all work before it: leave the values on the device.", "the launcher"),
 }
 
 
@@ -40,10 +44,8 @@ def wrong_form(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis 
         return f"{entry.name} returns nothing yet.", f"{entry.name}, from line {entry.lineno} on"
     text = finding.reason[0].upper() + finding.reason[1:]
     read = re.search(r"\.\w+\(\)$", finding.reason) if finding.kind == "host" else None
-    return (
-        f"{text}. {ADVICE[finding.kind]}",
-        f"{read[0]} in the launcher" if read else "what the launcher returns",
-    )
+    advice, look_at = ADVICE[finding.kind]
+    return f"{text}. {advice}", f"{read[0]} in the launcher" if read else look_at
 
 
 def left_over(_: Trial, __: Finding, evidence: Evidence) -> Speech | None:
@@ -73,7 +75,7 @@ def returned_input(trial: Trial, _: Finding, __: Evidence) -> Diagnosis | None:
         return None
     return (
         f"The result lies in the memory of the input {own}: allocate a new tensor for it.",
-        "what the launcher returns",
+        RETURNED,
     )
 
 

@@ -12,6 +12,7 @@ from grader.judge.diagnosis.flow import meets_data
 from grader.judge.diagnosis.kept import for_products
 from grader.judge.diagnosis.outside import (
     Where,
+    allocated,
     block_sizes,
     by_dtype,
     call,
@@ -219,6 +220,7 @@ OUTSIDE: tuple[tuple[str, Where], ...] = (
     ("skips the launch", guards),
     (r"launch\b|hands over", each(launch)),
     ("hands them over", handed_over),
+    ("it is allocated", allocated),
     ("torch.empty|allocation|memory", call("empty", "empty_like", "new_empty")),
     ("torch call", computes),
     ("launcher", each(launch)),

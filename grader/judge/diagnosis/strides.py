@@ -11,6 +11,7 @@ from grader.judge.case.compare import CLOSE, Finding, relative
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.addresses import strided
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
+from grader.judge.diagnosis.luck import UNLIKELY, luck
 from grader.judge.diagnosis.stepping import misread
 
 KINDS = ("overrun", "unwritten", "values", "nan", "inf", "special")
@@ -37,8 +38,13 @@ def strides(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | S
     return None
 
 
-def _ignored(evidence: Evidence) -> Diagnosis:
-    """Of no input is it known how it was read; but which are not contiguous in all that fails may say it."""
+def _ignored(evidence: Evidence) -> Diagnosis | None:
+    """Of no input is it known how it was read; but which are not contiguous in all that fails may say it.
+    None where all that fails may be so by luck.
+    """
+    alike = sum(map(_scattered, evidence.trials))
+    if luck(len(evidence.failed), alike, len(evidence.trials)) > UNLIKELY:
+        return None
     which = "Only contiguous inputs come out right"
     if any(map(_scattered, evidence.passed)):
         which = "Of the inputs that are not contiguous, some come out wrong"

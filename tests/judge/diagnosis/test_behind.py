@@ -127,8 +127,9 @@ def test_memory_that_nobody_wrote_is_named_where_a_kernel_reads_it() -> None:
     ("wrong", "look_at", "where"),
     [
         (0, "the formula", "line 11"),
+        (2, "the formula", "lines 17 and 26"),
         (1, "what is stored there", "line 3"),
-        (2, "what is stored there", "lines 19 and 27"),
+        (2, "what is stored there", "lines 17, 19, 26 and 27"),
         (2, "a thing without a word", "in backward, from line 15 on, and add_up, from line 23 on"),
         (2, "the grid", "lines 32 and 33"),
         (0, "the launcher", "line 31"),

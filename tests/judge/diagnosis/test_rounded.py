@@ -6,6 +6,8 @@ import pytest
 import torch
 
 from grader.challenge import Case
+from grader.judge.diagnosis.diagnose import diagnose
+from grader.judge.diagnosis.evidence import Evidence
 from tests.judge.tried import Function, told, tried
 
 
@@ -31,6 +33,30 @@ def test_numbers_that_a_narrow_dtype_has_are_not_right_for_that() -> None:
     x = torch.rand(8, 32) + 1
     assert "rounded to" not in sentence(lambda a: a.half().float() * 2, x)
     assert "rounded to" not in sentence(torch.zeros_like, x)
+
+
+def test_what_is_computed_in_few_bits_is_near_and_told_so_where_it_is_long_enough() -> None:
+    def in_half(a: torch.Tensor) -> torch.Tensor:
+        return (2 * a.half() + 1).float()
+
+    long, short = torch.rand(8, 32), torch.rand(1)
+    trials = [tried(Case(n=x.numel()), (x,), lambda a: 2 * a + 1, in_half) for x in (short, long)]
+    said, where = diagnose(Evidence(trials, source="x = load(p)\nx = x.to(tl.float16)"))
+    assert said.startswith("With n=256-fp32: Every element is a number of fp16, near the right one")
+    assert where == "line 2"
+
+
+@pytest.mark.parametrize(("which", "said"), [((0,), "a is rounded"), ((1,), "b is"), ((0, 1), "a and b are")])
+def test_inputs_that_were_rounded_are_named(which: tuple[int, ...], said: str) -> None:
+    def of_rounded(*given: torch.Tensor) -> torch.Tensor:
+        a, b = (x.half().float() if n in which else x for n, x in enumerate(given))
+        return a @ b
+
+    trial = tried(Case(), (torch.randn(20, 30), torch.randn(30, 40)), torch.matmul, of_rounded)
+    sentence = told(trial, source="a = a.to(tl.float16)")
+    assert said in sentence
+    assert sentence.endswith("rounded to fp16 first, and fp32 is given.")
+    assert "rounded to fp16 first" not in told(trial, source="a = a.to(tl.float32)")
 
 
 def test_what_may_be_narrow_is_not_told_so() -> None:
