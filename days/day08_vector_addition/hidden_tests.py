@@ -52,6 +52,7 @@ challenge = Challenge(
         Case(n=200, values="nan"),
         Case(n=300, calls=2),
         Case(n=3 * 2**30 + 77, dtype=HALF, huge=True),
+        Case(n=3 * 2**29 + 77, dtype=HALF, layout="strided", huge=True),
     ],
     speed=Speed(big, moved=lambda x, y: 3 * x.nbytes, of_copy=0.80),
     memory=Memory(big),

@@ -39,7 +39,7 @@ CASES = [
     Case(rows=0, cols=8),
     Case(rows=7, cols=7),
     Case(rows=2, cols=33),
-    Case(rows=131, cols=65),
+    Case(rows=139, cols=65),
     Case(rows=3, cols=127),
     Case(rows=64, cols=128),
     Case(rows=80, cols=144),

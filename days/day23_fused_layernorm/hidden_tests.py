@@ -61,7 +61,7 @@ CASES = [
     Case(rows=7, cols=100, dtype=HALF),
     Case(rows=7, cols=100, dtype=BRAIN),
     Case(rows=110, cols=24, dtype=HALF),
-    Case(rows=112, cols=48, dtype=HALF),
+    Case(rows=139, cols=48, dtype=HALF),
     Case(rows=96, cols=96, dtype=HALF),
     Case(rows=7, cols=60, eps=0.25),
     Case(rows=7, cols=60, eps=1e-3, thin=True),

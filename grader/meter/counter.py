@@ -14,6 +14,7 @@ from grader.meter.counts import SECTOR, Site
 from grader.meter.loops import Loops
 from grader.meter.sectors import Pattern, pattern
 
+L1 = 1 << 14  # bytes that a program touches and L1 still holds: eight programs share 228 KB of it
 LANES = 1 << 13  # of a block, that cost the interpreter as much again as any operation does
 
 
@@ -78,6 +79,8 @@ class Counter:
         """A program begins; it is cut after so much work."""
         self.tally, self.work, self.limit, self.step = Tally(), 0.0, limit, -1
         self._seen: dict[tuple[str, int], float] = {}  # what was touched until then
+        # By kind and tensor: the first and the last sector of an access that leaves gaps in them, and when.
+        self._gapped: dict[tuple[str, str], tuple[int, int, float]] = {}
         self.loops.reset()
         self.addresses.program()
 
@@ -114,9 +117,8 @@ class Counter:
         key = (kind, self.line(), home.name if home else "", size)
         found = self._pattern(key, addresses, mask, size)
         lanes, active = addresses.size, int(np.count_nonzero(mask))
-        site = Site(
-            *key, found.step, 1, lanes, lanes - active, active * size, found.useful * size, found.sectors
-        )
+        sectors = 0 if self._held(kind, key[2], found, addresses[mask], size) else found.sectors
+        site = Site(*key, found.step, 1, lanes, lanes - active, active * size, found.useful * size, sectors)
         if kind == "load" and self.step != self.loops.step:
             self.step = self.loops.step
             self.tally.steps += self.loops.weight
@@ -124,6 +126,21 @@ class Counter:
         if home is not None:
             self._touch(home.name, addresses, site)
         return not floats(access.dtype)
+
+    def _held(self, kind: str, tensor: str, found: Pattern, addresses: Any, size: int) -> bool:
+        """Whether L1 still has the sectors of a vector whose lanes leave gaps in each: every fourth element,
+        where an access before it took the others.
+        """
+        if not size < found.step <= SECTOR or addresses.size < 2 or found.useful != addresses.size:
+            return False
+        first, last = int(addresses.min()) // SECTOR, int(addresses.max()) // SECTOR
+        if (last - first) * SECTOR > addresses.size * found.step:
+            return False  # no vector: a tile, whose rows lie apart
+        low, high, then = self._gapped.get((kind, tensor), (0, -1, 0.0))
+        if low <= first and last <= high and self.loops.touched - then <= L1:
+            return True
+        self._gapped[kind, tensor] = first, last, self.loops.touched
+        return False
 
     def _touch(self, tensor: str, addresses: Any, site: Site) -> None:
         """Whether this program comes back to what it loaded before; a block is known by its first address."""

@@ -297,6 +297,28 @@ def test_random_numbers_are_counted_by_runs_of_philox() -> None:
     assert interpreted(SETUP + RANDOM) == f"[{4 * 1024 * 40}, {1024 * 40}]\n"
 
 
+FOURTHS = """
+@triton.jit
+def fourths(x, y, APART: tl.constexpr, BLOCK: tl.constexpr):
+    lane = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    acc = tl.zeros((BLOCK,), tl.float32)
+    for k in tl.static_range(4):
+        acc += tl.load(x + APART * lane + k)
+    tl.store(y + lane, acc)
+
+x, y = torch.zeros(2**18), torch.zeros(4096)
+with meter.installed():
+    fourths[(4,)](x, y, 4, BLOCK=1024)
+    fourths[(4,)](x, y, 64, BLOCK=1024)
+print([round(launch.sites[0].efficiency, 3) for launch in meter.launches])
+"""
+
+
+def test_sectors_that_a_program_still_holds_are_moved_once() -> None:
+    """Rows of 64 elements are too many sectors to be held until all of each is taken."""
+    assert interpreted(SETUP + FOURTHS) == "[1.0, 0.125]\n"
+
+
 LED = """
 @triton.jit
 def number(where_ptr, n, BLOCK: tl.constexpr):

@@ -67,6 +67,7 @@ CASES = [
     Case(n=500, eps=0.0),
     Case(n=500, eps=0.1),
     Case(n=500, eps=1e-3, faint=1e-3, step=2),
+    Case(n=500, eps=0.0, faint=1e-8, step=2),
     Case(n=500, beta1=0.5, beta2=0.6, step=2),
     Case(n=500, beta1=0.0, step=5),
     Case(n=1000, dtype=HALF, lr=0.5),

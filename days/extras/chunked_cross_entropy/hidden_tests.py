@@ -87,6 +87,7 @@ CASES = [
     Case(m=5, v=700, chunk=64, values="nan"),
     Case(m=9, v=70, chunk=16, calls=2),
     Case(m=16_001, v=262_144, chunk=32_768, dtype=BRAIN, huge=True),
+    Case(m=70_001, v=1027, chunk=512, dtype=BRAIN, huge=True),
     Case(m=2100, v=70, chunk=16, layout="far", dtype=HALF, huge=True),
 ]
 

@@ -16,7 +16,7 @@ def inputs(case: Case, draw) -> tuple[Tensor, Tensor, int, float]:
     """logits, target, ignore_index, label_smoothing.
 
     About `ignored` of the rows are ignored; with `lost` the logits of these are NaN. The first target is
-    the last class.
+    the last class. The first `blank` logits of every row are -inf, and none of them is a target.
     """
     logits = draw(case.m, case.v)
     target = draw.integers(case.m, low=0, high=case.v)
@@ -24,6 +24,9 @@ def inputs(case: Case, draw) -> tuple[Tensor, Tensor, int, float]:
     ignore_index = case.get("ignore_index", -100)
     chosen = draw.integers(case.m, low=0, high=1000) < 1000 * case.get("ignored", 0.0)
     target[chosen] = ignore_index
+    if "blank" in case:
+        logits[:, : case.blank] = float("-inf")
+        target.clamp_(min=case.blank)
     if "lost" in case:
         logits[target == ignore_index] = float("nan")
     return logits, target, ignore_index, case.get("smoothing", 0.0)
@@ -77,10 +80,12 @@ CASES = [
     Case(m=9, v=300, values="constant"),
     Case(m=9, v=300, values="large", dtype=BRAIN),
     Case(m=9, v=300, values="some_minus_inf"),
+    Case(m=2, v=70_001, blank=33_000),
     Case(m=9, v=300, values="inf"),
     Case(m=9, v=300, values="nan"),
     Case(m=9, v=70, ignored=0.2, calls=2),
     Case(m=17_001, v=131_075, dtype=BRAIN, huge=True),
+    Case(m=70_001, v=1027, dtype=BRAIN, huge=True),
     Case(m=2100, v=70, layout="far", dtype=HALF, huge=True),
 ]
 

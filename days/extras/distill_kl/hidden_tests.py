@@ -79,6 +79,7 @@ CASES = [
     Case(m=9, v=300, values="normal", t_values="nan"),
     Case(m=9, v=70, calls=2),
     Case(m=17_001, v=131_075, dtype=BRAIN, huge=True),
+    Case(m=70_001, v=1027, dtype=BRAIN, huge=True),
     Case(m=2100, v=70, layout="far", dtype=HALF, huge=True),
 ]
 

@@ -62,7 +62,7 @@ CASES = [
     Case(rows=21, cols=40, alpha=-0.7, one_sign=True, upstream="scalar"),
     Case(rows=19, cols=40, alpha=0.0),
     Case(rows=6, cols=50, alpha=4.0),
-    Case(rows=131, cols=65),
+    Case(rows=139, cols=65),
     Case(rows=5, cols=1025),
     Case(rows=2, cols=4099),
     Case(rows=2, cols=16384),

@@ -53,6 +53,7 @@ CASES = [
     at("2048+1024", 2048, 64, h=1, sink=7.0),
     # A score of -5e5 alone: in a lane that has no key -10,000 lies above it. Public kernels have -1e6 there.
     at("1+9", 16, 64, sink=-5e5, scale=0.25, dtype=BRAIN),
+    at("1+9", 16, 64, sink=-5e6, scale=0.25, dtype=BRAIN),
     at("600+250", 600, 64, order="bhsd"),
     at("600+250", 600, 64, order="bhsd_bshd", dtype=BRAIN, stale=True),
     at("600+250", 600, 64, order="sbhd_bhsd"),

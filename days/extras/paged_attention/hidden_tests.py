@@ -94,6 +94,7 @@ CASES = [
     at("2048+1024", 2048, 64, 4, 1, sink=7.0),
     # A score of -5e5 alone: in a lane that has no key -10,000 lies above it. Public kernels have -1e6 there.
     at("1+9", 16, 64, 4, 2, sink=-5e5, scale=0.25, dtype=BRAIN),
+    at("1+9", 16, 64, 4, 2, sink=-5e6, scale=0.25, dtype=BRAIN),
     at("300+120", 304, 64, 4, 2, layout="offset", stale=True),
     at("300+120", 304, 80, 8, 2, layout="offset", dtype=BRAIN),
     at("500+300", 512, 32, 4, 2, values="heavy", v_values="normal", scale=0.01),

@@ -58,7 +58,7 @@ CASES = [
     Case(rows=3, cols=129),
     Case(rows=19, cols=40),
     Case(rows=19, cols=40, offset=1.0),
-    Case(rows=131, cols=65),
+    Case(rows=139, cols=65),
     Case(rows=5, cols=781),
     Case(rows=3, cols=1025, offset=1.0),
     Case(rows=2, cols=4099),

@@ -124,6 +124,7 @@ CASES = [
     Case(m=20_000, v=1000, t=1.0, lead=6.9, gpu=True),
     Case(m=500, v=131_072, t=1.0, lead=11.78, dtype=BRAIN, gpu=True),
     Case(m=16_401, v=262_144, t=1.0, dtype=BRAIN, huge=True),
+    Case(m=70_001, v=1027, t=1.0, dtype=BRAIN, huge=True),
     Case(m=2100, v=70, t=1.0, layout="far", dtype=HALF, huge=True),
 ]
 

@@ -40,6 +40,7 @@ COPIES = (
     "clone", "copy_", "_to_copy", "cat", "stack", "constant_pad_nd", "repeat", "repeat_interleave", "flip",
     "roll", "index", "index_select", "gather", "slice_scatter", "select_scatter", "as_strided_scatter",
 )  # fmt: skip
+CONVERTING = ".to(), .contiguous(), .clone()"  # what calls the first three
 TWICE = "that reads and writes every element of it once more, beside what your kernel moves"
 
 
@@ -110,7 +111,9 @@ def _by_torch(worked: list[str], report: Called, given: Values) -> tuple[str, st
         return (
             f"torch converted or copied the result after your kernel ({ops}): {TWICE}. Let the kernel "
             "store it as it is to be returned.",
-            ".to(), .contiguous(), .clone() after the launch",
+            f"{CONVERTING} after the launch"
+            if worked[0] in COPIES[:3]
+            else f"the torch call behind {worked[0]}",
         )
     return _copied(worked[0], ops, given)
 

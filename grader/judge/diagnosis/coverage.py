@@ -105,9 +105,11 @@ def _unlaunched(trial: Trial, finding: Finding, elsewhere: bool) -> Diagnosis:
     """What no kernel wrote; `elsewhere` is whether one runs in another case."""
     name = str(finding.facts.get("at", "")).partition("[")[0]
     if elsewhere:
+        in_place = finding.facts.get("result", 0) < len(trial.challenge.writes)
+        held = "what it held before" if in_place else "what torch.empty left there"
         return (
             f"With {trial.case.id} no kernel runs, and the result {name + ' ' * bool(name)}still holds "
-            "what torch.empty left there.",
+            f"{held}.",
             "where the function returns early or skips the launch, or a grid is empty",
         )
     return f"The result was never written: {trial.challenge.entry} launches no kernel yet.", "the launch"

@@ -44,6 +44,11 @@ def is_misplaced(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> Diagnos
         if wrong and places and all(g in places or (w in places and g in scalars) for _, g, w in wrong):
             i, g, w = wrong[0]
             here, there = places.get(g, f"{g:.6g}"), places.get(w, f"{w:.6g}")
+            if not any(g in places for _, g, _ in wrong):
+                return (
+                    f"The result's [{i}] is {here} where {there} belongs: the load's mask leaves that out.",
+                    "the mask of the load",
+                )
             return (
                 f"Elements come from the wrong places: the result's [{i}] is {here} where {there} belongs.",
                 "the offsets of the load, and its mask",

@@ -10,6 +10,7 @@ from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.addresses import addresses
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.flow import in_block
+from grader.judge.diagnosis.launched import programs
 from grader.judge.diagnosis.led import led
 from grader.judge.diagnosis.sides import by_name, unlimited, unmasked, wrapped
 from grader.judge.diagnosis.site import functions, last, parameters, spelled
@@ -124,10 +125,12 @@ def _starts_beyond(
             f"is made of is below 0 there. {SUBTRACTED}",
             f"how its place is counted: {spelled(sorted({*lines, line} - {0}))}",
         )
+    why = f"A stride of another tensor does that, or a head, row or block number that {tensor} does not have."
+    if programs(trial) == 1:
+        why = "Its start or a stride is another number, or is added a second time."
     return (
         f"{reason} in program {tuple(facts['program'])}, and nothing of it lies inside: the block starts "
-        f"beyond it. A stride of another tensor does that, or a head, row or block number that {tensor} does "
-        "not have.",
+        f"beyond it. {why}",
         f"how the start of the block is counted: {spelled(lines)}"
         if lines
         else "the start of the block, its strides, and the grid",

@@ -20,6 +20,7 @@ from grader.judge.diagnosis.spots import MOST
 # The share by which each moves a number at most: half of its last bit, and a little for sums before it.
 NARROW = {torch.bfloat16: 1.02 * 2.0**-8, torch.float16: 1.02 * 2.0**-11, torch.float32: 1.02 * 2.0**-24}
 FEW = 8  # elements that are no luck
+OF_ANOTHER = ("dtype", "element_ty")  # what some tensor has
 # How a file names them.
 WORDS = {
     torch.bfloat16: ("bfloat16",),
@@ -65,17 +66,18 @@ def rounded_inputs(trial: Trial, finding: Finding, evidence: Evidence) -> Speech
     if told is None or relative(told.findings[0]) > CLOSE:
         return None
     for dtype in (torch.float16, torch.bfloat16):
-        lines = _named(dtype, evidence)
+        given = any(isinstance(value, torch.Tensor) and value.dtype == dtype for value in told.arguments)
+        lines = _named(dtype, evidence, OF_ANOTHER if given else ())
         for names in _choices(told, dtype) if lines else ():
             if explained(_of_rounded(told, names, dtype), told):
                 return *_said(told, names, dtype, lines), told
     return None
 
 
-def _named(dtype: torch.dtype, evidence: Evidence) -> list[int]:
-    """The lines of the learner's on which this dtype stands."""
+def _named(dtype: torch.dtype, evidence: Evidence, also: Collection[str] = ()) -> list[int]:
+    """The lines of the learner's on which this dtype stands, by its name or by these."""
     nodes = (n for n in ast.walk(ast.parse(evidence.source)) if isinstance(n, ast.Attribute))
-    return sorted({n.lineno for n in nodes if n.attr in WORDS[dtype]} - evidence.given)
+    return sorted({n.lineno for n in nodes if n.attr in (*WORDS[dtype], *also)} - evidence.given)
 
 
 def _choices(trial: Trial, dtype: torch.dtype) -> list[tuple[str, ...]]:

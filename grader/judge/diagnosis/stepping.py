@@ -41,7 +41,8 @@ def misread(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None
     for tried in [t for t in alike if t.findings[0].kind in KINDS and _small(t) and _tells(t)][:TRIED]:
         for step in _steps(tried):
             wrong = _read(tried, step)
-            if wrong and (found := explained(wrong, tried, backward=False)):
+            found = explained(wrong, tried, backward=False) if wrong else None
+            if found and not explained(_on_noise(tried, step), tried, backward=False):
                 sentence, look_at = _told(tried, step)
                 return placed(sentence, found), look_at, tried
     return None
@@ -95,6 +96,17 @@ def _read(trial: Trial, step: Step) -> Callable[..., Any] | None:
     def wrong(*arguments: Any) -> Any:
         read = {n: value.to(arguments[n].dtype) for n, value in reads.items() if value is not None}
         return trial.challenge.reference(*(read.get(n, value) for n, value in enumerate(arguments)))
+
+    return wrong
+
+
+def _on_noise(trial: Trial, step: Step) -> Callable[..., Any]:
+    """The reference on random numbers in these inputs: of what ignores them any reading gives the same."""
+
+    def wrong(*arguments: Any) -> Any:
+        drawn = torch.Generator().manual_seed(0)
+        noise = {n: torch.randn(arguments[n].shape, generator=drawn).to(arguments[n]) for n in step.inputs}
+        return trial.challenge.reference(*(noise.get(n, value) for n, value in enumerate(arguments)))
 
     return wrong
 

@@ -45,3 +45,10 @@ def test_what_no_stride_explains_is_not_told_so() -> None:
 def test_one_number_tells_no_stride() -> None:
     trial = tried(Case(b=3, m=4, n=8), (X,), lambda x: right(x).sum(), lambda x: read(x, 32, 0, 1).sum())
     assert "is read as if" not in told(trial)
+
+
+def test_of_an_input_that_is_not_counted_no_reading_is_told() -> None:
+    x = X.clone()
+    x[1, 1] = torch.nan
+    trial = tried(Case(b=3, m=4, n=8), (x, X), lambda a, b: 0.0 * a + b, lambda a, b: b)
+    assert "is read as if" not in told(trial)

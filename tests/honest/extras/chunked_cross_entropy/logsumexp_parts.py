@@ -7,13 +7,13 @@ import triton.language as tl
 
 @triton.jit
 def part(X, PARTS, V, step, CHUNK: tl.constexpr, BLOCK: tl.constexpr):
-    which, row = tl.program_id(0), tl.program_id(1).to(tl.int64)
+    row, which = tl.program_id(0).to(tl.int64), tl.program_id(1)
     lane = tl.arange(0, BLOCK)
     col = which * CHUNK + lane
     x = tl.load(X + row * step + col, (lane < CHUNK) & (col < V), -float("inf")).to(tl.float32)
     top = tl.max(x, axis=0)
     base = tl.where(tl.abs(top) == float("inf"), 0.0, top)
-    tl.store(PARTS + row * tl.num_programs(0) + which, base + tl.log(tl.sum(tl.exp(x - base), axis=0)))
+    tl.store(PARTS + row * tl.num_programs(1) + which, base + tl.log(tl.sum(tl.exp(x - base), axis=0)))
 
 
 @triton.jit
@@ -40,7 +40,7 @@ def chunked_cross_entropy(logits, target, chunk):
     chunk = min(chunk, triton.next_power_of_2(v))
     parts = torch.empty((m, count), dtype=torch.float32, device=logits.device)
     loss, lse = torch.empty((2, m), dtype=torch.float32, device=logits.device)
-    part[(count, m)](
+    part[(m, count)](
         logits, parts, v, logits.stride(0), CHUNK=chunk, BLOCK=chunk, num_warps=max(1, min(chunk // 512, 32))
     )
     whole[(m,)](logits, target, parts, loss, lse, count, logits.stride(0), BLOCK=256)

@@ -47,8 +47,8 @@ def average(kl_ptr, out_ptr, m, temperature, ROWS: tl.constexpr):
 
 @triton.jit
 def pull(d_ptr, s_ptr, t_ptr, max_ptr, sum_ptr, ds_ptr, m, v, ss, st, temperature, COLS: tl.constexpr):
-    row = tl.program_id(1).to(tl.int64)
-    col = tl.program_id(0) * COLS + tl.arange(0, COLS)
+    row = tl.program_id(0).to(tl.int64)
+    col = tl.program_id(1) * COLS + tl.arange(0, COLS)
     x = tl.load(s_ptr + row * ss + col, col < v).to(tl.float32) / temperature
     y = tl.load(t_ptr + row * st + col, col < v).to(tl.float32) / temperature
     x = tl.exp(x - tl.load(max_ptr + row)) / tl.load(sum_ptr + row)
@@ -74,7 +74,7 @@ class Student(torch.autograd.Function):
         student, teacher, tops, sums = ctx.saved_tensors
         m, v = student.shape
         ds = student.new_empty(m, v)
-        pull[(triton.cdiv(v, 2048), m)](d, student, teacher, tops, sums, ds, *ctx.rest, COLS=2048)
+        pull[(m, triton.cdiv(v, 2048))](d, student, teacher, tops, sums, ds, *ctx.rest, COLS=2048)
         return ds, None, None
 
 
