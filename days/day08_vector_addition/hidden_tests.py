@@ -26,6 +26,7 @@ challenge = Challenge(
         Case(n=8),
         Case(n=1),
         Case(n=0),
+        Case(n=0, dtype=HALF, y_dtype=SINGLE),
         Case(n=127),
         Case(n=1023),
         Case(n=1024),

@@ -38,6 +38,9 @@ Asked = tuple[Challenge, Case]
 Question = tuple[str, dict[str, Any], list[Any]]  # a case's name, and what its runner is asked
 
 
+BROKE = "PassManager::run failed"  # what Triton raises where a pass of its compiler breaks off
+
+
 @dataclass(frozen=True)
 class Told:
     """What the compiler said of one launch.
@@ -182,6 +185,7 @@ def _told(compiler: Runner | None, source: str, case: str, recipe: dict[str, Any
     report, _ = compiler.ask({"do": "accept", "recipe": recipe}, Accepted, timeout=TIMEOUT)
     if isinstance(report, Accepted):
         return Told(**told, shared=report.shared)
-    if report.fault.kind == "compile" or slip(asdict(report.fault), source):
+    crashed = BROKE in report.fault.message  # without a word why
+    if report.fault.kind == "compile" or crashed or slip(asdict(report.fault), source):
         return Told(**told, fault=report.fault)
     return Told(**told, unknown=f"{report.fault.type}: {report.fault.first_line}")

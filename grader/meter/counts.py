@@ -25,6 +25,7 @@ class Site:
         asked: bytes, lane by lane.
         useful: the same without the lanes that only repeat another's address.
         sectors: 32-byte pieces that a GPU moves for it, warp by warp.
+        most: bytes, lane by lane, if every program did what the one does that does most of it.
     """
 
     kind: str
@@ -38,6 +39,7 @@ class Site:
     asked: float = 0.0
     useful: float = 0.0
     sectors: float = 0.0
+    most: float = 0.0
 
     @property
     def key(self) -> tuple[str, int, str, int]:

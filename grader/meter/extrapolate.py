@@ -25,7 +25,9 @@ def launch_of(
     sites: dict[tuple[str, int, str, int], Site] = {}
     for tally, weight in zip(tallies, weights, strict=True):
         for key, site in tally.sites.items():
-            sites.setdefault(key, Site(*key)).add(site, weight)
+            whole = sites.setdefault(key, Site(*key))
+            whole.add(site, weight)
+            whole.most = max(whole.most, launch.programs * site.asked)
         launch.dots += weight * tally.dots
         launch.mean_rounds += weight * tally.rounds / launch.programs
         launch.flops += weight * tally.flops

@@ -22,6 +22,7 @@ LIMITS = {
     "instructions": "how many instructions it issues",
     "spills": "spilled registers",
     "starts": "how many programs there are to start",
+    "atomics": "how many atomics queue for one address",
     "waiting": "waiting for memory",
 }
 COUNTED = 0.9  # of the operations that the task takes: with fewer, programs at work were not seen at it

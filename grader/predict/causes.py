@@ -14,6 +14,7 @@ LIMITED = {
     "instructions": "issuing its instructions takes that long",
     "spills": "its registers lie in memory",
     "starts": "there are so many programs that starting them takes that long: let each do more",
+    "atomics": "so many atomics queue for one address: add up in the program first, then once atomically",
     "waiting": "its programs wait for memory step by step: fewer steps help",
 }
 

@@ -85,7 +85,16 @@ def roofs(launch: LaunchCounts, gpu: Gpu, built: Built) -> dict[str, float]:
         "spills": 2 * built.spilled * launch.programs * steps / (SPILLED * gpu.l2 * 1e9 * busy),
         "waiting": _waiting(launch, gpu, built),
         "starts": launch.programs / (STARTED * gpu.clock * 1e9),
+        "atomics": _queue(launch) / (gpu.clock * 1e9),
     }
+
+
+def _queue(launch: LaunchCounts) -> float:
+    """The most atomics that one address takes, one a clock, of lines whose lanes share addresses."""
+    shared = [site for site in launch.sites if site.kind == "atomic" and site.useful < site.asked]
+    return max(
+        (site.asked / launch.tensors[site.tensor].bytes for site in shared if site.tensor), default=0.0
+    )
 
 
 def _waiting(launch: LaunchCounts, gpu: Gpu, built: Built) -> float:

@@ -99,7 +99,8 @@ class Builder:
     def _compiled(self, recipe: dict[str, Any]) -> Any:
         kernel = self._function(recipe["kernel"])
         given = read(recipe, self._function)
-        built = kernel.warmup(**given, grid=(1, 1, 1), **recipe["options"])
+        # A parameter of a kernel may be called as an option is: num_stages.
+        built = kernel.warmup(**{**recipe["options"], **given}, grid=(1, 1, 1))
         return built.result() if hasattr(built, "result") else built
 
 

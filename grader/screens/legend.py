@@ -14,6 +14,7 @@ LIMITS = {
     "instructions": "instructions: as many as an SM issues a clock",
     "spills": "spills: registers that go to memory and back",
     "starts": "starting its programs",
+    "atomics": "atomics that queue for one address",
     "waiting": "waiting for memory: few bytes on their way",
 }
 MACHINE = {

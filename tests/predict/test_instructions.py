@@ -11,7 +11,7 @@ from grader import catalog, datasheets
 from grader.compiler.instructions import Stretch, of, stretches
 from grader.engine.look import ask
 from grader.engine.warm import Warm
-from grader.meter.counts import LaunchCounts, Site
+from grader.meter.counts import Extent, LaunchCounts, Site
 from grader.predict.issued import issued
 from grader.predict.roofline import IDLE, Built, roofs
 
@@ -158,6 +158,15 @@ def test_the_busiest_unit_sets_the_pace_and_few_warps_do_not_fill_it() -> None:
 def test_millions_of_programs_take_their_time_to_start() -> None:
     """Measured on an H200: 2.53 ms, for blocks of 32 and of 64 elements, of seven kernels."""
     assert roofs(launch(programs=4194304), H200, Built())["starts"] == pytest.approx(2.53e-3, rel=0.02)
+
+
+def test_atomics_of_all_lanes_to_one_address_queue() -> None:
+    """2²⁷ of them, one a clock; a block that is added up first has one, and one for each of many is no queue."""
+    counts = launch(programs=2**15)
+    counts.tensors = {"out_ptr": Extent(4)}
+    for useful, clocks in ((4 * 2**15, 2**27), (4 * 2**27, 0)):
+        counts.sites = [Site("atomic", 9, "out_ptr", 4, asked=4 * 2**27, useful=useful)]
+        assert roofs(counts, H200, Built())["atomics"] == pytest.approx(clocks / (H200.clock * 1e9))
 
 
 def test_loops_of_a_compiled_kernel_are_found_again(warm: Warm, tmp_path: Path) -> None:

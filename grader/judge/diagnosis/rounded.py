@@ -15,6 +15,7 @@ from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.judge.diagnosis.explaining import explained
 from grader.judge.diagnosis.fit import wrong_dtype, wrong_output
 from grader.judge.diagnosis.site import spelled
+from grader.judge.diagnosis.source import dots_in_tf32
 from grader.judge.diagnosis.spots import MOST
 
 # The share by which each moves a number at most: half of its last bit, and a little for sums before it.
@@ -40,6 +41,8 @@ def rounded(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None
     if held is None:
         return None
     name, lines = SHORT[held], _named(held, evidence)
+    if held == torch.float16 and not lines and dots_in_tf32(evidence.source):
+        return None  # TF32 has as many bits
     look_at = spelled(lines) if 0 < len(lines) <= MOST else "casts, and the dtype of what is stored"
     if _nearest(*pair, held):
         said = (

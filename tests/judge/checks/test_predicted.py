@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import pytest
 
@@ -10,7 +11,7 @@ from grader.challenge import Case, Challenge
 from grader.datasheets import GPUS, USUAL
 from grader.judge.checks import predicted
 from grader.judge.failures import CheckFailed
-from grader.meter.counts import LaunchCounts, Site
+from grader.meter.counts import Extent, LaunchCounts, Site
 from grader.predict.prediction import Call, Compiled
 from tests.judge.conftest import Judged
 
@@ -88,9 +89,9 @@ def test_what_does_not_compile_at_full_size_alone_is_not_called_slow(judged: Jud
     assert verdict.speed is None
 
 
-def of_launches(*launches: LaunchCounts) -> str:
+def of_launches(*launches: LaunchCounts, results: Sequence[tuple[int, int]] = ()) -> str:
     """What is said of a call that must move 1 MB and makes these."""
-    call = Call(GPUS[USUAL], launches, [Compiled()] * len(launches), ideal=1e6)
+    call = Call(GPUS[USUAL], launches, [Compiled()] * len(launches), ideal=1e6, results=results)
     try:
         predicted._does_the_work(call, Challenge("f", lambda case, draw: (), None, [Case(n=1)]), "")
     except CheckFailed as failed:
@@ -100,6 +101,16 @@ def of_launches(*launches: LaunchCounts) -> str:
 
 def launch(kernel: str, line: int = 1, asked: float = 0.0, cut: bool = False) -> LaunchCounts:
     return LaunchCounts(kernel, line, (1, 1, 1), 1, cut=cut, sites=[Site("store", 1, "y", 4, asked=asked)])
+
+
+def test_programs_that_store_to_one_result_or_another_are_taken_to_store_to_either() -> None:
+    """Of 40 programs, 32 for q and 8 for k, one of each was counted: half of all is q's by that."""
+    store = Site("store", 1, "y", 4, asked=5e5, most=1e6)
+    stored = LaunchCounts("k", 1, (1, 1, 1), 1, sites=[store], tensors={"y": Extent(10**6, own=True, low=64)})
+    load = launch("k", asked=1e6)
+    assert of_launches(load, stored, results=[(64, 800_000)]) == ""
+    stored.sites[0].most = 5e5
+    assert "store 0.5 MB of a result of 0.8 MB" in of_launches(load, stored, results=[(64, 800_000)])
 
 
 def test_at_full_size_torch_may_fill_but_not_compute() -> None:
