@@ -161,7 +161,7 @@ def test_millions_of_programs_take_their_time_to_start() -> None:
 
 
 def test_atomics_of_all_lanes_to_one_address_queue() -> None:
-    """2²⁷ of them, one a clock; a block that is added up first has one, and one for each of many is no queue."""
+    """2²⁷ of them, one a clock; where no two lanes share an address nobody waits for another."""
     counts = launch(programs=2**15)
     counts.tensors = {"out_ptr": Extent(4)}
     for useful, clocks in ((4 * 2**15, 2**27), (4 * 2**27, 0)):
