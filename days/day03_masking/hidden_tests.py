@@ -18,6 +18,14 @@ def reference(x: torch.Tensor, k: int, fill: float) -> torch.Tensor:
     return y
 
 
+def around(x: torch.Tensor, k: int, fill: float) -> torch.Tensor:
+    return x.roll(-k)
+
+
+def the_other_way(x: torch.Tensor, k: int, fill: float) -> torch.Tensor:
+    return reference(x, -k, fill)
+
+
 challenge = Challenge(
     entry="shift",
     inputs=lambda case, draw: (draw(case.n), case.k, case.fill),
@@ -65,4 +73,8 @@ challenge = Challenge(
         Case(n=200, k=3, fill=1.0, values="nan"),
         Case(n=200, k=-60, fill=1.0, calls=2),
     ],
+    suspects={
+        "x wraps around: where no element moved in, fill belongs.": around,
+        "x moves the other way: y[i] is x[i + k].": the_other_way,
+    },
 )

@@ -14,12 +14,12 @@ from grader.formulas.misread import along_rows
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor]:
     """x laid out as the case says, and a contiguous bias: one number a column, none like another.
 
-    With `near`, x lies around that value, and x + bias is exact even in half precision, where the bias is
-    not `drawn`. In one column the bias is 3, so that no row consists of a value where 1 + tanh z cancels.
+    With `near`, x lies around that value, and x + bias is exact even in half precision. In one column the
+    bias is 3, so that no row consists of a value where 1 + tanh z cancels.
     """
     if "near" in case:
         x, bias = draw(case.rows, case.cols, values="integers"), draw(case.cols, values="integers")
-        return x.div_(8).add_(case.near), draw(case.cols).div_(3) if "drawn" in case else bias.div_(16)
+        return x.div_(8).add_(case.near), bias.div_(16)
     bias = vector(case, draw, case.cols, "normal" if case.cols > 1 else "constant")
     return draw(case.rows, case.cols), bias
 
@@ -51,7 +51,6 @@ CASES = [
     Case(rows=3, cols=4099),
     Case(rows=6, cols=100, near=-2.5, dtype=HALF),
     Case(rows=7, cols=100, near=-2.5, dtype=BRAIN),
-    Case(rows=9, cols=64, near=-3.5, drawn=True, dtype=HALF),
     Case(rows=20, cols=100, dtype=HALF),
     Case(rows=20, cols=100, dtype=BRAIN),
     Case(rows=300, cols=20, dtype=HALF),
@@ -99,6 +98,9 @@ challenge = Challenge(
         ),
         "This is GELU by erf; the day asks for the tanh form, a few 1e-4 away.": lambda x, bias: gelu(
             x + bias
+        ),
+        "This is u · sigmoid(1.702 u), which is GELU by another formula; the day asks for the tanh form.": (
+            lambda x, bias: (x + bias) * torch.sigmoid(1.702 * (x + bias))
         ),
         "The bias is subtracted.": lambda x, bias: gelu(x - bias, approximate="tanh"),
     },

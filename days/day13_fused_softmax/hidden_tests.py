@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 
 from grader.challenge import Case, Challenge, Memory, Speed
@@ -69,6 +71,11 @@ challenge = Challenge(
         Case(rows=60_000_001, cols=37, huge=True),
         Case(rows=2100, cols=9, layout="far", dtype=HALF, huge=True),
     ],
+    suspects={
+        "exp2 is base 2: multiply by log2(e) first.": lambda x: torch.softmax(x * math.log(2), dim=-1),
+        "These are the logarithms of the right results.": lambda x: torch.log_softmax(x, dim=-1),
+        "The weights are not divided by their sum.": lambda x: (x - x.amax(dim=-1, keepdim=True)).exp(),
+    },
     speed=Speed(big, moved=lambda x: 2 * x.nbytes, of_copy=0.65),
     memory=Memory(big),
 )

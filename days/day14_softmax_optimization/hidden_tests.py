@@ -77,6 +77,7 @@ challenge = Challenge(
     ],
     suspects={
         "exp2 is base 2: multiply by log2(e) first.": lambda x: torch.softmax(x * math.log(2), dim=-1),
+        "These are the logarithms of the right results.": lambda x: torch.log_softmax(x, dim=-1),
     },
     speed=Speed(big, moved=lambda x: 2 * x.nbytes, of_torch=1.0),
     memory=Memory(big),

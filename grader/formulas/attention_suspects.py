@@ -117,6 +117,7 @@ def first_head(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool) -> T
 
 ACC = "acc is not rescaled: when m rises, what acc holds must be multiplied by alpha too, as l_i is. "
 SUM = "l_i is not rescaled: when m rises, the sum so far must be multiplied by alpha too, as acc is. "
+BOTH = "Neither acc nor l_i is rescaled: when m rises, what both hold must be multiplied by alpha. "
 TAIL = "The last keys are left out: the loop visits whole blocks only. "
 END = "Where causal, the loop ends with key i for query i, which sees keys up to i + Sk - Sq. "
 NONE = "Rows that see no key come out NaN; o must be 0 and lse -inf. "
@@ -166,6 +167,7 @@ SUSPECTS = {
     "Every head reads the keys and values of head 0.": first_head,
     **{f"{ACC}(Blocks of {n} keys.)": in_blocks(n, keep_acc=True) for n in BLOCKS},
     **{f"{SUM}(Blocks of {n} keys.)": in_blocks(n, keep_l=True) for n in BLOCKS},
+    **{f"{BOTH}(Blocks of {n} keys.)": in_blocks(n, keep_acc=True, keep_l=True) for n in BLOCKS},
     **{f"{END}(Blocks of {n} queries.)": ending_early(n) for n in BLOCKS},
     **{
         f"Every second block of {n} keys is skipped: the step is twice the block.": every_other(n)

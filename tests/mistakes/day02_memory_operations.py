@@ -80,4 +80,14 @@ mistakes = [
         fails="honest",
         says="torch copied",
     ),
+    Mistake(
+        "lanes are masked by x's length",
+        swap={
+            LOAD: "tl.load(x_ptr + index * stride_x, mask=offs < n)",
+            "stride_x, BLOCK": "stride_x, n, BLOCK",
+            "x.stride(0), BLOCK": "x.stride(0), x.numel(), BLOCK",
+        },
+        fails="correct",
+        says="the load's mask leaves that out",
+    ),
 ]

@@ -63,7 +63,9 @@ mistakes = [
     ),
     Mistake("other= is left out", swap={OTHER: ""}, fails="correct", says="other="),
     Mistake("other= is 0", swap={OTHER: ", other=0.0"}, fails="correct", says="other="),
-    Mistake("k is subtracted", swap={SOURCE: "source = offs - k"}, fails="correct", says="wrong places"),
+    Mistake(
+        "k is subtracted", swap={SOURCE: "source = offs - k"}, fails="correct", says="moves the other way"
+    ),
     Mistake("k is ignored", swap={SOURCE: "source = offs"}, fails="correct", says="input"),
     Mistake(
         "the index is clamped, so the ends repeat",
@@ -75,7 +77,7 @@ mistakes = [
         "the vector wraps around",
         swap={SOURCE: "source = (offs + k + n) % n"},
         fails="correct",
-        says="wrong places",
+        says="wraps around",
     ),
     Mistake(
         "only lanes with an element of x are stored",

@@ -71,4 +71,14 @@ mistakes = [
         fails="edges",
         says="int32",
     ),
+    Mistake(
+        "64 bits are taken by the number of elements alone, not by the strides",
+        swap={
+            "pid = tl.program_id(0).to(tl.int64)": (
+                "pid = tl.program_id(0)\n    if n > 2000000000:\n        pid = pid.to(tl.int64)"
+            )
+        },
+        fails="edges",
+        says="2³¹",
+    ),
 ]

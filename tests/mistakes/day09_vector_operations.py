@@ -164,4 +164,10 @@ mistakes = [
         fails="correct",
         says="never written",
     ),
+    Mistake(
+        "GELU by a sigmoid",
+        swap={FORMULA: "u / (1 + tl.exp(-1.702 * u))"},
+        fails="correct",
+        says="sigmoid(1.702 u)",
+    ),
 ]

@@ -117,4 +117,16 @@ mistakes = [
         fails="edges",
         says="int32",
     ),
+    Mistake(
+        "exp2 in the place of exp",
+        swap={"tl.exp(": "tl.exp2("},
+        fails="correct",
+        says="multiply by log2(e) first",
+    ),
+    Mistake(
+        "the logarithm of the softmax",
+        swap={QUOTIENT: "tl.log(numerator / denominator)"},
+        fails="correct",
+        says="the logarithms",
+    ),
 ]

@@ -248,4 +248,10 @@ mistakes = [
         fails="correct",
         says="v is read as if",
     ),
+    Mistake(
+        "alpha is taken from the new maximum twice, and is always 1",
+        swap={ALPHA: "alpha = tl.exp2(m_new - m_new)"},
+        fails="correct",
+        says="Neither acc nor l_i is rescaled",
+    ),
 ]

@@ -161,4 +161,10 @@ mistakes = [
         fails="correct or honest",
         says="mul_ ran outside of your kernel",
     ),
+    Mistake(
+        "the second state is kept above a floor",
+        swap={MOVED: "rate * (m / (tl.sqrt(tl.maximum(v, 1e-12)) * correction + eps))"},
+        fails="correct",
+        says="where -",
+    ),
 ]

@@ -10,6 +10,7 @@ BACK = "        tl.store(dlogits_ptrs, tl.zeros((BLOCK_N,), tl.float32), mask=ma
 COUNT = "count += (target != ignore_index).to(tl.int32)"
 LOAD = 'mask=cols < n_cols, other=-float("inf")'
 RESCALED = "l_i = l_i * tl.exp2((m_i - m_new) * LOG2_E) + tl.sum(p, axis=0)"
+ROW = "row = tl.program_id({}).to(tl.int64)"
 SAVE = "ctx.save_for_backward(logits, target, maxima, sums, count)"
 SCALE = "scale = tl.load(dloss_ptr) / tl.load(count_ptr)"
 
@@ -137,5 +138,20 @@ mistakes = [
         says="never written",
         undone=("backward_kernel",),
         so_far="losses of rows ✓ · what backward reads ✓ · mean ✓ · count ✓ · not started: dlogits",
+    ),
+    Mistake(
+        "a running maximum of nothing but -inf",
+        swap={"(LANES,), LOWEST": '(LANES,), -float("inf")'},
+        fails="correct or edges",
+        says="NaN",
+    ),
+    Mistake(
+        "rows lie along the second axis of the grid",
+        swap={
+            f"{ROW.format(0)}\n    target": f"{ROW.format(1)}\n    target",
+            "row_loss_kernel[(n_rows,)]": "row_loss_kernel[(1, n_rows)]",
+        },
+        fails="edges",
+        says="65535",
     ),
 ]

@@ -219,4 +219,10 @@ mistakes = [
         fails="correct",
         says="on the host",
     ),
+    Mistake(
+        "-1e6 stands for -inf",
+        swap={HIDDEN: "qk = tl.where(seen[None, :], qk, -1e6)"},
+        fails="correct or edges",
+        says=("rows are 0", "is right"),
+    ),
 ]

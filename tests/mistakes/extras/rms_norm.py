@@ -243,4 +243,14 @@ mistakes = [
         says="another forward pass",
         at="global kept",
     ),
+    Mistake(
+        "the rows that 132 does not divide get no program",
+        swap={
+            "programs = 2\n": "programs = 132\n",
+            "max(triton.cdiv(n_rows, programs), 1)": "max(n_rows // programs, 1)",
+            "triton.cdiv(n_rows, rows_each)": "min(triton.cdiv(n_rows, rows_each), programs)",
+        },
+        fails="correct",
+        says="never written",
+    ),
 ]
