@@ -23,6 +23,7 @@ LAID = re.compile(r"-(sliced|padded|strided|columns|transposed)\]|layout=")  # w
 QUOTED = re.compile(r"“[^”]*”")  # of the file
 BOUND = re.compile(r"\bup to \d\S* away from\b")  # of one formula from another, whatever the case
 STAGED = re.compile(r"\(here an .* with \d+ SMs\)")  # of the GPU that a launcher sees
+PROGRAMS = re.compile(r"\bnone of \d+ programs\b")  # of a launch, which may go by the SMs
 SPOKEN = re.compile(r"^With (\S+): ")
 COMMON = {0, 1, 2, 3, 4, 10, 23, 1e-4, 5e-4, 65504, 65535, 1.8e19}  # what rules name by themselves
 NEARLY = 0.06  # figures are told with two digits
@@ -105,7 +106,7 @@ def _numbers(sentence: str, check: Check, source: str) -> Iterator[str]:
         *_constants(source),
         *_figures({name: fact for name, fact in check.cause.items() if name != "words"}),
     }
-    sentence = STAGED.sub("", QUOTED.sub("", sentence))
+    sentence = PROGRAMS.sub("", STAGED.sub("", QUOTED.sub("", sentence)))
     for told in NUMBER.findall(BOUND.sub("", DAY.sub("", LINE.sub("", sentence)))):
         number, whole = float(told), told.isdigit()
         if whole and (number in known or number < max(sizes, default=0)):

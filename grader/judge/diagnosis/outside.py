@@ -62,14 +62,15 @@ def kept(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
 
 
 def kept_elsewhere(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
-    """Where something is kept that outlives a call: on a class, or in a global."""
+    """Where something is kept that outlives a call: on a class, in a global, or by a cache."""
     stored = each(
         lambda n: (
             (isinstance(n, ast.Attribute | ast.Subscript) and isinstance(n.ctx, ast.Store))
             and last(n.value) != "ctx"
         )
     )
-    return stored(tree, nodes) | each(lambda n: isinstance(n, ast.Global))(tree, nodes)
+    cached = {f.lineno for f in functions(tree) if any("cache" in ast.unparse(by) for by in f.decorator_list)}
+    return stored(tree, nodes) | each(lambda n: isinstance(n, ast.Global))(tree, nodes) | cached
 
 
 def block_sizes(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:

@@ -66,7 +66,8 @@ def _worded(
 ) -> list[int]:
     """The lines of what its words speak of, in their order, as far as these are no more than MOST."""
     kernels = [node for node in in_kernels(tree) if getattr(node, "lineno", 0) not in sound]
-    found = [*_behind(look_at, IN_KERNELS, tree, kernels), *_behind(look_at, OUTSIDE, tree, outside(tree))]
+    inside = () if "torch call" in look_at else IN_KERNELS  # there sum is tl.sum
+    found = [*_behind(look_at, inside, tree, kernels), *_behind(look_at, OUTSIDE, tree, outside(tree))]
     if word := re.search(OF_STORES, look_at):
         stored = {*part.stores} if part.stores else call(*STORES)(tree, kernels)
         made = stored if word[0] == "store" else formed(tree, stored)

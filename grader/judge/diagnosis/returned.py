@@ -20,7 +20,7 @@ ADVICE = {
     "shape": ("Allocate the output with the shape the lesson gives.", ALLOCATED),
     "dtype": ("Allocate the output with the right dtype; the store converts to it.", ALLOCATED),
     "device": ("Allocate the output on the inputs' device.", ALLOCATED),
-    "layout": ("Allocate it with torch.empty(shape): empty_like keeps the strides of its input.", ALLOCATED),
+    "layout": ("Allocate it with torch.empty(shape), which takes no strides from an input.", ALLOCATED),
     "programs": ("The lesson says how many the grid must have.", "the grid"),
     "stale": (
         "Something of an earlier call is left over: a buffer or a counter that is not cleared.",

@@ -55,7 +55,11 @@ def is_rowwise_scaled(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> Di
         later = _later_rows(trial, off)
         if later:
             return later
-        return f"{rows} too small by a factor of {own}: the sum over the row is too large.", "the sum"
+        small = f"{rows} too small by a factor of {own}"
+        if _sum_is_right(trial):
+            sound = "and lse is right, so that the sum over the row is"
+            return f"{small}, {sound}: it divides twice, or not alone.", "what each row is divided by"
+        return f"{small}: the sum over the row is too large.", "the sum"
     if float(factor.min()) < 1.0 - ROUNDING:
         return (
             f"{rows} off by a factor of {own}, some up and some down: what a row is divided by belongs to "
@@ -67,6 +71,12 @@ def is_rowwise_scaled(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> Di
         "small, as where its sum leaves elements out.",
         "what each row is divided by",
     )
+
+
+def _sum_is_right(trial: Trial) -> bool:
+    """Whether the logarithm of the sum came out right beside the result."""
+    wrong = {found.facts.get("result") for found in trial.findings}
+    return "lse" in trial.results and trial.results.index("lse") not in wrong
 
 
 def _off(factor: torch.Tensor, trial: Trial) -> torch.Tensor:

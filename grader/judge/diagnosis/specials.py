@@ -61,7 +61,8 @@ def special(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
     if minus_inf and (told := _minus_inf(values, expected, got, evidence.source)):
         return told
     if math.isnan(expected) and not math.isnan(got):
-        return _dropped(got, evidence.source)
+        tensors = [value for value in trial.arguments if isinstance(value, torch.Tensor)]
+        return _dropped(got, evidence.source, any(bool(value.isnan().any()) for value in tensors))
     if values in ("large", "heavy", "spike") or "overflows" in trial.case:
         return _large(trial, finding, evidence)
     if values == "inf" and math.isinf(expected) and math.isnan(got):
@@ -133,8 +134,12 @@ def _sees_zero(to: str, expected: float, source: str) -> Diagnosis:
     )
 
 
-def _dropped(got: float, source: str) -> Diagnosis | None:
-    """Which of the functions that lose a NaN are called."""
+def _dropped(got: float, source: str, given: bool) -> Diagnosis | None:
+    """Which of the functions that lose a NaN are called.
+
+    Args:
+        given: an input holds NaN; else it is made on the way, by Inf - Inf and the like.
+    """
     tree = ast.parse(source)
     calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call)]
     met = {last(n.func) for n in calls if last(n.func) in BETWEEN and meets_data(n, tree)}
@@ -142,9 +147,15 @@ def _dropped(got: float, source: str) -> Diagnosis | None:
     met |= {last(n.func) for n in calls if last(n.func) in OF_BLOCKS and compares_extremum(tree)}
     extrema = sorted(f"tl.{name}" for name in met)
     named = " and ".join(filter(None, (", ".join(extrema[:-1]), *extrema[-1:])))
-    ways = [f"{named} may drop NaN"] if extrema else []
+    drops = "may drop NaN" if given else "may drop NaN, or the Inf that it comes from"
+    ways = [f"{named} {drops}"] if extrema else []
     if any(last(n.func) == "where" and n.args and read(n.args[0], tree) for n in calls):
-        ways.append("any comparison with NaN is false, so that tl.where takes its other branch")
+        branch = "any comparison with NaN is false, so that tl.where takes its other branch"
+        if any(isinstance(n, ast.NotEq) for n in ast.walk(tree)):
+            branch = (
+                "tl.where goes by a comparison: NaN is unequal to all, itself too, and any other is false"
+            )
+        ways.append(branch)
     if not ways:
         return None
     return f"Where NaN is right comes {got:.4g}: {', and '.join(ways)}.", "what becomes of a NaN"

@@ -169,9 +169,12 @@ class Benchmark:
             wide = plain
         for got, want, exact in zip(outputs, plain, wide, strict=False):
             if wrong(got, want, exact, length):
-                sentence = "A timed call gave a wrong result: what is fast here is not the computation."
+                sentence = (
+                    "A timed call gave a wrong result: it goes by inputs of an earlier call, or does not "
+                    "compute what is asked for at this size, or not precisely enough."
+                )
                 raise CheckFailed(
-                    "failed", {"reason": sentence}, (sentence, "caches, and inputs at this size")
+                    "failed", {"reason": sentence}, (sentence, "what is kept, and sums and sizes that grow")
                 )
 
     def _wanted(
