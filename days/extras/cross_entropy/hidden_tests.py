@@ -80,7 +80,7 @@ CASES = [
     Case(m=9, v=300, values="constant"),
     Case(m=9, v=300, values="large", dtype=BRAIN),
     Case(m=9, v=300, values="some_minus_inf"),
-    Case(m=2, v=70_001, blank=33_000),
+    Case(m=2, v=70_001, blank=33_000, values="negative"),
     Case(m=9, v=300, values="inf"),
     Case(m=9, v=300, values="nan"),
     Case(m=9, v=70, ignored=0.2, calls=2),

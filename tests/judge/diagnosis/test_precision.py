@@ -36,13 +36,17 @@ def test_tf32_is_named_with_its_line(dot: str) -> None:
     [
         'tl.dot(a, b, input_precision="ieee")',
         "tl.dot(a, b, **options)",
-        "tl.dot(a.to(tl.float16), b.to(tl.float16))",
     ],
 )
 def test_what_may_be_something_else_is_only_called_imprecise(source: str) -> None:
     sentence = told(in_tf32(16, 16, 16), in_tf32(40, 70, 50), source=source)
     assert "TF32" not in sentence
     assert "precision" in sentence
+
+
+def test_casts_to_as_many_bits_are_told_where_the_file_has_them() -> None:
+    sentence = told(in_tf32(40, 70, 50), source="tl.dot(a.to(tl.float16), b.to(tl.float16))")
+    assert "a and b are rounded to fp16 first" in sentence
 
 
 def off(by: Function, dtype: torch.dtype = torch.float32, **case: object) -> Trial:
