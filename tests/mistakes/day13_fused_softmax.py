@@ -84,7 +84,7 @@ mistakes = [
         "x is rounded to fp16 first",
         swap={"x.to(tl.float32)": "x.to(tl.float16)"},
         fails="correct",
-        says="precision",
+        says="fp16",
     ),
     Mistake("the result is always fp32", swap={"dtype=x.dtype, ": ""}, fails="correct", says="dtype"),
     Mistake(

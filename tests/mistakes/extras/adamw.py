@@ -110,7 +110,7 @@ mistakes = [
             STORE_V: "tl.store(exp_avg_sq_ptr + offs, v.to(param_ptr.dtype.element_ty), mask=mask)",
         },
         fails="correct",
-        says="half precision is too low",
+        says="rounded to fp16",
     ),
     Mistake(
         "grad is decayed where it lies",
