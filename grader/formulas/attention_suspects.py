@@ -129,6 +129,9 @@ SUSPECTS = {
     "The scale is applied twice: once is enough, to q or to the scores.": lambda q, k, v, scale, causal: (
         attention(q, k, v, scale * scale, causal)
     ),
+    "The scale is 1 / √D, and not the one that is passed.": lambda q, k, v, scale, causal: attention(
+        q, k, v, q.shape[-1] ** -0.5, causal
+    ),
     "The sign of the scale is lost.": lambda q, k, v, scale, causal: attention(q, k, v, abs(scale), causal),
     "exp2 is given plain scores: exp(x) is exp2(x · log2(e)), and log2(e) is missing.": (
         lambda q, k, v, scale, causal: attention(q, k, v, scale / LOG2_E, causal)

@@ -51,6 +51,10 @@ def unnormalised(s: Tensor, v: Tensor, part: int) -> Tensor:
     return torch.einsum("hn,hnd->hd", torch.exp(s - s.amax(dim=1, keepdim=True)), v)
 
 
+def by_width(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor, scale: float) -> Tensor:
+    return Right(q, k, v, lengths, q.shape[-1] ** -0.5)
+
+
 def one_query_a_group(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor, scale: float) -> Tensor:
     """Someone who has the group's first query in all of its rows."""
     group = q.shape[1] // k.shape[2]
@@ -79,6 +83,7 @@ SUSPECTS = {
     ),
     "The scale is missing: the scores are q · k · scale.": Rules(scaled=lambda scale: 1.0),
     "The scale is applied twice: once is enough, to q or to the scores.": Rules(scaled=lambda x: x * x),
+    "The scale is 1 / √D, and not the one that is passed.": by_width,
     "The sign of the scale is lost.": Rules(scaled=abs),
     "exp2 is given plain scores: exp(x) is exp2(x · log2(e)), and log2(e) is missing.": Rules(
         scaled=lambda scale: scale / LOG2_E

@@ -254,4 +254,10 @@ mistakes = [
         fails="correct",
         says="Neither acc nor l_i is rescaled",
     ),
+    Mistake(
+        "the scale goes by the heads' width alone",
+        swap={"Sq, k.shape[2], scale, *q": "Sq, k.shape[2], D**-0.5, *q"},
+        fails="correct or edges",
+        says="not the one that is passed",
+    ),
 ]

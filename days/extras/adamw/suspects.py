@@ -26,8 +26,9 @@ def step_of(
     old, old_sq = m, v
     m = beta1 * m + (1 if how == "unweighted" else share1) * g
     v = beta2 * v + share2 * (g if how == "linear" else g * g)
-    step = max(step - 1, 1) if how == "from 0" else step  # at 1 it is 0 / 0, and Python says so itself
-    first, second = 1 - beta1**step, 1 - beta2**step
+    earlier = max(step - 1, 1)  # at 1 it is 0 / 0, and Python says so itself
+    first = 1 - beta1 ** (earlier if how in ("from 0", "first from 0") else step)
+    second = 1 - beta2 ** (earlier if how in ("from 0", "second from 0") else step)
     first = 1.0 if how in ("uncorrected", "first uncorrected") else first
     second = 1.0 if how in ("uncorrected", "second uncorrected") else second
     used, used_sq = (old, old_sq) if how == "late" else (m, v)
@@ -39,6 +40,8 @@ def step_of(
     root = used_sq / second + eps if how == "no root" else root
     decay = {"coupled": 0.0, "no decay": 0.0, "whole decay": weight_decay}.get(how, lr * weight_decay)
     moved = lr * (used / first) / root
+    if how == "decayed late":
+        return (p - moved) * (1 - decay), m, v
     return p * (1 - decay) + (moved if how == "up" else -moved), m, v
 
 
@@ -57,6 +60,9 @@ SUSPECTS: dict[str, Step] = {
         "first uncorrected": "exp_avg lacks its bias correction, 1 − beta1ᵗ",
         "second uncorrected": "exp_avg_sq lacks its bias correction, 1 − beta2ᵗ",
         "from 0": "The step is counted from 0 in the bias corrections: the first one is 1",
+        "first from 0": "The step is counted from 0 in exp_avg's bias correction: the first one is 1",
+        "second from 0": "The step is counted from 0 in exp_avg_sq's bias correction: the first one is 1",
+        "decayed late": "Weight decay comes after the step: param shrinks first, and is moved then",
         "eps inside": "eps is added inside of the root",
         "eps corrected": "eps is divided by the root of the bias correction too: it is added last",
         "no root": "The root of exp_avg_sq is missing",

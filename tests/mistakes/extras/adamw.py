@@ -167,4 +167,16 @@ mistakes = [
         fails="correct",
         says="where -",
     ),
+    Mistake(
+        "the decay comes after the step",
+        swap={P: f"p = (p - {MOVED}) * decay"},
+        fails="correct",
+        says="comes after the step",
+    ),
+    Mistake(
+        "the second correction counts from 0",
+        swap={"1 - beta2**step": "1 - beta2 ** max(step - 1, 1)"},
+        fails="correct",
+        says="in exp_avg_sq's bias correction",
+    ),
 ]
