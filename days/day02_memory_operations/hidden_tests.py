@@ -33,7 +33,7 @@ challenge = Challenge(
         Case(n=8, start=1, step=2, count=4),
         Case(n=8, start=7, step=-1, count=8),
         Case(n=9, start=4, step=0, count=8),
-        Case(n=3, start=1, step=0, count=16),
+        Case(n=3, start=1, step=0, count=16, values="negative"),
         Case(n=1, start=0, step=1, count=1),
         Case(n=7, start=5, step=-100, count=1),
         Case(n=23, start=20, step=-5, count=4),

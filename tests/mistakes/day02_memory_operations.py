@@ -87,7 +87,7 @@ mistakes = [
             "stride_x, BLOCK": "stride_x, n, BLOCK",
             "x.stride(0), BLOCK": "x.stride(0), x.numel(), BLOCK",
         },
-        fails="correct",
+        fails="edges",
         says="the load's mask leaves that out",
     ),
 ]

@@ -54,7 +54,7 @@ mistakes = [
         "an fp32 y is rounded to x's fp16 first",
         swap={STORE: "tl.store(out_ptr + offs, x + y.to(x.dtype), mask=mask)"},
         fails="correct",
-        says="precision",
+        says="it is computed in fp16",
     ),
     Mistake("the sum is written into x", swap={ALLOCATION: "out = x"}, fails="correct", says="input"),
     Mistake("nothing is returned", swap={RETURN: "    out"}, fails="correct", says="returns nothing"),
