@@ -92,9 +92,8 @@ def roofs(launch: LaunchCounts, gpu: Gpu, built: Built) -> dict[str, float]:
 def _queue(launch: LaunchCounts) -> float:
     """The most atomics that one address takes, one a clock, of lines whose lanes share addresses."""
     shared = [site for site in launch.sites if site.kind == "atomic" and site.useful < site.asked]
-    return max(
-        (site.asked / launch.tensors[site.tensor].bytes for site in shared if site.tensor), default=0.0
-    )
+    known = [(site, launch.tensors[site.tensor].bytes) for site in shared if site.tensor]
+    return max((site.asked / max(size, site.itemsize) for site, size in known), default=0.0)
 
 
 def _waiting(launch: LaunchCounts, gpu: Gpu, built: Built) -> float:
