@@ -36,11 +36,12 @@ OF_AUTOGRAD = (
     "that reads and writes every element of it once more. Let the kernel store it in its input's dtype.",
     "the allocation of the gradients, and what backward() returns",
 )
+CONVERTED = ("clone", "copy_", "_to_copy")
+CONVERTING = ".to(), .contiguous(), .clone()"  # what calls those
 COPIES = (
-    "clone", "copy_", "_to_copy", "cat", "stack", "constant_pad_nd", "repeat", "repeat_interleave", "flip",
+    *CONVERTED, "cat", "stack", "constant_pad_nd", "repeat", "repeat_interleave", "flip",
     "roll", "index", "index_select", "gather", "slice_scatter", "select_scatter", "as_strided_scatter",
 )  # fmt: skip
-CONVERTING = ".to(), .contiguous(), .clone()"  # what calls the first three
 TWICE = "that reads and writes every element of it once more, beside what your kernel moves"
 
 
@@ -112,7 +113,7 @@ def _by_torch(worked: list[str], report: Called, given: Values) -> tuple[str, st
             f"torch converted or copied the result after your kernel ({ops}): {TWICE}. Let the kernel "
             "store it as it is to be returned.",
             f"{CONVERTING} after the launch"
-            if worked[0] in COPIES[:3]
+            if worked[0] in CONVERTED
             else f"the torch call behind {worked[0]}",
         )
     return _copied(worked[0], ops, given)

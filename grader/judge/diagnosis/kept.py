@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from grader.judge.diagnosis.addresses import addresses
 from grader.judge.diagnosis.site import functions, jitted, last, parameters
 from grader.judge.diagnosis.source import keyword
 
@@ -39,13 +40,14 @@ def narrowed(source: str) -> set[int]:
     loaded before it is cast.
     """
     tree, lines = ast.parse(source), set[int]()
-    products = for_products(tree)
+    products, places = for_products(tree), set[str]().union(*(one.names for one in addresses(tree)))
     for kernel in filter(jitted, functions(tree)):
-        nodes, given = [*ast.walk(kernel)], parameters(kernel)
+        nodes, given = [*ast.walk(kernel)], parameters(kernel).keys() - places
         stored = _behind_stores(nodes)
         casts = (n for n in nodes if isinstance(n, ast.Call) and id(n) not in stored | products and _cast(n))
         lines |= {n.lineno for n in casts}
         loaded = {last(n.targets[0]) for n in nodes if isinstance(n, ast.Assign) and _loads(n.value)}
+        loaded -= places  # an index that was loaded is no number that rounds
         sums = (n for n in nodes if isinstance(n, ast.BinOp) and not isinstance(n.op, ast.FloorDiv | ast.Mod))
         for one in sums:
             sides = [one.left, one.right]

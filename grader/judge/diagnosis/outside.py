@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from grader.judge.diagnosis.site import assigned, functions, in_kernels, last
 
@@ -29,8 +29,13 @@ def allocated(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
     """Where a call makes what is returned, under a name or in the return."""
     returned = [n.value for n in nodes if isinstance(n, ast.Return) and n.value]
     names = {n.id for value in returned for n in ast.walk(value) if isinstance(n, ast.Name)}
-    made = (n for n in nodes if isinstance(n, ast.Assign) and isinstance(n.value, ast.Call))
-    return {n.lineno for n in made if assigned(n) & names} or {value.lineno for value in returned}
+    return given_by_calls(names, nodes) or {value.lineno for value in returned}
+
+
+def given_by_calls(names: set[str], nodes: Iterable[ast.AST]) -> set[int]:
+    """The lines on which one of these is set to what a call gives: tl.zeros(…), torch.empty(…)."""
+    set_to_call = (n for n in nodes if isinstance(n, ast.Assign) and isinstance(n.value, ast.Call))
+    return {n.lineno for n in set_to_call if assigned(n) & names}
 
 
 def launch(node: ast.AST) -> bool:

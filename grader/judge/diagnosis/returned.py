@@ -24,7 +24,7 @@ ADVICE = {
     "programs": ("The lesson says how many the grid must have.", "the grid"),
     "stale": (
         "Something of an earlier call is left over: a buffer or a counter that is not cleared.",
-        "what the launcher keeps elsewhere, from call to call",
+        "what the file keeps elsewhere, from call to call",
     ),
     "host": ("On a GPU that waits for all work before it: leave the values on the device.", "the launcher"),
 }

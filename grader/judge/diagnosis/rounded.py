@@ -52,7 +52,7 @@ def rounded(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None
     if relative(told.findings[0]) > CLOSE:
         return None
     said = f"is a number of {name}, near the right one, and {SHORT[wanted]} is asked for"
-    return f"Every element {said}: it is computed in {name}.", look_at, told
+    return f"Every element {said}: it is computed in {name}, or ends in it.", look_at, told
 
 
 def _large_enough(trial: Trial, finding: Finding, evidence: Evidence) -> Trial | None:
@@ -105,9 +105,11 @@ def _of_rounded(trial: Trial, names: Collection[str], dtype: torch.dtype) -> Any
 
 def _said(trial: Trial, names: tuple[str, ...], dtype: torch.dtype, lines: list[int]) -> Diagnosis:
     what = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    theirs = [value for name, value in zip(trial.names, trial.arguments, strict=True) if name in names]
+    given = " and ".join(dict.fromkeys(SHORT[value.dtype] for value in theirs))
     return (
         f"The values are what comes out if {what} {'is' if len(names) == 1 else 'are'} rounded to "
-        f"{SHORT[dtype]} first, and {SHORT[trial.case.dtype]} is given.",
+        f"{SHORT[dtype]} first, and {given} is given.",
         spelled(lines) if len(lines) <= MOST else f"where {SHORT[dtype]} is named",
     )
 

@@ -18,6 +18,7 @@ from grader.judge.diagnosis.outside import (
     call,
     chosen,
     each,
+    given_by_calls,
     grids,
     guards,
     handed_over,
@@ -254,8 +255,7 @@ def exactly(look_at: str, tree: ast.Module, given: frozenset[int]) -> set[int]:
     if "comparison with" in look_at and (lines := _compared(tree)):
         return lines
     if look_at.startswith("the dtype of "):
-        names = re.findall(r"\bof (\w+)", look_at)
-        return set().union(*(_allocated(name, tree) for name in names))
+        return given_by_calls({*re.findall(r"\bof (\w+)", look_at)}, ast.walk(tree))
     if re.search(r"strides? (in|of) the store", look_at):
         return _stored_strides(tree)
     if (found := re.search(r"the strides of (\w+)(?: and (\w+))? are used", look_at)) and (
@@ -328,9 +328,3 @@ def _compared(tree: ast.Module) -> set[int]:
 
 def _draws(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and last(node.func).startswith("rand")
-
-
-def _allocated(name: str, tree: ast.Module) -> set[int]:
-    """The lines on which a variable is set to what a call gives: tl.zeros(…), torch.empty(…)."""
-    set_to_call = (n for n in ast.walk(tree) if isinstance(n, ast.Assign) and isinstance(n.value, ast.Call))
-    return {n.lineno for n in set_to_call if name in assigned(n)}

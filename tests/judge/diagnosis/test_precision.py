@@ -8,6 +8,7 @@ import torch
 from grader.challenge import Case
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.kept import narrowed
 from tests.judge.tried import Function, told, tried
 
 
@@ -155,3 +156,18 @@ def test_rows_that_end_early_follow_no_wrong_stride(rows: int, says: bool) -> No
 def test_a_layout_that_a_wrong_case_may_have_by_luck_is_no_reason(fine: int, says: bool) -> None:
     wrong = laid(True, lambda a: a.flip(0))
     assert ("a stride is ignored" in told(*[laid(False, right)] * fine, wrong)) == says
+
+
+NARROWED = """@triton.jit
+def k(ids_ptr, w_ptr, y_ptr, shift, stride_w, N: tl.constexpr):
+    row = tl.load(ids_ptr + tl.program_id(0))
+    offs = row * stride_w + tl.arange(0, N)
+    w = tl.load(w_ptr + offs)
+    w = (w + shift).to(tl.float32)
+    w = w.to(y_ptr.dtype.element_ty) * 2
+    tl.store(y_ptr + tl.arange(0, N), w.to(y_ptr.dtype.element_ty))
+"""
+
+
+def test_what_is_computed_before_a_cast_or_after_one_is_narrow_and_an_index_is_not() -> None:
+    assert narrowed(NARROWED) == {6, 7}

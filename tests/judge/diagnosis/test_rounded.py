@@ -59,6 +59,12 @@ def test_inputs_that_were_rounded_are_named(which: tuple[int, ...], said: str) -
     assert "rounded to fp16 first" not in told(trial, source="a = a.to(tl.float32)")
 
 
+def test_an_input_of_its_own_dtype_is_told_with_that() -> None:
+    x, y = torch.randn(20, 30, dtype=torch.float16), torch.randn(20, 30)
+    trial = tried(Case(dtype=x.dtype), (x, y), lambda a, b: a + 7 * b, lambda a, b: a + 7 * b.half().float())
+    assert "b is rounded to fp16 first, and fp32 is given." in told(trial, source="y = y.to(x.dtype)")
+
+
 def test_what_may_be_narrow_is_not_told_so() -> None:
     x = (torch.rand(8, 32) + 1).half()
     assert "rounded to fp16" not in sentence(lambda a: a * 1.01, x)
