@@ -24,7 +24,7 @@ mistakes = [
         "fp32 is rounded to fp16 for the matrix units",
         swap={DOT: "tl.dot(a.to(tl.float16), b.to(tl.float16))"},
         fails="correct",
-        says="precision",
+        says="rounded to fp16 first",
     ),
     Mistake(
         "the sums are kept in fp16",

@@ -123,8 +123,7 @@ mistakes = [
         "each product is rounded inside of the loop",
         swap={DOT: 'acc += tl.dot(a, b, input_precision="ieee").to(a.dtype)'},
         fails="correct or edges",
-        says="round nowhere before the store",
-        on_gpu="round once, at the store",
+        says=("round nowhere before the store", "round once, at the store"),
     ),
     Mistake(
         "a block pointer to b checks its columns and not k",

@@ -206,7 +206,7 @@ mistakes = [
         "weights and values are rounded to fp16",
         swap={"tl.dot(p, v, acc": "tl.dot(p.to(tl.float16), v.to(tl.float16), acc"},
         fails="correct",
-        says="precision",
+        says="rounded to fp16",
     ),
     Mistake(
         "the sum over the keys is rounded to v's dtype at every block",

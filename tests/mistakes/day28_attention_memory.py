@@ -125,7 +125,7 @@ mistakes = [
         "weights and values are rounded to fp16",
         swap={DOT: DOT.replace("p.to(v.dtype), v", "p.to(tl.float16), v.to(tl.float16)")},
         fails="correct",
-        says="precision",
+        says="rounded to fp16",
     ),
     Mistake(
         "the sum over the keys is rounded to v's dtype at every block",

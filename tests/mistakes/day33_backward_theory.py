@@ -27,7 +27,7 @@ mistakes = [
         "delta's products are rounded to fp16",
         swap={DELTA: "tl.sum(o * do, axis=1)"},
         fails="correct",
-        says="precision",
+        says="is computed in fp16",
     ),
     Mistake(
         "delta reads do with o's row stride",
