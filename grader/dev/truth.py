@@ -16,7 +16,7 @@ from grader.verdict import Check, Verdict
 NUMBER = re.compile(r"(?<![\w.])[-+]?(\d+(?:\.\d+)?(?:e[-+]?\d+)?)(?!\w|\.\d|%| bit)")
 NAMED = re.compile(r"\b([A-Za-z]\w*) = ([-+]?\d+)\b")
 PLACE = re.compile(r"\b(?:from|the first) (\d+)(?: on)?\b")
-LINE = re.compile(r"\b[Ll]ine (\d+)\b")
+LINE = re.compile(r"\b[Ll]ines? (\d+(?:(?:, | and )\d+)*)\b")  # as `spelled` has them
 DAY = re.compile(r"\bdays? \d+")
 APART = re.compile(r"\b(\d+) apart\b")  # a stride, which is a product of sizes
 LAID = re.compile(r"-(sliced|padded|strided|columns|transposed)\]|layout=")  # whose strides no name tells
@@ -82,7 +82,7 @@ def _look_at(look_at: str, source: str) -> Iterator[str]:
 
 def _lines(sentence: str, source: str) -> Iterator[str]:
     lines = source.splitlines()
-    for number in map(int, LINE.findall(sentence)):
+    for number in map(int, re.findall(r"\d+", " ".join(LINE.findall(sentence)))):
         if not (0 < number <= len(lines) and lines[number - 1].strip()):
             yield f"there is no line {number}"
 

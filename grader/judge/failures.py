@@ -15,11 +15,14 @@ class CheckFailed(Exception):
         outcome: failed, slow, inconclusive, crashed or timeout.
         cause: the facts, for the check's record.
         told: the sentence and the thing to look at, where the check itself knows them.
+        why: the sentence says why; otherwise one of a later check that does is told in its place.
     """
 
-    def __init__(self, outcome: Outcome, cause: dict[str, Any], told: tuple[str, str] | None = None) -> None:
+    def __init__(
+        self, outcome: Outcome, cause: dict[str, Any], told: tuple[str, str] | None = None, why: bool = True
+    ) -> None:
         super().__init__(cause.get("reason", outcome))
-        self.outcome, self.cause, self.told = outcome, cause, told
+        self.outcome, self.cause, self.told, self.why = outcome, cause, told, why
 
 
 def torch_worked(operator: str) -> CheckFailed:

@@ -44,6 +44,7 @@ class Reporter:
         self.outcomes: list[Check] = []
         self.begin = 0.0
         self.broken = ""
+        self.knows_why = False
 
     @pytest.fixture
     def session(self) -> Session:
@@ -166,12 +167,21 @@ class Reporter:
         if isinstance(error, NotMeasured):
             return "not measured", {"reason": str(error)}
         if isinstance(error, CheckFailed):
-            if error.told and not self.session_.evidence.own:
-                self.session_.evidence.own = (item.name, error.told)
+            self._own(item.name, error)
             return error.outcome, {**error.cause, **_words(item)}
         assert raised is not None
         self.broken = str(raised.getrepr())
         return "failed", {"reason": "the grader failed here"}
+
+    def _own(self, name: str, error: CheckFailed) -> None:
+        """Keep what the first check says that knows why, or else the first; the first is on the screen."""
+        evidence = self.session_.evidence
+        if not error.told or (evidence.own and (self.knows_why or not error.why)):
+            return
+        sentence, look_at = error.told
+        if evidence.own:
+            sentence = f"With {name.partition('[')[2].removesuffix(']')}: {sentence}"
+        evidence.own, self.knows_why = (name, (sentence, look_at)), error.why
 
     def _tell(self, event: dict[str, Any]) -> None:
         try:

@@ -25,15 +25,17 @@ mistakes = [
         "as many programs as blocks are launched",
         swap={GRID: "(triton.cdiv(x.numel(), 1024),)"},
         fails="correct",
-        says="programs were launched",
+        says="launched where 5 are asked for",
     ),
     Mistake(
         "no more programs than blocks are launched",
         swap={GRID: "(min(num_programs, max(triton.cdiv(x.numel(), 1024), 1)),)"},
         fails="correct",
-        says="programs were launched",
+        says="launched where 5 are asked for",
     ),
-    Mistake("one program is launched", swap={GRID: "(1,)"}, fails="correct", says="programs were launched"),
+    Mistake(
+        "one program is launched", swap={GRID: "(1,)"}, fails="correct", says="launched where 5 are asked for"
+    ),
     Mistake(
         "each program takes one block and stops",
         swap={LOOP: "for start in range(first, first + BLOCK, BLOCK):"},

@@ -183,8 +183,7 @@ mistakes = [
         "the lanes before the row are stored",
         swap={"mask = (offs_n >= 0) & (offs_n < N)": "mask = offs_n < N"},
         fails="edges",
-        says="limits",
-        on_gpu="an offset is below 0 there",
+        says="an offset is below 0 there",
     ),
     Mistake(
         "the lanes that a row starts early are missing at its end",

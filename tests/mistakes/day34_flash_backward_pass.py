@@ -238,7 +238,8 @@ mistakes = [
         "only whole blocks of queries are visited for dk and dv",
         swap={QUERIES: QUERIES.replace("Sq", "Sq // BLOCK_M * BLOCK_M")},
         fails="correct",
-        says="last queries are left out",
+        says="Does the loop take a turn there",
+        on_gpu="last queries are left out",
     ),
     Mistake(
         "only whole blocks of keys are visited for dq",

@@ -200,8 +200,7 @@ mistakes = [
         "blocks on the diagonal are left out of dk and dv",
         swap={FIRST: "first = tl.maximum(start_n + BLOCK_N - 1 + Sq - Sk, 0)"},
         fails="correct",
-        says="Does the loop take a turn",
-        on_gpu="Blocks on the diagonal are left out of dk and dv",
+        says="Blocks on the diagonal are left out of dk and dv",
     ),
     Mistake(
         "hidden weights are multiplied by 0",
@@ -360,6 +359,6 @@ mistakes = [
         "v is read by the stride of k's heads",
         swap={"pid_kh * stride_vh": "pid_kh * stride_kh"},
         fails="edges",
-        says="another tensor's",
+        says="In the gradient of k",
     ),
 ]

@@ -17,7 +17,7 @@ from grader.challenge import Case, Challenge
 from grader.judge.case.attempt import attempt
 from grader.judge.case.link import RunnerLost
 from grader.judge.checks.walked import CERTAIN
-from grader.judge.diagnosis.diagnose import diagnose_or_say
+from grader.judge.diagnosis.diagnose import diagnose_or_say, seen
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
 from grader.judge.trust import trust
@@ -67,4 +67,5 @@ def _try(
     alone = replace(session.evidence, trials=[trial], own=None, lost=None)
     sentence, look_at = diagnose_or_say(alone, trial.findings[0].reason)
     told = f"Where the launcher sees a GPU {called}: {sentence}"
-    raise CheckFailed("failed", session.cause(trial), (told, look_at))
+    why = seen(trial, trial.findings[0], alone) not in sentence
+    raise CheckFailed("failed", session.cause(trial), (told, look_at), why)

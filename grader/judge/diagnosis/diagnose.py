@@ -109,15 +109,15 @@ def _without_trial(evidence: Evidence) -> Diagnosis:
 def _told(evidence: Evidence) -> Speech:
     trial = evidence.failed[0]
     finding = trial.findings[0]
-    # One element may be too few to tell, where more do.
-    alike = (t for t in evidence.failed if t.findings[0].kind == finding.kind and t.findings[0].told)
+    # One element may be too few to tell, where more do; and odds that are wrong may be known by name.
+    alike = [t for t in evidence.failed if t.findings[0].kind == finding.kind and t.findings[0].told]
     told: Diagnosis | Speech | None = next(
-        ((*t.findings[0].told, t) for t in alike if t.findings[0].told), None
+        ((*t.findings[0].told, t) for t in sorted(alike, key=_nameless) if t.findings[0].told), None
     )
     told = told or _by_rule(trial, finding, evidence)
     plain = finding.reason[0].upper() + finding.reason[1:] + "."
-    seen = _seen(trial, finding, evidence) or plain
-    told = unfinished(told or (plain, "what is stored"), seen, trial, finding, evidence)
+    sight = seen(trial, finding, evidence) or plain
+    told = unfinished(told or (plain, "what is stored"), sight, trial, finding, evidence)
     return _spoken(told, trial, evidence.several)
 
 
@@ -134,14 +134,17 @@ def _by_rule(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | 
     return race
 
 
+def _nameless(trial: Trial) -> bool:
+    """Whether what was told of a trial is by no suspect among the odds."""
+    declared, told = trial.challenge.frequencies, trial.findings[0].told
+    return not (declared and told and told[0] in declared.suspects)
+
+
 def _other_odds(evidence: Evidence) -> Speech | None:
     """By which wrong odds another case was drawn, where that is known."""
     for trial in evidence.failed:
-        finding, declared = trial.findings[0], trial.challenge.frequencies
-        known = finding.kind == "chance" or (
-            declared and finding.told and finding.told[0] in declared.suspects
-        )
-        if known and finding.told:
+        finding = trial.findings[0]
+        if finding.told and (finding.kind == "chance" or not _nameless(trial)):
             return *finding.told, trial
     return None
 
@@ -191,14 +194,14 @@ def _lost(case: Case | None, lost: RunnerLost, source: str) -> Diagnosis:
 
 def place(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """Nothing better is known: say what is seen, and if that is stored by a line of the learner's, which."""
-    said = _seen(trial, finding, evidence)
+    said = seen(trial, finding, evidence)
     stored = involved(trial, evidence.source).stores
     if said and stored is not None and stored <= evidence.given:  # by what is handed out
         return f"{said} Which line makes it so is not known.", ""
     return (said, "what is stored there") if said else None
 
 
-def _seen(trial: Trial, finding: Finding, evidence: Evidence) -> str:
+def seen(trial: Trial, finding: Finding, evidence: Evidence) -> str:
     """Where and what, which outputs are right, what failed cases share; empty where no one element tells."""
     facts = finding.facts
     if "index" not in facts or "got" not in facts:

@@ -25,6 +25,7 @@ from grader.judge.diagnosis.source import (
 from grader.judge.diagnosis.starts import starts
 
 UNWRITTEN = ", where no kernel wrote"
+GAP = "loads it from the gap between the rows of an input"
 EMPTY = {"empty", "empty_like", "new_empty"}
 OF_NEGATIVES = {"log", "log2", "log1p", "sqrt", "rsqrt", "sqrt_rn"}  # NaN of a number below 0
 
@@ -49,6 +50,12 @@ def _made(trial: Trial, evidence: Evidence) -> Diagnosis:
         how = f"{how}, or a logarithm or a root of a number below 0"
     if told := _left(trial, evidence):
         return f"NaN comes out of numbers: {told[0]}", told[1]
+    if there == GAP and all(map(_gapped, evidence.failed)) and not all(map(_gapped, evidence.passed)):
+        return (
+            "NaN comes out of numbers, and only where inputs are not contiguous: the kernel loads it from the gap "
+            f"between the rows of one, as where a stride is ignored or taken for granted, or makes it, by {how}.",
+            "where the strides are used, and where the launcher hands them over",
+        )
     if there:
         return (
             f"NaN comes out of numbers: the kernel makes it, by {how}, or {there}.",
@@ -99,8 +106,11 @@ def _elsewhere(trial: Trial, source: str) -> str:
     scratch = sum(name in EMPTY for name, _ in calls(source)) > len(trial.expected)
     if scratch and not (known and known.stores):
         return "loads it from what torch.empty left there"
-    gaps = any(isinstance(value, torch.Tensor) and not value.is_contiguous() for value in trial.arguments)
-    return "loads it from the gap between the rows of an input" if gaps else ""
+    return GAP if _gapped(trial) else ""
+
+
+def _gapped(trial: Trial) -> bool:
+    return any(isinstance(value, torch.Tensor) and not value.is_contiguous() for value in trial.arguments)
 
 
 def of_lanes(source: str) -> Diagnosis | None:

@@ -23,6 +23,7 @@ from grader.judge.diagnosis.suspects import KINDS
 LARGEST = 1 << 17  # elements of an argument, with its padding: the reference is tried a few times
 TRIED = 6  # of the failed trials
 NUMBERS = 3  # that these results have at least: some padding gives any one number
+FEW = 2  # loads of one `other=`; which of more it is no value tells
 BLOCKS = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384)
 
 
@@ -67,6 +68,7 @@ def padded(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None:
     lines = fills[padding.fill]
     given = all(keyword(call, "other") for line in lines for _, call in accesses(evidence.source, line))
     by = "by the `other=` of" if given else "as `other=` says, or as there is none, on"
+    by += " one of" * (len(lines) > FEW)
     return (
         f"What comes out is right for a longer row that ends in {padding.fill:g}: lanes past the end hold "
         f"that, {by} {spelled(lines)}, and count. It must be neutral: {_neutral(evidence.source)}.",

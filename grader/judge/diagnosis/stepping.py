@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
@@ -16,19 +16,20 @@ from grader.judge.diagnosis.evidence import Evidence, Speech
 from grader.judge.diagnosis.explaining import explained
 from grader.judge.diagnosis.suspects import KINDS, placed
 
-LARGEST = 1 << 15  # elements of the arguments: the reference is tried many times
+LARGEST = 1 << 16  # elements of the arguments: the reference is tried many times
 NUMBERS = 3  # that a result has at least, to tell one input from another
 TRIED = 2  # of the failed trials
 
 
 @dataclass(frozen=True)
 class Step:
-    """Inputs by their positions, and the step with which they are read along an axis, in elements; without an
-    axis the strides of the last two are swapped.
+    """Inputs by their positions, and the step with which they are read along an axis, in elements; or their
+    last two strides swapped, or all of them those of a contiguous tensor, or of one whose axes lie in the
+    same order without a gap.
     """
 
     inputs: tuple[int, ...]
-    axis: int | None
+    axis: int | Literal["swapped", "contiguous", "packed"]
     size: int = 0
 
 
@@ -65,8 +66,8 @@ def _small(trial: Trial) -> bool:
 
 
 def _steps(trial: Trial) -> Iterator[Step]:
-    """Swapped strides, no step at all, and the strides and lengths of all that the call was given; for one
-    input, or for all that have as many axes.
+    """Swapped strides, those of a packed tensor, no step at all, and the strides and lengths of all that
+    the call was given; for one input, or for all that have as many axes.
     """
     tensors = {n: v for n, v in enumerate(trial.arguments) if isinstance(v, torch.Tensor)}
     wide = {s for v in tensors.values() for s in v.stride() if s > 0}
@@ -78,7 +79,7 @@ def _steps(trial: Trial) -> Iterator[Step]:
     groups += [g for d in range(1, 5) if len(g := [n for n in floating if tensors[n].dim() == d]) > 1]
     for group in groups:
         if tensors[group[0]].dim() > 1:
-            yield Step(tuple(group), None)
+            yield from (Step(tuple(group), how) for how in ("swapped", "contiguous", "packed"))
         for axis in range(tensors[group[0]].dim()):
             if any(tensors[n].shape[axis] > 1 for n in group):
                 yield from (Step(tuple(group), axis, step) for step in sorted({0, 1, *wide}))
@@ -113,21 +114,37 @@ def _on_noise(trial: Trial, step: Step) -> Callable[..., Any]:
 
 def _seen(given: torch.Tensor, step: Step) -> torch.Tensor | None:
     strides = [step.size if axis == step.axis else old for axis, old in enumerate(given.stride())]
-    if step.axis is None:
+    if step.axis == "swapped":
         strides[-2:] = strides[:-3:-1]
+    if step.axis in ("contiguous", "packed"):
+        strides = _packed(given, by_size=step.axis == "packed")
     last = given.storage_offset() + sum((n - 1) * s for n, s in zip(given.shape, strides, strict=True))
     if not given.numel() or last * given.itemsize >= given.untyped_storage().nbytes():
         return None
     return given.as_strided(given.shape, strides)
 
 
+def _packed(given: torch.Tensor, by_size: bool) -> list[int]:
+    """Strides without a gap, the last axis innermost or, `by_size`, that of the smallest stride."""
+    strides, step = [0] * given.dim(), 1
+    inner = range(given.dim())[::-1]
+    for axis in sorted(inner, key=given.stride) if by_size else inner:
+        strides[axis], step = step, step * given.shape[axis]
+    return strides
+
+
 def _told(trial: Trial, step: Step) -> tuple[str, str]:
     names = " and ".join(trial.names[n] for n in step.inputs)
     verb = "is" if len(step.inputs) == 1 else "are"
-    if step.axis is None:
-        of = "its" if len(step.inputs) == 1 else "their"
+    if not isinstance(step.axis, int):
+        one = len(step.inputs) == 1
+        how = {
+            "swapped": f"with {'its' if one else 'their'} last two strides swapped",
+            "contiguous": f"as if {'it was' if one else 'they were'} contiguous",
+            "packed": f"as if nothing lay between {'its' if one else 'their'} rows or columns",
+        }[step.axis]
         return (
-            f"The values are what comes out if {names} {verb} read with {of} last two strides swapped.",
+            f"The values are what comes out if {names} {verb} read {how}.",
             f"where the strides of {names} are used, and where the launcher hands them over",
         )
     is_read = f"{names} {verb} read as if elements along axis {step.axis} "

@@ -80,7 +80,7 @@ mistakes = [
         "the maximum goes through fp16",
         swap={AMAX: AMAX + ".to(tl.float16).to(tl.float32)"},
         fails="correct",
-        says="close but not close enough",
+        says="x is rounded to fp16 first",
     ),
     Mistake(
         "the quotient is rounded to bf16 before the cast",

@@ -211,7 +211,7 @@ mistakes = [
         "keys go through fp16",
         swap={STORE_K: STORE_K.replace("key,", "key.to(tl.float16).to(key_cache_ptr.dtype.element_ty),")},
         fails="correct",
-        says="precision is lost",
+        says="key is rounded to fp16 first",
     ),
     Mistake(
         "a new cache is made, and returned",

@@ -274,12 +274,13 @@ mistakes = [
         swap={TAKEN: 'taken = ((offs_e < e) & (x == -float("inf"))).to(tl.int32)'},
         fails="correct",
         says="counts[0] is 32 where 1 is right",
+        on_gpu="right for a longer row that ends in 0",
     ),
     Mistake(
         "weights are rounded to 16 bits",
         swap={DIVIDED: f"({DIVIDED}).to(tl.float16)"},
         fails="correct",
-        says="too low a precision",
+        says="the right one rounded to fp16",
     ),
     Mistake(
         "the weights have the logits' dtype",

@@ -121,7 +121,6 @@ mistakes = [
         swap={SCORE: SCORE.replace("- temp", "+ temp")},
         fails="correct",
         says="The noise is turned round",
-        on_gpu="comes in",
     ),
     Mistake(
         "u = 0 is not thought of",
