@@ -59,7 +59,7 @@ VALUES = {
 SEVERAL = {
     "first": "a gradient comes in for the first output alone",
     "last": "a gradient comes in for the last output alone",
-    "unlike": "the gradient that comes in for the first output is transposed, no other is",
+    "unlike": "the gradient that comes in for the first output is transposed (a vector: strided), no other",
 }
 HUGE_UPSTREAM = "contiguous", "transposed", "strided", "far"  # that a walk knows how to lay out
 KNOWN = {"layout": LAYOUTS, "values": VALUES, "upstream": (*LAYOUTS, *SEVERAL)}

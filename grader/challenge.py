@@ -179,6 +179,8 @@ class Challenge:
         writes: positions of the arguments that the entry changes in place. The reference changes nothing: it
             returns what they hold afterwards, in this order, and then what the entry returns, if anything.
         cases: what it is tried on; sorted by the judge, smallest first.
+        turns: larger ones, smallest first, for kernels with as many programs whatever the size: the first of
+            these in which a program has more than one tile to do is tried.
         returns: dtype of each output where torch's own dtype is not what the day asks for.
         reduces: length of the sum behind one output element; long sums are allowed √(length / 1024) times
             the gate.
@@ -215,6 +217,7 @@ class Challenge:
     inputs: Callable[[Case, Any], tuple[Any, ...]]
     reference: Callable[..., Any]
     cases: Sequence[Case]
+    turns: Sequence[Case] = ()
     writes: Sequence[int] = ()
     returns: torch.dtype | Sequence[torch.dtype] | None = None
     reduces: Callable[[Case], int] | None = None

@@ -121,12 +121,17 @@ class Walked:
         overruns: those that lay beside it.
         unread: what one launch left for another, and that one did not read.
         redrawn: a launch whose last program draws the random numbers of its first.
+        again: places in kernels to which one of the programs that were walked came more than once, of
+            launches of no more programs than a size does not raise.
+        effort: programs times the turns of their loops, of all launches.
     """
 
     launches: int
     overruns: list[Overrun] = field(default_factory=list)
     unread: Unread | None = None
     redrawn: Redrawn | None = None
+    again: list[str] = field(default_factory=list)
+    effort: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -89,6 +89,7 @@ challenge = Challenge(
     reference=lambda a, b: a + b,
     rowwise=True,
     shown=Case(B=2, M=33, N=129, b="MN"),
+    turns=[Case(B=1301, M=3, N=5, b="MN")],
     cases=CASES,
     suspects={
         "Every matrix is made from matrix 0 of a: its batch stride is ignored.": lambda a, b: a[:1] + b,

@@ -38,6 +38,7 @@ challenge = Challenge(
     inputs=inputs,
     reference=lambda x: x.T.contiguous(),
     shown=Case(m=97, n=211),
+    turns=[Case(m=1501, n=1001)],
     cases=[
         Case(m=4, n=8),
         Case(m=16, n=16),

@@ -89,6 +89,7 @@ challenge = Challenge(
     reference=row_stats,
     reduces=lambda case: case.cols,
     shown=Case(rows=131, cols=33),
+    turns=[Case(rows=rows, cols=5) for rows in (301, 1101, 4301)],
     cases=CASES,
     suspects=SUSPECTS,
     pieces=PIECES,

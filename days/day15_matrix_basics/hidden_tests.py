@@ -91,6 +91,7 @@ challenge = Challenge(
     inputs=inputs,
     reference=lambda a, x: a @ x,
     reduces=lambda case: case.n,
+    turns=[Case(m=m, n=5) for m in (301, 1101, 4301)],
     cases=CASES,
     pieces=PIECES,
     speed=Speed(big, moved=lambda a, x: a.nbytes, of_copy=0.65),

@@ -74,6 +74,7 @@ challenge = Challenge(
     inputs=swinging,
     reference=lambda a, b: a @ b,
     shown=Case(m=129, k=127, n=127, dtype=HALF),
+    turns=[Case(m=1100, k=20, n=700)],
     cases=CASES,
     speed=Speed(big, moved=moved, flops=flops, of_torch=0.35),
     memory=Memory(big),

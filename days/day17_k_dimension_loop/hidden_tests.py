@@ -84,6 +84,7 @@ challenge = Challenge(
     reference=lambda a, b: a @ b,
     reduces=lambda case: case.k,
     shown=Case(m=129, k=200, n=257, dtype=HALF),
+    turns=[Case(m=1100, k=20, n=700)],
     cases=CASES,
     speed=Speed(big, moved=moved, flops=flops, of_torch=0.35),
     memory=Memory(big),

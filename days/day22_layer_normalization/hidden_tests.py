@@ -91,6 +91,7 @@ challenge = Challenge(
     inputs=inputs,
     reference=layer_norm,
     rowwise=True,
+    turns=[Case(rows=rows, cols=5) for rows in (301, 1101, 4301)],
     cases=CASES,
     suspects=SUSPECTS,
     speed=Speed(big, moved=lambda x, weight, bias, eps: 2 * x.nbytes + 2 * weight.nbytes, of_copy=0.55),

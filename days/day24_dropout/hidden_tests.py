@@ -64,6 +64,7 @@ challenge = Challenge(
     reference=lambda x, p, seed, keep: (dropout.dropout(x, p, seed, keep), keep),
     chance=Chance(keep=lambda x, p, seed, y, mask: mask, rate=lambda case: 1 - case.p),
     rowwise=True,
+    turns=[Case(n=n, p=0.5) for n in (300_001, 1_300_001, 4_500_001)],
     cases=[
         Case(n=8, p=0.5),
         Case(n=1, p=0.5),

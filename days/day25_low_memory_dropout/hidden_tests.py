@@ -132,6 +132,7 @@ challenge = Challenge(
     chance=Chance(keep=kept, rate=lambda case: 1 - case.p),
     gradients=Gradients(of=(0,), saved=lambda x, p, seed: 0),
     rowwise=True,
+    turns=[Case(n=n, p=0.5) for n in (300_001, 1_300_001, 4_500_001)],
     cases=CASES,
     relations=RELATIONS,
     suspects=SUSPECTS,

@@ -63,6 +63,7 @@ gelu_erf = Challenge(
     entry="gelu_erf",
     inputs=inputs,
     reference=lambda x: gelu(x),
+    turns=[Case(n=n) for n in (300_001, 1_300_001, 4_500_001)],
     cases=[
         *BOTH,
         Case(n=127),
@@ -86,6 +87,7 @@ asinh = Challenge(
     entry="asinh",
     inputs=inputs,
     reference=lambda x: torch.asinh(x),
+    turns=[Case(n=n) for n in (300_001, 1_300_001, 4_500_001)],
     cases=[
         *BOTH,
         Case(m=31, n=65),

@@ -87,6 +87,7 @@ merging = Challenge(
     inputs=parts,
     reference=merge,
     suspects=OF_MERGE,
+    turns=[Case(rows=rows, D=8) for rows in (301, 1101, 4301)],
     cases=CASES,
     relations=[
         Relation(

@@ -30,6 +30,17 @@ def callers(path: str) -> list[int]:
     return lines[1:]
 
 
+def place(path: str) -> str:
+    """What of this file is running: the instruction, and those that called it, innermost first."""
+    frame: Any = sys._getframe(1)
+    found = list[str]()
+    while frame is not None:
+        if frame.f_code.co_filename == path:
+            found.append(f"{frame.f_code.co_name}:{frame.f_lasti}")
+        frame = frame.f_back
+    return " ".join(found)
+
+
 def grid() -> tuple[int, ...]:
     """The grid of the launch that runs, or ran last; empty where none has."""
     return tuple(int(n) for n in getattr(_builder, "grid_dim", ()))

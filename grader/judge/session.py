@@ -67,6 +67,7 @@ class Session:
         self.speed: dict[str, Any] | None = None
         self.beside = ""
         self.claimed: dict[tuple[str, ...], list[Shape]] = {}
+        self.turned: set[str] = set()  # functions whose loops' second turns were looked for
         self.ways: set[Way] = set()  # in which kernels were launched so far
         self.missed = 0  # wrong candidates that the learner's test took for right ones
         self.runner: Runner | None = None

@@ -21,6 +21,7 @@ from grader.judge.checks import (
     imports,
     memory,
     tuned,
+    turned,
     walked,
 )
 from grader.judge.checks import (
@@ -72,7 +73,7 @@ def test_interpreted(session: Session, interpreted: tuple[Challenge, Case]) -> N
 
 def test_walked(session: Session, walk: tuple[Challenge, Case]) -> None:
     """The addresses of huge cases; shown as edges."""
-    walked.check(session, *walk)
+    turned.check(session, walk[0], walked.check(session, *walk))
 
 
 def test_compiles(session: Session) -> None:

@@ -10,6 +10,7 @@ import builtins
 import contextlib
 import math
 import operator
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -19,6 +20,7 @@ import numpy as np
 import triton.language as tl
 from triton.runtime import interpreter
 
+from grader.interpreter import whereabouts
 from grader.interpreter.launching import Launching, Place, handed_to, speaking
 from grader.interpreter.regions import regions_of
 from grader.interpreter.watcher import Access
@@ -38,6 +40,7 @@ APART = 1 << 37  # bytes between two tensors: 2³² elements of 8 bytes lie with
 TURN = 1 << 31  # elements that an int32 counts
 SPREAD, LEAST = 4, 3  # programs all over the grid, and of a launch that comes late in a call
 PROGRAM, CALL = 60, 120  # accesses of a program before it is cut; of a call before its launches are late
+CAPPED = 1 << 14  # programs of a launch whose number a huge size does not raise
 STAGE, READERS = 1024, 3000.0  # programs of a launch that reads partial results, and accesses of all of them
 
 
@@ -81,12 +84,17 @@ class Walk:
 
     Attributes:
         launches: how many there were.
+        again: places to which a program came more than once, of launches of few programs.
+        effort: programs times the turns of their loops, of all launches.
     """
 
     def __init__(self, path: str, loops: TypedLoops, given: set[int]) -> None:
         self.addresses, self.handing, self.draws = Addresses(path), Handing(), Draws(path)
         self.loops, self.given = loops, given
-        self.launches = 0
+        self.launches, self.effort = 0, 0.0
+        self.path = path
+        self.again = set[str]()
+        self.met = Counter[str]()  # how often the running program came to an access
         self.paused = False  # by whoever makes the call; what is not to be counted is walked all the same
         self.spent = self.left = 0.0
 
@@ -108,6 +116,7 @@ class Walk:
             Cut: this program has done enough.
             OutOfBounds: a lane lies outside of every tensor.
         """
+        self.met[whereabouts.place(self.path)] += 1
         self.left -= 1 + access.addresses.size / LANES
         if self.left < 0:
             raise Cut
@@ -127,12 +136,17 @@ class Walk:
         self.addresses.launch(regions_of(named, self.given), whole=count <= LEAST)
         self.handing.launch(launching.kernel.__name__, count)
         self.draws.launch(launching.kernel.__name__, count)
+        turns = 1.0
         for number, at in enumerate(telling(grid, lengths)):
             if number < LEAST or self.spent < CALL:
                 self.addresses.program()
                 self.handing.program(last=not number)
                 self.draws.program(number)
                 self.spent += self._follow(program, at, PROGRAM)
+                turns = max(turns, *self.loops.trips.values(), *self.met.values())
+                if count <= CAPPED:
+                    self.again |= {place for place, times in self.met.items() if times > 1}
+        self.effort += count * turns
         if self.handing.missing():
             self._look_for_readers(program, grid)
 
@@ -164,6 +178,7 @@ class Walk:
         """
         noted = self.addresses.bounds.overruns.copy()
         self.loops.reset()
+        self.met.clear()
         self.loops.running, self.left = True, room
         try:
             program(at)

@@ -76,7 +76,7 @@ class Metering:
         """Hold the addresses of some programs of one call against the bounds of its tensors."""
         most = resource.getrlimit(resource.RLIMIT_AS)[1]
         resource.setrlimit(resource.RLIMIT_AS, (most, most))  # tensors take addresses here, and no memory
-        loops = TypedLoops()
+        loops = TypedLoops(self.runner.path)
         self.runner.module.range = loops.shorter
         arguments = unpack_arguments(header["arguments"], blobs, "cpu", APART)
         walk = Walk(self.runner.path, loops, storages_in(arguments))
@@ -87,7 +87,8 @@ class Metering:
         except Exception as error:
             return Failed(faults.describe(error, self.runner.path), walk.addresses.bounds.report()), []
         beside = walk.addresses.bounds.report()
-        return Walked(walk.launches, beside, walk.handing.unread(), walk.draws.redrawn), []
+        left, drawn = walk.handing.unread(), walk.draws.redrawn
+        return Walked(walk.launches, beside, left, drawn, sorted(walk.again), walk.effort), []
 
     def trace(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Write down what each program of one small call touches."""

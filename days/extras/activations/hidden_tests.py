@@ -116,6 +116,7 @@ def one(entry: str, cases: list[Case]) -> Challenge:
         reference=ACTIVATIONS[entry],
         gradients=Gradients(of=(0,), saved=kept),
         suspects=suspects_of(entry),
+        turns=[Case(n=n) for n in (300_001, 1_300_001, 4_500_001)],
         cases=cases,
         speed=BARS,
     )

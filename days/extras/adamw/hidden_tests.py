@@ -97,6 +97,7 @@ challenge = Challenge(
     no_host_reads=True,
     suspects=SUSPECTS,
     shown=Case(n=4099),
+    turns=[Case(n=n) for n in (300_001, 1_300_001, 4_500_001)],
     cases=CASES,
     compilations=Compilations([case for case in CASES if case.n == 500 and "step" in case][:4], most=2),
     speed=Speed(large, moved=lambda param, *_: 7 * param.nbytes, of_copy=0.75, torch=plain),

@@ -111,6 +111,7 @@ challenge = Challenge(
     no_host_reads=True,
     suspects=SUSPECTS,
     shown=Case(m=4, n=64, dtype=HALF),
+    turns=[Case(m=m, n=5, dtype=HALF) for m in (301, 1101, 4301)],
     cases=CASES,
     speed=Speed(wide, moved=moved, of_copy=0.50),
     memory=Memory(wide),

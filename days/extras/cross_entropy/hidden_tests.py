@@ -104,6 +104,7 @@ challenge = Challenge(
         Piece("count", "mean_kernel", results=(1,)),
         Piece("dlogits", "backward_kernel", results=(1,)),
     ),
+    turns=[Case(m=m, v=5) for m in (301, 1101, 4301)],
     cases=CASES,
     speed=Speed(wide, moved=lambda logits, *_: 3 * logits.nbytes, of_copy=0.55, part="both"),
 )

@@ -97,6 +97,7 @@ challenge = Challenge(
         Piece("mean", "mean_kernel", results=(0,)),
         Piece("dstudent", "backward_kernel", results=(1,)),
     ),
+    turns=[Case(m=m, v=5) for m in (301, 1101, 4301)],
     cases=CASES,
     speed=Speed(wide, moved=lambda student, *_: 5 * student.nbytes, of_copy=0.50, part="both"),
 )

@@ -140,9 +140,7 @@ of_pairs = Challenge(
         Case(b=300, values="heavy", level=0.0),
         Case(b=300, values="nan"),
         Case(b=300, values="inf"),
-        Case(b=300, upstream="strided"),
-        Case(b=300, upstream="expanded"),
-        Case(b=300, upstream="first"),
+        *(Case(b=300, upstream=how) for how in ("strided", "unlike", "expanded", "first")),
         Case(b=300, calls=2),
     ],
 )

@@ -13,10 +13,10 @@ MASKED = -100
 
 def logprobs(
     result=lambda at, lse: at - lse,
-    masked=lambda result: 0 * result,
+    masked=torch.zeros_like,
     slope=lambda p, hot: hot - p,
     upstream=lambda d: d,
-    masked_slope=lambda rows: 0 * rows,
+    masked_slope=torch.zeros_like,
     seen=lambda x: x,
 ):
     """What kernels compute that are like the lesson's but for one of these.

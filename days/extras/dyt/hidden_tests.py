@@ -113,6 +113,7 @@ challenge = Challenge(
     suspects=SUSPECTS,
     shown=Case(rows=19, cols=40),
     cases=CASES,
+    turns=[Case(rows=rows, cols=5) for rows in (301, 1101, 4301)],
     speed=[
         Speed(wide, moved=lambda x, *_: 2 * x.nbytes, torch=plain, of_copy=0.70),
         Speed(wide, moved=lambda x, *_: 3 * x.nbytes, torch=plain, of_copy=0.35, part="backward"),

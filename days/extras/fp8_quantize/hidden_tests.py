@@ -119,6 +119,7 @@ challenge = Challenge(
     accept=near_tie,
     suspects=SUSPECTS,
     shown=Case(rows=3, cols=21, block=7),
+    turns=[Case(rows=rows, cols=8, block=8) for rows in (301, 1101, 4301)],
     cases=CASES,
     speed=[
         Speed(tokens, moved=moved, of_copy=0.75),

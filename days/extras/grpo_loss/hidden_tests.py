@@ -28,6 +28,7 @@ def inputs(case: Case, draw) -> tuple:
     old[close] = logp[close]
     old[:, 3::7] = logp[:, 3::7]
     rewards = draw(case.groups, case.g, values=case.get("r_values", "normal"))
+    rewards *= case.get("unit", 1.0)
     mask = draw.integers(b, case.s, low=case.get("low", 0), high=case.get("high", 3), dtype=torch.bool)
     if "empty" in case:
         mask[1:2] = False
@@ -68,7 +69,7 @@ CASES = [
     Case(groups=1, g=3, s=1025),
     Case(groups=1, g=2, s=4099),
     Case(groups=40, g=2, s=6),
-    Case(groups=6, g=4, s=20, r_values="constant", beta=1.0),
+    Case(groups=6, g=7, s=20, r_values="constant", unit=0.9, beta=1.0),
     Case(groups=6, g=4, s=20, r_values="integers"),
     Case(groups=3, g=4, s=33, layout="offset"),
     Case(groups=3, g=4, s=33, lost=True, values="negative"),

@@ -81,6 +81,7 @@ CASES = [
     Case(t=300, e=12, k=3, calls=2),
     Case(t=150, e=60, k=6, calls=2, dtype=HALF),
     Case(t=65_537, e=64, k=6, gpu=True),
+    Case(t=80_001, e=2, k=1, gpu=True),  # more entries of one expert than int16 counts
     Case(t=40_001, e=256, k=8, dtype=BRAIN, gpu=True),
     Case(t=8_400_001, e=256, k=8, dtype=HALF, huge=True),
 ]
@@ -100,6 +101,7 @@ challenge = Challenge(
         Piece("sums over programs", "scan_kernel", results=(2, 3)),
         Piece("order", "place_kernel", results=(2,)),
     ),
+    turns=[Case(t=t, e=4, k=1) for t in (1301, 4301)],
     cases=CASES,
     # Held against a copy: 256 logits for 24 numbers, and to read them once is what pays.
     speed=Speed(Case(t=262_144, e=256, k=8, gpu=True), moved=moved, torch=eager, of_copy=0.075),

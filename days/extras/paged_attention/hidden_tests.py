@@ -90,6 +90,7 @@ CASES = [
     at("1500+800", 1504, 64, 4, 1, rise=-0.006, q_values="constant", dtype=BRAIN),
     # Scores around -500: a maximum that starts at 0 loses them all.
     at("700+3", 704, 32, 4, 2, q_values="constant", lift=-5.0, scale=1.0),
+    at("9+20", 32, 16, 24, 12),
     at("1500+1100", 1504, 64, 4, 1, hidden=1000),
     at("2048+1024", 2048, 64, 4, 1, sink=7.0),
     # A score of -5e5 alone: in a lane that has no key -10,000 lies above it. Public kernels have -1e6 there.

@@ -49,6 +49,7 @@ select = Challenge(
         Piece("rejected", "select_kernel", results=(1,)),
         Piece("margin", "select_kernel", results=(2,)),
     ),
+    turns=[Case(n=n, d=5) for n in (301, 1101, 4301)],
     cases=[
         Case(n=3, d=8, exact=True),
         Case(n=1, d=1, exact=True),
@@ -90,6 +91,7 @@ update = Challenge(
     no_host_reads=True,
     suspects=OF_UPDATE,
     pieces=(Piece("w", "step_kernel", results=(0,)),),
+    turns=[Case(n=n, d=5) for n in (301, 1101, 4301)],
     cases=[
         Case(n=3, d=8),
         Case(n=1, d=1),

@@ -120,6 +120,7 @@ challenge = Challenge(
         Piece("partial sums", "backward_kernel", results=(2,)),
         Piece("column sums", "column_sum_kernel", results=(2,)),
     ),
+    turns=[Case(rows=rows, cols=5) for rows in (301, 1101, 4301)],
     cases=CASES,
     speed=[
         Speed(wide, moved=lambda x, *_: 2 * x.nbytes, torch=plain, of_copy=0.60),

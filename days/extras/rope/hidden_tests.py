@@ -107,6 +107,7 @@ challenge = Challenge(
         Piece("backward", "rotate_kernel", by="values", results=(2, 3)),
         Piece("launcher", "rotate"),
     ),
+    turns=[Case(b=1, s=s, h=2, h_k=1, d=16, p=5000) for s in (301, 1101)],
     cases=CASES,
     speed=Speed(wide, moved=moved, of_copy=0.55),
     memory=Memory(wide),

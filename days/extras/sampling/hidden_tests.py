@@ -138,6 +138,7 @@ challenge = Challenge(
     relations=relations(Case(m=60, v=64, t=1.0, lead=0.0)),
     suspects=SUSPECTS,
     shown=Case(m=4, v=255, t=0.0),
+    turns=[Case(m=m, v=5, t=0.0) for m in (301, 1101)],
     cases=CASES,
     speed=Speed(wide, moved=lambda logits, *_: logits.nbytes, torch=drawn, of_copy=0.18),
     # A score and a column of each 256, for whoever cuts rows into parts; noise would be 64 times as much.

@@ -83,6 +83,7 @@ swiglu = Challenge(
     rowwise=True,
     gradients=Gradients(of=(0, 1), saved=kept),
     suspects=OF_SWIGLU,
+    turns=[Case(rows=rows, cols=cols) for rows, cols in ((301, 5), (1101, 5), (4301, 5), (1501, 1001))],
     cases=[*BOTH, *SWIGLU_ALONE],
     speed=BARS,
     memory=Memory(wide),
@@ -95,6 +96,7 @@ geglu = Challenge(
     rowwise=True,
     gradients=Gradients(of=(0, 1), saved=kept),
     suspects=OF_GEGLU,
+    turns=[Case(rows=rows, cols=cols) for rows, cols in ((301, 5), (1101, 5), (4301, 5), (1501, 1001))],
     cases=BOTH,
     speed=BARS,
 )

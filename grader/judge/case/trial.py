@@ -131,6 +131,12 @@ def draw(challenge: Challenge, case: Case, seed: int, device: str) -> Values:
     return tuple(challenge.inputs(case, Draw(case, rng(seed, case.id).getrandbits(48), device)))
 
 
+def _first(case: Case, output: Any, others: str | None) -> str | None:
+    """The layout of the first output's gradient."""
+    unlike = "transposed" if len(output.shape) > 1 else "strided"
+    return unlike if case.upstream == "unlike" else others
+
+
 def draw_upstream(case: Case, outputs: Values, seed: int, device: str, written: int = 0) -> Values:
     """A gradient for each floating output, laid out as the case says, from their shapes and dtypes.
 
@@ -139,9 +145,10 @@ def draw_upstream(case: Case, outputs: Values, seed: int, device: str, written: 
     """
     drawer = Draw(case, rng(seed, case.id, "upstream").getrandbits(48), device)
     others = "contiguous" if case.upstream in SEVERAL else case.upstream
-    first = "transposed" if case.upstream == "unlike" else others
     drawn = [
-        drawer(*out.shape, dtype=out.dtype, layout=others if i else first, values="normal")
+        drawer(
+            *out.shape, dtype=out.dtype, layout=others if i else _first(case, out, others), values="normal"
+        )
         if isinstance(out, torch.Tensor | Expected) and out.dtype.is_floating_point
         else None
         for i, out in enumerate(outputs[written:])

@@ -27,11 +27,37 @@ COUNTED = 1 << 32  # numbers of 32 bits
 TOO_LARGE = "exceeds triton maximum tensor numel"  # of a block, to the compiler as well
 
 
-def check(session: Session, challenge: Challenge, case: Case) -> None:
-    """Walk one case.
+def check(session: Session, challenge: Challenge, case: Case) -> Walked:
+    """Walk one case; what that showed.
 
     Raises:
         CheckFailed: an address lies outside of every tensor, or CUDA would refuse the grid.
+        NotMeasured: it could not be walked, and why.
+    """
+    report, arguments = walk(session, challenge, case)
+    if isinstance(report, Failed):
+        if report.fault.kind == "launcher":
+            raise session.faulted(report.fault)
+        if report.fault.kind not in CERTAIN and TOO_LARGE not in report.fault.message:
+            raise NotMeasured(f"not walked: {report.fault.type}: {report.fault.first_line}")
+        sentence, look_at = _told(report, session.evidence.source)
+        cause: dict[str, Any] = {"reason": report.fault.first_line, **asdict(report.fault)}
+        raise CheckFailed("failed", cause, (sentence[0].upper() + sentence[1:], look_at))
+    if report.overruns:
+        beside = min(report.overruns, key=lambda one: one.kind == "load")
+        sentence, look_at = _beside(beside)
+        raise CheckFailed("failed", {"reason": sentence, **asdict(beside)}, (sentence, look_at))
+    if found := report.unread or report.redrawn:
+        most = max(value.numel() for value in arguments if isinstance(value, torch.Tensor))
+        sentence, look_at = _left_out(found) if isinstance(found, Unread) else _drawn_again(found, most)
+        raise CheckFailed("failed", {"reason": sentence, **asdict(found)}, (sentence, look_at))
+    return report
+
+
+def walk(session: Session, challenge: Challenge, case: Case) -> tuple[Failed | Walked, tuple[Any, ...]]:
+    """What its walk showed, and its arguments, which have no memory.
+
+    Raises:
         NotMeasured: it could not be walked, and why.
     """
     try:
@@ -50,25 +76,10 @@ def check(session: Session, challenge: Challenge, case: Case) -> None:
         request |= {"gpu": datasheets.sheet(datasheets.USUAL)}
         walker = session.interpreting.walker()
         report, _ = walker.ask(request, Walked, blobs, timeout=session.request.call_timeout)
+        return report, arguments
     except (RunnerLost, CheckFailed, OSError, MemoryError) as lost:
         session.interpreting.drop_walkers()
         raise NotMeasured(f"not walked: {lost}") from None
-    if isinstance(report, Failed):
-        if report.fault.kind == "launcher":
-            raise session.faulted(report.fault)
-        if report.fault.kind not in CERTAIN and TOO_LARGE not in report.fault.message:
-            raise NotMeasured(f"not walked: {report.fault.type}: {report.fault.first_line}")
-        sentence, look_at = _told(report, session.evidence.source)
-        cause: dict[str, Any] = {"reason": report.fault.first_line, **asdict(report.fault)}
-        raise CheckFailed("failed", cause, (sentence[0].upper() + sentence[1:], look_at))
-    if report.overruns:
-        beside = min(report.overruns, key=lambda one: one.kind == "load")
-        sentence, look_at = _beside(beside)
-        raise CheckFailed("failed", {"reason": sentence, **asdict(beside)}, (sentence, look_at))
-    if found := report.unread or report.redrawn:
-        most = max(value.numel() for value in arguments if isinstance(value, torch.Tensor))
-        sentence, look_at = _left_out(found) if isinstance(found, Unread) else _drawn_again(found, most)
-        raise CheckFailed("failed", {"reason": sentence, **asdict(found)}, (sentence, look_at))
 
 
 def _beside(overrun: Overrun) -> tuple[str, str]:

@@ -98,6 +98,16 @@ mistakes = [
         "dweight takes x", swap={WEIGHT_TERM: "dweight += dy * x\n"}, fails="correct", says="dweight takes x"
     ),
     Mistake(
+        "each row replaces dweight, where few programs share the rows",
+        swap={
+            "programs = 2 * strips\n        if x.is_cuda:": "programs = 264 * strips\n        if False:",
+            WEIGHT_TERM: "dweight = dy * t\n",
+        },
+        fails="edges",
+        says="With rows=301-cols=5-fp32, where programs have more than one tile to do",
+        on_gpu="dweight",
+    ),
+    Mistake(
         "dweight is a sum in the dtype of x",
         swap={
             ZEROS: f"dweight = tl.zeros((BLOCK_N,), {DTYPE})",

@@ -1,0 +1,73 @@
+"""The check of a loop's second turn, in kernels with as many programs whatever the size.
+
+A thousand programs that share the tiles have one each in every small case, and what their loop keeps from one
+tile to the next is never asked for. A walk of a huge case tells to what programs come round, and walks of
+others at which size they do: there the values are looked at.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+
+from grader.answers import Failed
+from grader.challenge import Case, Challenge
+from grader.judge.case.attempt import attempt
+from grader.judge.case.link import RunnerLost
+from grader.judge.challenges import tallest
+from grader.judge.checks import walked
+from grader.judge.diagnosis.diagnose import diagnose_or_say
+from grader.judge.failures import CheckFailed, NotMeasured
+from grader.judge.session import Session
+from grader.judge.trust import trust
+from grader.measurements import Walked
+
+EFFORT = 6000  # programs times turns that are interpreted, some milliseconds each
+
+
+def check(session: Session, challenge: Challenge, huge: Walked) -> None:
+    """Try cases in which programs come round to what they did once in every plain one; once a grading.
+
+    Args:
+        huge: the walk of a huge case, which tells what few programs come round to.
+
+    Raises:
+        CheckFailed: a result is wrong, or its runner was lost.
+        NotMeasured: the interpreter cannot be trusted with it.
+    """
+    if not huge.again or challenge.entry in session.turned:
+        return
+    session.turned.add(challenge.entry)
+    left = set(huge.again)
+    for case in tallest([case for case in challenge.cases if case.group == "correct" and not case.gpu]):
+        left -= _turns(session, challenge, case)[0]
+    for case in challenge.turns:
+        again, effort = _turns(session, challenge, case) if left else (set(), 0.0)
+        if left & again and effort <= EFFORT:
+            _try(session, challenge, case)
+            left -= again
+
+
+def _turns(session: Session, challenge: Challenge, case: Case) -> tuple[set[str], float]:
+    """To what one program comes round there, and how long that takes to interpret."""
+    with suppress(NotMeasured):
+        walk, _ = walked.walk(session, challenge, case)
+        return (set(), 0.0) if isinstance(walk, Failed) else (set(walk.again), walk.effort)
+    return set(), 0.0
+
+
+def _try(session: Session, challenge: Challenge, case: Case) -> None:
+    trust(case, session.evidence.source, session.mute)
+    runner, names = session.ready_runner(), session.names[challenge.entry]
+    try:
+        trial = attempt(runner, challenge, case, names, session.request)
+    except RunnerLost as lost:
+        if lost.outcome == "timeout":  # there is much to interpret: that says nothing of the file
+            return session.close()
+        raise session.lost(case, lost) from None
+    if trial.passed:
+        return
+    alone = replace(session.evidence, trials=[*session.evidence.trials, trial], own=None, lost=None)
+    sentence, look_at = diagnose_or_say(alone, trial.findings[0].reason)
+    told = f"With {case.id}, where programs have more than one tile to do: {sentence}"
+    raise CheckFailed("failed", {**session.cause(trial), "case": case.id}, (told, look_at))
