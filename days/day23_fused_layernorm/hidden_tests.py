@@ -89,6 +89,7 @@ CASES = [
     Case(rows=9, cols=40, upstream="last"),
     Case(rows=9, cols=40, upstream="unlike"),
     Case(rows=7, cols=40, calls=2),
+    *(Case(rows=5, cols=24, alone=which) for which in range(4)),
     # More rows than a GPU has programs at once: here a program owns several.
     Case(rows=8209, cols=8, gpu=True),
     Case(rows=100_003, cols=128, dtype=HALF, gpu=True),

@@ -238,7 +238,9 @@ def _repeat(terminal: Terminal, verdict: Verdict, first: Check | None, again: st
     if verdict.status == "inconclusive":
         return terminal.next(again, "once nothing else uses the GPU")
     if verdict.status != "unstarted" and first and first.group in TRIED and case(first.name):
-        replay = f"{again} --seed {verdict.seed} -k {case(first.name)}"
+        # What is right in a process of its own is not asked for alone.
+        alone = "" if first.cause.get("right_afresh") else f" -k {case(first.name)}"
+        replay = f"{again} --seed {verdict.seed}{alone}"
         terminal.line()
         terminal.line("The same inputs again: ", (typed(replay), "cyan"), indent=2)
     file = "the file" if " --file " in again else "kernel.py"

@@ -141,6 +141,7 @@ of_pairs = Challenge(
         Case(b=300, values="nan"),
         Case(b=300, values="inf"),
         *(Case(b=300, upstream=how) for how in ("strided", "unlike", "expanded", "first")),
+        *(Case(b=300, alone=which) for which in range(2)),
         Case(b=300, calls=2),
     ],
 )

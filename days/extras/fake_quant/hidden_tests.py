@@ -71,6 +71,8 @@ CASES = [
     Case(c=6, n=300, halves=300, exact=True, zero=1, **BYTES),
     Case(c=6, n=300, halves=30, exact=True, zero=3, dtype=BRAIN, **NIBBLES),
     Case(c=6, n=300, halves=60, exact=True, zero=-7, dtype=HALF),
+    # Levels past 2²², where rounding by adding 1.5 · 2²³ ends, and a zero point that fp16 does not hold.
+    Case(c=6, n=300, halves=9_000_000, exact=True, zero=5001, qmin=-(2**23), qmax=2**22),
     Case(c=6, n=100, zero=200, **NIBBLES),
     Case(c=5, n=64, layout="offset"),
     Case(c=5, n=64, layout="offset", dtype=BRAIN),

@@ -54,6 +54,7 @@ CASES = [
     Case(m=20, n=33, alpha=-1.0),
     Case(m=20, n=33, alpha=0.0),
     Case(m=20, n=33, alpha=0.9),
+    Case(m=20, n=33, alpha=1.0),
     Case(m=20, n=33, gamma=0.0),
     Case(m=20, n=33, gamma=0.0, soft=True),
     Case(m=20, n=33, gamma=0.5),

@@ -71,6 +71,7 @@ BOTH = [
     Case(m=9, n=70, values="inf", y_values="normal"),
     Case(m=9, n=70, values="nan", y_values="normal"),
     Case(m=40, n=60, calls=2),
+    *(Case(m=9, n=30, alone=which) for which in range(2)),
     Case(n=2**31 + 12_345, dtype=HALF, huge=True),
     Case(m=2100, n=9, layout="far", dtype=HALF, huge=True),
 ]

@@ -14,14 +14,14 @@ GRID = Own("grid")  # levels, and the two edges beside 0, which alone are number
 
 
 def inputs(case: Case, draw) -> tuple[Tensor, int]:
-    """x and block, each 1/4 to 4 times as large, with `hole` one 0; where `grid`, levels and two edges."""
+    """x and block, each 1/4 to 4 times as large, all times `gain`, with `hole` one 0; where `grid`, levels and two edges."""
     if case.values == GRID:
         x = draw(case.n, values="zeros")
         chosen = torch.cat((levels(x), edges(x)[6:8]))
         x.copy_(chosen[draw.integers(case.n, low=0, high=len(chosen))])
         x[:: case.block] = 1.0
     else:
-        x = draw(case.n)
+        x = draw(case.n).mul_(case.get("gain", 1.0))
     sizes = draw.integers(-(-case.n // case.block), low=-2, high=3).to(x.dtype).exp2()
     whole = x[: case.n // case.block * case.block]
     whole.view(-1, case.block).mul_(sizes[: case.n // case.block, None])
@@ -68,6 +68,7 @@ QUANTIZE = [
     Case(n=700, block=512),
     Case(n=20011, block=64, dtype=HALF),
     Case(n=700, block=64, hole=3),
+    Case(n=700, block=64, gain=1e-30),
     Case(n=700, block=64, hole=10, dtype=HALF),
     Case(n=700, block=128, values=GRID, exact=True),
     Case(n=6000, block=64, values=GRID, exact=True),
@@ -96,8 +97,7 @@ DEQUANTIZE = [
     Case(n=992, block=64, dtype=HALF),
     Case(n=1001, block=128, dtype=HALF),
     Case(n=4095, block=64, dtype=HALF),
-    Case(n=4096, block=64, dtype=HALF),
-    Case(n=4097, block=64, dtype=HALF),
+    *(Case(n=n, block=64, dtype=HALF) for n in (4096, 4097)),
     Case(n=4099, block=4096, dtype=HALF),
     Case(n=8193, block=4096, dtype=HALF),
     Case(n=9008, block=1024, dtype=HALF),

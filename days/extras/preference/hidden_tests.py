@@ -13,10 +13,10 @@ from .suspects import OF_SELECT, OF_UPDATE, selected
 
 
 def pairs(case: Case, draw) -> tuple[Tensor, ...]:
-    """a and b, each laid out by itself, and their rewards; `r_values` are a's."""
+    """a and b, each laid out by itself, and their rewards; `r_values` are a's, `other_values` b's."""
     rows = [tensor(case, draw, which, case.n, case.d) for which in "ab"]
     first = draw(case.n, dtype=torch.float32, layout="contiguous", values=case.get("r_values", "normal"))
-    plain = "integers" if case.get("r_values") == "integers" else "normal"
+    plain = "integers" if case.get("r_values") == "integers" else case.get("other_values", "normal")
     return *rows, first, draw(case.n, dtype=torch.float32, layout="contiguous", values=plain)
 
 
@@ -74,6 +74,8 @@ select = Challenge(
         Case(n=9, d=70, values="inf", exact=True),
         Case(n=9, d=70, values="nan", exact=True),
         Case(n=12, d=20, values="large", r_values="nan", exact=True),
+        Case(n=12, d=20, other_values="nan", exact=True),
+        Case(n=12, d=20, other_values="inf", exact=True),
         Case(n=12, d=20, values="large", r_values="inf", exact=True),
         Case(n=12, d=20, values="large", r_values="minus_inf", exact=True),
         Case(n=9, d=70, calls=2, exact=True),

@@ -26,7 +26,7 @@ def check(session: Session, challenge: Challenge, case: Case) -> None:
         raise NotMeasured(room.LACKING)
     if not trial.passed and all(map(_by_little, session.evidence.failed)) and _right_afresh(session, trial):
         reason = "the result is right in the first call of a process, and wrong in a later one"
-        trial.findings.insert(0, Finding("stale", reason))
+        trial.findings.insert(0, Finding("stale", reason, {"right_afresh": True}))
     if session.forgives(trial):
         raise NotMeasured("missed of the wrong candidates: forgiven")
     session.conclude(trial)

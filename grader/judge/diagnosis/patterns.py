@@ -29,8 +29,10 @@ Pattern = Callable[[Trial, torch.Tensor, torch.Tensor], "tuple[str, str] | None"
 
 def is_input(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> tuple[str, str] | None:
     for argument, label in zip(trial.arguments, trial.names, strict=True):
-        alike = isinstance(argument, torch.Tensor) and argument.shape == got.shape
-        if alike and argument.is_floating_point() and close(got, argument.cpu().double(), out_dtype(trial)):
+        if not isinstance(argument, torch.Tensor) or argument.shape != got.shape:
+            continue
+        given, dtype = argument.cpu().double(), out_dtype(trial)
+        if argument.is_floating_point() and close(got, given, dtype) and not close(want, given, dtype):
             return f"The result is {label}, copied: the input comes back unchanged.", "what is stored"
     return None
 
