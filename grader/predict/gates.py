@@ -5,7 +5,7 @@ A gate fails on what was counted or compiled, never on a guess; only the last on
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from grader.meter.counts import Site
 from grader.predict.causes import cause
@@ -119,13 +119,21 @@ def _sectors(call: Call) -> Iterator[Fact]:
     wasted = []
     for launch in call.launches:
         for site in launch.sites:
-            if site.efficiency < SECTORS and site.moved - site.useful > WASTE * max(total, call.ideal):
-                wasted.append((site.moved - site.useful, site))
+            used = site.useful + _held(site, launch.sites)
+            if used < SECTORS * site.moved and site.moved - used > WASTE * max(total, call.ideal):
+                wasted.append((site.moved - used, site))
     if not wasted and total:
         good = sum(site.useful for launch in call.launches for site in launch.sites) / total
         yield Fact("sectors", True, f"{min(good, 1):.0%} of the sectors' bytes are asked for.")
     for _, site in sorted(wasted, key=lambda pair: -pair[0]):
         yield Fact("sectors", False, _wasteful(site), site.line)
+
+
+def _held(site: Site, sites: Sequence[Site]) -> float:
+    """Bytes that others take from the sectors that this one brought into L1: they move none themselves."""
+    alike = [one for one in sites if (one.kind, one.tensor) == (site.kind, site.tensor)]
+    moved = sum(one.moved for one in alike)
+    return site.moved / moved * sum(one.useful for one in alike if not one.moved) if moved else 0.0
 
 
 def _wasteful(site: Site) -> str:

@@ -14,7 +14,7 @@ GRID = Own("grid")  # levels, and the two edges beside 0, which alone are number
 
 
 def inputs(case: Case, draw) -> tuple[Tensor, int]:
-    """x and block, each 1/4 to 4 times as large, all times `gain`, with `hole` one 0; where `grid`, levels and two edges."""
+    """x and block, each 1/4 to 4 times `gain` as large, with `hole` one 0; where `grid`, levels and edges."""
     if case.values == GRID:
         x = draw(case.n, values="zeros")
         chosen = torch.cat((levels(x), edges(x)[6:8]))

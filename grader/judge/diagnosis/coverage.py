@@ -15,7 +15,7 @@ from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.judge.diagnosis.launched import grids, programs
 from grader.judge.diagnosis.led import misled
 from grader.judge.diagnosis.numbering import misnumbered
-from grader.judge.diagnosis.site import stores_in_loops
+from grader.judge.diagnosis.site import spelled, store_conditions, stores_in_loops
 from grader.judge.diagnosis.source import adds_to_garbage
 from grader.judge.diagnosis.suspects import suspected
 from grader.judge.diagnosis.tiles import tiles
@@ -56,14 +56,24 @@ def unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
         told = _run(holes, [*map(math.prod, grids(its_trial))], launched(trial, evidence), evidence.source)
     if not told and finding.facts.get("result", 0) < len(trial.challenge.writes):
         told = suspected(trial, finding, evidence)  # which may leave elements as they were
-    return told or _somewhere(finding, grids(its_trial), stores_in_loops(evidence.source))
+    return told or _somewhere(finding, grids(its_trial), evidence.source)
 
 
-def _somewhere(finding: Finding, grids: list[list[int]], looped: bool) -> Diagnosis:
-    """Elements without a pattern: what can leave them out; a loop, too, where a kernel stores in one."""
+def _somewhere(finding: Finding, grids: list[list[int]], source: str) -> Diagnosis:
+    """Elements without a pattern: what can leave them out; a loop, too, where a kernel stores in one, and a
+    condition that a kernel makes its store by.
+    """
+    looped, conditions = stores_in_loops(source), store_conditions(source)
     where = finding.facts.get("at", finding.facts["index"])
     axes = "swapped axes of the grid, " if any(sum(n > 1 for n in grid) > 1 for grid in grids) else ""
     loop = "a loop that passes over blocks, " * looped
+    if conditions:
+        return (
+            f"{finding.reason[0].upper()}{finding.reason[1:]}, the first at {where}: no store reached them. "
+            f"Whether a kernel stores is decided on {spelled(conditions)}: where it does not, they hold what "
+            "torch.empty left there. A grid, a mask or an offset may leave elements out, too.",
+            f"the condition on {spelled(conditions)}",
+        )
     return (
         f"{finding.reason[0].upper()}{finding.reason[1:]}, the first at {where}: no store reached them. "
         f"A grid or block that is too small does that, {axes}{loop}a mask that leaves elements out, or a "

@@ -51,7 +51,7 @@ from grader.judge.diagnosis.returned import (
 )
 from grader.judge.diagnosis.rounded import rounded, rounded_inputs
 from grader.judge.diagnosis.running import by_own_maximum, unscaled
-from grader.judge.diagnosis.site import loops_around, spelled
+from grader.judge.diagnosis.site import loops_around, never_read, spelled
 from grader.judge.diagnosis.specials import special
 from grader.judge.diagnosis.standins import stands_in
 from grader.judge.diagnosis.stepping import misread
@@ -198,6 +198,10 @@ def place(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | Non
     stored = involved(trial, evidence.source).stores
     if said and stored is not None and stored <= evidence.given:  # by what is handed out
         return f"{said} Which line makes it so is not known.", ""
+    unread = [one for one in never_read(evidence.source) if "stride" in one[1]]
+    if said and len(unread) == 1:
+        ((kernel, name, line),) = unread
+        return f"{said} {kernel} is handed {name}, and nothing in it reads that.", f"line {line}"
     return (said, "what is stored there") if said else None
 
 

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 
 from grader.judge.diagnosis.addresses import addresses
 from grader.judge.diagnosis.site import functions, jitted, last, parameters
 from grader.judge.diagnosis.source import keyword
 
 ALLOCATED = {"empty", "zeros", "full", "empty_like", "zeros_like", "full_like", "new_empty", "new_zeros"}
+ZEROS = {"zeros", "zeros_like", "new_zeros"}
 SUMS = {"zeros", "full"}
 
 
 def kept_low(source: str) -> dict[str, str]:
     """Variables that are kept low, each with its dtype as it is written.
 
-    In a kernel that is a block that more is added to; outside of one a tensor that is not returned, told
-    where no block is: what one kernel leaves for the next may well have 16 bits.
+    In a kernel that is a block that more is added to; outside of one a tensor that is not returned, or that
+    atomics may add to, told where no block is: what one kernel leaves for the next may well have 16 bits.
     """
-    found = _rounded_in_loops(source)
+    found, atomics = _rounded_in_loops(source), "atomic_add" in source
     if found:
         return found
     for function in functions(ast.parse(source)):
@@ -30,14 +32,22 @@ def kept_low(source: str) -> dict[str, str]:
                 continue
             target, dtype = node.targets[0], _low(node.value, SUMS if kernel else ALLOCATED)
             whose = dtype.partition(".")[0]
-            if isinstance(target, ast.Name) and target.id in left and whose in (*given, "torch", "tl"):
+            summed = not kernel and atomics and last(node.value.func) in ZEROS
+            if (
+                isinstance(target, ast.Name)
+                and (target.id in left or summed)
+                and whose in (*given, "torch", "tl")
+            ):
                 found.setdefault(target.id, dtype)
     return found
 
 
-def narrowed(source: str) -> set[int]:
+def narrowed(source: str, wide: Collection[str] = ()) -> set[int]:
     """The lines on which kernels cast to 16 bits what they go on computing with, or compute with what they
     loaded before it is cast.
+
+    Args:
+        wide: pointers of tensors that have no 16-bit floats.
     """
     tree, lines = ast.parse(source), set[int]()
     products, places = for_products(tree), set[str]().union(*(one.names for one in addresses(tree)))
@@ -46,20 +56,22 @@ def narrowed(source: str) -> set[int]:
         stored = _behind_stores(nodes)
         casts = (n for n in nodes if isinstance(n, ast.Call) and id(n) not in stored | products and _cast(n))
         lines |= {n.lineno for n in casts}
-        loaded = {last(n.targets[0]) for n in nodes if isinstance(n, ast.Assign) and _loads(n.value)}
+        loaded = {last(n.targets[0]) for n in nodes if isinstance(n, ast.Assign) and _loads(n.value, wide)}
         loaded -= places  # an index that was loaded is no number that rounds
-        sums = (n for n in nodes if isinstance(n, ast.BinOp) and not isinstance(n.op, ast.FloorDiv | ast.Mod))
-        for one in sums:
-            sides = [one.left, one.right]
-            raw = [_loads(side) or last(side) in loaded for side in sides]
+        sums = (n for n in nodes if isinstance(n, ast.BinOp | ast.AugAssign))
+        for one in (n for n in sums if not isinstance(n.op, ast.FloorDiv | ast.Mod)):
+            sides = [one.left, one.right] if isinstance(one, ast.BinOp) else [one.target, one.value]
+            raw = [_loads(side, wide) or last(side) in loaded for side in sides]
             plain = [isinstance(side, ast.Constant) or last(side) in given for side in sides]
             if any(raw) and all(a or b for a, b in zip(raw, plain, strict=True)):
                 lines.add(one.lineno)
     return lines
 
 
-def _loads(value: ast.expr) -> bool:
-    return isinstance(value, ast.Call) and last(value.func) == "load"
+def _loads(value: ast.expr, wide: Collection[str]) -> bool:
+    if not (isinstance(value, ast.Call) and last(value.func) == "load"):
+        return False
+    return not any(isinstance(n, ast.Name) and n.id in wide for n in ast.walk(value))
 
 
 def _behind_stores(nodes: list[ast.AST]) -> set[int]:
@@ -171,6 +183,8 @@ def _low(call: ast.Call, names: set[str]) -> str:
     given = keyword(call, "dtype") or next((a for a in call.args if "float" in ast.unparse(a)), None)
     if given is None:
         like = made.endswith("_like") and call.args
+        if made.startswith("new_") and isinstance(call.func, ast.Attribute):
+            return f"{ast.unparse(call.func.value)}.dtype"
         given = next((a for a in call.args[1:] if _of_another(a)), None)
         return f"{ast.unparse(call.args[0])}.dtype" if like and given is None else _spelled(given)
     return _spelled(given)

@@ -52,9 +52,9 @@ def _made(trial: Trial, evidence: Evidence) -> Diagnosis:
         return f"NaN comes out of numbers: {told[0]}", told[1]
     if there == GAP and all(map(_gapped, evidence.failed)) and not all(map(_gapped, evidence.passed)):
         return (
-            "NaN comes out of numbers, and only where inputs are not contiguous: the kernel loads it from the "
-            "gap between the rows of one, as where a stride is ignored or taken for granted, or makes it, by "
-            f"{how}.",
+            "NaN comes out of numbers, and only where inputs are not contiguous: the kernel loads it from "
+            "the gap between the rows of one, as where a stride is ignored or taken for granted, or makes "
+            f"it, by {how}.",
             "where the strides are used, and where the launcher hands them over",
         )
     if there:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 
-from grader.judge.diagnosis.site import assigned, functions, in_kernels, last
+from grader.judge.diagnosis.site import assigned, functions, in_kernels, jitted, last
 
 Where = Callable[[ast.Module, list[ast.AST]], set[int]]  # of a file, or of all that stands in a part of it
 
@@ -106,6 +106,16 @@ def chosen(start: str, tree: ast.Module) -> set[int]:
 def guards(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
     """The conditions under which something is launched."""
     return {n.lineno for n in nodes if isinstance(n, ast.If) and any(map(launch, ast.walk(n)))}
+
+
+def skips(tree: ast.Module) -> set[int]:
+    """Where a function that launches returns before it does, and the conditions under which it launches."""
+    lines = guards(tree, [*outside(tree)])
+    for launcher in (f for f in functions(tree) if not jitted(f) and any(map(launch, ast.walk(f)))):
+        first = min(n.lineno for n in ast.walk(launcher) if isinstance(n, ast.Call) and launch(n))
+        ifs = (n for n in ast.walk(launcher) if isinstance(n, ast.If) and n.lineno < first)
+        lines |= {n.lineno for n in ifs if any(isinstance(m, ast.Return) for m in ast.walk(n))}
+    return lines
 
 
 def handed_over(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:

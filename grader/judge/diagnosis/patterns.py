@@ -62,6 +62,8 @@ def is_scaled(trial: Trial, got: torch.Tensor, want: torch.Tensor) -> tuple[str,
         return None
     if close(got, want + (got - want).mean(), out_dtype(trial)) and not _alike(want):
         return None  # nearly equal numbers may as well be off by a constant
+    if abs(factor + 1) <= 1e-3:
+        return "Every element is right but for its sign.", "the last factor"
     known = spell_factor(factor, trial.case.sizes)
     return (
         f"Every element is {known} times what it should be: a factor is missing or applied twice.",

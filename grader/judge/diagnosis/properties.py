@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
+import torch
+
 from grader.challenge import Case
 from grader.judge.case.compare import CLOSE, Expected, Finding, relative
 from grader.judge.case.naming import called as called_output
@@ -17,7 +19,7 @@ from grader.judge.diagnosis.precision import FEW
 from grader.judge.diagnosis.reductions import first_maximum
 from grader.judge.diagnosis.site import spelled
 from grader.judge.diagnosis.source import EXPONENTIALS, called
-from grader.judge.diagnosis.spots import MOST
+from grader.judge.diagnosis.spots import MOST, pointers
 from grader.judge.diagnosis.suspects import KINDS
 
 
@@ -119,7 +121,7 @@ def in_common(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
             if weighs and (first := first_maximum(ast.parse(evidence.source))):
                 return _from_zero(*first)
             gross = not large and len(errors) == len(evidence.failed) and min(errors) > GROSS
-            return BY_DTYPE if gross and not kept_low(evidence.source) else _narrow(evidence.source)
+            return BY_DTYPE if gross and not kept_low(evidence.source) else _narrow(trial, evidence.source)
     return None
 
 
@@ -133,11 +135,15 @@ def _from_zero(name: str, line: int) -> Diagnosis:
     )
 
 
-def _narrow(source: str) -> Diagnosis:
+def _narrow(trial: Trial, source: str) -> Diagnosis:
     """Half precision is too low; and what the source keeps in the inputs' dtype, or in 16 bits."""
     kept = kept_low(source)
     if not kept:
-        lines = sorted(narrowed(source))
+        named = zip(trial.names, trial.arguments, strict=True)
+        given = [(name, value.dtype) for name, value in named if isinstance(value, torch.Tensor)]
+        wide = [name for name, dtype in given if not (dtype.is_floating_point and dtype.itemsize == 2)]
+        tree = ast.parse(source)
+        lines = sorted(narrowed(source, set().union(*(pointers(name, tree) for name in wide))))
         return NARROW[0], spelled(lines) if 0 < len(lines) <= MOST else NARROW[1]
     listed = " and ".join(f"{name} ({dtype})" for name, dtype in kept.items())
     return (

@@ -165,6 +165,35 @@ def stores_in_loops(source: str) -> bool:
     return bool(loops_around(stores, source))
 
 
+def never_read(source: str) -> list[tuple[str, str, int]]:
+    """What kernels are handed and do not read, other than constants: the kernel, the parameter, its line."""
+    found = list[tuple[str, str, int]]()
+    for kernel in filter(jitted, functions(ast.parse(source))):
+        read = {n.id for n in ast.walk(kernel) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+        plain = [name for name, constant in parameters(kernel).items() if not constant and name not in read]
+        lines = {
+            a.arg: a.lineno for a in (*kernel.args.posonlyargs, *kernel.args.args, *kernel.args.kwonlyargs)
+        }
+        found += [(kernel.name, name, lines[name]) for name in plain]
+    return found
+
+
+def store_conditions(source: str) -> list[int]:
+    """The lines of a kernel's `if`s, on what it computes, that decide whether something is stored: a store
+    stands behind one, or a return.
+    """
+    lines = list[int]()
+    for kernel in filter(jitted, functions(ast.parse(source))):
+        constants = {name for name, constant in parameters(kernel).items() if constant}
+        for node in (n for n in ast.walk(kernel) if isinstance(n, ast.If)):
+            asked = {n.id for n in ast.walk(node.test) if isinstance(n, ast.Name)} - {"tl"}
+            inside = [n for part in (*node.body, *node.orelse) for n in ast.walk(part)]
+            stores = any(isinstance(n, ast.Call) and last(n.func) == "store" for n in inside)
+            if asked - constants and (stores or any(isinstance(n, ast.Return) for n in inside)):
+                lines.append(node.lineno)
+    return lines
+
+
 def spelled(lines: Sequence[int]) -> str:
     """`line 18`, `lines 18, 19 and 26`."""
     if len(lines) == 1:

@@ -62,6 +62,13 @@ def special(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
         return told
     if math.isnan(expected) and not math.isnan(got):
         tensors = [value for value in trial.arguments if isinstance(value, torch.Tensor)]
+        empty = [f"{label}=0" for label, size in trial.case.sizes.items() if type(size) is int and size == 0]
+        if empty:
+            return (
+                f"Where NaN is right comes {got:.4g}: with {empty[0]} nothing is added up or counted, and "
+                "0 / 0 is NaN.",
+                "what is divided by a number or a sum that may be 0",
+            )
         return _dropped(got, evidence.source, any(bool(value.isnan().any()) for value in tensors))
     if values in ("large", "heavy", "spike") or "overflows" in trial.case:
         return _large(trial, finding, evidence)

@@ -26,6 +26,7 @@ from grader.judge.diagnosis.outside import (
     kept_elsewhere,
     launch,
     outside,
+    skips,
 )
 from grader.judge.diagnosis.site import assigned, function, functions, in_kernels, jitted, last, parameters
 from grader.judge.diagnosis.source import EXPONENTIALS
@@ -89,7 +90,7 @@ def _moved(name: str, tree: ast.Module, given: frozenset[int]) -> set[int]:
     """
     loads = [one for one in addresses(tree) if one.kind == "load"]
     others = {f"{other}_ptr" for other in _beside(name, tree)}
-    its = _pointers(name, tree)
+    its = pointers(name, tree)
     mine = [one for one in loads if its & one.names and one.line not in given]
     if not mine and (passed := set().union(*(passed_on(pointer, tree) for pointer in its)) - given):
         return passed
@@ -102,7 +103,7 @@ def _moved(name: str, tree: ast.Module, given: frozenset[int]) -> set[int]:
     return set(every) if len(every) <= MOST else bare
 
 
-def _pointers(name: str, tree: ast.Module) -> set[str]:
+def pointers(name: str, tree: ast.Module) -> set[str]:
     """What kernels call a tensor: x_ptr; where none has that, what a launch hands it over as."""
     kernels = {function.name: [*parameters(function)] for function in functions(tree) if jitted(function)}
     if any(f"{name}_ptr" in known for known in kernels.values()):
@@ -276,10 +277,13 @@ def exactly(look_at: str, tree: ast.Module, given: frozenset[int]) -> set[int]:
         )
     if found := re.fullmatch(r"(\w+)\(\)", look_at):
         return {f.lineno for f in functions(tree) if f.name == found[1]}
+    if "returns early or skips" in look_at and (lines := skips(tree)):
+        return lines
     if "launcher hands over" in look_at:
         return each(launch)(tree, outside(tree))
     words = [method or call for method, call in re.findall(r"\.(\w+)\(\)|torch call behind (\w+)", look_at)]
     words += ["contiguous", "reshape"] if "clone" in words else []
+    words += [word.strip("_") for word in words if word.startswith("__")]  # int() for .__int__()
     lines = call(*words)(tree, outside(tree)) if words else set()
     return lines or set().union(*(signs(tree, word) for word in words))
 

@@ -12,6 +12,7 @@ from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.addresses import strided
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.judge.diagnosis.luck import UNLIKELY, luck
+from grader.judge.diagnosis.site import never_read
 from grader.judge.diagnosis.stepping import misread
 
 KINDS = ("overrun", "unwritten", "values", "nan", "inf", "special")
@@ -45,6 +46,8 @@ def _ignored(evidence: Evidence) -> Diagnosis | None:
     alike = sum(map(_scattered, evidence.trials))
     if luck(len(evidence.failed), alike, len(evidence.trials)) > UNLIKELY:
         return None
+    if unread := _never_read(evidence, "Only contiguous inputs come out right"):
+        return unread
     which = "Only contiguous inputs come out right"
     if any(map(_scattered, evidence.passed)):
         which = "Of the inputs that are not contiguous, some come out wrong"
@@ -69,11 +72,22 @@ def upstream(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | 
     if not _marks(_handed_down, evidence):
         beside = finding.kind == "overrun" and finding.facts["kind"] == "store"
         return None if beside else _both(trial, finding, evidence)
+    if unread := _never_read(evidence, "Only contiguous upstream gradients come out right"):
+        return unread
     return (
         "Only contiguous upstream gradients come out right: autograd may hand down an expanded (stride 0) "
         "or a transposed one. Its strides go to the kernel, too.",
         "the strides of the upstream gradient",
     )
+
+
+def _never_read(evidence: Evidence, which: str) -> Diagnosis | None:
+    """A stride that one kernel is handed and forgets."""
+    found = never_read(evidence.source)
+    if len(found) != 1 or any(name.endswith("_ptr") for _, name, _ in found):
+        return None
+    ((kernel, name, line),) = found
+    return f"{which}: {kernel} is handed {name}, and nothing in it reads that.", f"line {line}"
 
 
 def _both(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
