@@ -179,4 +179,10 @@ mistakes = [
         ),
         so_far="log-probabilities ✓ · dlogits ✓ · not started: loss, rewards, both gradients",
     ),
+    Mistake(
+        "the loss's gradient is read by the stride of a reward's",
+        swap={"dloss_ptr + offs * stride_dl": "dloss_ptr + offs * stride_dc"},
+        fails="edges",
+        says="Only contiguous upstream gradients come out right",
+    ),
 ]

@@ -144,4 +144,11 @@ mistakes = [
         fails="edges",
         says="2³¹",
     ),
+    Mistake(
+        "ids go through int16",
+        swap={READ: READ.replace("ids[:", "ids.to(tl.int16).to(tl.int64)[:")},
+        fails="correct",
+        says="before the start of weight",
+        on_gpu="",
+    ),
 ]

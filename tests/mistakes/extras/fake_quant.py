@@ -175,4 +175,21 @@ mistakes = [
         fails="honest",
         says="torch",
     ),
+    Mistake(
+        "rounded by adding 1.5 · 2²³",
+        swap={LEVEL: "return (x / scale + 12582912.0) - 12582912.0 + zero_point"},
+        fails="correct",
+        says="where",
+    ),
+    Mistake(
+        "zero points go through fp16",
+        swap={
+            f"{X}    q = level(x, scale, zero_point)\n    # By": (
+                f"{X}    zero_point = zero_point.to(tl.float16).to(tl.float32)\n"
+                "    q = level(x, scale, zero_point)\n    # By"
+            )
+        },
+        fails="correct",
+        says="where",
+    ),
 ]

@@ -158,4 +158,10 @@ mistakes = [
         ),
         so_far="sums of blocks ✓ · not started: mean, dlogits",
     ),
+    Mistake(
+        "an alpha of 1 weights nothing",
+        swap={NUMBERS: NUMBERS.replace("alpha >= 0", "0 <= alpha < 1")},
+        fails="correct",
+        says="where",
+    ),
 ]

@@ -213,4 +213,10 @@ mistakes = [
         fails="correct",
         says="tl.max on line 70 takes one maximum of the whole block",
     ),
+    Mistake(
+        "there are 8 heads of v",
+        swap={OF_V: OF_V.replace("pid % n_kv", "pid % n_kv % 8")},
+        fails="correct",
+        says="where",
+    ),
 ]

@@ -169,4 +169,10 @@ mistakes = [
         ),
         so_far="losses of answers ✓ · what backward reads ✓ · not started: mean, dlogp",
     ),
+    Mistake(
+        "equal rewards have a mean beside them",
+        swap={FIRST: "first = 0.0\n"},
+        fails="correct",
+        says="close but not close enough",
+    ),
 ]

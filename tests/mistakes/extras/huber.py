@@ -146,4 +146,10 @@ mistakes = [
         ),
         so_far="sums of blocks ✓ · not started: mean, dx, dy",
     ),
+    Mistake(
+        "dy goes by whether x wants a gradient",
+        swap={"for wanted in ctx.needs_input_grad[:2]": "for wanted in ctx.needs_input_grad[:1] * 2"},
+        fails="edges",
+        says="The gradient of y is None",
+    ),
 ]

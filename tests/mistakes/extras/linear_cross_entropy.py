@@ -199,4 +199,10 @@ mistakes = [
         fails="correct",
         says="never written",
     ),
+    Mistake(
+        "the maximum starts from 0",
+        swap={"tl.full((BLOCK_M,), LOWEST, tl.float32)": "tl.zeros((BLOCK_M,), tl.float32)"},
+        fails="correct",
+        says="-inf comes out of finite numbers",
+    ),
 ]

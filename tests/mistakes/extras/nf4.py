@@ -175,4 +175,10 @@ mistakes = [
         says="never written",
         undone=("dequantize_kernel",),
     ),
+    Mistake(
+        "a little is added to absmax, against 0 / 0",
+        swap={GUARD: "(absmax + 1e-8)[:, None]"},
+        fails="correct",
+        says="where",
+    ),
 ]

@@ -174,4 +174,10 @@ mistakes = [
         ),
         so_far="not started: chosen, rejected, margin, w",
     ),
+    Mistake(
+        "a pair whose second reward is NaN goes to b",
+        swap={SWAP: "swap = (reward_b > reward_a) | (reward_b != reward_b)"},
+        fails="correct",
+        says="Where a reward is NaN b is chosen",
+    ),
 ]
