@@ -89,7 +89,10 @@ challenge = Challenge(
     reference=lambda x, bias: gelu(x + bias, approximate="tanh"),
     rowwise=True,
     shown=Case(rows=131, cols=65),
-    turns=[Case(rows=rows, cols=cols) for rows, cols in ((301, 5), (1101, 5), (4301, 5), (1501, 1001))],
+    turns=[
+        Case(rows=rows, cols=cols)
+        for rows, cols in ((301, 5), (1101, 5), (4301, 5), (1501, 1001), (3001, 1501))
+    ],
     cases=CASES,
     suspects={
         "The bias is left out: u is x + bias.": lambda x, bias: gelu(x, approximate="tanh"),

@@ -109,7 +109,7 @@ challenge = Challenge(
     gradients=Gradients(of=(0,), saved=lambda weight, ids, _: ids.nbytes),
     suspects=SUSPECTS,
     shown=Case(n=40, v=9, d=33),
-    turns=[Case(n=n, v=9, d=5) for n in (301, 1101, 4301)],
+    turns=[Case(n=n, v=9, d=5) for n in (301, 1101, 2501)],
     cases=CASES,
     speed=[
         Speed(wide, moved=looked_up, torch=embedding, of_copy=0.60, sweep=("n",)),

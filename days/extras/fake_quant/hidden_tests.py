@@ -99,7 +99,7 @@ challenge = Challenge(
     no_host_reads=True,
     suspects=SUSPECTS,
     shown=Case(c=3, n=128),
-    turns=[Case(c=c, n=n) for c, n in ((301, 5), (1101, 5), (4301, 5), (1501, 1001))],
+    turns=[Case(c=c, n=n) for c, n in ((301, 5), (1101, 5), (4301, 5), (1501, 1001), (3001, 1501))],
     cases=CASES,
     speed=Speed(wide, moved=lambda x, *_: 2 * x.nbytes, of_copy=0.50),
     memory=Memory(wide, extra=lambda x, *_: x.numel()),

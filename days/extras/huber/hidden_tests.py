@@ -102,7 +102,7 @@ of_huber = Challenge(
         Piece("dx", "backward_kernel", results=(1,)),
         Piece("dy", "backward_kernel", results=(2,)),
     ),
-    turns=[Case(m=m, n=n) for m, n in ((301, 5), (1101, 5), (4301, 5), (1501, 1001))],
+    turns=[Case(m=m, n=n) for m, n in ((301, 5), (1101, 5), (4301, 5), (1501, 1001), (3001, 1501))],
     cases=[*BOTH, *HUBER_ALONE],
     speed=Speed(long, moved=lambda x, *_: 6 * x.nbytes, of_copy=0.70, part="both"),
 )

@@ -83,7 +83,10 @@ swiglu = Challenge(
     rowwise=True,
     gradients=Gradients(of=(0, 1), saved=kept),
     suspects=OF_SWIGLU,
-    turns=[Case(rows=rows, cols=cols) for rows, cols in ((301, 5), (1101, 5), (4301, 5), (1501, 1001))],
+    turns=[
+        Case(rows=rows, cols=cols)
+        for rows, cols in ((301, 5), (1101, 5), (4301, 5), (1501, 1001), (3001, 1501))
+    ],
     cases=[*BOTH, *SWIGLU_ALONE],
     speed=BARS,
     memory=Memory(wide),
@@ -96,7 +99,10 @@ geglu = Challenge(
     rowwise=True,
     gradients=Gradients(of=(0, 1), saved=kept),
     suspects=OF_GEGLU,
-    turns=[Case(rows=rows, cols=cols) for rows, cols in ((301, 5), (1101, 5), (4301, 5), (1501, 1001))],
+    turns=[
+        Case(rows=rows, cols=cols)
+        for rows, cols in ((301, 5), (1101, 5), (4301, 5), (1501, 1001), (3001, 1501))
+    ],
     cases=BOTH,
     speed=BARS,
 )

@@ -103,7 +103,7 @@ challenge = Challenge(
         Piece("mean", "mean_kernel", results=(0,)),
         Piece("dlogits", "backward_kernel", results=(1,)),
     ),
-    turns=[Case(m=m, n=n) for m, n in ((301, 5), (1101, 5), (4301, 5), (1501, 1001))],
+    turns=[Case(m=m, n=n) for m, n in ((301, 5), (1101, 5), (4301, 5), (1501, 1001), (3001, 1501))],
     cases=CASES,
     speed=Speed(wide, moved=lambda x, *_: 5 * x.nbytes, torch=plain, of_copy=0.70, part="both"),
 )

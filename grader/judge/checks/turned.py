@@ -40,20 +40,28 @@ def check(session: Session, challenge: Challenge, huge: Walked) -> None:
     session.turned.add(challenge.entry)
     left = set(huge.again)
     for case in tallest([case for case in challenge.cases if case.group == "correct" and not case.gpu]):
-        left -= _turns(session, challenge, case)[0]
+        left -= {*_walk(session, challenge, case).again}
     for case in challenge.turns:
-        again, effort = _turns(session, challenge, case) if left else (set(), 0.0)
-        if left & again and effort <= EFFORT:
+        walk = _walk(session, challenge, case) if left else Walked(0)
+        if not left & {*walk.again}:
+            continue
+        if walk.overruns:
+            raise walked.astray(walk.overruns, _where(case))
+        if walk.effort <= EFFORT:
             _try(session, challenge, case)
-            left -= again
+            left -= {*walk.again}
 
 
-def _turns(session: Session, challenge: Challenge, case: Case) -> tuple[set[str], float]:
-    """To what one program comes round there, and how long that takes to interpret."""
+def _walk(session: Session, challenge: Challenge, case: Case) -> Walked:
+    """To what programs come round there, and how much there is to interpret; nothing if that is not known."""
     with suppress(NotMeasured):
         walk, _ = walked.walk(session, challenge, case)
-        return (set(), 0.0) if isinstance(walk, Failed) else (set(walk.again), walk.effort)
-    return set(), 0.0
+        return Walked(0) if isinstance(walk, Failed) else walk
+    return Walked(0)
+
+
+def _where(case: Case) -> str:
+    return f"With {case.id}, where programs have more than one tile to do: "
 
 
 def _try(session: Session, challenge: Challenge, case: Case) -> None:
@@ -69,5 +77,5 @@ def _try(session: Session, challenge: Challenge, case: Case) -> None:
         return
     alone = replace(session.evidence, trials=[*session.evidence.trials, trial], own=None, lost=None)
     sentence, look_at = diagnose_or_say(alone, trial.findings[0].reason)
-    told = f"With {case.id}, where programs have more than one tile to do: {sentence}"
+    told = f"{_where(case)}{sentence}"
     raise CheckFailed("failed", {**session.cause(trial), "case": case.id}, (told, look_at))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -44,9 +45,7 @@ def check(session: Session, challenge: Challenge, case: Case) -> Walked:
         cause: dict[str, Any] = {"reason": report.fault.first_line, **asdict(report.fault)}
         raise CheckFailed("failed", cause, (sentence[0].upper() + sentence[1:], look_at))
     if report.overruns:
-        beside = min(report.overruns, key=lambda one: one.kind == "load")
-        sentence, look_at = _beside(beside)
-        raise CheckFailed("failed", {"reason": sentence, **asdict(beside)}, (sentence, look_at))
+        raise astray(report.overruns)
     if found := report.unread or report.redrawn:
         most = max(value.numel() for value in arguments if isinstance(value, torch.Tensor))
         sentence, look_at = _left_out(found) if isinstance(found, Unread) else _drawn_again(found, most)
@@ -80,6 +79,13 @@ def walk(session: Session, challenge: Challenge, case: Case) -> tuple[Failed | W
     except (RunnerLost, CheckFailed, OSError, MemoryError) as lost:
         session.interpreting.drop_walkers()
         raise NotMeasured(f"not walked: {lost}") from None
+
+
+def astray(overruns: Sequence[Overrun], where: str = "") -> CheckFailed:
+    """The failure of addresses beside their tensors, `where` in words."""
+    beside = min(overruns, key=lambda one: one.kind == "load")
+    sentence, look_at = _beside(beside)
+    return CheckFailed("failed", {"reason": sentence, **asdict(beside)}, (f"{where}{sentence}", look_at))
 
 
 def _beside(overrun: Overrun) -> tuple[str, str]:
