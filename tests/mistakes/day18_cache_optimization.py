@@ -158,7 +158,7 @@ mistakes = [
         "a is taken to be contiguous",
         swap={"*a.stride(),": "k,\n        1,"},
         fails="edges",
-        says="stride",
+        says="as if it was contiguous",
     ),
     Mistake(
         "the sum over k is kept in a's dtype",

@@ -65,7 +65,7 @@ mistakes = [
         "w is taken to be contiguous",
         swap={TO_KERNEL: "k, 1, b.stride(0)"},
         fails="edges",
-        says="stride",
+        says="as if it was contiguous",
     ),
     Mistake(
         "the sums are rounded to fp16 before the bias",

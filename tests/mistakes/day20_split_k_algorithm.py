@@ -149,7 +149,12 @@ mistakes = [
     Mistake(
         "b is read with a's strides", swap={"*b.stride()": "*a.stride()"}, fails="correct", says="stride"
     ),
-    Mistake("b is taken to be contiguous", swap={"*b.stride()": "n, 1"}, fails="edges", says="stride"),
+    Mistake(
+        "b is taken to be contiguous",
+        swap={"*b.stride()": "n, 1"},
+        fails="edges",
+        says="as if it was contiguous",
+    ),
     Mistake(
         "the result is always fp32",
         swap={OUT: OUT.replace("dtype=a.dtype, ", "")},

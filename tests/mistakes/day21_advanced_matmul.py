@@ -105,9 +105,14 @@ mistakes = [
         "the weights are taken to be contiguous",
         swap={"*w.stride()": "k * n, n, 1"},
         fails="edges",
-        says="stride",
+        says="as if it was contiguous",
     ),
-    Mistake("x is taken to be contiguous", swap={"*x.stride()": "k, 1"}, fails="edges", says="stride"),
+    Mistake(
+        "x is taken to be contiguous",
+        swap={"*x.stride()": "k, 1"},
+        fails="edges",
+        says="as if it was contiguous",
+    ),
     Mistake(
         "the result is always fp32",
         swap={OUT: OUT.replace("dtype=x.dtype, ", "")},

@@ -388,8 +388,8 @@ mistakes = [
         "the loop over queries reads do's columns as if they lay side by side",
         swap={READ_DO: READ_DO.replace("stride_dod", "1")},
         fails="correct",
-        says="In every case that fails do is not",
-        at="stride_dom, 1, D",
+        says="dkdv_kernel is handed stride_dod, and nothing in it reads that",
+        at="stride_dod",
     ),
     Mistake(
         "the loop over keys reads v by k's rows",

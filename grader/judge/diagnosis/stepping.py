@@ -66,8 +66,8 @@ def _small(trial: Trial) -> bool:
 
 
 def _steps(trial: Trial) -> Iterator[Step]:
-    """Swapped strides, those of a packed tensor, no step at all, and the strides and lengths of all that
-    the call was given; for one input, or for all that have as many axes.
+    """Swapped strides, no step at all, the strides and lengths of all that the call was given, and the
+    strides of a packed tensor; for one input, or for all that have as many axes.
     """
     tensors = {n: v for n, v in enumerate(trial.arguments) if isinstance(v, torch.Tensor)}
     wide = {s for v in tensors.values() for s in v.stride() if s > 0}
@@ -79,10 +79,12 @@ def _steps(trial: Trial) -> Iterator[Step]:
     groups += [g for d in range(1, 5) if len(g := [n for n in floating if tensors[n].dim() == d]) > 1]
     for group in groups:
         if tensors[group[0]].dim() > 1:
-            yield from (Step(tuple(group), how) for how in ("swapped", "contiguous", "packed"))
+            yield Step(tuple(group), "swapped")
         for axis in range(tensors[group[0]].dim()):
             if any(tensors[n].shape[axis] > 1 for n in group):
                 yield from (Step(tuple(group), axis, step) for step in sorted({0, 1, *wide}))
+        if len(group) == 1 and tensors[group[0]].dim() > 1:
+            yield from (Step(tuple(group), how) for how in ("contiguous", "packed"))
 
 
 def _read(trial: Trial, step: Step) -> Callable[..., Any] | None:

@@ -112,7 +112,7 @@ mistakes = [
         "x is taken to be contiguous",
         swap={"FLAT=x.is_contiguous()": "FLAT=True"},
         fails="edges",
-        says="stride",
+        says="as if it was contiguous",
     ),
     Mistake(
         "x and y are both kept",

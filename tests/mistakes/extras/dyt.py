@@ -182,7 +182,7 @@ mistakes = [
         "128 partial sums are added, and a GPU has more programs",
         swap={"(0, n_parts, BLOCK_P)": "(0, min(n_parts, 128), BLOCK_P)"},
         fails="correct or edges",
-        says="Where the launcher sees a GPU",
+        says="reads nothing of what that program left there",
         on_gpu="In the gradient of",
     ),
     Mistake(

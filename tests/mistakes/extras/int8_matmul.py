@@ -183,7 +183,7 @@ mistakes = [
         "the result is rounded to fp16",
         swap={"c, mask=rows": "c.to(tl.float16), mask=rows"},
         fails="correct",
-        says="the right one rounded to fp16",
+        says=("the right one rounded to fp16", "close but not close enough"),
     ),
     Mistake(
         "torch lays b out anew",

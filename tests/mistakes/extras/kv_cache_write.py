@@ -105,13 +105,13 @@ mistakes = [
         "values are read by the strides of the keys",
         swap={VALUES: VALUES.replace("stride_v", "stride_k")},
         fails="correct",
-        says="stride",
+        says="as if it was contiguous",
     ),
     Mistake(
         "the launcher hands the strides of the keys over twice",
         swap={VALUE_STRIDES: VALUE_STRIDES.replace("value", "key")},
         fails="correct",
-        says="stride",
+        says="as if it was contiguous",
     ),
     Mistake(
         "keys and values are taken to be contiguous",
@@ -120,7 +120,7 @@ mistakes = [
             VALUES: "value_ptrs = value_ptr + (token * n_heads + offs_h[:, None]) * width + offs_d[None, :]",
         },
         fails="correct",
-        says="stride",
+        says="as if it was contiguous",
     ),
     Mistake(
         "the keys go into both caches",

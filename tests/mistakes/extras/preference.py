@@ -20,8 +20,8 @@ mistakes = [
     Mistake(
         "a pair with a reward of NaN goes to b",
         swap={SWAP: "swap = (reward_a >= reward_b) == 0"},
-        fails="edges",
-        says="NaN",
+        fails="correct",
+        says="Where a reward is NaN b is chosen",
     ),
     Mistake(
         "the lower reward is chosen",

@@ -66,7 +66,7 @@ mistakes = [
         "w_up is read with the strides of w_gate",
         swap={STRIDES: "        *w_gate.stride(),\n        *w_gate.stride(),"},
         fails="correct",
-        says="stride",
+        says="as if it was contiguous",
     ),
     Mistake(
         "x is taken to be contiguous",

@@ -23,7 +23,7 @@ def forward_kernel(x_ptr, s_ptr, z_ptr, y_ptr, keep_ptr, n, qmin, qmax, BLOCK: t
     for start in range(0, n, BLOCK):
         cols = start + tl.arange(0, BLOCK)
         x = tl.load(x_ptr + row * n + cols, mask=cols < n, other=0.0).to(tl.float32)
-        q = even(tl.clamp(x / s, -1e6, 1e6, propagate_nan=tl.PropagateNan.ALL)) + z
+        q = even(tl.clamp(x / s, -(2.0**24), 2.0**24, propagate_nan=tl.PropagateNan.ALL)) + z
         held = tl.clamp(q, qmin * 1.0, qmax * 1.0, propagate_nan=tl.PropagateNan.ALL)
         tl.store(y_ptr + row * n + cols, (held - z) * s, mask=cols < n)
         tl.store(keep_ptr + row * n + cols, q == held, mask=cols < n)

@@ -4,7 +4,7 @@ import torch
 import triton
 import triton.language as tl
 
-MAGIC = tl.constexpr(12582912.0)  # 1.5 * 2**23: beside it fp32 has steps of 1, and rounds halves to even
+LARGE = tl.constexpr(8388608.0)  # 2**23: from it on fp32 has steps of 1, and rounds halves to even
 
 
 @triton.jit
@@ -33,9 +33,10 @@ def tile_kernel(
     at = rows[:, None] * n + cols[None, :]
     x = tl.load(x_ptr + at, mask=inside, other=0.0).to(tl.float32)
     v = x * (1.0 / s)
-    # Integers of v beyond 2**22 are clamped anyway.
-    near = tl.minimum(tl.maximum(v, -4194304.0), 4194304.0)
-    q = ((near + MAGIC) - MAGIC).to(tl.int32) + z
+    # Integers of v beyond 2**24 are clamped anyway.
+    size = tl.minimum(tl.abs(v), 16777216.0)
+    whole = tl.where(size < LARGE, (size + LARGE) - LARGE, size)
+    q = tl.where(v < 0, -whole, whole).to(tl.int32) + z
     if BACK:
         a = tl.load(a_ptr + rows[:, None] * sa0 + cols[None, :] * sa1, mask=inside, other=0.0)
         keep = (q >= low) & (q <= high) & (x == x)
