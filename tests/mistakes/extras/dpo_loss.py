@@ -107,7 +107,7 @@ mistakes = [
             )
         },
         fails="edges",
-        says="stride",
+        says="as if it was contiguous",
     ),
     Mistake(
         "softmax is kept",
