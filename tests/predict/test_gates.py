@@ -58,8 +58,7 @@ def test_a_good_copy_fails_nothing_and_takes_the_time_of_its_bytes() -> None:
 
 def test_a_load_that_leaves_the_rest_of_its_sectors_to_another_wastes_none() -> None:
     """Even elements on line 5, odd ones on line 6, which finds them in L1."""
-    even, odd = (site("load", line, "x", step=8, times=0.5) for line in (5, 6))
-    even.sectors, odd.sectors = SIZE / 32, 0.0
+    even, odd = (site("load", line, "x", step=8, waste=waste) for line, waste in ((5, 2.0), (6, 0.0)))
     stored = site("store", 7, "y")
     assert "sectors" not in failing(call(copy(sites=[even, odd, stored])))
     assert "sectors" in failing(call(copy(sites=[even, stored])))

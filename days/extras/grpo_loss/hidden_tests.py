@@ -16,8 +16,8 @@ def inputs(case: Case, draw) -> tuple:
     """logp, old_logp, ref_logp, rewards, mask, eps, beta.
 
     The old policy is `apart` times as far from the new one. A token counts unless its integer in [low,
-    high) is 0. The second answer is `empty`; with `lost` tokens that do not count hold NaN and Inf. Some
-    ratios are 1.
+    high) is 0. The second answer is `empty`; with `lost` tokens that do not count hold NaN and Inf. Rewards
+    are multiples of `unit`. Some ratios are 1.
     """
     b, eps = case.groups * case.g, case.get("eps", 0.2)
     logp, old, ref = (draw(b, case.s) for _ in range(3))

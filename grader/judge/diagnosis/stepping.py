@@ -51,13 +51,11 @@ def misread(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None
 
 def _tells(trial: Trial) -> bool:
     """Whether enough numbers came: of so many inputs some give any one number, and many give NaN or Inf.
-    Equal integers are one: 0 is the largest's index in many a row.
+    Equal ones are one: 0 is the largest's index in many a row, and what is masked in many a result.
     """
     outputs = trial.answer.outputs[: trial.asked_for] if trial.answer else []
-    floats = [out for out in outputs if torch.is_tensor(out) and out.dtype.is_floating_point]
-    whole = [out for out in outputs if torch.is_tensor(out) and not out.dtype.is_floating_point]
-    numbers = sum(int(out.isfinite().sum()) for out in floats)
-    return numbers + sum(len(set(out.flatten().tolist())) for out in whole) >= NUMBERS
+    tensors = [out for out in outputs if torch.is_tensor(out)]
+    return sum(len(set(out[out.isfinite()].tolist())) for out in tensors) >= NUMBERS
 
 
 def _small(trial: Trial) -> bool:

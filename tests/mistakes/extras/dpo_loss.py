@@ -107,7 +107,7 @@ mistakes = [
             )
         },
         fails="edges",
-        says="as if it was contiguous",
+        says="a stride is ignored",
     ),
     Mistake(
         "softmax is kept",
