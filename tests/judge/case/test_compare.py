@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -123,6 +124,15 @@ def told(out: torch.Tensor, exact: torch.Tensor, yardstick: float = 0.0) -> dict
     )
     assert finding is not None
     return finding.facts
+
+
+def test_beside_0_alone_what_is_left_of_an_exp_is_nothing() -> None:
+    zeros = torch.zeros(4, 64)
+    want = Expected(zeros.double(), torch.float32, (0.0, torch.zeros(4)))
+    assert compare(zeros + 5e-35, want, Case(n=4)) is None
+    assert compare(zeros + 1e-20, want, Case(n=4)) is not None
+    small = replace(want, exact=torch.full((4, 64), 1e-33).double())
+    assert compare(zeros + 5e-35, small, Case(n=4)) is not None
 
 
 def test_the_limit_that_is_told_is_the_one_that_was_broken() -> None:

@@ -8,6 +8,7 @@ from grader import catalog
 from grader.dev import planted
 from grader.judge.diagnosis.flow import subtracts_maximum, sums_exponentials
 from grader.judge.diagnosis.kept import kept_low
+from grader.judge.diagnosis.site import never_read, store_conditions
 
 KERNEL = "@triton.jit\ndef kernel(q_ptr, m_ptr, N):\n    s = tl.load(q_ptr)\n    {}\n"
 
@@ -90,3 +91,29 @@ def test_right_kernels_keep_their_sums_in_fp32(number: str) -> None:
     assert [kept_low(path.read_text()) for path in (day.solution, *planted.honest(day))] == [
         {} for _ in (day.solution, *planted.honest(day))
     ]
+
+
+BY_CONDITION = """
+@triton.jit
+def kernel(x_ptr, y_ptr, n, stride_y, EVEN: tl.constexpr):
+    x = tl.load(x_ptr + tl.program_id(0))
+    if x == 0:
+        return
+    if EVEN:
+        tl.store(y_ptr, x)
+    if tl.program_id(0) < n:
+        x += 1
+        tl.store(y_ptr + tl.program_id(0), x)
+    if x > 1:
+        x = 1
+"""
+
+
+def test_the_conditions_of_a_store_are_known() -> None:
+    """A return before it and an `if` around it; what a constant decides is no condition of a program."""
+    assert store_conditions(BY_CONDITION) == [5, 9]
+
+
+def test_what_a_kernel_is_handed_and_does_not_read_is_known() -> None:
+    assert never_read(BY_CONDITION) == [("kernel", "stride_y", 3)]
+    assert never_read(BY_CONDITION.replace("y_ptr, x)", "y_ptr + stride_y, x)")) == []

@@ -36,6 +36,24 @@ def test_swapped_strides() -> None:
     assert "if a is read with its last two strides swapped" in told(trial)
 
 
+def test_a_tensor_of_any_strides_that_is_taken_for_contiguous() -> None:
+    x = torch.randn(3, 5, 4).permute(1, 2, 0)
+    flat = x.as_strided((5, 4, 3), (12, 3, 1))
+    trial = tried(Case(b=5, m=4, n=3), (x,), right, lambda x: flat.to(x.dtype).abs().sqrt())
+    assert "if a is read as if it was contiguous" in told(trial)
+
+
+def test_results_that_are_nearly_all_one_number_tell_nothing() -> None:
+    """Masked elements are 0 whatever is read, and all others NaN, from the gap between two rows."""
+    x = torch.randn(5, 4)[:, :3]
+    gone = torch.full((5, 3), torch.nan)
+    gone[2] = 0.0
+    trial = tried(
+        Case(m=5, n=3), (x,), lambda x: x * torch.tensor([1, 1, 0, 1, 1])[:, None], lambda x: gone.to(x.dtype)
+    )
+    assert "is read" not in told(trial)
+
+
 def test_what_no_stride_explains_is_not_told_so() -> None:
     trial = tried(Case(b=3, m=4, n=8), (X,), right, lambda x: right(x).roll(3, 1) + 0.25 * x)
     assert "apart" not in told(trial)
