@@ -67,8 +67,7 @@ challenge = Challenge(
         Case(rows=1, cols=70001, values="some_minus_inf", blank=69000),
         Case(rows=5, cols=77, values="minus_inf"),
         Case(rows=2, cols=9001, values="minus_inf"),
-        Case(rows=5, cols=77, values="inf"),
-        Case(rows=5, cols=77, values="nan"),
+        *(Case(rows=5, cols=77, values=values) for values in ("inf", "nan")),
         Case(rows=2, cols=5000, calls=2),
         # More than four programs on each SM of an H200, as many as have room there with 16 warps each.
         Case(rows=541, cols=5),
