@@ -77,5 +77,6 @@ def _try(session: Session, challenge: Challenge, case: Case) -> None:
         return
     alone = replace(session.evidence, trials=[*session.evidence.trials, trial], own=None, lost=None)
     sentence, look_at = diagnose_or_say(alone, trial.findings[0].reason)
-    told = f"{_where(case)}{sentence}"
-    raise CheckFailed("failed", {**session.cause(trial), "case": case.id}, (told, look_at))
+    cause = session.cause(trial)
+    reason = f"tried beside it, with {case.id}: {cause['reason']}"
+    raise CheckFailed("failed", cause | {"reason": reason}, (f"{_where(case)}{sentence}", look_at))
