@@ -67,5 +67,6 @@ def _try(
     alone = replace(session.evidence, trials=[trial], own=None, lost=None)
     sentence, look_at = diagnose_or_say(alone, trial.findings[0].reason)
     told = f"Where the launcher sees a GPU {called}: {sentence}"
-    why = seen(trial, trial.findings[0], alone) not in sentence
+    sight = seen(trial, trial.findings[0], alone)
+    why = not sight or sight not in sentence
     raise CheckFailed("failed", session.cause(trial), (told, look_at), why)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from grader.verdict import Check, Verdict
@@ -101,7 +103,8 @@ def test_a_loop_over_tiles_goes_round_more_than_once(judged: Judged) -> None:
     said = (
         "Where the launcher sees a GPU with a single SM, so that each program has more to do than one tile: "
     )
-    assert said in verdict.diagnosis
+    # Of the smallest case no more than one number may be told; then it is a later one that is named.
+    assert re.sub(r"^With \S+-staged: ", "", verdict.diagnosis).startswith(said)
 
 
 def test_what_is_for_gpus_alone_is_not_measured(judged: Judged) -> None:

@@ -179,7 +179,7 @@ mistakes = [
         "rounded by adding 1.5 · 2²³",
         swap={LEVEL: "return (x / scale + 12582912.0) - 12582912.0 + zero_point"},
         fails="correct",
-        says="where",
+        says="The gradient of x: right in every case",
     ),
     Mistake(
         "zero points go through fp16",
@@ -190,6 +190,6 @@ mistakes = [
             )
         },
         fails="correct",
-        says="where",
+        says="At [",
     ),
 ]

@@ -162,6 +162,6 @@ mistakes = [
         "an alpha of 1 weights nothing",
         swap={NUMBERS: NUMBERS.replace("alpha >= 0", "0 <= alpha < 1")},
         fails="correct",
-        says="where",
+        says="The result is ",
     ),
 ]

@@ -217,6 +217,6 @@ mistakes = [
         "there are 8 heads of v",
         swap={OF_V: OF_V.replace("pid % n_kv", "pid % n_kv % 8")},
         fails="correct",
-        says="where",
+        says="At [",
     ),
 ]

@@ -179,6 +179,6 @@ mistakes = [
         "a little is added to absmax, against 0 / 0",
         swap={GUARD: "(absmax + 1e-8)[:, None]"},
         fails="correct",
-        says="where",
+        says="packed[",
     ),
 ]
