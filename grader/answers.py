@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from grader.interpreter.races import Race
 from grader.interpreter.regions import Overrun
+from grader.interpreter.step import Step
 
 LONGEST = 300  # characters of an exception's first line that are shown: some print whole tensors
 
@@ -197,6 +198,7 @@ class Called:
         inputs: addresses of the inputs' memory, in the order of their bytes.
         untouched: addresses of what torch.empty allocated, nobody wrote to, and kernels read; in the
             interpreter.
+        made: by which steps an element came to be NaN or Inf that was asked about, the last one first.
         holes: addresses of what torch.empty allocated, and of which bytes are left that nobody wrote; None
             outside of the interpreter.
         looked: whether the launcher had a way to values, or read some.
@@ -222,6 +224,7 @@ class Called:
     inputs: list[int] = field(default_factory=list)
     untouched: list[int] = field(default_factory=list)
     holes: list[int] | None = None
+    made: list[Step] = field(default_factory=list)
     unasked: int = 0
     looked: bool = False
     elsewhere: bool = False

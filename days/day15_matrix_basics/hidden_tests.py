@@ -74,6 +74,7 @@ CASES = [
     Case(m=11, n=30, values="integers", dtype=HALF, exact=True),
     Case(m=12, n=70, values="constant"),
     Case(m=3, n=5000, values="constant", dtype=HALF),
+    Case(m=10, n=100, x_values="zeros"),
     Case(m=10, n=100, values="spike"),
     Case(m=10, n=100, values="heavy"),
     Case(m=10, n=100, values="large"),

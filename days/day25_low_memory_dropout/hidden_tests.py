@@ -112,6 +112,7 @@ CASES = [
     Case(n=900, p=0.0, values="heavy", exact=True),
     Case(n=200, p=0.5, values="heavy"),
     Case(n=200, p=0.9, values="large", dtype=HALF),
+    Case(n=200, p=0.3, values="large", dtype=HALF),
     Case(n=200, p=0.5, values="inf"),
     Case(rows=20, cols=20, p=0.5, values="some_minus_inf"),
     Case(n=200, p=0.5, values="nan"),

@@ -78,6 +78,7 @@ CASES = [
     at(2, 77, 64, True, dtype=HALF),
     at(30, 100, 80, True, H=1),
     at(70, 20, 32, True, more_keys=True, dtype=HALF),
+    at(70, 20, 32, True),
     at(129, 200, 128, True, H=1),
     at(200, 129, 16, True, H=1, more_keys=True, dtype=HALF),
     at(300, 300, 16, True, H=1, more_keys=True, dtype=HALF),

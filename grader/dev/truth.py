@@ -105,6 +105,7 @@ def _numbers(sentence: str, check: Check, source: str) -> Iterator[str]:
         *in_name,
         *_constants(source),
         *_figures({name: fact for name, fact in check.cause.items() if name != "words"}),
+        *map(round, _figures(check.cause.get("made", {}))),
     }
     sentence = PROGRAMS.sub("", STAGED.sub("", QUOTED.sub("", sentence)))
     for told in NUMBER.findall(BOUND.sub("", DAY.sub("", LINE.sub("", sentence)))):

@@ -68,9 +68,10 @@ def _finish(base: Verdict, checks: list[Check], event: dict[str, Any]) -> Verdic
         if event["speed"]
         else None
     )
-    if event["seen"]:
-        failed = replace(base, checks=tuple(checks)).failed
-        checks = [replace(check, cause=event["seen"]) if check is failed else check for check in checks]
+    failed = replace(base, checks=tuple(checks)).failed
+    if failed:
+        cause = (event["seen"] or failed.cause) | ({"made": event["made"]} if event["made"] else {})
+        checks = [replace(check, cause=cause) if check is failed else check for check in checks]
     return replace(
         base,
         status=event["status"],

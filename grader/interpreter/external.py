@@ -16,10 +16,12 @@ from grader.interpreter.meanings import Uncompilable
 
 Array = Any  # numpy's generic array types say nothing useful about bit patterns
 _Handle: Any = interpreter.TensorHandle
+_builder: Any = interpreter.interpreter_builder
 
 
 def repair() -> None:
     """Replace all of libdevice: Triton's own functions have no body, and give None."""
+    type(_builder).create_libdevice = _computed
     ours = {name: _elementwise(name, function) for name, function in FUNCTIONS.items()}
     ours |= {name: _converted(name, *of) for name, of in CONVERSIONS.items()}
     for module in (libdevice, cuda.libdevice):
@@ -34,17 +36,22 @@ def _elementwise(name: str, function: Callable[..., Array]) -> Callable[..., Any
     def device_function(x: Any, *others: Any, **_: Any) -> Any:
         if getattr(x, "dtype", tl.float32).scalar in (tl.float16, tl.bfloat16):
             raise Uncompilable(f"libdevice.{name} has no form for {x.dtype.scalar}: convert to fp32 first")
-        arrays = [getattr(arg, "handle", None) for arg in (x, *others)]
-        values = [
-            np.float64(raw) if handle is None else handle.data.astype(np.float64)
-            for handle, raw in zip(arrays, (x, *others), strict=True)
+        handles = [
+            arg.handle if isinstance(arg, tl.tensor) else _Handle(np.array([arg], np.float64), tl.float64)
+            for arg in (x, *others)
         ]
-        result = function(*values)
-        if result.dtype == bool:
-            return tl.tensor(_Handle(result, tl.int1), x.type.with_element_ty(tl.int1))
-        return tl.tensor(_Handle(result.astype(x.handle.data.dtype), x.handle.dtype), x.type)
+        result = _builder.create_libdevice(name, function, *handles)
+        return tl.tensor(result, x.type.with_element_ty(result.dtype))
 
     return device_function
+
+
+def _computed(_: Any, name: str, function: Callable[..., Array], x: Any, *others: Any) -> Any:
+    """One function, of blocks; by its name it is known to whoever looks at what the builder makes."""
+    result = function(*(handle.data.astype(np.float64) for handle in (x, *others)))
+    if result.dtype == bool:
+        return _Handle(result, tl.int1)
+    return _Handle(result.astype(x.data.dtype), x.dtype)
 
 
 def _converted(

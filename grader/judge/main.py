@@ -27,6 +27,7 @@ from grader.judge.diagnosis.diagnose import diagnose_or_say
 from grader.judge.pieces.alone import pieces
 from grader.judge.plugin import CHECKS, Reporter, bar_id
 from grader.judge.session import Session
+from grader.judge.tracing import trace
 from grader.request import Request
 from grader.verdict import Check
 from grader.wire import Channel
@@ -62,12 +63,13 @@ def judge(request: Request, events: Channel, parent: Channel) -> None:
         session.close()
         session.interpreting.drop_walkers()
         seen = closer.look(session, _first(reporter.outcomes))
+        made = trace(session)
         parts, hunt = pieces(session), hunted(session)
         if reporter.broken or not reporter.outcomes:
             events.send({"event": "broken", "text": reporter.broken or "no check ran"})
             return
         told = _verdict(session, reporter.outcomes)
-        told |= {"pieces": parts, "hunt": hunt, "seen": seen}
+        told |= {"pieces": parts, "hunt": hunt, "seen": seen, "made": made}
         events.send({"event": "finished", "mute": session.mute, **told})
     except Exception:
         events.send({"event": "broken", "text": traceback.format_exc()})

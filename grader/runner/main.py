@@ -1,7 +1,7 @@
 """The runner's loop: load the learner's file, run its function on raw inputs, send back raw outputs.
 
     load  {path, provided, mine}, and the file's bytes   → Loaded
-    call  {entry, arguments, upstream, of, writes, calls, seed, others, again, gpu} → Called
+    call  {entry, arguments, upstream, of, writes, calls, seed, others, again, gpu, traced} → Called
     repeat {}, and other contents for the last call's inputs → Repeated
     interleaved {as call; other, split}, and the inputs of both calls → Repeated
     peak  {entry, arguments, of, writes}                 → Peak
@@ -27,6 +27,8 @@ from torch.utils._python_dispatch import _disable_current_modes
 from grader.answers import Called, Failed, Loaded, Parameter, Repeated
 from grader.interpreter import order, proxy
 from grader.interpreter.bounds import Bounds
+from grader.interpreter.made import Made
+from grader.interpreter.step import Step
 from grader.measurements import Peak
 from grader.meter.stage import kept, on_stage, without_gpu
 from grader.runner import backward, faults, limits, loading
@@ -37,7 +39,7 @@ from grader.runner.held import Held, no_audit_hooks
 from grader.runner.launches import observed
 from grader.runner.probes import PROBES
 from grader.runner.reads import READS, heard, noticed, telling
-from grader.runner.tensors import contents, pack_outputs, unpack_arguments
+from grader.runner.tensors import address_of, contents, pack_outputs, unpack_arguments
 from grader.runner.world import World
 from grader.timing.passes import as_list, results_of
 from grader.wire import Channel
@@ -88,10 +90,12 @@ class LearnerFile:
         leaves = [arguments[position].requires_grad_() for position in header["of"]]
         order.shuffle(header["seed"])
         launches: Any = []
+        made = Made(self.path, lambda: limits.regions) if limits and header.get("traced") else None
         try:
             with (
                 on_stage(header["gpu"]),
                 observed(world, limits) as launches,
+                made.traced() if made else contextlib.nullcontext(),
                 noticed(world.busy) as seen,
                 world,
             ):
@@ -142,6 +146,7 @@ class LearnerFile:
             inputs=[storage.data_ptr() for storage in inputs],
             untouched=world.memory.untouched(limits.read) if limits else [],
             holes=world.memory.holes(limits.stored) if limits else None,
+            made=_steps(made, address_of([*results, *grads], *header["traced"])) if made else [],
         )
         return report, data
 
@@ -242,6 +247,11 @@ def serve(channel: Channel) -> None:
         commands |= {name: borrower.lending(commands[name]) for name in LENT_TO}
         commands["borrow"] = borrower.borrow
     answering(channel, commands, lambda: runner.path)
+
+
+def _steps(made: Made, address: int) -> list[Step]:
+    """Those behind what lies at an address; where a number does, those that left fp16 on the way."""
+    return made.behind(address) or made.past_half()
 
 
 def _parameters(function: Any) -> list[Parameter] | None:

@@ -42,6 +42,16 @@ def _argument(spec: dict[str, Any], blobs: list[Any], device: str, apart: int) -
     return tensor.set_(memory.untyped_storage(), spec["offset"], spec["shape"], spec["stride"])
 
 
+def address_of(values: list[Any], number: int, index: list[int]) -> int:
+    """Where an element of one of the tensors among these lies; 0 where there is none."""
+    tensors = [value for value in values if isinstance(value, torch.Tensor)]
+    if number >= len(tensors) or len(index) != tensors[number].dim():
+        return 0
+    tensor = tensors[number]
+    offset = sum(at * step for at, step in zip(index, tensor.stride(), strict=True))
+    return tensor.data_ptr() + offset * tensor.element_size()
+
+
 def pack_outputs(
     values: list[Any], world: World, slices: list[list[int]] | None
 ) -> tuple[list[TensorOutput | PlainOutput], list[memoryview]]:

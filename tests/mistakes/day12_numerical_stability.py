@@ -49,7 +49,7 @@ mistakes = [
         "only -inf is kept from itself, not +inf",
         swap={"tl.abs(m) == float": "m == -float"},
         fails="edges",
-        says="inf - inf",
+        says="Inf - Inf",
     ),
     Mistake(
         "the maximum is that of the first block",

@@ -250,7 +250,7 @@ mistakes = [
             )
         },
         fails="correct",
-        says="hold Inf, by `other=`, and tl.dot multiplies them",
+        says="which masked lanes of that load hold by `other=`",
         at="k = tl.load(",
     ),
     Mistake(

@@ -50,7 +50,7 @@ mistakes = [
         "a row that saw nothing yet gives NaN",
         swap={SHIFT: "m_new"},
         fails="correct",
-        says="Where nothing counts, -inf is right",
+        says="Where the maximum is -inf, subtract a finite number",
     ),
     Mistake(
         "only the last tile of keys counts",
@@ -284,7 +284,7 @@ mistakes = [
         "the maximum of a tile that shows nothing is kept as 0",
         swap={"        m_i = m_new\n": "        m_i = shift\n"},
         fails="correct or edges",
-        says="is -inf where",
+        says="log(0) is -inf",
     ),
     Mistake(
         "the maximum is never below -10,000",

@@ -234,7 +234,7 @@ mistakes = [
             "tl.full((BLOCK_M,), LOWEST, tl.float32)": "tl.zeros((BLOCK_M,), tl.float32)",
         },
         fails="correct",
-        says="no maximum is subtracted before exp()",
+        says="o maximum is subtracted before exp()",
     ),
     Mistake(
         "a tile is shifted by its own maximum",

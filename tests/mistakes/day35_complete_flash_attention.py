@@ -313,7 +313,7 @@ mistakes = [
         "delta is added up in fp16",
         swap={"tl.sum(o.to(tl.float32) * do.to(tl.float32), axis=1)": "tl.sum(o * do, axis=1)"},
         fails="correct",
-        says="In fp16 all past 65504 is Inf",
+        says="in fp16, which ends at 65504",
         at="tl.sum(o * do",
     ),
     Mistake(

@@ -12,6 +12,7 @@ import torch
 from grader import datasheets
 from grader.answers import Called
 from grader.challenge import Case, Challenge
+from grader.interpreter.step import Step
 from grader.judge.case.contents import others
 from grader.judge.case.findings import find, form_findings
 from grader.judge.case.link import Runner
@@ -102,6 +103,17 @@ def again(runner: Runner, trial: Trial, request: Request, forward: bool = False)
     return trial
 
 
+def steps_behind(runner: Runner, trial: Trial, request: Request) -> list[Step]:
+    """By which steps the first element that is wrong came to be, interpreted.
+
+    Raises:
+        RunnerLost: the runner crashed or hung.
+    """
+    facts = trial.findings[0].facts
+    answer = _begin(runner, trial, None, request, (facts["result"], facts.get("index", [])))()
+    return answer.report.made if isinstance(answer.report, Called) else []
+
+
 def untried(challenge: Challenge, case: Case, names: list[str], request: Request) -> Trial:
     """A small case with its inputs and what is right for them, for `again`."""
     device = "cuda" if request.device == "gpu" else "cpu"
@@ -116,9 +128,17 @@ def _ask(runner: Runner, trial: Trial, slices: list[list[int]] | None, request: 
 
 
 def _begin(
-    runner: Runner, trial: Trial, slices: list[list[int]] | None, request: Request
+    runner: Runner,
+    trial: Trial,
+    slices: list[list[int]] | None,
+    request: Request,
+    traced: tuple[int, list[int]] | None = None,
 ) -> Callable[[], Answer]:
-    """Have the runner make the call; what is returned waits for its answer."""
+    """Have the runner make the call; what is returned waits for its answer.
+
+    Args:
+        traced: a result and an element of it: by which steps it came to be is asked.
+    """
     challenge, case = trial.challenge, trial.case
     values, names = trial.runner_arguments()
     specs, blobs = pack_arguments(values, names)
@@ -139,6 +159,7 @@ def _begin(
         "slices": slices,
         "gpu": datasheets.sheet(request.gpu) if request.gpu else None,
         "seed": request.rng(case.id, "order").getrandbits(32),
+        "traced": traced,
     }
     if earlier:  # further contents go the way of all bytes
         runner.send(command, blobs)

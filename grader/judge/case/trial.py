@@ -10,6 +10,7 @@ import torch
 
 from grader.case import SEVERAL
 from grader.challenge import Case, Challenge
+from grader.interpreter.step import Step
 from grader.judge.case.compare import Expected, Finding
 from grader.judge.case.draw import Draw
 from grader.judge.case.oracle import Values, before_last, in_calls
@@ -38,6 +39,8 @@ class Trial:
         oracle_arguments: the arguments that it was asked with: those rows of them.
         answer: the runner's, None when it was lost.
         findings: what is wrong, the most telling first; empty when the case passes.
+        made: by which steps of kernels what is wrong first came to be NaN or Inf, the last one first.
+        overflowed: steps on the way to a wrong number that left fp16.
         repeated: the same launches on other contents, where that was tried.
     """
 
@@ -55,6 +58,8 @@ class Trial:
     oracle_arguments: Values = ()
     answer: Answer | None = None
     findings: list[Finding] = field(default_factory=list)
+    made: list[Step] = field(default_factory=list)
+    overflowed: list[Step] = field(default_factory=list)
     repeated: Trial | None = None
 
     @property

@@ -94,9 +94,12 @@ def _overwritten(kernel: ast.FunctionDef) -> Iterator[tuple[str, Part]]:
 
 
 def _asked(loop: ast.For | ast.While, name: str) -> bool:
-    """Whether the loop goes by what the name holds: `if here > top: top = here` is a maximum."""
-    tests = [n.test for n in ast.walk(loop) if isinstance(n, ast.If | ast.While)]
-    return any(isinstance(n, ast.Name) and n.id == name for test in tests for n in ast.walk(test))
+    """Whether not each turn sets it, or the loop goes by what it holds: `if here > top: top = here` is a
+    maximum.
+    """
+    whiles: list[ast.AST] = [n.test for n in ast.walk(loop) if isinstance(n, ast.While)]
+    branches = [n for n in ast.walk(loop) if isinstance(n, ast.If)]
+    return any(isinstance(n, ast.Name) and n.id == name for one in whiles + branches for n in ast.walk(one))
 
 
 def _follows(value: ast.expr, name: str, start: ast.expr) -> bool:

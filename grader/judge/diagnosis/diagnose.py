@@ -55,6 +55,7 @@ from grader.judge.diagnosis.site import loops_around, never_read, spelled
 from grader.judge.diagnosis.specials import special
 from grader.judge.diagnosis.standins import stands_in
 from grader.judge.diagnosis.stepping import misread
+from grader.judge.diagnosis.steps import overflowed
 from grader.judge.diagnosis.strides import strides, upstream
 from grader.judge.diagnosis.suspects import exchanged, in_part, suspected
 from grader.judge.diagnosis.thresholds import partial_block, right_up_to
@@ -243,6 +244,7 @@ RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | Speech | None]]
     made_anew,
     sign_of_scale,
     special,
+    overflowed,
     stands_in,
     half_sums,
     tf32,

@@ -23,6 +23,7 @@ from grader.judge.diagnosis.source import (
     takes_maximum,
 )
 from grader.judge.diagnosis.starts import starts
+from grader.judge.diagnosis.steps import unwritten
 
 UNWRITTEN = ", where no kernel wrote"
 GAP = "loads it from the gap between the rows of an input"
@@ -50,6 +51,8 @@ def _made(trial: Trial, evidence: Evidence) -> Diagnosis:
         how = f"{how}, or a logarithm or a root of a number below 0"
     if told := _left(trial, evidence):
         return f"NaN comes out of numbers: {told[0]}", told[1]
+    if told := unwritten(trial.made):
+        return told
     if there == GAP and all(map(_gapped, evidence.failed)) and not all(map(_gapped, evidence.passed)):
         return (
             "NaN comes out of numbers, and only where inputs are not contiguous: the kernel loads it from "

@@ -35,6 +35,7 @@ from grader.judge.diagnosis.source import (
     takes_maximum,
 )
 from grader.judge.diagnosis.standins import numbers
+from grader.judge.diagnosis.steps import observed
 
 MOST = 4  # lines to look at
 LOWEST, LOW = -3e38, -1e3  # numbers that stand for -inf, and are above what rows may hold
@@ -56,6 +57,8 @@ def special(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
     expected, got = finding.facts["expected"], finding.facts["got"]
     made = math.isnan(got) and not math.isnan(expected)
     if made and (told := _inverse(evidence.source) or of_lanes(evidence.source)):
+        return told
+    if told := observed(trial, finding, evidence):
         return told
     minus_inf = values in ("minus_inf", "some_minus_inf")
     if minus_inf and (told := _minus_inf(values, expected, got, evidence.source)):

@@ -19,6 +19,7 @@ from grader.judge.diagnosis.explaining import Explained, differs, explained, wan
 from grader.judge.diagnosis.launched import launches
 from grader.judge.diagnosis.site import function as function_of
 from grader.judge.diagnosis.site import in_kernels, last, spelled
+from grader.judge.diagnosis.steps import denied, where
 from grader.judge.diagnosis.subjects import has_subject
 
 MANY = 6  # trials in which a suspect of a part is tried
@@ -42,7 +43,7 @@ def suspected(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | No
     found = {
         sentence: [one for other in wrong if (one := explained(function, other))]
         for sentence, function in trial.challenge.suspects.items()
-        if has_subject(sentence, evidence.source)
+        if has_subject(sentence, evidence.source) and not denied(sentence, trial.made)
     }
     found = {sentence: ones for sentence, ones in found.items() if any(one.number for one in ones)}
     whole = {sentence: [one for one in ones if not one.right] for sentence, ones in found.items()}
@@ -141,12 +142,15 @@ def _best(
 
 
 def _formula(sentence: str, trial: Trial, evidence: Evidence) -> str:
-    """The loop where the sentence is about one; else the formula, and where it stands: in the functions that
-    are known to be wrong, in the one kernel behind it, its launches, or the function.
+    """The loop where the sentence is about one; the lines that made a NaN; else the formula, and where it
+    stands: in the functions that are known to be wrong, in the one kernel behind it, its launches, or the
+    function.
     """
     tree = ast.parse(evidence.source)
     if re.search(OF_LOOPS, sentence) and any(isinstance(n, ast.For | ast.While) for n in in_kernels(tree)):
         return "the loop, where it starts and ends"
+    if trial.made:
+        return where(trial.made)
     known = behind(trial, tree)
     if known and not known.stores:  # no kernel did: something else was returned
         return (

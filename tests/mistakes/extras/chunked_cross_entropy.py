@@ -113,7 +113,7 @@ mistakes = [
         "Inf less Inf",
         swap={CLAMP: "m_new = tl.maximum(m_i, tl.max(x, axis=0))"},
         fails="edges",
-        says="inf - inf",
+        says="Inf - Inf",
     ),
     Mistake(
         "the target is looked for in the last chunk",

@@ -53,7 +53,7 @@ mistakes = [
         "what the teacher rules out is 0 times infinity",
         swap={TERM: "p * (t - s)"},
         fails="correct or edges",
-        says="0 · Inf",
+        says="(-inf) - (-inf)",
     ),
     Mistake(
         "the teacher's entropy is missing",

@@ -53,7 +53,7 @@ mistakes = [
         "0 times -inf where gamma is 0",
         swap={POWER: "power = tl.exp2(gamma * LOG2E * libdevice.fast_logf(q))"},
         fails="correct or edges",
-        says="0 · Inf",
+        says="0 · (-inf)",
     ),
     Mistake(
         "0 / 0 where the model is sure and right",
@@ -101,7 +101,7 @@ mistakes = [
         "logarithms of sigmoids, -inf far from 0",
         swap={CE: "ce = -t * tl.log(tl.sigmoid(x)) - (1 - t) * tl.log(tl.sigmoid(-x))"},
         fails="correct or edges",
-        says="0 · Inf",
+        says="0 · (-inf)",
     ),
     Mistake(
         "targets are taken to be 0 or 1",

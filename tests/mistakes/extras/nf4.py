@@ -136,7 +136,7 @@ mistakes = [
         "codes are signed",
         swap={GET_HIGH: GET_HIGH.replace("packed >>", "packed.to(tl.int8, bitcast=True) >>")},
         fails="correct",
-        says="NaN",
+        says="looks for an element beyond its table",
     ),
     Mistake(
         "half done: the low halves are still to come",

@@ -1,0 +1,252 @@
+"""NaN and Inf that a kernel made of numbers, told by the step that made it: its line and its numbers."""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+
+import torch
+
+from grader.interpreter.step import Step
+from grader.judge.case.compare import Expected, Finding
+from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.evidence import Diagnosis, Evidence
+from grader.judge.diagnosis.flow import subtracts_maximum, weighed
+from grader.judge.diagnosis.site import spelled
+from grader.judge.diagnosis.source import EXPONENTIALS, accesses, called, calls, takes_maximum
+
+BETWEEN = {"fadd": "+", "fsub": "-", "fmul": "·", "fdiv": "/", "precise_divf": "/", "frem": "%"}
+DIVISIONS = {"fdiv", "precise_divf", "div_rn", "fast_dividef"}
+PRODUCTS = {"fmul", "fma", "dot"}
+CASTS = {"fp_trunc", "fp_to_fp", "si_to_fp", "ui_to_fp"}
+POWERS = {"exp", "exp2", "exp10", "expm1", "fast_expf"}
+LOGARITHMS = {"log", "log2", "log10", "log1p", "fast_logf", "fast_log2f"}
+ROOTS = {"sqrt", "precise_sqrt", "rsqrt", "sqrt_rn", "rsqrt_rn"}
+SUMS = {"fadd", "fsub", "fmul", "fma", "dot", "reduce"}
+GIVEN = {"load", "constant"}  # no operations
+ARITHMETIC = re.compile(r"(?:\b0|Inf|NaN|-inf\)?) ([/·-]) (?:0\b|Inf|NaN|\(-inf\))")
+ENDS = {"fp16": "65504", "bf16": "3.39e38", "fp32": "3.4e38"}
+
+
+def observed(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
+    """What the last steps were that led to this element, and what mends them."""
+    if not trial.made:
+        return None
+    final, first = trial.made[0], _first(trial.made)
+    if first.name == "load":
+        return _loaded(trial, final, first, evidence.source)
+    if first.name == "constant":
+        return _constant(final, first, evidence.source)
+    if _underflows(first) and trial.case.values == "negative" and called(evidence.source, EXPONENTIALS):
+        return None  # its maximum is known to be wrong
+    what = told_of(first)
+    if final is not first:
+        there = told_of(final)
+        what = f"{what}, and {there.removeprefix(f'on line {first.line} ')}"
+    begin = "Large values overflow: " * (trial.case.values in ("large", "heavy", "spike") and _past(first))
+    cure = _cure(first, final, trial, evidence.source)
+    what = what if begin else _opened(what)
+    return f"{begin}{what}. {cure}".rstrip(), f"line {first.line}"
+
+
+def overflowed(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
+    """The rule of the diagnosis for a wrong number behind a step that left fp16, where no result does."""
+    wanted = [want.right for want in trial.expected if isinstance(want, Expected)]
+    if finding.kind != "values" or not trial.overflowed or not all(bool(w.isfinite().all()) for w in wanted):
+        return None
+    step = trial.overflowed[0]
+    said = f"{_opened(told_of(step))}. Compute in fp32, and round once, at the store."
+    return said, f"line {step.line}"
+
+
+def denied(sentence: str, made: list[Step]) -> bool:
+    """Whether a sentence tells of arithmetic, as 0 / 0, of a kind that is none of these steps'."""
+    told = set(ARITHMETIC.findall(sentence))
+    seen = {"·" if step.name in PRODUCTS else BETWEEN.get(step.name) for step in made}
+    return bool(made and told and not told & seen)
+
+
+def where(made: list[Step]) -> str:
+    """The lines of these steps: of those that made a number what it is not, where there are any."""
+    lines = {step.line for step in made if step.name not in GIVEN} or {step.line for step in made}
+    return spelled(sorted(lines))
+
+
+def _first(made: list[Step]) -> Step:
+    """Of the steps that nothing stands behind: an operation if there is one, else a load or a constant."""
+    ends = [step for step in made if not step.behind]
+    return min(ends, key=lambda step: (step.name == "load") + 2 * (step.name == "constant"), default=made[-1])
+
+
+def told_of(step: Step) -> str:
+    """`on line 71 exp(103.2) is Inf`."""
+    gives, where = _number(step.result), f"on line {step.line}"
+    if step.name in CASTS:
+        ends = f", which ends at {ENDS[step.dtype]}" if step.dtype in ENDS else ""
+        return f"{where} {_number(step.operands[0])} becomes {gives} in {step.dtype}{ends}"
+    if step.name == "gather":
+        return f"{where} tl.gather looks for an element beyond its table"
+    half = f" in fp16, which ends at {ENDS['fp16']}" * (_past(step) and step.dtype == "fp16")
+    return f"{where} {_expression(step)} is {gives}{half}"
+
+
+def _expression(step: Step) -> str:
+    numbers = [_number(value) for value in step.operands]
+    inner = [f"({one})" if one.startswith("-") else one for one in numbers]
+    if step.name in BETWEEN and len(inner) == 2:
+        return f"{inner[0]} {BETWEEN[step.name]} {inner[1]}"
+    if step.name == "fma":
+        return f"{inner[0]} · {inner[1]} + {inner[2]}"
+    if step.name == "dot":
+        odd = any(not math.isfinite(value) for value in step.operands[:2])
+        return f"{inner[0]} · {inner[1]}, in the tl.dot," if odd else "a sum of the tl.dot"
+    if step.name == "reduce":
+        return f"{inner[0]} + {inner[1]}, in a reduction," if math.isinf(step.operands[0]) else "a sum"
+    return f"{step.name.removeprefix('precise_')}({', '.join(numbers)})"
+
+
+def _number(value: float) -> str:
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "Inf" if value > 0 else "-inf"
+    value += 0.0  # no -0
+    return f"{value:.0f}" if 1e4 <= abs(value) < 1e7 else f"{value:.4g}"
+
+
+def _past(step: Step) -> bool:
+    """Whether finite numbers went past the end of a dtype."""
+    finite = all(math.isfinite(value) for value in step.operands)
+    over = step.name in SUMS | CASTS | POWERS or (step.name in DIVISIONS and not _underflows(step))
+    return over and finite and math.isinf(step.result)
+
+
+def _underflows(step: Step) -> bool:
+    """Whether it divides by 0, or takes the logarithm or the root of it."""
+    return step.operands[1:] == [0.0] if step.name in DIVISIONS else _of_one(step) and step.operands == [0.0]
+
+
+def _of_one(step: Step) -> bool:
+    return step.name in LOGARITHMS | ROOTS
+
+
+def _cure(first: Step, final: Step, trial: Trial, source: str) -> str:
+    """What mends it."""
+    weights = weighed(ast.parse(source))
+    asked = "Is the maximum of the very numbers that exp() is given subtracted from them first?"
+    if first.name in POWERS and final.name in PRODUCTS and 0.0 in final.operands:
+        return (
+            "What must not count is left out by a mask or tl.where, not by a product with 0; and what counts "
+            "needs a smaller exponent."
+        )
+    if first.name in POWERS and math.isinf(first.result):
+        if weights and takes_maximum(source):
+            return asked
+        if weights:
+            return "In a sum of exponentials subtract the maximum first."
+        return "Write it so that no exp() overflows, with exponents that are never positive for example."
+    if _past(first) and weights and not subtracts_maximum(source):
+        return "No maximum is subtracted before exp(): in a sum of exponentials subtract it first."
+    if _past(first) and any(one.lineno <= first.line <= (one.end_lineno or 0) for one in weights):
+        return asked
+    if _past(first) and first.dtype == "fp16":
+        return "Compute in fp32, and round once, at the store."
+    if _past(first):
+        return "The result is finite: a step on the way need not be that large."
+    if _of_one(first) and first.operands[0] < 0:
+        of = "a logarithm" if first.name in LOGARITHMS else "a root"
+        return f"What {of} is taken of must not be below 0."
+    empty = [f"{label}=0" for label, size in trial.case.sizes.items() if type(size) is int and size == 0]
+    if _underflows(first) and empty:
+        return f"With {empty[0]} nothing is added up or counted."
+    if _underflows(first) and len(_exponents(first.line, source)) > 1:
+        return "Exponentials underflow to 0 there: exp(a) / exp(b) is exp(a - b), which need not."
+    if _underflows(first) and weights and not _exponents(first.line, source):
+        return "All exponentials in the sum are 0 there: nothing counts, or too much is subtracted."
+    return _spared(final, source).strip()
+
+
+def _constant(final: Step, first: Step, source: str) -> Diagnosis:
+    """An Inf of the file's own, which nothing may count."""
+    inf, holder = _number(first.result), _holder(first.line, source)
+    if final is first:
+        return (
+            f"{inf} comes out of finite numbers: it is that of line {first.line}{holder}. Nothing that is "
+            "added up or stored may count it.",
+            f"line {first.line}",
+        )
+    cure = _spared(final, source) if final.name not in PRODUCTS or "a first value" not in holder else ""
+    if final.name == "dot" and "other=" in holder:
+        cure = " Load 0 there, and give the scores -inf by tl.where."
+    named = inf if first.result in final.operands else "that Inf"
+    return (
+        f"{_opened(told_of(final))}: {named} comes from line {first.line}{holder}.{cure}",
+        f"line {final.line}" if final.line == first.line else f"lines {final.line} and {first.line}",
+    )
+
+
+def _spared(final: Step, source: str) -> str:
+    """How an Inf that is in its place does no harm."""
+    given = [node for call in _exponents(final.line, source) for node in ast.walk(call)]
+    if final.name == "fsub" and takes_maximum(source) and any(isinstance(node, ast.Sub) for node in given):
+        return f" Where the maximum is {_number(final.operands[0])}, subtract a finite number."
+    if final.name in PRODUCTS:
+        return " Leave out what must not count by a mask or by tl.where, not by a product."
+    return ""
+
+
+def _exponents(line: int, source: str) -> list[ast.Call]:
+    """The exponentials on a line."""
+    return [call for name, call in calls(source) if name in EXPONENTIALS and call.lineno == line]
+
+
+def _holder(line: int, source: str) -> str:
+    """What an Inf that the file names on this line is there for."""
+    if any(name == "load" for name, _ in accesses(source, line)):
+        return ", which masked lanes of that load hold by `other=`"
+    statements = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Assign | ast.Expr)]
+    there = [one for one in statements if one.lineno <= line <= (one.end_lineno or 0)]
+    words = [name for one in there for name, _ in calls(ast.unparse(one))]
+    return ", where tl.where puts it" if "where" in words else ", a first value"
+
+
+def _loaded(trial: Trial, final: Step, first: Step, source: str) -> Diagnosis | None:
+    """A NaN or an Inf of an input, or from between its elements."""
+    value = dict(zip(trial.names, trial.arguments, strict=True)).get(first.memory)
+    if not isinstance(value, torch.Tensor):
+        return None
+    odd = _number(first.result)
+    if not _element(value, first.offset):
+        return (
+            f"NaN comes out of numbers: line {first.line} loads {odd} from the gap between the rows of "
+            f"{first.memory}, as where a stride is ignored or taken for granted.",
+            "where the strides are used, and where the launcher hands them over",
+        )
+    if final is first:
+        return None
+    return f"{_opened(told_of(final))}, and {first.memory} holds {odd} there.{_spared(final, source)}", (
+        f"line {final.line}"
+    )
+
+
+def unwritten(made: list[Step]) -> Diagnosis | None:
+    """Where it was loaded from, if that is memory which torch.empty gave and nobody wrote."""
+    first = _first(made) if made else None
+    if first is None or first.name != "load" or "torch.empty" not in first.memory:
+        return None
+    said = f"NaN comes out of numbers: line {first.line} loads it from {first.memory}, where no kernel wrote."
+    return said, f"line {first.line}, and what is written before it"
+
+
+def _opened(words: str) -> str:
+    return words[0].upper() + words[1:]
+
+
+def _element(value: torch.Tensor, offset: int) -> bool:
+    """Whether an element lies so many bytes from the beginning of a tensor's memory."""
+    size = value.untyped_storage().nbytes() // value.element_size()
+    lies = torch.zeros(size, dtype=torch.bool)
+    lies.as_strided(value.shape, value.stride(), value.storage_offset()).fill_(True)
+    place = offset // value.element_size()
+    return 0 <= place < size and bool(lies[place])
