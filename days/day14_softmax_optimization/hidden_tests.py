@@ -70,7 +70,8 @@ challenge = Challenge(
         *(Case(rows=5, cols=77, values=values) for values in ("inf", "nan")),
         Case(rows=2, cols=5000, calls=2),
         # More than four programs on each SM of an H200, as many as have room there with 16 warps each.
-        Case(rows=541, cols=5, shift=-100.0),
+        Case(rows=541, cols=5),
+        Case(rows=561, cols=7, shift=-100.0),
         Case(rows=20_001, cols=5, gpu=True),  # more than any GPU's programs
         Case(rows=11_001, cols=2**18 + 5, dtype=HALF, huge=True),
         Case(rows=2100, cols=9, layout="far", dtype=HALF, huge=True),

@@ -193,4 +193,14 @@ mistakes = [
         fails="correct",
         says="shifts a block by its own maximum, and the sum that it is added to goes by m_new",
     ),
+    Mistake(
+        "the maximum of the row before is kept, of 264 programs that take row after row",
+        swap={
+            INIT: "        l_i = tl.zeros((LANES,), tl.float32)\n",
+            ROWS: "    m_i = tl.full((LANES,), LOWEST, tl.float32)\n" + ROWS,
+            "num_programs = triton.cdiv(n_rows, rounds)": "num_programs = min(n_rows, 264)",
+        },
+        fails="correct",
+        says="All exponentials in the sum are 0 there",
+    ),
 ]

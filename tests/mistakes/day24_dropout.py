@@ -240,4 +240,14 @@ mistakes = [
         says="what its place is made of is below 0 there",
         at="y_ptr + offs - 1",
     ),
+    Mistake(
+        "fp16 is scaled up before it is scaled",
+        swap={
+            "x = tl.load(x_ptr + offs, mask=mask).to(tl.float32)": "x = tl.load(x_ptr + offs, mask=mask) * 16",
+            "x * scale": "x.to(tl.float32) / 16 * scale",
+        },
+        fails="edges",
+        says="is Inf in fp16, which ends at 65504",
+        at="* 16",
+    ),
 ]

@@ -476,4 +476,10 @@ mistakes = [
         fails="edges",
         says="CUDA refuses to launch it",
     ),
+    Mistake(
+        "only deltas that are not 0 are stored",
+        swap={"+ offs_m, delta, mask=offs_m < Sq)": "+ offs_m, delta, mask=(offs_m < Sq) & (delta != 0))"},
+        fails="correct",
+        says="made from memory that nobody wrote",
+    ),
 ]

@@ -361,4 +361,10 @@ mistakes = [
         fails="edges",
         says="In the gradient of k",
     ),
+    Mistake(
+        "exp(score) / exp(lse) for exp(score - lse)",
+        swap=own("dscores", "tl.exp2(qk - lse2)", "tl.exp2(qk) / tl.exp2(lse2)"),
+        fails="correct",
+        says="exp(a) / exp(b) is exp(a - b)",
+    ),
 ]

@@ -35,7 +35,7 @@ from grader.judge.diagnosis.source import (
     takes_maximum,
 )
 from grader.judge.diagnosis.standins import numbers
-from grader.judge.diagnosis.steps import observed
+from grader.judge.diagnosis.steps import observed, underflow, underflowed
 
 MOST = 4  # lines to look at
 LOWEST, LOW = -3e38, -1e3  # numbers that stand for -inf, and are above what rows may hold
@@ -79,8 +79,8 @@ def special(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
         return _of_infinity(evidence.source)
     exponential = called(evidence.source, EXPONENTIALS) and subtracts_maximum(evidence.source)
     reduces = math.isinf(got) or called(evidence.source, {"max"})  # tl.maximum may be of anything
-    if values == "negative" and exponential and reduces:
-        return _sees_zero("log(0)" if math.isinf(got) else "0 / 0", expected, evidence.source)
+    if (values == "negative" or underflowed(trial, evidence.source)) and exponential and reduces:
+        return _sees_zero(underflow(trial.made, got), expected, evidence.source)
     if values == "normal" or finding.kind == "nan":
         return odd_input(trial, finding, evidence) or _plain(trial, finding, evidence)
     return None

@@ -13,6 +13,7 @@ from grader.judge.case.compare import Expected, Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.flow import subtracts_maximum, weighed
+from grader.judge.diagnosis.reductions import first_maximum
 from grader.judge.diagnosis.site import spelled
 from grader.judge.diagnosis.source import EXPONENTIALS, accesses, called, calls, takes_maximum
 
@@ -24,6 +25,7 @@ POWERS = {"exp", "exp2", "exp10", "expm1", "fast_expf"}
 LOGARITHMS = {"log", "log2", "log10", "log1p", "fast_logf", "fast_log2f"}
 ROOTS = {"sqrt", "precise_sqrt", "rsqrt", "sqrt_rn", "rsqrt_rn"}
 SUMS = {"fadd", "fsub", "fmul", "fma", "dot", "reduce"}
+LEAST = 1.2e-38  # what is below loses its digits in fp32
 GIVEN = {"load", "constant"}  # no operations
 ARITHMETIC = re.compile(r"(?:\b0|Inf|NaN|-inf\)?) ([/·-]) (?:0\b|Inf|NaN|\(-inf\))")
 ENDS = {"fp16": "65504", "bf16": "3.39e38", "fp32": "3.4e38"}
@@ -38,7 +40,7 @@ def observed(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | 
         return _loaded(trial, final, first, evidence.source)
     if first.name == "constant":
         return _constant(final, first, evidence.source)
-    if _underflows(first) and trial.case.values == "negative" and called(evidence.source, EXPONENTIALS):
+    if underflowed(trial, evidence.source):
         return None  # its maximum is known to be wrong
     what = told_of(first)
     if final is not first:
@@ -48,6 +50,19 @@ def observed(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | 
     cure = _cure(first, final, trial, evidence.source)
     what = what if begin else _opened(what)
     return f"{begin}{what}. {cure}".rstrip(), f"line {first.line}"
+
+
+def underflowed(trial: Trial, source: str) -> bool:
+    """Whether the sum of a softmax became 0 below a maximum that is too large."""
+    known = trial.case.values == "negative" or first_maximum(ast.parse(source)) is not None
+    return bool(trial.made) and known and _underflows(_first(trial.made)) and called(source, EXPONENTIALS)
+
+
+def underflow(made: list[Step], got: float) -> str:
+    """What an underflow ended in, where that was seen, or what else it must have been."""
+    if made and _first(made).name in DIVISIONS and math.isinf(got):
+        return "a division by 0"
+    return "log(0)" if math.isinf(got) else "0 / 0"
 
 
 def overflowed(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
@@ -123,8 +138,10 @@ def _past(step: Step) -> bool:
 
 
 def _underflows(step: Step) -> bool:
-    """Whether it divides by 0, or takes the logarithm or the root of it."""
-    return step.operands[1:] == [0.0] if step.name in DIVISIONS else _of_one(step) and step.operands == [0.0]
+    """Whether it divides by 0 or nearly so, or takes the logarithm or the root of that."""
+    if step.name in DIVISIONS:
+        return abs(step.operands[1]) < LEAST
+    return _of_one(step) and abs(step.operands[0]) < LEAST
 
 
 def _of_one(step: Step) -> bool:
@@ -163,7 +180,9 @@ def _cure(first: Step, final: Step, trial: Trial, source: str) -> str:
     if _underflows(first) and len(_exponents(first.line, source)) > 1:
         return "Exponentials underflow to 0 there: exp(a) / exp(b) is exp(a - b), which need not."
     if _underflows(first) and weights and not _exponents(first.line, source):
-        return "All exponentials in the sum are 0 there: nothing counts, or too much is subtracted."
+        return (
+            "All exponentials in the sum are 0 there, or nearly: nothing counts, or too much is subtracted."
+        )
     return _spared(final, source).strip()
 
 
