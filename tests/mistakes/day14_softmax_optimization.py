@@ -178,7 +178,7 @@ mistakes = [
     Mistake(
         "the maximum starts at 0",
         swap={"tl.full((LANES,), LOWEST, tl.float32)": "tl.zeros((LANES,), tl.float32)"},
-        fails="edges",
+        fails="correct",
         says="maximum",
     ),
     Mistake(

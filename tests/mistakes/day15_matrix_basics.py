@@ -155,7 +155,7 @@ mistakes = [
     Mistake(
         "x is scaled to its largest element first, which may be 0",
         swap={
-            "        acc += a.to": "        top = tl.max(tl.abs(x))\n        x = x / top\n        acc += top * a.to",
+            "acc += a.to": "top = tl.max(tl.abs(x))\n        x = x / top\n        acc += top * a.to",
         },
         fails="correct",
         says="0 / 0 is NaN",

@@ -243,11 +243,11 @@ mistakes = [
     Mistake(
         "fp16 is scaled up before it is scaled",
         swap={
-            "x = tl.load(x_ptr + offs, mask=mask).to(tl.float32)": "x = tl.load(x_ptr + offs, mask=mask) * 16",
+            LOAD: "x = tl.load(x_ptr + offs, mask=mask) * 16",
             "x * scale": "x.to(tl.float32) / 16 * scale",
         },
         fails="edges",
-        says="is Inf in fp16, which ends at 65504",
+        says="in fp16, which ends at 65504",
         at="* 16",
     ),
 ]
