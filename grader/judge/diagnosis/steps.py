@@ -181,7 +181,6 @@ def _cure(first: Step, final: Step, trial: Trial, source: str) -> str:
         return "Exponentials underflow to 0 there: exp(a) / exp(b) is exp(a - b), which need not."
     if _underflows(first) and weights and not _exponents(first.line, source):
         return "All exponentials in the sum are 0 there or nearly: nothing counts, or too much is subtracted."
-        )
     return _spared(final, source).strip()
 
 
