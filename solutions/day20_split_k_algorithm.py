@@ -97,10 +97,10 @@ def matmul_split_k(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         BLOCK_N=BLOCK_N,
         BLOCK_K=BLOCK_K,
         SPLIT_K=SPLIT_K,
-        num_warps=8 if BLOCK_M * BLOCK_N > 64 * 128 else 4,
+        num_warps=8 if BLOCK_M * BLOCK_N * a.element_size() > 2 * 128 * 128 else 4,
         num_stages=4,
     )
-    # 8192 partial sums a program, all loaded at once: 64 a thread.
-    BLOCK = min(8192 // SPLIT_K, 1024)
+    # 16384 partial sums a program, all loaded at once: 128 a thread.
+    BLOCK = min(16384 // SPLIT_K, 1024)
     reduce_kernel[(triton.cdiv(m * n, BLOCK),)](partial, out, m * n, SPLIT_K=SPLIT_K, BLOCK=BLOCK)
     return out

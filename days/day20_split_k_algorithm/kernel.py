@@ -70,7 +70,7 @@ def matmul_split_k(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         BLOCK_N=BLOCK_N,
         BLOCK_K=BLOCK_K,
         SPLIT_K=SPLIT_K,
-        num_warps=8 if BLOCK_M * BLOCK_N > 64 * 128 else 4,
+        num_warps=8 if BLOCK_M * BLOCK_N * a.element_size() > 2 * 128 * 128 else 4,
         num_stages=4,
     )
     # TODO 6: launch the reduction, with a BLOCK that keeps SPLIT_K * BLOCK values in a program's registers.

@@ -87,6 +87,7 @@ def _answers(gpu: Gpu) -> dict[str, Any]:
     return {
         "is_available": lambda: True,
         "is_initialized": lambda: True,
+        "is_current_stream_capturing": lambda: False,
         "is_bf16_supported": lambda including_emulation=True: gpu.major >= 8,
         "device_count": lambda: 1,
         "current_device": lambda: 0,

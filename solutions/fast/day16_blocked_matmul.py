@@ -64,7 +64,7 @@ def strip_kernel(
     first = tl.program_id(0) % strips * steps * BLOCK_N
     # A descriptor knows its tensor's bounds: it reads 0 beyond them, and writes nothing there.
     a = a_desc.load([row, 0])
-    for step in tl.range(steps, num_stages=3):
+    for step in tl.range(steps, num_stages=4):
         col = first + step * BLOCK_N
         b = b_desc.load([0, col])
         # 2 * BLOCK_M * BLOCK_N bytes a tile, on their way while the next tile is multiplied.

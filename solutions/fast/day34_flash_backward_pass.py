@@ -8,7 +8,7 @@ What it does beyond the plain solution, and what that buys:
   none. All other blocks are spared a comparison and a choice a score.
 - Base 2: c = scale · log2(e) is a number of the launch, lse · log2(e) one of the row, which delta_kernel
   writes. p is one multiply-add and one exp2, where tl.exp takes a multiplication more.
-- The order of programs: causal, those of two heads together and the longest ones first; otherwise those of
+- The order of programs: causal, those of four heads together and the longest ones first; otherwise those of
   one head, which find in L2 what passes by.
 - Blocks, warps and stages of its own for each loop, dtype and D.
 """
@@ -372,7 +372,7 @@ def flash_backward(
             CAUSAL=causal,
             # Programs of one head share what passes by in L2. Causal ones differ in length: there, long
             # programs of several heads go first.
-            HEADS=2 if causal else 1,
+            HEADS=4 if causal else 1,
             D=D,
             BLOCK_M=BLOCK_M,
             BLOCK_N=BLOCK_N,

@@ -66,13 +66,14 @@ with pretended(GPUS["h200"]):
     torch.cuda.set_device(x.device)
     with torch.cuda.device(x.device), torch.cuda.device_of(x), torch.cuda.stream(torch.cuda.current_stream()):
         print(torch.cuda.current_stream(x.device).cuda_stream, torch.cuda.is_bf16_supported())
+        print(torch.cuda.is_current_stream_capturing())
     torch.cuda.current_stream().wait_stream(torch.cuda.default_stream())
     torch.cuda.empty_cache()
     print(torch.cuda.mem_get_info()[1] >> 30, torch.cuda.max_memory_allocated(x.device))
 print(torch.cuda.is_initialized())
 """
     )
-    assert out.splitlines() == ["0 True", "141 0", "False"]
+    assert out.splitlines() == ["0 True", "False", "141 0", "False"]
 
 
 def test_what_a_file_puts_in_torch_stays_to_be_named() -> None:
