@@ -98,14 +98,15 @@ def _numbers(sentence: str, check: Check, source: str) -> Iterator[str]:
     spaced = LAID.search(check.name) is not None
     known_apart = [told for told in APART.findall(sentence) if int(told) in products or spaced]
     in_name = map(float, NUMBER.findall(check.name))  # fill=0.25, too
+    facts = [*_figures({name: fact for name, fact in check.cause.items() if name != "words"})]
     known = {
         *COMMON,
         *map(float, known_apart),
         *map(float, sizes),
         *in_name,
         *_constants(source),
-        *_figures({name: fact for name, fact in check.cause.items() if name != "words"}),
-        *map(round, _figures(check.cause.get("made", {}))),
+        *facts,
+        *map(round, facts),
     }
     sentence = PROGRAMS.sub("", STAGED.sub("", QUOTED.sub("", sentence)))
     for told in NUMBER.findall(BOUND.sub("", DAY.sub("", LINE.sub("", sentence)))):

@@ -63,7 +63,7 @@ mistakes = [
         "lanes past the end hold -inf, and -inf * 0 is NaN",
         swap={LOAD_A: LOAD_A.replace("other=0.0", 'other=-float("inf")')},
         fails="correct",
-        says="lanes that hold no element",
+        says="which masked lanes of that load hold by `other=`",
     ),
     Mistake(
         "products are computed in fp16, and overflow past 65504",

@@ -226,7 +226,7 @@ mistakes = [
         "scores are rounded to fp16 before they are scaled",
         swap={SCORES: 's = tl.dot(q, k, input_precision="ieee").to(v.dtype) * scale'},
         fails="correct",
-        says="Inf",
+        says="in fp16, which ends at 65504",
     ),
     Mistake(
         "the tiles fit in shared memory with heads of 64, not of 128",

@@ -174,7 +174,7 @@ mistakes = [
         says="dv is dsᵀ do",
     ),
     Mistake(
-        "only the last block of queries counts in dk and dv",
+        "only the after the loop dk is what the last turn gave in dk and dv",
         swap={DK: DK.replace("q, dk,", "q,"), DV: DV.replace("do, dv,", "do,")},
         fails="correct",
         says="last block of queries counts",
@@ -238,7 +238,7 @@ mistakes = [
         "only whole blocks of queries are visited for dk and dv",
         swap={QUERIES: QUERIES.replace("Sq", "Sq // BLOCK_M * BLOCK_M")},
         fails="correct",
-        says="Does the loop take a turn there",
+        says="visits whole blocks only",
         on_gpu="last queries are left out",
     ),
     Mistake(

@@ -20,7 +20,7 @@ def inputs(case: Case, draw) -> tuple[Tensor, Tensor, Tensor, int]:
     Where `coarse`, logits are exact in 16 bits: multiples of 1/64, so that a loss does not depend on whether
     they were rounded. `rising` logits have their maximum in the last columns; `first` is each weight of the
     first class, whose logit lies that far above all others;
-    all weights lie `below` 0, and all logits far.
+    `below` so many times as large, x makes all logits lie far below 0.
     """
     x, weight = draw(case.t, case.h), tensor(case, draw, "w", case.v, case.h)
     if "coarse" in case:
@@ -35,8 +35,8 @@ def inputs(case: Case, draw) -> tuple[Tensor, Tensor, Tensor, int]:
         x.abs_()
         weight[0] = case.first
     if "below" in case:
-        x.abs_().mul_(16)
-        weight.sub_(case.below)
+        x.abs_().mul_(case.below)
+        weight.abs_().neg_()
     target = draw.integers(case.t, low=0, high=case.v)
     target[:1] = case.v - 1
     ignore_index = case.get("ignore_index", -100)
@@ -90,7 +90,7 @@ CASES = [
     Case(t=5, h=16, v=300, rising=True),
     # Coarse: of numbers near 140 two sums of the same products differ by 1e-5 otherwise.
     Case(t=5, h=16, v=300, first=60.0, coarse=True),
-    Case(t=5, h=16, v=300, below=4.0, coarse=True, dtype=HALF),
+    Case(t=5, h=16, v=300, below=1024.0, coarse=True),
     Case(t=9, h=24, v=70, layout="offset", ignored=0.2),
     Case(t=9, h=24, v=70, layout="offset", dtype=BRAIN, coarse=True),
     Case(t=9, h=16, v=130, values="heavy", w_values="normal"),

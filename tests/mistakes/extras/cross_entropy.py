@@ -67,7 +67,7 @@ mistakes = [
         "lanes past the row take part in the smoothing",
         swap={"tl.sum(tl.where(cols < n_cols, x, 0.0), axis=0)": "tl.sum(x, axis=0)"},
         fails="correct",
-        says="a masked lane holds it",
+        says="which masked lanes of that load hold",
     ),
     Mistake(
         "the gradient forgets the smoothing",

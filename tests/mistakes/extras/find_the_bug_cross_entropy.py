@@ -61,7 +61,7 @@ mistakes = [
         "the target is looked for in the block, not in the row",
         swap={"cols == target": "offs_n == target"},
         fails="correct",
-        says="a masked lane holds it",
+        says="which masked lanes of that load hold",
     ),
     Mistake(
         "offsets are counted in 32 bits",

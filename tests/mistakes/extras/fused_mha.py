@@ -133,7 +133,7 @@ mistakes = [
         "a query does not see its own key",
         swap={SEEN: SEEN.replace("<=", "<")},
         fails="correct",
-        says="The kernel makes this NaN itself",
+        says="0 / 0 is NaN",
     ),
     Mistake(
         "the loop ends one block early",
@@ -151,7 +151,7 @@ mistakes = [
         "the maximum starts at 0",
         swap={"tl.full((BLOCK_M,), LOWEST, tl.float32)": "tl.zeros((BLOCK_M,), tl.float32)"},
         fails="correct or edges",
-        says="The kernel makes this NaN itself",
+        says="a maximum sees a 0, that m_i starts from",
     ),
     Mistake(
         "rotated q and k are stored",

@@ -127,13 +127,13 @@ mistakes = [
             ),
         },
         fails="correct",
-        says="so is (-inf) - (-inf)",
+        says="(-inf) - (-inf) is NaN",
     ),
     Mistake(
         "an empty split has the maximum -inf",
         swap={START: 'm_i = tl.full((BLOCK_G,), -float("inf"), tl.float32)'},
         fails="correct",
-        says="nothing is added up or counted",
+        says="(-inf) - (-inf) is NaN",
     ),
     Mistake(
         "parts are divided by their sums before they are merged",

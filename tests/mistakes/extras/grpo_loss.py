@@ -101,7 +101,7 @@ mistakes = [
         "an answer without tokens is 0 / 0",
         swap={USED: "n_used = tl.sum(count, axis=0).to(tl.float32)"},
         fails="correct",
-        says="with s=0 nothing is added up or counted",
+        says="With s=0 nothing is added up or counted",
     ),
     Mistake(
         "tokens that do not count are multiplied by 0",

@@ -41,7 +41,7 @@ mistakes = [
         "an empty split has the maximum -inf, and the merge no exception",
         swap={START: 'm_i = tl.full((16,), -float("inf"), tl.float32)'},
         fails="correct",
-        says="nothing is added up or counted",
+        says="(-inf) - (-inf) is NaN",
     ),
     Mistake(
         "values behind the length are loaded",
@@ -248,7 +248,7 @@ mistakes = [
         "lanes of k that hold no element hold Inf",
         swap={KEYS: KEYS.replace("0.0", 'float("inf")')},
         fails="correct",
-        says="hold Inf, by `other=`",
+        says="which masked lanes of that load hold by `other=`",
         at="k = tl.load",
     ),
     Mistake(
@@ -261,6 +261,6 @@ mistakes = [
         "o is rounded to fp16 at every block",
         swap={ACC: f"{ACC}.to(tl.float16).to(tl.float32)"},
         fails="edges",
-        says="fp16 ends at 65504",
+        says="in fp16, which ends at 65504",
     ),
 ]
