@@ -46,6 +46,7 @@ VALUES = {
     "integers": "small whole numbers",
     "bytes": "whole numbers from 0 to 255",
     "ramp": "0, 1, 2, … up to 2047, and again",
+    "low": "every number is near -300, of which exp() is 0 in fp32",
     "rising": "rows are sorted, the largest number last",
     "negative": "no number is above -1",
     "minus_inf": "some numbers are -inf, and the last row is nothing else",

@@ -15,15 +15,17 @@ from .suspects import SUSPECTS, distilled
 def inputs(case: Case, draw) -> tuple[Tensor, Tensor, float]:
     """student, teacher and temperature; `near` has the student know nearly what the teacher knows.
 
-    Where they are `ruled` out, both or the teacher alone have -inf in every third column.
+    Where they are `ruled` out, both or the teacher alone have -inf in every third column, or both in
+    the first half.
     """
     student, teacher = (tensor(case, draw, which, case.m, case.v) for which in "st")
     if "near" in case:
         student.mul_(case.near).add_(teacher)
+    columns = slice(0, case.v // 2) if case.get("ruled") == "half" else slice(1, None, 3)
     if "ruled" in case:
-        teacher[:, 1::3] = -torch.inf
-    if case.get("ruled") == "both":
-        student[:, 1::3] = -torch.inf
+        teacher[:, columns] = -torch.inf
+    if case.get("ruled") in ("both", "half"):
+        student[:, columns] = -torch.inf
     return student, teacher, case.get("temperature", 2.0)
 
 
@@ -69,6 +71,9 @@ CASES = [
     Case(m=3, v=20011, values="rising", t_values="normal"),
     Case(m=3, v=9001, values="normal", t_values="rising"),
     Case(m=9, v=781, values="negative"),
+    Case(m=9, v=300, values="low", t_values="heavy"),
+    Case(m=9, v=300, values="heavy", t_values="low"),
+    Case(m=3, v=9001, ruled="half"),
     Case(m=9, v=300, values="heavy"),
     Case(m=9, v=300, values="large", dtype=BRAIN),
     Case(m=9, v=300, values="large", t_values="normal", dtype=BRAIN),

@@ -95,6 +95,7 @@ of_tokens = Challenge(
         Case(b=3, s=4, v=70, layout="expanded"),
         Case(b=3, s=6, v=70, masked=0.4, lost=True, values="negative"),
         Case(b=1, s=3, v=20011, values="rising"),
+        Case(b=3, s=3, v=300, values="low"),
         Case(b=3, s=3, v=300, values="heavy"),
         Case(b=1, s=2, v=20011, blank=9000),
         Case(b=3, s=3, v=300, values="constant"),

@@ -226,6 +226,7 @@ VALUES: dict[str, Callable[[torch.Tensor, Generator], torch.Tensor]] = {
     "ramp": _ramp,
     "rising": lambda x, g: x.sort(dim=-1).values,
     "negative": lambda x, g: -x.abs() - 1,
+    "low": lambda x, g: x - 300,
     "minus_inf": _minus_inf,
     "some_minus_inf": lambda x, g: _scattered(x, g, -math.inf),
     "inf": lambda x, g: _one(x, g, math.inf),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+from collections import Counter
 
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
@@ -94,21 +95,30 @@ def _along(word: str, calls: list[ast.Call]) -> dict[int, int]:
 
 
 def first_maximum(tree: ast.Module) -> tuple[str, int] | None:
-    """A running maximum that is filled with 0 before anything is compared with it, and the line of that."""
+    """A running maximum that is 0 before anything is compared with it, and the line of that."""
     nodes = [*in_kernels(tree)]
     compared = [n for n in nodes if isinstance(n, ast.Call) and last(n.func) == "maximum"]
     names = {given.id for call in compared for given in call.args if isinstance(given, ast.Name)}
-    for node in nodes:
-        value = node.value if isinstance(node, ast.Assign) else None
-        if not (isinstance(node, ast.Assign) and isinstance(value, ast.Call)):
-            continue
-        if last(value.func) in FILLED and assigned(node) & names:
-            with_what = (
-                value.args[1] if last(value.func) == "full" and len(value.args) > 1 else ast.Constant(0)
-            )
-            if isinstance(with_what, ast.Constant) and with_what.value == 0:
-                return min(assigned(node) & names), node.lineno
-    return None
+    sets = [pair for node in nodes if isinstance(node, ast.Assign) for pair in _pairs(node)]
+    times = Counter(name for name, _ in sets)
+    starts = [(v.lineno, name) for name, v in sets if name in names and times[name] > 1 and _is_zero(v)]
+    return min(((name, line) for line, name in starts), key=lambda start: start[1], default=None)
+
+
+def _pairs(node: ast.Assign) -> list[tuple[str, ast.expr]]:
+    """Each name that an assignment sets by itself, and to what: `m, l = 0.0, 1.0` sets two."""
+    target, value = node.targets[0], node.value
+    pairs = [(target, value)]
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        pairs = list(zip(target.elts, value.elts, strict=False))
+    return [(one.id, given) for one, given in pairs if isinstance(one, ast.Name)]
+
+
+def _is_zero(value: ast.expr) -> bool:
+    """Whether it is 0, or a block filled with it."""
+    if isinstance(value, ast.Call) and last(value.func) in FILLED:
+        value = value.args[1] if last(value.func) == "full" and len(value.args) > 1 else ast.Constant(0)
+    return isinstance(value, ast.Constant) and value.value == 0
 
 
 def scores(tree: ast.Module) -> list[int]:

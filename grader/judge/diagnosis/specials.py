@@ -60,6 +60,8 @@ def special(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
         return told
     if told := observed(trial, finding, evidence):
         return told
+    if underflowed(trial, evidence.source):
+        return _sees_zero(underflow(trial.made, got), expected, evidence.source)
     minus_inf = values in ("minus_inf", "some_minus_inf")
     if minus_inf and (told := _minus_inf(values, expected, got, evidence.source)):
         return told
@@ -79,8 +81,8 @@ def special(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
         return _of_infinity(evidence.source)
     exponential = called(evidence.source, EXPONENTIALS) and subtracts_maximum(evidence.source)
     reduces = math.isinf(got) or called(evidence.source, {"max"})  # tl.maximum may be of anything
-    if (values == "negative" or underflowed(trial, evidence.source)) and exponential and reduces:
-        return _sees_zero(underflow(trial.made, got), expected, evidence.source)
+    if values == "negative" and exponential and reduces:
+        return _sees_zero("log(0)" if math.isinf(got) else "0 / 0", expected, evidence.source)
     if values == "normal" or finding.kind == "nan":
         return odd_input(trial, finding, evidence) or _plain(trial, finding, evidence)
     return None

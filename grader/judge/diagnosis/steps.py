@@ -59,10 +59,9 @@ def underflowed(trial: Trial, source: str) -> bool:
 
 
 def underflow(made: list[Step], got: float) -> str:
-    """What an underflow ended in, where that was seen, or what else it must have been."""
-    if made and _first(made).name in DIVISIONS and math.isinf(got):
-        return "a division by 0"
-    return "log(0)" if math.isinf(got) else "0 / 0"
+    """What an underflow ended in."""
+    divided = _first(made).name in DIVISIONS
+    return "0 / 0" if math.isnan(got) else "a division by 0" if divided else "log(0)"
 
 
 def overflowed(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
@@ -166,7 +165,8 @@ def _cure(first: Step, final: Step, trial: Trial, source: str) -> str:
     if _past(first) and weights and not subtracts_maximum(source):
         return "No maximum is subtracted before exp(): in a sum of exponentials subtract it first."
     if _past(first) and any(one.lineno <= first.line <= (one.end_lineno or 0) for one in weights):
-        return asked
+        several = sum(name == "to" for name, call in calls(source) if call.lineno == first.line) > 1
+        return "" if first.name in CASTS and several else asked  # which of the casts it was nobody knows
     if _past(first) and first.dtype == "fp16":
         return "Compute in fp32, and round once, at the store."
     if _past(first):

@@ -161,4 +161,19 @@ mistakes = [
         ),
         so_far="losses of rows ✓ · what backward reads ✓ · not started: mean, dstudent",
     ),
+    Mistake(
+        "the teacher's maximum starts from 0",
+        swap={"m_t = tl.full((LANES,), LOWEST, tl.float32)": "m_t = tl.zeros((LANES,), tl.float32)"},
+        fails="edges",
+        says="a maximum sees a 0, that m_t starts from",
+    ),
+    Mistake(
+        "the maxima start from -inf",
+        swap={
+            "m_s = tl.full((LANES,), LOWEST, tl": 'm_s = tl.full((LANES,), -float("inf"), tl',
+            "m_t = tl.full((LANES,), LOWEST, tl": 'm_t = tl.full((LANES,), -float("inf"), tl',
+        },
+        fails="correct",
+        says="(-inf) - (-inf) is NaN",
+    ),
 ]

@@ -185,4 +185,10 @@ mistakes = [
         fails="edges",
         says="Only contiguous upstream gradients come out right",
     ),
+    Mistake(
+        "the maximum starts from 0",
+        swap={"m_i = tl.full((LANES,), LOWEST, tl.float32)": "m_i = tl.zeros((LANES,), tl.float32)"},
+        fails="edges",
+        says="a maximum sees a 0, that m_i starts from",
+    ),
 ]

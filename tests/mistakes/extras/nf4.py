@@ -118,7 +118,7 @@ mistakes = [
         "absmax is rounded to fp16",
         swap={Y: Y.replace("absmax[:, None]", "absmax.to(tl.float16).to(tl.float32)[:, None]")},
         fails="correct or edges",
-        says="is right",
+        says=("is right", "half precision is too low"),
     ),
     Mistake(
         "absmax is left out",
