@@ -19,9 +19,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import torch
 import triton.language as tl
 from triton.runtime import interpreter
-from triton.runtime.autotuner import Autotuner
+from triton.runtime.autotuner import Autotuner, Heuristics
 
 from grader.interpreter import annotated, bf16, combining, dots, external, fp8, order, quicken, rewriting
 
@@ -52,6 +53,7 @@ def install() -> None:
     _repair_methods()
     _repair_grids()
     _repair_autotune()
+    _repair_wrapping()
     external.repair()
     for part in (rewriting, annotated, combining, quicken):
         part.install()
@@ -195,6 +197,21 @@ def _repair_gather(builder: Any) -> None:
         return _Handle(np.where(inside, found.data, nobody), found.dtype)
 
     builder.create_gather = create_gather
+
+
+def _repair_wrapping() -> None:
+    """torch.library.wrap_triton before torch 2.13 refuses a kernel that is interpreted; since, it is let be."""
+    library: Any = torch.library
+    stock = getattr(library, "wrap_triton", None)
+
+    def wrap_triton(kernel: Any) -> Any:
+        innermost = kernel
+        while isinstance(innermost, Autotuner | Heuristics):
+            innermost = innermost.fn
+        return kernel if isinstance(innermost, interpreter.InterpretedFunction) else stock(kernel)
+
+    if stock is not None:
+        library.wrap_triton = wrap_triton
 
 
 def _repair_autotune() -> None:

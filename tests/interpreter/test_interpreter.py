@@ -195,3 +195,28 @@ repairs.install()
 print(torch.equal(stock, numbers()))
 """)
     assert out.splitlines() == ["True"], out
+
+
+def test_an_interpreted_kernel_needs_no_wrapping_whatever_torch_says_of_it() -> None:
+    out = interpreted("""
+def refused(kernel):
+    raise RuntimeError("wrap_triton only works on functions annotated with triton.jit or triton.autotune")
+
+torch.library.wrap_triton = refused
+repairs.install()
+
+@triton.jit
+def double(x_ptr):
+    tl.store(x_ptr, tl.load(x_ptr) * 2)
+
+tuned = triton.autotune([triton.Config({})], key=[])(double)
+x = torch.ones(1)
+torch.library.wrap_triton(double)[(1,)](x)
+print(x.item(), torch.library.wrap_triton(tuned) is tuned)
+try:
+    torch.library.wrap_triton(print)
+except RuntimeError as error:
+    print(error)
+""")
+    assert out.splitlines()[0] == "2.0 True"
+    assert "wrap_triton only works" in out

@@ -102,7 +102,7 @@ challenge = Challenge(
     no_host_reads=True,
     suspects=SUSPECTS,
     shown=Case(m=4, v=100, chunk=32),
-    turns=[Case(m=m, v=5, chunk=4, values="large") for m in (301, 1101)],
+    turns=[Case(m=m, v=5, chunk=4) for m in (301, 1101)],
     cases=CASES,
     speed=Speed(wide, moved=lambda logits, *_: logits.nbytes, of_copy=0.5),
     # Four numbers of fp32 a chunk; the logits in fp32 would be 16 times as much.
