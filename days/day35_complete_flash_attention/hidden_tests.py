@@ -22,10 +22,9 @@ def at(Sq: int, Sk: int, D: int, causal: bool = False, Hq: int = 2, Hk: int = 1,
 
 
 def inputs(case: Case, draw) -> tuple:
-    """q, k, v, scale and causal; values are multiplied by `gain`. `lift` is added to every key,
-    and with negative queries makes all scores fall. `above` is how far the last key's scores lie above all
-    others; the last query, the only one that sees it, is 0. `order` says how q, k and v lie in memory: bshd
-    as [B, S, H, D]. The gradient of `only` this one is asked for.
+    """q, k, v, scale and causal; values are multiplied by `gain`. `lift` is added to every key: scores of
+    negative queries fall. By `above` the last key's scores lie far above; its own query is 0. `order` says
+    how q, k and v lie in memory: bshd as [B, S, H, D]. The gradient of `only` this one is asked for.
     """
     q = heads(case, draw, "q", case.Hq, case.Sq)
     k, v = (heads(case, draw, which, case.Hk, case.Sk) for which in ("k", "v"))
@@ -92,7 +91,7 @@ CASES = [
     at(20, 30, 32, values="large", v_values="normal", scale=3e-9),
     # Σ o ∘ do is beyond 65504 in some rows, and no ds is.
     at(20, 40, 64, Hq=4, Hk=2, values="normal", v_values="negative", gain=3000.0, dtype=HALF),
-    # Hidden scores so far above lse that their exp is Inf, and lse so far below 0 that exp(0 - lse) is.
+    # exp(score - lse) is Inf of hidden scores here, and exp(0 - lse) of no key.
     at(40, 70, 32, True, q_values="negative", above=20.0),
     at(30, 130, 32, q_values="negative", lift=12.0),
     at(20, 40, 32, values="nan", k_values="normal", v_values="normal"),
@@ -145,9 +144,4 @@ def alone(case: Case) -> Challenge:
     return replace(whole, gradients=of, cases=[case], shown=None, speed=(), memory=None, pieces=())
 
 
-challenge = (
-    whole,
-    alone(at(20, 24, 16, True, only="q")),
-    alone(at(20, 24, 16, True, only="k")),
-    alone(at(20, 24, 16, True, only="v")),
-)
+challenge = (whole, *(alone(at(20, 24, 16, True, only=one)) for one in "qkv"))

@@ -200,9 +200,11 @@ def _repair_gather(builder: Any) -> None:
 
 
 def _repair_wrapping() -> None:
-    """torch.library.wrap_triton before torch 2.13 refuses a kernel that is interpreted; since, it is let be."""
+    """Before torch 2.13 wrap_triton refuses a kernel that is interpreted, which needs no wrapping."""
     library: Any = torch.library
-    stock = getattr(library, "wrap_triton", None)
+    if not hasattr(library, "wrap_triton"):
+        return
+    stock = library.wrap_triton
 
     def wrap_triton(kernel: Any) -> Any:
         innermost = kernel
@@ -210,8 +212,7 @@ def _repair_wrapping() -> None:
             innermost = innermost.fn
         return kernel if isinstance(innermost, interpreter.InterpretedFunction) else stock(kernel)
 
-    if stock is not None:
-        library.wrap_triton = wrap_triton
+    library.wrap_triton = wrap_triton
 
 
 def _repair_autotune() -> None:

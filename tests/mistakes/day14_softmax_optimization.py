@@ -147,7 +147,7 @@ mistakes = [
         "a lane's sum is rescaled by its block's rise, not by its own",
         swap={UPDATE: UPDATE.replace("m_i - m_new", "tl.max(m_i, axis=0) - tl.max(m_new, axis=0)")},
         fails="correct",
-        says="of its own",
+        says=("of its own", "of their own"),
     ),
     Mistake(
         "the sum of the row before goes on",

@@ -260,7 +260,7 @@ mistakes = [
                 "tl.dot(q", "(tl.dot(q"
             )
         },
-        fails="edges",
+        fails="correct or edges",
         says="half precision is too low",
     ),
     Mistake(

@@ -157,7 +157,7 @@ mistakes = [
     Mistake(
         "the maximum starts from 0",
         swap={"m_i = tl.full((LANES,), LOWEST, tl.float32)": "m_i = tl.zeros((LANES,), tl.float32)"},
-        fails="edges",
+        fails="correct",
         says="a maximum sees a 0, that m_i starts from",
     ),
 ]

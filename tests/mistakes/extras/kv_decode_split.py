@@ -34,8 +34,7 @@ mistakes = [
         "an empty split leaves what stood there before",
         swap={STORES: "    if end > first:\n" + STORES.replace("    tl.", "        tl.")},
         fails="correct",
-        says="memory that nobody wrote",
-        on_gpu="Without keys the result is NaN",
+        says=("memory that nobody wrote", "Without keys the result is NaN"),
     ),
     Mistake(
         "an empty split has the maximum -inf, and the merge no exception",
