@@ -22,16 +22,16 @@ def at(Sq: int, Sk: int, D: int, causal: bool = False, Hq: int = 2, Hk: int = 1,
 
 
 def inputs(case: Case, draw) -> tuple:
-    """q, k, v, scale and causal; values are multiplied by `gain`. `lift` is added to every key: scores of
-    negative queries fall. By `above` the last key's scores lie far above; its own query is 0. `order` says
-    how q, k and v lie in memory: bshd as [B, S, H, D]. The gradient of `only` this one is asked for.
+    """q, k, v, scale and causal; values are multiplied by `gain`. All scores lie `under` times scale below 0.
+    `above` lifts the last key's far above all others; the only query that sees it is 0. `order` says how q,
+    k and v lie in memory: bshd as [B, S, H, D]. The gradient of `only` this one is asked for.
     """
     q = heads(case, draw, "q", case.Hq, case.Sq)
     k, v = (heads(case, draw, which, case.Hk, case.Sk) for which in ("k", "v"))
     if "gain" in case:
         v *= case.gain
-    if "lift" in case:
-        k += case.lift
+    if "under" in case:
+        q[..., 0], k[..., 0] = case.under, -1.0
     if "above" in case:
         k[:, :, -1], q[:, :, -1] = -case.above, 0.0
     return q, k, v, case.get("scale", case.D**-0.5), case.causal
@@ -93,7 +93,7 @@ CASES = [
     at(20, 40, 64, Hq=4, Hk=2, values="normal", v_values="negative", gain=3000.0, dtype=HALF),
     # exp(score - lse) is Inf of hidden scores here, and exp(0 - lse) of no key.
     at(40, 70, 32, True, q_values="negative", above=20.0),
-    at(30, 130, 32, q_values="negative", lift=12.0),
+    at(30, 130, 32, under=1200.0, dtype=HALF),
     at(20, 40, 32, values="nan", k_values="normal", v_values="normal"),
     at(20, 30, 32, True, calls=2),
     at(1000, 1500, 128, True, Hq=8, Hk=2, B=2, dtype=HALF, gpu=True),
