@@ -39,7 +39,7 @@ def observed(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | 
     if first.name == "load":
         return _loaded(trial, final, first, evidence.source)
     if first.name == "constant":
-        return _constant(final, first, evidence.source)
+        return _constant(final, first, finding, evidence.source)
     if underflowed(trial, evidence.source):
         return None  # its maximum is known to be wrong
     what = told_of(first)
@@ -179,18 +179,21 @@ def _cure(first: Step, final: Step, trial: Trial, source: str) -> str:
         return f"With {empty[0]} nothing is added up or counted."
     if _underflows(first) and len(_exponents(first.line, source)) > 1:
         return "Exponentials underflow to 0 there: exp(a) / exp(b) is exp(a - b), which need not."
-    if _underflows(first) and weights and not _exponents(first.line, source):
+    if _underflows(first) and weights and not (first.name in ROOTS or _exponents(first.line, source)):
         return "All exponentials in the sum are 0 there or nearly: nothing counts, or too much is subtracted."
+    if _underflows(first) and first.name not in LOGARITHMS:
+        return "What is divided by must not be 0."
     return _spared(final, source).strip()
 
 
-def _constant(final: Step, first: Step, source: str) -> Diagnosis:
+def _constant(final: Step, first: Step, finding: Finding, source: str) -> Diagnosis:
     """An Inf of the file's own, which nothing may count."""
     inf, holder = _number(first.result), _holder(first.line, source)
     if final is first:
+        of = " of finite numbers" * math.isfinite(finding.facts["expected"])
         return (
-            f"{inf} comes out of finite numbers: it is that of line {first.line}{holder}. Nothing that is "
-            "added up or stored may count it.",
+            f"{inf} comes out{of}: it is that of line {first.line}{holder}. Nothing that is added up or "
+            "stored may count it.",
             f"line {first.line}",
         )
     cure = _spared(final, source) if final.name not in PRODUCTS or "a first value" not in holder else ""

@@ -66,6 +66,10 @@ def nan(*made: Step, values: str = "normal", x: torch.Tensor | None = None, resu
             [Step(STORE, "rsqrt", "fp32", [-0.25], NAN)],
             "On line 9 rsqrt(-0.25) is NaN. What a root is taken of",
         ),
+        (
+            [Step(STORE, "fmul", "fp32", [0.0, INF], NAN, [1]), Step(STORE, "rsqrt", "fp32", [0.0], INF)],
+            "On line 9 rsqrt(0) is Inf, and 0 · Inf is NaN. What is divided by must not be 0.",
+        ),
         ([OTHER], "-inf comes out of finite numbers: it is that of line 4, which masked lanes of that load"),
     ],
 )
