@@ -78,6 +78,7 @@ CASES = [
     Case(m=9, v=70, layout="expanded"),
     Case(m=9, v=70, ignored=0.4, lost=True, values="negative"),
     Case(m=3, v=20011, values="rising"),
+    Case(m=3, v=20011, smoothing=0.1, values="rising"),
     Case(m=9, v=300, smoothing=0.1, values="low"),
     Case(m=9, v=781, values="negative"),
     Case(m=9, v=300, values="heavy"),

@@ -13,8 +13,8 @@ import torch
 
 from grader.answers import Called, Failed, Repeated
 from grader.challenge import Case
-from grader.judge.case.attempt import ask_oracle
-from grader.judge.case.compare import Finding, nearly
+from grader.judge.case.attempt import again, ask_oracle
+from grader.judge.case.compare import CLOSE, Finding, nearly
 from grader.judge.case.link import Runner
 from grader.judge.case.packing import pack_arguments, read_outputs
 from grader.judge.case.trial import LARGEST, Trial, draw, largest, repeatable
@@ -71,7 +71,7 @@ def _kind(case: Case) -> frozenset[str]:
 
 def repeated(runner: Runner, trial: Trial, request: Request, ways: set[Way]) -> Trial | None:
     """The trial of the same launches on another draw, with a finding if they do not give its result, and with
-    their answer if that is nearly right: then it is rounding, and no launcher's doing.
+    their answer if that is nearly right, or a plain call's if that is wrong as well: no launcher's doing.
 
     Args:
         ways: those in which launches were made so far, to which this one's is added.
@@ -108,9 +108,28 @@ def repeated(runner: Runner, trial: Trial, request: Request, ways: set[Way]) -> 
         second.findings = value_findings(second)
         if nearly(second.findings):
             return second
+        if not trial.challenge.chance and (wrong := _wrong_as_ever(runner, second, request)):
+            return wrong
     second.answer = None
     second.findings = [Finding("launcher", "the launches alone do not give the result")]
     return second
+
+
+def _wrong_as_ever(runner: Runner, second: Trial, request: Request) -> Trial | None:
+    """A plain call on these inputs, if it gives just what the launches gave: it is they that are wrong."""
+    assert second.answer is not None
+    called = again(runner, second, request)
+    assert called.answer is not None
+    pairs = zip(called.answer.outputs, second.answer.outputs, strict=False)
+    same = called.answer.outputs and all(_alike(one, other) for one, other in pairs)
+    return called if same and not called.passed else None
+
+
+def _alike(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Equal but for the order of additions."""
+    return one.shape == other.shape and torch.allclose(
+        one.double(), other.double(), rtol=CLOSE, atol=0.0, equal_nan=True
+    )
 
 
 def _other(trial: Trial, request: Request) -> Trial:

@@ -4,8 +4,10 @@ each way to launch, and those whose launcher had a way to values.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
 import torch
 
 from grader.answers import Called, Launch
@@ -71,3 +73,24 @@ def test_the_first_case_of_a_way_to_launch_is_tried_again() -> None:
 def test_all_are_where_the_launcher_had_a_way_to_values_but_the_largest() -> None:
     assert chosen(1, looked=True) == chosen(1, size=LARGEST + 1, looked=True) == CASES
     assert chosen(1, size=RECORDED + 1, looked=True) == []
+
+
+@pytest.mark.parametrize(
+    ("called", "findings", "is_wrong"),
+    [
+        ([7.0, 8.0], [Finding("values", "wrong")], True),
+        ([7.001, torch.nan], [Finding("values", "wrong")], False),
+        ([1.0, 2.0], [Finding("values", "wrong")], False),
+        ([7.0, 8.0], [], False),
+    ],
+)
+def test_launches_that_give_what_a_plain_call_gives_are_wrong_themselves(
+    called: list[float], findings: list[Finding], is_wrong: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = Request("grade", Path(), Path(), Path(), b"", "cpu", 1, 20.0)
+    challenge = Challenge("f", lambda case, draw: (), torch.clone, CASES)
+    second = Trial(challenge, CASES[0], (torch.empty(2),), ["x"], answer=Answer(answer("copy", False).report))
+    plain = replace(second, answer=Answer(second.answer.report, [torch.tensor(called)]), findings=findings)
+    second.answer.outputs = [torch.tensor([7.0, 8.0])]
+    monkeypatch.setattr(repeating, "again", lambda *_: plain)
+    assert repeating._wrong_as_ever(None, second, request) is (plain if is_wrong else None)
