@@ -149,5 +149,6 @@ mistakes = [
         swap={READ: READ.replace("ids[:", "ids.to(tl.int16).to(tl.int64)[:")},
         fails="correct",
         says="before the start of weight",
+        gpu=True,
     ),
 ]
