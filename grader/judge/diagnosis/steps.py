@@ -11,24 +11,28 @@ import torch
 from grader.interpreter.step import Step
 from grader.judge.case.compare import Expected, Finding
 from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.arithmetic import (
+    BETWEEN,
+    CASTS,
+    DIVISIONS,
+    LOGARITHMS,
+    POWERS,
+    PRODUCTS,
+    ROOTS,
+    number,
+    of_one,
+    past,
+    told_of,
+    underflows,
+)
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.flow import subtracts_maximum, weighed
 from grader.judge.diagnosis.reductions import first_maximum
 from grader.judge.diagnosis.site import spelled
 from grader.judge.diagnosis.source import EXPONENTIALS, accesses, called, calls, takes_maximum
 
-BETWEEN = {"fadd": "+", "fsub": "-", "fmul": "·", "fdiv": "/", "precise_divf": "/", "frem": "%"}
-DIVISIONS = {"fdiv", "precise_divf", "div_rn", "fast_dividef"}
-PRODUCTS = {"fmul", "fma", "dot"}
-CASTS = {"fp_trunc", "fp_to_fp", "si_to_fp", "ui_to_fp"}
-POWERS = {"exp", "exp2", "exp10", "expm1", "fast_expf"}
-LOGARITHMS = {"log", "log2", "log10", "log1p", "fast_logf", "fast_log2f"}
-ROOTS = {"sqrt", "precise_sqrt", "rsqrt", "sqrt_rn", "rsqrt_rn"}
-SUMS = {"fadd", "fsub", "fmul", "fma", "dot", "reduce"}
-LEAST = 1.2e-38  # what is below loses its digits in fp32
 GIVEN = {"load", "constant"}  # no operations
 ARITHMETIC = re.compile(r"(?:\b0|Inf|NaN|-inf\)?) ([/·-]) (?:0\b|Inf|NaN|\(-inf\))")
-ENDS = {"fp16": "65504", "bf16": "3.39e38", "fp32": "3.4e38"}
 
 
 def observed(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
@@ -46,7 +50,7 @@ def observed(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | 
     if final is not first:
         there = told_of(final)
         what = f"{what}, and {there.removeprefix(f'on line {first.line} ')}"
-    begin = "Large values overflow: " * (trial.case.values in ("large", "heavy", "spike") and _past(first))
+    begin = "Large values overflow: " * (trial.case.values in ("large", "heavy", "spike") and past(first))
     cure = _cure(first, final, trial, evidence.source)
     what = what if begin else _opened(what)
     return f"{begin}{what}. {cure}".rstrip(), f"line {first.line}"
@@ -55,7 +59,7 @@ def observed(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | 
 def underflowed(trial: Trial, source: str) -> bool:
     """Whether the sum of a softmax became 0 below a maximum that is too large."""
     known = trial.case.values == "negative" or first_maximum(ast.parse(source)) is not None
-    return bool(trial.made) and known and _underflows(_first(trial.made)) and called(source, EXPONENTIALS)
+    return bool(trial.made) and known and underflows(_first(trial.made)) and called(source, EXPONENTIALS)
 
 
 def underflow(made: list[Step], got: float) -> str:
@@ -93,60 +97,6 @@ def _first(made: list[Step]) -> Step:
     return min(ends, key=lambda step: (step.name == "load") + 2 * (step.name == "constant"), default=made[-1])
 
 
-def told_of(step: Step) -> str:
-    """`on line 71 exp(103.2) is Inf`."""
-    gives, where = _number(step.result), f"on line {step.line}"
-    if step.name in CASTS:
-        ends = f", which ends at {ENDS[step.dtype]}" if step.dtype in ENDS else ""
-        return f"{where} {_number(step.operands[0])} becomes {gives} in {step.dtype}{ends}"
-    if step.name == "gather":
-        return f"{where} tl.gather looks for an element beyond its table"
-    half = f" in fp16, which ends at {ENDS['fp16']}" * (_past(step) and step.dtype == "fp16")
-    return f"{where} {_expression(step)} is {gives}{half}"
-
-
-def _expression(step: Step) -> str:
-    numbers = [_number(value) for value in step.operands]
-    inner = [f"({one})" if one.startswith("-") else one for one in numbers]
-    if step.name in BETWEEN and len(inner) == 2:
-        return f"{inner[0]} {BETWEEN[step.name]} {inner[1]}"
-    if step.name == "fma":
-        return f"{inner[0]} · {inner[1]} + {inner[2]}"
-    if step.name == "dot":
-        odd = any(not math.isfinite(value) for value in step.operands[:2])
-        return f"{inner[0]} · {inner[1]}, in the tl.dot," if odd else "a sum of the tl.dot"
-    if step.name == "reduce":
-        return f"{inner[0]} + {inner[1]}, in a reduction," if math.isinf(step.operands[0]) else "a sum"
-    return f"{step.name.removeprefix('precise_')}({', '.join(numbers)})"
-
-
-def _number(value: float) -> str:
-    if math.isnan(value):
-        return "NaN"
-    if math.isinf(value):
-        return "Inf" if value > 0 else "-inf"
-    value += 0.0  # no -0
-    return f"{value:.0f}" if 1e4 <= abs(value) < 1e7 else f"{value:.4g}"
-
-
-def _past(step: Step) -> bool:
-    """Whether finite numbers went past the end of a dtype."""
-    finite = all(math.isfinite(value) for value in step.operands)
-    over = step.name in SUMS | CASTS | POWERS or (step.name in DIVISIONS and not _underflows(step))
-    return over and finite and math.isinf(step.result)
-
-
-def _underflows(step: Step) -> bool:
-    """Whether it divides by 0 or nearly so, or takes the logarithm or the root of that."""
-    if step.name in DIVISIONS:
-        return abs(step.operands[1]) < LEAST
-    return _of_one(step) and abs(step.operands[0]) < LEAST
-
-
-def _of_one(step: Step) -> bool:
-    return step.name in LOGARITHMS | ROOTS
-
-
 def _cure(first: Step, final: Step, trial: Trial, source: str) -> str:
     """What mends it."""
     weights = weighed(ast.parse(source))
@@ -162,33 +112,33 @@ def _cure(first: Step, final: Step, trial: Trial, source: str) -> str:
         if weights:
             return "In a sum of exponentials subtract the maximum first."
         return "Write it so that no exp() overflows, with exponents that are never positive for example."
-    if _past(first) and weights and not subtracts_maximum(source):
+    if past(first) and weights and not subtracts_maximum(source):
         return "No maximum is subtracted before exp(): in a sum of exponentials subtract it first."
-    if _past(first) and any(one.lineno <= first.line <= (one.end_lineno or 0) for one in weights):
+    if past(first) and any(one.lineno <= first.line <= (one.end_lineno or 0) for one in weights):
         several = sum(name == "to" for name, call in calls(source) if call.lineno == first.line) > 1
         return "" if first.name in CASTS and several else asked  # which of the casts it was nobody knows
-    if _past(first) and first.dtype == "fp16":
+    if past(first) and first.dtype == "fp16":
         return "Compute in fp32, and round once, at the store."
-    if _past(first):
+    if past(first):
         return "The result is finite: a step on the way need not be that large."
-    if _of_one(first) and first.operands[0] < 0:
+    if of_one(first) and first.operands[0] < 0:
         of = "a logarithm" if first.name in LOGARITHMS else "a root"
         return f"What {of} is taken of must not be below 0."
     empty = [f"{label}=0" for label, size in trial.case.sizes.items() if type(size) is int and size == 0]
-    if _underflows(first) and empty:
+    if underflows(first) and empty:
         return f"With {empty[0]} nothing is added up or counted."
-    if _underflows(first) and len(_exponents(first.line, source)) > 1:
+    if underflows(first) and len(_exponents(first.line, source)) > 1:
         return "Exponentials underflow to 0 there: exp(a) / exp(b) is exp(a - b), which need not."
-    if _underflows(first) and weights and not (first.name in ROOTS or _exponents(first.line, source)):
+    if underflows(first) and weights and not (first.name in ROOTS or _exponents(first.line, source)):
         return "All exponentials in the sum are 0 there or nearly: nothing counts, or too much is subtracted."
-    if _underflows(first) and first.name not in LOGARITHMS:
+    if underflows(first) and first.name not in LOGARITHMS:
         return "What is divided by must not be 0."
     return _spared(final, source).strip()
 
 
 def _constant(final: Step, first: Step, finding: Finding, source: str) -> Diagnosis:
     """An Inf of the file's own, which nothing may count."""
-    inf, holder = _number(first.result), _holder(first.line, source)
+    inf, holder = number(first.result), _holder(first.line, source)
     if final is first:
         of = " of finite numbers" * math.isfinite(finding.facts["expected"])
         return (
@@ -210,7 +160,7 @@ def _spared(final: Step, source: str) -> str:
     """How an Inf that is in its place does no harm."""
     given = [node for call in _exponents(final.line, source) for node in ast.walk(call)]
     if final.name == "fsub" and takes_maximum(source) and any(isinstance(node, ast.Sub) for node in given):
-        return f" Where the maximum is {_number(final.operands[0])}, subtract a finite number."
+        return f" Where the maximum is {number(final.operands[0])}, subtract a finite number."
     if final.name in PRODUCTS:
         return " Leave out what must not count by a mask or by tl.where, not by a product."
     return ""
@@ -236,7 +186,7 @@ def _loaded(trial: Trial, final: Step, first: Step, source: str) -> Diagnosis | 
     value = dict(zip(trial.names, trial.arguments, strict=True)).get(first.memory)
     if not isinstance(value, torch.Tensor):
         return None
-    odd = _number(first.result)
+    odd = number(first.result)
     if not _element(value, first.offset):
         return (
             f"NaN comes out of numbers: line {first.line} loads {odd} from the gap between the rows of "
