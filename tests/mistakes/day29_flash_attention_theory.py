@@ -27,7 +27,7 @@ mistakes = [
         "the factors come from a quotient of exponentials",
         swap={ALPHA1: "alpha1 = tl.exp(m1) / tl.exp(shift)"},
         fails="edges",
-        says="exp(a) / exp(b)",
+        says=("exp(a) / exp(b)", "exponents that are never positive"),
     ),
     Mistake(
         "only the first part is rescaled",
