@@ -199,6 +199,7 @@ class Called:
         untouched: addresses of what torch.empty allocated, nobody wrote to, and kernels read; in the
             interpreter.
         made: by which steps an element came to be NaN or Inf that was asked about, the last one first.
+        overflowed: the steps that left fp16 in that call, wherever they ended.
         holes: addresses of what torch.empty allocated, and of which bytes are left that nobody wrote; None
             outside of the interpreter.
         looked: whether the launcher had a way to values, or read some.
@@ -225,6 +226,7 @@ class Called:
     untouched: list[int] = field(default_factory=list)
     holes: list[int] | None = None
     made: list[Step] = field(default_factory=list)
+    overflowed: list[Step] = field(default_factory=list)
     unasked: int = 0
     looked: bool = False
     elsewhere: bool = False

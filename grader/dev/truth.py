@@ -26,6 +26,7 @@ STAGED = re.compile(r"\(here an .* with \d+ SMs\)")  # of the GPU that a launche
 PROGRAMS = re.compile(r"\bnone of \d+ programs\b")  # of a launch, which may go by the SMs
 SPOKEN = re.compile(r"^With (\S+): ")
 COMMON = {0, 1, 2, 3, 4, 10, 23, 1e-4, 5e-4, 65504, 65535, 1.8e19}  # what rules name by themselves
+WHOLE = 1e4  # figures from here on may be told without their fractions
 NEARLY = 0.06  # figures are told with two digits
 
 
@@ -106,7 +107,7 @@ def _numbers(sentence: str, check: Check, source: str) -> Iterator[str]:
         *in_name,
         *_constants(source),
         *facts,
-        *map(round, facts),
+        *(round(fact) for fact in facts if fact >= WHOLE),
     }
     sentence = PROGRAMS.sub("", STAGED.sub("", QUOTED.sub("", sentence)))
     for told in NUMBER.findall(BOUND.sub("", DAY.sub("", LINE.sub("", sentence)))):

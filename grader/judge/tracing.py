@@ -33,6 +33,7 @@ def trace(session: Session) -> list[dict[str, Any]]:
     request = session.interpreting.request
     with closing(session.interpreting.runner()) as runner, suppress(RunnerLost):
         if not isinstance(ask_to_load(runner, request), Failed):
-            steps = steps_behind(runner, trial, request)
-            trial.made, trial.overflowed = (steps, []) if kind in ODD else ([], steps)
+            made, overflowed = steps_behind(runner, trial, request)
+            # Where a number stands, a NaN may have stood before; and of a NaN what left fp16 may be innocent.
+            trial.made, trial.overflowed = (made, []) if kind in ODD else ([], overflowed)
     return [asdict(step) for step in trial.made or trial.overflowed]

@@ -28,7 +28,6 @@ from grader.answers import Called, Failed, Loaded, Parameter, Repeated
 from grader.interpreter import order, proxy
 from grader.interpreter.bounds import Bounds
 from grader.interpreter.made import Made
-from grader.interpreter.step import Step
 from grader.measurements import Peak
 from grader.meter.stage import kept, on_stage, without_gpu
 from grader.runner import backward, faults, limits, loading
@@ -90,7 +89,7 @@ class LearnerFile:
         leaves = [arguments[position].requires_grad_() for position in header["of"]]
         order.shuffle(header["seed"])
         launches: Any = []
-        made = Made(self.path, lambda: limits.regions) if limits and header.get("traced") else None
+        made = Made(self.path, lambda: limits.regions) if limits and header["traced"] else None
         try:
             with (
                 on_stage(header["gpu"]),
@@ -146,7 +145,8 @@ class LearnerFile:
             inputs=[storage.data_ptr() for storage in inputs],
             untouched=world.memory.untouched(limits.read) if limits else [],
             holes=world.memory.holes(limits.stored) if limits else None,
-            made=_steps(made, address_of([*results, *grads], *header["traced"])) if made else [],
+            made=made.behind(address_of([*results, *grads], *header["traced"])) if made else [],
+            overflowed=made.past_half() if made else [],
         )
         return report, data
 
@@ -247,11 +247,6 @@ def serve(channel: Channel) -> None:
         commands |= {name: borrower.lending(commands[name]) for name in LENT_TO}
         commands["borrow"] = borrower.borrow
     answering(channel, commands, lambda: runner.path)
-
-
-def _steps(made: Made, address: int) -> list[Step]:
-    """Those behind what lies at an address; where a number does, those that left fp16 on the way."""
-    return made.behind(address) or made.past_half()
 
 
 def _parameters(function: Any) -> list[Parameter] | None:

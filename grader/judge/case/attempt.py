@@ -103,15 +103,16 @@ def again(runner: Runner, trial: Trial, request: Request, forward: bool = False)
     return trial
 
 
-def steps_behind(runner: Runner, trial: Trial, request: Request) -> list[Step]:
-    """By which steps the first element that is wrong came to be, interpreted.
+def steps_behind(runner: Runner, trial: Trial, request: Request) -> tuple[list[Step], list[Step]]:
+    """By which steps the first element that is wrong came to be, interpreted; and which ones left fp16.
 
     Raises:
         RunnerLost: the runner crashed or hung.
     """
     facts = trial.findings[0].facts
     answer = _begin(runner, trial, None, request, (facts["result"], facts.get("index", [])))()
-    return answer.report.made if isinstance(answer.report, Called) else []
+    report = answer.report
+    return (report.made, report.overflowed) if isinstance(report, Called) else ([], [])
 
 
 def untried(challenge: Challenge, case: Case, names: list[str], request: Request) -> Trial:

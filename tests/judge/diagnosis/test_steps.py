@@ -89,6 +89,17 @@ def test_an_input_that_holds_inf_is_named_and_a_gap_beside_it_is_no_element() ->
     )
 
 
+@pytest.mark.parametrize(("right", "is_told"), [(1.0, True), (INF, False)])
+def test_a_wrong_number_is_laid_to_a_step_that_left_fp16_where_no_result_does(
+    right: float, is_told: bool
+) -> None:
+    x, want = torch.randn(8, 12), torch.tensor([1.0] * 7 + [right])
+    trial = tried(Case(), (x,), lambda a: want, lambda a: torch.where(want == 1.0, 3.0 + a[:, 0], want))
+    trial.overflowed = [Step(DOT, "fmul", "fp16", [300.0, 300.0], INF)]
+    said = "On line 8 300 · 300 is Inf in fp16, which ends at 65504. Compute in fp32"
+    assert (said in told(trial, source=KERNEL)) == is_told
+
+
 def test_memory_that_nobody_wrote_is_named_by_the_line_that_loads_it() -> None:
     loaded = Step(LOAD, "load", "fp32", [], NAN, [], "the tensor from torch.empty_like", 0)
     said = "line 4 loads it from the tensor from torch.empty_like, where no kernel wrote"

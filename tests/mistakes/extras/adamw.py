@@ -165,7 +165,7 @@ mistakes = [
         "the second state is kept above a floor",
         swap={MOVED: "rate * (m / (tl.sqrt(tl.maximum(v, 1e-12)) * correction + eps))"},
         fails="correct",
-        says="where -",
+        says="exp_avg and exp_avg_sq: right in every case",
     ),
     Mistake(
         "the decay comes after the step",
