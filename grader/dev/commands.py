@@ -179,6 +179,21 @@ def bars(file: Path, days: tuple[str, ...]) -> None:
     raise click.exceptions.Exit(held.report(Terminal(sys.stdout), file, chosen))
 
 
+@dev.command(epilog=examples("track dev steady h200_gradings.jsonl", "track dev steady few.jsonl 13 --gradings 5"))
+@a_record
+@click.argument("days", nargs=-1)
+@click.option("--gradings", type=click.IntRange(min=1), default=20, show_default=True, help="Of each kernel.")
+def steady(file: Path, days: tuple[str, ...], gradings: int) -> None:
+    """Grade the speed of the kernels nearest to each bar again and again, on a GPU: is the verdict the same?
+
+    Each is kept in FILE; repeated, it goes on where it was stopped.
+    """
+    from grader.dev import steady as again
+
+    chosen = [catalog.find(one) for one in days] or list(catalog.course())
+    raise click.exceptions.Exit(again.report(Terminal(sys.stdout), file, chosen, gradings))
+
+
 @dev.command(context_settings=passing_on, add_help_option=False)
 @rest
 def drill(arguments: tuple[str, ...]) -> None:

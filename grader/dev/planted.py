@@ -128,6 +128,7 @@ class Laggard:
         unseen: why counts and compiler cannot tell it from a fast one; empty where they can.
         stores: an intermediate tensor, by which it fails `memory` on a GPU before it is timed there, and
             without one, where it is so large that it shows.
+        behind: slow only behind other problems, which a grading has and a measurement has not.
     """
 
     name: str
@@ -135,6 +136,7 @@ class Laggard:
     file: str = ""
     unseen: str = ""
     stores: bool = False
+    behind: bool = False
 
     def source(self, day: Day) -> str:
         return (

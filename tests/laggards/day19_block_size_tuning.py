@@ -29,5 +29,6 @@ laggards = [
     Laggard(
         "no key: what the first problem wanted is kept",
         swap=TUNED | {'key=["m", "n", "k"]': "key=[]"},
+        behind=True,
     ),
 ]

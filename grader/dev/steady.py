@@ -1,0 +1,124 @@
+"""`track dev steady FILE`: is the verdict on speed the same each time?
+
+Of each bar the kernels nearest to it on either side, by `track dev measured`, and our solution: their speed
+is graded again and again, each time by a new judge and runner. A right kernel must pass, a laggard be too slow,
+every single time.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from grader import catalog
+from grader.catalog import Day
+from grader.dev import bars
+from grader.dev.crew import each
+from grader.dev.measured import KEPT, record, timed
+from grader.dev.tried import Planted, planned, sha256
+from grader.engine.grade import choose_device, grade
+from grader.engine.warm import Warm
+from grader.errors import TrackError
+from grader.screens import Terminal
+
+AT_ONCE = 3  # gradings: two get ready while the third has the GPU to itself
+
+
+@dataclass(frozen=True)
+class Graded:
+    """The speed of one planted file, graded once.
+
+    Attributes:
+        sha256: of its source and of the hidden tests.
+        status: of the verdict, or why there is none.
+        ratio: how many times the needed speed was reached; 0 where it was not measured.
+    """
+
+    day: str
+    kind: str
+    name: str
+    sha256: str
+    status: str
+    ratio: float
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        return self.day, self.kind, self.name, self.sha256
+
+
+def nearest(days: Sequence[Day]) -> Iterator[Planted]:
+    """Of each bar of these days our solution, the slowest right kernel and the fastest laggard meant for it."""
+    measured = timed(record(KEPT))
+    for day in days:
+        found = list(bars.held(day, measured))
+        right = {one.right[0].removeprefix("honest: ") for one in found}
+        slow = {one.slow[0] for one in found if one.slow}
+        for one in planned(day, True):
+            ours = one.kind == "solution" and bool(found)
+            if ours or (one.kind in ("honest", "fast") and {one.name, one.kind} & right):
+                yield one
+            elif one.kind == "laggard" and one.name in slow:
+                yield one
+
+
+def run(file: Path, days: Sequence[Day], gradings: int) -> Iterator[tuple[Planted, list[Graded]]]:
+    """Each of `nearest` with what came of its gradings; those that the file has are not repeated.
+
+    Raises:
+        CannotGrade: there is no GPU that could be timed.
+    """
+    choose_device("gpu")
+    kept = [Graded(**json.loads(line)) for line in _lines(file)]
+    chosen = list(nearest(days))
+    have = {one: [old for old in kept if old.key == _key(one)] for one in chosen}
+    left = [one for one in chosen for _ in range(gradings - len(have[one]))]
+    for one, graded in zip(left, each(_graded, left, "gpu", AT_ONCE), strict=True):
+        have[one].append(graded)
+        with file.open("a", encoding="utf-8") as out:
+            out.write(json.dumps(asdict(graded)) + "\n")
+    yield from have.items()
+
+
+def _lines(file: Path) -> list[str]:
+    return file.read_text("utf-8").splitlines() if file.is_file() else []
+
+
+def _key(one: Planted) -> tuple[str, str, str, str]:
+    return str(one.day.key), one.kind, one.name, sha256(one)
+
+
+def _graded(one: Planted, warm: Warm) -> Graded:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "kernel.py"
+        path.write_text(one.source, encoding="utf-8")
+        try:
+            verdict = grade(one.day, path, warm=warm, cases=False)
+        except TrackError as error:
+            return Graded(*_key(one), f"{error}", 0.0)
+    return Graded(*_key(one), verdict.status, verdict.speed.ratio if verdict.speed else 0.0)
+
+
+def report(terminal: Terminal, file: Path, days: Sequence[Day], gradings: int) -> int:
+    """Prints a line a kernel; 1 if one got another verdict than it must.
+
+    Raises:
+        CannotGrade: there is no GPU that could be timed.
+    """
+    rows = [("", "day", "kernel", "verdicts", "× the needed speed")]
+    flips = 0
+    for one, found in run(file, days, gradings):
+        wanted = "slow" if one.kind == "laggard" else "passed"
+        counts = Counter(graded.status for graded in found)
+        other = len(found) - counts[wanted]
+        flips += other
+        said = ", ".join(f"{count} {status}" for status, count in counts.most_common())
+        ratios = sorted(graded.ratio for graded in found if graded.ratio) or [0.0]
+        mark = terminal.mark("failed" if other else "passed")[0]
+        rows.append((mark, one.day.label, f"{one.kind}: {one.name}", said, f"{ratios[0]:.3f} to {ratios[-1]:.3f}"))
+    terminal.table(rows)
+    terminal.line(f"{flips} of these verdicts are not what they must be.")
+    return 1 if flips else 0
