@@ -179,7 +179,9 @@ def bars(file: Path, days: tuple[str, ...]) -> None:
     raise click.exceptions.Exit(held.report(Terminal(sys.stdout), file, chosen))
 
 
-@dev.command(epilog=examples("track dev steady h200_gradings.jsonl", "track dev steady few.jsonl 13 --gradings 5"))
+@dev.command(
+    epilog=examples("track dev steady h200_gradings.jsonl", "track dev steady few.jsonl 13 --gradings 5")
+)
 @a_record
 @click.argument("days", nargs=-1)
 @click.option("--gradings", type=click.IntRange(min=1), default=20, show_default=True, help="Of each kernel.")

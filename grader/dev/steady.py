@@ -118,7 +118,9 @@ def report(terminal: Terminal, file: Path, days: Sequence[Day], gradings: int) -
         said = ", ".join(f"{count} {status}" for status, count in counts.most_common())
         ratios = sorted(graded.ratio for graded in found if graded.ratio) or [0.0]
         mark = terminal.mark("failed" if other else "passed")[0]
-        rows.append((mark, one.day.label, f"{one.kind}: {one.name}", said, f"{ratios[0]:.3f} to {ratios[-1]:.3f}"))
+        rows.append(
+            (mark, one.day.label, f"{one.kind}: {one.name}", said, f"{ratios[0]:.3f} to {ratios[-1]:.3f}")
+        )
     terminal.table(rows)
     terminal.line(f"{flips} of these verdicts are not what they must be.")
     return 1 if flips else 0
