@@ -1,8 +1,8 @@
 """`track dev steady FILE`: is the verdict on speed the same each time?
 
 Of each bar the kernels nearest to it on either side, by `track dev measured`, and our solution: their speed
-is graded again and again, each time by a new judge and runner. A right kernel must pass, a laggard be too slow,
-every single time.
+is graded again and again, each time by a new judge and a new runner. A right kernel must pass every single
+time, a laggard be too slow.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from grader import catalog
 from grader.catalog import Day
 from grader.dev import bars
 from grader.dev.crew import each
@@ -51,18 +50,19 @@ class Graded:
 
 
 def nearest(days: Sequence[Day]) -> Iterator[Planted]:
-    """Of each bar of these days our solution, the slowest right kernel and the fastest laggard meant for it."""
+    """Of each bar of these days our solution, the slowest right kernel, and the fastest laggard meant for it."""
     measured = timed(record(KEPT))
     for day in days:
         found = list(bars.held(day, measured))
-        right = {one.right[0].removeprefix("honest: ") for one in found}
-        slow = {one.slow[0] for one in found if one.slow}
-        for one in planned(day, True):
-            ours = one.kind == "solution" and bool(found)
-            if ours or (one.kind in ("honest", "fast") and {one.name, one.kind} & right):
-                yield one
-            elif one.kind == "laggard" and one.name in slow:
-                yield one
+        wanted = {"ours"} if found else set()
+        wanted |= {one.right[0] for one in found} | {one.slow[0] for one in found if one.slow}
+        yield from (one for one in planned(day, True) if _measured_as(one) in wanted)
+
+
+def _measured_as(one: Planted) -> str:
+    """Its name in `track dev measured`."""
+    names = {"solution": "ours", "fast": "fast", "honest": f"honest: {one.name}", "laggard": one.name}
+    return names.get(one.kind, "")
 
 
 def run(file: Path, days: Sequence[Day], gradings: int) -> Iterator[tuple[Planted, list[Graded]]]:
@@ -74,13 +74,13 @@ def run(file: Path, days: Sequence[Day], gradings: int) -> Iterator[tuple[Plante
     choose_device("gpu")
     kept = [Graded(**json.loads(line)) for line in _lines(file)]
     chosen = list(nearest(days))
-    have = {one: [old for old in kept if old.key == _key(one)] for one in chosen}
-    left = [one for one in chosen for _ in range(gradings - len(have[one]))]
-    for one, graded in zip(left, each(_graded, left, "gpu", AT_ONCE), strict=True):
-        have[one].append(graded)
+    found = [[old for old in kept if old.key == _key(one)] for one in chosen]
+    left = [at for at, have in enumerate(found) for _ in range(gradings - len(have))]
+    for at, graded in zip(left, each(_graded, [chosen[at] for at in left], "gpu", AT_ONCE), strict=True):
+        found[at].append(graded)
         with file.open("a", encoding="utf-8") as out:
             out.write(json.dumps(asdict(graded)) + "\n")
-    yield from have.items()
+    yield from zip(chosen, found, strict=True)
 
 
 def _lines(file: Path) -> list[str]:
