@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -185,7 +186,10 @@ def bars(file: Path, days: tuple[str, ...]) -> None:
 @a_record
 @click.argument("days", nargs=-1)
 @click.option("--gradings", type=click.IntRange(min=1), default=20, show_default=True, help="Of each kernel.")
-def steady(file: Path, days: tuple[str, ...], gradings: int) -> None:
+@click.option(
+    "--within", type=float, default=math.inf, metavar="X", help="Those nearer to their bar than X times."
+)
+def steady(file: Path, days: tuple[str, ...], gradings: int, within: float) -> None:
     """Grade the speed of the kernels nearest to each bar again and again, on a GPU: is the verdict the same?
 
     Each is kept in FILE; repeated, it goes on where it was stopped.
@@ -193,7 +197,7 @@ def steady(file: Path, days: tuple[str, ...], gradings: int) -> None:
     from grader.dev import steady as again
 
     chosen = [catalog.find(one) for one in days] or list(catalog.course())
-    raise click.exceptions.Exit(again.report(Terminal(sys.stdout), file, chosen, gradings))
+    raise click.exceptions.Exit(again.report(Terminal(sys.stdout), file, chosen, gradings, within))
 
 
 @dev.command(context_settings=passing_on, add_help_option=False)

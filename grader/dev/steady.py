@@ -49,14 +49,20 @@ class Graded:
         return self.day, self.kind, self.name, self.sha256
 
 
-def nearest(days: Sequence[Day]) -> Iterator[Planted]:
-    """Of each bar of these days our solution, the slowest right kernel, and the fastest laggard meant for it."""
+def nearest(days: Sequence[Day], within: float) -> Iterator[Planted]:
+    """Of each bar our solution, the slowest right kernel, and the fastest laggard that is meant for it.
+
+    Args:
+        within: those that are less than so many times faster or slower than is needed.
+    """
     measured = timed(record(KEPT))
     for day in days:
-        found = list(bars.held(day, measured))
-        wanted = {"ours"} if found else set()
-        wanted |= {one.right[0] for one in found} | {one.slow[0] for one in found if one.slow}
-        yield from (one for one in planned(day, True) if _measured_as(one) in wanted)
+        near: set[str] = set()
+        for one in bars.held(day, measured):
+            ours = [("ours", result.us) for name, result in measured[one.bar].items() if name == "ours"]
+            times = [*ours, one.right, *([one.slow] if one.slow else [])]
+            near |= {name for name, us in times if 1 / within < us / one.needed < within}
+        yield from (one for one in planned(day, True) if _measured_as(one) in near)
 
 
 def _measured_as(one: Planted) -> str:
@@ -65,7 +71,9 @@ def _measured_as(one: Planted) -> str:
     return names.get(one.kind, "")
 
 
-def run(file: Path, days: Sequence[Day], gradings: int) -> Iterator[tuple[Planted, list[Graded]]]:
+def run(
+    file: Path, days: Sequence[Day], gradings: int, within: float
+) -> Iterator[tuple[Planted, list[Graded]]]:
     """Each of `nearest` with what came of its gradings; those that the file has are not repeated.
 
     Raises:
@@ -73,7 +81,7 @@ def run(file: Path, days: Sequence[Day], gradings: int) -> Iterator[tuple[Plante
     """
     choose_device("gpu")
     kept = [Graded(**json.loads(line)) for line in _lines(file)]
-    chosen = list(nearest(days))
+    chosen = list(nearest(days, within))
     found = [[old for old in kept if old.key == _key(one)] for one in chosen]
     left = [at for at, have in enumerate(found) for _ in range(gradings - len(have))]
     for at, graded in zip(left, each(_graded, [chosen[at] for at in left], "gpu", AT_ONCE), strict=True):
@@ -102,7 +110,7 @@ def _graded(one: Planted, warm: Warm) -> Graded:
     return Graded(*_key(one), verdict.status, verdict.speed.ratio if verdict.speed else 0.0)
 
 
-def report(terminal: Terminal, file: Path, days: Sequence[Day], gradings: int) -> int:
+def report(terminal: Terminal, file: Path, days: Sequence[Day], gradings: int, within: float) -> int:
     """Prints a line a kernel; 1 if one got another verdict than it must.
 
     Raises:
@@ -110,7 +118,7 @@ def report(terminal: Terminal, file: Path, days: Sequence[Day], gradings: int) -
     """
     rows = [("", "day", "kernel", "verdicts", "× the needed speed")]
     flips = 0
-    for one, found in run(file, days, gradings):
+    for one, found in run(file, days, gradings, within):
         wanted = "slow" if one.kind == "laggard" else "passed"
         counts = Counter(graded.status for graded in found)
         other = len(found) - counts[wanted]
