@@ -96,7 +96,7 @@ def _panel(axes: Any, title: str, of_each: dict[str, list[tuple[float, str, floa
     axes.set_ylabel("share of the limit")
     axes.set_title(title, fontsize=10, loc="left", parse_math=False)
     axes.grid(axis="y", alpha=0.3)
-    axes.legend(fontsize=8, ncols=3)
+    axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))  # beside: inside it hid points
 
 
 def _sizes(labels: list[str]) -> tuple[str, list[str]]:

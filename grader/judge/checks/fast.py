@@ -10,7 +10,7 @@ from grader.challenge import Challenge, Speed
 from grader.judge.failures import CheckFailed
 from grader.judge.session import Session
 from grader.judge.speed.benchmark import Benchmark
-from grader.judge.speed.ratio import Ratio
+from grader.judge.speed.ratio import Ratio, noisy
 from grader.spans import span
 from grader.timing.stopwatch import own_stream
 from grader.verdict import SpeedResult
@@ -18,7 +18,6 @@ from grader.verdict import SpeedResult
 MORE, MOST = 10, 60  # rounds
 TIME_LIMIT = 10.0  # seconds of rounds
 LOOKED_AT = 0.15  # of the rounds, and the last one: nobody knows which
-NOISE = 0.02  # an A/A test further from 1 than this means that no verdict on this machine can be trusted
 
 
 def check(session: Session, challenge: Challenge, speed: Speed) -> None:
@@ -33,11 +32,10 @@ def check(session: Session, challenge: Challenge, speed: Speed) -> None:
     ratio = benchmark.ratio()
     result = _result(benchmark, ratio)
     session.keep_speed(asdict(result))
-    noise = result.noise or 0.0
-    if abs(noise - 1) > NOISE:
+    if ratio.verdict == "inconclusive" and noisy(ratio.noise):
         sentence = (
-            "This machine is too noisy for a verdict on speed: the same copy timed twice differs by "
-            f"{noise - 1:+.1%}."
+            f"This machine is too noisy to tell {result.yours_us:.1f} µs from the {result.needed_us:.1f} µs "
+            f"that are needed: the same copy timed twice differs by {ratio.noise - 1:+.1%}."
         )
         raise CheckFailed("inconclusive", {"reason": sentence}, (sentence, "other work on this GPU"))
     if ratio.verdict != "passed":
@@ -76,7 +74,7 @@ def _result(benchmark: Benchmark, ratio: Ratio) -> SpeedResult:
         ratio=ratio.value,
         interval=ratio.interval,
         rounds=len(benchmark.times["yours"]),
-        noise=median["copy"] / median["again"],
+        noise=ratio.noise,
     )
 
 

@@ -11,6 +11,7 @@ from typing import Literal
 
 RESAMPLES = 400
 MARGIN, SHORT_MARGIN, SHORT = 0.03, 0.05, 10.0  # in the learner's favour; larger below 10 µs
+NOISE = 0.02  # further from 1 than this, what one copy takes when timed twice counts against every ratio
 
 
 @dataclass(frozen=True)
@@ -20,11 +21,14 @@ class Ratio:
     Attributes:
         interval: 95 %, by bootstrap over rounds.
         bar: in words, the easier of the bars given.
+        noise: the same copy timed twice, one over the other. Beyond 2 % a verdict needs to be as far from the
+            bar as that.
     """
 
     value: float
     interval: tuple[float, float]
     bar: str
+    noise: float
     verdict: Literal["passed", "slow", "inconclusive"]
 
 
@@ -34,7 +38,8 @@ def bar_ratio(
     """The ratio against the easier bar.
 
     Args:
-        times: µs per round of `yours`, `copy` and `torch`; index i of each comes from round i.
+        times: µs per round of `yours`, `copy`, the same copy `again`, and `torch`; index i of each comes from
+            round i.
         of_copy, of_torch: the bars, as shares.
     """
     bars = [("copy", of_copy, "of copy"), ("torch", of_torch, "of torch")]
@@ -44,7 +49,19 @@ def bar_ratio(
     value = _ratio(times, who, share, range(len(times["yours"])))
     interval = _interval(times, who, share, rng)
     margin = SHORT_MARGIN if statistics.median(times["yours"]) < SHORT else MARGIN
-    return Ratio(value, interval, words, _verdict(interval, 1 - margin))
+    noise = statistics.median(times["copy"]) / statistics.median(times["again"])
+    return Ratio(value, interval, words, noise, _verdict(_as_noisy(interval, noise), 1 - margin))
+
+
+def noisy(noise: float) -> bool:
+    """Whether the machine does not time the same work alike."""
+    return abs(noise - 1) > NOISE
+
+
+def _as_noisy(interval: tuple[float, float], noise: float) -> tuple[float, float]:
+    """Where ratios may lie whose every time may be off by as much as the copy's."""
+    off = max(noise, 1 / noise) if noisy(noise) else 1.0
+    return interval[0] / off, interval[1] * off
 
 
 def _ratio(times: dict[str, list[float]], who: str, share: float, rounds: range | list[int]) -> float:
