@@ -49,6 +49,13 @@ mistakes = [
         fails="correct",
         says="The mean divides by n - 1",
     ),
+    # One column has no variance: NaN, as a mean that divides by n - 1 would give there.
+    Mistake(
+        "eps is added to the reciprocal of the root",
+        swap={RSTD: "(1 / tl.sqrt(var) + eps)"},
+        fails="correct",
+        says="1 / 0 is Inf",
+    ),
     Mistake(
         "eps is added to the sum of squares",
         swap={RSTD: "tl.rsqrt(var + eps / n_cols)"},

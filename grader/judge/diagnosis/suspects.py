@@ -24,6 +24,7 @@ from grader.judge.diagnosis.subjects import has_subject
 
 MANY = 6  # trials in which a suspect of a part is tried
 KINDS = ("values", "nan", "inf", "special", "scalar", "unwritten")  # the last of what is changed in place
+NOT_NUMBERS = ("nan", "inf")
 HALF = 0.5  # of what fails alike
 THIRD = 0.33  # of it, where a suspect explains the first: a mistake may show otherwise in other cases
 FEW = 2  # kernels that are named where each may hold the formula
@@ -119,7 +120,7 @@ def _best(
         early = bool(ones) and ones[0].trial is first
         alike = _like(ones[0].trial, wrong) if ones else []
         share = THIRD if early else HALF
-        if not ones or sum(one.trial in alike for one in ones) < share * len(alike):
+        if _by_nan_alone(ones, wrong) or not ones or sum(one.trial in alike for one in ones) < share * len(alike):
             continue
         function = first.challenge.suspects[sentence]
         if early or len(ones) >= HALF * len(wrong) or differs(function, first, ones[0].given):
@@ -139,6 +140,15 @@ def _best(
             said = placed(_of_blocks(sentence, evidence.source), ones[0])
             return said, _formula(sentence, owner, evidence), owner
     return None
+
+
+def _by_nan_alone(ones: list[Explained], wrong: list[Trial]) -> bool:
+    """Whether it gives NaN where the kernel did, and none of the wrong numbers that come in more cases.
+
+    Any formula that divides by 0 or by n - 1 gives the NaN of a single column.
+    """
+    numbers = [other for other in wrong if other.findings[0].kind not in NOT_NUMBERS]
+    return len(numbers) > len(ones) and all(one.trial.findings[0].kind in NOT_NUMBERS for one in ones)
 
 
 def _formula(sentence: str, trial: Trial, evidence: Evidence) -> str:
