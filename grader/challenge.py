@@ -14,6 +14,7 @@ from grader.case import SHORT, Case, Own
 from grader.chance import Chance, Frequencies
 from grader.claim import Claim
 from grader.compilations import Compilations
+from grader.datasheets import MATRIX_UNITS
 
 __all__ = [
     "SHORT",
@@ -44,13 +45,14 @@ class Speed:
         moved: bytes that the best kernel reads plus writes, from the inputs.
         of_copy: passes at this share of a plain device copy that moves as many bytes.
         of_torch: passes at this share of torch's speed. With both, the easier one counts.
-        flops: floating-point operations, for the physical floor of compute-bound days.
+        flops: floating-point operations of products, for the physical floor of compute-bound days. Such a bar
+            is not timed below compute capability 8.0, where Triton reaches no matrix units and torch does.
         torch: the torch call it is compared with; the challenge's reference when None.
         rolled: positions of the inputs whose contents change before every timed call; all when None. They are
             rolled as one flat row, so ids stay ids; what orders or bounds something is not to be rolled.
         part: what is timed: forward, backward (the gradients alone), or both.
         sweep: the sizes of the case that `track bench` scales together; when empty `cols`, or its largest.
-        needs: compute capability, such as (8, 0), below which a GPU is not timed.
+        needs: compute capability, such as (8, 9), below which a GPU is not timed.
     """
 
     case: Case
@@ -63,6 +65,11 @@ class Speed:
     part: Literal["forward", "backward", "both"] = "forward"
     sweep: Sequence[str] = ()
     needs: tuple[int, int] | None = None
+
+    @property
+    def capability(self) -> tuple[int, int] | None:
+        """The compute capability below which a GPU is not timed; None where each is."""
+        return self.needs or (MATRIX_UNITS if self.flops else None)
 
 
 @dataclass(frozen=True)

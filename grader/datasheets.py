@@ -64,6 +64,7 @@ GPUS = {
     "4090": Gpu("RTX 4090", 89, 128, 2.52, 1008, 5000, 72, 82, 1.3, 165, 101376, 102400, 48, 24, 24),
     "3090": Gpu("RTX 3090", 86, 82, 1.70, 936, 2500, 6, 35, 0.55, 71, 101376, 102400, 48, 16, 24),
     "a10": Gpu("A10", 86, 72, 1.70, 600, 2200, 6, 31, 0.49, 125, 101376, 102400, 48, 16, 24),
+    "t4": Gpu("T4", 75, 40, 1.59, 320, 1300, 4, 8.1, 0.25, 8.1, 65536, 65536, 32, 16, 16),
     "l4": Gpu("L4", 89, 58, 2.04, 300, 1900, 48, 30, 0.47, 121, 101376, 102400, 48, 24, 24),
 }
 # fmt: on
@@ -72,6 +73,8 @@ GPUS = {
 # `float` what of it computes in floats; `integer` also compares, selects and packs; `product` is one of
 # integers; `special` is exp, log, 1/x, and what converts otherwise; `shared` memory also shuffles.
 LANES = {"issue": 128, "float": 128, "integer": 64, "product": 64, "special": 16, "shared": 32}
+# Below this compute capability Triton lowers tl.dot to fp32 arithmetic, an eighth of what torch has on a T4.
+MATRIX_UNITS = (8, 0)
 SCHEDULERS = 4  # of an SM; each issues one warp's instruction a clock
 USUAL = "h200"  # what a grading without a GPU predicts for
 

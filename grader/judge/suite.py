@@ -97,7 +97,7 @@ def test_fast(session: Session, bar: tuple[Challenge, Any]) -> None:
     """
     from grader.judge.checks import fast, predicted
 
-    capability.check(session, bar[1].needs)
+    capability.check(session, bar[1].capability)
     tuned.named(session, bar[0])
     (predicted if session.device == "cpu" else fast).check(session, *bar)
     tuned.check(session, bar[0])

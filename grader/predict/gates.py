@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
+from grader.datasheets import MATRIX_UNITS
 from grader.meter.counts import Site
 from grader.predict.causes import cause
 from grader.predict.dram import WASTE, moved, order
@@ -93,8 +94,8 @@ def _spills(call: Call) -> Iterator[Fact]:
 
 
 def _matrix(call: Call) -> Iterator[Fact]:
-    """Of a day that counts operations, on operands that matrix units take."""
-    if not (call.flops and call.half):
+    """Of a day that counts operations, on operands that matrix units take; where Triton reaches them."""
+    if not (call.flops and call.half) or call.gpu.major < MATRIX_UNITS[0]:
         return
     pairs = list(zip(call.launches, call.compiled, strict=True))
     if any(launch.dots and not compiled.facts for launch, compiled in pairs):

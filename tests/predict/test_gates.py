@@ -50,6 +50,14 @@ def failing(one: Call, us: float | None = None, slack: float = 1.0) -> dict[str,
     return {fact.name: fact for fact in gates.facts(one, ours) if not fact.passed}
 
 
+def test_of_a_gpu_whose_matrix_units_triton_does_not_reach_nothing_is_said_of_them() -> None:
+    one = call(copy(), flops=1e12, half=True)
+    assert "matrix units" in {fact.name for fact in gates.facts(one, None)}
+    assert "matrix units" not in {
+        fact.name for fact in gates.facts(replace(one, gpu=datasheets.GPUS["t4"]), None)
+    }
+
+
 def test_a_good_copy_fails_nothing_and_takes_the_time_of_its_bytes() -> None:
     assert failing(call(copy()), 126.0) == {}
     assert call(copy()).us == pytest.approx(126, rel=0.02)

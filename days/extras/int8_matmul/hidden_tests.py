@@ -136,6 +136,5 @@ challenge = Challenge(
         flops=lambda a, b, *_: 2 * a.numel() * b.shape[1],
         torch=in_bf16,
         of_torch=0.90,
-        needs=(8, 0),
     ),
 )

@@ -120,7 +120,11 @@ def _best(
         early = bool(ones) and ones[0].trial is first
         alike = _like(ones[0].trial, wrong) if ones else []
         share = THIRD if early else HALF
-        if _by_nan_alone(ones, wrong) or not ones or sum(one.trial in alike for one in ones) < share * len(alike):
+        if (
+            _by_nan_alone(ones, wrong)
+            or not ones
+            or sum(one.trial in alike for one in ones) < share * len(alike)
+        ):
             continue
         function = first.challenge.suspects[sentence]
         if early or len(ones) >= HALF * len(wrong) or differs(function, first, ones[0].given):

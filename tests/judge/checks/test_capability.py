@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from grader.challenge import Case, Challenge
+from grader.challenge import Case, Challenge, Speed
 from grader.engine.following import give_up
 from grader.errors import CannotGrade, TrackError
 from grader.judge.checks import capability
@@ -49,6 +49,15 @@ def test_a_bar_alone_may_need_more() -> None:
         NotMeasured, match=r"not measured here: the bar needs .* 8\.0, and this A100 has 7\.5"
     ):
         capability.check(old, (8, 0))
+
+
+def test_the_bar_of_a_product_needs_matrix_units_that_triton_reaches() -> None:
+    def moved(x: object) -> int:
+        return 1
+
+    assert Speed(Case(n=1), moved, of_torch=0.5).capability is None
+    assert Speed(Case(n=1), moved, of_torch=0.5, flops=moved).capability == (8, 0)
+    assert Speed(Case(n=1), moved, of_torch=0.5, flops=moved, needs=(9, 0)).capability == (9, 0)
 
 
 def test_the_next_command_grades_without_the_gpu() -> None:
