@@ -111,7 +111,14 @@ def handed_to(take: Callable[[Launching], None]) -> contextlib.AbstractContextMa
     stock = _executor.__call__
 
     def call(executor: Any, *args: Any, **options: Any) -> None:
-        take(Launching(stock, executor, args, options))
+        launch, grid = Launching(stock, executor, args, options), executor.grid
+
+        def asked(_: dict[str, Any]) -> Any:
+            """A GPU hands the grid what the launcher gave, the interpreter what the kernel gets."""
+            return grid(launch.named())
+
+        with mock.patch.object(executor, "grid", asked if callable(grid) else grid):
+            take(launch)
 
     return mock.patch.object(_executor, "__call__", call)
 

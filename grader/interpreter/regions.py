@@ -63,19 +63,28 @@ class Overrun:
     callers: list[int] = field(default_factory=list)
 
 
-def regions_of(named: dict[str, Any], given: set[int]) -> list[Region]:
-    """The memory of every tensor among a launch's arguments, by the parameter's name.
+def regions_of(named: dict[str, Any], handed: dict[str, Any]) -> list[Region]:
+    """The memory of every tensor among a launch's arguments, by the parameter's name, and of what else the
+    call was handed, by its own: a table of addresses may lead there.
 
     Args:
-        given: addresses of the storages that the call was handed.
+        handed: the arguments of the call by name.
     """
+    given = {tensor.untyped_storage().data_ptr() for tensor in tensors_of(handed).values()}
     found: dict[int, Region] = {}
+    lows = set[int]()
     for name, tensor in tensors_of(named).items():
-        storage = tensor.untyped_storage()
-        low, start = storage.data_ptr(), tensor.data_ptr()
-        stop, high = start + span(tensor), low + storage.nbytes()
-        found.setdefault(start, Region(name, low, start, stop, high, low not in given))
-    return list(found.values())
+        region = _region(name, tensor, given)
+        found.setdefault(region.start, region)
+        lows.add(region.low)
+    others = (_region(name, tensor, given) for name, tensor in tensors_of(handed).items())
+    return [*found.values(), *(one for one in others if one.low not in lows)]
+
+
+def _region(name: str, tensor: Any, given: set[int]) -> Region:
+    storage = tensor.untyped_storage()
+    low, start = storage.data_ptr(), tensor.data_ptr()
+    return Region(name, low, start, start + span(tensor), low + storage.nbytes(), low not in given)
 
 
 def tensors_of(named: dict[str, Any]) -> dict[str, Any]:

@@ -32,7 +32,7 @@ class Meter:
 
     Args:
         counter: that every access goes to.
-        given: addresses of the storages that the call was handed.
+        handed: the arguments of the call by name.
         recipe: how to compile a launch, from its kernel, its arguments by name and its options.
         gpu: whose waves of programs are looked at; None where none are.
         made: addresses of the storages that torch made in the call, growing; None where nobody asks.
@@ -41,13 +41,13 @@ class Meter:
     def __init__(
         self,
         counter: Counter,
-        given: set[int],
+        handed: dict[str, Any],
         recipe: Callable[[Any, dict[str, Any], dict[str, Any]], dict[str, Any]],
         gpu: Gpu | None = None,
         made: Set[int] | None = None,
     ) -> None:
         self.made = made
-        self.counter, self.given, self.recipe, self.gpu = counter, given, recipe, gpu
+        self.counter, self.handed, self.recipe, self.gpu = counter, handed, recipe, gpu
         self.launches: list[LaunchCounts] = []
         self.spent = 0.0
         self.few = FEW
@@ -68,7 +68,7 @@ class Meter:
         if not math.prod(grid):
             return
         named = launching.named()
-        memory = regions_of(named, self.given)
+        memory = regions_of(named, self.handed)
         self.counter.addresses.launch(memory, whole=math.prod(grid) <= self.few)
         chosen, tallies = self._run(program, grid)
         if not self.paused:

@@ -8,7 +8,7 @@ from typing import Any
 from grader.interpreter.regions import Region
 from grader.meter.counter import Tally
 from grader.meter.counts import Extent, LaunchCounts, Site
-from grader.meter.led import led
+from grader.meter.led import led, queued
 
 
 def launch_of(
@@ -23,6 +23,8 @@ def launch_of(
         fn.__name__, fn.__code__.co_firstlineno, grid, grid[0] * grid[1] * grid[2], len(tallies)
     )
     sites: dict[tuple[str, int, str, int], Site] = {}
+    if queued(fn):  # together they emptied it, or would have
+        weights = [1.0] * len(tallies)
     for tally, weight in zip(tallies, weights, strict=True):
         for key, site in tally.sites.items():
             whole = sites.setdefault(key, Site(*key))
@@ -47,6 +49,10 @@ def launch_of(
     launch.heaviest = max(tally.asked for tally in tallies)
     launch.heaviest_flops = max(tally.flops for tally in tallies)
     launch.scatter = _scatter([tally.flops for tally in tallies])
+    if queued(fn):  # all programs share what these took
+        launch.heaviest = sum(tally.asked for tally in tallies) / launch.programs
+        launch.heaviest_flops, launch.scatter = launch.flops / launch.programs, 1.0
+        launch.rounds = launch.mean_rounds
     for name, extent in launch.tensors.items():
         _again(
             extent,

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 LOADS = ("load", "gather", "atomic_cas", "atomic_xchg")
+TAKES = ("atomic_add", "atomic_max", "atomic_min", "atomic_or", "atomic_and", "atomic_xor")
 
 
 def led(kernel: Callable[..., Any], unstored: bool) -> bool:
@@ -19,27 +20,43 @@ def led(kernel: Callable[..., Any], unstored: bool) -> bool:
 
     Args:
         unstored: its programs loaded integers of which a launch, only sampled, stored some. A `for` over so
-            many is such a loop then; a `while` that asks for what its body loads always is.
+            many is such a loop then, and what an `if` does that asks for one is not known either; a `while`
+            that asks for what its body loads always is.
     """
+    code = list(ast.walk(_parsed(kernel)))
+    asked = any(_names(loop.test) & _loaded(loop, LOADS) for loop in code if isinstance(loop, ast.While))
+    if asked or not unstored:
+        return asked
+    loaded = _loaded(_parsed(kernel), LOADS)
+    counted = any(_names(loop.iter) & loaded for loop in code if isinstance(loop, ast.For))
+    return counted or any(_names(choice.test) & loaded for choice in code if isinstance(choice, ast.If))
+
+
+def queued(kernel: Callable[..., Any]) -> bool:
+    """Whether its programs take from a queue until nothing is left in it: a `while` that asks for what an
+    atomic operation gave. One that runs by itself takes what others would have had.
+    """
+    loops = (loop for loop in ast.walk(_parsed(kernel)) if isinstance(loop, ast.While))
+    return any(_names(loop.test) & _loaded(loop, TAKES) for loop in loops)
+
+
+def _parsed(kernel: Callable[..., Any]) -> ast.AST:
+    """Its source, or nothing where that is not known."""
     try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(kernel)))
+        return ast.parse(textwrap.dedent(inspect.getsource(kernel)))
     except (OSError, TypeError, SyntaxError):
-        return False
-    loops = list(ast.walk(tree))
-    asked = any(_names(loop.test) & _loaded(loop) for loop in loops if isinstance(loop, ast.While))
-    counted = any(_names(loop.iter) & _loaded(tree) for loop in loops if isinstance(loop, ast.For))
-    return asked or (unstored and counted)
+        return ast.Module([], [])
 
 
-def _loaded(code: ast.AST) -> set[str]:
-    """What it sets to a loaded number."""
-    sets = [node for node in ast.walk(code) if isinstance(node, ast.Assign) and _loads(node.value)]
+def _loaded(code: ast.AST, by: tuple[str, ...]) -> set[str]:
+    """What it sets to a number that such a function of tl gave."""
+    sets = [node for node in ast.walk(code) if isinstance(node, ast.Assign) and _calls(node.value, by)]
     return {name for node in sets for target in node.targets for name in _names(target)}
 
 
-def _loads(value: ast.AST) -> bool:
+def _calls(value: ast.AST, named: tuple[str, ...]) -> bool:
     called = (node.func for node in ast.walk(value) if isinstance(node, ast.Call))
-    return any(isinstance(func, ast.Attribute) and func.attr in LOADS for func in called)
+    return any(isinstance(func, ast.Attribute) and func.attr in named for func in called)
 
 
 def _names(node: ast.AST) -> set[str]:

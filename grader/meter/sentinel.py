@@ -34,7 +34,7 @@ def _known(x_ptr, y_ptr, STEPS: tl.constexpr, SIDE: tl.constexpr):
 def wrong() -> str:
     """The first count that is not what it must be; empty when all are."""
     x, y = torch.zeros(PROGRAMS * STEPS * SIDE * SIDE), torch.zeros(PROGRAMS * SIDE * 8)
-    meter = Meter(Counter(__file__, Loops()), set(), lambda *_: {})
+    meter = Meter(Counter(__file__, Loops()), {}, lambda *_: {})
     with meter.installed():
         _known[(PROGRAMS,)](x, y, STEPS=STEPS, SIDE=SIDE)
     if len(meter.launches) != 1:

@@ -110,7 +110,7 @@ class Tracer:
 
     def _begin(self, kernel: Any, named: dict[str, Any]) -> None:
         tensors = {name: self._whole(tensor) for name, tensor in tensors_of(named).items()}
-        self.regions = [replace(r, own=r.low in self.blank.made) for r in regions_of(tensors, set())]
+        self.regions = [replace(r, own=r.low in self.blank.made) for r in regions_of(tensors, {})]
         drawn = {
             name: Drawn(list(t.shape), list(t.stride()), t.element_size()) for name, t in tensors.items()
         }

@@ -80,7 +80,7 @@ class Walk:
     Args:
         path: the learner's file.
         loops: of the programs.
-        given: addresses of the storages that the call was handed.
+        handed: the arguments of the call by name.
 
     Attributes:
         launches: how many there were.
@@ -88,9 +88,9 @@ class Walk:
         effort: programs times the turns of their loops, of all launches.
     """
 
-    def __init__(self, path: str, loops: TypedLoops, given: set[int]) -> None:
+    def __init__(self, path: str, loops: TypedLoops, handed: dict[str, Any]) -> None:
         self.addresses, self.handing, self.draws = Addresses(path), Handing(), Draws(path)
-        self.loops, self.given = loops, given
+        self.loops, self.handed = loops, handed
         self.launches, self.effort = 0, 0.0
         self.path = path
         self.again = set[str]()
@@ -133,7 +133,7 @@ class Walk:
         named = launching.named()
         lengths = {span(tensor) // tensor.element_size() for tensor in tensors_in([*named.values()])}
         count = math.prod(grid)
-        self.addresses.launch(regions_of(named, self.given), whole=count <= LEAST)
+        self.addresses.launch(regions_of(named, self.handed), whole=count <= LEAST)
         self.handing.launch(launching.kernel.__name__, count)
         self.draws.launch(launching.kernel.__name__, count)
         turns = 1.0

@@ -25,6 +25,7 @@ MATRIX = 0.5  # of the operations of tl.dot, that may miss the matrix units
 PRODUCTS = 1.4  # times the operations of our solution's tl.dot; scores that are computed twice make 1.5
 SURE = 1.1  # scatter of the sampled programs' products, up to which they are known well enough
 ALIKE = 1.02  # times the mean of its programs' products that the busiest does, where all do the same
+COMPUTING = ("arithmetic", "instructions", "one program")  # what holds a launch up that computes too much
 DOUBLES = 8  # fp64 instructions in a kernel that nobody asked for
 DIVISIONS = 4  # of 64-bit integers in a kernel
 FLIGHT = 0.8  # of the bytes on their way at a time that the day's bar takes, by what it leaves room for
@@ -159,7 +160,14 @@ def _stores(call: Call) -> Iterator[Fact]:
 
 
 def _doubles(call: Call) -> Iterator[Fact]:
-    for launch, compiled in zip(call.launches, call.compiled, strict=True):
+    """Of launches that take a good part of the call, and such arithmetic most of that: a last program may add
+    partial sums in fp64.
+    """
+    pairs = list(zip(call.launches, call.compiled, strict=True))
+    for (launch, compiled), roofs in zip(pairs, call.roofs(), strict=True):
+        limit = max(roofs, key=lambda name: roofs[name])
+        if limit not in COMPUTING or roofs[limit] * 1e6 < WASTE * call.us:
+            continue
         doubles, divisions = compiled.facts.get("doubles", 0), compiled.facts.get("divisions", 0)
         if doubles > DOUBLES and not call.double:
             line = launch.lines.get("fp64", launch.line)

@@ -11,7 +11,9 @@ walked, but to walk again.
 from __future__ import annotations
 
 import contextlib
+import inspect
 import resource
+from itertools import zip_longest
 from typing import Any
 
 import torch
@@ -64,7 +66,7 @@ class Metering:
                 meter.launches.append(launch)
 
         hollow = Hollow(note)
-        meter = Meter(counter, storages_in(arguments), recipe.written, gpu, hollow.made)
+        meter = Meter(counter, self._by_name(header, arguments), recipe.written, gpu, hollow.made)
         with meter.installed(), tuned(meter, gpu, header["but"]), pretended(gpu), hollow:
             if self._tunes():
                 self._tune(meter, header, blobs)
@@ -79,7 +81,7 @@ class Metering:
         loops = TypedLoops(self.runner.path)
         self.runner.module.range = loops.shorter
         arguments = unpack_arguments(header["arguments"], blobs, "cpu", APART)
-        walk = Walk(self.runner.path, loops, storages_in(arguments))
+        walk = Walk(self.runner.path, loops, self._by_name(header, arguments))
         gpu = Gpu(**header["gpu"])
         try:
             with walk.installed(), pretended(gpu), Hollow(lambda *_: None, APART):
@@ -104,6 +106,11 @@ class Metering:
             if header["of"]:
                 gradients(result, [arguments[position] for position in header["of"]], any_upstream(result))
         return Traced(tracer.launches), []
+
+    def _by_name(self, header: dict[str, Any], arguments: list[Any]) -> dict[str, Any]:
+        """The call's arguments by the learner's names for them."""
+        names = inspect.signature(getattr(self.runner.module, header["entry"])).parameters
+        return {name: value for name, value in zip_longest(names, arguments) if name}
 
     def _tunes(self) -> bool:
         return any(isinstance(value, Autotuner) for value in vars(self.runner.module).values())

@@ -33,6 +33,26 @@ out = torch.zeros(6, dtype=torch.int32)
 
 
 @pytest.mark.every_triton
+def test_a_grid_is_handed_what_the_launcher_gave_as_on_a_gpu() -> None:
+    printed = interpreted(
+        SETUP
+        + """
+def grid(meta):
+    print(type(meta["turn"]).__name__, meta["BLOCK"], meta["out_ptr"].numel())
+    return (meta["turn"], 1)
+
+with handed_to(lambda launch: launch.run(Anything())):
+    launch = visit[grid]
+    launch(out, turn=2)
+    launch(out, 3, BLOCK=2)
+with handed_to(lambda launch: launch.sample(Anything(), lambda whole, program: print(whole))):
+    launch(out, 4)
+"""
+    )
+    assert printed.splitlines() == ["int 1 6", "int 2 6", "int 1 6", "(4, 1, 1)"]
+
+
+@pytest.mark.every_triton
 def test_a_launch_is_run_by_whom_it_is_handed_to_and_not_otherwise() -> None:
     printed = interpreted(
         SETUP

@@ -28,7 +28,7 @@ from grader.predict.tuning import tuned
 repairs.install(); order.install(); proxy.install()
 loops = Loops()
 range = loops.shorter
-meter = Meter(Counter(__file__, loops), set(), recipe.written)
+meter = Meter(Counter(__file__, loops), {}, recipe.written)
 
 """
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import triton.language as tl
 
-from grader.meter.led import led
+from grader.meter.led import led, queued
 
 
 def chain(next_ptr: Any, at: Any) -> None:
@@ -38,6 +38,30 @@ def of_its_length(lengths_ptr: Any, x_ptr: Any) -> None:
     length = tl.load(lengths_ptr)
     for at in range(0, length, 4):
         tl.store(x_ptr + at, 1)
+
+
+def planned(plan_ptr: Any, x_ptr: Any) -> None:
+    begin = tl.load(plan_ptr)
+    if begin < tl.load(plan_ptr + 1):
+        tl.store(x_ptr + begin, 1)
+
+
+def taking(next_ptr: Any, x_ptr: Any, n: Any) -> None:
+    at = tl.atomic_add(next_ptr, 1)
+    while at < n:
+        tl.store(x_ptr + at, 1)
+        at = tl.atomic_add(next_ptr, 1)
+
+
+@pytest.mark.parametrize("unstored", [False, True])
+def test_a_choice_by_what_lies_in_memory_is_not_known_where_not_all_of_it_was_stored(unstored: bool) -> None:
+    assert led(planned, unstored) is unstored
+
+
+def test_a_queue_is_a_loop_over_what_an_atomic_operation_gave() -> None:
+    assert queued(taking)
+    assert not led(taking, unstored=False), "it ends where the queue does, which is known"
+    assert not any(map(queued, (chain, locked, counted, listed, planned, len)))
 
 
 @pytest.mark.parametrize(("kernel", "expected"), [(chain, True), (counted, False), (listed, False)])

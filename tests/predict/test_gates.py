@@ -58,6 +58,16 @@ def test_of_a_gpu_whose_matrix_units_triton_does_not_reach_nothing_is_said_of_th
     }
 
 
+def test_what_computes_too_much_beside_what_takes_the_time_is_nothing() -> None:
+    partial = copy(programs=1, sites=[], ops={"fp64": 1e4})
+    both = call(
+        copy(), partial, compiled=[Compiled(FACTS), Compiled({**FACTS, "doubles": 22, "divisions": 8})]
+    )
+    assert not {"fp64", "divisions"} & {*failing(both)}
+    hidden = call(copy(ops={"fp64": 1e9}), facts={"doubles": 768})  # memory takes longer
+    assert "fp64" not in failing(hidden)
+
+
 def test_a_good_copy_fails_nothing_and_takes_the_time_of_its_bytes() -> None:
     assert failing(call(copy()), 126.0) == {}
     assert call(copy()).us == pytest.approx(126, rel=0.02)
@@ -98,8 +108,12 @@ def test_what_a_compiler_rejects_cuts_or_cannot_place_fails() -> None:
     ("name", "one", "says"),
     [
         ("spills", call(copy(), facts={"stack": 640, "warps": 1}), "spills 640 bytes a thread"),
-        ("fp64", call(copy(lines={"fp64": 7}), facts={"doubles": 768}), "Line 7 computes in fp64: 768"),
-        ("divisions", call(copy(), facts={"divisions": 8}), "64-bit integers 8 times"),
+        (
+            "fp64",
+            call(copy(lines={"fp64": 7}, ops={"fp64": 1e11}), facts={"doubles": 768}),
+            "Line 7 computes in fp64: 768",
+        ),
+        ("divisions", call(copy(ops={"int": 1e12}), facts={"divisions": 8}), "64-bit integers 8 times"),
         ("bytes", call(copy(), copy()), "2.0× the bytes that it must, in 2 launches: x takes 268 MB"),
         (
             "programs",

@@ -1,7 +1,8 @@
 """The check of what a launcher does where it sees a GPU, made without one: the values, interpreted.
 
 A launcher that asks how many SMs there are has as many programs, and no case has more tiles than an H200 has
-SMs: so it is told of a single SM as well, where each program has several to do, one after the other.
+SMs: so it is told of a single SM as well, where each program has several to do, one after the other, and of
+three, which seldom share the tiles evenly.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
 from grader.judge.trust import trust
 
-LONE = f"{datasheets.USUAL}:1"
+FEWER = {
+    1: "with a single SM, so that each program has more to do than one tile",
+    3: "with three SMs, so that some programs have more to do than others",
+}
 COUNTS = re.compile(rb"multi_?processor_?count", re.IGNORECASE)  # as torch and Triton call it
 
 
@@ -37,9 +41,9 @@ def check(session: Session, challenge: Challenge, case: Case) -> None:
     gpu = datasheets.GPUS[datasheets.USUAL]
     _try(session, challenge, case, datasheets.USUAL, f"(here an {gpu.name} with {gpu.sms} SMs)", CERTAIN)
     if COUNTS.search(session.request.source):
-        with suppress(NotMeasured):  # no GPU has so few: what raises there says nothing
-            said = "with a single SM, so that each program has more to do than one tile"
-            _try(session, challenge, case, LONE, said, ())
+        for count, said in FEWER.items():
+            with suppress(NotMeasured):  # no GPU has so few: what raises there says nothing
+                _try(session, challenge, case, f"{datasheets.USUAL}:{count}", said, ())
 
 
 def _try(

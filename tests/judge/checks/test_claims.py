@@ -44,7 +44,7 @@ class Timed:
     def ratio(self) -> Ratio:
         assert self.run == self.rounds
         value = {1: 1.25, 2: 0.5}[self.speed.case.n]
-        return Ratio(value, (value - 0.05, value + 0.05), "2.00 of torch", "slow")
+        return Ratio(value, (value - 0.05, value + 0.05), "2.00 of torch", 1.0, "slow")
 
 
 def session(device: str) -> Any:

@@ -107,6 +107,16 @@ def test_a_loop_over_tiles_goes_round_more_than_once(judged: Judged) -> None:
     assert re.sub(r"^With \S+-staged: ", "", verdict.diagnosis).startswith(said)
 
 
+def test_tiles_that_the_programs_do_not_share_evenly_are_all_done(judged: Judged) -> None:
+    right, end = PERSISTENT.format(before="", each=ZEROS + " " * 8), "n, tl.num_programs"
+    assert end in right
+    step = "(tl.num_programs(0) * BLOCK)"
+    floored = right.replace(end, f"tl.cdiv(n, BLOCK) * BLOCK // {step} * {step}, tl.num_programs")
+    verdict = judged(HIDDEN, floored)
+    assert verdict.status == "failed"
+    assert "with three SMs, so that some programs have more to do than others" in verdict.diagnosis
+
+
 def test_what_is_for_gpus_alone_is_not_measured(judged: Judged) -> None:
     verdict = judged(HIDDEN, KERNEL.format(**{**RIGHT, "programs": "torch.cuda.Stream().priority or 1"}))
     assert (verdict.status, {check.outcome for check in staged(verdict)}) == ("passed", {"not measured"})
