@@ -20,6 +20,8 @@ from grader.judge.diagnosis.source import adds_to_garbage
 from grader.judge.diagnosis.suspects import suspected
 from grader.judge.diagnosis.tiles import tiles
 
+LANES = 32  # of a warp: few blocks are narrower
+
 
 def unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | Speech | None:
     """The rule of the diagnosis for elements that still hold poison."""
@@ -137,6 +139,12 @@ def _run(holes: list[torch.Tensor], programs: list[int], launches: Launched, sou
         return None
     left = [len(hole) - start for hole, start in zip(flat, starts, strict=True)]
     if len(left) > 1 and set(left) == {1}:
+        if any(starts) and not any(start % LANES for start in starts):
+            return (
+                "The last element was never written, in each case that fails, where it is alone in its "
+                "block: the grid ends one program early.",
+                "the grid",
+            )
         return (
             "The last element was never written, in each case that fails: the mask ends one early.",
             "the mask",

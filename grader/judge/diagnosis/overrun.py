@@ -73,7 +73,7 @@ def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
     if line and "mask" not in evidence.source:
         look_at = f"the offsets on line {line}, and whether some lanes have no element"
     if facts["kind"] == "load":
-        return f"Unmasked load: {finding.reason}. What lies there is not yours, and may be NaN.", look_at
+        return f"Unmasked load: {finding.reason}. What lies there is not yours, and may be anything.", look_at
     return f"Unmasked store: {finding.reason}, over whatever lies there.", look_at
 
 

@@ -102,7 +102,8 @@ def in_common(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
     exponential = called(evidence.source, EXPONENTIALS)
     by_luck = luck(len(evidence.failed), len(evidence.failed), len(evidence.trials)) > UNLIKELY
     for has, sentence, look_at in (*PROPERTIES, *[LARGE] * exponential):
-        blamed = "maximum" not in sentence or called(evidence.source, MAXIMA)
+        of_rows = trial.challenge.rowwise or trial.challenge.reduces is not None
+        blamed = "maximum" not in sentence or (of_rows and called(evidence.source, MAXIMA))
         if blamed and _just(has, evidence) and not by_luck:
             return sentence, look_at
     narrow = all(other.case.dtype.itemsize == 2 for other in evidence.failed)
