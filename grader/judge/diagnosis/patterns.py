@@ -7,6 +7,7 @@ wrong way.
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 from collections.abc import Callable
@@ -17,12 +18,16 @@ import torch
 
 from grader.judge.case.compare import Finding, gate
 from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.behind import reached
 from grader.judge.diagnosis.evidence import Evidence, Speech
 from grader.judge.diagnosis.fit import FIT, close, out_dtype, wrong_dtype, wrong_output
+from grader.judge.diagnosis.launched import launches
 from grader.judge.diagnosis.origins import is_combination, is_misplaced, is_zero_for_other
 from grader.judge.diagnosis.precision import in_sixteen_bits
 from grader.judge.diagnosis.rows import is_rowwise_scaled, too_large_a_sum
+from grader.judge.diagnosis.site import functions
 from grader.judge.diagnosis.slices import is_reordered
+from grader.judge.diagnosis.source import called
 
 Pattern = Callable[[Trial, torch.Tensor, torch.Tensor], "tuple[str, str] | None"]
 
@@ -180,6 +185,8 @@ PATTERNS: tuple[Pattern, ...] = (
 FACTORS = (is_scaled, is_rowwise_scaled)
 UNNAMED = re.compile(r"Every element is (?:off by )?([-+]?[\d.]+(?:e[-+]\d+|/\d)?)(?: times|:)")
 APART = 0.05  # of a number: it is another one, and not rounded
+SUM = "the sum over the row is too large."
+SUMS = {"sum", "reduce", "cumsum", "associative_scan"}  # what may make one
 SEVERAL = 8  # elements of which a wrong one is the last by luck in one case of eight
 # Indices are counted, not computed: no factor and no sum tells anything of them.
 OF_VALUES = (is_combination, is_scaled, is_shifted, is_rowwise_scaled)
@@ -231,11 +238,23 @@ def values(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None:
             "the end do."
         )
         return sentence, "masks, and what lanes without an element hold", owner
-    if sentence.endswith("the sum over the row is too large."):
+    if sentence.endswith(SUM) and not _adds_up(owner, evidence.source):
+        seen = sentence.removesuffix(SUM)
+        sentence = f"{seen}what it is divided by, or what is subtracted before exp(), is too large."
+        return sentence, "what comes in for each row, and what becomes of it", owner
+    if sentence.endswith(SUM):
         full = "next_power_of_2" in evidence.source and any(_fills_a_block(t, want) for t, (_, want) in pairs)
         why, look_at = too_large_a_sum(evidence.source, full)
         sentence += why
     return sentence, look_at, owner
+
+
+def _adds_up(trial: Trial, source: str) -> bool:
+    """Whether a kernel that was launched in this case sums anything, or nobody knows which was."""
+    tree = ast.parse(source)
+    names = reached((launch.kernel for launch in launches(trial)), tree)
+    launched = [function for function in functions(tree) if function.name in names]
+    return not launched or any(called(ast.unparse(kernel), SUMS) for kernel in launched)
 
 
 def varies(sentences: list[str]) -> bool:
