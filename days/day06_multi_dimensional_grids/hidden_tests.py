@@ -9,10 +9,14 @@ from grader.formulas.dtypes import HALF
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor]:
-    """a[B, M, N], and b in the shape that `b` spells: "MN" is [M, N], "B1N" is [B, 1, N]."""
+    """a[B, M, N], and b in the shape that `b` spells: "MN" is [M, N], "B1N" is [B, 1, N].
+
+    `b_layout` and `b_values` say how b differs from the case; it is contiguous where nothing is said.
+    """
     sides = {"B": case.B, "M": case.M, "N": case.N, "1": 1}
     shape = [sides[letter] for letter in case.b]
-    return draw(case.B, case.M, case.N), draw(*shape, layout=case.get("b_layout", "contiguous"))
+    layout = case.get("b_layout", "contiguous")
+    return draw(case.B, case.M, case.N), draw(*shape, layout=layout, values=case.get("b_values"))
 
 
 big = Case(B=128, M=512, N=2048, b="MN", gpu=True)
@@ -45,6 +49,10 @@ CASES = [
     Case(B=3, M=4, N=8, b="1N"),
     Case(B=3, M=4, N=8, b=""),
     Case(B=8, M=8, N=8, b="BMN"),
+    # Sides that are alike: b's axes are a's last ones, and no others of their length.
+    Case(B=2, M=8, N=8, b="N"),
+    Case(B=4, M=4, N=8, b="MN"),
+    Case(B=8, M=4, N=8, b="N"),
     Case(B=1, M=1, N=300, b="BMN"),
     Case(B=1, M=300, N=1, b="BMN"),
     Case(B=40, M=1, N=1, b="BMN"),
@@ -79,6 +87,7 @@ CASES = [
     Case(B=3, M=12, N=20, b="MN", values="large", dtype=HALF),
     Case(B=3, M=12, N=20, b="N", values="inf"),
     Case(B=3, M=12, N=20, b="N", values="nan"),
+    Case(B=3, M=12, N=20, b="1", values="some_minus_inf", b_values="inf"),  # Inf - Inf is NaN
     Case(B=3, M=12, N=20, b="N", calls=2),
     *many,
 ]
@@ -95,6 +104,15 @@ challenge = Challenge(
         "Every matrix is made from matrix 0 of a: its batch stride is ignored.": lambda a, b: a[:1] + b,
         "Every matrix is made from matrix 0 of b: its batch stride is ignored.": lambda a, b: (
             a + (b[:1] if b.dim() == 3 else b)
+        ),
+        "b[N] is taken for a column where M = N; b's last axis is a's last, whatever the sizes are.": (
+            lambda a, b: a + (b[:, None] if b.dim() == 1 and len(b) == a.shape[1] else b)
+        ),
+        "b[M, N] is taken for [B, 1, N] where M = B; b's last axes are a's last, whatever the sizes are.": (
+            lambda a, b: a + (b[:, None] if b.dim() == 2 and len(b) == len(a) else b)
+        ),
+        "Inf - Inf is NaN, and here it is 0.": lambda a, b: torch.where(
+            (a + b).isnan() & ~a.isnan() & ~b.isnan(), 0.0, a + b
         ),
     },
     speed=Speed(big, moved=lambda a, b: 2 * a.nbytes + b.nbytes, of_copy=0.55),

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import torch
 
-from grader.challenge import Case, Challenge, Memory, Piece, Speed
+from grader.challenge import Case, Challenge, Memory, Own, Piece, Speed
 from grader.formulas.drawing import tensor
 from grader.formulas.dtypes import HALF
 from grader.formulas.matmul import overflow
 
+COLUMN = Own("column")
+
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor]:
-    """a and x; `a_layout` and `x_values` make them differ, `overflows` lets sums leave fp16 and come back."""
-    a, x = tensor(case, draw, "a", case.m, case.n), tensor(case, draw, "x", case.n)
+    """a and x; `a_layout` and `x_values` make them differ, `overflows` lets sums leave fp16 and come back.
+
+    Where x is COLUMN it is wide[:, 0] of a matrix whose rows lie a million elements apart.
+    """
+    a = tensor(case, draw, "a", case.m, case.n)
+    if case.get("x_layout") == COLUMN:
+        x = draw(case.n, 1, layout="far")[:, 0]
+    else:
+        x = tensor(case, draw, "x", case.n)
     if "overflows" in case:
         overflow(a, x)
     return a, x
@@ -66,6 +75,9 @@ CASES = [
     Case(m=10, n=200, layout="sliced"),
     Case(m=11, n=65, layout="offset"),
     Case(m=40, n=64, layout="expanded"),
+    # Sides of 1, whose strides are not those of a packed matrix.
+    Case(m=1, n=70, layout="columns"),
+    Case(m=70, n=1, layout="sliced"),
     Case(m=9, n=70, layout="strided", a_layout="contiguous"),
     Case(m=9, n=70, layout="expanded", a_layout="contiguous"),
     Case(m=70, n=33, layout="offset", a_layout="transposed"),
@@ -81,10 +93,14 @@ CASES = [
     Case(m=10, n=100, values="large", dtype=HALF),
     Case(m=12, n=70, values="inf", x_values="normal"),
     Case(m=12, n=70, values="nan", x_values="normal"),
+    # 0 · Inf is NaN, whichever of them is 0.
+    Case(m=12, n=70, values="inf", x_values="zeros"),
+    Case(m=12, n=70, values="signed_zeros", x_values="inf"),
     Case(m=10, n=50, calls=2),
     Case(m=185_001, n=16_379, dtype=HALF, huge=True),
     Case(m=185_001, n=16_379, dtype=HALF, layout="transposed", huge=True),
     Case(m=2100, n=9, layout="far", dtype=HALF, huge=True),
+    Case(m=9, n=2100, x_layout=COLUMN, dtype=HALF, huge=True),
 ]
 
 challenge = Challenge(
@@ -94,6 +110,11 @@ challenge = Challenge(
     reduces=lambda case: case.n,
     turns=[Case(m=m, n=5) for m in (301, 1101, 4301)],
     cases=CASES,
+    suspects={
+        "A product is left out where one factor is 0; 0 · Inf and 0 · NaN are NaN, and count.": lambda a, x: (
+            torch.where((a == 0) | (x == 0), 0.0, a * x).sum(dim=1)
+        )
+    },
     pieces=PIECES,
     speed=Speed(big, moved=lambda a, x: a.nbytes, of_copy=0.65),
     memory=Memory(big),

@@ -54,6 +54,10 @@ CASES = [
     Case(m=50, k=160, n=70, layout="sliced", b_layout="columns", dtype=BRAIN),
     Case(m=50, k=141, n=60, layout="strided"),
     Case(m=50, k=141, n=60, layout="offset", dtype=HALF),
+    # Sides of 1, whose strides are not those of a packed matrix.
+    Case(m=1, k=140, n=20, layout="columns"),
+    Case(m=20, k=140, n=1, layout="sliced"),
+    Case(m=30, k=1, n=20, layout="sliced", b_layout="columns"),
     Case(m=30, k=120, n=40, layout="expanded", b_layout="contiguous"),
     Case(m=30, k=120, n=40, layout="expanded"),
     Case(m=70, k=300, n=80, values="integers", exact=True),

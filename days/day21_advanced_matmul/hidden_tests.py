@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from grader.challenge import Case, Challenge, Speed
+from grader.challenge import Case, Challenge, Relation, Speed
 from grader.formulas.drawing import counts, tensor
 from grader.formulas.dtypes import BRAIN, HALF
 from grader.formulas.matmul import overflow
@@ -47,6 +47,11 @@ def moved(x: torch.Tensor, w: torch.Tensor, group_sizes: torch.Tensor) -> int:
     return x.nbytes + w.nbytes + x.shape[0] * w.shape[2] * x.element_size()
 
 
+def swapped(x: torch.Tensor, w: torch.Tensor, group_sizes: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """The two groups in the other order, each with its rows and its matrix."""
+    return x.roll(len(x) - int(group_sizes[0]), 0), w.flip(0), group_sizes.flip(0)
+
+
 big = Case(groups="16x512", k=4096, n=4096, dtype=BRAIN)
 
 challenge = Challenge(
@@ -70,6 +75,7 @@ challenge = Challenge(
         Case(groups="13x1", k=24, n=20),
         Case(groups="13x1", k=24, n=150),
         Case(groups="70x1", k=24, n=20),
+        Case(groups="2+140x0+3+150x0+5", k=24, n=20),
         Case(groups="6x1", k=64, n=40, dtype=HALF),
         Case(groups="4x0+90+3x0", k=50, n=24),
         Case(groups="1+200+2", k=20, n=40),
@@ -105,6 +111,16 @@ challenge = Challenge(
         Case(groups="300x1", k=2051, n=4099, dtype=HALF, huge=True),
         Case(groups="2x600_001", k=2051, n=9, dtype=HALF, huge=True),
         Case(groups="2x1100", k=1100, n=9, layout="far", dtype=HALF, huge=True),
+    ],
+    relations=[
+        Relation(
+            "groups in another order",
+            Case(groups="3+21", k=20, n=18, values="integers"),
+            swapped,
+            lambda one, other: torch.equal(other[0], one[0].roll(len(one[0]) - 3, 0)),
+            "Group sizes of 3 and 21, then 21 and 3, with rows and matrices in that order too: the same rows "
+            "have other results. Do sizes of an earlier call of these shapes stay in use?",
+        ),
     ],
     speed=Speed(big, moved=moved, flops=flops, of_torch=0.5, torch=even_loop),
 )

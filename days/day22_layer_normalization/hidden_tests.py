@@ -18,13 +18,18 @@ Arguments = tuple[torch.Tensor, Vector, Vector, float]
 def inputs(case: Case, draw) -> Arguments:
     """x laid out as the case says; weight and bias are contiguous, or None where the case says so.
 
-    FAR are numbers 8192 and 8193: fp32 has their squares in steps of 8, and the variance is a quarter.
+    FAR are numbers 8192 and 8193: fp32 has their squares in steps of 8, and the variance is a quarter. Rows
+    are `gain` times as large as drawn, and with `first` start with that number.
     """
     if case.values == FAR:
         x = draw(case.rows, case.cols, values="normal")
         x.copy_((x > 0) + 8192.0)
     else:
         x = draw(case.rows, case.cols)
+    if "gain" in case:
+        x *= case.gain
+    if "first" in case:
+        x[:, :1] = case.first
     weight = vector(case, draw, case.cols, "normal") if case.get("weight", True) else None
     bias = vector(case, draw, case.cols, "normal") if case.get("bias", True) else None
     return x, weight, bias, case.get("eps", 1e-5)
@@ -77,6 +82,8 @@ CASES = [
     Case(rows=5, cols=100, values="constant", eps=0.1, dtype=HALF),
     Case(rows=8, cols=64, values=FAR, eps=1.0),
     Case(rows=5, cols=77, values="spike"),
+    Case(rows=8, cols=16384, first=1000.0),
+    Case(rows=5, cols=77, gain=1e-6, eps=1e-12),
     Case(rows=5, cols=77, values="rising"),
     Case(rows=5, cols=77, values="inf"),
     Case(rows=5, cols=77, values="nan"),
@@ -86,6 +93,15 @@ CASES = [
     Case(rows=2100, cols=9, layout="far", dtype=HALF, huge=True),
 ]
 
+OF_SMALL_EPS = {
+    "A small eps is lost on the way: fp16 has no number between 0 and 6e-8. Keep it in fp32.": (
+        lambda x, weight, bias, eps: layer_norm(x, weight, bias, eps if eps > 6e-8 else 0.0)
+    ),
+    "An eps below 1e-6 is raised to 1e-6; the one that is given counts.": (
+        lambda x, weight, bias, eps: layer_norm(x, weight, bias, max(eps, 1e-6))
+    ),
+}
+
 challenge = Challenge(
     entry="layer_norm",
     inputs=inputs,
@@ -93,7 +109,7 @@ challenge = Challenge(
     rowwise=True,
     turns=[Case(rows=rows, cols=5) for rows in (301, 1101, 4301)],
     cases=CASES,
-    suspects=SUSPECTS,
+    suspects={**OF_SMALL_EPS, **SUSPECTS},
     speed=Speed(big, moved=lambda x, weight, bias, eps: 2 * x.nbytes + 2 * weight.nbytes, of_copy=0.56),
     # A few numbers a row, such as mean and variance, are no second matrix.
     memory=Memory(big, extra=lambda x, *_: 16 * len(x)),

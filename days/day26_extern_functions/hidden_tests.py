@@ -11,19 +11,21 @@ from grader.formulas.dtypes import HALF
 
 from .suspects import OF_ASINH, OF_GELU
 
-TINY, VAST, HUGE = Own("tiny"), Own("vast"), Own("huge")
+TINY, VAST, HUGE, LAST = Own("tiny"), Own("vast"), Own("huge"), Own("last")
 SCALES = {TINY: 1e-4, VAST: 5e19, HUGE: 1e25}
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor]:
     """A contiguous x of the case's shape, [n], [m, n], [b, m, n] or a single number.
 
-    TINY, VAST and HUGE are normal values times 1e-4, 5e19 and 1e25. All x lie `near` that number: at -2.5,
-    1 + erf cancels.
+    TINY, VAST and HUGE are normal values times 1e-4, 5e19 and 1e25. LAST are ±3e38, near the last number of
+    fp32. All x lie `near` that number: at -2.5, 1 + erf cancels.
     """
     shape = shape_of(case, "b", "m", "n")
     if case.values in SCALES:
         return (draw(*shape, values="normal").mul_(SCALES[case.values]),)
+    if case.values == LAST:
+        return (draw(*shape, values="large").mul_(3e34),)
     if "near" in case:
         return (draw(*shape, values="integers").div_(8).add_(case.near),)
     return (draw(*shape),)
@@ -93,6 +95,7 @@ asinh = Challenge(
         Case(m=31, n=65),
         Case(n=500, dtype=HALF),
         Case(n=300, values=TINY, dtype=HALF),
+        Case(n=300, values=LAST),
         Case(n=300, values="integers"),
         Case(n=300, values="ramp", dtype=HALF),
         Case(n=3 * 2**30 + 77, dtype=HALF, huge=True),

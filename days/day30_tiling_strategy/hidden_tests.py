@@ -67,6 +67,10 @@ CASES = [
     Case(B=2, H=3, Sq=130, Sk=17, D=80, layout=BSHD, dtype=HALF),
     Case(B=2, H=2, Sq=30, Sk=31, D=32, layout=BSHD, q_layout="contiguous"),
     Case(B=2, H=2, Sq=30, Sk=17, D=32, layout=BSHD, v_layout="contiguous"),
+    # Sides of 1, beside strides that are not those of a packed tensor.
+    Case(B=3, H=1, Sq=30, Sk=40, D=32, layout=BSHD),
+    Case(B=2, H=3, Sq=1, Sk=40, D=32, layout="strided"),
+    Case(B=2, H=3, Sq=20, Sk=1, D=32, layout="strided", values="negative"),
     Case(B=2, H=2, Sq=30, Sk=40, D=48, layout="transposed"),
     Case(B=2, H=2, Sq=30, Sk=40, D=48, layout="sliced", dtype=HALF),
     Case(B=2, H=2, Sq=30, Sk=40, D=64, layout="padded", v_layout="columns", dtype=HALF),

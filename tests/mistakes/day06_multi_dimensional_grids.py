@@ -146,4 +146,28 @@ mistakes = [
         fails="edges",
         says="int32",
     ),
+    Mistake(
+        "b[N] is a column where the matrices are square",
+        swap={EXPAND: "b = (b[:, None] if b.dim() == 1 and M == N else b).expand(B, M, N)"},
+        fails="correct",
+        says="taken for a column where M = N",
+    ),
+    Mistake(
+        "b[M, N] is a row for each matrix where there are M of them",
+        swap={EXPAND: "b = (b[:, None] if b.dim() == 2 and len(b) == B else b).expand(B, M, N)"},
+        fails="correct",
+        says="taken for [B, 1, N] where M = B",
+    ),
+    Mistake(
+        "what Inf and -Inf make is set to 0",
+        swap={
+            "tl.store(out_ptrs, a + b, mask": (
+                "s = a + b\n"
+                "    s = tl.where((s != s) & (a == a) & (b == b), 0.0, s)\n"
+                "    tl.store(out_ptrs, s, mask"
+            )
+        },
+        fails="edges",
+        says="Inf - Inf is NaN",
+    ),
 ]

@@ -161,4 +161,32 @@ mistakes = [
         says="0 / 0 is NaN",
         at="x = x / top",
     ),
+    Mistake(
+        "columns are taken to lie side by side where there is one row",
+        swap={"*a.stride(), x": "a.stride(0), a.stride(1) if m > 1 else 1, x"},
+        fails="edges",
+        says="taken for granted",
+    ),
+    Mistake(
+        "what a 0 of the matrix multiplies is left out",
+        swap={ACCUMULATE: "acc += tl.where(a == 0, 0.0, a.to(tl.float32) * x.to(tl.float32)[None, :])"},
+        fails="edges",
+        says="left out where one factor is 0",
+    ),
+    Mistake(
+        "what a 0 of the vector multiplies is left out",
+        swap={
+            ACCUMULATE: (
+                "acc += tl.where((x == 0)[None, :], 0.0, a.to(tl.float32) * x.to(tl.float32)[None, :])"
+            )
+        },
+        fails="edges",
+        says="left out where one factor is 0",
+    ),
+    Mistake(
+        "offsets into x are counted in 32 bits",
+        swap={LOAD_X: LOAD_X.replace("offs_n *", "offs_n.to(tl.int32) *")},
+        fails="edges",
+        says="passed 2³¹ in int32",
+    ),
 ]

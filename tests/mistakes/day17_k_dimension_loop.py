@@ -148,4 +148,10 @@ mistakes = [
         says="Is matrix_product() meant?",
         at="def matrix_product(",
     ),
+    Mistake(
+        "inner elements are taken to lie side by side where a has one row",
+        swap={"*a.stride(),": "a.stride(0), a.stride(1) if m > 1 else 1,"},
+        fails="edges",
+        says="taken for granted",
+    ),
 ]

@@ -156,4 +156,14 @@ mistakes = [
         fails="correct",
         says="never written",
     ),
+    Mistake(
+        "there are 128 groups at most",
+        swap={
+            "offs_e = tl.arange(0, BLOCK_E)\n    return": (
+                "offs_e = tl.arange(0, BLOCK_E)\n    e = min(e, 128)\n    return"
+            )
+        },
+        fails="correct",
+        says="never written",
+    ),
 ]

@@ -201,4 +201,36 @@ mistakes = [
         fails="honest",
         says="torch",
     ),
+    Mistake(
+        "the variance is E[(x - x₀)²] - E[x - x₀]², of a first element far from all others",
+        swap={
+            VAR: (
+                "0.0\n"
+                "    first = tl.sum(tl.where(offs_n[None, :] == 0, x, 0.0), axis=1)\n"
+                "    moved = tl.where(mask, x - first[:, None], 0.0)\n"
+                "    step = tl.sum(moved, axis=1) / n_cols\n"
+                "    var = tl.sum(moved * moved, axis=1) / n_cols - step * step"
+            )
+        },
+        fails="correct",
+        says="large terms cancel",
+    ),
+    Mistake(
+        "a small eps is raised",
+        swap={RSTD: "tl.rsqrt(var + tl.maximum(eps, 1e-6))"},
+        fails="correct",
+        says="the one that is given counts",
+    ),
+    Mistake(
+        "eps goes through fp16",
+        swap={RSTD: "tl.rsqrt(var + tl.cast(tl.cast(eps, tl.float16), tl.float32))"},
+        fails="correct",
+        says="A small eps is lost",
+    ),
+    Mistake(
+        "a variance near 0 is taken for 0",
+        swap={RSTD: "tl.rsqrt(tl.where(var < 1e-10, 0.0, var) + eps)"},
+        fails="correct",
+        says="is right",
+    ),
 ]

@@ -123,4 +123,14 @@ mistakes = [
         fails="correct",
         says="gives what is asked of asinh()",
     ),
+    Mistake(
+        "asinh of a large x is log(2 |x|), where 2 |x| may be Inf",
+        swap={
+            f"{ASINH}, mask": (
+                f"tl.where(tl.abs(x) > 1e18, libdevice.copysign(tl.log(2.0 * tl.abs(x)), x), {ASINH}), mask"
+            )
+        },
+        fails="edges",
+        says="is Inf. The result is finite",
+    ),
 ]

@@ -235,4 +235,10 @@ mistakes = [
         says="KB of shared memory",
         on_gpu="shared memory",
     ),
+    Mistake(
+        "q's heads are taken to lie D apart where there is one query",
+        swap={"*q.stride(),": "q.stride(0), q.stride(1) if Sq > 1 else D, *q.stride()[2:],"},
+        fails="edges",
+        says="q is read as if elements along axis 1 lay 32 apart",
+    ),
 ]

@@ -26,7 +26,7 @@ from grader.judge.diagnosis.starts import starts
 from grader.judge.diagnosis.steps import unwritten
 
 UNWRITTEN = ", where no kernel wrote"
-GAP = "loads it from the gap between the rows of an input"
+GAP = "loads it from a gap between the elements of an input"
 EMPTY = {"empty", "empty_like", "new_empty"}
 OF_NEGATIVES = {"log", "log2", "log1p", "sqrt", "rsqrt", "sqrt_rn"}  # NaN of a number below 0
 
@@ -56,7 +56,7 @@ def _made(trial: Trial, evidence: Evidence) -> Diagnosis:
     if there == GAP and all(map(_gapped, evidence.failed)) and not all(map(_gapped, evidence.passed)):
         return (
             "NaN comes out of numbers, and only where inputs are not contiguous: the kernel loads it from "
-            "the gap between the rows of one, as where a stride is ignored or taken for granted, or makes "
+            "a gap between the elements of one, as where a stride is ignored or taken for granted, or makes "
             f"it, by {how}.",
             "where the strides are used, and where the launcher hands them over",
         )

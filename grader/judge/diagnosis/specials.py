@@ -164,7 +164,7 @@ def _dropped(got: float, source: str, given: bool) -> Diagnosis | None:
     if any(last(n.func) == "where" and n.args and read(n.args[0], tree) for n in calls):
         branch = "any comparison with NaN is false, so that tl.where takes its other branch"
         if not given:
-            branch = "tl.where goes by a comparison, and one with Inf may hold, one with NaN is false"
+            branch = "tl.where goes by a comparison: one with Inf may hold, and of NaN only != does"
         elif any(isinstance(n, ast.NotEq) for n in ast.walk(tree)):
             branch = (
                 "tl.where goes by a comparison: NaN is unequal to all, itself too, and any other is false"

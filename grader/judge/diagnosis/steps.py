@@ -189,7 +189,7 @@ def _loaded(trial: Trial, final: Step, first: Step, source: str) -> Diagnosis | 
     odd = number(first.result)
     if not _element(value, first.offset):
         return (
-            f"NaN comes out of numbers: line {first.line} loads {odd} from the gap between the rows of "
+            f"NaN comes out of numbers: line {first.line} loads {odd} from a gap between the elements of "
             f"{first.memory}, as where a stride is ignored or taken for granted.",
             "where the strides are used, and where the launcher hands them over",
         )

@@ -8,15 +8,13 @@ import triton.language as tl
 def row_dot(out, mat, vec, N, row_stride, col_stride, vec_stride, BLOCK: tl.constexpr):
     row = tl.program_id(axis=0)
     mat += row.to(tl.int64) * row_stride
-    cols = tl.arange(0, BLOCK)
+    cols = tl.arange(0, BLOCK).to(tl.int64)
     total = 0.0
     for start in range(0, N, BLOCK):
-        live = cols < N - start
-        left = tl.load(mat + cols * col_stride, mask=live, other=0).to(tl.float32)
-        right = tl.load(vec + cols * vec_stride, mask=live, other=0).to(tl.float32)
+        at = start + cols
+        left = tl.load(mat + at * col_stride, mask=at < N, other=0).to(tl.float32)
+        right = tl.load(vec + at * vec_stride, mask=at < N, other=0).to(tl.float32)
         total += tl.sum(left * right)
-        mat += BLOCK * col_stride
-        vec += BLOCK * vec_stride
     tl.store(out + row, total)
 
 

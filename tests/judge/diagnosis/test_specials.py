@@ -33,7 +33,7 @@ def not_a_number(sliced: bool = False, values: str = "normal") -> Trial:
         (LOAD, False, "The kernel makes this NaN itself: Inf - Inf, Inf / Inf, 0 / 0 or 0 · Inf."),
         (LOAD + EMPTY, False, "The kernel makes this NaN itself"),
         (LOAD + EMPTY + EMPTY, False, "or loads it from what torch.empty left there"),
-        (LOAD, True, "or loads it from the gap between the rows of an input"),
+        (LOAD, True, "or loads it from a gap between the elements of an input"),
     ],
 )
 def test_a_nan_is_laid_to_the_kernel_alone_where_none_can_be_loaded(

@@ -84,7 +84,7 @@ def test_an_input_that_holds_inf_is_named_and_a_gap_beside_it_is_no_element() ->
     assert "On line 9 0 · Inf is NaN, and a holds Inf there. Leave out" in told(
         nan(product, inside, x=x), source=KERNEL
     )
-    assert "line 4 loads Inf from the gap between the rows of a" in told(
+    assert "line 4 loads Inf from a gap between the elements of a" in told(
         nan(product, gap, x=x), source=KERNEL
     )
 

@@ -7,10 +7,10 @@ import triton.language as tl
 
 @triton.jit
 def quantize(X, Q, S, total, per_row, step, length, MANY: tl.constexpr, WIDE: tl.constexpr):
-    g = tl.program_id(0) * MANY + tl.arange(0, MANY)
+    g = tl.program_id(0).to(tl.int64) * MANY + tl.arange(0, MANY)
     lane = tl.arange(0, WIDE)[None, :]
     inside = (g < total)[:, None] & (lane < length)
-    row = (g // per_row)[:, None].to(tl.int64)
+    row = (g // per_row)[:, None]
     col = (g % per_row)[:, None] * length + lane
     x = tl.load(X + row * step + col, mask=inside, other=0).to(tl.float32)
     top = tl.max(tl.maximum(x, -x), axis=1)
