@@ -108,9 +108,11 @@ class Metering:
         return Traced(tracer.launches), []
 
     def _by_name(self, header: dict[str, Any], arguments: list[Any]) -> dict[str, Any]:
-        """The call's arguments by the learner's names for them."""
-        names = inspect.signature(getattr(self.runner.module, header["entry"])).parameters
-        return {name: value for name, value in zip_longest(names, arguments) if name}
+        """The call's arguments by the learner's names for them; of `*others` by a number."""
+        known = inspect.signature(getattr(self.runner.module, header["entry"])).parameters
+        names = [name for name, one in known.items() if one.kind is not one.VAR_POSITIONAL]
+        every = zip_longest(names, arguments)
+        return {name or f"argument {number}": value for number, (name, value) in enumerate(every)}
 
     def _tunes(self) -> bool:
         return any(isinstance(value, Autotuner) for value in vars(self.runner.module).values())
