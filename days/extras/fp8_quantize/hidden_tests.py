@@ -109,6 +109,7 @@ CASES = [
     Case(rows=64, cols=16384, block=16384, dtype=HALF, gpu=True),
     Case(rows=170_001, cols=16384, block=128, dtype=HALF, huge=True),
     Case(rows=170_001, cols=16383, block=5461, dtype=HALF, huge=True),
+    Case(rows=170_001, cols=16383, block=1, dtype=HALF, huge=True),
     Case(rows=2100, cols=300, block=60, layout="far", dtype=HALF, huge=True),
 ]
 

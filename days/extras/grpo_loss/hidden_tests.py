@@ -17,10 +17,11 @@ def inputs(case: Case, draw) -> tuple:
 
     The old policy is `apart` times as far from the new one. A token counts unless its integer in [low,
     high) is 0. The second answer is `empty`; with `lost` tokens that do not count hold NaN and Inf. Rewards
-    are multiples of `unit`. Some ratios are 1.
+    are multiples of `unit`. Some ratios are 1. `ref_values` are those of ref_logp.
     """
     b, eps = case.groups * case.g, case.get("eps", 0.2)
-    logp, old, ref = (draw(b, case.s) for _ in range(3))
+    logp, old = draw(b, case.s), draw(b, case.s)
+    ref = draw(b, case.s, values=case.get("ref_values"))
     old.mul_(0.3 * case.get("apart", 1.0)).add_(logp)
     ref.mul_(0.5).add_(logp)
     ratio = (logp - old).exp()
@@ -59,6 +60,7 @@ CASES = [
     Case(groups=3, g=4, s=33, beta=1.0),
     Case(groups=3, g=4, s=33, eps=0.05),
     Case(groups=3, g=4, s=33, eps=0.5, apart=3.0),
+    Case(groups=3, g=4, s=33, apart=20.0),
     Case(groups=2, g=7, s=127),
     Case(groups=2, g=7, s=112),
     Case(groups=2, g=7, s=96),
@@ -76,6 +78,7 @@ CASES = [
     Case(groups=3, g=4, s=33, lost=True, empty=True, values="negative"),
     Case(groups=3, g=4, s=33, values="negative"),
     Case(groups=3, g=4, s=33, values="nan", r_values="normal"),
+    Case(groups=3, g=4, s=33, low=1, ref_values="nan"),
     Case(groups=3, g=4, s=33, empty=True, calls=2),
 ]
 

@@ -43,6 +43,7 @@ CASES = [
     at("1500+1", 1500, 256, h=1, dtype=BRAIN),
     at("90+200", 256, 64, scale=0.9),
     at("90+200", 256, 64, scale=-0.4, dtype=BRAIN),
+    at("90+200", 256, 64, scale=-0.9),
     at("90+200", 256, 64, scale=0.0),
     # Scores climb or fall from key to key: every part has another maximum.
     at("1500+800", 1500, 64, h=1, rise=0.006, q_values="constant"),

@@ -84,6 +84,7 @@ CASES = [
     at("1500+1", 1504, 128, 6, 1, dtype=BRAIN),
     at("90+200", 256, 64, 8, 2, scale=0.9),
     at("90+200", 256, 64, 8, 2, scale=-0.4, dtype=BRAIN),
+    at("90+200", 256, 64, 8, 2, scale=-0.9),
     at("90+200", 256, 64, 8, 2, scale=0.0),
     # Scores climb or fall from key to key: every part has another maximum.
     at("1500+800", 1504, 64, 4, 1, rise=0.006, q_values="constant"),

@@ -14,7 +14,7 @@ from .suspects import SUSPECTS
 
 
 def inputs(case: Case, draw) -> tuple[Tensor, Tensor, float, float]:
-    """x, weight, eps, offset. `mean=30` lies far from 0, `thin=True` makes rows so flat that eps decides.
+    """x, weight, eps, offset. `mean=30` lies far from 0, `thin=0.01` makes rows so flat that eps decides.
 
     Weights beside an offset are small, as Gemma's are. A row of one element has nearly no gradient unless
     eps is large: what remains would be rounding alone. `halfway` between two numbers of fp16 lies 1 + weight.
@@ -24,7 +24,7 @@ def inputs(case: Case, draw) -> tuple[Tensor, Tensor, float, float]:
     if "mean" in case:
         x += case.mean
     if "thin" in case:
-        x *= 0.01
+        x *= case.thin
     if offset:
         weight *= 0.1
     if "halfway" in case:
@@ -72,7 +72,8 @@ CASES = [
     Case(rows=112, cols=48, dtype=HALF),
     Case(rows=96, cols=96, dtype=HALF),
     Case(rows=7, cols=60, eps=0.25),
-    Case(rows=7, cols=60, eps=1e-3, thin=True),
+    Case(rows=7, cols=60, eps=1e-3, thin=0.01),
+    Case(rows=7, cols=60, eps=1e-10, thin=1e-4),
     Case(rows=6, cols=200, mean=30),
     Case(rows=6, cols=200, mean=300, dtype=HALF),
     Case(rows=4, cols=50, layout="sliced"),

@@ -60,6 +60,7 @@ CASES = [
     Case(b=1, s=3, h=33, h_k=8, d=128, p=300),
     Case(b=1, s=2, h=3, h_k=2, d=256, p=17),
     Case(b=1, s=2, h=17, h_k=9, d=256, p=17, interleaved=True),
+    Case(b=1, s=1, h=130, h_k=40, d=256, p=2),
     Case(b=2, s=6, h=4, h_k=2, d=64, p=12, dtype=HALF),
     Case(b=2, s=6, h=4, h_k=2, d=64, p=12, dtype=BRAIN),
     Case(b=2, s=6, h=4, h_k=2, d=64, p=12, dtype=BRAIN, interleaved=True),
@@ -89,6 +90,7 @@ CASES = [
     Case(b=2, s=3, h=2, h_k=1, d=8, p=7, alone=0),
     Case(b=2, s=3, h=2, h_k=1, d=8, p=7, alone=1),
     Case(b=5, s=131_072, h=32, h_k=8, d=128, p=64, dtype=HALF, huge=True),
+    Case(b=1, s=1_048_571, h=24, h_k=8, d=128, p=64, layout=BHSD, dtype=HALF, huge=True),
     Case(b=2, s=1100, h=4, h_k=2, d=16, p=1101, layout="far", upstream="far", dtype=HALF, huge=True),
 ]
 

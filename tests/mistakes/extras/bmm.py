@@ -129,6 +129,18 @@ mistakes = [
         says="stride",
     ),
     Mistake(
+        "a tile's rows are counted in int32",
+        swap={"offs_m = (tile // tiles_n).to(tl.int64) *": "offs_m = (tile // tiles_n) *"},
+        fails="edges",
+        says="passed 2³¹ in int32",
+    ),
+    Mistake(
+        "a's elements are taken to lie side by side where it has one row",
+        swap={"        *a.stride(),": "        *a.stride()[:2],\n        a.stride(2) if m > 1 else 1,"},
+        fails="edges",
+        says="stride is ignored",
+    ),
+    Mistake(
         "torch copies strided matrices first",
         swap={ALLOCATION: f"{ALLOCATION}\n    a, b = a.contiguous(), b.contiguous()"},
         fails="honest",

@@ -175,4 +175,16 @@ mistakes = [
         fails="correct",
         says="close but not close enough",
     ),
+    Mistake(
+        "the divergence is held at 0, which drops a NaN",
+        swap={ACC: ACC.replace("(tl.exp(delta) - delta - 1)", "tl.maximum(tl.exp(delta) - delta - 1, 0.0)")},
+        fails="correct or edges",
+        says="tl.maximum may drop NaN",
+    ),
+    Mistake(
+        "the loss has no ratio above exp(3)",
+        swap={"_, kept = held(ratio, adv, eps)": "_, kept = held(tl.minimum(ratio, 20.1), adv, eps)"},
+        fails="correct",
+        says="is right. The gradient of logp: right in every case",
+    ),
 ]

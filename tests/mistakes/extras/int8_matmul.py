@@ -191,4 +191,10 @@ mistakes = [
         fails="honest",
         says="torch copied",
     ),
+    Mistake(
+        "where a column of b begins is counted in int32",
+        swap={"+ offs_n[None, :] * stride_bn": "+ offs_n.to(tl.int32)[None, :] * stride_bn"},
+        fails="edges",
+        says="passed 2³¹ in int32",
+    ),
 ]

@@ -225,4 +225,16 @@ mistakes = [
         fails="correct or edges",
         says=("rows are 0", "is right"),
     ),
+    Mistake(
+        "the maximum is taken of scores without the scale, which may be negative",
+        swap={
+            DOT: f"raw = tl.dot(q, k.T)\n        {DOT.replace('tl.dot(q, k.T)', 'raw')}",
+            "m_new = tl.maximum(m_i, tl.max(qk, axis=1))": (
+                "raw = tl.where(seen[None, :], raw, LOWEST)\n"
+                "        m_new = tl.maximum(m_i, tl.max(raw, axis=1) * (scale * LOG2_E))"
+            ),
+        },
+        fails="correct",
+        says="the very numbers that exp() is given",
+    ),
 ]

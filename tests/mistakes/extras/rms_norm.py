@@ -253,4 +253,10 @@ mistakes = [
         fails="correct",
         says="never written",
     ),
+    Mistake(
+        "eps is 1e-6 at least",
+        swap={"/ n_cols + eps)": "/ n_cols + tl.maximum(eps, 1e-6))"},
+        fails="correct",
+        says="too small by a factor of its own",
+    ),
 ]
