@@ -94,7 +94,7 @@ CASES = [
 ]
 
 OF_SMALL_EPS = {
-    "A small eps is lost on the way: fp16 has no number between 0 and 6e-8. Keep it in fp32.": (
+    "A small eps is lost on the way, as in fp16, whose least number is far above it. Keep it in fp32.": (
         lambda x, weight, bias, eps: layer_norm(x, weight, bias, eps if eps > 6e-8 else 0.0)
     ),
     "An eps below 1e-6 is raised to 1e-6; the one that is given counts.": (
