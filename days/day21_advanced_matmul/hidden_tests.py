@@ -54,6 +54,17 @@ def swapped(x: torch.Tensor, w: torch.Tensor, group_sizes: torch.Tensor) -> tupl
 
 big = Case(groups="16x512", k=4096, n=4096, dtype=BRAIN)
 
+RELATIONS = [
+    Relation(
+        "groups in another order",
+        Case(groups="3+21", k=20, n=18, values="integers"),
+        swapped,
+        lambda one, other: torch.equal(other[0], one[0].roll(len(one[0]) - 3, 0)),
+        "Group sizes of 3 and 21, then 21 and 3, with rows and matrices in that order too: the same rows "
+        "have other results. Do sizes of an earlier call of these shapes stay in use?",
+    ),
+]
+
 challenge = Challenge(
     entry="grouped_matmul",
     inputs=inputs,
@@ -112,15 +123,6 @@ challenge = Challenge(
         Case(groups="2x600_001", k=2051, n=9, dtype=HALF, huge=True),
         Case(groups="2x1100", k=1100, n=9, layout="far", dtype=HALF, huge=True),
     ],
-    relations=[
-        Relation(
-            "groups in another order",
-            Case(groups="3+21", k=20, n=18, values="integers"),
-            swapped,
-            lambda one, other: torch.equal(other[0], one[0].roll(len(one[0]) - 3, 0)),
-            "Group sizes of 3 and 21, then 21 and 3, with rows and matrices in that order too: the same rows "
-            "have other results. Do sizes of an earlier call of these shapes stay in use?",
-        ),
-    ],
+    relations=RELATIONS,
     speed=Speed(big, moved=moved, flops=flops, of_torch=0.5, torch=even_loop),
 )
