@@ -54,6 +54,14 @@ def swapped(x: torch.Tensor, w: torch.Tensor, group_sizes: torch.Tensor) -> tupl
 
 big = Case(groups="16x512", k=4096, n=4096, dtype=BRAIN)
 
+HUGE = [
+    Case(groups="2x42_500", k=67, n=32_771, dtype=HALF, huge=True),
+    Case(groups="2x42_500", k=67, n=32_771, dtype=HALF, layout="transposed", huge=True),
+    Case(groups="300x1", k=2051, n=4099, dtype=HALF, huge=True),
+    Case(groups="2x600_001", k=2051, n=9, dtype=HALF, huge=True),
+    Case(groups="2x1100", k=1100, n=9, layout="far", dtype=HALF, huge=True),
+]
+
 RELATIONS = [
     Relation(
         "groups in another order",
@@ -117,11 +125,7 @@ challenge = Challenge(
         Case(groups="130+140", k=64, n=40, values="nan", dtype=BRAIN),
         Case(groups="6+8", k=35, n=31, calls=2),
         Case(groups="256x3+0+1000", k=256, n=1024, dtype=BRAIN, gpu=True),
-        Case(groups="2x42_500", k=67, n=32_771, dtype=HALF, huge=True),
-        Case(groups="2x42_500", k=67, n=32_771, dtype=HALF, layout="transposed", huge=True),
-        Case(groups="300x1", k=2051, n=4099, dtype=HALF, huge=True),
-        Case(groups="2x600_001", k=2051, n=9, dtype=HALF, huge=True),
-        Case(groups="2x1100", k=1100, n=9, layout="far", dtype=HALF, huge=True),
+        *HUGE,
     ],
     relations=RELATIONS,
     speed=Speed(big, moved=moved, flops=flops, of_torch=0.5, torch=even_loop),
