@@ -75,9 +75,10 @@ class Call:
 
     @property
     def us(self) -> float:
-        """The predicted time, µs."""
+        """The predicted time, µs: where not all was counted, no less than the bytes that must move take."""
         pairs = zip(self.launches, self.compiled, strict=True)
-        return 1e6 * sum(seconds(launch, self.gpu, compiled.built) for launch, compiled in pairs)
+        counted = 1e6 * sum(seconds(launch, self.gpu, compiled.built) for launch, compiled in pairs)
+        return max(counted, self.copy_us) if self.at_least else counted
 
     def traffic(self) -> list[Traffic]:
         """What launches take from DRAM or leave there; a small tensor between two of them stays in L2."""

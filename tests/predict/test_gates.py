@@ -58,6 +58,13 @@ def test_of_a_gpu_whose_matrix_units_triton_does_not_reach_nothing_is_said_of_th
     }
 
 
+def test_where_not_all_was_counted_nothing_is_faster_than_the_bytes_that_must_move() -> None:
+    few = copy(programs=4, heaviest=1e6, sites=[], tensors={})
+    assert call(few).us < call(few).copy_us
+    few.cut = True
+    assert call(few).us == call(few).copy_us
+
+
 def test_what_computes_too_much_beside_what_takes_the_time_is_nothing() -> None:
     partial = copy(programs=1, sites=[], ops={"fp64": 1e4})
     both = call(
