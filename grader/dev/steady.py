@@ -8,7 +8,6 @@ time, a laggard be too slow.
 from __future__ import annotations
 
 import json
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -19,8 +18,8 @@ from grader.dev import bars
 from grader.dev.crew import each
 from grader.dev.measured import KEPT, record, timed
 from grader.dev.planted import Laggard
-from grader.dev.tried import Planted, planned, sha256
-from grader.engine.grade import choose_device, grade
+from grader.dev.tried import Planted, planned, sha256, speed_of
+from grader.engine.grade import choose_device
 from grader.engine.warm import Warm
 from grader.errors import TrackError
 from grader.screens import Terminal
@@ -101,13 +100,10 @@ def _key(one: Planted) -> tuple[str, str, str, str]:
 
 
 def _graded(one: Planted, warm: Warm) -> Graded:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "kernel.py"
-        path.write_text(one.source, encoding="utf-8")
-        try:
-            verdict = grade(one.day, path, warm=warm, cases=False)
-        except TrackError as error:
-            return Graded(*_key(one), f"{error}", 0.0)
+    try:
+        verdict = speed_of(one, warm)
+    except TrackError as error:
+        return Graded(*_key(one), f"{error}", 0.0)
     return Graded(*_key(one), verdict.status, verdict.speed.ratio if verdict.speed else 0.0)
 
 

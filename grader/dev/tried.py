@@ -147,12 +147,25 @@ def sha256(each: Planted) -> str:
     return hashlib.sha256(each.source.encode() + each.day.hidden_tests.read_bytes()).hexdigest()
 
 
-def _graded(each: Planted, warm: Warm, strict: bool, timed: bool, only: str | None = None) -> Verdict:
+def speed_of(each: Planted, warm: Warm) -> Verdict:
+    """The verdict on its speed alone.
+
+    Raises:
+        TrackError: there is none.
+    """
+    return _graded(each, warm, False, True, cases=False)
+
+
+def _graded(
+    each: Planted, warm: Warm, strict: bool, timed: bool, only: str | None = None, *, cases: bool = True
+) -> Verdict:
     strict = strict or (isinstance(each.file, planted.Exploit) and each.file.strict)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "kernel.py"
         path.write_text(each.source, encoding="utf-8")
-        return grade(each.day, path, warm=warm, strict=strict, only=only, speed=each.timed and timed)
+        return grade(
+            each.day, path, warm=warm, strict=strict, only=only, cases=cases, speed=each.timed and timed
+        )
 
 
 def _right(each: Planted, verdict: Verdict, _: Verdict) -> Iterator[str]:

@@ -23,7 +23,8 @@ def launch_of(
         fn.__name__, fn.__code__.co_firstlineno, grid, grid[0] * grid[1] * grid[2], len(tallies)
     )
     sites: dict[tuple[str, int, str, int], Site] = {}
-    if queued(fn):  # together they emptied it, or would have
+    shared = queued(fn)
+    if shared:  # together they emptied it, or would have
         weights = [1.0] * len(tallies)
     for tally, weight in zip(tallies, weights, strict=True):
         for key, site in tally.sites.items():
@@ -49,7 +50,7 @@ def launch_of(
     launch.heaviest = max(tally.asked for tally in tallies)
     launch.heaviest_flops = max(tally.flops for tally in tallies)
     launch.scatter = _scatter([tally.flops for tally in tallies])
-    if queued(fn):  # all programs share what these took
+    if shared:  # by all programs: what these took
         launch.heaviest = sum(tally.asked for tally in tallies) / launch.programs
         launch.heaviest_flops, launch.scatter = launch.flops / launch.programs, 1.0
         launch.rounds = launch.mean_rounds

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from typing import Any
 
 LOADS = ("load", "gather", "atomic_cas", "atomic_xchg")
-TAKES = ("atomic_add", "atomic_max", "atomic_min", "atomic_or", "atomic_and", "atomic_xor")
 
 
 def led(kernel: Callable[..., Any], unstored: bool) -> bool:
@@ -23,21 +22,22 @@ def led(kernel: Callable[..., Any], unstored: bool) -> bool:
             many is such a loop then, and what an `if` does that asks for one is not known either; a `while`
             that asks for what its body loads always is.
     """
-    code = list(ast.walk(_parsed(kernel)))
-    asked = any(_names(loop.test) & _loaded(loop, LOADS) for loop in code if isinstance(loop, ast.While))
+    tree = _parsed(kernel)
+    code = list(ast.walk(tree))
+    asked = any(_names(loop.test) & _set_by(loop, _loads) for loop in code if isinstance(loop, ast.While))
     if asked or not unstored:
         return asked
-    loaded = _loaded(_parsed(kernel), LOADS)
+    loaded = _set_by(tree, _loads)
     counted = any(_names(loop.iter) & loaded for loop in code if isinstance(loop, ast.For))
     return counted or any(_names(choice.test) & loaded for choice in code if isinstance(choice, ast.If))
 
 
 def queued(kernel: Callable[..., Any]) -> bool:
     """Whether its programs take from a queue until nothing is left in it: a `while` that asks for what an
-    atomic operation gave. One that runs by itself takes what others would have had.
+    atomic addition gave. One that runs by itself takes what others would have had. Who adds 0 waits.
     """
     loops = (loop for loop in ast.walk(_parsed(kernel)) if isinstance(loop, ast.While))
-    return any(_names(loop.test) & _loaded(loop, TAKES) for loop in loops)
+    return any(_names(loop.test) & _set_by(loop, _takes) for loop in loops)
 
 
 def _parsed(kernel: Callable[..., Any]) -> ast.AST:
@@ -48,15 +48,20 @@ def _parsed(kernel: Callable[..., Any]) -> ast.AST:
         return ast.Module([], [])
 
 
-def _loaded(code: ast.AST, by: tuple[str, ...]) -> set[str]:
-    """What it sets to a number that such a function of tl gave."""
-    sets = [node for node in ast.walk(code) if isinstance(node, ast.Assign) and _calls(node.value, by)]
+def _set_by(code: ast.AST, such: Callable[[ast.Call], bool]) -> set[str]:
+    """What it sets to a number that comes of such a call."""
+    assigned = [node for node in ast.walk(code) if isinstance(node, ast.Assign)]
+    sets = [a for a in assigned if any(isinstance(n, ast.Call) and such(n) for n in ast.walk(a.value))]
     return {name for node in sets for target in node.targets for name in _names(target)}
 
 
-def _calls(value: ast.AST, named: tuple[str, ...]) -> bool:
-    called = (node.func for node in ast.walk(value) if isinstance(node, ast.Call))
-    return any(isinstance(func, ast.Attribute) and func.attr in named for func in called)
+def _loads(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and call.func.attr in LOADS
+
+
+def _takes(call: ast.Call) -> bool:
+    adds = isinstance(call.func, ast.Attribute) and call.func.attr == "atomic_add"
+    return adds and not (len(call.args) > 1 and ast.unparse(call.args[1]) == "0")
 
 
 def _names(node: ast.AST) -> set[str]:

@@ -164,8 +164,7 @@ def _doubles(call: Call) -> Iterator[Fact]:
     partial sums in fp64.
     """
     pairs = list(zip(call.launches, call.compiled, strict=True))
-    for (launch, compiled), roofs in zip(pairs, call.roofs(), strict=True):
-        limit = max(roofs, key=lambda name: roofs[name])
+    for (launch, compiled), limit, roofs in zip(pairs, call.limits(), call.roofs(), strict=True):
         if limit not in COMPUTING or roofs[limit] * 1e6 < WASTE * call.us:
             continue
         doubles, divisions = compiled.facts.get("doubles", 0), compiled.facts.get("divisions", 0)

@@ -53,6 +53,13 @@ def taking(next_ptr: Any, x_ptr: Any, n: Any) -> None:
         at = tl.atomic_add(next_ptr, 1)
 
 
+def waiting(arrived_ptr: Any, x_ptr: Any, n: Any) -> None:
+    arrived = tl.atomic_add(arrived_ptr, 0)
+    while arrived < n:
+        arrived = tl.atomic_add(arrived_ptr, 0)
+    tl.store(x_ptr, 1)
+
+
 @pytest.mark.parametrize("unstored", [False, True])
 def test_a_choice_by_what_lies_in_memory_is_not_known_where_not_all_of_it_was_stored(unstored: bool) -> None:
     assert led(planned, unstored) is unstored
@@ -61,7 +68,7 @@ def test_a_choice_by_what_lies_in_memory_is_not_known_where_not_all_of_it_was_st
 def test_a_queue_is_a_loop_over_what_an_atomic_operation_gave() -> None:
     assert queued(taking)
     assert not led(taking, unstored=False), "it ends where the queue does, which is known"
-    assert not any(map(queued, (chain, locked, counted, listed, planned, len)))
+    assert not any(map(queued, (chain, locked, waiting, counted, listed, planned, len)))
 
 
 @pytest.mark.parametrize(("kernel", "expected"), [(chain, True), (counted, False), (listed, False)])

@@ -121,8 +121,8 @@ def _best(
         alike = _like(ones[0].trial, wrong) if ones else []
         share = THIRD if early else HALF
         if (
-            _by_nan_alone(ones, wrong)
-            or not ones
+            not ones
+            or _by_nan_alone(ones, wrong)
             or sum(one.trial in alike for one in ones) < share * len(alike)
         ):
             continue
