@@ -135,6 +135,27 @@ def _together(rows: list[torch.Tensor]) -> Sequence[torch.Tensor]:
     return ends.diff(prepend=ends.new_zeros(1)).unbind()
 
 
+def sum_of_poison(size: int) -> int | None:
+    """What `sums` gives of so many bytes of poison; None where it has to be asked.
+
+    A backward pass allocates ten tensors, and to ask a GPU took 0.6 ms for each.
+    """
+    words, rest = divmod(size, 8)
+    if rest or not 0 < words <= ROW:
+        return None
+    return _signed(POISON * 0x0001_0001_0001_0001 * _sums_of_factors()[words - 1])
+
+
+def _signed(number: int) -> int:
+    return (number + 2**63) % 2**64 - 2**63
+
+
+@functools.cache
+def _sums_of_factors() -> list[int]:
+    sums: list[int] = _factors(torch.device("cpu")).cumsum(0).tolist()
+    return sums
+
+
 def digest(storage: torch.UntypedStorage) -> bytes:
     """How many bytes a storage on a GPU has, and a number that changes with them: 16 bytes for any size."""
     with unobserved():

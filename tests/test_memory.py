@@ -17,6 +17,7 @@ from grader.memory import (
     poison,
     raw,
     span,
+    sum_of_poison,
     sums,
     unwritten,
 )
@@ -135,3 +136,11 @@ def test_numbers_come_in_their_order_from_wherever_they_are() -> None:
     assert fetched([torch.tensor(3), torch.tensor(1)]) == [3, 1]
     assert fetched([torch.tensor(True), torch.tensor(False)]) == [True, False]
     assert fetched([]) == []
+
+
+def test_what_poison_sums_up_to_is_known_without_looking() -> None:
+    for size in (8, 128 << 10, (128 << 10) + 8 * 777, 8 * ROW):
+        memory = torch.empty(size, dtype=torch.uint8)
+        poison(memory)
+        assert sums([memory]) == [sum_of_poison(size)]
+    assert [sum_of_poison(size) for size in (0, 12, 8 * ROW + 8)] == [None] * 3

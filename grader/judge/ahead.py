@@ -86,9 +86,14 @@ class Ahead:
         for challenge, case, *_ in self.calls:
             self.wait(challenge, case)
         self.compiling.shutdown(wait=False, cancel_futures=True)
+        idle = []
         with contextlib.suppress(Empty):
             while True:
-                self.builders.get_nowait().close()
+                idle.append(self.builders.get_nowait())
+        for process in idle:  # they end side by side: one after the other 16 took 0.13 s
+            process.kill()
+        for process in idle:
+            process.close()
 
     def _scout(self) -> None:
         """Ask for one call after the other what it launches, and have that compiled."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
-from grader.challenge import Case, Challenge
+from grader.challenge import Case, Challenge, Gradients
 from grader.judge.case.compare import compare
-from grader.judge.case.oracle import expect
-from grader.judge.case.trial import draw
+from grader.judge.case.draw import VALUES
+from grader.judge.case.oracle import expect, expect_gradients
+from grader.judge.case.trial import draw, draw_upstream
 from grader.spans import span
 
 
@@ -22,9 +24,35 @@ def wake() -> Any:
         return torch.cuda.get_device_properties(0)
 
 
-def rehearse(device: str = "cuda") -> None:
-    """What each case asks of a GPU, asked once: CUDA loads a kernel when it is first launched."""
-    case = Case(n=8)
-    challenge = Challenge("double", lambda case, draw: (draw(case.n),), lambda x: 2 * x, [case])
-    (want,) = expect(challenge, draw(challenge, case, 0, device))
-    assert compare(want.right, want, case) is None
+def rehearse(device: str = "cuda", enough: Callable[[], bool] = lambda: False) -> None:
+    """What cases ask of a GPU, asked once in each process: CUDA loads a kernel when it is first launched, and
+    cuBLAS with the first product of a dtype, 0.5 s of day 16's first cases.
+
+    Args:
+        enough: whether something else is waited for by now; a later call goes on from there.
+    """
+    while _left and not enough():
+        _try(*_left.pop(0), device)
+
+
+def _try(reference: Callable[[torch.Tensor], torch.Tensor], case: Case, device: str) -> None:
+    challenge = Challenge(
+        "f", lambda case, draw: (draw(case.n, case.n),), reference, [case], gradients=Gradients((0,), len)
+    )
+    arguments = draw(challenge, case, 0, device)
+    outputs = expect(challenge, arguments)
+    upstream = draw_upstream(case, outputs, 0, device)
+    for want in (*outputs, *expect_gradients(challenge, arguments, upstream, (), ["x"], [0])):
+        compare(want.right, want, case)
+
+
+def _doubled(x: torch.Tensor) -> torch.Tensor:
+    return 2 * x
+
+
+def _attended(x: torch.Tensor) -> torch.Tensor:
+    return torch.softmax(x @ x.mT, -1) @ x
+
+
+_left = [(_attended, Case(n=8, dtype=dtype)) for dtype in (torch.float32, torch.float16, torch.bfloat16)]
+_left += [(_doubled, Case(n=8, values=values)) for values in VALUES]

@@ -13,7 +13,17 @@ from typing import Any
 import torch
 
 from grader.answers import Guard
-from grader.memory import GUARD, checksums, fetched, overwritten, poison, raw, span, unobserved
+from grader.memory import (
+    GUARD,
+    checksums,
+    fetched,
+    overwritten,
+    poison,
+    raw,
+    span,
+    sum_of_poison,
+    unobserved,
+)
 from grader.operators import EMPTY, FILLED, tensors_in
 
 
@@ -124,7 +134,11 @@ class Storages:
                 guarded.copy_(plain)
         name = f"the tensor from torch.{op.removeprefix('new_')}"
         tracked = Tracked(name, storage, GUARD, GUARD + size, allocated=True, born=call)
-        self.track(tracked)
+        known = sum_of_poison(len(memory)) if memory.is_cuda and op in EMPTY else None
+        if known is None:
+            self.track(tracked)
+        else:
+            self.tracked[storage.data_ptr()], tracked.checksum = tracked, known
         # Too large ones have no checksum, empty ones no bytes.
         tracked.poisoned = (tracked.checksum or None) if op in EMPTY and size else None
         return guarded

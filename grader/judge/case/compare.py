@@ -10,7 +10,7 @@ error of a few times what one rounding on the way does to the oracle is allowed 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -47,8 +47,8 @@ class Expected:
         yardstick: the error of torch in that dtype, whole and per row.
         label: what messages call it; empty for an output.
         handed_on: it is one of the gradients that came in, as those of a sum are.
-        movement: the error that roundings on the way explain, whole and per row; asked for only where the
-            answer would fail without it.
+        movement: the error that roundings on the way explain, whole and per row, growing with each draw;
+            asked for only where the answer would fail without it.
     """
 
     exact: torch.Tensor
@@ -56,7 +56,7 @@ class Expected:
     yardstick: tuple[float, torch.Tensor]
     label: str = ""
     handed_on: bool = False
-    movement: Callable[[], tuple[float, torch.Tensor]] | None = None
+    movement: Callable[[], Iterable[tuple[float, torch.Tensor]]] | None = None
 
     @property
     def by_code(self) -> bool:
@@ -170,14 +170,14 @@ def compare(out: torch.Tensor, want: Expected, case: Case, length: int = 1) -> F
     if vanishes and float(out.double().abs().max()) <= NOTHING:
         return None
     if want.movement is not None and (whole <= MOST or vanishes):
-        moved, row_moved = want.movement()
         most = WHOLE_MOST * allowed if len(per_row) > 1 else MOST
-        limit = max(limit, moved if vanishes else min(most, moved))
-        row_limit = row_limit.maximum(
-            row_moved.to(row_limit.device).clamp(max=math.inf if vanishes else MOST)
-        )
-        if whole <= limit and bool((per_row <= row_limit).all()):
-            return None
+        for moved, row_moved in want.movement():
+            limit = max(limit, moved if vanishes else min(most, moved))
+            row_limit = row_limit.maximum(
+                row_moved.to(row_limit.device).clamp(max=math.inf if vanishes else MOST)
+            )
+            if whole <= limit and bool((per_row <= row_limit).all()):
+                return None
     bad = int((per_row > row_limit).sum())
     facts = broken(out, want.exact, (whole, per_row), (limit, row_limit), rows)
     return Finding(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -18,7 +18,7 @@ from grader.timing import passes
 LARGE = 1 << 20  # elements: from here on results are compared where the oracle computed them
 
 Values = tuple[Any, ...]
-Moves = Callable[[torch.dtype], tuple[float, torch.Tensor]]
+Moves = Callable[[torch.dtype], Iterable[tuple[float, torch.Tensor]]]
 
 
 def as_tuple(result: Any) -> Values:

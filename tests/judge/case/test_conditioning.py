@@ -9,7 +9,7 @@ from torch.nn.functional import gelu, silu
 
 from grader.challenge import Case, Challenge
 from grader.judge.case.compare import Expected, compare
-from grader.judge.case.conditioning import Movement, RoundedOperands, Rounding
+from grader.judge.case.conditioning import DRAWS, Movement, RoundedOperands, Rounding
 from grader.judge.case.oracle import expect, expect_gradients, gradients
 
 
@@ -35,11 +35,29 @@ def test_a_row_that_does_not_cancel_is_allowed_nothing_more() -> None:
 
 
 def test_the_movement_is_asked_for_only_where_an_answer_would_fail() -> None:
-    def never() -> tuple[float, torch.Tensor]:
+    def never() -> list[tuple[float, torch.Tensor]]:
         raise AssertionError("asked for")
 
     want = replace(cancelling(1.0), movement=never)
     assert compare(want.exact.float(), want, Case()) is None
+
+
+def test_no_more_is_drawn_than_an_answer_needs() -> None:
+    asked = []
+
+    def product(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        asked.append(a.dtype)
+        return a @ b
+
+    a = torch.rand(1, 64) + 1
+    a[:, 32:] = -a[:, :32] * (1 - 1e-4)
+    want = expect(Challenge("f", lambda case, draw: (), product, []), (a, torch.ones(64, 32)))[0]
+    want = replace(want, yardstick=(0.0, torch.zeros(1)))
+    asked.clear()
+    assert compare((want.exact * (1 + 2e-5)).float(), want, Case()) is None
+    assert len(asked) < DRAWS  # the exact one among them
+    assert compare((want.exact * (1 + 3e-2)).float(), want, Case()) is not None
+    assert len(asked) == 1 + DRAWS
 
 
 def test_inputs_are_exact_and_so_is_the_difference_of_two_that_are_near() -> None:
