@@ -73,6 +73,7 @@ CASES = [
     Case(B=3, M=40, N=12, b="BMN", b_layout="columns"),
     Case(B=2, M=40, N=140, b="MN", layout="sliced"),
     Case(B=3, M=12, N=40, b="BMN", b_layout="sliced"),
+    Case(B=3, M=12, N=40, b="BMN", layout="padded", b_layout="padded"),
     Case(B=3, M=12, N=40, b="MN", layout="strided", b_layout="transposed"),
     Case(B=3, M=12, N=40, b="N", layout="expanded", b_layout="strided"),
     Case(B=3, M=12, N=40, b="BMN", b_layout="expanded"),

@@ -67,7 +67,7 @@ challenge = Challenge(
         Case(m=70, n=40, values="integers", dtype=HALF, exact=True),
         Case(m=40, n=70, values="ramp", exact=True),
         Case(m=33, n=70, layout="sliced"),
-        Case(m=70, n=33, layout="sliced", dtype=HALF),
+        Case(m=72, n=40, layout="padded", dtype=HALF),
         Case(m=33, n=70, layout="columns"),
         Case(m=64, n=64, layout="transposed"),
         Case(m=33, n=70, layout="strided"),

@@ -58,7 +58,7 @@ CASES = [
     Case(rows=4, cols=1200, dtype=HALF),
     Case(rows=4, cols=1200, dtype=BRAIN),
     Case(rows=9, cols=50, layout="sliced"),
-    Case(rows=9, cols=200, layout="sliced", dtype=HALF),
+    Case(rows=9, cols=200, layout="padded", dtype=HALF),
     Case(rows=6, cols=1027, layout="sliced"),
     Case(rows=12, cols=64, layout="offset"),
     Case(rows=12, cols=64, layout="offset", dtype=HALF),

@@ -53,7 +53,7 @@ CASES = [
     Case(rows=20, cols=100, dtype=HALF),
     Case(rows=3, cols=9001, dtype=HALF),
     Case(rows=9, cols=50, layout="sliced"),
-    Case(rows=9, cols=200, layout="sliced", dtype=HALF),
+    Case(rows=9, cols=200, layout="padded", dtype=HALF),
     Case(rows=3, cols=9001, layout="sliced"),
     Case(rows=12, cols=60, layout="offset"),
     Case(rows=12, cols=60, layout="expanded"),

@@ -53,7 +53,7 @@ CASES = [
     Case(rows=3, cols=9001, dtype=BRAIN),
     Case(rows=4, cols=20, layout="sliced"),
     Case(rows=3, cols=4099, layout="sliced"),
-    Case(rows=7, cols=200, layout="sliced", dtype=HALF),
+    Case(rows=7, cols=200, layout="padded", dtype=HALF),
     Case(rows=5, cols=64, layout="offset"),
     Case(rows=6, cols=50, layout="expanded"),
     Case(rows=5, cols=70, values="large"),

@@ -49,7 +49,7 @@ challenge = Challenge(
         Case(rows=2, cols=10007, dtype=HALF),
         Case(rows=4, cols=20, layout="sliced"),
         Case(rows=7, cols=1025, layout="sliced"),
-        Case(rows=7, cols=200, layout="sliced", dtype=HALF),
+        Case(rows=7, cols=200, layout="padded", dtype=HALF),
         Case(rows=5, cols=64, layout="offset"),
         Case(rows=6, cols=50, layout="expanded"),
         Case(rows=5, cols=70, values="large"),

@@ -43,7 +43,7 @@ CASES = [
     Case(rows=5, cols=100, dtype=BRAIN),
     Case(rows=2, cols=40009, dtype=BRAIN),
     Case(rows=4, cols=20, layout="sliced"),
-    Case(rows=2, cols=33000, layout="sliced", dtype=HALF),
+    Case(rows=2, cols=33000, layout="padded", dtype=HALF),
     Case(rows=2, cols=5000, layout="offset"),
     Case(rows=6, cols=50, layout="expanded"),
     Case(rows=3, cols=9000, values="large"),

@@ -47,7 +47,7 @@ CASES = [
     Case(m=9, k=1027, n=10, dtype=BRAIN),
     Case(m=70, k=140, n=90, layout="transposed"),
     Case(m=70, k=140, n=90, layout="columns", dtype=HALF),
-    Case(m=72, k=140, n=96, layout="padded", dtype=HALF),
+    Case(m=72, k=144, n=96, layout="padded", dtype=HALF),
     Case(m=70, k=140, n=90, layout="transposed", b_layout="contiguous"),
     Case(m=50, k=141, n=60, layout="sliced"),
     Case(m=50, k=141, n=60, layout="sliced", dtype=HALF),

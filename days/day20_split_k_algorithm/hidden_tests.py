@@ -60,6 +60,7 @@ challenge = Challenge(
         Case(m=20, n=24, k=278, layout="columns", b_layout="padded"),
         Case(m=20, n=24, k=280, layout="columns", a_layout="padded"),
         Case(m=20, n=24, k=260, layout="sliced"),
+        Case(m=20, n=24, k=264, layout="padded", dtype=HALF),
         Case(m=20, n=24, k=540, layout="strided", dtype=HALF),
         Case(m=20, n=24, k=540, layout="offset", dtype=HALF),
         Case(m=20, n=24, k=261, layout="expanded", b_layout="contiguous"),

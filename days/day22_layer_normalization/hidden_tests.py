@@ -66,7 +66,7 @@ CASES = [
     Case(rows=2, cols=10007, dtype=HALF),
     Case(rows=4, cols=20, layout="sliced"),
     Case(rows=7, cols=1025, layout="sliced"),
-    Case(rows=7, cols=200, layout="sliced", dtype=HALF),
+    Case(rows=7, cols=200, layout="padded", dtype=HALF),
     Case(rows=5, cols=64, layout="offset"),
     Case(rows=5, cols=64, layout="offset", dtype=BRAIN),
     Case(rows=6, cols=50, layout="expanded"),

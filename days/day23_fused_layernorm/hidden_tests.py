@@ -69,6 +69,7 @@ CASES = [
     Case(rows=3, cols=10007, mean=7, dtype=HALF),
     Case(rows=4, cols=50, layout="sliced"),
     Case(rows=4, cols=50, layout="sliced", residual_layout="contiguous", dtype=HALF),
+    Case(rows=4, cols=56, layout="padded", dtype=HALF),
     Case(rows=4, cols=50, layout="contiguous", residual_layout="sliced"),
     Case(rows=5, cols=64, layout="offset"),
     Case(rows=6, cols=50, layout="expanded", residual_layout="contiguous"),

@@ -59,6 +59,7 @@ CASES = [
     Case(rows=9, D=50, gap=300.0),
     Case(rows=9, D=50, gap=-300.0),
     Case(rows=70, D=40, layout="sliced"),
+    Case(rows=70, D=40, layout="padded"),
     Case(rows=70, D=40, layout="sliced", o2_layout="contiguous"),
     Case(rows=70, D=40, layout="sliced", o1_layout="contiguous"),
     Case(rows=70, D=41, layout="offset"),

@@ -129,4 +129,10 @@ mistakes = [
         fails="correct",
         says="the logarithms",
     ),
+    Mistake(
+        "rows whose distance suits a descriptor are taken for packed",
+        swap={"n_cols, x.stride(0)": "n_cols, x.stride(0) - 8 * (x.stride(0) == n_cols + 8)"},
+        fails="edges",
+        says="lay",
+    ),
 ]

@@ -154,4 +154,10 @@ mistakes = [
         fails="edges",
         says="taken for granted",
     ),
+    Mistake(
+        "rows of a whose distance suits a descriptor are taken for packed",
+        swap={"*a.stride(),": "a.stride(0) - (8 if a.stride(0) == a.shape[1] + 8 else 0), a.stride(1),"},
+        fails="edges",
+        says="lay",
+    ),
 ]

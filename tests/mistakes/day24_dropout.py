@@ -250,4 +250,15 @@ mistakes = [
         says="in fp16, which ends at 65504",
         at="* 16",
     ),
+    Mistake(
+        "the counter is the element's number in 32 bits",
+        swap={
+            f"    {COUNTERS}\n": "",
+            f"    u0, u1, u2, u3 = {DRAW}\n": "",
+            WOVEN: "u = tl.rand(seed, offs.to(tl.int32))",
+        },
+        fails="edges",
+        says="Keep it in int64",
+        at="tl.rand(",
+    ),
 ]

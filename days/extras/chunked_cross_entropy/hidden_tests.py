@@ -68,7 +68,7 @@ CASES = [
     Case(m=1, v=1, chunk=1, values="zeros"),
     Case(m=40, v=1, chunk=16, values="zeros"),
     Case(m=9, v=70, chunk=16, layout="sliced"),
-    Case(m=9, v=70, chunk=16, layout="sliced", dtype=HALF),
+    Case(m=9, v=72, chunk=16, layout="padded", dtype=HALF),
     Case(m=9, v=70, chunk=16, layout="offset", dtype=BRAIN),
     Case(m=9, v=70, chunk=16, layout="expanded"),
     Case(m=5, v=700, chunk=64, values="rising"),

@@ -73,7 +73,7 @@ CASES = [
     Case(m=16, v=500, dtype=BRAIN, ignored=0.2),
     Case(m=16, v=500, dtype=BRAIN, smoothing=0.1),
     Case(m=9, v=70, layout="sliced", ignored=0.2),
-    Case(m=9, v=70, layout="sliced", dtype=HALF),
+    Case(m=9, v=72, layout="padded", dtype=HALF),
     Case(m=9, v=70, layout="offset", dtype=BRAIN),
     Case(m=9, v=70, layout="expanded"),
     Case(m=9, v=70, ignored=0.4, lost=True, values="negative"),

@@ -65,6 +65,7 @@ CASES = [
     Case(m=16, v=500, dtype=BRAIN, temperature=4.0),
     Case(m=9, v=70, layout="sliced", t_layout="contiguous"),
     Case(m=9, v=70, layout="contiguous", t_layout="sliced", dtype=HALF),
+    Case(m=9, v=72, layout="padded", dtype=HALF),
     Case(m=9, v=70, layout="offset", dtype=BRAIN),
     Case(m=9, v=70, layout="expanded", t_layout="sliced"),
     Case(m=3, v=20011, values="rising", t_values="normal"),

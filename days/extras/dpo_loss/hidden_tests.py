@@ -90,7 +90,7 @@ of_tokens = Challenge(
         Case(b=3, s=6, v=480, dtype=HALF, masked=0.2),
         Case(b=3, s=6, v=496, dtype=BRAIN, masked=0.2),
         Case(b=3, s=4, v=70, layout="sliced", masked=0.2),
-        Case(b=3, s=4, v=70, layout="sliced", dtype=HALF),
+        Case(b=3, s=4, v=72, layout="padded", dtype=HALF),
         Case(b=3, s=4, v=70, layout="offset", dtype=BRAIN),
         Case(b=3, s=4, v=70, layout="expanded"),
         Case(b=3, s=6, v=70, masked=0.4, lost=True, values="negative"),

@@ -73,7 +73,7 @@ CASES = [
     Case(rows=112, cols=48, dtype=HALF),
     Case(rows=96, cols=96, dtype=HALF),
     Case(rows=4, cols=50, layout="sliced"),
-    Case(rows=4, cols=50, layout="sliced", dtype=HALF),
+    Case(rows=4, cols=56, layout="padded", dtype=HALF),
     Case(rows=5, cols=64, layout="offset"),
     Case(rows=5, cols=64, layout="offset", dtype=BRAIN),
     Case(rows=6, cols=50, layout="expanded"),

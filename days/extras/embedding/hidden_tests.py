@@ -77,7 +77,7 @@ CASES = [
     Case(n=600, v=3, d=6, used=1, dtype=HALF),
     Case(n=600, v=3, d=6, used=1, dtype=BRAIN),
     Case(n=20, v=12, d=20, layout="sliced"),
-    Case(n=20, v=12, d=20, layout="sliced", dtype=HALF, padding=2),
+    Case(n=20, v=12, d=24, layout="padded", dtype=HALF, padding=2),
     Case(n=20, v=12, d=20, layout="offset"),
     Case(n=20, v=12, d=20, layout="offset", dtype=BRAIN),
     Case(n=20, v=12, d=20, layout="expanded"),

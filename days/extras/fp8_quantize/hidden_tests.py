@@ -93,7 +93,7 @@ CASES = [
     Case(rows=4, cols=512, block=128, exact=True, dtype=HALF),
     Case(rows=4, cols=300, block=300, exact=True, dtype=BRAIN),
     Case(rows=5, cols=300, block=60, layout="sliced"),
-    Case(rows=5, cols=300, block=60, layout="sliced", dtype=BRAIN),
+    Case(rows=5, cols=304, block=76, layout="padded", dtype=BRAIN),
     Case(rows=5, cols=256, block=128, layout="offset"),
     Case(rows=5, cols=256, block=128, layout="offset", dtype=HALF),
     Case(rows=6, cols=90, block=30, layout="expanded"),

@@ -80,6 +80,7 @@ CASES = [
     Case(groups=3, g=4, s=33, values="nan", r_values="normal"),
     Case(groups=3, g=4, s=33, low=1, ref_values="nan"),
     Case(groups=3, g=4, s=33, empty=True, calls=2),
+    Case(groups=150, g=8, s=301, huge=True),
 ]
 
 challenge = Challenge(

@@ -60,6 +60,7 @@ BOTH = [
     Case(m=9, n=30, equal=True),
     Case(m=16, n=50, dtype=HALF),
     Case(m=16, n=50, dtype=BRAIN),
+    Case(m=9, n=72, layout="padded"),
     Case(m=9, n=70, layout="sliced", y_layout="contiguous"),
     # Sorted rows lie close to one another, and those of another order do not.
     Case(m=9, n=70, layout="contiguous", y_layout="transposed", values="rising", dtype=HALF),

@@ -77,7 +77,7 @@ CASES = [
     Case(rows=6, cols=200, mean=30),
     Case(rows=6, cols=200, mean=300, dtype=HALF),
     Case(rows=4, cols=50, layout="sliced"),
-    Case(rows=4, cols=50, layout="sliced", dtype=HALF, offset=1.0),
+    Case(rows=4, cols=56, layout="padded", dtype=HALF, offset=1.0),
     Case(rows=5, cols=64, layout="offset"),
     Case(rows=5, cols=64, layout="offset", dtype=BRAIN),
     Case(rows=6, cols=50, layout="expanded"),

@@ -68,7 +68,7 @@ CASES = [
     Case(b=2, s=5, h=4, h_k=2, d=16, p=11, layout=BHSD, interleaved=True, dtype=HALF),
     Case(b=2, s=5, h=4, h_k=2, d=16, p=11, layout=BHSD, k_layout="contiguous"),
     Case(b=2, s=5, h=4, h_k=2, d=16, p=11, layout="sliced"),
-    Case(b=2, s=5, h=4, h_k=2, d=48, p=11, layout="sliced", dtype=BRAIN),
+    Case(b=2, s=5, h=4, h_k=2, d=48, p=11, layout="padded", dtype=BRAIN),
     Case(b=2, s=5, h=4, h_k=2, d=16, p=11, layout="offset"),
     Case(b=2, s=5, h=4, h_k=2, d=16, p=11, layout="offset", dtype=HALF),
     Case(b=3, s=5, h=4, h_k=2, d=16, p=11, layout="expanded"),

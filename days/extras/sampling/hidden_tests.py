@@ -72,7 +72,7 @@ CASES = [
     Case(m=9, v=500, t=0.0, dtype=HALF),
     Case(m=200, v=500, t=0.0, dtype=BRAIN),  # so coarse that the largest logit of some row comes twice
     Case(m=9, v=70, t=0.0, layout="sliced"),
-    Case(m=9, v=70, t=0.0, layout="sliced", dtype=HALF),
+    Case(m=9, v=72, t=0.0, layout="padded", dtype=HALF),
     Case(m=9, v=70, t=0.0, layout="offset"),
     Case(m=9, v=70, t=0.0, layout="expanded"),
     Case(m=5, v=700, t=0.0, values="ties"),

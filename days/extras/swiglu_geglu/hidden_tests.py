@@ -44,6 +44,7 @@ BOTH = [
     Case(rows=96, cols=96, dtype=HALF),
     Case(rows=9, cols=100, dtype=BRAIN),
     Case(rows=6, cols=50, layout="sliced", up_layout="contiguous"),
+    Case(rows=6, cols=56, layout="padded", dtype=HALF),
     Case(rows=6, cols=50, layout="contiguous", up_layout="sliced", dtype=HALF),
     Case(rows=5, cols=64, layout="offset"),
     Case(rows=7, cols=30, layout="expanded", up_layout="sliced"),

@@ -22,7 +22,8 @@ def broken(
     """The limit that was broken most, and the worst element that it is about.
 
     Args:
-        error, limit: relative, of the whole and of each row.
+        error, limit: relative, of the whole and of each row. More than all of it is allowed where terms
+            cancel to 0, and the oracle's own roundings are left.
         cut: a tensor as [rows, elements judged together].
 
     Returns:
@@ -48,8 +49,8 @@ def broken(
 
 
 def _facts(error: float, allowed: float, right: torch.Tensor, off: torch.Tensor) -> dict[str, Any]:
-    """In proportion to what is right, or, where that is 0, as norms."""
-    if bool(right.any()):
+    """In proportion to what is right, or as norms where that is 0, or what roundings left of 0."""
+    if bool(right.any()) and allowed < 1:
         return {"max_error": error, "allowed": allowed, "relative": True}
     allowed *= _norm(off) / error
     return {"max_error": _norm(off), "allowed": allowed if allowed > NOTHING else 0.0, "relative": False}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import torch
@@ -25,12 +25,12 @@ TRIED = 2  # of the failed trials
 class Step:
     """Inputs by their positions, and the step with which they are read along an axis, in elements; or their
     last two strides swapped, or all of them those of a contiguous tensor, or of one whose axes lie in the
-    same order without a gap.
+    same order without a gap. Where several steps give the same, the size is None.
     """
 
     inputs: tuple[int, ...]
     axis: int | Literal["swapped", "contiguous", "packed"]
-    size: int = 0
+    size: int | None = 0
 
 
 def misread(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None:
@@ -41,12 +41,22 @@ def misread(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None
     alike = [t for t in evidence.failed if t.challenge is trial.challenge and t.answer and not t.rows]
     for tried in [t for t in alike if t.findings[0].kind in KINDS and _small(t) and _tells(t)][:TRIED]:
         for step in _steps(tried):
-            wrong = _read(tried, step)
-            found = explained(wrong, tried, backward=False) if wrong else None
+            found = _explains(tried, step)
             if found and not explained(_on_noise(tried, step), tried, backward=False):
-                sentence, look_at = _told(tried, step)
+                sentence, look_at = _told(tried, step if _alone(tried, step) else replace(step, size=None))
                 return placed(sentence, found), look_at, tried
     return None
+
+
+def _explains(trial: Trial, step: Step) -> Any:
+    wrong = _read(trial, step)
+    return explained(wrong, trial, backward=False) if wrong else None
+
+
+def _alone(trial: Trial, step: Step) -> bool:
+    """Whether no other step along its axis gives the same: where all rows but one are NaN, many do."""
+    rivals = [one for one in _steps(trial) if (one.inputs, one.axis) == (step.inputs, step.axis)]
+    return not any(_explains(trial, rival) for rival in rivals if rival != step)
 
 
 def _tells(trial: Trial) -> bool:
@@ -113,7 +123,7 @@ def _on_noise(trial: Trial, step: Step) -> Callable[..., Any]:
 
 
 def _seen(given: torch.Tensor, step: Step) -> torch.Tensor | None:
-    strides = [step.size if axis == step.axis else old for axis, old in enumerate(given.stride())]
+    strides = [step.size or 0 if axis == step.axis else old for axis, old in enumerate(given.stride())]
     if step.axis == "swapped":
         strides[-2:] = strides[:-3:-1]
     if step.axis in ("contiguous", "packed"):
@@ -149,7 +159,8 @@ def _told(trial: Trial, step: Step) -> tuple[str, str]:
         )
     is_read = f"{names} {verb} read as if elements along axis {step.axis} "
     apart = " and ".join(dict.fromkeys(str(trial.arguments[n].stride(step.axis)) for n in step.inputs))
-    said = f"{is_read}lay {step.size} apart. They lie {apart} apart: another number than the stride is there"
+    lay = "another distance" if step.size is None else step.size
+    said = f"{is_read}lay {lay} apart. They lie {apart} apart: another number than the stride is there"
     if step.size == 0:
         said = f"{is_read}were all the first one: the offset along that axis is left out"
     return f"The values are what comes out if {said}.", f"how the address of {names.split()[0]} is made"

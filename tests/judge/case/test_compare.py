@@ -168,6 +168,16 @@ def test_where_0_is_right_the_error_is_a_norm_and_no_share(right: torch.Tensor) 
     assert facts["allowed"] < 1e-2
 
 
+def test_what_the_oracle_left_of_0_is_no_measure() -> None:
+    right = torch.full((1, 16), 1e-17)  # its terms cancel, and torch is off by 1e10 times as much
+    want = Expected(right.double(), torch.float32, (1e10, torch.full((1,), 1e10)))
+    finding = compare(torch.ones(1, 16), want, Case())
+    assert finding is not None
+    assert finding.facts["relative"] is False
+    assert finding.facts["max_error"] == pytest.approx(4.0)
+    assert finding.facts["allowed"] < 1e-5
+
+
 def test_a_row_far_below_the_others_is_held_against_a_typical_one() -> None:
     right = torch.ones(4, 64)
     right[3] = 1e-9

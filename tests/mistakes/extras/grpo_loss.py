@@ -187,4 +187,10 @@ mistakes = [
         fails="correct",
         says="is right. The gradient of logp: right in every case",
     ),
+    Mistake(
+        "the mean takes one block of answers",
+        swap={"for start in range(0, n_rows, BLOCK_M):": "for start in range(0, BLOCK_M, BLOCK_M):"},
+        fails="edges",
+        says="reads nothing of what that program left there",
+    ),
 ]
