@@ -30,6 +30,9 @@ def of_tiles(block: int) -> dict[str, Wrong]:
     def whole(length: int) -> torch.Tensor:
         return torch.arange(whole_blocks(length, block))
 
+    def every_other(length: int) -> torch.Tensor:
+        return torch.arange(length)[torch.arange(length) // block % 2 == 0]
+
     def first_again(length: int) -> torch.Tensor:
         return torch.arange(length) % block
 
@@ -44,6 +47,9 @@ def of_tiles(block: int) -> dict[str, Wrong]:
         ),
         f"Only the first {block} keys count: the others need more turns of the loop.": of_keys(
             lambda length: torch.arange(min(block, length)), lambda length: torch.arange(min(block, length))
+        ),
+        f"Every second tile of {block} keys is skipped: the loop's step is twice the tile.": of_keys(
+            every_other, every_other
         ),
         f"The sum so far is added twice with each tile of {block} keys: by tl.dot, and once more by +=.": (
             lambda q, k, v, scale: unnormalized(q, k, v * doubled(k.shape[2])[:, None].to(v), scale)

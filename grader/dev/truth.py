@@ -108,6 +108,7 @@ def _numbers(sentence: str, check: Check, source: str) -> Iterator[str]:
         *_constants(source),
         *facts,
         *(round(fact) for fact in facts if fact >= WHOLE),
+        *(float(f"{fact:.4g}") for fact in facts),  # as steps tell them
     }
     sentence = PROGRAMS.sub("", STAGED.sub("", QUOTED.sub("", sentence)))
     for told in NUMBER.findall(BOUND.sub("", DAY.sub("", LINE.sub("", sentence)))):

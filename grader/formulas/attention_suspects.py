@@ -63,14 +63,24 @@ def ending_early(block: int) -> Callable[..., Tensors]:
     return by_head(one)
 
 
-def every_other(size: int) -> Callable[..., Tensors]:
-    """Blocks 0, 2, 4, … of keys alone."""
+def without(skips: Callable[[Tensor], Tensor]) -> Callable[..., Tensors]:
+    """Attention in which these keys, of all their numbers, count for nobody."""
 
     def one(q: Tensor, k: Tensor, v: Tensor, scale: float, last: int | None) -> Tensors:
-        skipped = torch.arange(len(k), device=k.device) // size % 2 == 1
+        skipped = skips(torch.arange(len(k), device=k.device))
         return weigh(scores(q, k, scale, last).masked_fill(skipped, -math.inf), v)
 
     return by_head(one)
+
+
+def every_other(size: int) -> Callable[..., Tensors]:
+    """Blocks 0, 2, 4, … of keys alone."""
+    return without(lambda key: key // size % 2 == 1)
+
+
+def first_block(size: int) -> Callable[..., Tensors]:
+    """Block 0 of keys alone."""
+    return without(lambda key: key >= size)
 
 
 def without_last(q: Tensor, k: Tensor, v: Tensor, scale: float, last: int | None) -> Tensors:
@@ -173,7 +183,11 @@ SUSPECTS = {
     **{f"{BOTH}(Blocks of {n} keys.)": in_blocks(n, keep_acc=True, keep_l=True) for n in BLOCKS},
     **{f"{END}(Blocks of {n} queries.)": ending_early(n) for n in BLOCKS},
     **{
-        f"Every second block of {n} keys is skipped: the step is twice the block.": every_other(n)
+        f"Every second block of {n} keys is skipped: the loop's step is twice the block.": every_other(n)
+        for n in BLOCKS
+    },
+    **{
+        f"Only the first {n} keys count: the others need more turns of the loop.": first_block(n)
         for n in BLOCKS
     },
     "The last key is left out: a mask or a range ends one too early.": by_head(without_last),

@@ -108,6 +108,11 @@ def steeper(below: Tensor) -> Tensor:
     return torch.exp(below * LOG2_E)
 
 
+def flatter(below: Tensor) -> Tensor:
+    """exp2 of a distance between plain scores."""
+    return torch.exp2(below)
+
+
 def twice_at_a_seam(s: Tensor, v: Tensor, part: int) -> Tensor:
     """The first key of every part but the first counts twice."""
     place = torch.arange(s.shape[1], device=s.device)
@@ -122,6 +127,8 @@ PARTS = {
     "The parts' maxima are in base 2, and the factor is exp where exp2 belongs.": merging(
         factored(steeper, steeper)
     ),
+    "The parts' maxima are those of plain scores, and the factor is exp2: put log2(e) into the scale, and "
+    "take exp2 in the splits as well.": merging(factored(flatter, flatter)),
     "The parts are averaged: each weighs as much as its l, times exp(its m - the largest m).": merging(
         averaged(lambda total, held: torch.ones_like(total))
     ),

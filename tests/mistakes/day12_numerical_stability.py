@@ -204,4 +204,10 @@ mistakes = [
         fails="edges",
         says="-inf",
     ),
+    Mistake(
+        "a tl.where at the end swallows NaN",
+        swap={f"{RESULT})": f"tl.where(total > 0, {RESULT}, -float('inf')))"},
+        fails="edges",
+        says="any comparison with NaN is false",
+    ),
 ]

@@ -241,4 +241,14 @@ mistakes = [
         fails="edges",
         says="q is read as if elements along axis 1 lay 32 apart",
     ),
+    Mistake(
+        "every second tile of keys is skipped",
+        swap={
+            LOOP: "range(Sk, 0, -2 * BLOCK_N)",
+            MOVE_K: MOVE_K.replace("+= BLOCK_N", "+= 2 * BLOCK_N"),
+            MOVE_V: MOVE_V.replace("+= BLOCK_N", "+= 2 * BLOCK_N"),
+        },
+        fails="correct",
+        says="Every second tile of 16 keys is skipped",
+    ),
 ]

@@ -313,4 +313,19 @@ mistakes = [
         fails="correct",
         says="shifts a block by its own maximum, and the sum that it is added to goes by m_new",
     ),
+    Mistake(
+        "a tl.where at the end swallows NaN",
+        swap={f"{RESULT}, mask=rows": f"tl.where(l_i > 0, {RESULT}, -float('inf')), mask=rows"},
+        fails="edges",
+        says="any comparison with NaN is false",
+    ),
+    Mistake(
+        "every second tile of keys is skipped",
+        swap={
+            "range(0, end, BLOCK_N)": "range(0, end, 2 * BLOCK_N)",
+            MOVE: MOVE.replace("+= BLOCK_N", "+= 2 * BLOCK_N"),
+        },
+        fails="correct",
+        says="Every second tile of 32 keys is skipped",
+    ),
 ]

@@ -260,4 +260,10 @@ mistakes = [
         fails="correct or edges",
         says="not the one that is passed",
     ),
+    Mistake(
+        "the loop ends after the first block of keys",
+        swap={"tl.max(visible, axis=0), BLOCK_N)": "tl.minimum(tl.max(visible, axis=0), BLOCK_N), BLOCK_N)"},
+        fails="correct",
+        says="Only the first 64 keys count",
+    ),
 ]

@@ -23,7 +23,7 @@ from grader.judge.diagnosis.coverage import unwritten
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.judge.diagnosis.groups import weights
 from grader.judge.diagnosis.launched import involved
-from grader.judge.diagnosis.led import drawn
+from grader.judge.diagnosis.led import drawn, raced
 from grader.judge.diagnosis.lone import lone
 from grader.judge.diagnosis.overrun import overrun
 from grader.judge.diagnosis.padding import padded
@@ -60,6 +60,7 @@ from grader.judge.diagnosis.strides import strides, upstream
 from grader.judge.diagnosis.suspects import exchanged, in_part, suspected
 from grader.judge.diagnosis.thresholds import partial_block, right_up_to
 from grader.judge.diagnosis.unfinished import unfinished
+from grader.judge.diagnosis.upheld import numberless
 from grader.judge.diagnosis.zeros import nothing_added, rows_of_zeros
 
 # What the interpreter, which sees addresses and races, does not show; the last of it is for whoever finds
@@ -126,7 +127,7 @@ def _by_rule(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | 
     """The first rule that has something to say. A race comes before what another case looks like, which may
     be by luck of the order of programs, and before where something is wrong.
     """
-    race = next((found.told for found in trial.findings if found.kind == "race"), None)
+    race = raced(trial, finding, evidence.source)
     for rule in RULES:
         if told := rule(trial, finding, evidence):
             lucky = rule in WITHOUT_A_CAUSE or told[2:] not in ((), (trial,))
@@ -154,7 +155,7 @@ def _spoken(told: Diagnosis | Speech, first: Trial, several: bool) -> Speech:
     """The sentence, with the output and the case that it is about; the first failed one is on the screen."""
     sentence, look_at, owner = told if len(told) == 3 else (*told, first)
     # A suspect's sentence says itself which output it is about.
-    own = any(sentence.endswith(told) for told in owner.challenge.suspects)
+    own = any(numberless(sentence).endswith(numberless(told)) for told in owner.challenge.suspects)
     label = "" if own else owner.findings[0].facts.get("label", "")
     sentence = f"In {label}: {sentence}" if label else sentence
     if owner is first:

@@ -45,6 +45,23 @@ def misled(trial: Trial, finding: Finding, source: str) -> Diagnosis | None:
     )
 
 
+def raced(trial: Trial, finding: Finding, source: str) -> Diagnosis | None:
+    """What is said of a race. Where loaded numbers lead two programs to one place, these may be wrong
+    themselves: then nothing, if the finding is of another result.
+    """
+    race = next((found for found in trial.findings if found.kind == "race"), None)
+    line = race.facts.get("line", 0) if race and race.facts["kind"] == "store" else 0
+    if race is None or not led(ast.parse(source), line):
+        return race.told if race else None
+    if line not in _stores(trial, finding, source, LOADED):
+        return None
+    return (
+        f"A race between programs: line {line} stores where loaded numbers say, and those of two programs "
+        "say the same place. On a GPU either may come last.",
+        f"what the place on line {line} is made of",
+    )
+
+
 def drawn(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """The rule of the diagnosis for right numbers in another order, whose places were drawn."""
     number = finding.facts.get("result")

@@ -17,7 +17,7 @@ from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.judge.diagnosis.fit import MOST, close, out_dtype, wrong_output
 from grader.judge.diagnosis.reductions import scores
-from grader.judge.diagnosis.site import in_kernels, last
+from grader.judge.diagnosis.site import has_loop, in_kernels, last
 
 CORNER = 24  # rows and columns of the output that serve as equations
 SPARE = 1.5  # equations for each unknown
@@ -56,7 +56,8 @@ def counted(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None
     told = _left_out(solved, uneven[0]) or _spell(uneven[0])
     tree = ast.parse(evidence.source)
     dots = {n.lineno for n in in_kernels(tree) if isinstance(n, ast.Call) and last(n.func) == "dot"}
-    if dots and dots == {*scores(tree)} and "the sum so far" not in told[1]:  # no loop adds them up
+    added = has_loop(tree) and not (dots and dots == {*scores(tree)})
+    if not added and "the sum so far" not in told[1]:  # no loop adds them up
         told = told[0], "the masks, and the block size"
     return *told, uneven[0].trial
 

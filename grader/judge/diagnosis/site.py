@@ -109,6 +109,11 @@ def in_kernels(tree: ast.Module) -> Iterator[ast.AST]:
             yield from ast.walk(statement)
 
 
+def has_loop(tree: ast.Module) -> bool:
+    """Whether a kernel of the file has one."""
+    return any(isinstance(node, ast.For | ast.While) for node in in_kernels(tree))
+
+
 def functions(tree: ast.AST) -> list[ast.FunctionDef]:
     return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
 

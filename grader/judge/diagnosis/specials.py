@@ -34,11 +34,10 @@ from grader.judge.diagnosis.source import (
     masked_lanes_hold_positive_infinity,
     takes_maximum,
 )
-from grader.judge.diagnosis.standins import numbers
-from grader.judge.diagnosis.steps import observed, underflow, underflowed
+from grader.judge.diagnosis.standins import floor
+from grader.judge.diagnosis.steps import observed, put, underflow, underflowed
 
 MOST = 4  # lines to look at
-LOWEST, LOW = -3e38, -1e3  # numbers that stand for -inf, and are above what rows may hold
 LOGARITHMS = {"log", "log2"}
 BETWEEN, OF_BLOCKS = {"maximum", "minimum"}, {"max", "min"}
 EXTREMA = BETWEEN | OF_BLOCKS
@@ -74,7 +73,8 @@ def special(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
                 "0 / 0 is NaN.",
                 "what is divided by a number or a sum that may be 0",
             )
-        return _dropped(got, evidence.source, any(bool(value.isnan().any()) for value in tensors))
+        given = any(bool(value.isnan().any()) for value in tensors)
+        return _dropped(got, evidence.source, given, put(trial.made, evidence.source))
     if values in ("large", "heavy", "spike") or "overflows" in trial.case:
         return _large(trial, finding, evidence)
     if values == "inf" and math.isinf(expected) and math.isnan(got):
@@ -122,16 +122,15 @@ def _sees_zero(to: str, expected: float, source: str) -> Diagnosis:
             f"{underflow}, that {first[0]} starts from on line {first[1]}. Start from -inf.",
             f"line {first[1]}",
         )
-    floor = min(((number, line) for line, number in numbers(source) if LOWEST < number <= LOW), default=None)
-    if floor:
+    if lowest := floor(source):
         # A logarithm of a sum below that says that the row is; of weights nobody knows.
         why = (
-            "nothing in these rows is above that, so that it takes" if expected < floor[0] else "it may take"
+            "nothing in these rows is above that, so that it takes" if expected < lowest[0] else "it may take"
         )
         return (
-            f"All-negative rows underflow to {to}: {floor[0]:.6g} stands on line {floor[1]}, and {why} the "
+            f"All-negative rows underflow to {to}: {lowest[0]:.6g} stands on line {lowest[1]}, and {why} the "
             "place of their maximum. Only -inf is below all.",
-            f"line {floor[1]}",
+            f"line {lowest[1]}",
         )
     lines = scores(tree)
     if 0 < len(lines) <= MOST:
@@ -146,11 +145,12 @@ def _sees_zero(to: str, expected: float, source: str) -> Diagnosis:
     )
 
 
-def _dropped(got: float, source: str, given: bool) -> Diagnosis | None:
+def _dropped(got: float, source: str, given: bool, at: int | None) -> Diagnosis | None:
     """Which of the functions that lose a NaN are called.
 
     Args:
         given: an input holds NaN; else it is made on the way, by Inf - Inf and the like.
+        at: where tl.where puts what came instead, if it does.
     """
     tree = ast.parse(source)
     calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call)]
@@ -160,7 +160,7 @@ def _dropped(got: float, source: str, given: bool) -> Diagnosis | None:
     extrema = sorted(f"tl.{name}" for name in met)
     named = " and ".join(filter(None, (", ".join(extrema[:-1]), *extrema[-1:])))
     drops = "may drop NaN" if given else "may drop NaN, or the Inf that it comes from"
-    ways = [f"{named} {drops}"] if extrema else []
+    ways = [f"{named} {drops}"] if extrema and not at else []
     if any(last(n.func) == "where" and n.args and read(n.args[0], tree) for n in calls):
         branch = "any comparison with NaN is false, so that tl.where takes its other branch"
         if not given:
@@ -172,7 +172,8 @@ def _dropped(got: float, source: str, given: bool) -> Diagnosis | None:
         ways.append(branch)
     if not ways:
         return None
-    return f"Where NaN is right comes {got:.4g}: {', and '.join(ways)}.", "what becomes of a NaN"
+    look_at = f"line {at}" if at else "what becomes of a NaN"
+    return f"Where NaN is right comes {got:.4g}: {', and '.join(ways)}.", look_at
 
 
 def _minus_inf(values: str, expected: float, got: float, source: str) -> Diagnosis | None:

@@ -12,6 +12,7 @@ from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.fit import out_dtype
 
 LARGE = 100.0  # what stands for infinity is no size and no factor
+LOWEST, LOW = -3e38, -1e3  # numbers that stand for -inf, and are above what rows may hold
 
 
 def stands_in(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
@@ -30,6 +31,11 @@ def stands_in(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
         f"number in the place of {expected:g} it comes out itself where nothing else was met.",
         f"line {line}",
     )
+
+
+def floor(source: str) -> tuple[float, int] | None:
+    """The lowest number that stands for -inf and may be above what a row holds, and its line."""
+    return min(((number, line) for line, number in numbers(source) if LOWEST < number <= LOW), default=None)
 
 
 def numbers(source: str) -> Iterator[tuple[int, float]]:

@@ -42,6 +42,8 @@ def observed(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | 
     final, first = trial.made[0], _first(trial.made)
     if first.name == "load":
         return _loaded(trial, final, first, evidence.source)
+    if first.name == "constant" and final is first and math.isnan(finding.facts["expected"]):
+        return None  # the number may be in its place, and a NaN was lost
     if first.name == "constant":
         return _constant(final, first, finding, evidence.source)
     if underflowed(trial, evidence.source):
@@ -83,6 +85,13 @@ def denied(sentence: str, made: list[Step]) -> bool:
     told = set(ARITHMETIC.findall(sentence))
     seen = {"·" if step.name in PRODUCTS else BETWEEN.get(step.name) for step in made}
     return bool(made and told and not told & seen)
+
+
+def put(made: list[Step], source: str) -> int | None:
+    """The line where tl.where puts an Inf of the file's own into the result itself."""
+    first = _first(made) if made else None
+    there = first is not None and first is made[0] and first.name == "constant"
+    return first.line if first and there and "tl.where" in _holder(first.line, source) else None
 
 
 def where(made: list[Step]) -> str:

@@ -5,31 +5,24 @@ from __future__ import annotations
 import ast
 import contextlib
 import re
-from collections.abc import Callable
-from typing import Any
-
-import torch
 
 from grader.judge.case.compare import Finding
 from grader.judge.case.naming import called
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.behind import behind, reached
 from grader.judge.diagnosis.evidence import Evidence, Speech
-from grader.judge.diagnosis.explaining import Explained, differs, explained, wanted_of
+from grader.judge.diagnosis.explaining import Explained, explained, wanted_of
 from grader.judge.diagnosis.launched import launches
 from grader.judge.diagnosis.site import function as function_of
-from grader.judge.diagnosis.site import in_kernels, last, spelled
+from grader.judge.diagnosis.site import has_loop, last, spelled
 from grader.judge.diagnosis.steps import denied, where
 from grader.judge.diagnosis.subjects import has_subject
+from grader.judge.diagnosis.upheld import HALF, NUMBER, constants, numbered, outnumbered, refuted, upheld
 
 MANY = 6  # trials in which a suspect of a part is tried
 KINDS = ("values", "nan", "inf", "special", "scalar", "unwritten")  # the last of what is changed in place
-NOT_NUMBERS = ("nan", "inf")
-HALF = 0.5  # of what fails alike
-THIRD = 0.33  # of it, where a suspect explains the first: a mistake may show otherwise in other cases
 FEW = 2  # kernels that are named where each may hold the formula
 OUTPUTS = {"o", "lse", "both", "Both"}  # words that speak of outputs, beside their names
-NUMBER = re.compile(r"\b\d+\b")
 OF_LOOPS = r"\bloops?\b|\b(blocks?|keys|queries)\b.* left out"
 
 
@@ -64,7 +57,7 @@ def exchanged(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | No
         ones = []
         with contextlib.suppress(IndexError, RuntimeError, TypeError, ValueError):  # it takes other arguments
             ones = [one for each in wrong if (one := explained(other.reference, each))]
-        if not ones or len(ones) < HALF * len(wrong) or _refuted(other.reference, ones, evidence):
+        if not ones or len(ones) < HALF * len(wrong) or refuted(other.reference, ones, evidence):
             continue
         owner, said = ones[0].trial, f"{entry}() gives what is asked of {other.entry}()."
         look_at = _launcher(entry, evidence) or _formula(said, owner, evidence)
@@ -104,7 +97,7 @@ def in_part(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None
                 continue
             first = finding.facts.get("result")
             wrong = tuple(n for n in one.given if n != first)
-            if first in one.given and not _refuted(function, [one], evidence):
+            if first in one.given and not refuted(function, [one], evidence):
                 *others, last_one = _names(trial, (first, *wrong))
                 names = f"{', '.join(others)} and {last_one}" if others else last_one
                 return f"In {names}: {sentence}", _formula(sentence, trial, evidence), trial
@@ -114,45 +107,27 @@ def in_part(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None
 def _best(
     found: dict[str, list[Explained]], wrong: list[Trial], first: Trial, evidence: Evidence
 ) -> Speech | None:
-    """The suspect that explains most of the wrong trials, and no passed one refutes."""
-    ranked = []
-    for sentence, ones in found.items():
-        early = bool(ones) and ones[0].trial is first
-        alike = _like(ones[0].trial, wrong) if ones else []
-        share = THIRD if early else HALF
-        if (
-            not ones
-            or _by_nan_alone(ones, wrong)
-            or sum(one.trial in alike for one in ones) < share * len(alike)
-        ):
-            continue
-        function = first.challenge.suspects[sentence]
-        if early or len(ones) >= HALF * len(wrong) or differs(function, first, ones[0].given):
-            ranked.append((early, len(ones), sentence))
-    most = max((count for _, count, _ in ranked), default=0)
-    known = _numbers(evidence.source)
+    """The suspect that explains most of the wrong trials, and no passed one refutes.
+
+    One that most of what failed speaks against, too, is none where another explains more.
+    """
+    kept = upheld(found, wrong, first, evidence)
+    most = max(map(len, kept.values()), default=0)
+    known = constants(evidence.source)
+
     # The first case alone may be a special one, such as a single column. Of two that explain as much, as
     # blocks of two sizes do in small cases, the one comes first whose numbers the source has.
-    ranked.sort(
-        key=lambda one: (one[0] and one[1] >= HALF * most, one[1], known >= {*NUMBER.findall(one[2])}),
-        reverse=True,
-    )
-    for *_, sentence in ranked:
-        ones = found[sentence]
-        if not _refuted(ones[0].trial.challenge.suspects[sentence], ones, evidence):
-            owner = ones[0].trial
-            said = placed(_of_blocks(sentence, evidence.source), ones[0])
-            return said, _formula(sentence, owner, evidence), owner
+    def rank(sentence: str) -> tuple[bool, int, bool]:
+        ones = kept[sentence]
+        early = ones[0].trial is first and len(ones) >= HALF * most
+        return early, len(ones), known >= {*NUMBER.findall(sentence)}
+
+    for sentence in sorted(kept, key=rank, reverse=True):
+        ones = kept[sentence]
+        if len(ones) == most or not outnumbered(first.challenge.suspects[sentence], ones, wrong):
+            said = placed(_of_blocks(numbered(sentence, kept, known), evidence.source), ones[0])
+            return said, _formula(sentence, ones[0].trial, evidence), ones[0].trial
     return None
-
-
-def _by_nan_alone(ones: list[Explained], wrong: list[Trial]) -> bool:
-    """Whether it gives NaN where the kernel did, and none of the wrong numbers that come in more cases.
-
-    Any formula that divides by 0 or by n - 1 gives the NaN of a single column.
-    """
-    numbers = [other for other in wrong if other.findings[0].kind not in NOT_NUMBERS]
-    return len(numbers) > len(ones) and all(one.trial.findings[0].kind in NOT_NUMBERS for one in ones)
 
 
 def _formula(sentence: str, trial: Trial, evidence: Evidence) -> str:
@@ -161,7 +136,7 @@ def _formula(sentence: str, trial: Trial, evidence: Evidence) -> str:
     function.
     """
     tree = ast.parse(evidence.source)
-    if re.search(OF_LOOPS, sentence) and any(isinstance(n, ast.For | ast.While) for n in in_kernels(tree)):
+    if re.search(OF_LOOPS, sentence) and has_loop(tree):
         return "the loop, where it starts and ends"
     if trial.made:
         return where(trial.made)
@@ -188,15 +163,11 @@ def _formula(sentence: str, trial: Trial, evidence: Evidence) -> str:
     return f"the formula in {one.name}{helped}, from line {one.lineno} on{launch}"
 
 
-def _numbers(source: str) -> set[str]:
-    return {str(n.value) for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Constant)}
-
-
 def _of_blocks(sentence: str, source: str) -> str:
     """The sentence; without the size of its blocks where the source has no such number."""
-    numbers = _numbers(source)
+    numbers = constants(source)
     return re.sub(
-        r" ?\(Blocks of (\d+)[a-z ]*\.\)$", lambda size: size[0] if size[1] in numbers else "", sentence
+        r" ?\(Blocks of (\d+)[a-z\d, ]*\.\)$", lambda size: size[0] if size[1] in numbers else "", sentence
     )
 
 
@@ -217,35 +188,3 @@ def _names(trial: Trial, numbers: tuple[int, ...]) -> list[str]:
     wanted = wanted_of(trial)
     asked_for = sum(not want.label for want in wanted)
     return [wanted[n].label or called(n, asked_for, trial.results) or "the result" for n in numbers]
-
-
-def _like(trial: Trial, others: list[Trial]) -> list[Trial]:
-    """Those with the same kind of finding, in the same dtype: blocks often go by it."""
-    alike = [other for other in others if other.findings[0].kind == trial.findings[0].kind]
-    return [other for other in alike if other.case.dtype == trial.case.dtype]
-
-
-def _refuted(function: Callable[..., Any], ones: list[Explained], evidence: Evidence) -> bool:
-    """Whether a suspect is wrong in a case like the first it explains, and no smaller, that passed.
-
-    In another dtype, or for fewer elements, a kernel may take other blocks: there a suspect is refuted where
-    it is wrong in more cases of its dtype that passed than it explains.
-    """
-    first, given = ones[0].trial, ones[0].given
-    passed = [t for t in evidence.passed if t.challenge is first.challenge and t.answer and not t.rows]
-    passed = [t for t in passed if not t.case.gpu]  # a million rows have one in which a wrong formula shows
-    passed = [t for t in passed if t.case.dtype == first.case.dtype and not _empty(t)]
-    passed = [t for t in passed if not any(want.exact.is_meta for want in wanted_of(t))]
-    against = [other for other in passed if differs(function, other, given)]
-    if any(o.case.values == first.case.values and _elements(o) >= _elements(first) for o in against):
-        return True
-    return len(against) > sum(one.trial.case.dtype == first.case.dtype for one in ones)
-
-
-def _empty(trial: Trial) -> bool:
-    """Whether an input has no elements: a suspect need not know what to do there."""
-    return any(isinstance(value, torch.Tensor) and not value.numel() for value in trial.arguments)
-
-
-def _elements(trial: Trial) -> int:
-    return sum(value.numel() for value in trial.arguments if isinstance(value, torch.Tensor))

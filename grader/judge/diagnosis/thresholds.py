@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 
 import torch
@@ -10,6 +11,7 @@ from grader.judge.case.compare import CLOSE, Expected, Finding, relative
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.luck import UNLIKELY, luck
+from grader.judge.diagnosis.site import has_loop
 
 FEW = 3  # different sizes that must come out right, and for whole blocks wrong as well
 USUAL = (128, 64, 32, 16)
@@ -36,7 +38,9 @@ def right_up_to(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis
     return (
         f"Right up to {label} = {last}, wrong from {label} = {first} on: what differs between the first "
         f"block of {label} and the next?",
-        f"the loop over {label}, and what it carries from block to block",
+        f"the loop over {label}, and what it carries from block to block"
+        if has_loop(ast.parse(evidence.source))
+        else f"what becomes of each block of {label}",
     )
 
 
@@ -58,7 +62,9 @@ def partial_block(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnos
     return (
         f"Only multiples of {block} come out right as {label}: the last, partial block of {label} is left "
         "out, or its mask is wrong.",
-        f"the end of the loop over {label}, and its mask",
+        f"the end of the loop over {label}, and its mask"
+        if has_loop(ast.parse(evidence.source))
+        else f"the last block of {label}, and its mask",
     )
 
 

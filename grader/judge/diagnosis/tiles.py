@@ -101,7 +101,7 @@ def _boxes(holes: list[torch.Tensor], programs: int, launches: Launched, looped:
             "where the loop over blocks ends, and the grid",
         )
     if all(_whole_tiles(along) for along in cuts.values()):
-        return _last_tiles(rounds_down(launches, holes))
+        return _last_tiles(rounds_down(launches, holes), looped)
     if programs and len(cuts) > 1 and all(len({size for size, _ in along}) == 1 for along in cuts.values()):
         if programs == 1:
             return (
@@ -116,13 +116,13 @@ def _boxes(holes: list[torch.Tensor], programs: int, launches: Launched, looped:
     return None
 
 
-def _last_tiles(by_grid: bool) -> Diagnosis:
+def _last_tiles(by_grid: bool, looped: bool) -> Diagnosis:
     start = "The last, partial tiles were never written"
     if by_grid:
         return f"{start}: the grid leaves them out. Round up.", "triton.cdiv in the grid"
     return (
-        f"{start}: too few programs, a loop that ends too early or a mask leaves them out.",
-        "the grid, the masks and the loops",
+        f"{start}: too few programs, {'a loop that ends too early ' * looped}or a mask leaves them out.",
+        f"the grid{', the masks and the loops' if looped else ' and the masks'}",
     )
 
 

@@ -11,7 +11,9 @@ from grader.judge.case.naming import element
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.fit import wrong_output
-from grader.judge.diagnosis.site import in_kernels
+from grader.judge.diagnosis.site import has_loop
+from grader.judge.diagnosis.source import takes_maximum
+from grader.judge.diagnosis.standins import floor
 
 NEARLY_ALL = 0.9  # of what is right is not 0: of products some are, by luck of the draw
 LOOK_AT = "the loop, where it starts and ends, and what it adds up"
@@ -38,9 +40,16 @@ def rows_of_zeros(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnos
     if not bool(rows.any()):
         return None
     first = element(_named(trial), [int(i) for i in rows.nonzero()[0]])
+    whole = f"Whole rows are 0 where other numbers belong, the first is {first}:"
+    lowest = floor(evidence.source) if takes_maximum(evidence.source) else None
+    if trial.case.values == "negative" and lowest:
+        return (
+            f"{whole} {lowest[0]:.6g} stands on line {lowest[1]}, in a masked lane or as a start, and is the "
+            "maximum of what lies below it. Only -inf is below all.",
+            f"line {lowest[1]}",
+        )
     return (
-        f"Whole rows are 0 where other numbers belong, the first is {first}: as if nothing was added up for "
-        "them. Does the loop take a turn there?",
+        f"{whole} as if nothing was added up for them. Does the loop take a turn there?",
         LOOK_AT,
     )
 
@@ -51,7 +60,7 @@ def _share(mask: torch.Tensor) -> float:
 
 def _pairs(evidence: Evidence) -> list[tuple[Trial, torch.Tensor, torch.Tensor]]:
     """What was given and what is right, of a file in which kernels loop."""
-    loops = any(isinstance(n, ast.For | ast.While) for n in in_kernels(ast.parse(evidence.source)))
+    loops = has_loop(ast.parse(evidence.source))
     failed = evidence.failed if loops else []
     return [(trial, *pair) for trial in failed if (pair := wrong_output(trial))]
 

@@ -32,7 +32,7 @@ from grader.timing.stopwatch import Stopwatch, copying, roll_into, rollable
 
 ROUND_US = 2000.0  # of work in a round; with 5000 the ratios of five gradings spread no less
 FIRST = 15  # rounds
-BRIEFLY = 0.03  # seconds: the learner's kernel has brought the GPU to its clocks by then
+BRIEFLY = 0.05  # seconds: the learner's kernel has brought the GPU to its clocks by then
 HOPELESS, FEW = 4.0, 3  # so many times too slow while warming up: as many rounds are enough to say so
 AUDITED = 10_000.0  # µs of work that the judge's own clock is held around, in at most 20 calls
 IMPOSSIBLE = 0.8  # of the time of a copy: a copy reaches about 0.88 of the data sheet, so nothing is faster

@@ -47,6 +47,12 @@ def test_elements_that_no_number_names_are_laid_to_the_numbers(judged: Judged) -
     assert "grid" not in verdict.diagnosis
 
 
+def test_a_race_in_a_place_that_two_numbers_say_is_laid_to_the_numbers(judged: Judged) -> None:
+    verdict = judged(HIDDEN, KERNEL.format(to="place // 2 * 2", first="out.zero_()"))
+    assert "those of two programs say the same place" in verdict.diagnosis
+    assert verdict.look_at.startswith("what the place on line ")
+
+
 def test_a_number_that_is_too_large_is_not_the_limit_of_the_mask(judged: Judged) -> None:
     verdict = judged(HIDDEN, KERNEL.format(to="place + 1", first=""))
     assert "1 element past the end" in verdict.diagnosis

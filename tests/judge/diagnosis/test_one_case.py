@@ -77,6 +77,53 @@ def test_a_suspect_that_explains_half_and_not_the_first_is_none() -> None:
     assert FIRST not in told(*suspicious({70: other, 80: other, 90: other, 100: block, 200: block}))
 
 
+LATER = "The first 64 elements are left out."
+
+
+def test_a_suspect_that_most_of_what_failed_speaks_against_is_none_where_another_explains_more() -> None:
+    def later(x: torch.Tensor) -> torch.Tensor:
+        return x[64:].sum()
+
+    def with_rival(*sizes: int) -> str:
+        trials = suspicious({n: block if n < 150 else later for n in sizes})
+        both = replace(trials[0].challenge, suspects={FIRST: block, LATER: later})
+        return told(*(replace(trial, challenge=both) for trial in trials))
+
+    assert with_rival(100, 110, 120, 130, 200, 210, 220) == FIRST
+    assert with_rival(100, 110, 120, 200, 210, 220, 230) == f"With n=200-fp32: {LATER}"
+
+
+def in_wholes(*cases: tuple[int, int, torch.dtype], source: str = "") -> str:
+    """What is said of sums of the whole blocks of n elements, for each n, block and dtype."""
+    suspects: dict[str, Function] = {
+        f"Whole blocks of {size} count.": lambda x, size=size: x[: len(x) // size * size].sum()
+        for size in (64, 32)
+    }
+    trials = [
+        tried(
+            Case(n=n, dtype=dtype),
+            (torch.rand(n, dtype=dtype),),
+            whole,
+            suspects[f"Whole blocks of {size} count."],
+        )
+        for n, size, dtype in cases
+    ]
+    challenge = Challenge("f", lambda case, draw: (), whole, [], suspects=suspects)
+    return told(*(replace(trial, challenge=challenge) for trial in trials), source=source)
+
+
+def test_blocks_have_the_size_that_explains_the_cases_of_the_dtype_that_is_told() -> None:
+    half = [(n, 64, torch.float16) for n in (100, 170, 230)]
+    assert in_wholes((70, 32, torch.float32), (100, 32, torch.float32), *half) == "Whole blocks of 32 count."
+    assert in_wholes(*half) == "Whole blocks of 64 count."
+
+
+def test_where_blocks_of_two_sizes_explain_as_much_both_are_named_or_the_one_in_the_source() -> None:
+    alike = [(n, 32, torch.float32) for n in (70, 80, 90)]
+    assert in_wholes(*alike) == "Whole blocks of 32 or 64 count."
+    assert in_wholes(*alike, source="BLOCK = 64") == "Whole blocks of 64 count."
+
+
 def covered(m: int, n: int, written: Callable[[int], int]) -> Trial:
     """A matrix of sums in tiles of 32 rows; `written` says how many rows there are of `m`."""
     trial = tried(Case(m=m, n=n), (torch.randn(m, n),), lambda a: a + 1, lambda a: a + 1)

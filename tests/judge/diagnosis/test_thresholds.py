@@ -10,6 +10,8 @@ from grader.answers import Launch
 from grader.challenge import Case
 from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
+from grader.judge.diagnosis.diagnose import diagnose
+from grader.judge.diagnosis.evidence import Evidence
 from tests.judge.tried import told, tried
 
 
@@ -27,6 +29,14 @@ def summed(n: int, right: bool, off: float = 0.5, **case: object) -> Trial:
 def test_right_up_to_a_length_is_told_with_the_length() -> None:
     trials = [summed(n, right=n <= 128) for n in (3, 64, 128, 130, 200, 1000)]
     assert told(*trials).startswith("Right up to n = 128, wrong from n = 130 on")
+
+
+def test_a_loop_is_to_be_looked_at_only_in_a_kernel_that_has_one() -> None:
+    for right in (lambda n: n <= 128, lambda n: n % 32 == 0):
+        trials = [summed(n, right=right(n)) for n in (3, 32, 33, 64, 96, 100, 128, 130, 200, 1000)]
+        kernel = "@triton.jit\ndef kernel(n):\n    for i in range(n):\n        pass\n"
+        assert "loop" in diagnose(Evidence(trials, source=kernel))[1]
+        assert "loop" not in diagnose(Evidence(trials, source="x = 1"))[1]
 
 
 def test_rounding_that_grows_with_the_length_is_no_block() -> None:

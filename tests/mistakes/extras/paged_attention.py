@@ -172,7 +172,7 @@ mistakes = [
         "an empty split has the maximum -inf",
         swap={START: 'm_i = tl.full((BLOCK_G,), -float("inf"), tl.float32)'},
         fails="correct",
-        says="so is (-inf) - (-inf)",
+        says=("so is (-inf) - (-inf)", "(-inf) - (-inf) is NaN"),
     ),
     Mistake(
         "a split goes on to the next one's first key",
@@ -236,5 +236,15 @@ mistakes = [
         },
         fails="correct",
         says="the very numbers that exp() is given",
+    ),
+    Mistake(
+        "the splits take exp, and the merge takes exp2",
+        swap={
+            DOT: DOT.replace("(scale * LOG2_E)", "scale"),
+            "p = tl.exp2(qk - m_new[:, None])": "p = tl.exp(qk - m_new[:, None])",
+            "alpha = tl.exp2(m_i - m_new)": "alpha = tl.exp(m_i - m_new)",
+        },
+        fails="correct",
+        says="those of plain scores, and the factor is exp2",
     ),
 ]

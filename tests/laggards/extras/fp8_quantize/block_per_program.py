@@ -4,10 +4,14 @@ import torch
 import triton
 import triton.language as tl
 
+LARGEST = 2**31 - 1  # programs of an axis
+
 
 @triton.jit
-def block_kernel(x_ptr, q_ptr, scale_ptr, n_cols, n_blocks, stride_xm, block, BLOCK: tl.constexpr):
-    pid = tl.program_id(0).to(tl.int64)
+def block_kernel(x_ptr, q_ptr, scale_ptr, total, n_cols, n_blocks, stride_xm, block, BLOCK: tl.constexpr):
+    pid = tl.program_id(1).to(tl.int64) * tl.num_programs(0) + tl.program_id(0)
+    if pid >= total:
+        return
     row, first = pid // n_blocks, pid % n_blocks * block
     peaks = tl.zeros((BLOCK,), tl.float32)
     for start in range(0, block, BLOCK):
@@ -28,7 +32,7 @@ def fp8_quantize(x, block):
     n_blocks = n_cols // block
     q = torch.empty(n_rows, n_cols, dtype=torch.float8_e4m3fn, device=x.device)
     scale = torch.empty(n_rows, n_blocks, dtype=torch.float32, device=x.device)
-    block_kernel[(n_rows * n_blocks,)](
-        x, q, scale, n_cols, n_blocks, x.stride(0), block, BLOCK=128, num_warps=1
-    )
+    total = n_rows * n_blocks
+    grid = (min(total, LARGEST), triton.cdiv(total, LARGEST))
+    block_kernel[grid](x, q, scale, total, n_cols, n_blocks, x.stride(0), block, BLOCK=128, num_warps=1)
     return q, scale
