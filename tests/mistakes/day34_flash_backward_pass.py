@@ -174,10 +174,10 @@ mistakes = [
         says="dv is dsᵀ do",
     ),
     Mistake(
-        "only the after the loop dk is what the last turn gave in dk and dv",
+        "only the last block of queries counts in dk and dv",
         swap={DK: DK.replace("q, dk,", "q,"), DV: DV.replace("do, dv,", "do,")},
         fails="correct",
-        says="last block of queries counts",
+        says="after the loop dk is what the last turn gave",
     ),
     Mistake(
         "only the last block of keys counts in dq",
