@@ -19,12 +19,12 @@ def saved_findings(trial: Trial, kept: Sequence[Kept]) -> list[Finding]:
     """What the forward pass keeps for the backward pass, against what the day allows."""
     if trial.challenge.gradients is None:
         return []
-    size = sum(entry.bytes for entry in kept)
-    allowed = trial.challenge.gradients.saved(*trial.arguments)
-    parameters = _parameters(trial)
-    if sum(entry.bytes for entry in kept if entry.name not in parameters) <= allowed * 1.05 + FORGIVEN:
+    free, allowed = _parameters(trial), trial.challenge.gradients.saved(*trial.arguments)
+    counted = [entry for entry in kept if entry.name not in free]
+    size = sum(entry.bytes for entry in counted)
+    if size <= allowed * 1.05 + FORGIVEN:
         return []
-    listed = sorted(kept, key=lambda entry: -entry.bytes)
+    listed = sorted(counted, key=lambda entry: -entry.bytes)
     told = ", ".join(f"{entry.name} ({entry.bytes})" for entry in listed[:LISTED])
     more = f" and {len(listed) - LISTED} smaller ones" if len(listed) > LISTED else ""
     sentence = (
