@@ -318,7 +318,7 @@ mistakes = [
         "a matrix of fp32 is kept beside s",
         swap={SAVE: f"{SAVE}\n        ctx.centred = x.new_empty(n_rows, n_cols, dtype=torch.float32)"},
         fails="correct",
-        says="It keeps",
+        says="bytes for the backward pass",
     ),
     Mistake(
         "half done: s and what is kept, but no y",

@@ -26,9 +26,10 @@ def saved_findings(trial: Trial, kept: Sequence[Kept]) -> list[Finding]:
         return []
     listed = sorted(counted, key=lambda entry: -entry.bytes)
     told = ", ".join(f"{entry.name} ({entry.bytes})" for entry in listed[:LISTED])
+    beside = f" beside {' and '.join(sorted(spared))}" if (spared := free & {e.name for e in kept}) else ""
     more = f" and {len(listed) - LISTED} smaller ones" if len(listed) > LISTED else ""
     sentence = (
-        f"The forward pass keeps {size} bytes for the backward pass where {allowed} are enough. It keeps "
+        f"The forward pass keeps {size} bytes for the backward pass{beside} where {allowed} are enough: "
         f"{told}{more}."
     )
     return [
