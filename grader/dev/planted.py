@@ -154,7 +154,7 @@ class Exploit:
     Args:
         mechanism: the first line of the docstring.
         fails: the group of the first check that must not pass.
-        says: what the diagnosis must contain.
+        says: what the diagnosis must contain; of several, `WORDS | OTHERS`, where versions decide, one.
         only: the part of a case's name.
         gpu, cpu: only shows on a GPU; only without one.
         strict: it is confinement that stops it.
@@ -172,6 +172,10 @@ class Exploit:
     def shows(self, on_gpu: bool) -> bool:
         """Whether it can be told there."""
         return not (self.cpu if on_gpu else self.gpu)
+
+    def heard(self, diagnosis: str) -> bool:
+        """Whether a diagnosis says it."""
+        return any(words in diagnosis for words in self.says.split(" | "))
 
     @property
     def stem(self) -> str:

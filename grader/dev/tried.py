@@ -217,7 +217,7 @@ def _held(each: Planted, verdict: Verdict, told: Verdict) -> Iterator[str]:
     """It earns no pass, and is told what it does."""
     exploit = each.file
     assert isinstance(exploit, planted.Exploit)
-    meant = _failed_group(told) == exploit.fails and exploit.says in told.diagnosis
+    meant = _failed_group(told) == exploit.fails and exploit.heard(told.diagnosis)
     # On a GPU those for a CPU end by host memory that is none of a kernel's, in whatever words.
     if verdict.status == "passed" or not (meant or (verdict.on_gpu and not exploit.gpu)):
         yield f"{said(verdict)}; {said(told)}"

@@ -193,7 +193,7 @@ def test_an_exploit_earns_no_pass(day: Day, exploit: planted.Exploit, graded: Gr
     verdict = graded(day.key, exploit.path, call_timeout=None if speed else 5, **some)
     assert verdict.status != "passed"
     assert first_failure(verdict).partition("[")[0] == exploit.fails, verdict.diagnosis
-    assert exploit.says in verdict.diagnosis
+    assert exploit.heard(verdict.diagnosis), verdict.diagnosis
 
 
 def test_exploits_are_many_and_each_says_what_it_does() -> None:

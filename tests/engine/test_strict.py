@@ -166,4 +166,4 @@ def test_an_exploit_that_needs_confinement_does(
 ) -> None:
     assert graded(day.key, exploit.path, speed=False).status == "passed"
     if "hidden files" in granted:
-        assert exploit.says in graded(day.key, exploit.path, strict=True).diagnosis
+        assert exploit.heard(graded(day.key, exploit.path, strict=True).diagnosis)

@@ -9,6 +9,8 @@ are held against one another at every distance too, which is an estimate, as in 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import torch
 
 from grader.challenge import Frequencies
@@ -104,6 +106,21 @@ def _explained(drawn: torch.Tensor, suspects: dict[str, torch.Tensor]) -> str:
     ranked = sorted((float(odds[rows, drawn].log().sum()), told) for told, odds in fits.items())
     clear = ranked and (len(ranked) == 1 or ranked[-1][0] - ranked[-2][0] > CLEARLY)
     return ranked[-1][1] if clear else ""
+
+
+def contradicted(trial: Trial, others: Sequence[Trial]) -> bool:
+    """Whether one of these was not drawn by the odds that the first is told to be drawn by."""
+    declared, told = trial.challenge.frequencies, trial.findings[0].told
+    wrong = declared.suspects.get(told[0]) if declared and told else None
+    return wrong is not None and any(_contradicts(wrong, other) for other in others)
+
+
+def _contradicts(wrong: Callable[..., torch.Tensor], other: Trial) -> bool:
+    if other.answer is None:
+        return False
+    odds = wrong(*cast(other.oracle_arguments, torch.float64)).cpu()
+    silent = not bool((odds.sum(dim=1) > 0).all())  # of some rows, such as unequal ones
+    return not silent and bool(_off(other.answer.outputs[0].cpu(), odds))
 
 
 def _off(drawn: torch.Tensor, odds: torch.Tensor, alarm: float = CASE_ALARM) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 from grader.challenge import Case
 from grader.digits import apart
 from grader.judge.case.compare import Finding
+from grader.judge.case.frequencies import contradicted
 from grader.judge.case.link import RunnerLost
 from grader.judge.case.naming import element
 from grader.judge.case.trial import Trial
@@ -113,6 +114,7 @@ def _told(evidence: Evidence) -> Speech:
     finding = trial.findings[0]
     # One element may be too few to tell, where more do; and odds that are wrong may be known by name.
     alike = [t for t in evidence.failed if t.findings[0].kind == finding.kind and t.findings[0].told]
+    alike = [t for t in alike if not contradicted(t, alike)] or alike
     told: Diagnosis | Speech | None = next(
         ((*t.findings[0].told, t) for t in sorted(alike, key=_nameless) if t.findings[0].told), None
     )
@@ -144,9 +146,11 @@ def _nameless(trial: Trial) -> bool:
 
 def _other_odds(evidence: Evidence) -> Speech | None:
     """By which wrong odds another case was drawn, where that is known."""
+    odd = [trial for trial in evidence.failed if trial.findings[0].kind == "frequency"]
     for trial in evidence.failed:
         finding = trial.findings[0]
-        if finding.told and (finding.kind == "chance" or not _nameless(trial)):
+        named = not _nameless(trial) and not contradicted(trial, odd)
+        if finding.told and (finding.kind == "chance" or named):
             return *finding.told, trial
     return None
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from grader.challenge import Case, Challenge, Frequencies
-from grader.judge.case.frequencies import frequencies, impossible, possible
+from grader.judge.case.frequencies import contradicted, frequencies, impossible, possible
 from grader.judge.case.oracle import expect
 from grader.judge.case.packing import Answer
 from grader.judge.case.trial import Trial
@@ -69,6 +69,17 @@ def test_the_category_that_comes_too_often_is_named() -> None:
 def test_a_suspect_of_the_same_counts_says_why() -> None:
     squared = equal_rows() ** 2
     assert said(equal_rows(), drawn_by(squared)) == DOUBLED
+
+
+def test_a_suspect_must_give_what_came_in_every_case() -> None:
+    squared = equal_rows() ** 2
+    one, alike = (trial(equal_rows(), drawn_by(squared, seed)) for seed in (1, 2))
+    one.findings = frequencies(one)
+    other = trial(equal_rows(), torch.zeros(ROWS, dtype=torch.int64))
+    assert not contradicted(one, [one, alike])
+    assert contradicted(one, [one, other])
+    other.findings = frequencies(other)  # told by no suspect
+    assert not contradicted(other, [one, other])
 
 
 def test_a_run_of_rare_categories_is_found() -> None:
