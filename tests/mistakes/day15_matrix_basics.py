@@ -189,4 +189,11 @@ mistakes = [
         fails="edges",
         says="passed 2³¹ in int32",
     ),
+    Mistake(
+        "the mask of x lets one lane too many pass",
+        swap={LOAD_X: "x = tl.load(x_ptr + offs_n * stride_x, mask=offs_n <= n, other=0.0)"},
+        fails="correct",
+        says="moves the address by offs_n * stride_x. Either that is wrong, or the mask's limits are",
+        at="offs_n <= n",
+    ),
 ]

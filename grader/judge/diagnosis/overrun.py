@@ -63,8 +63,7 @@ def overrun(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
         if not facts.get("tile", True) and (beside := unmasked(evidence.source, line)):
             text, at = beside
             return (
-                f"{through}. Line {at} moves the address by {text}, of which the mask says nothing: either "
-                "that is wrong, or a limit is.",
+                f"{through}. Line {at} moves the address by {text}: either that is wrong, or a limit is.",
                 f"{f'line {at}, ' if at != line else ''}{look_at}",
             )
         return f"{through}. Which limit belongs in it?", look_at
@@ -202,8 +201,8 @@ def _let_through(reason: str, facts: dict[str, Any], look_at: str, line: int, so
     if beside := unmasked(source, line):
         text, at = beside
         return (
-            f"{reason}, though it has a mask: line {at} moves the address by {text}, of which the mask says "
-            f"nothing. Either that is wrong, or the mask's limits are{handed}.",
+            f"{reason}, though it has a mask: line {at} moves the address by {text}. Either that is wrong, "
+            f"or the mask's limits are{handed}.",
             f"{f'line {at}, ' if at != line else ''}{look_at}{there}",
         )
     return f"{reason}, though it has a mask: its limits are wrong{handed}.", f"{look_at}{there}"

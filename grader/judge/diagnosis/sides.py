@@ -42,27 +42,37 @@ def wrapped(source: str, line: int) -> str:
 
 def unmasked(source: str, line: int) -> tuple[str, int] | None:
     """A product that moves an address and stands in no limit of its mask, `row * n_cols`, and its line: where
-    it is wrong, so is the address, whatever the mask lets through.
+    it is wrong, so is the address, whatever the mask lets through. Where the mask speaks of none of its
+    variables, that is said behind the product.
     """
     given, calls = _around(source, line)
+    handed = {name for function in functions(ast.parse(source)) for name in parameters(function)}
     for _, call in calls:
         mask = keyword(call, "mask")
         if mask is None or not call.args:
             continue
         parts = parts_of(Part(line, set(), call.args[0], False), given)
-        limited = {p for part in parts_of(Part(line, set(), mask, False), given) for p in _products(part)}
-        found = [(p, part.line) for part in parts for p in _products(part) if p not in limited]
+        limits = [*parts_of(Part(line, set(), mask, False), given)]
+        limited = {quoted(product) for part in limits for product in _products(part)}
+        found = [(p, part.line) for part in parts for p in _products(part) if quoted(p) not in limited]
         if found:
-            return found[-1]
+            product, at = found[-1]
+            spoken = {name for part in limits for name in _names(part.value)} - handed
+            silent = spoken.isdisjoint(_names(product))
+            return quoted(product) + ", of which the mask says nothing" * silent, at
     return None
 
 
-def _products(part: Part) -> list[str]:
+def _names(node: ast.AST) -> Iterator[str]:
+    return (name.id for name in ast.walk(node) if isinstance(name, ast.Name))
+
+
+def _products(part: Part) -> list[ast.BinOp]:
     """Products of variables, the outermost ones."""
     nodes = [n for n in ast.walk(part.value) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mult)]
     inner = {id(n) for outer in nodes for n in ast.walk(outer) if n is not outer}
     outer = (n for n in nodes if id(n) not in inner)
-    return [quoted(n) for n in outer if any(isinstance(name, ast.Name) for name in ast.walk(n))]
+    return [n for n in outer if any(_names(n))]
 
 
 def by_name(source: str, line: int) -> bool | None:
