@@ -142,7 +142,7 @@ mistakes = [
         "x is rounded to fp16 first",
         swap={"    x = x.to(tl.float32)\n": "    x = x.to(tl.float16)\n"},
         fails="correct",
-        says="precision",
+        says=("precision", "x is rounded to fp16 first"),
     ),
     Mistake(
         "the load has no mask",
