@@ -141,6 +141,6 @@ def _other(trial: Trial, request: Request) -> Trial:
     arguments = tuple(new if isinstance(new, torch.Tensor) else old for new, old in pairs)
     names, results = trial.names, trial.results
     second = Trial(trial.challenge, trial.case, arguments, names, results, oracle_arguments=arguments)
-    second.kept = trial.kept
+    second.kept, second.redrawn = trial.kept, True
     ask_oracle(second, seed, device)
     return second

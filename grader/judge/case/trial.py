@@ -42,6 +42,7 @@ class Trial:
         made: by which steps of kernels what is wrong first came to be NaN or Inf, the last one first.
         overflowed: steps on the way to a wrong number that left fp16.
         repeated: the same launches on other contents, where that was tried.
+        redrawn: its own arguments are such contents, and not the first that the case draws.
     """
 
     challenge: Challenge
@@ -61,6 +62,7 @@ class Trial:
     made: list[Step] = field(default_factory=list)
     overflowed: list[Step] = field(default_factory=list)
     repeated: Trial | None = None
+    redrawn: bool = False
 
     @property
     def passed(self) -> bool:

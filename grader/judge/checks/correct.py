@@ -33,8 +33,13 @@ def check(session: Session, challenge: Challenge, case: Case) -> None:
 
 
 def _right_afresh(session: Session, trial: Trial) -> bool:
-    """Whether wrong values are right in a process that made no call before."""
-    if trial.findings[0].kind not in VALUES or _by_little(trial) or not session.evidence.trials:
+    """Whether wrong values are right in a process that made no call before, on the same inputs."""
+    if (
+        trial.redrawn
+        or trial.findings[0].kind not in VALUES
+        or _by_little(trial)
+        or not session.evidence.trials
+    ):
         return False
     session.close()
     try:
