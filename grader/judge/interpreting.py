@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -31,7 +30,6 @@ class Interpreting:
         self.request = replace(request, device="cpu", call_timeout=min(request.call_timeout, PATIENCE))
         self.parent, self.load = parent, load
         self.walking: dict[str, Runner] = {}
-        self._starting = threading.Lock()  # begun ahead, one is waited for
 
     def runner(self) -> Runner:
         """A new runner that interprets kernels, on a GPU too."""
@@ -41,11 +39,10 @@ class Interpreting:
         """A runner with the file loaded that believes in a GPU, one for each: what a file asks it may keep. A
         fresh one after a loss.
         """
-        with self._starting:
-            if gpu not in self.walking:
-                self.walking[gpu] = self.runner()
-                self.load(self.walking[gpu])
-            return self.walking[gpu]
+        if gpu not in self.walking:
+            self.walking[gpu] = self.runner()
+            self.load(self.walking[gpu])
+        return self.walking[gpu]
 
     def drop_walkers(self) -> None:
         """End those that there are."""

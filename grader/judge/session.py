@@ -26,7 +26,7 @@ from grader.judge.diagnosis.slips import slip
 from grader.judge.failures import CheckFailed
 from grader.judge.interpreting import Interpreting
 from grader.judge.trust import trust
-from grader.judge.waking import rehearse, wake
+from grader.judge.waking import wake
 from grader.request import Request
 from grader.wire import Channel
 
@@ -90,9 +90,7 @@ class Session:
         """On a GPU: make it ready here and for a runner, before either is asked for anything."""
         if self.device == "cuda":
             self.fresh_runner()
-            waking = ThreadPoolExecutor(1)
-            self.gpu = waking.submit(wake)
-            waking.submit(rehearse)
+            self.gpu = ThreadPoolExecutor(1).submit(wake)
 
     def handing(
         self, case: Case, values: Values, names: list[str]

@@ -25,14 +25,18 @@ def wake() -> Any:
 
 
 def rehearse(device: str = "cuda", enough: Callable[[], bool] = lambda: False) -> None:
-    """What cases ask of a GPU, asked once in each process: CUDA loads a kernel when it is first launched, and
-    cuBLAS with the first product of a dtype, 0.5 s of day 16's first cases.
+    """What cases ask of a GPU, asked once: CUDA loads a kernel when it is first launched, and cuBLAS with the
+    first product of a dtype, 0.5 s of day 16's first cases.
 
     Args:
-        enough: whether something else is waited for by now; a later call goes on from there.
+        enough: whether something else is waited for by now.
     """
-    while _left and not enough():
-        _try(*_left.pop(0), device)
+    cases = [(_attended, Case(n=8, dtype=dtype)) for dtype in (torch.float32, torch.float16, torch.bfloat16)]
+    cases += [(_doubled, Case(n=8, values=values)) for values in VALUES]
+    for reference, case in cases:
+        if enough():
+            return
+        _try(reference, case, device)
 
 
 def _try(reference: Callable[[torch.Tensor], torch.Tensor], case: Case, device: str) -> None:
@@ -52,7 +56,3 @@ def _doubled(x: torch.Tensor) -> torch.Tensor:
 
 def _attended(x: torch.Tensor) -> torch.Tensor:
     return torch.softmax(x @ x.mT, -1) @ x
-
-
-_left = [(_attended, Case(n=8, dtype=dtype)) for dtype in (torch.float32, torch.float16, torch.bfloat16)]
-_left += [(_doubled, Case(n=8, values=values)) for values in VALUES]

@@ -60,10 +60,6 @@ class Movement:
         self.plain = Largest(self, Rounding())
         self.operands: dict[torch.dtype, Largest] = {}
 
-    def of(self, number: int) -> tuple[float, torch.Tensor]:
-        """The largest relative movement of result `number`, over the whole and per row."""
-        return self.plain.after(DRAWS)[number]
-
     def explains(self, number: int, dtype: torch.dtype) -> Iterator[tuple[float, torch.Tensor]]:
         """The error of result `number` that roundings explain where it is of `dtype`, whole and per row.
 

@@ -75,8 +75,6 @@ def _try_all(session: Session, tried: Tried) -> None:
                     raise NotMeasured("not interpreted: the cases before it took too long")
                 trial = attempt(runner, *pair, session.names[pair[0].entry], request)
                 tried[session.asked.case_id(pair)].set_result(trial)
-        if session.asked.walks():
-            session.interpreting.walker()  # which comes next, and takes 0.2 s to begin
     except Exception as lost:  # of a file that is lost in the interpreter alone
         for future in tried.values():
             if not future.done():

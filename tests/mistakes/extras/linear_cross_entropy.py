@@ -121,7 +121,7 @@ mistakes = [
         "the gradient forgets where its chunk begins",
         swap={GRAD: GRAD.replace("cols + first", "cols")},
         fails="correct",
-        says=("Right up to v", "lacks the target", "In the gradient of x: At"),
+        says=("Right up to v", "lacks the target"),
     ),
     Mistake(
         "the gradient is softmax alone", swap={GRAD: "p * scale"}, fails="correct", says="lacks the target"
