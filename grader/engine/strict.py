@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from grader import catalog
+from grader.engine.surroundings import bytecode
 from grader.learner import workspace
 from grader.request import CACHE
 
@@ -27,7 +28,7 @@ def confinement(path: Path, private: Sequence[str], *, compiled: bool) -> Iterat
     known = [found.root for found in (workspace.find(), workspace.remembered()) if found]
     journals = [folder / ".track" for folder in (*path.parents, *known)]
     shared = [Path(place) for place in (tempfile.gettempdir(), *SHARED, *private)]
-    trees = [catalog.ROOT, Path.home(), *journals, *shared]
+    trees = [catalog.ROOT, Path.home(), bytecode(), *journals, *shared]
     hidden = sorted({str(tree.resolve()) for tree in trees if tree.exists()} - {"/"})
     with tempfile.TemporaryDirectory(prefix="track-strict-", ignore_cleanup_errors=True) as scratch:
         if compiled:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from importlib.util import cache_from_source, find_spec
 from pathlib import Path
 
 from grader.request import Device
+from grader.setup.nvidia import cache
 
 PYTEST = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")  # meant for the learner's own tests, and not for our judge
 PACKAGE = Path(__file__).resolve().parents[2]
@@ -19,6 +21,9 @@ def environment(device: Device, gpu: str = "") -> dict[str, str]:
     found = dict(os.environ, PYTHONPATH=import_path(), PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
     for name in ("TRITON_INTERPRET", *PYTEST):
         found.pop(name, None)
+    if not _keeps_bytecode():
+        found.pop("PYTHONDONTWRITEBYTECODE", None)
+        found["PYTHONPYCACHEPREFIX"] = str(bytecode())
     if gpu:
         found["CUDA_VISIBLE_DEVICES"] = gpu
     if device == "cpu":
@@ -26,6 +31,26 @@ def environment(device: Device, gpu: str = "") -> dict[str, str]:
         # Blocks are small: on two cores more threads cost a third of a product's time.
         found |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     return found
+
+
+def _keeps_bytecode() -> bool:
+    """Whether torch's sources and ours are compiled once, and not for each warm parent.
+
+    Images of containers often have PYTHONDONTWRITEBYTECODE set, or are written by another user than who grades in
+    them: importing torch took 4.4 to 5.8 s in one of an H200, of which compiling its sources was 3.5.
+    """
+    torch = find_spec("torch")
+    sources = [Path(origin) for origin in (torch and torch.origin, __file__) if origin]
+    never = bool(os.environ.get("PYTHONDONTWRITEBYTECODE"))
+    return all(
+        Path(cache_from_source(str(source))).exists() or (os.access(source.parent, os.W_OK) and not never)
+        for source in sources
+    )
+
+
+def bytecode() -> Path:
+    """Where bytecode is kept that may not lie beside its source."""
+    return cache() / "bytecode"
 
 
 def first_gpu() -> str:
