@@ -36,8 +36,8 @@ def environment(device: Device, gpu: str = "") -> dict[str, str]:
 def _keeps_bytecode() -> bool:
     """Whether torch's sources and ours are compiled once, and not for each warm parent.
 
-    Images of containers often have PYTHONDONTWRITEBYTECODE set, or are written by another user than who grades
-    in them: in one, beside an H200, all imports took 6.1 s, of which compiling sources was 3.5.
+    Images of containers often have PYTHONDONTWRITEBYTECODE set, or are written by another user than who
+    grades in them: in one, beside an H200, all imports took 6.1 s, of which compiling sources was 3.5.
     """
     torch = find_spec("torch")
     sources = [Path(origin) for origin in (torch and torch.origin, __file__) if origin]
