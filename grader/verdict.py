@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -101,6 +102,15 @@ class Part:
     bare: str = ""
 
 
+def decisive(checks: Iterable[Check]) -> Check | None:
+    """The first check that did not pass, though it was reached and could be measured.
+
+    One that noise left open decides nothing where another did not pass: of two bars, say, which both count.
+    """
+    failed = [one for one in checks if one.outcome not in ("passed", "not reached", "not measured")]
+    return next((one for one in failed if one.outcome != "inconclusive"), failed[0] if failed else None)
+
+
 @dataclass(frozen=True)
 class Verdict:
     """How one file did on one day.
@@ -151,9 +161,8 @@ class Verdict:
 
     @property
     def failed(self) -> Check | None:
-        """The first check that did not pass, though it was reached and could be measured."""
-        untried = ("passed", "not reached", "not measured")
-        return next((check for check in self.checks if check.outcome not in untried), None)
+        """The check that decided; None where all passed."""
+        return decisive(self.checks)
 
     @property
     def for_the_hint(self) -> bool:

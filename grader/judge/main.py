@@ -29,7 +29,7 @@ from grader.judge.plugin import CHECKS, Reporter, bar_id
 from grader.judge.session import Session
 from grader.judge.tracing import trace
 from grader.request import Request
-from grader.verdict import Check
+from grader.verdict import Check, decisive
 from grader.wire import Channel
 
 # No configuration, plugin or cache of the place where the learner happens to stand.
@@ -62,7 +62,7 @@ def judge(request: Request, events: Channel, parent: Channel) -> None:
         pytest.main([*PYTEST, "-o", f"timeout={limit}", str(CHECKS)], plugins=[reporter])
         session.close()
         session.interpreting.drop_walkers()
-        seen = closer.look(session, _first(reporter.outcomes))
+        seen = closer.look(session, decisive(reporter.outcomes))
         made = trace(session)
         parts, hunt = pieces(session), hunted(session)
         if reporter.broken or not reporter.outcomes:
@@ -94,13 +94,8 @@ def _no_such_case(request: Request, session: Session) -> str:
     return f'No case matches "{request.only}". There are {a_few(names, request.only or "")}'
 
 
-def _first(checks: list[Check]) -> Check | None:
-    """The first that did not pass."""
-    return next((c for c in checks if c.outcome not in ("passed", "not measured", "not reached")), None)
-
-
 def _verdict(session: Session, checks: list[Check]) -> dict[str, Any]:
-    first = _first(checks)
+    first = decisive(checks)
     sentence, look_at = ("", "")
     if first:
         sentence, look_at = diagnose_or_say(session.evidence, str(first.cause.get("reason", first.outcome)))

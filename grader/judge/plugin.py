@@ -45,6 +45,7 @@ class Reporter:
         self.begin = 0.0
         self.broken = ""
         self.knows_why = False
+        self.left_open = False  # what is on the screen by noise
 
     @pytest.fixture
     def session(self) -> Session:
@@ -174,14 +175,18 @@ class Reporter:
         return "failed", {"reason": "the grader failed here"}
 
     def _own(self, name: str, error: CheckFailed) -> None:
-        """Keep what the first check says that knows why, or else the first; the first is on the screen."""
+        """Keep what the first check says that knows why, or else the first; the first is on the screen, or
+        where noise left it open the first that it did not.
+        """
         evidence = self.session_.evidence
-        if not error.told or (evidence.own and (self.knows_why or not error.why)):
+        decides = self.left_open and error.outcome != "inconclusive"
+        if not error.told or (evidence.own and not decides and (self.knows_why or not error.why)):
             return
         sentence, look_at = error.told
-        if evidence.own:
+        if evidence.own and not decides:
             sentence = f"With {name.partition('[')[2].removesuffix(']')}: {sentence}"
         evidence.own, self.knows_why = (name, (sentence, look_at)), error.why
+        self.left_open = error.outcome == "inconclusive"
 
     def _tell(self, event: dict[str, Any]) -> None:
         try:
