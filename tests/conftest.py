@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,9 @@ from grader.verdict import Verdict
 
 pytest_plugins = ["tests.learner", "tests.shown"]
 
+# Else each process that a test starts compiles its sources, or keeps them in the cache of whoever runs the tests.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 torch.set_num_threads(1)  # two test processes with two threads each wait for each other six times as long
 
 Grade = Callable[..., Verdict]

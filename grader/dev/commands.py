@@ -17,7 +17,7 @@ from grader.screens import Terminal
 from grader.screens.terminal import examples
 
 # Where the person who runs the tests works, and how they call the program, is no business of the tests.
-PERSONAL = ("TRACK_COMMAND", "TRACK_HOME", "PYTHONDONTWRITEBYTECODE")
+PERSONAL = ("TRACK_COMMAND", "TRACK_HOME")
 
 # The ends of the range that pyproject.toml allows; the pinned one lies between.
 TRITONS = "3.6.0", "3.9.0"
