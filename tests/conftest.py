@@ -18,7 +18,7 @@ from grader.verdict import Verdict
 
 pytest_plugins = ["tests.learner", "tests.shown"]
 
-# Else each process that a test starts compiles its sources, or keeps them in the cache of whoever runs the tests.
+# Else what a test starts compiles its sources anew, or keeps them in the cache of whoever runs the tests.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 torch.set_num_threads(1)  # two test processes with two threads each wait for each other six times as long
