@@ -7,7 +7,7 @@ import functools
 import struct
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -115,24 +115,34 @@ def _crc32(memory: torch.Tensor) -> int:
 
 
 def sums(memories: Sequence[torch.Tensor]) -> list[int]:
-    """For each of these bytes, uint8 [n], a number that changes with them: the host waits for a GPU once."""
-    rows = {
-        at: memory.view(torch.int64)
-        for at, memory in enumerate(memories)
-        if 0 < memory.numel() <= 8 * ROW and memory.numel() % 8 == 0
-    }
-    together = dict(zip(rows, _together([*rows.values()]), strict=True))
-    return fetched([together[at] if at in rows else _sum(memory) for at, memory in enumerate(memories)])
+    """For each of these bytes, uint8 [n], a number that changes with them: the host waits for a GPU once for
+    all short ones, and once for the others.
+    """
+    short = [
+        at for at, memory in enumerate(memories) if 0 < memory.numel() <= 8 * ROW and memory.numel() % 8 == 0
+    ]
+    others = [at for at in range(len(memories)) if at not in short]
+    found = dict(zip(short, _together([memories[at].view(torch.int64) for at in short]), strict=True))
+    found |= zip(others, fetched([_sum(memories[at]) for at in others]), strict=True)
+    return [found[at] for at in range(len(memories))]
 
 
-def _together(rows: list[torch.Tensor]) -> Sequence[torch.Tensor]:
+def _together(rows: list[torch.Tensor]) -> list[int]:
     """The sum of each as `_weighted` has it: of so few words, asking for it takes longer than the sum."""
     if not rows:
         return []
-    factors = _factors(rows[0].device)
-    running = (torch.cat(rows) * torch.cat([factors[: row.numel()] for row in rows])).cumsum(0)
-    ends = torch.stack([running[end - 1] for end in accumulate(row.numel() for row in rows)])
-    return ends.diff(prepend=ends.new_zeros(1)).unbind()
+    factors, ends = _laid_out(tuple(row.numel() for row in rows), rows[0].device)
+    running = (torch.cat(rows) * factors).cumsum(0)[ends].tolist()
+    return [_signed(end - start) for start, end in pairwise([0, *running])]
+
+
+@functools.lru_cache(maxsize=4)
+def _laid_out(sizes: tuple[int, ...], device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
+    """The factors of rows of so many words, one behind the other, and where the last word of each lies: the
+    same, but for its results, whenever a call is looked at.
+    """
+    factors = torch.cat([_factors(device)[:size] for size in sizes])
+    return factors, torch.tensor([end - 1 for end in accumulate(sizes)], device=device)
 
 
 def sum_of_poison(size: int) -> int | None:
@@ -156,10 +166,11 @@ def _sums_of_factors() -> list[int]:
     return sums
 
 
-def digest(storage: torch.UntypedStorage) -> bytes:
-    """How many bytes a storage on a GPU has, and a number that changes with them: 16 bytes for any size."""
+def digests(storages: Sequence[torch.UntypedStorage]) -> list[bytes]:
+    """How many bytes each storage has, and a number that changes with them: 16 bytes for any size."""
     with unobserved():
-        return struct.pack("<qq", storage.nbytes(), int(_sum(raw(storage))))
+        found = sums([raw(one) for one in storages])
+    return [struct.pack("<qq", one.nbytes(), number) for one, number in zip(storages, found, strict=True)]
 
 
 def _sum(memory: torch.Tensor) -> torch.Tensor:

@@ -11,7 +11,7 @@ from grader.memory import (
     ROW,
     ROWS,
     checksums,
-    digest,
+    digests,
     fetched,
     overwritten,
     poison,
@@ -89,24 +89,28 @@ def test_bytes_that_were_written_over_are_found_from_any_address_on(start: int) 
     assert overwritten(memory[start:], start).nonzero().tolist() == [[12 - start]]
 
 
+def _digest(memory: torch.Tensor) -> bytes:
+    return digests([memory.untyped_storage()])[0]
+
+
 @pytest.mark.parametrize("size", [0, 3, 8, 8 * ROW - 1, 8 * ROW + 5, 8 * ROW * (ROWS + 2) + 9])
 def test_a_digest_tells_sizes_a_changed_byte_and_two_places_that_change_places(size: int) -> None:
     memory = torch.randint(0, 256, (size,), dtype=torch.uint8)
-    before = digest(memory.untyped_storage())
-    assert digest(memory.clone().untyped_storage()) == before
-    assert digest(torch.cat([memory, torch.zeros(1, dtype=torch.uint8)]).untyped_storage()) != before
+    before = _digest(memory)
+    assert _digest(memory.clone()) == before
+    assert _digest(torch.cat([memory, torch.zeros(1, dtype=torch.uint8)])) != before
     for at in {at for at in (0, size // 2, size - 9, size - 1) if 0 <= at < size}:
         memory[at] += 1
-        assert digest(memory.untyped_storage()) != before, at
+        assert _digest(memory) != before, at
         memory[at] -= 1
     if size >= 32:
         memory[:16], memory[16:32] = memory[16:32].clone(), memory[:16].clone()
-        assert digest(memory.untyped_storage()) != before
+        assert _digest(memory) != before
     rows = memory[: 8 * ROW * (size // (8 * ROW))].view(-1, 8 * ROW)
     if len(rows) > 1:
-        before = digest(memory.untyped_storage())
+        before = _digest(memory)
         rows[0], rows[1] = rows[1].clone(), rows[0].clone()
-        assert digest(memory.untyped_storage()) != before
+        assert _digest(memory) != before
 
 
 def test_checksums_are_of_the_storages_in_their_order_and_of_none_that_is_too_large(
@@ -125,8 +129,9 @@ def test_sums_taken_together_are_those_of_each_alone() -> None:
     memories = [torch.randint(0, 256, (size,), dtype=torch.uint8) for size in sizes]
     before = sums(memories)
     assert before == [number for memory in memories for number in sums([memory])]
-    assert before[:1] == [struct.unpack("<qq", digest(memories[0].untyped_storage()))[1]]
+    assert before[:1] == [struct.unpack("<qq", _digest(memories[0]))[1]]
     memories[2][-1] += 1
+    assert digests([memory.untyped_storage() for memory in memories]) == [*map(_digest, memories)]
     now = sums(memories)
     assert now[2] != before[2]
     assert now[:2] + now[3:] == before[:2] + before[3:]

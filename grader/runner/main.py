@@ -114,8 +114,8 @@ class LearnerFile:
             inputs = [value.untyped_storage() for value in handed if isinstance(value, torch.Tensor)]
             # Copied before the last look: what dies with the call, a container of results, acts too late.
             outputs, data = pack_outputs(world.keep([*results, *grads]), world, header.get("slices"))
-            whole = {argument.untyped_storage().data_ptr() for argument in written}
-            data += [contents(one, whole=self.device == "cpu" or one.data_ptr() in whole) for one in inputs]
+            may_change = {argument.untyped_storage().data_ptr() for argument in written}
+            data += contents(inputs, [self.device == "cpu" or one.data_ptr() in may_change for one in inputs])
             world.close()
             self._mend()
         except Exception as error:

@@ -21,7 +21,7 @@ from grader.judge.case.naming import called
 from grader.judge.case.packing import storage_bytes
 from grader.judge.case.trial import Trial
 from grader.judge.case.values import value_findings
-from grader.memory import digest
+from grader.memory import digests
 
 DOES = {"load": "loads", "store": "stores", "atomic": "updates"}
 
@@ -166,8 +166,9 @@ def _input_findings(trial: Trial) -> list[Finding]:
     assert trial.answer is not None
     tensors = [(a, n) for a, n in zip(*trial.runner_arguments(), strict=True) if isinstance(a, torch.Tensor)]
     written = [trial.arguments[position] for position in trial.challenge.writes]
+    digested = _digested([tensor for tensor, _ in tensors], written)
     for number, ((tensor, label), after) in enumerate(zip(tensors, trial.answer.inputs, strict=False)):
-        if _unchanged(tensor, after, written):
+        if _unchanged(tensor, after, written, digested):
             continue
         facts = {"tensor": label, "changed": number}
         if any(tensor is argument for argument in written):
@@ -179,17 +180,27 @@ def _input_findings(trial: Trial) -> list[Finding]:
     return []
 
 
-def _unchanged(tensor: torch.Tensor, after: torch.Tensor, written: Sequence[torch.Tensor]) -> bool:
+def _digested(tensors: Sequence[torch.Tensor], written: Sequence[torch.Tensor]) -> dict[int, bytes]:
+    """By address the digests of those on a GPU that nothing may write to."""
+    may_change = {one.untyped_storage().data_ptr() for one in written}
+    storages = {one.untyped_storage().data_ptr(): one.untyped_storage() for one in tensors if one.is_cuda}
+    kept = {at: storage for at, storage in storages.items() if at not in may_change}
+    return dict(zip(kept, digests([*kept.values()]), strict=True))
+
+
+def _unchanged(
+    tensor: torch.Tensor, after: torch.Tensor, written: Sequence[torch.Tensor], digested: dict[int, bytes]
+) -> bool:
     """Whether a tensor's storage holds after the call what it held before, but for what may be written.
 
     Args:
-        after: its bytes, or, of one on a GPU that nothing may write to, their digest.
+        after: its bytes, or its digest where it is among the `digested`.
         written: the arguments that may be.
     """
     storage = tensor.untyped_storage()
+    if storage.data_ptr() in digested:
+        return after.numpy().tobytes() == digested[storage.data_ptr()]
     within = [one for one in written if one.untyped_storage().data_ptr() == storage.data_ptr()]
-    if tensor.is_cuda and not within:
-        return after.numpy().tobytes() == digest(storage)
     if after.numel() != storage.nbytes():  # it is another's memory by now
         return False
     for argument in within:

@@ -5,14 +5,19 @@ from __future__ import annotations
 import pytest
 import torch
 
-from grader.judge.case.findings import _unchanged
+from grader.judge.case.findings import _digested, _unchanged
 from grader.memory import raw
 from grader.runner.tensors import contents
 
 
 def sent(tensor: torch.Tensor, *, whole: bool) -> torch.Tensor:
     """What the judge has of a tensor that a runner was handed."""
-    return torch.frombuffer(bytearray(contents(tensor.untyped_storage(), whole=whole)), dtype=torch.uint8)
+    (found,) = contents([tensor.untyped_storage()], [whole])
+    return torch.frombuffer(bytearray(found), dtype=torch.uint8)
+
+
+def stays(ours: torch.Tensor, after: torch.Tensor, written: list[torch.Tensor]) -> bool:
+    return _unchanged(ours, after, written, _digested([ours], written))
 
 
 @pytest.mark.parametrize("on_gpu", [False, True])
@@ -21,10 +26,10 @@ def test_a_byte_that_changed_is_told_by_bytes_and_by_digest(
 ) -> None:
     monkeypatch.setattr(torch.Tensor, "is_cuda", on_gpu)
     ours, theirs = torch.arange(37.0), torch.arange(37.0)
-    assert _unchanged(ours, sent(theirs, whole=not on_gpu), [])
+    assert stays(ours, sent(theirs, whole=not on_gpu), [])
     raw(theirs.untyped_storage())[-1] += 1
-    assert not _unchanged(ours, sent(theirs, whole=not on_gpu), [])
-    assert not _unchanged(ours, sent(torch.arange(38.0), whole=not on_gpu), []), "another's memory"
+    assert not stays(ours, sent(theirs, whole=not on_gpu), [])
+    assert not stays(ours, sent(torch.arange(38.0), whole=not on_gpu), []), "another's memory"
 
 
 @pytest.mark.parametrize("on_gpu", [False, True])
@@ -34,6 +39,6 @@ def test_of_an_argument_that_is_written_only_what_lies_between_its_elements_must
     monkeypatch.setattr(torch.Tensor, "is_cuda", on_gpu)
     ours, theirs = torch.arange(12.0)[::2], torch.arange(12.0)[::2]
     theirs += 1
-    assert _unchanged(ours, sent(theirs, whole=True), [ours])
+    assert stays(ours, sent(theirs, whole=True), [ours])
     raw(theirs.untyped_storage())[4] += 1  # of the second, which is no element
-    assert not _unchanged(ours, sent(theirs, whole=True), [ours])
+    assert not stays(ours, sent(theirs, whole=True), [ours])
