@@ -55,6 +55,27 @@ def telling() -> Iterator[None]:
     What the learner's file keeps of them then tells later, too. They stay no longer: a launch asks each
     tensor for its address, and what is timed would pay for the answer.
     """
+    ways, ours = _ways()
+    stock = [vars(owner).get(name) for owner, name in ways]
+    for (owner, name), told in zip(ways, ours, strict=True):
+        setattr(owner, name, told)
+    try:
+        yield
+    finally:
+        for (owner, name), own, told in zip(ways, stock, ours, strict=True):
+            if vars(owner).get(name) is not told:
+                continue  # the file has put another there: held.py names it
+            if own is None:
+                delattr(owner, name)  # its class has it
+            else:
+                setattr(owner, name, own)
+
+
+@functools.cache
+def _ways() -> tuple[list[tuple[Any, str]], list[Any]]:
+    """The methods and functions that read values, or lead there: whose they are by which name, and what tells
+    of each; made once, before the learner's file is there.
+    """
     modules: tuple[Any, ...] = torch._C, torch, torch.utils.dlpack
     methods = [name for name in READS + SIGHTS + PACKED if hasattr(torch.Tensor, name)]
     ways: list[tuple[Any, str, str]] = [(torch.Tensor, name, name) for name in methods]
@@ -64,20 +85,8 @@ def telling() -> Iterator[None]:
     ways += [
         (m, name, "a thread") for m in (_thread, threading) for name in vars(m) if name.strip("_") in THREADS
     ]
-    stock = [vars(owner).get(name) for owner, name, _ in ways]
     ours = [_telling(said, getattr(owner, name)) for owner, name, said in ways]
-    for (owner, name, _), told in zip(ways, ours, strict=True):
-        setattr(owner, name, told)
-    try:
-        yield
-    finally:
-        for (owner, name, _), own, told in zip(ways, stock, ours, strict=True):
-            if vars(owner).get(name) is not told:
-                continue  # the file has put another there: held.py names it
-            if own is None:
-                delattr(owner, name)  # its class has it
-            else:
-                setattr(owner, name, own)
+    return [(owner, name) for owner, name, _ in ways], ours
 
 
 @contextmanager
