@@ -13,8 +13,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as TooLate
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import asdict
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -38,7 +37,9 @@ from grader.spans import note, span
 MOST = 16  # builders; each takes some 100 MB beside what all share
 PATIENCE = 60.0  # seconds for a kernel
 SCOUTED = 10.0  # seconds for a call that launches nothing: no case waits longer for one that never ends
-WAITED = 30.0  # seconds that a case waits in all: what its runner may take comes on top, within main.BUSY
+# Seconds that a case waits in all, or the clock for all of them: what runners may take comes on top, within
+# main.BUSY.
+WAITED = 30.0
 
 Other = Callable[..., tuple[Any, ...]]  # of a relation: the arguments of its second call, from the first
 Call = tuple[Challenge, Case, str, Other | None]  # and the part of it that is timed
@@ -49,7 +50,7 @@ class Ahead:
     """The kernels of one grading, compiled ahead of their cases.
 
     Args:
-        session: with the learner's names known, and its GPU awake.
+        session: whose GPU may still be waking, and whose file may turn out not to import.
     """
 
     def __init__(self, session: Session) -> None:
@@ -65,15 +66,12 @@ class Ahead:
         self.surveyed: dict[str, Future[Compilations]] = {_name(*call[:2]): Future() for call in self.calls}
         threading.Thread(target=self._scout, daemon=True).start()
 
-    def wait(self, challenge: Challenge, case: Case) -> None:
-        """Until what this case launches is compiled, as far as that is known."""
+    def pending(self, challenge: Challenge, case: Case) -> list[Future[Any]]:
+        """What is begun of what this case launches, and not done; of a case that nobody asked for nothing."""
         surveyed = self.surveyed.get(_name(challenge, case))
         if surveyed is None:
-            return
-        until = time.monotonic() + WAITED
-        with span("wait"), contextlib.suppress(TooLate):
-            for compiled in surveyed.result(WAITED):
-                compiled.result(max(0.0, until - time.monotonic()))
+            return []
+        return [one for one in surveyed.result() if not one.done()] if surveyed.done() else [surveyed]
 
     def late(self, challenge: Challenge, case: Case) -> bool:
         """Whether the compiler is not done with what this case launches."""
@@ -83,8 +81,10 @@ class Ahead:
 
     def finish(self) -> None:
         """Wait for all that is begun, and end the builders: what comes now is timed."""
-        for challenge, case, *_ in self.calls:
-            self.wait(challenge, case)
+        until = time.monotonic() + WAITED
+        with span("wait"):
+            wait(self.surveyed.values(), WAITED)
+            wait([*self.compiled.values()], max(0.0, until - time.monotonic()))
         self.compiling.shutdown(wait=False, cancel_futures=True)
         idle = []
         with contextlib.suppress(Empty):

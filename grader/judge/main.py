@@ -41,8 +41,9 @@ UNUSED += " warnings"
 PYTEST += [word for plugin in UNUSED.split() for word in ("-p", f"no:{plugin}")]
 # Nor a look into any folder above this one.
 PYTEST += ["--rootdir", str(CHECKS.parent), "--confcutdir", str(CHECKS.parent)]
-# Seconds that pytest-timeout allows a check beyond what its runner may take; a GPU waits for compilers, too.
-BUSY = {"cpu": 100.0, "gpu": 90.0}
+# Seconds that pytest-timeout allows a check beyond what its runner may take; on a GPU it waits for compilers,
+# and another case that is tried meanwhile may hang.
+BUSY = {"cpu": 100.0, "gpu": 150.0}
 
 
 def judge(request: Request, events: Channel, parent: Channel) -> None:

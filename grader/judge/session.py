@@ -26,7 +26,7 @@ from grader.judge.diagnosis.slips import slip
 from grader.judge.failures import CheckFailed
 from grader.judge.interpreting import Interpreting
 from grader.judge.trust import trust
-from grader.judge.waking import wake
+from grader.judge.waking import known, wake
 from grader.request import Request
 from grader.wire import Channel
 
@@ -78,8 +78,10 @@ class Session:
         self.confined: Confined | None = None
         self.acceptance: Any = None  # of the compiler, in the background: a Future of judge/acceptance.py
         self.interpreted: Any = None  # on a GPU: small cases, tried in the background: checks/interpreted.py
+        self.walked: dict[str, Future[Any]] = {}  # huge cases, walked in the background: checks/walked.py
         self.ahead: Any = None  # on a GPU: what judge/ahead.py compiles in the background
-        self.gpu: Future[Any] = Future()  # what torch says of it, once it is awake
+        self.meanwhile: Any = None  # and what is tried while a case waits for that: judge/meanwhile.py
+        self.gpu: Future[Any] = Future()  # what torch says of it
         self.stem = request.hidden_tests.parent.name
         if self.device == "cpu":
             from grader.interpreter import canaries
@@ -90,7 +92,9 @@ class Session:
         """On a GPU: make it ready here and for a runner, before either is asked for anything."""
         if self.device == "cuda":
             self.fresh_runner()
-            self.gpu = ThreadPoolExecutor(1).submit(wake)
+            waking = ThreadPoolExecutor(1)
+            self.gpu = waking.submit(known)
+            waking.submit(wake)
 
     def handing(
         self, case: Case, values: Values, names: list[str]
@@ -146,20 +150,31 @@ class Session:
             CheckFailed: its runner was lost.
         """
         trust(case, self.evidence.source, self.mute)
-        if self.ahead is not None:
-            self.ahead.wait(challenge, case)
-        runner, names = self.ready_runner(), self.names[challenge.entry]
+        if self.meanwhile is not None:
+            kept: Trial | None = self.meanwhile.wait(challenge, case)
+            if kept is not None and arguments is None:
+                return kept
         try:
-            trial = attempt(runner, challenge, case, names, self.request, arguments)
-            trial.repeated = repeated(runner, trial, self.request, self.ways) if arguments is None else None
-            if trial.repeated and trial.repeated.answer:
-                return trial.repeated
-            found = interleaved(runner, trial, self.request) if arguments is None else None
-            trial.findings += [found] if found else []
-            return trial
+            return self.attempted(challenge, case, arguments)
         except RunnerLost as lost:
             lost.compiling = self.ahead is not None and self.ahead.late(challenge, case)
             raise self.lost(case, lost) from None
+
+    def attempted(self, challenge: Challenge, case: Case, arguments: Values | None = None) -> Trial:
+        """One case, tried at once.
+
+        Raises:
+            RunnerLost: the runner crashed or hung.
+            CheckFailed: a fresh one was lost before it had loaded the file.
+        """
+        runner, names = self.ready_runner(), self.names[challenge.entry]
+        trial = attempt(runner, challenge, case, names, self.request, arguments)
+        trial.repeated = repeated(runner, trial, self.request, self.ways) if arguments is None else None
+        if trial.repeated and trial.repeated.answer:
+            return trial.repeated
+        found = interleaved(runner, trial, self.request) if arguments is None else None
+        trial.findings += [found] if found else []
+        return trial
 
     def conclude(self, trial: Trial) -> None:
         """Keep a trial.

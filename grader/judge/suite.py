@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from grader.challenge import Case, Challenge, Claim, Relation
-from grader.judge import acceptance, ahead
+from grader.judge import acceptance, ahead, early
 from grader.judge.checks import (
     capability,
     claims,
@@ -30,14 +30,17 @@ from grader.judge.checks import (
 from grader.judge.checks import (
     staged as onstage,
 )
+from grader.judge.meanwhile import Meanwhile
 from grader.judge.session import Session
 
 
 def test_imports(session: Session) -> None:
     """The file imports, and defines the entry with the signature that the cases call."""
+    session.ahead = ahead.begin(session)
     imports.check(session)
     session.acceptance = acceptance.begin(session)
-    session.ahead = ahead.begin(session)
+    session.meanwhile = Meanwhile(session) if session.ahead else None
+    early.begin(session)
 
 
 def test_correct(session: Session, case: tuple[Challenge, Case]) -> None:

@@ -15,13 +15,17 @@ from grader.judge.case.trial import draw, draw_upstream
 from grader.spans import span
 
 
-def wake() -> Any:
-    """A CUDA context is made; torch's properties of the GPU."""
+def known() -> Any:
+    """Torch's properties of the GPU; no CUDA context is made, and whoever compiles ahead waits for none."""
+    return torch.cuda.get_device_properties(0)
+
+
+def wake() -> None:
+    """A CUDA context is made."""
     with span("cuda"):
         one = torch.ones(1, 1, device="cuda", dtype=torch.float64)
         torch.randn(1, device="cuda", generator=torch.Generator("cuda"))
         (one @ one).cpu()
-        return torch.cuda.get_device_properties(0)
 
 
 def rehearse(device: str = "cuda", enough: Callable[[], bool] = lambda: False) -> None:

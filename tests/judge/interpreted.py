@@ -1,5 +1,6 @@
 """A process of its own for checks/test_interpreted.py: what a judge beside a GPU learns of small cases from
-the interpreter, without a GPU. Prints of each its sentence, `passed`, or why it is not measured.
+the interpreter, and of huge ones that are walked early, without a GPU. Prints of each its sentence, `passed`,
+or why it is not measured.
 
     python -m tests.judge.interpreted DAY KERNEL
 """
@@ -9,12 +10,16 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 from grader import catalog
 from grader.answers import Loaded
 from grader.challenge import Case, Challenge
-from grader.judge.checks import interpreted
+from grader.judge import early
+from grader.judge.checks import interpreted, walked
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
 from grader.request import Request
@@ -30,14 +35,18 @@ def main() -> None:
     assert isinstance(loaded, Loaded)
     for challenge in session.challenges:
         session.names[challenge.entry] = [one.name for one in loaded.functions[challenge.entry] or []]
-    pairs = session.asked.interpreted()
-    print(json.dumps({session.asked.interpreted_id(pair): said(session, *pair) for pair in pairs}))
+    with mock.patch.object(os, "sched_getaffinity", return_value=range(early.MANY)):
+        early.begin(session)
+    pairs, walks = session.asked.interpreted(), session.asked.walks()
+    told = {session.asked.interpreted_id(pair): said(interpreted.check, session, *pair) for pair in pairs}
+    told |= {session.asked.walk_id(pair): said(walked.check, session, *pair) for pair in walks}
+    print(json.dumps(told))
 
 
-def said(session: Session, challenge: Challenge, case: Case) -> str:
+def said(check: Callable[..., Any], session: Session, challenge: Challenge, case: Case) -> str:
     """What is said of one case."""
     try:
-        interpreted.check(session, challenge, case)
+        check(session, challenge, case)
     except NotMeasured as told:
         return str(told)
     except CheckFailed as failed:

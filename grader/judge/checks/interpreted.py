@@ -16,7 +16,7 @@ import torch
 from grader import datasheets
 from grader.challenge import Case, Challenge
 from grader.judge.case.attempt import attempt
-from grader.judge.case.link import RunnerLost
+from grader.judge.case.link import RunnerLost, ask_to_load
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.diagnose import diagnose_or_say
 from grader.judge.failures import CheckFailed, NotMeasured
@@ -29,11 +29,7 @@ Tried = dict[str, Future[Trial]]  # by the name of the case
 
 
 def begin(session: Session) -> Tried:
-    """Start trying the cases on a GPU, unless that is begun.
-
-    Not before the plain cases are through: who forks interpreters may still be importing, and on few cores
-    whoever asks for one holds up the others.
-    """
+    """Start trying the cases on a GPU, unless that is begun."""
     if session.interpreted is None:
         session.interpreted = {session.asked.case_id(pair): Future() for pair in session.asked.interpreted()}
         if session.interpreted:
@@ -69,7 +65,7 @@ def _try_all(session: Session, tried: Tried) -> None:
     request, until = replace(session.interpreting.request, gpu=datasheets.USUAL), time.monotonic() + SECONDS
     try:
         with closing(session.interpreting.runner()) as runner:
-            session.load(runner)
+            ask_to_load(runner, session.request)
             for pair in session.asked.interpreted():
                 if time.monotonic() > until:
                     raise NotMeasured("not interpreted: the cases before it took too long")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextlib import closing, suppress
 from dataclasses import asdict
 from typing import Any
 
@@ -12,7 +14,7 @@ from grader import datasheets
 from grader.answers import Failed
 from grader.challenge import Case, Challenge
 from grader.interpreter.regions import Overrun
-from grader.judge.case.link import RunnerLost
+from grader.judge.case.link import Runner, RunnerLost, ask_to_load
 from grader.judge.case.oracle import gradient_positions
 from grader.judge.diagnosis.slips import slip
 from grader.judge.diagnosis.wide import FIRST, advice, all_narrow
@@ -25,6 +27,7 @@ from grader.meter.unread import Unread
 
 CERTAIN = "bounds", "grid", "launcher"  # kinds of faults that are the file's own; others may be the walk's
 COUNTED = 1 << 32  # numbers of 32 bits
+Report = tuple[Failed | Walked, tuple[Any, ...]]  # of a walk, and its arguments, which have no memory
 TOO_LARGE = "exceeds triton maximum tensor numel"  # of a block, to the compiler as well
 
 
@@ -53,32 +56,57 @@ def check(session: Session, challenge: Challenge, case: Case) -> Walked:
     return report
 
 
-def walk(session: Session, challenge: Challenge, case: Case) -> tuple[Failed | Walked, tuple[Any, ...]]:
-    """What its walk showed, and its arguments, which have no memory.
+def begin(session: Session) -> None:
+    """Start walking all huge cases, with a runner of their own."""
+    session.walked = {session.asked.walk_id(pair): Future() for pair in session.asked.walks()}
+    if session.walked:
+        ThreadPoolExecutor(1).submit(_walk_all, session, session.walked)
+
+
+def _walk_all(session: Session, walked: dict[str, Future[Report]]) -> None:
+    """Answer every walk up to one that is lost: whoever wants the others does them."""
+    torch.set_num_threads(1)  # of this thread, too
+    try:
+        with closing(session.interpreting.runner()) as walker:
+            ask_to_load(walker, session.request)
+            for pair in session.asked.walks():
+                walked[session.asked.walk_id(pair)].set_result(_walk(session, walker, *pair))
+    except Exception:  # of a file that is lost in the interpreter
+        for future in walked.values():
+            future.cancel()
+
+
+def walk(session: Session, challenge: Challenge, case: Case) -> Report:
+    """What its walk showed, and its arguments.
 
     Raises:
         NotMeasured: it could not be walked, and why.
     """
+    begun: Future[Report] | None = session.walked.get(session.asked.walk_id((challenge, case)))
+    if begun:
+        with suppress(CancelledError):
+            return begun.result()
     try:
-        blobs: list[memoryview] = []
-        arguments, specs = hollow_inputs(challenge, case, session.request.seed, blobs)
-        of = gradient_positions(challenge, arguments)
-        part = "both" if of else "forward"
-        request: dict[str, Any] = {
-            "do": "walk",
-            "entry": challenge.entry,
-            "arguments": specs,
-            "of": of,
-            "part": part,
-            "upstream": case.upstream,
-        }
-        request |= {"gpu": datasheets.sheet(datasheets.USUAL)}
-        walker = session.interpreting.walker()
-        report, _ = walker.ask(request, Walked, blobs, timeout=session.request.call_timeout)
-        return report, arguments
+        return _walk(session, session.interpreting.walker(), challenge, case)
     except (RunnerLost, CheckFailed, OSError, MemoryError) as lost:
         session.interpreting.drop_walkers()
         raise NotMeasured(f"not walked: {lost}") from None
+
+
+def _walk(session: Session, walker: Runner, challenge: Challenge, case: Case) -> Report:
+    blobs: list[memoryview] = []
+    arguments, specs = hollow_inputs(challenge, case, session.request.seed, blobs)
+    of = gradient_positions(challenge, arguments)
+    request: dict[str, Any] = {
+        "do": "walk",
+        "entry": challenge.entry,
+        "arguments": specs,
+        "of": of,
+        "part": "both" if of else "forward",
+        "upstream": case.upstream,
+        "gpu": datasheets.sheet(datasheets.USUAL),
+    }
+    return walker.ask(request, Walked, blobs, timeout=session.request.call_timeout)[0], arguments
 
 
 def astray(overruns: Sequence[Overrun], where: str = "") -> CheckFailed:

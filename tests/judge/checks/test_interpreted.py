@@ -1,4 +1,6 @@
-"""Beside a GPU small cases are interpreted as well: it shows neither addresses nor races."""
+"""Beside a GPU small cases are interpreted as well, and huge ones walked: it shows neither addresses nor
+races.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from tests import environments
 
 
 def said(day: str, kernel: Path) -> dict[str, str]:
-    """What is said of each small case."""
+    """What is said of each small case, and of each huge one."""
     around = environments.plain(PYTHONPATH=str(catalog.ROOT))
     around.pop("TRITON_INTERPRET", None)
     command = [sys.executable, "-m", "tests.judge.interpreted", day, kernel]
@@ -33,7 +35,7 @@ def edited(day: str, name: str, into: Path) -> Path:
 def test_a_load_whose_lanes_are_thrown_away_is_told_with_its_line(tmp_path: Path) -> None:
     outcomes = said("5", edited("5", "x is read without a mask", tmp_path))
     assert len(outcomes) >= 4
-    assert all(name.endswith("-interpreted") for name in outcomes)
+    assert all(name.endswith(("-interpreted", "-walked")) for name in outcomes)
     assert any(what.startswith("Unmasked load: line ") for what in outcomes.values())
 
 
@@ -43,7 +45,7 @@ def test_wrong_values_are_left_to_the_gpu(tmp_path: Path) -> None:
 
 
 def test_a_right_kernel_passes() -> None:
-    assert set(said("5", catalog.find("5").solution).values()) == {"passed"}
+    assert set(said("7", catalog.find("7").solution).values()) == {"passed"}
 
 
 def test_what_cannot_be_interpreted_is_not_measured(tmp_path: Path) -> None:
@@ -56,3 +58,19 @@ def test_what_cannot_be_interpreted_is_not_measured(tmp_path: Path) -> None:
         )
     )
     assert set(said("5", kernel).values()) == {"not interpreted: RuntimeError: for a GPU"}
+
+
+def test_an_offset_that_turns_negative_is_told_of_a_walk_that_was_begun_early(tmp_path: Path) -> None:
+    kernel = tmp_path / "kernel.py"
+    kernel.write_text(catalog.find("7").solution.read_text().replace(".to(tl.int64)", ""))
+    outcomes = said("7", kernel)
+    assert any("turned negative" in what for name, what in outcomes.items() if name.endswith("-walked"))
+
+
+def test_whoever_is_lost_in_the_interpreter_is_lost_there_alone(tmp_path: Path) -> None:
+    kernel = tmp_path / "kernel.py"
+    right = catalog.find("7").solution.read_text()
+    kernel.write_text(right.replace("    m, n = ", "    import os\n    os._exit(3)\n    m, n = "))
+    outcomes = said("7", kernel)
+    assert kernel.read_text() != right
+    assert {what.partition(":")[0] for what in outcomes.values()} == {"not interpreted", "not walked"}

@@ -1,0 +1,70 @@
+"""On a GPU: cases that are tried while another one waits for the compiler.
+
+Checks keep their order, and so does what is told of them. A case that passes before its turn is kept until
+then; one that does not is tried again in its turn, as if it had not been tried before.
+"""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import FIRST_COMPLETED, wait
+
+import torch
+
+from grader.challenge import Case, Challenge
+from grader.judge.ahead import WAITED
+from grader.judge.case.link import RunnerLost
+from grader.judge.case.trial import Trial
+from grader.judge.failures import CheckFailed
+from grader.judge.session import Session
+from grader.spans import span
+
+
+class Meanwhile:
+    """What is tried out of its turn.
+
+    Args:
+        session: whose kernels are compiled ahead.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        asked = session.asked.cases("correct") + session.asked.cases("edges")
+        # A test of the learner's may be wrong so often; large ones want the memory for themselves.
+        self.left = [pair for pair in asked if not (pair[0].judges or pair[0].probe or pair[1].gpu)]
+        self.passed: dict[str, Trial] = {}
+
+    def wait(self, challenge: Challenge, case: Case) -> Trial | None:
+        """Until what this case launches is compiled, as far as that is known; its trial, if it has passed."""
+        until, name = time.monotonic() + WAITED, _name(challenge, case)
+        self.left = [pair for pair in self.left if _name(*pair) != name]
+        while name not in self.passed and (pending := self.session.ahead.pending(challenge, case)):
+            left = until - time.monotonic()
+            if left <= 0:
+                break
+            other = next((pair for pair in self.left if not self.session.ahead.pending(*pair)), None)
+            if other is not None:
+                self._try(*other)
+                continue
+            others = [one for pair in self.left for one in self.session.ahead.pending(*pair)]
+            with span("wait"):
+                wait({*pending, *others}, left, FIRST_COMPLETED)
+        return self.passed.pop(name, None)
+
+    def _try(self, challenge: Challenge, case: Case) -> None:
+        """Try a case; whatever is wrong, no other one is tried out of its turn."""
+        self.left.remove((challenge, case))
+        try:
+            trial = self.session.attempted(challenge, case)
+        except (RunnerLost, CheckFailed, torch.cuda.OutOfMemoryError):
+            trial = None
+        if trial is not None and trial.passed:
+            self.passed[_name(challenge, case)] = trial
+            return
+        self.left = []
+        if trial is None or trial.findings[0].kind == "error":
+            self.session.close()
+
+
+def _name(challenge: Challenge, case: Case) -> str:
+    return f"{challenge.entry} {case.id}"
