@@ -15,7 +15,6 @@ cores for both, and is started anew where somebody ended it.
 from __future__ import annotations
 
 import contextlib
-import importlib
 import os
 import select
 import shutil
@@ -26,12 +25,12 @@ import sys
 import time
 from typing import Any
 
+from grader.engine import imports
 from grader.engine.forking import adopt, fork_runner, hand_over, sweep
-from grader.engine.sibling import name_triton_quickly
+from grader.engine.imports import INTERPRETED
 from grader.engine.standby import Pair, fork_judge
 from grader.engine.surroundings import environment
-from grader.setup.doctor import PAIRS
-from grader.spans import span, watch_compiler
+from grader.spans import span
 from grader.wire import Channel, Closed
 
 # What a judge may ask for; what it cannot be here, compiling or interpreting, its sibling forks.
@@ -42,27 +41,8 @@ UNTRUSTED = {
     "scout": "grader.runner.scout",
     "builder": "grader.runner.building",
 }
-INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 IDLE = 600.0  # seconds that a judge and a runner stand by: their CUDA contexts hold 1 GB of the GPU's memory
 ELSEWHERE = "builder" if INTERPRETED else "interpreter"
-# What every child needs, imported once.
-MODULES = (
-    "torch",
-    "torch._subclasses.schema_check_mode",
-    "triton.language",
-    "triton.compiler.code_generator",  # every launch asks for it
-    "pytest",
-    "pytest_timeout",
-    "grader.judge.main",
-    "grader.judge.suite",
-    "grader.interpreter.canaries",
-    "grader.judge.look.inspect",
-    "grader.judge.checks.predicted",
-    "grader.runner.main",
-    "grader.runner.metering",
-    "grader.runner.scout",
-)
-COMPILING = ("triton.backends.nvidia.compiler", "grader.runner.building")  # where kernels are compiled here
 
 
 class Parent:
@@ -71,14 +51,15 @@ class Parent:
     Args:
         control: the channel to the command line; when it closes, the parent ends.
         sibling: the other parent, which may still be importing.
+        standby: of the first grading, where somebody is.
     """
 
-    def __init__(self, control: socket.socket, sibling: Sibling) -> None:
+    def __init__(self, control: socket.socket, sibling: Sibling, standby: Pair | None = None) -> None:
         self.control = Channel(control)
         self.judges: dict[Channel, list[int]] = {}  # and the processes forked for each
         self.sibling = sibling
         self.scratch: set[str] = set()  # folders that the command line removes, unless it was killed
-        self.standby: Pair | None = None
+        self.standby = standby
 
     def serve(self) -> None:
         """Fork on request until the command line is gone."""
@@ -204,43 +185,15 @@ def _exit_code(pid: int) -> int | None:
     return None
 
 
-def _has_what_we_hang_on() -> None:
-    """Ends with one line where this version of Triton lacks a private name that we need."""
-    import torch  # noqa: F401  # where both are missing, it is the one to be told of
-    import triton
-
-    from grader.interpreter import private
-
-    lacking = private.missing()
-    if lacking:
-        first, *_, last = PAIRS
-        needs = f"has no {lacking}, which the grader needs"
-        sys.exit(f"Triton {triton.__version__} {needs}; use one of {first} to {last}.")
-
-
 def main() -> None:
     """Import what every child needs, then serve."""
-    import gc
-
-    from _pytest.config import default_plugins
-
     # On two cores two imports would delay each other, and a judge waits for this one.
     early = Sibling() if len(os.sched_getaffinity(0)) > 2 else None
     with span("import"):
-        if INTERPRETED:
-            _has_what_we_hang_on()
-        modules = MODULES if INTERPRETED else MODULES + COMPILING
-        for module in (*modules, *(f"_pytest.{plugin}" for plugin in default_plugins)):
-            importlib.import_module(module)
-    watch_compiler()
-    if INTERPRETED:
-        from grader.interpreter import repairs
-
-        repairs.install()
-    else:
-        name_triton_quickly()
-    gc.freeze()  # the children share these pages as long as no collection touches them
-    Parent(socket.socket(fileno=int(sys.argv[1])), early or Sibling()).serve()
+        imports.for_runners()
+        standby = None if INTERPRETED else Pair(first=True)  # its GPU wakes beside the imports that are left
+        imports.for_judges()
+    Parent(socket.socket(fileno=int(sys.argv[1])), early or Sibling(), standby).serve()
     os._exit(0)  # torch's own teardown takes a while
 
 

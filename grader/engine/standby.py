@@ -72,10 +72,10 @@ def _judge(orders: Channel, asks: Channel, events: Channel, *, awake: bool) -> N
 
 
 class Pair:
-    """A judge and a runner on a GPU, ahead of their grading."""
+    """A judge and a runner on a GPU, ahead of their grading; before the first one only the runner."""
 
-    def __init__(self) -> None:
-        self.judge: Waiting | None = fork_judge(awake=True)
+    def __init__(self, *, first: bool = False) -> None:
+        self.judge: Waiting | None = None if first else fork_judge(awake=True)
         self.runner: tuple[int, list[int]] | None = fork_runner("grader.runner.awake")
 
     @property

@@ -35,6 +35,8 @@ time.sleep(0.1)
 print(ended.take_judge(), ended.pids == {ended.runner[0]})
 ended.dismiss()
 print(ended.pids, children() == {runner[0]})
+first = Pair(first=True)
+print(first.take_judge(), first.pids == {first.take_runner()[0]}, first.pids)
 """
 PARENT = """
 ours, theirs = socket.socketpair()
@@ -71,7 +73,7 @@ def printed(script: str) -> list[str]:
 
 
 def test_each_is_given_once_and_whoever_ended_is_not() -> None:
-    assert printed(PAIR) == ["2 True None None set()", "True", "None True", "set() True"]
+    assert printed(PAIR) == ["2 True None None set()", "True", "None True", "set() True", "None True set()"]
 
 
 def test_a_parent_replaces_what_stands_by_and_takes_it_along() -> None:
