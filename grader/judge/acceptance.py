@@ -113,6 +113,7 @@ def question(session: Session, challenge: Challenge, case: Case) -> Question:
         "configs": 0,
         "layout": "contiguous",
         "entry": challenge.entry,
+        "probe": challenge.probe,
         "arguments": specs,
         "upstream": [],
         "of": of,

@@ -23,6 +23,7 @@ import torch
 from grader import datasheets
 from grader.answers import Failed
 from grader.challenge import Case, Challenge
+from grader.judge.case.interleaved import others
 from grader.judge.case.link import Runner, RunnerLost, ask_to_load
 from grader.judge.case.oracle import gradient_positions, result_dtypes, values_of
 from grader.judge.case.trial import draw_upstream
@@ -67,8 +68,14 @@ class Ahead:
         threading.Thread(target=self._scout, daemon=True).start()
 
     def pending(self, challenge: Challenge, case: Case) -> list[Future[Any]]:
-        """What is begun of what this case launches, and not done; of a case that nobody asked for nothing."""
-        surveyed = self.surveyed.get(_name(challenge, case))
+        """What is begun, and not done, of what this case launches, or another whose forward pass comes before
+        its backward pass.
+        """
+        cases = [case, *others(challenge, case)] if challenge.gradients and case.calls > 1 else [case]
+        return [one for each in cases for one in self._pending(_name(challenge, each))]
+
+    def _pending(self, name: str) -> list[Future[Any]]:
+        surveyed = self.surveyed.get(name)
         if surveyed is None:
             return []
         return [one for one in surveyed.result() if not one.done()] if surveyed.done() else [surveyed]
@@ -175,8 +182,7 @@ def begin(session: Session) -> Ahead | None:
 def _calls(session: Session) -> Iterator[Call]:
     """All that the checks will call, in their order."""
     for challenge, case in session.asked.cases("correct") + session.asked.cases("edges"):
-        if not challenge.probe:  # which is launched by a kernel of ours
-            yield challenge, case, "both", None
+        yield challenge, case, "both", None
     for challenge, relation in session.asked.relations():
         yield challenge, relation.case, "both", relation.other
     for challenge in session.challenges if session.timed else []:
@@ -196,7 +202,13 @@ def _question(
     arguments, specs = hollow_inputs(challenge, case, seed, blobs, other)
     of = gradient_positions(challenge, arguments) if part != "forward" else []
     upstream = _upstream(challenge, case, arguments, seed) if of else ()
-    question = {"do": "survey", "entry": challenge.entry, "arguments": specs, "of": of}
+    question = {
+        "do": "survey",
+        "entry": challenge.entry,
+        "probe": challenge.probe,
+        "arguments": specs,
+        "of": of,
+    }
     return {**question, "layout": case.upstream, "upstream": hollow_specs(upstream, blobs)}
 
 

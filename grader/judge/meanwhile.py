@@ -31,7 +31,7 @@ class Meanwhile:
         self.session = session
         asked = session.asked.cases("correct") + session.asked.cases("edges")
         # A test of the learner's may be wrong so often; large ones want the memory for themselves.
-        self.left = [pair for pair in asked if not (pair[0].judges or pair[0].probe or pair[1].gpu)]
+        self.left = [pair for pair in asked if not (pair[0].judges or pair[1].gpu)]
         self.passed: dict[str, Trial] = {}
 
     def wait(self, challenge: Challenge, case: Case) -> Trial | None:

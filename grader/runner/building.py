@@ -29,7 +29,7 @@ from grader.compiler.recipe import read
 from grader.datasheets import Gpu
 from grader.measurements import Accepted, Built
 from grader.meter.stage import pretended
-from grader.runner import limits, loading
+from grader.runner import limits, loading, probes
 from grader.runner.answering import Reply, answering
 from grader.wire import Channel
 
@@ -53,7 +53,7 @@ class Builder:
         with contextlib.nullcontext() if header["interpreted"] else pretended(gpu):
             module = loading.load(self.path, bytes(blobs[0]), header["provided"], header["mine"])
         earlier = [there for name, there in sys.modules.items() if name.startswith("mine.")]
-        named = [value for there in (module, *earlier) for value in vars(there).values()]
+        named = [value for there in (module, *earlier, probes) for value in vars(there).values()]
         for value in [*named, *_enclosed(vars(module))]:
             jitted = _jitted(value)
             if jitted is not None:

@@ -1,7 +1,7 @@
 """A scout: another process of the untrusted side that calls the learner's function where no kernel runs.
 
 load   {path, provided, mine, gpu}, and the file's bytes         → Loaded, of no functions
-survey {entry, arguments, upstream, of, gpu}  → Surveyed   (see surveying.py)
+survey {entry, probe, arguments, upstream, of, gpu}  → Surveyed   (see surveying.py)
 
 It holds no CUDA context: a GPU is pretended, with tensors that take no memory.
 """

@@ -22,6 +22,7 @@ from grader.measurements import Surveyed
 from grader.meter.hollow import Hollow
 from grader.meter.stage import pretended
 from grader.runner.backward import any_upstream
+from grader.runner.probes import PROBES
 from grader.runner.tensors import unpack_arguments
 from grader.timing.passes import gradients
 
@@ -41,7 +42,8 @@ def survey(module: Any, header: dict[str, Any], blobs: list[bytearray]) -> Surve
         Hollow(lambda *_: None),
     ):
         try:
-            result = getattr(module, header["entry"])(*arguments)
+            entry = getattr(module, header["entry"])
+            result = (PROBES[header["probe"]](entry) if header["probe"] else entry)(*arguments)
             if leaves:
                 gradients(result, leaves, upstream or any_upstream(result, header["layout"]))
         except Exception:  # nothing was computed, and the launcher may have looked

@@ -26,6 +26,7 @@ from grader.judge.session import Session
 from grader.meter.stage import pretended
 from grader.request import CACHE, Request
 from grader.runner import loading
+from grader.runner.probes import PROBES
 from grader.wire import Channel, Closed
 
 H200 = SimpleNamespace(
@@ -70,7 +71,8 @@ def launched(session: Session, provided: str) -> None:
     with mock.patch.object(JITFunction, "run", run), pretended(GPUS["h200"]):
         for challenge, case in session.asked.cases("correct") + session.asked.cases("edges"):
             arguments = draw(challenge, case, session.request.seed, "cpu")
-            getattr(module, challenge.entry)(*arguments)
+            entry = getattr(module, challenge.entry)
+            (PROBES[challenge.probe](entry) if challenge.probe else entry)(*arguments)
 
 
 def main() -> None:

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import subprocess
 import sys
+from concurrent.futures import Future
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 from grader import catalog
-from grader.challenge import Case, Challenge
+from grader.challenge import Case, Challenge, Gradients
 from grader.judge.ahead import Ahead
 from grader.request import CACHE
 from tests import environments
@@ -62,6 +63,20 @@ def f(x):
     other_kernel[(1,)](x, y, len(x), BLOCK=64 if x.is_cuda else 16)
     return y
 """
+PROBED = """
+import torch
+from grader.challenge import *
+challenge = Challenge(
+    "f", lambda case, draw: (case.m, case.n, case.rows), lambda *_: 0,
+    [Case(m=1, n=1, rows=1), Case(m=5, n=3, rows=2), Case(m=5, n=3, rows=4), Case(m=7, n=3, rows=4)],
+    probe="tile_map",
+)
+"""
+TILE = """
+@triton.jit
+def f(pid, num_pid_m, num_pid_n, GROUP_M: tl.constexpr):
+    return scaled(pid // num_pid_n), pid % GROUP_M
+"""
 TUNED = """
 @triton.autotune([triton.Config({"BLOCK": 32}), triton.Config({"BLOCK": 64}, num_warps=2)], key=["n"])
 @triton.jit
@@ -91,14 +106,16 @@ def f(x):
 """
 
 
-def compiled(tmp_path: Path, kernel: str, cache: str = "cache", cores: int = 2) -> list[int]:
+def compiled(
+    tmp_path: Path, kernel: str, cache: str = "cache", cores: int = 2, hidden_tests: str = HIDDEN
+) -> list[int]:
     """Recipes, kernels compiled ahead, and kernels in the cache after all launches of all cases."""
     (tmp_path / cache).mkdir(parents=True)
     (tmp_path / "day").mkdir()
     (tmp_path / "provided").mkdir()
     (tmp_path / "provided" / "tiles.py").write_text(TILES)
     hidden, path = tmp_path / "day" / "hidden_tests.py", tmp_path / "kernel.py"
-    hidden.write_text(HIDDEN)
+    hidden.write_text(hidden_tests)
     path.write_text(HEAD + kernel)
     triton = Path(importlib.util.find_spec("triton").origin).parents[1]  # type: ignore[union-attr,arg-type]
     path_of_modules = f"{triton}:{catalog.ROOT}"  # the Triton that this test is run with
@@ -129,6 +146,10 @@ def test_confined_code_compiles_for_the_other_processes_of_its_grading(tmp_path:
     assert compiled(tmp_path, PLAIN, cache=f"scratch/{CACHE}") == [8, 8, 8]
 
 
+def test_so_is_the_kernel_of_ours_that_calls_a_device_function(tmp_path: Path) -> None:
+    assert compiled(tmp_path, TILE, hidden_tests=PROBED) == [3, 3, 3], "sizes of 5 and 7 are alike"
+
+
 def test_so_are_the_configs_of_an_autotuner(tmp_path: Path) -> None:
     assert compiled(tmp_path, TUNED) == [7, 7, 7], "two configs; the last case has the key of the first"
 
@@ -156,6 +177,20 @@ def test_once_a_plain_case_failed_nothing_behind_those_is_compiled(failed: list[
     for plain in (True, False):
         begun._compile({"recipe": {}}, plain)
     assert len(asked) == 1 + compiles
+
+
+def test_a_case_waits_for_those_whose_forward_pass_comes_before_its_backward_pass() -> None:
+    cases = [Case(n=4, calls=2), Case(n=5), Case(n=4)]
+    challenge = Challenge("f", lambda case, draw: (), lambda x: x, cases, gradients=Gradients((0,), len))
+    begun: Any = Ahead.__new__(Ahead)
+    compiling = {case.id: Future[bool]() for case in cases}
+    begun.surveyed = {f"f {case.id}": Future() for case in cases}
+    for case in cases:
+        begun.surveyed[f"f {case.id}"].set_result([compiling[case.id]])
+    assert begun.pending(challenge, cases[0]) == [compiling[case.id] for case in cases[:2]]
+    assert begun.pending(challenge, cases[1]) == [compiling[cases[1].id]]
+    compiling[cases[0].id].set_result(False)
+    assert begun.pending(challenge, cases[0]) == [compiling[cases[1].id]]
 
 
 class Asked:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from grader import datasheets
 from grader.answers import Failed, Repeated
-from grader.challenge import Case
+from grader.challenge import Case, Challenge
 from grader.judge.case.compare import Finding, nearly
 from grader.judge.case.link import Runner
 from grader.judge.case.packing import pack_arguments, read_outputs
@@ -29,7 +29,7 @@ def interleaved(runner: Runner, trial: Trial, request: Request) -> Finding | Non
     """
     if not trial.passed or not trial.of or trial.case.calls < 2:
         return None
-    for other in _others(trial):
+    for other in others(trial.challenge, trial.case):
         if wrong := _wrong(runner, trial, other, request):
             reason = (
                 f"the backward pass {wrong} where another forward pass, of {other.id}, came after its own"
@@ -72,14 +72,16 @@ def _wrong(runner: Runner, trial: Trial, other: Case, request: Request) -> str:
     return "" if nearly(wrong) else "gave wrong gradients"
 
 
-def _others(trial: Trial) -> Iterator[Case]:
-    """Cases with other sizes and numbers, those with most first; each has one that none before it had."""
-    alike = {name for case in trial.challenge.cases for name in case.sizes}
-    plain = [case for case in trial.challenge.cases if not case.gpu and case.calls == 1]
-    for case in sorted(plain, key=lambda case: (-len(_unlike(trial.case, case, alike)), weight(case))):
-        if unlike := _unlike(trial.case, case, alike):
+def others(challenge: Challenge, case: Case) -> Iterator[Case]:
+    """Cases with other sizes and numbers than this one, those with most first; each has one that none before
+    it had.
+    """
+    alike = {name for other in challenge.cases for name in other.sizes}
+    plain = [other for other in challenge.cases if not other.gpu and other.calls == 1]
+    for other in sorted(plain, key=lambda other: (-len(_unlike(case, other, alike)), weight(other))):
+        if unlike := _unlike(case, other, alike):
             alike -= unlike
-            yield case
+            yield other
 
 
 def _unlike(one: Case, other: Case, names: set[str]) -> set[str]:
