@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from grader.judge.diagnosis.outside import launch, outside
-from grader.judge.diagnosis.site import assigned, function, functions, jitted, last, parameters
+from grader.judge.diagnosis.site import assigned, functions, jitted, last, parameters
 
 LEAST = 16  # what tl.dot asks for: no larger number is no choice
 
@@ -19,7 +19,8 @@ def fixed(source: str, given: frozenset[int]) -> frozenset[str]:
     tree = ast.parse(source)
     rest = outside(tree)
     calls = [node for node in rest if isinstance(node, ast.Call) and launch(node)]
-    made = [node for node in rest if isinstance(node, ast.Assign)]
+    made = [(node, assigned(node)) for node in rest if isinstance(node, ast.Assign)]
+    by_name = {each.name: each for each in reversed(functions(tree))}
 
     def chosen(value: ast.AST) -> bool:
         """Whether such a number is in it: there, where its names are set, or in a function of the file."""
@@ -31,8 +32,8 @@ def fixed(source: str, given: frozenset[int]) -> frozenset[str]:
             if any(_number(part) and part.lineno not in given for part in parts):  # type: ignore[attr-defined]
                 return True
             names = {part.id for part in parts if isinstance(part, ast.Name)}
-            called = [function(tree, last(part.func)) for part in parts if isinstance(part, ast.Call)]
-            behind = [*(one for one in made if assigned(one) & names), *filter(None, called)]
+            called = [by_name.get(last(part.func)) for part in parts if isinstance(part, ast.Call)]
+            behind = [*(one for one, sets in made if sets & names), *filter(None, called)]
             queue += [one for one in behind if one not in reached and one not in queue]
         return False
 
