@@ -43,6 +43,7 @@ INSTALLED = tuple(
 )
 OWN = str(Path(__file__).parents[1])  # the grader's
 NOTHING = object()  # that no name holds
+SWAPPED: list[FunctionType] = []  # functions that were given other code since the last look
 APART = ("judge", "engine", "cli", "dev")  # rooms that do nothing in the process of a file
 LIMITS = (bool, int, float, str, tuple, frozenset)  # what a limit is, or a list of names
 # What Python itself has files replace.
@@ -77,13 +78,21 @@ def no_audit_hooks(*_: Any) -> None:
     raise Unseen("an audit hook runs beside kernels too, where nobody sees it: leave it out")
 
 
+def noting(event: str, args: tuple[Any, ...]) -> None:
+    """A hook of Python's audits: what is given other code is noted, for to ask three thousand functions for
+    theirs at every call is an audit each, 2 ms beside an H200.
+    """
+    if event == "object.__setattr__" and args[1] == "__code__":
+        SWAPPED.append(args[0])
+
+
 class Held:
-    """The owners' names, as they are now."""
+    """The owners' names, as they are now; `noting` is to be a hook by then."""
 
     def __init__(self) -> None:
         owners = {id(owner): owner for owner in (*OWNERS, *_ours())}.values()
         self.before = [(owner, dict(vars(owner))) for owner in owners]
-        self.codes = list(_codes(self.before))
+        self.codes = dict(reversed([*_codes(self.before)]))  # by the first name that each has
         self.implemented = set(IMPLEMENTED)
 
     def mend(self) -> list[str]:
@@ -104,10 +113,13 @@ class Held:
                 else:
                     setattr(owner, name, stood)
                 found.append(f"{_name(owner)}.{name}")
-        for function, code, name in self.codes:
+        asked: list[Any] = [noting, *SWAPPED]
+        for function in asked:
+            code, name = self.codes.get(function, (function.__code__, ""))
             if function.__code__ is not code:
                 function.__code__ = code
                 found.append(name)
+        SWAPPED.clear()
         return [*found, *self._operators()]
 
     def _operators(self) -> list[str]:
@@ -130,12 +142,12 @@ def _name(owner: Any) -> str:
     return str(getattr(owner, "__name__", type(owner).__name__))
 
 
-def _codes(owners: list[tuple[Any, dict[str, Any]]]) -> Iterator[tuple[FunctionType, CodeType, str]]:
+def _codes(owners: list[tuple[Any, dict[str, Any]]]) -> Iterator[tuple[FunctionType, tuple[CodeType, str]]]:
     """The functions among what owners hold, what runs in them, and their names."""
     for owner, held in owners:
         for name, value in held.items():
             if isinstance(value, FunctionType):
-                yield value, value.__code__, f"{_name(owner)}.{name}"
+                yield value, (value.__code__, f"{_name(owner)}.{name}")
 
 
 def _ours() -> Iterator[Any]:

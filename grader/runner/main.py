@@ -34,7 +34,7 @@ from grader.runner import backward, faults, limits, loading
 from grader.runner.alone import Alone
 from grader.runner.answering import Reply, answering
 from grader.runner.calling import Rehearsal, in_calls, write
-from grader.runner.held import Held, no_audit_hooks
+from grader.runner.held import Held, no_audit_hooks, noting
 from grader.runner.launches import observed
 from grader.runner.probes import PROBES
 from grader.runner.reads import READS, heard, noticed, telling
@@ -217,6 +217,7 @@ def serve(channel: Channel) -> None:
     limits.usual(INTERPRETED)
     warnings.filterwarnings("ignore", module=r"triton\b")  # what is deprecated: the file did not print it
     sys.addaudithook(heard)
+    sys.addaudithook(noting)
     vars(sys)["addaudithook"] = no_audit_hooks
     if not INTERPRETED:
         from grader.runner.worked import note_unseen

@@ -14,8 +14,13 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader import memory
-from grader.runner.held import Held, Unseen, no_audit_hooks
+from grader.runner.held import Held, Unseen, no_audit_hooks, noting
 from grader.runner.world import World
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _audits() -> None:
+    sys.addaudithook(noting)
 
 
 def test_nothing_is_amiss_where_nothing_was_replaced() -> None:
@@ -79,6 +84,16 @@ def test_code_that_was_put_into_a_function_is_taken_out_of_it() -> None:
     json.dumps.__code__ = (lambda *_, **__: "{}").__code__
     assert held.mend() == ["json.dumps"]
     assert json.dumps.__code__ is code
+    assert held.mend() == []
+
+
+def test_who_notes_that_is_itself_given_other_code_has_its_own_again() -> None:
+    held, code = Held(), noting.__code__
+    noting.__code__ = (lambda *_: None).__code__
+    json.dumps.__code__, stock = (lambda *_, **__: "{}").__code__, json.dumps.__code__
+    assert held.mend() == ["grader.runner.held.noting"]
+    json.dumps.__code__ = stock
+    assert noting.__code__ is code
 
 
 class Doubles(TorchDispatchMode):  # type: ignore[misc]
