@@ -42,7 +42,9 @@ class Meanwhile:
             left = until - time.monotonic()
             if left <= 0:
                 break
-            other = next((pair for pair in self.left if not self.session.ahead.pending(*pair)), None)
+            # A call that is the first of its process is told from later ones: that is the first case's.
+            ready = (pair for pair in self.left if not self.session.ahead.pending(*pair))
+            other = next(ready, None) if self.session.evidence.trials else None
             if other is not None:
                 self._try(*other)
                 continue
@@ -62,6 +64,7 @@ class Meanwhile:
             self.passed[_name(challenge, case)] = trial
             return
         self.left = []
+        self.session.evidence.lost = None  # it was no turn of that case
         if trial is None or trial.findings[0].kind == "error":
             self.session.close()
 

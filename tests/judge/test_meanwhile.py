@@ -22,12 +22,14 @@ class Trying:
 
     Args:
         after: by the case's size.
+        begun: whether a case has had its turn before.
         outcomes: by the case's size what its trial comes to, a kind of finding or an exception; others pass.
     """
 
-    def __init__(self, after: dict[int, int], outcomes: dict[int, Any]) -> None:
+    def __init__(self, after: dict[int, int], outcomes: dict[int, Any], begun: bool) -> None:
         self.tried: list[int] = []
         self.closed = 0
+        self.evidence = SimpleNamespace(trials=[None] * begun)
         self.outcomes = outcomes
         cases = {"correct": PLAIN, "edges": EDGES}
         self.asked = SimpleNamespace(cases=lambda group: [(CHALLENGE, case) for case in cases[group]])
@@ -50,9 +52,11 @@ class Trying:
         self.closed += 1
 
 
-def graded(after: dict[int, int], outcomes: dict[int, Any] | None = None) -> tuple[list[int], list[int], int]:
+def graded(
+    after: dict[int, int], outcomes: dict[int, Any] | None = None, begun: bool = True
+) -> tuple[list[int], list[int], int]:
     """In which order cases were tried, which of them before their turn, and how often a runner was ended."""
-    session: Any = Trying(after, outcomes or {})
+    session: Any = Trying(after, outcomes or {}, begun)
     meanwhile = Meanwhile(session)
     early = []
     for case in PLAIN + EDGES:
@@ -82,6 +86,11 @@ def test_what_does_not_pass_is_tried_again_in_its_turn_and_nothing_before_its_ow
     tried, early, closed = graded({1: 3}, {2: outcome})
     assert (tried, early) == ([2, 1, 2, 3, 4, 5], [])
     assert closed == (outcome != "values"), "after an illegal access a CUDA context answers nothing any more"
+
+
+def test_nothing_is_tried_before_the_first_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grader.judge.meanwhile.WAITED", 0.05)
+    assert graded({1: 1}, begun=False) == ([1, 2, 3, 4, 5], [], 0)
 
 
 def test_large_cases_wait_for_their_turn(monkeypatch: pytest.MonkeyPatch) -> None:
