@@ -1,0 +1,24 @@
+"""A GPU that does not wake is told of by the first call, and by nothing before it."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.runner import waking
+
+
+def test_what_fails_is_not_printed_as_if_the_file_had(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    class Broken:
+        @property
+        def utils(self) -> None:
+            raise RuntimeError("there is no C compiler")
+
+    class Driver:
+        active = Broken()
+
+    monkeypatch.setattr(waking, "driver", Driver)
+    monkeypatch.setattr("torch.empty", lambda *_, **__: 1 / 0)
+    waking.wake()
+    assert capfd.readouterr() == ("", "")
