@@ -43,7 +43,6 @@ INSTALLED = tuple(
 )
 OWN = str(Path(__file__).parents[1])  # the grader's
 NOTHING = object()  # that no name holds
-SWAPPED: list[FunctionType] = []  # functions that were given other code since the last look
 APART = ("judge", "engine", "cli", "dev")  # rooms that do nothing in the process of a file
 LIMITS = (bool, int, float, str, tuple, frozenset)  # what a limit is, or a list of names
 # What Python itself has files replace.
@@ -78,22 +77,22 @@ def no_audit_hooks(*_: Any) -> None:
     raise Unseen("an audit hook runs beside kernels too, where nobody sees it: leave it out")
 
 
-def noting(event: str, args: tuple[Any, ...]) -> None:
-    """A hook of Python's audits: what is given other code is noted, for to ask three thousand functions for
-    theirs at every call is an audit each, 2 ms beside an H200.
-    """
-    if event == "object.__setattr__" and args[1] == "__code__":
-        SWAPPED.append(args[0])
-
-
 class Held:
-    """The owners' names, as they are now; `noting` is to be a hook by then."""
+    """The owners' names, as they are now; its `noting` is to be made a hook of Python's audits."""
 
     def __init__(self) -> None:
         owners = {id(owner): owner for owner in (*OWNERS, *_ours())}.values()
         self.before = [(owner, dict(vars(owner))) for owner in owners]
         self.codes = dict(reversed([*_codes(self.before)]))  # by the first name that each has
+        self.swapped: list[Any] = []  # functions that were given other code since the last look
         self.implemented = set(IMPLEMENTED)
+
+    def noting(self, event: str, args: tuple[Any, ...]) -> None:
+        """Note what is given other code: to ask three thousand functions for theirs at every call is an audit
+        each, 1.3 ms beside an H200.
+        """
+        if event == "object.__setattr__" and args[1] == "__code__":
+            self.swapped.append(args[0])
 
     def mend(self) -> list[str]:
         """Put back what is another by now; the names of it."""
@@ -113,13 +112,12 @@ class Held:
                 else:
                     setattr(owner, name, stood)
                 found.append(f"{_name(owner)}.{name}")
-        asked: list[Any] = [noting, *SWAPPED]
-        for function in asked:
+        for function in (Held.noting, *self.swapped):
             code, name = self.codes.get(function, (function.__code__, ""))
             if function.__code__ is not code:
                 function.__code__ = code
                 found.append(name)
-        SWAPPED.clear()
+        self.swapped.clear()
         return [*found, *self._operators()]
 
     def _operators(self) -> list[str]:

@@ -34,7 +34,7 @@ from grader.runner import backward, faults, limits, loading
 from grader.runner.alone import Alone
 from grader.runner.answering import Reply, answering
 from grader.runner.calling import Rehearsal, in_calls, write
-from grader.runner.held import Held, no_audit_hooks, noting
+from grader.runner.held import Held, no_audit_hooks
 from grader.runner.launches import observed
 from grader.runner.probes import PROBES
 from grader.runner.reads import READS, heard, noticed, telling
@@ -216,8 +216,8 @@ def serve(channel: Channel) -> None:
     """Answer the judge until it hangs up."""
     limits.usual(INTERPRETED)
     warnings.filterwarnings("ignore", module=r"triton\b")  # what is deprecated: the file did not print it
-    sys.addaudithook(heard)
-    sys.addaudithook(noting)
+    hook = sys.addaudithook
+    hook(heard)
     vars(sys)["addaudithook"] = no_audit_hooks
     if not INTERPRETED:
         from grader.runner.worked import note_unseen
@@ -229,6 +229,7 @@ def serve(channel: Channel) -> None:
         # numpy's, of a maximum over NaN alone: no GPU says that, and the learner did not print it.
         warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"(grader|numpy)\b")
     runner = LearnerFile()
+    hook(runner.held.noting)
     commands: dict[str, Any] = {"load": runner.load, "call": runner.call, "peak": runner.allocated}
     commands |= {"repeat": runner.repeat, "interleaved": runner.interleaved}
     if INTERPRETED:

@@ -20,7 +20,7 @@ def wake() -> None:
         poison(memory)  # CUDA loads a kernel when it is first launched, and each call looks at its memory
         for some in (memory[:64], memory):  # whole words, which are summed together, and others
             checksums([some.clone().untyped_storage()])
-        sum_of_poison(len(memory))  # of which a table is made
+        sum_of_poison(64)  # of whole words: a table is made of them
         overwritten(memory, 0).any().item()
 
 

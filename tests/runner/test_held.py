@@ -14,13 +14,15 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader import memory
-from grader.runner.held import Held, Unseen, no_audit_hooks, noting
+from grader.runner.held import Held, Unseen, no_audit_hooks
 from grader.runner.world import World
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _audits() -> None:
-    sys.addaudithook(noting)
+def noting() -> Held:
+    """One that hears of other code, as a runner's does."""
+    held = Held()
+    sys.addaudithook(held.noting)
+    return held
 
 
 def test_nothing_is_amiss_where_nothing_was_replaced() -> None:
@@ -49,7 +51,7 @@ def test_a_class_that_got_a_method_of_its_own_has_its_bases_again(
 def test_functions_have_their_own_code_again_and_limits_their_own_value(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    held, note, limit = Held(), World._note.__code__, memory.CHECKSUM_LIMIT
+    held, note, limit = noting(), World._note.__code__, memory.CHECKSUM_LIMIT
     monkeypatch.setattr(World._note, "__code__", (lambda *_: None).__code__)
     monkeypatch.setattr(memory, "CHECKSUM_LIMIT", 0)
     World.foreign = property(lambda _: [])
@@ -80,7 +82,7 @@ def test_a_new_name_is_let_be(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_code_that_was_put_into_a_function_is_taken_out_of_it() -> None:
-    held, code = Held(), json.dumps.__code__
+    held, code = noting(), json.dumps.__code__
     json.dumps.__code__ = (lambda *_, **__: "{}").__code__
     assert held.mend() == ["json.dumps"]
     assert json.dumps.__code__ is code
@@ -88,12 +90,12 @@ def test_code_that_was_put_into_a_function_is_taken_out_of_it() -> None:
 
 
 def test_who_notes_that_is_itself_given_other_code_has_its_own_again() -> None:
-    held, code = Held(), noting.__code__
-    noting.__code__ = (lambda *_: None).__code__
+    held, code = noting(), Held.noting.__code__
+    Held.noting.__code__ = (lambda *_: None).__code__
     json.dumps.__code__, stock = (lambda *_, **__: "{}").__code__, json.dumps.__code__
-    assert held.mend() == ["grader.runner.held.noting"]
+    assert held.mend() == ["Held.noting"]
     json.dumps.__code__ = stock
-    assert noting.__code__ is code
+    assert Held.noting.__code__ is code
 
 
 class Doubles(TorchDispatchMode):  # type: ignore[misc]

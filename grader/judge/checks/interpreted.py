@@ -1,7 +1,7 @@
 """The check of what a GPU does not show, made beside one: addresses and races of small cases, interpreted.
 
 A lane that is loaded beside its tensor and thrown away leaves every value right there. A runner of its own
-tries the cases in the background while unusual ones are compiled and run.
+tries the cases in the background, from the first case on where there are cores for it.
 """
 
 from __future__ import annotations
