@@ -28,8 +28,10 @@ Grade = Callable[..., Verdict]
 
 @pytest.fixture(autouse=True)
 def _own_memory(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test is led to the workspace of another, or to one of whoever runs it."""
+    """No test is led to the workspace of another, or to one of whoever runs it, which may lie in this clone."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+    monkeypatch.delenv("TRACK_HOME", raising=False)
+    monkeypatch.chdir(tmp_path_factory.mktemp("here"))
 
 
 @pytest.fixture(scope="session")
