@@ -146,6 +146,7 @@ def test_confined_code_compiles_for_the_other_processes_of_its_grading(tmp_path:
     assert compiled(tmp_path, PLAIN, cache=f"scratch/{CACHE}") == [8, 8, 8]
 
 
+@pytest.mark.every_triton
 def test_so_is_the_kernel_of_ours_that_calls_a_device_function(tmp_path: Path) -> None:
     assert compiled(tmp_path, TILE, hidden_tests=PROBED) == [3, 3, 3], "sizes of 5 and 7 are alike"
 
