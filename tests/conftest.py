@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -26,12 +27,22 @@ torch.set_num_threads(1)  # two test processes with two threads each wait for ea
 Grade = Callable[..., Verdict]
 
 
+@pytest.fixture(scope="session")
+def _apart(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("apart")
+
+
 @pytest.fixture(autouse=True)
-def _own_memory(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test is led to the workspace of another, or to one of whoever runs it, which may lie in this clone."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
-    monkeypatch.delenv("TRACK_HOME", raising=False)
-    monkeypatch.chdir(tmp_path_factory.mktemp("here"))
+def _own_memory(_apart: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No test is led to another's workspace, or to one of whoever runs it, in this clone or elsewhere."""
+    # Not by pytest's own, which looks at all folders that it made before: 10 s of nine thousand tests.
+    with tempfile.TemporaryDirectory(dir=_apart, ignore_cleanup_errors=True) as folder:
+        here = Path(folder, "here")
+        here.mkdir()
+        monkeypatch.setenv("XDG_STATE_HOME", f"{folder}/state")
+        monkeypatch.delenv("TRACK_HOME", raising=False)
+        monkeypatch.chdir(here)
+        yield
 
 
 @pytest.fixture(scope="session")

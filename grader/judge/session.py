@@ -79,6 +79,7 @@ class Session:
         self.acceptance: Any = None  # of the compiler, in the background: a Future of judge/acceptance.py
         self.interpreted: Any = None  # on a GPU: small cases, tried in the background: checks/interpreted.py
         self.walked: dict[str, Future[Any]] = {}  # huge cases, walked in the background: checks/walked.py
+        self.rounds: dict[str, Future[Any]] = {}  # and what comes of them, by entry: checks/rounds.py
         self.ahead: Any = None  # on a GPU: what judge/ahead.py compiles in the background
         self.meanwhile: Any = None  # and what is tried while a case waits for that: judge/meanwhile.py
         self.gpu: Future[Any] = Future()  # what torch says of it

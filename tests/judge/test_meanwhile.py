@@ -73,7 +73,8 @@ def test_each_is_tried_in_its_turn_where_nothing_is_waited_for() -> None:
     assert graded({}) == ([1, 2, 3, 4, 5], [], 0)
 
 
-def test_what_is_compiled_is_tried_meanwhile_and_not_again() -> None:
+def test_what_is_compiled_is_tried_meanwhile_and_not_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grader.judge.meanwhile.WAITED", 0.05)
     assert graded({1: 1}) == ([2, 1, 3, 4, 5], [2], 0)
     assert graded({1: 2, 2: 4}) == ([3, 4, 1, 2, 5], [3, 4], 0)
 

@@ -37,6 +37,17 @@ def test_inside_the_clone_it_is_made_at_the_clones_top(course: Path, monkeypatch
     assert workspace.create().root == course / "my-track"
 
 
+def test_from_another_clone_it_is_named_and_not_taken(
+    found: workspace.Workspace, course: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(course / "days")
+    assert workspace.find() is None
+    with pytest.raises(NoWorkspace) as caught:
+        workspace.require()
+    assert str(caught.value) == f"No day was started here. Your work lies in {found.root}."
+    assert caught.value.fix == f"cd {found.root}"
+
+
 def test_it_is_made_at_track_home_if_that_is_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRACK_HOME", str(tmp_path / "deep" / "in here"))
     assert workspace.create().root == tmp_path / "deep" / "in here"

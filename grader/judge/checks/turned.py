@@ -7,22 +7,21 @@ others at which size they do: there the values are looked at.
 
 from __future__ import annotations
 
+from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
-from grader.answers import Failed
 from grader.challenge import Case, Challenge
 from grader.judge.case.attempt import attempt
 from grader.judge.case.link import RunnerLost
-from grader.judge.challenges import tallest
 from grader.judge.checks import walked
+from grader.judge.checks.rounds import EFFORT, Rounds, coming_round
 from grader.judge.diagnosis.diagnose import diagnose_or_say
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
 from grader.judge.trust import trust
 from grader.measurements import Walked
-
-EFFORT = 6000  # programs times turns that are interpreted, some milliseconds each
 
 
 def check(session: Session, challenge: Challenge, huge: Walked) -> None:
@@ -35,28 +34,29 @@ def check(session: Session, challenge: Challenge, huge: Walked) -> None:
         CheckFailed: a result is wrong, or its runner was lost.
         NotMeasured: the interpreter cannot be trusted with it.
     """
-    if not huge.again or challenge.entry in session.turned:
+    if not huge.again or not challenge.turns or challenge.entry in session.turned:
         return
     session.turned.add(challenge.entry)
-    left = set(huge.again)
-    for case in tallest([case for case in challenge.cases if case.group == "correct" and not case.gpu]):
-        left -= {*_walk(session, challenge, case).again}
-    for case in challenge.turns:
-        walk = _walk(session, challenge, case) if left else Walked(0)
-        if not left & {*walk.again}:
-            continue
+    for case, walk in _rounds(session, challenge, huge):
         if walk.overruns:
             raise walked.astray(walk.overruns, _where(case))
         if walk.effort <= EFFORT:
             _try(session, challenge, case)
-            left -= {*walk.again}
+
+
+def _rounds(session: Session, challenge: Challenge, huge: Walked) -> Rounds:
+    """The cases to try, from the background where that has them."""
+    begun: Future[Rounds] | None = session.rounds.get(challenge.entry)
+    if begun:
+        with suppress(CancelledError):
+            return begun.result()
+    return coming_round(challenge, huge, partial(_walk, session, challenge))
 
 
 def _walk(session: Session, challenge: Challenge, case: Case) -> Walked:
     """To what programs come round there, and how much there is to interpret; nothing if that is not known."""
     with suppress(NotMeasured):
-        walk, _ = walked.walk(session, challenge, case)
-        return Walked(0) if isinstance(walk, Failed) else walk
+        return walked.found(walked.walk(session, challenge, case))
     return Walked(0)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import torch
@@ -16,6 +17,7 @@ from grader.challenge import Case, Challenge
 from grader.interpreter.regions import Overrun
 from grader.judge.case.link import Runner, RunnerLost, ask_to_load
 from grader.judge.case.oracle import gradient_positions
+from grader.judge.checks.rounds import coming_round
 from grader.judge.diagnosis.slips import slip
 from grader.judge.diagnosis.wide import FIRST, advice, all_narrow
 from grader.judge.failures import CheckFailed, NotMeasured
@@ -58,22 +60,36 @@ def check(session: Session, challenge: Challenge, case: Case) -> Walked:
 
 def begin(session: Session) -> None:
     """Start walking all huge cases, with a runner of their own."""
-    session.walked = {session.asked.walk_id(pair): Future() for pair in session.asked.walks()}
-    if session.walked:
-        ThreadPoolExecutor(1).submit(_walk_all, session, session.walked)
+    walks = session.asked.walks()
+    session.walked = {session.asked.walk_id(pair): Future() for pair in walks}
+    session.rounds = {challenge.entry: Future() for challenge, _ in walks if challenge.turns}
+    if walks:
+        ThreadPoolExecutor(1).submit(_walk_all, session)
 
 
-def _walk_all(session: Session, walked: dict[str, Future[Report]]) -> None:
-    """Answer every walk up to one that is lost: whoever wants the others does them."""
+def _walk_all(session: Session) -> None:
+    """Answer every walk, and what comes of it, up to one that is lost: whoever wants the others does them."""
     torch.set_num_threads(1)  # of this thread, too
     try:
         with closing(session.interpreting.runner()) as walker:
             ask_to_load(walker, session.request)
-            for pair in session.asked.walks():
-                walked[session.asked.walk_id(pair)].set_result(_walk(session, walker, *pair))
+            for challenge, case in session.asked.walks():
+                report = _walk(session, walker, challenge, case)
+                session.walked[session.asked.walk_id((challenge, case))].set_result(report)
+                rounds = session.rounds.get(challenge.entry)
+                if rounds and not rounds.done() and found(report).again:
+                    walk = partial(_found, session, walker, challenge)
+                    rounds.set_result(coming_round(challenge, found(report), walk))
     except Exception:  # of a file that is lost in the interpreter
-        for future in walked.values():
+        pass
+    finally:
+        for future in (*session.walked.values(), *session.rounds.values()):
             future.cancel()
+
+
+def found(report: Report) -> Walked:
+    """What came of a walk; nothing where the file raised."""
+    return Walked(0) if isinstance(report[0], Failed) else report[0]
 
 
 def walk(session: Session, challenge: Challenge, case: Case) -> Report:
@@ -107,6 +123,10 @@ def _walk(session: Session, walker: Runner, challenge: Challenge, case: Case) ->
         "gpu": datasheets.sheet(datasheets.USUAL),
     }
     return walker.ask(request, Walked, blobs, timeout=session.request.call_timeout)[0], arguments
+
+
+def _found(session: Session, walker: Runner, challenge: Challenge, case: Case) -> Walked:
+    return found(_walk(session, walker, challenge, case))
 
 
 def astray(overruns: Sequence[Overrun], where: str = "") -> CheckFailed:
