@@ -57,7 +57,7 @@ def beside() -> Iterator[None]:
         if IN_C:
             hooked.enter_context(mock.patch.object(knobs.runtime, "jit_cache_hook", compiling))
             # A hook is handed all constants as JSON, too, which a function among them cannot be.
-            hooked.enter_context(mock.patch.object(jit, "serialize_specialization_data", lambda *_: ""))
+            hooked.enter_context(mock.patch.object(jit, "serialize_specialization_data", return_value=""))
         try:
             yield
         finally:

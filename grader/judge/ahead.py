@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import asdict
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -31,6 +32,7 @@ from grader.judge.failures import NotMeasured
 from grader.judge.session import Session
 from grader.judge.speed.builds import builder
 from grader.judge.speed.fullsize import hollow_inputs, hollow_specs
+from grader.judge.waiting import Waiting
 from grader.measurements import Accepted, Surveyed
 from grader.meter.hollow import LARGE, Hollow
 from grader.spans import note, span
@@ -59,6 +61,7 @@ class Ahead:
         self.gpu: dict[str, Any] = {}
         self.cores = len(os.sched_getaffinity(0))
         self.compiling = ThreadPoolExecutor(min(MOST, self.cores))
+        self.waiting = Waiting()
         self.builders: SimpleQueue[Runner] = SimpleQueue()
         self.compiled: dict[str, Future[bool]] = {}  # by recipe
         self.order: list[str] = []  # in which kernels are launched for the first time
@@ -93,6 +96,8 @@ class Ahead:
             wait(self.surveyed.values(), WAITED)
             wait([*self.compiled.values()], max(0.0, until - time.monotonic()))
         self.compiling.shutdown(wait=False, cancel_futures=True)
+        for compilation in self.compiled.values():
+            compilation.cancel()
         idle = []
         with contextlib.suppress(Empty):
             while True:
@@ -146,8 +151,18 @@ class Ahead:
             self.order.append(recipe["kernel"])
         if name not in self.compiled:
             asked = {"do": "compile", "recipe": recipe, "order": list(self.order)}
-            self.compiled[name] = self.compiling.submit(self._compile, asked, plain)
+            self.compiled[name] = Future()
+            self.waiting.add(recipe, partial(self._answered, self.compiled[name], asked, plain))
+            self.compiling.submit(lambda: self.waiting.next()())
         return self.compiled[name]
+
+    def _answered(self, compilation: Future[bool], asked: dict[str, Any], plain: bool) -> None:
+        late = False
+        if compilation.set_running_or_notify_cancel():
+            try:
+                late = self._compile(asked, plain)
+            finally:
+                compilation.set_result(late)
 
     def _compile(self, asked: dict[str, Any], plain: bool) -> bool:
         if "unknown" in asked["recipe"] or not (plain or self._reached()):

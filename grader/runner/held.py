@@ -15,7 +15,8 @@ import threading
 import time
 import warnings
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from operator import is_
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -42,6 +43,7 @@ INSTALLED = tuple(
     {str(Path(os.__file__).parent), *(str(Path(f"{one.__file__}").parents[1]) for one in (torch, triton, np))}
 )
 OWN = str(Path(__file__).parents[1])  # the grader's
+THIS = sys.modules[__name__]
 NOTHING = object()  # that no name holds
 APART = ("judge", "engine", "cli", "dev")  # rooms that do nothing in the process of a file
 LIMITS = (bool, int, float, str, tuple, frozenset)  # what a limit is, or a list of names
@@ -83,6 +85,7 @@ class Held:
     def __init__(self) -> None:
         owners = {id(owner): owner for owner in (*OWNERS, *_ours())}.values()
         self.before = [(owner, dict(vars(owner))) for owner in owners]
+        self.seen = [([*before], [*before.values()]) for _, before in self.before]  # as they were let be last
         self.codes = dict(reversed([*_codes(self.before)]))  # by the first name that each has
         self.swapped: list[Any] = []  # functions that were given other code since the last look
         self.implemented = set(IMPLEMENTED)
@@ -97,12 +100,16 @@ class Held:
     def mend(self) -> list[str]:
         """Put back what is another by now; the names of it."""
         found = []
-        for owner, before in self.before:
-            if isinstance(owner, ModuleType) and sys.modules.get(owner.__name__) is not owner:
+        for at, (owner, before) in enumerate(self.before):
+            is_module = isinstance(owner, ModuleType)
+            if is_module and sys.modules.get(owner.__name__) is not owner:
                 sys.modules[owner.__name__] = owner
                 found.append(owner.__name__)
+            # Nearly all of some thousand names, at every call; what is used here is looked at one by one.
+            if not self.swapped and owner is not THIS and _same(vars(owner), *self.seen[at]):
+                continue
             for name, value in list(vars(owner).items()):
-                if before.get(name, NOTHING) is value:  # nearly all of some thousand, at every call
+                if before.get(name, NOTHING) is value:
                     continue
                 stood = before[name] if name in before else _inherited(owner, name)
                 if stood is value or not _is_held(owner, name, stood, value) or _installed(value):
@@ -112,6 +119,8 @@ class Held:
                 else:
                     setattr(owner, name, stood)
                 found.append(f"{_name(owner)}.{name}")
+            if is_module:  # parts of torch that are imported late are new names in others, and no more
+                self.seen[at] = [*vars(owner)], [*vars(owner).values()]
         for function in (Held.noting, *self.swapped):
             code, name = self.codes.get(function, (function.__code__, ""))
             if function.__code__ is not code:
@@ -134,6 +143,11 @@ class Held:
             names = [name for space, name, key in keys if space == "aten" and key != "Meta"]
             found += [f"aten::{name}" for name in names if name.split(".")[0] in OPERATORS]
         return found
+
+
+def _same(now: Mapping[str, Any], names: list[str], values: list[Any]) -> bool:
+    """Whether it holds these under these names, in this order; some 30 ns each."""
+    return len(now) == len(names) and all(map(is_, now, names)) and all(map(is_, now.values(), values))
 
 
 def _name(owner: Any) -> str:
