@@ -53,6 +53,17 @@ class Meanwhile:
                 wait({*pending, *others}, left, FIRST_COMPLETED)
         return self.passed.pop(name, None)
 
+    def next(self) -> tuple[Challenge, Case] | None:
+        """The first whose kernels are there; none once anything is wrong."""
+        if self.session.evidence.failed:
+            return None
+        return next((pair for pair in self.left if not self.session.ahead.pending(*pair)), None)
+
+    def keep(self, trial: Trial) -> None:
+        """One passed before its turn."""
+        self.passed[_name(trial.challenge, trial.case)] = trial
+        self.left = [pair for pair in self.left if pair[1] is not trial.case]
+
     def _try(self, challenge: Challenge, case: Case) -> None:
         """Try a case; whatever is wrong, no other one is tried out of its turn."""
         self.left.remove((challenge, case))

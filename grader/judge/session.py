@@ -12,7 +12,7 @@ from grader.answers import Confined, Failed, Fault, Loaded
 from grader.challenge import Case, Challenge
 from grader.claimed import Shape
 from grader.judge.asked import Asked
-from grader.judge.case.attempt import attempt
+from grader.judge.case.attempt import Attempt
 from grader.judge.case.interleaved import interleaved
 from grader.judge.case.link import Runner, RunnerLost, ask_to_load
 from grader.judge.case.oracle import Values
@@ -82,6 +82,7 @@ class Session:
         self.rounds: dict[str, Future[Any]] = {}  # and what comes of them, by entry: checks/rounds.py
         self.ahead: Any = None  # on a GPU: what judge/ahead.py compiles in the background
         self.meanwhile: Any = None  # and what is tried while a case waits for that: judge/meanwhile.py
+        self.following: Any = None  # and the next case, asked while one is looked at: judge/following.py
         self.gpu: Future[Any] = Future()  # what torch says of it
         self.stem = request.hidden_tests.parent.name
         if self.device == "cpu":
@@ -134,7 +135,9 @@ class Session:
             self.confined = self.confined or runner.confined
 
     def ready_runner(self) -> Runner:
-        """The runner, with the file loaded; a fresh one after a loss."""
+        """The runner, with the file loaded, and no call of another case; a fresh one after a loss."""
+        if self.following is not None:
+            self.following.settle()
         if self.runner is None:
             self.load(self.fresh_runner())
         assert self.runner is not None
@@ -168,8 +171,20 @@ class Session:
             RunnerLost: the runner crashed or hung.
             CheckFailed: a fresh one was lost before it had loaded the file.
         """
-        runner, names = self.ready_runner(), self.names[challenge.entry]
-        trial = attempt(runner, challenge, case, names, self.request, arguments)
+        following = self.following if arguments is None else None
+        one = following.taken(challenge, case) if following else None
+        if one is None:
+            ready, names = self.ready_runner(), self.names[challenge.entry]
+            one = Attempt(challenge, case, names, self.request, arguments)
+            one.ask(ready)
+        one.work_out()
+        if following:
+            following.prepare()
+        one.read()
+        if following:
+            following.ask(one)
+        trial, runner = one.judged(), one.asked
+        assert runner is not None
         trial.repeated = repeated(runner, trial, self.request, self.ways) if arguments is None else None
         if trial.repeated and trial.repeated.answer:
             return trial.repeated

@@ -30,6 +30,7 @@ from grader.judge.checks import (
 from grader.judge.checks import (
     staged as onstage,
 )
+from grader.judge.following import Following
 from grader.judge.meanwhile import Meanwhile
 from grader.judge.session import Session
 
@@ -39,7 +40,9 @@ def test_imports(session: Session) -> None:
     session.ahead = ahead.begin(session)
     imports.check(session)
     session.acceptance = acceptance.begin(session)
-    session.meanwhile = Meanwhile(session) if session.ahead else None
+    if session.ahead:
+        session.meanwhile = Meanwhile(session)
+        session.following = Following(session, session.meanwhile)
     early.begin(session)
 
 

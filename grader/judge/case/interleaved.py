@@ -21,13 +21,18 @@ from grader.judge.challenges import weight
 from grader.request import Request
 
 
+def several(trial: Trial) -> bool:
+    """Whether it is a case of several calls that are asked for gradients."""
+    return bool(trial.of) and trial.case.calls > 1
+
+
 def interleaved(runner: Runner, trial: Trial, request: Request) -> Finding | None:
     """What is wrong with the gradients of a case of several calls that is right by itself.
 
     Raises:
         RunnerLost: the runner crashed or hung.
     """
-    if not trial.passed or not trial.of or trial.case.calls < 2:
+    if not trial.passed or not several(trial):
         return None
     for other in others(trial.challenge, trial.case):
         if wrong := _wrong(runner, trial, other, request):

@@ -13,10 +13,11 @@ import torch
 
 from grader.answers import Called, Failed, Repeated
 from grader.challenge import Case
-from grader.judge.case.attempt import again, ask_oracle
+from grader.judge.case.attempt import again
 from grader.judge.case.compare import CLOSE, Finding, nearly
 from grader.judge.case.link import Runner
 from grader.judge.case.packing import pack_arguments, read_outputs
+from grader.judge.case.right import ask_oracle
 from grader.judge.case.trial import LARGEST, Trial, draw, largest, repeatable
 from grader.judge.case.values import all_right, value_findings
 from grader.request import Request
@@ -26,23 +27,21 @@ KINDS = 6  # dtypes, each with a way to lie in memory
 SLOWER = 3  # times as long as a call it may take in the interpreter, where whatever runs is looked at
 
 
-def _chosen(trial: Trial, request: Request, ways: set[Way]) -> bool:
-    """Whether to try this one again: the first that launches in its way, those of several calls, of some
-    dtypes and layouts one each, and those whose launcher had a way to values, large ones too.
+def wanted(trial: Trial, request: Request, ways: set[Way]) -> bool:
+    """Whether to try this one again if it passes: the first that launches in its way, those of several calls,
+    of some dtypes and layouts one each, and those whose launcher had a way to values, large ones too.
     """
     challenge, case = trial.challenge, trial.case
-    if not trial.passed or not repeatable(trial.arguments):
+    if not repeatable(trial.arguments):
         return False
     assert trial.answer is not None
     if not isinstance(trial.answer.report, Called) or {*trial.answer.report.foreign} - {*challenge.allow}:
         return False
-    if trial.answer.report.looked or trial.answer.report.elsewhere:
+    if _suspect(trial.answer.report):
         return True
     if largest(trial.arguments) > LARGEST:
         return False
-    way = _way(trial.answer.report)
-    if way not in ways:
-        ways.add(way)
+    if _way(trial.answer.report) not in ways:
         return True
     lots = request.rng(challenge.entry, "repeated")
     kinds: dict[frozenset[str], list[Case]] = {}
@@ -51,6 +50,22 @@ def _chosen(trial: Trial, request: Request, ways: set[Way]) -> bool:
             kinds.setdefault(_kind(other), []).append(other)
     drawn = lots.sample(list(kinds.values()), min(KINDS, len(kinds)))
     return case.calls > 1 or any(case is lots.choice(alike) for alike in drawn)
+
+
+def _chosen(trial: Trial, request: Request, ways: set[Way]) -> bool:
+    """Whether this one is tried again; then its way is known."""
+    if not trial.passed or not wanted(trial, request, ways):
+        return False
+    assert trial.answer is not None
+    assert isinstance(trial.answer.report, Called)
+    if not _suspect(trial.answer.report):
+        ways.add(_way(trial.answer.report))
+    return True
+
+
+def _suspect(report: Called) -> bool:
+    """Whether its launcher had a way to values."""
+    return report.looked or report.elsewhere
 
 
 def _way(report: Called) -> Way:

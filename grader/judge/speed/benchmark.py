@@ -15,12 +15,12 @@ from grader.answers import Failed
 from grader.case import readable
 from grader.challenge import Challenge, Speed
 from grader.judge.case import ties
-from grader.judge.case.attempt import SLICE
 from grader.judge.case.forms import Form
 from grader.judge.case.frequencies import possible
 from grader.judge.case.link import Runner, RunnerLost
 from grader.judge.case.oracle import Values, as_asked, as_tuple, gradient_positions, values_of
 from grader.judge.case.packing import pack_arguments, read_outputs
+from grader.judge.case.right import SLICE
 from grader.judge.case.trial import draw, draw_upstream
 from grader.judge.failures import CheckFailed, by_kernels
 from grader.judge.session import Session
