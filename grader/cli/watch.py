@@ -58,8 +58,8 @@ class Watch:
         self.workspace = found
         self.submission = Submission(day, workspace.submission(found, day), found, device)
         self.warm: Warm | None = None
-        # What has happened: "saved" or a key.
-        self.happened: queue.Queue[str] = queue.Queue()
+        # "saved" or a key; an end that comes as an exception leaves no lock of C half released.
+        self.happened: queue.SimpleQueue[str] = queue.SimpleQueue()
         self.graded = ""
 
     def loop(self, keyboard: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import pty
 import select
@@ -16,7 +17,10 @@ from pathlib import Path
 
 import pytest
 
+from grader import catalog
 from grader.cli import watch
+from grader.learner import workspace
+from grader.screens import Terminal
 from tests.learner import DAY_1, SOLUTION_1, Learner, passed
 
 READY = "save it to grade again."
@@ -139,6 +143,24 @@ def test_however_it_ends_the_terminal_is_given_back(started: Learner, number: in
         session.sees("Keys:")
         session.process.send_signal(number)
         assert session.ends() == code
+
+
+@pytest.mark.timeout(20)  # where it waits for a lock that nobody has, it waits for good
+def test_an_end_at_whichever_moment_is_no_crash(started: Learner, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "GLANCE", 0.001)
+    waiting = watch.Watch(
+        workspace.Workspace(started.home), catalog.find("1"), "cpu", Terminal(io.StringIO())
+    )
+    before = signal.signal(signal.SIGALRM, lambda *_: sys.exit(143))
+    try:
+        for tried in range(1000):
+            with contextlib.suppress(SystemExit):
+                signal.setitimer(signal.ITIMER_REAL, 5e-6 + tried % 50 * 4e-6)
+                waiting._next_event()
+                signal.setitimer(signal.ITIMER_REAL, 0)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_a_stop_in_the_middle_of_a_grading_ends_it_and_records_nothing(started: Learner) -> None:
