@@ -1,4 +1,8 @@
-"""The speed check: the learner's time against this GPU's own copy and torch."""
+"""The speed check: the learner's time against this GPU's own copy and torch.
+
+Slow is what is slow twice: a right kernel of day 22 came out at three quarters of its speed once in forty
+gradings, and one of day 23 at half, when something else kept the machine busy.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from dataclasses import asdict
 from grader.challenge import Challenge, Speed
 from grader.judge.failures import CheckFailed
 from grader.judge.session import Session
-from grader.judge.speed.benchmark import Benchmark
+from grader.judge.speed.benchmark import HOPELESS, Benchmark
 from grader.judge.speed.ratio import Ratio, noisy
 from grader.spans import span
 from grader.timing.stopwatch import own_stream
@@ -29,7 +33,11 @@ def check(session: Session, challenge: Challenge, speed: Speed) -> None:
     session.all_compiled()
     with own_stream():
         benchmark = _timed(session, challenge, speed)
-    ratio = benchmark.ratio()
+        ratio = benchmark.ratio()
+        if ratio.verdict == "slow" and ratio.value > 1 / HOPELESS:
+            del benchmark  # its tensors may be all that there is room for
+            benchmark = _timed(session, challenge, speed)
+            ratio = benchmark.ratio()
     result = _result(benchmark, ratio)
     session.keep_speed(asdict(result))
     if ratio.verdict == "inconclusive" and noisy(ratio.noise):
