@@ -89,7 +89,8 @@ class Benchmark:
             if self.graph_calls:
                 watch.capture(us)
         self.rounds = FIRST if mine.us < HOPELESS * needed else FEW
-        self.calls = max(3, min(50, int(ROUND_US / max(mine.us, 1.0))))
+        least = 3 if mine.us < ROUND_US else 1
+        self.calls = max(least, min(50, int(ROUND_US / max(mine.us, 1.0))))
 
     def _prepare_runner(self) -> Prepared:
         names = self.session.names[self.challenge.entry][: len(self.arguments)]
@@ -224,7 +225,7 @@ class Benchmark:
             )
             raise CheckFailed("failed", {"reason": sentence}, (sentence, "what the timed call leaves out"))
 
-        each = max(2, min(20, int(AUDITED / (claimed * max(self.graph_calls, 1)))))
+        each = max(1, min(20, int(AUDITED / (claimed * max(self.graph_calls, 1)))))
         wall = _per_call(lambda calls: self.ask({"do": "burst", "calls": calls}, Burst), each)
         if not _escapes(wall / max(self.graph_calls, 1), claimed):
             return
