@@ -10,7 +10,7 @@ import time
 from contextlib import closing, suppress
 from typing import Any
 
-from grader.answers import Failed
+from grader.answers import Called, Failed
 from grader.judge.case.attempt import again, untried
 from grader.judge.case.link import RunnerLost, ask_to_load
 from grader.judge.case.trial import Trial
@@ -40,8 +40,9 @@ def look(session: Session, check: Check | None) -> dict[str, Any]:
         if isinstance(ask_to_load(runner, request), Failed):
             return {}
         seen = again(runner, first.on_cpu(), request)
-        if seen.passed:  # what an earlier call left, say, is no GPU's doing
-            session.evidence.right_interpreted = any(one.kind in VALUES for one in first.findings[:1])
+        if seen.passed:  # what an earlier call left, say, or smaller blocks, is no GPU's doing
+            by_values = any(one.kind in VALUES for one in first.findings[:1])
+            session.evidence.right_interpreted = by_values and _launches(first) == _launches(seen)
             return {}
         session.evidence.see(first, seen)
         for trial in session.evidence.failed[1:FEW]:
@@ -50,6 +51,12 @@ def look(session: Session, check: Check | None) -> dict[str, Any]:
                 if not other.passed:
                     session.evidence.see(trial, other)
     return {} if session.evidence.compiled else session.cause(session.evidence.failed[0])
+
+
+def _launches(trial: Trial) -> list[tuple[str, list[int]]]:
+    """The kernels that were launched, and their grids: a launcher may choose others on a GPU."""
+    report = trial.answer.report if trial.answer else None
+    return [(one.kernel, one.grid) for one in report.launches] if isinstance(report, Called) else []
 
 
 def _trial(session: Session, check: Check) -> Trial | None:

@@ -1,7 +1,9 @@
 """A process of its own for test_closer.py: has a judge without a GPU look closer at a case as a GPU shows it,
 by values alone, and prints what the diagnosis says before and after, and the cause.
 
-    python -m tests.judge.closer DAY KERNEL [right]     with `right` the GPU shows what the file does not do
+    python -m tests.judge.closer DAY KERNEL [right [blocks]]
+
+With `right` the GPU shows what the file does not do, with `blocks` in launches of another grid.
 """
 
 from __future__ import annotations
@@ -33,7 +35,10 @@ def shown(session: Session, runner: Runner, spoil: bool) -> Trial:
         trial = attempt(runner, challenge, case, session.names[challenge.entry], as_cpu)
         assert trial.answer is not None
         if isinstance(trial.answer.report, Called):
-            trial.answer.report = replace(trial.answer.report, overruns=[], races=[])
+            launches = trial.answer.report.launches
+            if "blocks" in sys.argv:
+                launches = [replace(one, grid=[7, *one.grid[1:]]) for one in launches]
+            trial.answer.report = replace(trial.answer.report, overruns=[], races=[], launches=launches)
         if spoil:
             trial.answer.outputs[0].fill_(7)
         trial.findings = find(trial)

@@ -41,3 +41,8 @@ def test_what_only_a_gpu_shows_is_told_as_it_was_there() -> None:
     before, after, cause, _ = looked("7", catalog.find("7").solution, "right")
     assert after == f"{before} {ONLY_ON_A_GPU}"
     assert cause == {}
+
+
+def test_where_a_launcher_chose_other_blocks_nothing_is_said_of_what_only_a_gpu_does() -> None:
+    before, after, cause, _ = looked("7", catalog.find("7").solution, "right", "blocks")
+    assert (after, cause) == (before, {})

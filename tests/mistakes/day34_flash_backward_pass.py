@@ -178,6 +178,7 @@ mistakes = [
         swap={DK: DK.replace("q, dk,", "q,"), DV: DV.replace("do, dv,", "do,")},
         fails="correct",
         says="after the loop dk is what the last turn gave",
+        on_gpu="Only the last block of queries counts in dk and dv: each turn of the loop must add to them.",
     ),
     Mistake(
         "only the last block of keys counts in dq",
@@ -397,7 +398,6 @@ mistakes = [
         fails="correct",
         says="In dq, not in dk: The values are what comes out if v is read as if elements along axis 2 lay",
         at="load_rows(v_ptr, start_n, Sk, stride_kn",
-        on_gpu="a stride is ignored, taken for granted or another tensor's",
     ),
     Mistake(
         "lse is that of the batch's first head",
