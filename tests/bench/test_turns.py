@@ -29,7 +29,7 @@ class Watch:
 
     def __init__(self, function: Any, arguments: Any, rolled: Any, writes: Any = ()) -> None:
         copies = [value.clone() if isinstance(value, torch.Tensor) else value for value in arguments]
-        self.function, self.arguments, self.host_us = function, copies, 1.0
+        self.function, self.arguments, self.host_us = function, copies, [1.0]
 
     def warm_up(self, seconds: float) -> float:
         return self.round(1, [1])[0]

@@ -92,7 +92,8 @@ def _run(benchmark: Benchmark) -> None:
     for done in range(1, MOST + 1):
         benchmark.round()
         if benchmark.random.random() < LOOKED_AT:
-            benchmark.verify()
+            with span("verify"):
+                benchmark.verify()
         if done < benchmark.rounds:
             continue
         if (done - benchmark.rounds) % MORE == 0 and benchmark.ratio().verdict != "inconclusive":
