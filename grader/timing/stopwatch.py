@@ -72,7 +72,7 @@ class Stopwatch:
     def short(self, call_us: float) -> bool:
         """Whether launching from Python would take longer than the kernels of such a call.
 
-        The ratio of days 10, 12, 15 and 20 differs by 7 to 11 % between the two ways: no single call decides.
+        The ratios of days 10, 12 and 15 differ by 7 to 10 % between the two ways: no single call decides.
         """
         hosted = statistics.median(self.host_us) > call_us / 2
         return call_us < (HOSTED_BELOW if hosted else GRAPH_BELOW)
