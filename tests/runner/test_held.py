@@ -14,6 +14,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader import memory
+from grader.runner import held as held_module
 from grader.runner.held import Held, Unseen, no_audit_hooks
 from grader.runner.world import World
 
@@ -79,6 +80,29 @@ def test_a_new_name_is_let_be(monkeypatch: pytest.MonkeyPatch) -> None:
     held = Held()
     monkeypatch.setattr(torch, "a_helper_of_mine", 1, raising=False)
     assert held.mend() == []
+
+
+def test_names_that_exchange_what_they_hold_have_their_own_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    owner = types.ModuleType("owner")
+    owner.one, owner.other = one, other = (lambda: 1), (lambda: 2)
+    monkeypatch.setitem(sys.modules, "owner", owner)
+    monkeypatch.setattr(held_module, "OWNERS", (owner,))
+    held = Held()
+    del owner.one, owner.other
+    owner.other, owner.one = one, other
+    assert sorted(held.mend()) == ["owner.one", "owner.other"]
+    assert (owner.one, owner.other) == (one, other)
+    owner.late = lambda: 3
+    assert held.mend() == []
+    owner.other = one
+    assert held.mend() == ["owner.other"], "a name that came later hides nothing"
+
+
+@pytest.mark.parametrize("name", ["is_", "_same"])
+def test_what_is_compared_with_is_looked_at_itself(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    held = Held()
+    monkeypatch.setattr(held_module, name, lambda *_: True)
+    assert held.mend() == [f"grader.runner.held.{name}"]
 
 
 def test_code_that_was_put_into_a_function_is_taken_out_of_it() -> None:
