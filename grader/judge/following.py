@@ -11,11 +11,13 @@ from contextlib import suppress
 
 import torch
 
+from grader.answers import Failed
 from grader.challenge import Case, Challenge
 from grader.judge.case.attempt import Attempt
 from grader.judge.case.interleaved import several
 from grader.judge.case.link import RunnerLost
 from grader.judge.case.repeating import wanted
+from grader.judge.case.trial import Trial
 from grader.judge.meanwhile import Meanwhile
 from grader.judge.session import Session
 
@@ -40,11 +42,12 @@ class Following:
                 self.next = Attempt(*pair, self.session.names[pair[0].entry], self.session.request)
 
     def ask(self, behind: Attempt) -> None:
-        """Have the runner make its call, unless it is still wanted for the one before."""
+        """Have the runner make its call, unless it is still wanted for the one before, or ends with that."""
         runner, trial = behind.asked, behind.trial
         if not self.next or not self.next.beside or runner is not self.session.runner or not runner:
             return
-        if not several(trial) and not wanted(trial, self.session.request, self.session.ways):
+        raised = trial.answer and isinstance(trial.answer.report, Failed)
+        if not raised and self._done_with(trial):
             with suppress(RunnerLost):  # which its turn will tell
                 self.next.ask(runner)
 
@@ -71,5 +74,9 @@ class Following:
             return self.session.close()
         if not trial.passed and trial.findings[0].kind == "error":
             return self.session.close()  # a CUDA context that saw an illegal access answers nothing any more
-        if trial.passed and not several(trial) and not wanted(trial, self.session.request, self.session.ways):
+        if trial.passed and self._done_with(trial):
             self.meanwhile.keep(trial)
+
+    def _done_with(self, trial: Trial) -> bool:
+        """Whether the runner is not asked for more of this one."""
+        return not several(trial) and not wanted(trial, self.session.request, self.session.ways)

@@ -177,12 +177,11 @@ class Session:
             ready, names = self.ready_runner(), self.names[challenge.entry]
             one = Attempt(challenge, case, names, self.request, arguments)
             one.ask(ready)
-        one.work_out()
         if following:
-            following.prepare()
-        one.read()
-        if following:
+            one.read(meanwhile=following.prepare)
             following.ask(one)
+        else:
+            one.read()
         trial, runner = one.judged(), one.asked
         assert runner is not None
         trial.repeated = repeated(runner, trial, self.request, self.ways) if arguments is None else None

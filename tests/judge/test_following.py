@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -9,6 +10,7 @@ from typing import Any, ClassVar
 import pytest
 import torch
 
+from grader.answers import Failed, Fault
 from grader.challenge import Case, Challenge
 from grader.judge import following
 from grader.judge.case.compare import Finding
@@ -29,7 +31,7 @@ class Attempt:
     wrong: ClassVar[dict[int, Any]] = {}
 
     def __init__(self, challenge: Challenge, case: Case, *_: Any) -> None:
-        self.trial = SimpleNamespace(challenge=challenge, case=case, findings=[], passed=True)
+        self.trial = SimpleNamespace(challenge=challenge, case=case, findings=[], passed=True, answer=None)
         self.asked: Any = None
         self.beside = True
         self.says("drawn")
@@ -41,8 +43,11 @@ class Attempt:
         self.says("asked")
         self.asked = runner
 
-    def read(self) -> None:
+    def read(self, meanwhile: Callable[[], None] = lambda: None) -> None:
+        meanwhile()
         self.says("read")
+        if self.wrong.get(self.trial.case.n) == "error":
+            self.trial.answer = SimpleNamespace(report=Failed(Fault("exception", "RuntimeError", "", 0, "", [])))
         if isinstance(self.wrong.get(self.trial.case.n), Exception):
             raise self.wrong[self.trial.case.n]
 
@@ -82,8 +87,7 @@ class Grading:
             runner = self.ready_runner()
             one = Attempt(CHALLENGE, case)
             one.ask(runner)
-        self.following.prepare()
-        one.read()
+        one.read(meanwhile=self.following.prepare)
         self.following.ask(one)
         self.evidence.failed += [] if one.judged().passed else [one.trial]
 
@@ -164,6 +168,13 @@ def test_none_follows_once_something_is_wrong() -> None:
     assert said[6:] == ["read 2", "judged 2"]
     grading.turn(CASES[2])
     assert said[8:] == ["drawn 3", "asked 3", "read 3", "judged 3"]
+
+
+def test_none_is_asked_of_a_runner_whose_cuda_context_may_be_gone() -> None:
+    grading = Grading()
+    Attempt.wrong = {1: "error"}
+    grading.turn(CASES[0])
+    assert said == ["drawn 1", "asked 1", "drawn 2", "read 1", "judged 1"]
 
 
 def test_with_a_fresh_runner_it_is_asked_again() -> None:

@@ -79,8 +79,11 @@ class Attempt:
         while self.oracles:
             self.oracles.pop()()
 
-    def read(self) -> None:
+    def read(self, meanwhile: Callable[[], None] = lambda: None) -> None:
         """Wait for the answer.
+
+        Args:
+            meanwhile: what else is to be done until it is there.
 
         Raises:
             RunnerLost: the runner crashed or hung.
@@ -88,6 +91,7 @@ class Attempt:
         if self.trial.answer is None:
             try:
                 self.work_out()
+                meanwhile()
             finally:  # an answer that nobody reads would be taken for that of the next command
                 self.trial.answer = self._answer()
 
