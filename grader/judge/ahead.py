@@ -61,7 +61,7 @@ class Ahead:
         self.gpu: dict[str, Any] = {}
         self.cores = len(os.sched_getaffinity(0))
         self.compiling = ThreadPoolExecutor(min(MOST, self.cores))
-        self.waiting = Waiting()
+        self.waiting = Waiting(min(MOST, self.cores))
         self.builders: SimpleQueue[Runner] = SimpleQueue()
         self.compiled: dict[str, Future[bool]] = {}  # by recipe
         self.order: list[str] = []  # in which kernels are launched for the first time

@@ -16,12 +16,14 @@ from typing import Any
 import torch
 
 LONGEST = 3  # how manyth is the longest
+MANY = 8  # builders; fewer have the first case wait for one that takes seconds
 
 
 @dataclass
 class Waiting:
-    """What is to be done for recipes (../compiler/recipe.py), by whoever asks next."""
+    """What is to be done for recipes (../compiler/recipe.py), by whoever of so many builders asks next."""
 
+    builders: int
     recipes: list[tuple[dict[str, Any], Callable[[], Any]]] = field(default_factory=list)
     taken: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -35,7 +37,7 @@ class Waiting:
         """The first one, or the longest."""
         with self.lock:
             self.taken += 1
-            longest = self.taken % LONGEST == 0
+            longest = self.builders >= MANY and self.taken % LONGEST == 0
             at = max(range(len(self.recipes)), key=lambda at: length(self.recipes[at][0])) if longest else 0
             return self.recipes.pop(at)[1]
 

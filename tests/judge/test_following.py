@@ -47,7 +47,9 @@ class Attempt:
         meanwhile()
         self.says("read")
         if self.wrong.get(self.trial.case.n) == "error":
-            self.trial.answer = SimpleNamespace(report=Failed(Fault("exception", "RuntimeError", "", 0, "", [])))
+            self.trial.answer = SimpleNamespace(
+                report=Failed(Fault("exception", "RuntimeError", "", 0, "", []))
+            )
         if isinstance(self.wrong.get(self.trial.case.n), Exception):
             raise self.wrong[self.trial.case.n]
 

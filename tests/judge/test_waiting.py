@@ -15,11 +15,14 @@ def recipe(size: int, dtype: str = "float16") -> dict[str, Any]:
     return {"kernel": "k", "arguments": arguments, "constants": ["BLOCK", "CAUSAL"]}
 
 
-def test_all_are_taken_the_first_in_their_order_and_every_third_for_its_length() -> None:
-    waiting = Waiting()
+@pytest.mark.parametrize(("builders", "order"), [(16, [1, 2, 9, 3, 4, 8, 5]), (4, [1, 2, 3, 9, 4, 8, 5])])
+def test_all_are_taken_in_their_order_and_by_many_builders_every_third_for_its_length(
+    builders: int, order: list[int]
+) -> None:
+    waiting = Waiting(builders)
     for size in (1, 2, 3, 9, 4, 8, 5):
         waiting.add(recipe(size), lambda size=size: size)
-    assert [waiting.next()() for _ in range(7)] == [1, 2, 9, 3, 4, 8, 5]
+    assert [waiting.next()() for _ in range(7)] == order
 
 
 @pytest.mark.parametrize(
