@@ -66,16 +66,12 @@ class Following:
         one, runner = self.next, self.session.runner
         if one is None or runner is None or one.asked is not runner:
             return
-        self.next = None
-        try:
+        self.next, trial = None, None
+        with suppress(RunnerLost, torch.cuda.OutOfMemoryError):
             one.read()
             trial = one.judged()
-        except (RunnerLost, torch.cuda.OutOfMemoryError):
-            return self.session.close()
-        if not trial.passed and trial.findings[0].kind == "error":
-            return self.session.close()  # a CUDA context that saw an illegal access answers nothing any more
-        if trial.passed and self._done_with(trial):
-            self.meanwhile.keep(trial)
+        if trial is None or not trial.passed or self._done_with(trial):
+            self.meanwhile.tried(trial)
 
     def _done_with(self, trial: Trial) -> bool:
         """Whether the runner is not asked for more of this one."""

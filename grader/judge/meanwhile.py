@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import FIRST_COMPLETED, wait
+from contextlib import suppress
 
 import torch
 
@@ -43,8 +44,7 @@ class Meanwhile:
             if left <= 0:
                 break
             # A call that is the first of its process is told from later ones: that is the first case's.
-            ready = (pair for pair in self.left if not self.session.ahead.pending(*pair))
-            other = next(ready, None) if self.session.evidence.trials else None
+            other = self._ready() if self.session.evidence.trials else None
             if other is not None:
                 self._try(*other)
                 continue
@@ -54,30 +54,34 @@ class Meanwhile:
         return self.passed.pop(name, None)
 
     def next(self) -> tuple[Challenge, Case] | None:
-        """The first whose kernels are there; none once anything is wrong."""
-        if self.session.evidence.failed:
-            return None
-        return next((pair for pair in self.left if not self.session.ahead.pending(*pair)), None)
+        """The one to go on with; none once anything is wrong."""
+        return None if self.session.evidence.failed else self._ready()
 
-    def keep(self, trial: Trial) -> None:
-        """One passed before its turn."""
-        self.passed[_name(trial.challenge, trial.case)] = trial
-        self.left = [pair for pair in self.left if pair[1] is not trial.case]
-
-    def _try(self, challenge: Challenge, case: Case) -> None:
-        """Try a case; whatever is wrong, no other one is tried out of its turn."""
-        self.left.remove((challenge, case))
-        try:
-            trial = self.session.attempted(challenge, case)
-        except (RunnerLost, CheckFailed, torch.cuda.OutOfMemoryError):
-            trial = None
+    def tried(self, trial: Trial | None) -> None:
+        """What came of a case before its turn, if its runner was not lost; whatever is wrong, no other one is
+        tried out of its turn.
+        """
         if trial is not None and trial.passed:
-            self.passed[_name(challenge, case)] = trial
+            self.passed[_name(trial.challenge, trial.case)] = trial
+            self.left = [pair for pair in self.left if pair[1] is not trial.case]
             return
         self.left = []
-        self.session.evidence.lost = None  # it was no turn of that case
         if trial is None or trial.findings[0].kind == "error":
-            self.session.close()
+            self.session.close()  # a CUDA context that saw an illegal access answers nothing any more
+
+    def _ready(self) -> tuple[Challenge, Case] | None:
+        """The first whose kernels are there."""
+        return next((pair for pair in self.left if not self.session.ahead.pending(*pair)), None)
+
+    def _try(self, challenge: Challenge, case: Case) -> None:
+        """Try a case at once."""
+        self.left.remove((challenge, case))
+        trial: Trial | None = None
+        with suppress(RunnerLost, CheckFailed, torch.cuda.OutOfMemoryError):
+            trial = self.session.attempted(challenge, case)
+        if trial is None:
+            self.session.evidence.lost = None  # it was no turn of that case
+        self.tried(trial)
 
 
 def _name(challenge: Challenge, case: Case) -> str:

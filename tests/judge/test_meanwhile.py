@@ -40,13 +40,13 @@ class Trying:
         left, compiled = self.left.get(case.n, (0, Future[None]()))
         return [compiled] if len(self.tried) < left else []
 
-    def attempted(self, _: Challenge, case: Case) -> SimpleNamespace:
+    def attempted(self, challenge: Challenge, case: Case) -> SimpleNamespace:
         self.tried.append(case.n)
         outcome = self.outcomes.get(case.n)
         if isinstance(outcome, Exception):
             raise outcome
         findings = [SimpleNamespace(kind=outcome)] if outcome else []
-        return SimpleNamespace(passed=not outcome, findings=findings, case=case)
+        return SimpleNamespace(passed=not outcome, findings=findings, challenge=challenge, case=case)
 
     def close(self) -> None:
         self.closed += 1

@@ -70,21 +70,18 @@ def begin(session: Session) -> None:
 def _walk_all(session: Session) -> None:
     """Answer every walk, and what comes of it, up to one that is lost: whoever wants the others does them."""
     torch.set_num_threads(1)  # of this thread, too
-    try:
-        with closing(session.interpreting.runner()) as walker:
-            ask_to_load(walker, session.request)
-            for challenge, case in session.asked.walks():
-                report = _walk(session, walker, challenge, case)
-                session.walked[session.asked.walk_id((challenge, case))].set_result(report)
-                rounds = session.rounds.get(challenge.entry)
-                if rounds and not rounds.done() and found(report).again:
-                    walk = partial(_found, session, walker, challenge)
-                    rounds.set_result(coming_round(challenge, found(report), walk))
-    except Exception:  # of a file that is lost in the interpreter
-        pass
-    finally:
-        for future in (*session.walked.values(), *session.rounds.values()):
-            future.cancel()
+    # A file may be lost in the interpreter.
+    with suppress(Exception), closing(session.interpreting.runner()) as walker:
+        ask_to_load(walker, session.request)
+        for challenge, case in session.asked.walks():
+            report = _walk(session, walker, challenge, case)
+            session.walked[session.asked.walk_id((challenge, case))].set_result(report)
+            rounds = session.rounds.get(challenge.entry)
+            if rounds and not rounds.done() and found(report).again:
+                walk = partial(_found, session, walker, challenge)
+                rounds.set_result(coming_round(challenge, found(report), walk))
+    for future in (*session.walked.values(), *session.rounds.values()):
+        future.cancel()
 
 
 def found(report: Report) -> Walked:
