@@ -56,8 +56,10 @@ def matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         not a.is_cuda or torch.cuda.get_device_capability(a.device)[0] >= 8
     )
     # 128 x 256 sums are half of an SM's registers; a frame of 64 is 48 KB, and three of them are on the chip:
-    # while one is multiplied, two are on their way. In fp32 a smaller tile keeps its products in registers.
-    BLOCK_M, BLOCK_N, BLOCK_K = (128, 256, 64) if matrix_units else (64, 64, 32)
+    # while one is multiplied, two are on their way. In fp32 a smaller tile keeps its products in registers,
+    # and one larger than c multiplies zeros.
+    large = matrix_units and m >= 128 and n >= 256
+    BLOCK_M, BLOCK_N, BLOCK_K = (128, 256, 64) if large else (64, 64, 32)
     grid = (triton.cdiv(m, BLOCK_M) * triton.cdiv(n, BLOCK_N),)
     matmul_kernel[grid](
         a,

@@ -63,10 +63,12 @@ def matmul_kernel(
     tl.store(c_ptr + offs_m[:, None] * n + offs_n[None, :], acc, mask=mask)
 
 
-def tile_for(a: torch.Tensor) -> tuple[int, int, int, int]:
-    """BLOCK_M, BLOCK_N, BLOCK_K and num_warps for operands like a, on a's device."""
+def tile_for(a: torch.Tensor, n: int) -> tuple[int, int, int, int]:
+    """BLOCK_M, BLOCK_N, BLOCK_K and num_warps for a product of n columns, on a's device."""
     # IEEE fp32 uses no tensor cores, and neither does Triton on a T4: small tiles, or registers spill.
     if a.dtype == torch.float32 or not a.is_cuda or torch.cuda.get_device_capability(a.device) < (8, 0):
+        return 64, 64, 32, 4
+    if a.shape[0] < 128 or n < 256:  # a tile larger than the product multiplies zeros
         return 64, 64, 32, 4
     # 128 x 256 does 85 operations for each byte from L2, and three stages of it fill 144 KB of an SM.
     if torch.cuda.get_device_properties(a.device).shared_memory_per_block_optin >= 144 << 10:
@@ -80,7 +82,7 @@ def matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     n = b.shape[1]
     k = a.shape[1]
     c = torch.empty(m, n, dtype=a.dtype, device=a.device)
-    BLOCK_M, BLOCK_N, BLOCK_K, num_warps = tile_for(a)
+    BLOCK_M, BLOCK_N, BLOCK_K, num_warps = tile_for(a, n)
     matmul_kernel[(triton.cdiv(m, BLOCK_M) * triton.cdiv(n, BLOCK_N),)](
         a,
         b,

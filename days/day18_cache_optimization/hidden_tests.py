@@ -74,7 +74,7 @@ OF_MATMUL = [
     Case(m=601, n=37, k=17),
     Case(m=37, n=301, k=17),
     Case(m=211, n=163, k=40),
-    Case(m=300, n=530, k=40, dtype=HALF),
+    Case(m=300, n=528, k=48, dtype=HALF),
     Case(m=20, n=30, k=1025),
     Case(m=70, n=90, k=100, dtype=HALF),
     Case(m=70, n=90, k=100, dtype=BRAIN),

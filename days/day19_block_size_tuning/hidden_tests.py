@@ -60,7 +60,7 @@ CASES = [
     Case(m=31, n=33, k=65),
     Case(m=64, n=128, k=32),
     Case(m=129, n=130, k=31),
-    Case(m=129, n=65, k=20, dtype=HALF),
+    Case(m=129, n=80, k=48, dtype=HALF),
     Case(m=139, n=20, k=20),
     Case(m=1030, n=140, k=20),
     Case(m=20, n=139, k=20),

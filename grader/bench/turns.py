@@ -29,7 +29,7 @@ from grader.judge.case.oracle import Values, as_asked, as_tuple, gradient_positi
 from grader.judge.case.trial import draw, draw_upstream
 from grader.judge.speed.rightness import widened, wrong
 from grader.timing.passes import Timed, timed
-from grader.timing.stopwatch import Stopwatch, copying, rollable
+from grader.timing.stopwatch import Stopwatch, copying, rollable, short
 
 SEED, DEVICE = 4021, "cuda"
 ROUNDS, ROUND_US = 11, 5000.0  # how many, and of how much work each
@@ -166,9 +166,9 @@ class Turns:
         return list(zip(plain, wide, strict=True))
 
     def _capture(self, watches: dict[str, Stopwatch], times: Mapping[str, Times]) -> None:
-        """Where one call is short, each that can be captured is."""
+        """Where one contender's call is short, each that can be captured is, and the copy."""
         us = {name: self._turn(name, watches, times, 3, [1, 2, 3]) for name in list(watches)}
-        if any(watch.short(us[name]) for name, watch in watches.items()):
+        if any(short(us[name]) for name in watches if name != COPY):
             for name, watch in watches.items():
                 self.trying(name)
                 times[name].captured = watch.capture(us[name])

@@ -25,7 +25,7 @@ from grader.runner.tensors import pack_outputs, unpack_arguments
 from grader.runner.worked import Worked
 from grader.runner.world import World
 from grader.timing.passes import as_list, timed
-from grader.timing.stopwatch import Stopwatch, dense, own_stream
+from grader.timing.stopwatch import Stopwatch, dense, own_stream, short
 
 
 class Clock:
@@ -57,7 +57,7 @@ class Clock:
         us = self.watch.warm_up()
         self.worked = Worked(header["allow"])
         self.worked.look(function, self.watch.sets[0])
-        captured = self.watch.short(us) and self._captured(us)
+        captured = short(us) and self._captured(us)
         return Prepared(us, len(self.watch.outputs) if captured else 0, self.worked.seen()), []
 
     def _captured(self, us: float) -> bool:

@@ -1,11 +1,10 @@
 """GPU time of one call, measured the same way for the learner's kernel (in the runner) and for its peers (in
 the judge).
 
-Above 50 µs: one event pair a call, the L2 cache flushed before it by a large write, no synchronisation in
-    between.
-Below, and where Python takes most of a call's time: R calls captured in a CUDA graph over rotating inputs of
-    at least 3× the L2 cache, and the replay timed, because launching from Python would take longer than the
-    kernels.
+Below 1 ms: R calls captured in a CUDA graph over rotating inputs of at least 3× the L2 cache, and the replay
+    timed, because launching from Python may take longer than the kernels: of some calls always, of others
+    when something else keeps the host busy.
+Above: one event pair a call, the L2 cache flushed before it by a large write, no synchronisation in between.
 
 Before every timed call the inputs change: they are rolled by a distance that the judge draws anew, so that no
 earlier result is of use; outputs are poisoned when they are let go. Arguments that a call writes to are
@@ -16,7 +15,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -24,7 +22,7 @@ from typing import Any
 import torch
 
 WARM_UP = 0.1  # seconds; with 0.3 a grading takes 0.2 more, and its verdicts are no steadier
-GRAPH_BELOW, HOSTED_BELOW = 50.0, 1000.0  # µs of a call: in any case, and where Python takes most of it
+GRAPH_BELOW = 1000.0  # µs of a call; a backward pass takes autograd up to 500 to launch
 GRAPH_SPAN = 1000.0  # µs of work in one graph, so that event resolution (0.5 µs) does not matter
 MAX_GRAPH_CALLS = 256
 FLUSH = 256 << 20
@@ -56,7 +54,6 @@ class Stopwatch:
         self.graph: torch.cuda.CUDAGraph | None = None
         self.outputs: list[Any] = []
         self.nonces: list[int] = []
-        self.host_us: list[float] = []  # that Python took for each call
 
     def warm_up(self, seconds: float = WARM_UP) -> float:
         """Compile, autotune and warm up; not counted. Returns the median time of a call in µs."""
@@ -68,14 +65,6 @@ class Stopwatch:
         while time.perf_counter() - begin < seconds or len(times) < 3:
             times += self._timed(3, [1, 2, 3])
         return sorted(times)[len(times) // 2]
-
-    def short(self, call_us: float) -> bool:
-        """Whether launching from Python would take longer than the kernels of such a call.
-
-        The ratios of days 10, 12 and 15 differ by 7 to 10 % between the two ways: no single call decides.
-        """
-        hosted = statistics.median(self.host_us) > call_us / 2
-        return call_us < (HOSTED_BELOW if hosted else GRAPH_BELOW)
 
     def capture(self, call_us: float) -> bool:
         """Capture enough calls in a graph, on `own_stream`; False when the function cannot be captured (it
@@ -126,9 +115,7 @@ class Stopwatch:
             self.flush.zero_()
             start, end = _events()
             start.record()
-            begin = time.perf_counter()
             self.outputs = [self.function(*self.sets[0])]
-            self.host_us.append((time.perf_counter() - begin) * 1e6)
             end.record()
             pairs.append((start, end))
         torch.cuda.synchronize()
@@ -161,6 +148,13 @@ class Stopwatch:
     def _roll(self, arguments: Sequence[Any], nonce: int) -> None:
         for position in self.rolled:
             roll_into(arguments[position], self.bases[position], nonce)
+
+
+def short(call_us: float) -> bool:
+    """Whether calls of so many µs are captured. Ratios of the same call differ by up to 10 % between the two
+    ways, so that nothing which varies from one grading to the next has a say.
+    """
+    return call_us < GRAPH_BELOW
 
 
 @contextlib.contextmanager

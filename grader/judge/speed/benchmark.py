@@ -34,7 +34,7 @@ ROUND_US = 2000.0  # of work in a round; with 5000 the ratios of five gradings s
 FIRST = 15  # rounds
 BRIEFLY = 0.05  # seconds: the learner's kernel has brought the GPU to its clocks by then
 HOPELESS, FEW = 4.0, 3  # so many times too slow while warming up: as many rounds are enough to say so
-AUDITED = 10_000.0  # µs of work that the judge's own clock is held around, in at most 20 calls
+AUDITED = 4000.0  # µs of work that the judge's own clock is held around, in at most 20 calls
 IMPOSSIBLE = 0.8  # of the time of a copy: a copy reaches about 0.88 of the data sheet, so nothing is faster
 
 
@@ -89,8 +89,7 @@ class Benchmark:
             if self.graph_calls:
                 watch.capture(us)
         self.rounds = FIRST if mine.us < HOPELESS * needed else FEW
-        least = 3 if mine.us < ROUND_US else 1
-        self.calls = max(least, min(50, int(ROUND_US / max(mine.us, 1.0))))
+        self.calls = max(1, min(50, int(ROUND_US / max(mine.us, 1.0))))
 
     def _prepare_runner(self) -> Prepared:
         names = self.session.names[self.challenge.entry][: len(self.arguments)]
