@@ -41,6 +41,7 @@ class Wish:
         sizes, every: as sweep.Wanted has them.
         only: the one provider that is wanted; all when empty.
         again: what was kept is measured anew.
+        beside: providers that are timed again beside whatever is, for ratios of one run.
     """
 
     days: Mapping[int | str, Mapping[str, str]]
@@ -48,6 +49,7 @@ class Wish:
     every: bool = False
     only: str = ""
     again: bool = False
+    beside: tuple[str, ...] = ()
 
 
 @dataclass
@@ -125,6 +127,7 @@ class Bench:
     def _request(self, done: set[str]) -> dict[str, Any]:
         days = [{"day": day, "files": dict(files)} for day, files in self.wish.days.items()]
         wish = {"sizes": self.wish.sizes, "every": self.wish.every, "only": self.wish.only}
+        wish["beside"] = list(self.wish.beside)
         return {"days": days, **wish, "done": sorted(done), "versions": versions()}
 
     def _take(self, event: dict[str, Any], done: set[str]) -> None:

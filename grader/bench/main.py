@@ -63,7 +63,7 @@ def main(request: dict[str, Any], say: Say) -> None:
     Args:
         request: `days`, each with its key and the files that are timed beside ours, by provider; `sizes` and
             `every`, as sweep.Wanted has them; `only`, the one provider that is wanted, or ""; `done`, keys of
-            results that there are; `versions`.
+            results that there are; `beside`, providers that are timed again beside others; `versions`.
     """
     wanted = Wanted(request["sizes"], request["every"])
     plan = [stop for entry in request["days"] for stop in stops(catalog.find(str(entry["day"])), wanted)]
@@ -117,6 +117,7 @@ def measure(
     say({"event": "point", "point": asdict(blank), "stamps": stamps})
     if not left:
         return
+    left += [one for one in every if one.name in request["beside"] and one not in left]
     point, found = blank, {one.name: Times() for one in left}
     turns: Turns | None = None
 

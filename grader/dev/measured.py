@@ -23,6 +23,7 @@ from grader.errors import TrackError
 from grader.screens import Terminal
 from grader.screens.bench import Live
 
+TORCH = ("eager", "compile")
 KEPT = catalog.ROOT / "tests" / "measured.jsonl"  # the times that the pages of solutions show
 
 
@@ -88,7 +89,8 @@ def run(file: Path, days: Sequence[Day]) -> Iterator[str]:
     choose_device("gpu")
     live = Live(Terminal(sys.stderr))
     with tempfile.TemporaryDirectory() as folder, live:
-        wish = Wish({day.key: planted_files(day, Path(folder)) for day in days}, sizes=OWN)
+        files = {day.key: planted_files(day, Path(folder)) for day in days}
+        wish = Wish(files, sizes=OWN, beside=TORCH)
         bench = Bench(wish, file.resolve(), live)
         bench.run()
     for result in bench.asked:

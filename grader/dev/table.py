@@ -8,10 +8,9 @@ from pathlib import Path
 from grader import catalog
 from grader.bench.results import Machine, Result
 from grader.catalog import Day
-from grader.dev.measured import record, timed
+from grader.dev.measured import TORCH, record, timed
 
 PAGE = catalog.ROOT / "solutions" / "README.md"
-TORCH = ("eager", "compile")
 LIBRARIES = ("liger", "cudnn", "efficient", "math", "flex")
 TOP = """\
 # The solutions, measured
@@ -24,9 +23,9 @@ at {copy:,.0f} GB/s, its 8192³ products at {products} TFLOP/s (fp32: 4096³).
 `of limit` is the share of what this GPU could do at best: the bytes that must move at the rate of its copy,
 or the operations at that of its product, whichever takes longer. `×` is the time of a peer over ours, so
 above 1 ours is faster: torch's eager mode, `torch.compile`, and the fastest library, by name. `of best
-torch` is that of the faster of the first two. `by the clock` counts the launches from Python, too, of ours
-and of torch's eager mode. Made by `track dev table --write` from [what was
-measured](../tests/measured.jsonl); nothing here is typed by hand.
+torch` is that of the faster of the first two; – stands where a peer was not timed in that run. `by the
+clock` counts the launches from Python, too, of ours and of torch's eager mode. Made by `track dev table
+--write` from [what was measured](../tests/measured.jsonl); nothing here is typed by hand.
 
 | day | function, case | µs | of limit | × eager | × compile | of best torch | × library | by the clock, µs |
 |---|---|---|---|---|---|---|---|---|
@@ -70,6 +69,8 @@ def _rows(day: Day, bars: Mapping[str, Mapping[str, Result]]) -> Iterator[str]:
 
 def _row(day: Day, name: str, results: Mapping[str, Result]) -> str:
     own = results[name]
+    # Where a run had other limits, its times are of another GPU, or of this one at other clocks.
+    results = {peer: one for peer, one in results.items() if one.point.limit_us == own.point.limit_us}
     path = f"{'fast/' if name == 'fast' else ''}{day.place}.py"
     passes = f", {own.point.part}" if own.point.part != "forward" else ""
     what = f"`{own.point.entry}` {own.point.case}{passes}"

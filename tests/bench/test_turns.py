@@ -14,7 +14,7 @@ import torch
 from grader import catalog
 from grader.bench import main, turns
 from grader.bench.contenders import Contender, contenders, files, missing
-from grader.bench.results import Machine
+from grader.bench.results import Machine, from_json
 from grader.bench.sweep import Wanted
 from grader.bench.times import Times
 from grader.bench.turns import INEXACT, Dead, Turns
@@ -194,12 +194,14 @@ def test_gradients_are_held_against_torch(no_gpu: None) -> None:
     assert times["yours"].problem == INEXACT
 
 
-def events_of(only: str = "", done: list[str] | None = None) -> list[dict[str, Any]]:
+def events_of(
+    only: str = "", done: list[str] | None = None, beside: tuple[str, ...] = ()
+) -> list[dict[str, Any]]:
     day = catalog.find("13")
     (stop, *_) = main.stops(day, Wanted("cols=16"))
     stop = main.Stop(day, stop.challenge, stop.speed, Case(rows=4, cols=16), stop.sizes)
     said: list[dict[str, Any]] = []
-    request = {"only": only, "done": done or []}
+    request = {"only": only, "done": done or [], "beside": beside}
     main.measure(stop, [], MACHINE, request, said.append)
     return said
 
@@ -218,12 +220,22 @@ def test_a_point_says_who_is_tried_and_brings_a_result_each(
 
 def test_what_is_done_is_not_measured_again(no_gpu: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("grader.bench.contenders._compiled", lambda function: function)
-    from grader.bench.results import from_json
-
     said = events_of()
     done = [from_json(one["result"]).key for one in said if one["event"] == "result"]
     assert [one["event"] for one in events_of(done=done)] == ["point"]
     assert [one["event"] for one in events_of(only="yours")] == ["point"]
+
+
+def test_peers_are_timed_again_beside_what_is_timed(no_gpu: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grader.bench.contenders._compiled", lambda function: function)
+    said = events_of()
+    kept = {
+        one["result"]["provider"]: from_json(one["result"]).key for one in said if one["event"] == "result"
+    }
+    assert [one["event"] for one in events_of(done=list(kept.values()), beside=("eager",))] == ["point"]
+    said = events_of(done=[kept["eager"]], beside=("eager",))
+    again = [one["result"]["provider"] for one in said if one["event"] == "result"]
+    assert sorted(again) == sorted(kept)
 
 
 def test_the_learners_file_is_loaded_beside_ours(tmp_path: Any) -> None:

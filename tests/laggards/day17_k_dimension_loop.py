@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from grader.dev.planted import Laggard
 
-TILE = "(128, 256, 64) if matrix_units else (64, 64, 32)"
+TILE = "(128, 256, 64) if large else (64, 64, 32)"
 
 laggards = [
     # (The interpreter gets larger ones, or it would take a minute.)
