@@ -1,9 +1,9 @@
 """GPU time of one call, measured the same way for the learner's kernel (in the runner) and for its peers (in
 the judge).
 
-Below 1 ms: R calls captured in a CUDA graph over rotating inputs of at least 3× the L2 cache, and the replay
-    timed, because launching from Python may take longer than the kernels: of some calls always, of others
-    when something else keeps the host busy.
+Below 1 ms: R calls captured in a CUDA graph over rotating inputs, which with the outputs are at least 3× the
+    L2 cache, and the replay timed, because launching from Python may take longer than the kernels: of some
+    calls always, of others when something else keeps the host busy.
 Above: one event pair a call, the L2 cache flushed before it by a large write, no synchronisation in between.
 
 Before every timed call the inputs change: they are rolled by a distance that the judge draws anew, so that no
@@ -70,10 +70,10 @@ class Stopwatch:
         """Capture enough calls in a graph, on `own_stream`; False when the function cannot be captured (it
         synchronises, say).
         """
-        size = sum(base.nbytes for base in self.bases if isinstance(base, torch.Tensor))
-        rotating = min(MAX_GRAPH_CALLS, -(-3 * l2_bytes() // max(size, 1)))
+        size, results = _size(self.bases), _size(self.outputs)
+        rotating = min(MAX_GRAPH_CALLS, -(-3 * l2_bytes() // max(size + results, 1)))
         calls = min(MAX_GRAPH_CALLS, max(rotating, int(GRAPH_SPAN / max(call_us, 1.0)) + 1))
-        room = int(KEPT * torch.cuda.mem_get_info()[0] / max(_size(self.outputs), size * self.once, 1))
+        room = int(KEPT * torch.cuda.mem_get_info()[0] / max(results, size * self.once, 1))
         calls = max(1, min(calls, room))
         rotating = calls if self.once else rotating
         try:
@@ -177,7 +177,7 @@ def _stream() -> torch.cuda.Stream:
 
 
 def _size(values: Sequence[Any]) -> int:
-    """Bytes of the tensors among a call's results."""
+    """Bytes of the tensors among a call's arguments or results."""
     flat = [out for value in values for out in (value if isinstance(value, tuple | list) else (value,))]
     return sum(out.nbytes for out in flat if isinstance(out, torch.Tensor))
 
