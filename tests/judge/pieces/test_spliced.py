@@ -36,7 +36,7 @@ def test_solution_and_skeleton_fit_and_every_piece_is_started_in_the_one_alone(d
         (5, {"x_ptr, y_ptr, out_ptr, m, n, BLOCK_M": "y_ptr, x_ptr, out_ptr, m, n, BLOCK_M"}),
         (5, {"def outer_add(x: torch": "def outer_sum(x: torch"}),
         (10, {"tl.store(partial_ptr + pid, block_sum)": "tl.atomic_add(partial_ptr, block_sum)"}),
-        (18, {"return 64, 64, 32, 4": "return 32, 64, 32, 4"}),
+        (18, {"return 128, 128, 32, 4": "return 128, 64, 32, 4"}),
         (35, {"torch.finfo(torch.float32).min)": "-1e30)"}),
     ],
     ids=[
