@@ -34,6 +34,7 @@ LAYOUTS = {
     "columns": "like wide[:, :m].mT: columns lie close together, 8 elements further apart than they are long",
     "strided": "like x[..., ::2]: every second element",
     "expanded": "the same memory all along the first axis: its stride is 0",
+    "broadcast": "one column in memory, all along the last axis: its stride is 0",
     "scalar": "one element in memory: every stride is 0",
 }
 VALUES = {

@@ -73,6 +73,7 @@ challenge = Challenge(
         Case(m=33, n=70, layout="strided"),
         Case(m=33, n=71, layout="offset"),
         Case(m=33, n=70, layout="expanded"),
+        Case(m=33, n=70, layout="broadcast"),
         Case(m=1, n=90, layout="sliced"),
         Case(m=90, n=1, layout="sliced"),
         Case(m=30, n=50, values="constant"),

@@ -66,7 +66,7 @@ CASES = [
     # More than four programs on each SM of an H200, as many as have room there with 16 warps each.
     Case(rows=541, cols=5),
     Case(rows=561, cols=7, shift=-100.0),
-    Case(rows=20_001, cols=5, gpu=True),  # more than any GPU's programs
+    Case(rows=140_001, cols=5, gpu=True),  # more than any GPU's programs, or a grid's second axis
     Case(rows=11_001, cols=2**18 + 5, dtype=HALF, huge=True),
     Case(rows=2100, cols=9, layout="far", dtype=HALF, huge=True),
 ]

@@ -80,6 +80,7 @@ CASES = [
     Case(m=70, n=1, layout="sliced"),
     Case(m=9, n=70, layout="strided", a_layout="contiguous"),
     Case(m=9, n=70, layout="expanded", a_layout="contiguous"),
+    Case(m=9, n=70, layout="contiguous", a_layout="broadcast"),
     Case(m=70, n=33, layout="offset", a_layout="transposed"),
     Case(m=11, n=300, values="integers", exact=True),
     Case(m=40, n=70, layout="transposed", values="integers", exact=True),
@@ -97,6 +98,8 @@ CASES = [
     Case(m=12, n=70, values="inf", x_values="zeros"),
     Case(m=12, n=70, values="signed_zeros", x_values="inf"),
     Case(m=10, n=50, calls=2),
+    # More rows than the second axis of a grid has programs.
+    Case(m=140_001, n=8, gpu=True),
     Case(m=185_001, n=16_379, dtype=HALF, huge=True),
     Case(m=185_001, n=16_379, dtype=HALF, layout="transposed", huge=True),
     Case(m=2100, n=9, layout="far", dtype=HALF, huge=True),

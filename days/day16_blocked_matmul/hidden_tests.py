@@ -12,6 +12,8 @@ CASES = [
     Case(m=16, k=16, n=16),
     Case(m=48, k=48, n=48),
     Case(m=96, k=96, n=96, dtype=HALF),
+    # Whole tiles alone, several each way: a row of tiles that is thought longer leads elsewhere.
+    Case(m=256, k=16, n=512),
     Case(m=1, k=1, n=1),
     Case(m=0, k=8, n=8),
     Case(m=8, k=8, n=0),

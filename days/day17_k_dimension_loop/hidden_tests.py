@@ -10,6 +10,8 @@ big = Case(m=4096, k=4096, n=4096, dtype=HALF, gpu=True)
 
 CASES = [
     Case(m=16, k=16, n=16),
+    # Whole tiles alone, several each way: a row of tiles that is thought longer leads elsewhere.
+    Case(m=256, k=16, n=512),
     Case(m=1, k=1, n=1),
     Case(m=0, k=8, n=8),
     Case(m=8, k=8, n=0),

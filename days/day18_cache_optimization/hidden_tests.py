@@ -58,6 +58,8 @@ OF_MATMUL = [
     Case(m=16, n=16, k=16),
     Case(m=48, n=48, k=48),
     Case(m=96, n=96, k=96, dtype=HALF),
+    # Whole tiles along n, and more rows of tiles than a group has: too long a row leads elsewhere.
+    Case(m=1088, n=256, k=16),
     Case(m=1, n=1, k=1),
     Case(m=0, n=8, k=4),
     Case(m=8, n=0, k=4),
@@ -74,7 +76,7 @@ OF_MATMUL = [
     Case(m=601, n=37, k=17),
     Case(m=37, n=301, k=17),
     Case(m=211, n=163, k=40),
-    Case(m=300, n=528, k=48, dtype=HALF),
+    Case(m=300, n=528, k=96, dtype=HALF),
     Case(m=20, n=30, k=1025),
     Case(m=70, n=90, k=100, dtype=HALF),
     Case(m=70, n=90, k=100, dtype=BRAIN),

@@ -81,6 +81,8 @@ challenge = Challenge(
     shown=Case(groups="15+16+17", k=31, n=64),
     cases=[
         Case(groups="16+16", k=32, n=16),
+        # Whole tiles along n, and more rows of tiles than a group has: too long a row leads elsewhere.
+        Case(groups="1030+5", k=16, n=256),
         Case(groups="1", k=1, n=1),
         Case(groups="15+16+17", k=48, n=80),
         Case(groups="15+16+17", k=96, n=96),

@@ -85,6 +85,7 @@ CASES = [
     Case(rows=5, cols=60, upstream="strided"),
     Case(rows=5, cols=60, upstream="offset", dtype=HALF),
     Case(rows=9, cols=40, upstream="expanded"),
+    Case(rows=9, cols=40, upstream="broadcast"),
     Case(rows=9, cols=40, upstream="scalar"),
     Case(rows=9, cols=40, upstream="first"),
     Case(rows=9, cols=40, upstream="last"),

@@ -104,6 +104,7 @@ CASES = [
     Case(n=900, p=0.5, upstream="scalar"),
     Case(n=900, p=0.5, upstream="strided"),
     Case(rows=4, cols=203, p=0.5, upstream="expanded"),
+    Case(rows=4, cols=203, p=0.0, layout="broadcast", upstream="broadcast"),
     Case(rows=4, cols=203, p=0.5, upstream="transposed"),
     Case(rows=4, cols=203, p=0.5, layout="transposed", upstream="sliced"),
     Case(batch=2, rows=3, cols=101, p=0.5, layout="sliced", upstream="scalar"),

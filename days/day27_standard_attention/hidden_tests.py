@@ -49,6 +49,7 @@ CASES = [
     Case(B=1, H=1, Sq=16, Sk=16, D=16),
     Case(B=1, H=1, Sq=48, Sk=48, D=16),
     Case(B=1, H=1, Sq=96, Sk=96, D=16),
+    Case(B=1, H=2, Sq=128, Sk=128, D=16),
     Case(B=1, H=1, Sq=16, Sk=16, D=16, causal=True),
     Case(B=1, H=1, Sq=1, Sk=1, D=16),
     Case(B=0, H=2, Sq=5, Sk=5, D=16),

@@ -59,6 +59,8 @@ CASES = [
     Case(B=1, H=2, Sq=63, Sk=63, D=64, causal=True),
     Case(B=1, H=2, Sq=64, Sk=64, D=64, causal=True),
     Case(B=2, H=1, Sq=65, Sk=65, D=64, causal=True),
+    # The last query of a full tile sees the first key of a tile, and no other of it.
+    Case(B=1, H=1, Sq=128, Sk=129, D=16, causal=True),
     Case(B=2, H=1, Sq=20, Sk=100, D=80, causal=True),
     Case(B=2, H=1, Sq=30, Sk=77, D=96, causal=False),
     Case(B=1, H=2, Sq=67, Sk=80, D=32, causal=True),

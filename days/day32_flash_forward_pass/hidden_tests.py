@@ -47,6 +47,8 @@ CASES = [
     at(130, 20, 16, B=2),
     at(1, 1, 16, True),
     at(65, 65, 32, True),
+    # The last query of a full tile sees the first key of a tile, and no other of it.
+    at(128, 129, 32, True, H=1),
     at(1, 77, 64, True),
     at(30, 100, 80, True, H=1),
     at(70, 20, 32, True),

@@ -62,6 +62,8 @@ CASES = [
     at(130, 20, 32, Hq=4, Hk=2, B=2),
     at(20, 24, 128, Hq=3),
     at(65, 65, 32, True),
+    # The last query of a full tile sees the first key of a tile, and no other of it.
+    at(128, 129, 32, True),
     at(1, 77, 64, True),
     at(70, 20, 32, True),
     at(30, 140, 16, True),

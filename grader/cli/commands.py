@@ -179,7 +179,9 @@ def hint(day: Words, again: bool, as_json: bool) -> None:
         untold = {"diagnosis": here.untold(wanted)} if here.untold(wanted) else {}
         hints = [{"tier": tier, "text": text} for tier, text in opened.items()]
         return emit(day=wanted.key, hints=hints, **untold)
-    pages.hint(Terminal(sys.stdout), wanted, opened, here.passed(wanted), here.untold(wanted))
+    begun = found.kernel(wanted).is_file()
+    then = here.passed(wanted) or (None if begun else (f"track start {wanted.key}", ""))
+    pages.hint(Terminal(sys.stdout), wanted, opened, then, here.untold(wanted))
 
 
 track.add_command(solution)

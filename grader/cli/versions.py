@@ -68,7 +68,7 @@ def reset(day: Words, as_json: bool) -> None:
     note(found, "reset", wanted)
     if as_json:
         return emit(day=wanted.key, trash=str(put), kernel=str(found.kernel(wanted)))
-    pages.was_reset(Terminal(sys.stdout), found, wanted, put)
+    pages.was_reset(Terminal(sys.stdout), found, wanted, put, trash.worked_on(found, wanted, put))
 
 
 @click.command(epilog=examples("track restore", "track restore 13"))

@@ -69,7 +69,7 @@ def grade(
         CannotGrade: no verdict can be given here.
     """
     begin = time.monotonic()
-    source = read(path)
+    source = read(path, f"track start {day.key}")
     where = warm.device if warm else choose_device(device, f"track grade {day.key}{given} --cpu")
     seed = random.SystemRandom().randrange(1, 10_000) if seed is None else seed
     base = _nothing_yet(day, source, where, seed)
@@ -130,8 +130,11 @@ def _refused(base: Verdict, refusal: Refusal) -> Verdict:
     return replace(base, status=refusal.status, checks=checks, diagnosis=refusal.diagnosis, look_at=look_at)
 
 
-def read(path: Path) -> bytes:
+def read(path: Path, fix: str = "track start") -> bytes:
     """The file's bytes, or of a file too large for a kernel enough to see that.
+
+    Args:
+        fix: what to type where there is none.
 
     Raises:
         BadSubmission: it is missing or unreadable.
@@ -140,7 +143,7 @@ def read(path: Path) -> bytes:
         with path.open("rb") as file:
             return file.read(LARGEST + 1)
     except FileNotFoundError:
-        raise BadSubmission(f"There is no file {path}.", "track start") from None
+        raise BadSubmission(f"There is no file {path}.", fix) from None
     except OSError as error:
         raise BadSubmission(f"{path} cannot be read: {error.strerror}.", "track grade --file FILE") from error
 

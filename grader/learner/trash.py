@@ -37,7 +37,7 @@ def restore(workspace: Workspace, day: Day) -> Path | None:
         BadSubmission: the trash holds no work on this day.
         CannotWrite: what could not be moved still lies where it was.
     """
-    kept = [path for path in workspace.hidden.glob(f"trash/*/{day.stem}") if _worked_on(workspace, day, path)]
+    kept = [path for path in workspace.hidden.glob(f"trash/*/{day.stem}") if worked_on(workspace, day, path)]
     if not kept:
         raise BadSubmission(f"{day.name}: the trash holds no work of yours.", f"track start {day.key}")
     last = max(kept, key=lambda path: _order(path.parent.name))
@@ -49,7 +49,7 @@ def restore(workspace: Workspace, day: Day) -> Path | None:
     return trash
 
 
-def _worked_on(workspace: Workspace, day: Day, folder: Path) -> bool:
+def worked_on(workspace: Workspace, day: Day, folder: Path) -> bool:
     """Whether there is anything in it but what was handed out."""
     ours = {workspace.handed_out(day).read_bytes(), day.skeleton.read_bytes()}
     others = [path for path in folder.iterdir() if path.name not in day.handed_out]

@@ -22,6 +22,7 @@ UPSTREAM: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "sliced": lambda out: out.new_empty(*out.shape[:-1], out.shape[-1] + 5)[..., : out.shape[-1]],
     "far": lambda out: out.new_empty(*out.shape[:-1], out.shape[-1] + 2**20)[..., : out.shape[-1]],
     "expanded": lambda out: out.new_empty(1, *out.shape[1:]).expand(out.shape),
+    "broadcast": lambda out: out.new_empty(*out.shape[:-1], 1).expand(out.shape),
     "scalar": lambda out: out.new_empty((1,) * out.ndim).expand(out.shape),
 }
 

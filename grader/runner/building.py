@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import inspect
 import os
 import sys
 from typing import Any
@@ -64,6 +65,8 @@ class Builder:
         """Compile one launch."""
         gpu = Gpu(**header["gpu"])
         driver.set_active(Driver(gpu))
+        for jitted in self.functions.get(header["recipe"].get("kernel", ""), []):
+            _told_by_line(jitted)
         built = self._compiled(header["recipe"])
         return Built(facts(built, gpu, header["machine"]), _code(built, header["code"])), []
 
@@ -102,6 +105,23 @@ class Builder:
         # A parameter of a kernel may be called as an option is: num_stages.
         built = kernel.warmup(**{**recipe["options"], **given}, grid=(1, 1, 1))
         return built.result() if hasattr(built, "result") else built
+
+
+def _told_by_line(jitted: Any) -> None:
+    """Have Triton's cache tell a kernel by the line of its `def`, too.
+
+    The cache goes by the source from there on and by the line of the first decorator. So one whose list of
+    configs has lost a line is found as it was, and its instructions name the lines of then.
+    """
+    mark = f"-{jitted.fn.__code__.co_firstlineno + _decorators(jitted)}"
+    if not jitted.cache_key.endswith(mark):
+        jitted.hash = jitted.cache_key + mark
+
+
+def _decorators(jitted: Any) -> int:
+    """Lines of a kernel above its `def`."""
+    lines = inspect.getsourcelines(jitted.fn)[0]
+    return next(at for at, line in enumerate(lines) if line.lstrip().startswith("def "))
 
 
 def _code(built: Any, wanted: str) -> str:

@@ -105,7 +105,7 @@ def hint(
     """Prints tiers by number, 1 to 3: usually one.
 
     Args:
-        passed: what follows, once the day is done.
+        passed: what follows, once the day is done, or before it is started.
         untold: the diagnosis of the last grading, where its screen left that to the hint.
     """
     if untold:
@@ -169,11 +169,13 @@ def _unified(out: Terminal, before: Path, after: Path, name: str, other: str) ->
     return bool(lines)
 
 
-def was_reset(terminal: Terminal, workspace: Workspace, day: Day, trash: Path) -> None:
-    """Prints where the work went."""
+def was_reset(terminal: Terminal, workspace: Workspace, day: Day, trash: Path, worked_on: bool) -> None:
+    """Prints where the work went, where there was any."""
     terminal.line((f"{day.heading} is fresh again.", "bold"))
-    terminal.table([("your work", near(trash)), ("kernel", near(workspace.kernel(day)))])
-    terminal.line("It comes back with ", (typed(f"track restore {day.key}"), "cyan"), indent=2)
+    moved = "your work" if worked_on else "as handed out"
+    terminal.table([(moved, near(trash)), ("kernel", near(workspace.kernel(day)))])
+    if worked_on:
+        terminal.line("It comes back with ", (typed(f"track restore {day.key}"), "cyan"), indent=2)
     terminal.next(f"track grade {day.key}", day.begin)
 
 

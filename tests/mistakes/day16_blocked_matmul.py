@@ -157,7 +157,7 @@ mistakes = [
         "the inner elements are held against m",
         swap={"offs_k < k": "offs_k < m"},
         fails="correct",
-        says="ends one too early, or at m",
+        says="as many as m is",
         at="inner[None, :]",
     ),
     Mistake(

@@ -168,6 +168,8 @@ LAYOUTS: dict[str, Callable[[Shape, torch.dtype, str], torch.Tensor]] = {
     "columns": _columns,
     "strided": _strided,
     "expanded": lambda shape, dtype, device: _contiguous((1, *shape[1:]), dtype, device).expand(shape),
+    # What y.sum(-1).backward() hands down.
+    "broadcast": lambda shape, dtype, device: _contiguous((*shape[:-1], 1), dtype, device).expand(shape),
     # One element everywhere: what y.sum().backward() hands down.
     "scalar": lambda shape, dtype, device: _contiguous((1,) * len(shape), dtype, device).expand(shape),
 }

@@ -14,7 +14,10 @@ challenge = Challenge(
     gradients=Gradients(of=(0, 1), saved=lambda x, w: x.nbytes + w.nbytes),
     suspects={"The 3 of 3x² is missing.": lambda x, w: w * (x**3 - 2 * x.detach() ** 2 * (x - x.detach()))},
     cases=[Case(rows=3, cols=5), Case(rows=9, cols=300), Case(rows=4, cols=6, calls=2)]
-    + [Case(rows=4, cols=6, upstream=layout) for layout in ("expanded", "scalar", "transposed", "first")],
+    + [
+        Case(rows=4, cols=6, upstream=layout)
+        for layout in ("expanded", "broadcast", "scalar", "transposed", "first")
+    ],
 )
 """
 KERNEL = """@triton.jit
