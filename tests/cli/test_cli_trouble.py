@@ -169,3 +169,12 @@ def test_too_few_descriptors_are_one_line(started: Learner, allowed: int) -> Non
     told, fix = answer.err.splitlines()
     assert told.endswith(f"this shell lets a program open only {allowed} files at once.")
     assert fix == "fix: ulimit -n 1024"
+
+
+@pytest.mark.parametrize(
+    ("word", "fix"), [("test", "grade"), ("resett", "--help"), ("next", "start"), ("statu", "status")]
+)
+def test_a_command_that_moves_work_is_never_guessed(learner: Learner, word: str, fix: str) -> None:
+    answer = learner.types(word)
+    assert answer.code == 2
+    assert f"track {fix}" in answer.err

@@ -188,4 +188,10 @@ mistakes = [
         fails="edges",
         says="rounded to fp32",
     ),
+    Mistake(
+        "a stride of 0 along the columns is taken for 1",
+        swap={"x.stride(0), x.stride(1), BLOCK_M": "x.stride(0), x.stride(1) or 1, BLOCK_M"},
+        fails="edges",
+        says="a stride is another tensor",
+    ),
 ]

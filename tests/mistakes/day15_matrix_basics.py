@@ -196,4 +196,10 @@ mistakes = [
         says="moves the address by offs_n * stride_x. Either that is wrong, or the mask's limits are",
         at="offs_n <= n",
     ),
+    Mistake(
+        "a stride of 0 along the columns is taken for 1",
+        swap={"*a.stride(), x.stride(0)": "a.stride(0), a.stride(1) or 1, x.stride(0)"},
+        fails="correct or edges",
+        says="a stride is ignored",
+    ),
 ]

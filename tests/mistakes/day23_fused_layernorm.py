@@ -367,4 +367,15 @@ mistakes = [
         fails="edges",
         says="another forward pass",
     ),
+    Mistake(
+        "a stride of 0 along the columns of dy is taken for 1",
+        swap={
+            "            *dy.stride(),\n": (
+                "            dy.stride(0),\n"
+                "            dy.stride(1) if dy.stride(0) == 0 else (dy.stride(1) or 1),\n"
+            ),
+        },
+        fails="edges",
+        says="expanded (stride 0)",
+    ),
 ]

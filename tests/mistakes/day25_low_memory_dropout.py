@@ -261,4 +261,14 @@ mistakes = [
         fails="edges",
         says="another forward pass",
     ),
+    Mistake(
+        "a dimension whose stride is 0 is joined with the one before",
+        swap={
+            "if sizes[-1] == 1 or strides[-1] == size * stride:": (
+                "if sizes[-1] == 1 or stride == 0 or strides[-1] == size * stride:"
+            ),
+        },
+        fails="edges",
+        says="expanded (stride 0)",
+    ),
 ]

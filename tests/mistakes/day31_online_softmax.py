@@ -328,4 +328,10 @@ mistakes = [
         fails="correct",
         says="Every second tile of 32 keys is skipped",
     ),
+    Mistake(
+        "a causal tile leaves out the last key that its last query sees",
+        swap={"(pid_m + 1) * BLOCK_M + Sk - Sq)": "pid_m * BLOCK_M + BLOCK_M - 1 + Sk - Sq)"},
+        fails="correct",
+        says="is right",
+    ),
 ]

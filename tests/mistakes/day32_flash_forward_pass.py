@@ -266,4 +266,14 @@ mistakes = [
         fails="correct",
         says="Only the first 64 keys count",
     ),
+    Mistake(
+        "a causal tile leaves out the last key that its last query sees",
+        swap={
+            "range(0, tl.max(visible, axis=0), BLOCK_N)": (
+                "range(0, (tl.minimum(Sk, start_m + BLOCK_M - 1 + Sk - Sq) if CAUSAL else Sk), BLOCK_N)"
+            ),
+        },
+        fails="correct",
+        says="is right",
+    ),
 ]
