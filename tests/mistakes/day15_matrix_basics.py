@@ -200,6 +200,6 @@ mistakes = [
         "a stride of 0 along the columns is taken for 1",
         swap={"*a.stride(), x.stride(0)": "a.stride(0), a.stride(1) or 1, x.stride(0)"},
         fails="correct or edges",
-        says="a stride is ignored",
+        says="a stride is another tensor's",
     ),
 ]
