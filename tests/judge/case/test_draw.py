@@ -13,7 +13,7 @@ from grader.memory import GUARD, unwritten
 
 STRIDES = {
     "contiguous": (6, 1), "offset": (6, 1), "sliced": (11, 1), "transposed": (1, 4), "strided": (12, 2),
-    "expanded": (0, 1), "scalar": (0, 0), "padded": (14, 1), "columns": (1, 12),
+    "expanded": (0, 1), "broadcast": (1, 0), "scalar": (0, 0), "padded": (14, 1), "columns": (1, 12),
     "far": (2**20 + 6, 1),
 }  # fmt: skip
 
