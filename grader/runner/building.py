@@ -108,20 +108,14 @@ class Builder:
 
 
 def _told_by_line(jitted: Any) -> None:
-    """Have Triton's cache tell a kernel by the line of its `def`, too.
+    """Have Triton's cache tell a kernel by how many lines it has, those of its decorators among them.
 
-    The cache goes by the source from there on and by the line of the first decorator. So one whose list of
+    The cache goes by the source from `def` on and by the line of the first decorator. So one whose list of
     configs has lost a line is found as it was, and its instructions name the lines of then.
     """
-    mark = f"-{jitted.fn.__code__.co_firstlineno + _decorators(jitted)}"
+    mark = f"-{len(inspect.getsourcelines(jitted.fn)[0])}"
     if not jitted.cache_key.endswith(mark):
         jitted.hash = jitted.cache_key + mark
-
-
-def _decorators(jitted: Any) -> int:
-    """Lines of a kernel above its `def`."""
-    lines = inspect.getsourcelines(jitted.fn)[0]
-    return next(at for at, line in enumerate(lines) if line.lstrip().startswith("def "))
 
 
 def _code(built: Any, wanted: str) -> str:

@@ -332,6 +332,7 @@ mistakes = [
         "a causal tile leaves out the last key that its last query sees",
         swap={"(pid_m + 1) * BLOCK_M + Sk - Sq)": "pid_m * BLOCK_M + BLOCK_M - 1 + Sk - Sq)"},
         fails="correct",
-        says="is right",
+        says="the last key",
+        wish=True,
     ),
 ]

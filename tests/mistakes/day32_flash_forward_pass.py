@@ -274,6 +274,7 @@ mistakes = [
             ),
         },
         fails="correct",
-        says="is right",
+        says="the last key",
+        wish=True,
     ),
 ]
