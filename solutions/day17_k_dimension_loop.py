@@ -35,14 +35,16 @@ def matmul_kernel(
     b_ptrs = b_ptr + offs_k[:, None].to(tl.int64) * stride_bk + offs_n[None, :] * stride_bn
     # The tile of c stays in registers, in fp32, from the first frame to the last.
     acc = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
+    # 64 bits: BLOCK_K rows of b are 2**31 elements where it has 2**25 columns.
+    step = tl.cast(BLOCK_K, tl.int64)
     for left in range(k, 0, -BLOCK_K):
         # (BLOCK_M + BLOCK_N) * BLOCK_K elements a frame. In the last, lanes past k hold 0 on both sides.
         inner = offs_k < left
         a = tl.load(a_ptrs, mask=rows[:, None] & inner[None, :], other=0.0)
         b = tl.load(b_ptrs, mask=inner[:, None] & cols[None, :], other=0.0)
         acc = tl.dot(a, b, acc, input_precision="ieee")
-        a_ptrs += BLOCK_K * stride_ak
-        b_ptrs += BLOCK_K * stride_bk
+        a_ptrs += step * stride_ak
+        b_ptrs += step * stride_bk
     # The only write, and the only rounding to c's dtype.
     tl.store(c_ptr + offs_m[:, None] * n + offs_n[None, :], acc, mask=rows[:, None] & cols[None, :])
 

@@ -45,9 +45,11 @@ def matmul_kernel(
     offs_n = pid_n.to(tl.int64) * BLOCK_N + tl.arange(0, BLOCK_N)
     offs_k = tl.arange(0, BLOCK_K)
     # Rows past the end wrap around to rows that exist: the loop needs no mask for them, the store drops them.
-    a_ptrs = a_ptr + (offs_m % m)[:, None] * stride_am + offs_k[None, :] * stride_ak
-    b_ptrs = b_ptr + offs_k[:, None] * stride_bk + (offs_n % n)[None, :] * stride_bn
+    a_ptrs = a_ptr + (offs_m % m)[:, None] * stride_am + offs_k[None, :].to(tl.int64) * stride_ak
+    b_ptrs = b_ptr + offs_k[:, None].to(tl.int64) * stride_bk + (offs_n % n)[None, :] * stride_bn
     acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
+    # 64 bits: BLOCK_K rows of b are 2**31 elements where it has 2**25 columns.
+    step = tl.cast(BLOCK_K, tl.int64)
     # Each turn reads BLOCK_M + BLOCK_N rows of BLOCK_K, from L2 if a neighbour was here a moment ago.
     for k_left in range(k, 0, -BLOCK_K):
         if EVEN_K:
@@ -57,8 +59,8 @@ def matmul_kernel(
             a = tl.load(a_ptrs, mask=offs_k[None, :] < k_left, other=0.0)
             b = tl.load(b_ptrs, mask=offs_k[:, None] < k_left, other=0.0)
         acc = tl.dot(a, b, acc, input_precision="ieee")
-        a_ptrs += BLOCK_K * stride_ak
-        b_ptrs += BLOCK_K * stride_bk
+        a_ptrs += step * stride_ak
+        b_ptrs += step * stride_bk
     mask = (offs_m < m)[:, None] & (offs_n < n)[None, :]
     tl.store(c_ptr + offs_m[:, None] * n + offs_n[None, :], acc, mask=mask)
 

@@ -90,10 +90,12 @@ def linear_relu_kernel(
     offs_m = pid_m.to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
     offs_n = pid_n.to(tl.int64) * BLOCK_N + tl.arange(0, BLOCK_N)
     offs_k = tl.arange(0, BLOCK_K)
-    x_ptrs = x_ptr + (offs_m % m)[:, None] * stride_xm + offs_k[None, :] * stride_xk
+    x_ptrs = x_ptr + (offs_m % m)[:, None] * stride_xm + offs_k[None, :].to(tl.int64) * stride_xk
     # w.T costs nothing: element [k, n] of it is element [n, k] of w, so only the strides change places.
-    w_ptrs = w_ptr + offs_k[:, None] * stride_wk + (offs_n % n)[None, :] * stride_wn
+    w_ptrs = w_ptr + offs_k[:, None].to(tl.int64) * stride_wk + (offs_n % n)[None, :] * stride_wn
     acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
+    # 64 bits: BLOCK_K rows of x or w, transposed, are 2**31 elements where m or n is 2**25.
+    step = tl.cast(BLOCK_K, tl.int64)
     for k_left in range(k, 0, -BLOCK_K):
         if EVEN_K:
             x = tl.load(x_ptrs)
@@ -102,8 +104,8 @@ def linear_relu_kernel(
             x = tl.load(x_ptrs, mask=offs_k[None, :] < k_left, other=0.0)
             w = tl.load(w_ptrs, mask=offs_k[:, None] < k_left, other=0.0)
         acc = tl.dot(x, w, acc, input_precision="ieee")
-        x_ptrs += BLOCK_K * stride_xk
-        w_ptrs += BLOCK_K * stride_wk
+        x_ptrs += step * stride_xk
+        w_ptrs += step * stride_wk
     # The epilogue, while the sums are still in registers: a relu of its own would read and write y again.
     y = acc + tl.load(b_ptr + (offs_n % n) * stride_b)[None, :]
     y = tl.where(y < 0, 0.0, y)  # tl.maximum would turn NaN into 0

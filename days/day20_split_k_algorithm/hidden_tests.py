@@ -80,6 +80,7 @@ challenge = Challenge(
         Case(m=17, n=20, k=2**27 + 5, dtype=HALF, huge=True),
         Case(m=17, n=20, k=2**27 + 5, dtype=HALF, layout="transposed", huge=True),
         Case(m=2100, n=20, k=2100, layout="far", dtype=HALF, huge=True),
+        Case(m=17, n=20, k=2**15, layout="far", dtype=HALF, huge=True),
     ],
     speed=Speed(Case(m=256, n=256, k=32768, dtype=HALF), moved=moved, flops=flops, of_torch=0.25),
 )

@@ -96,7 +96,8 @@ CASES = [
     at(30, 50, 32, k_order="bshd", v_order="hsbd", do_order="sbhd", B=3),
     at(40, 60, 64, True, order="bshd", dtype=BRAIN, B=2, H=1),
     at(40, 70, 80, True, H=1, layout="sliced"),
-    at(40, 70, 64, layout="offset", dtype=HALF),
+    # Query 63 sees key 64: the last of a tile of queries, the first of a tile of keys.
+    at(128, 129, 64, True, H=1, layout="offset", dtype=HALF),
     at(40, 70, 64, layout="padded", dtype=HALF),
     at(30, 40, 32, B=2, layout="expanded", o_layout="contiguous"),
     at(30, 40, 32, True, B=2, H=1, do_layout="expanded", dtype=HALF),

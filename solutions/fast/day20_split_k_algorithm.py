@@ -49,16 +49,18 @@ def split_k_kernel(
     mask_m = offs_m[:, None] < m
     mask_n = offs_n[None, :] < n
     first_k = pid_k * BLOCK_K
-    # 64 bits: with a K this long the last row of a may start 2**31 elements behind the first.
-    a_ptrs = a_ptr + offs_m[:, None].to(tl.int64) * stride_am + (first_k + offs_k)[None, :] * stride_ak
-    b_ptrs = b_ptr + (first_k + offs_k)[:, None] * stride_bk + offs_n[None, :].to(tl.int64) * stride_bn
+    # 64 bits: with a K this long the last row of a, or of b, may start 2**31 elements behind the first.
+    ks = (first_k + offs_k).to(tl.int64)
+    step = tl.cast(SPLIT_K * BLOCK_K, tl.int64)
+    a_ptrs = a_ptr + offs_m[:, None].to(tl.int64) * stride_am + ks[None, :] * stride_ak
+    b_ptrs = b_ptr + ks[:, None] * stride_bk + offs_n[None, :].to(tl.int64) * stride_bn
     acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
     for start_k in range(first_k, k, SPLIT_K * BLOCK_K):
         a = tl.load(a_ptrs, mask=mask_m & (offs_k[None, :] < k - start_k), other=0.0)
         b = tl.load(b_ptrs, mask=(offs_k[:, None] < k - start_k) & mask_n, other=0.0)
         acc = tl.dot(a, b, acc, input_precision="ieee")
-        a_ptrs += SPLIT_K * BLOCK_K * stride_ak
-        b_ptrs += SPLIT_K * BLOCK_K * stride_bk
+        a_ptrs += step * stride_ak
+        b_ptrs += step * stride_bk
     offs = offs_m[:, None] * n + offs_n[None, :]
     mask = mask_m & mask_n
     if SPLIT_K == 1:

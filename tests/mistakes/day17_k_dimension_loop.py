@@ -10,8 +10,8 @@ GRID = "(triton.cdiv(m, BLOCK_M) * triton.cdiv(n, BLOCK_N),)"
 LOAD_A = "a = tl.load(a_ptrs, mask=rows[:, None] & inner[None, :], other=0.0)"
 LOAD_B = "b = tl.load(b_ptrs, mask=inner[:, None] & cols[None, :], other=0.0)"
 LOOP = "range(k, 0, -BLOCK_K)"
-MOVE_A = "a_ptrs += BLOCK_K * stride_ak"
-MOVE_B = "b_ptrs += BLOCK_K * stride_bk"
+MOVE_A = "a_ptrs += step * stride_ak"
+MOVE_B = "b_ptrs += step * stride_bk"
 RETURN = "    return c"
 
 mistakes = [

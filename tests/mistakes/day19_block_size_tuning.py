@@ -19,7 +19,7 @@ TUNER = """@triton.autotune(
     prune_configs_by={"early_config_prune": worth_timing},
 )
 """
-W_PTRS = "offs_k[:, None] * stride_wk + (offs_n % n)[None, :] * stride_wn"
+W_PTRS = "offs_k[:, None].to(tl.int64) * stride_wk + (offs_n % n)[None, :] * stride_wn"
 
 mistakes = [
     Mistake(

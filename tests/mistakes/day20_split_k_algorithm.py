@@ -77,11 +77,17 @@ mistakes = [
         swap={
             "first_k = pid_k * BLOCK_K": "first_k = 0",
             LOOP: "range(0, k, BLOCK_K)",
-            "a_ptrs += SPLIT_K * BLOCK_K * stride_ak": "a_ptrs += BLOCK_K * stride_ak",
-            "b_ptrs += SPLIT_K * BLOCK_K * stride_bk": "b_ptrs += BLOCK_K * stride_bk",
+            "a_ptrs += step * stride_ak": "a_ptrs += BLOCK_K * stride_ak",
+            "b_ptrs += step * stride_bk": "b_ptrs += BLOCK_K * stride_bk",
         },
         fails="correct",
         says="times what it should be",
+    ),
+    Mistake(
+        "where a split's rows start is counted in 32 bits",
+        swap={"ks = (first_k + offs_k).to(tl.int64)": "ks = first_k + offs_k"},
+        fails="edges",
+        says="Counted in int32: ks",
     ),
     Mistake(
         "every split starts at the first block of K",
@@ -92,8 +98,8 @@ mistakes = [
     Mistake(
         "the pointers move on by one block, past what the neighbours read",
         swap={
-            "a_ptrs += SPLIT_K * BLOCK_K * stride_ak": "a_ptrs += BLOCK_K * stride_ak",
-            "b_ptrs += SPLIT_K * BLOCK_K * stride_bk": "b_ptrs += BLOCK_K * stride_bk",
+            "a_ptrs += step * stride_ak": "a_ptrs += BLOCK_K * stride_ak",
+            "b_ptrs += step * stride_bk": "b_ptrs += BLOCK_K * stride_bk",
         },
         fails="correct",
         says="counted",

@@ -421,6 +421,22 @@ mistakes = [
         at="first = tl.maximum(start_n + Sk - Sq, 0)",
     ),
     Mistake(
+        "the first query that sees a key is counted as the one behind it",
+        swap={FIRST: "first = tl.maximum(start_n + Sq - Sk + 1, 0) // BLOCK_M * BLOCK_M"},
+        fails="edges",
+        says="as if nothing was added up for them",
+    ),
+    Mistake(
+        "a causal tile leaves out the last key that its last query sees, in dq",
+        swap={
+            "range(0, tl.max(visible, axis=0), BLOCK_N)": (
+                "range(0, (tl.minimum(Sk, start_m + BLOCK_M - 1 + Sk - Sq) if CAUSAL else Sk), BLOCK_N)"
+            )
+        },
+        fails="edges",
+        says="dk and dv: right in every case",
+    ),
+    Mistake(
         "the loop over queries starts a block late",
         swap={FIRST: f"{FIRST} + BLOCK_M"},
         fails="correct",

@@ -32,11 +32,6 @@ def _ragged(case: Case) -> bool:
 # A property of cases, the sentence for a kernel that fails just those, and what to look at.
 PROPERTIES: tuple[tuple[Callable[[Case], bool], str, str], ...] = (
     (
-        lambda case: case.layout == "offset",
-        "Only aligned inputs come out right: the pointer is taken to start on a boundary.",
-        "tl.multiple_of",
-    ),
-    (
         lambda case: case.values == "negative",
         "Only all-negative rows come out wrong: a maximum sees a 0, of a masked lane or that it starts from.",
         "other=, and what the maximum starts from",
@@ -51,6 +46,7 @@ PROPERTIES: tuple[tuple[Callable[[Case], bool], str, str], ...] = (
 
 
 MAXIMA = {"max", "maximum", "argmax", "reduce", "where"}  # what may make one
+PROMISES = {"multiple_of", "assume"}  # by which a file tells the compiler what it need not look for
 BESIDE = ("dtype", "layout", "values")  # what tells cases apart that are alike in all sizes
 GROSS = 0.2  # an error that no rounding of 16 bits explains, unless a sum is kept in them
 # Said of rounding, too, where some cases of 16 bits have luck.
@@ -68,6 +64,12 @@ UNSHIFTED = (
     "Only 16-bit dtypes come out wrong, and no maximum is subtracted before exp(): weights exp(s) round in "
     "16 bits, the largest too, where exp(s - maximum) has it as an exact 1. Large scores would overflow.",
     "the maximum",
+)
+# Of a file that promises so alone: the sizes of such a case may have nothing in common with any other's.
+ALIGNED: tuple[Callable[[Case], bool], str, str] = (
+    lambda case: case.layout == "offset",
+    "Only aligned inputs come out right: the pointer is taken to start on a boundary.",
+    "tl.multiple_of",
 )
 LARGE: tuple[Callable[[Case], bool], str, str] = (
     lambda case: case.values in ("large", "heavy", "spike"),
@@ -100,8 +102,9 @@ def sign_of_scale(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnos
 def in_common(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """The rule of the diagnosis for wrong values that fit no pattern."""
     exponential = called(evidence.source, EXPONENTIALS)
+    promised = called(evidence.source, PROMISES)
     by_luck = luck(len(evidence.failed), len(evidence.failed), len(evidence.trials)) > UNLIKELY
-    for has, sentence, look_at in (*PROPERTIES, *[LARGE] * exponential):
+    for has, sentence, look_at in (*[ALIGNED] * promised, *PROPERTIES, *[LARGE] * exponential):
         of_rows = trial.challenge.rowwise or trial.challenge.reduces is not None
         blamed = "maximum" not in sentence or (of_rows and called(evidence.source, MAXIMA))
         if blamed and _just(has, evidence) and not by_luck:
