@@ -75,8 +75,10 @@ mistakes = [
         "64 bits are taken by the number of elements alone, not by the strides",
         swap={
             "pid = tl.program_id(0).to(tl.int64)": (
-                "pid = tl.program_id(0)\n    if n > 2000000000:\n        pid = pid.to(tl.int64)"
-            )
+                "pid = tl.program_id(0)\n    pid = pid.to(tl.int64) if WIDE else pid"
+            ),
+            "stride_y, BLOCK: tl.constexpr": "stride_y, BLOCK: tl.constexpr, WIDE: tl.constexpr",
+            "BLOCK=BLOCK)": "BLOCK=BLOCK, WIDE=n > 2_000_000_000)",
         },
         fails="edges",
         says="2³¹",
