@@ -13,6 +13,7 @@ from grader.interpreter.regions import Overrun
 from grader.interpreter.step import Step
 
 LONGEST = 300  # characters of an exception's first line that are shown: some print whole tensors
+TOO_LARGE = "exceeds triton maximum tensor numel", "arange must fit in int32"  # as the compiler says, too
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,11 @@ class Fault:
         """Of the message, as far as a screen takes it."""
         line = (self.message.splitlines() or [self.type])[0]
         return line if len(line) <= LONGEST else line[:LONGEST] + "…"
+
+    @property
+    def too_large(self) -> bool:
+        """Whether a block has more elements than the compiler takes, be it interpreted or not."""
+        return any(words in self.message for words in TOO_LARGE)
 
 
 @dataclass(frozen=True)

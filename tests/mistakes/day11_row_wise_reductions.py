@@ -184,4 +184,10 @@ mistakes = [
         fails="correct",
         says="in other cases it is another number: what is wrong goes by the sizes",
     ),
+    Mistake(
+        "the argmax is kept in 16 bits",
+        swap={"offs_m, row_argmax,": "offs_m, row_argmax.to(tl.int16),"},
+        fails="correct or edges",
+        says="cut to int16",
+    ),
 ]

@@ -261,4 +261,10 @@ mistakes = [
         says="Keep it in int64",
         at="tl.rand(",
     ),
+    Mistake(
+        "one block holds the whole input, whatever its length",
+        swap={"    BLOCK = 1024\n": "    BLOCK = max(triton.next_power_of_2(n), 16)\n"},
+        fails="edges",
+        says="no block in Triton has more than 1048576",
+    ),
 ]

@@ -30,7 +30,6 @@ from grader.meter.unread import Unread
 CERTAIN = "bounds", "grid", "launcher"  # kinds of faults that are the file's own; others may be the walk's
 COUNTED = 1 << 32  # numbers of 32 bits
 Report = tuple[Failed | Walked, tuple[Any, ...]]  # of a walk, and its arguments, which have no memory
-TOO_LARGE = "exceeds triton maximum tensor numel"  # of a block, to the compiler as well
 
 
 def check(session: Session, challenge: Challenge, case: Case) -> Walked:
@@ -44,7 +43,7 @@ def check(session: Session, challenge: Challenge, case: Case) -> Walked:
     if isinstance(report, Failed):
         if report.fault.kind == "launcher":
             raise session.faulted(report.fault)
-        if report.fault.kind not in CERTAIN and TOO_LARGE not in report.fault.message:
+        if report.fault.kind not in CERTAIN and not report.fault.too_large:
             raise NotMeasured(f"not walked: {report.fault.type}: {report.fault.first_line}")
         sentence, look_at = _told(report, session.evidence.source)
         cause: dict[str, Any] = {"reason": report.fault.first_line, **asdict(report.fault)}

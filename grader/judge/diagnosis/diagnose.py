@@ -50,7 +50,7 @@ from grader.judge.diagnosis.returned import (
     returned_input,
     wrong_form,
 )
-from grader.judge.diagnosis.rounded import rounded, rounded_inputs
+from grader.judge.diagnosis.rounded import cut, rounded, rounded_inputs
 from grader.judge.diagnosis.running import by_own_maximum, unscaled
 from grader.judge.diagnosis.site import loops_around, never_read, spelled
 from grader.judge.diagnosis.specials import special
@@ -235,6 +235,7 @@ RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | Speech | None]]
     changed_input,
     unwritten,
     rounded,
+    cut,
     by_torch,
     second_call,
     lone,

@@ -170,6 +170,9 @@ REFUSALS: list[tuple[str, Finder, str]] = [
     (r"numel \((?P<count>\d+)\) exceeds triton maximum tensor numel \((?P<most>\d+)\)", kernel.anything,
      "A block on this line has {count} elements, and no block in Triton more than {most}: go over them in a "
      "loop, or by several programs; where a column met a row unasked, [:, None] or [None, :] is missing."),
+    ("arange must fit in int32", kernel.call("arange"),
+     "With {call} a block would have more than 2³¹ elements, and no block in Triton has more than 1048576: "
+     "go over them in a loop, or by several programs."),
     ("has no attribute 'scalar'", other_dtype, "{text} is no dtype of Triton: write {dtype}."),
     ("'dtype' object is not callable", dtype_called, "{text} is a dtype: {first}.to({text}) converts."),
     (r"assert acc\.type|accumulator shape|^AssertionError: AssertionError$", accumulator,

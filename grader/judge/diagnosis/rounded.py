@@ -27,7 +27,12 @@ WORDS = {
     torch.bfloat16: ("bfloat16",),
     torch.float16: ("float16", "half"),
     torch.float32: ("float32", "float"),
+    **{
+        dtype: (str(dtype).removeprefix("torch."),)
+        for dtype in (torch.int8, torch.uint8, torch.int16, torch.int32)
+    },
 }
+WHOLE = (torch.int8, torch.uint8, torch.int16, torch.int32)  # that an integer may be cut to
 
 
 def rounded(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None:
@@ -53,6 +58,24 @@ def rounded(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None
         return None
     said = f"is a number of {name}, near the right one, and {SHORT[wanted]} is asked for"
     return f"Every element {said}: it is computed in {name}, or ends in it.", look_at, told
+
+
+def cut(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
+    """Each wrong integer is the right one as a narrower dtype holds it, which the file names."""
+    pair = wrong_output(trial)
+    if pair is None or wrong_dtype(trial).is_floating_point:
+        return None
+    got, exact = pair
+    wrong = got != exact
+    for dtype in WHOLE:
+        lines = _named(dtype, evidence)
+        if lines and bool((exact.long().to(dtype).double() == got)[wrong].all()):
+            first, right = int(got[wrong][0]), int(exact[wrong][0])
+            return (
+                f"Every wrong element is the right one cut to {SHORT[dtype]}: {first} is left of {right}.",
+                spelled(lines) if len(lines) <= MOST else f"where {SHORT[dtype]} is named",
+            )
+    return None
 
 
 def _large_enough(trial: Trial, finding: Finding, evidence: Evidence) -> Trial | None:

@@ -106,7 +106,7 @@ def _counted(session: Session, request: dict[str, Any], blobs: Any) -> Metered:
     finally:
         session.close()
     if isinstance(report, Failed):
-        if report.fault.kind in ("bounds", "grid", "launcher"):
+        if report.fault.kind in ("bounds", "grid", "launcher") or report.fault.too_large:
             raise session.faulted(report.fault)
         fault = report.fault
         what = f"Triton cannot compile line {fault.line}" if fault.kind == "compile" else fault.type
