@@ -88,7 +88,9 @@ def _rewritten(tree: Any, function: Any) -> Any:
     names = function.__globals__ | inspect.getclosurevars(function).nonlocals
     constants = {arg.arg for arg in ast.walk(kernel) if isinstance(arg, ast.arg) and _constant(arg)}
     visitor = Visitor(names, set(_locals(kernel)), constants)
-    kernel.body = [visitor.visit(statement) for statement in kernel.body]
+    whole = ast.Module(kernel.body, [])
+    visitor.generic_visit(whole)  # one statement may become several
+    kernel.body = whole.body
     return tree
 
 

@@ -29,7 +29,7 @@ class Tally:
     Attributes:
         led: it loaded integers of which a sampled launch stored some.
         again: of each tensor bytes loaded again, and the sum of each times the bytes touched in between.
-        trips, strides: of its loops, as loops.py has them.
+        trips, strides: of its loops, as loops.py has them; `tiles` their rounds.
     """
 
     sites: dict[tuple[str, int, str, int], Site] = field(default_factory=dict)
@@ -44,6 +44,12 @@ class Tally:
     again: dict[str, tuple[float, float]] = field(default_factory=dict)
     trips: dict[int, float] = field(default_factory=dict)
     strides: dict[int, int] = field(default_factory=dict)
+    tiles: float = 0.0
+
+    @property
+    def flops_a_tile(self) -> float:
+        """Operations of its dots, for each tile that it takes in turn."""
+        return self.flops / max(self.tiles, 1.0)
 
     @property
     def asked(self) -> float:

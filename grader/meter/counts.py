@@ -113,10 +113,12 @@ class LaunchCounts:
             than there are programs.
         heaviest: bytes that the busiest program asks for.
         heaviest_flops: operations of its dots.
+        uneven: largest over mean of the operations for one tile, where programs take several in turn.
         scatter: largest over mean of the operations of two sampled programs, the one as far from the grid's
             start as the other from its end.
         kept: an autotuner took for it what it had chosen for another problem.
         config: what an autotuner chose for it among several, as keywords.
+        guessed: which one it would choose is not known: some of them were not counted whole.
         recipe: how to compile it (see compiler/recipe.py).
         elsewhere: tensors in memory that is neither an argument's nor came from torch in this call.
     """
@@ -140,15 +142,30 @@ class LaunchCounts:
     skips: dict[int, int] = field(default_factory=dict)
     heaviest: float = 0.0
     heaviest_flops: float = 0.0
+    uneven: float = 1.0
     scatter: float = 1.0
     kept: bool = False
     config: dict[str, Any] = field(default_factory=dict)
+    guessed: bool = False
     recipe: dict[str, Any] = field(default_factory=dict)
     elsewhere: list[str] = field(default_factory=list)
 
     @property
     def asked(self) -> float:
         return sum(site.asked for site in self.sites)
+
+    @property
+    def named(self) -> str:
+        """The kernel, and of an autotuner's configs which one it is launched with."""
+        shown = {name: value for name, value in self.config.items() if name != "num_ctas"}
+        config = ", ".join(f"{name}={value}" for name, value in shown.items())
+        return f"{self.kernel} with {config}, by prediction its fastest config," if config else self.kernel
+
+    @property
+    def each(self) -> float:
+        """Elements of the largest block that a line loads or stores, that a thread holds."""
+        largest = max((site.lanes / site.calls for site in self.sites if site.calls), default=0.0)
+        return largest / (32 * int(self.recipe.get("options", {}).get("num_warps", 4)))
 
     @property
     def busiest(self) -> float:

@@ -16,11 +16,12 @@ from grader.meter.counter import Counter, Cut, Tally
 from grader.meter.counts import LaunchCounts
 from grader.meter.extrapolate import launch_of
 from grader.meter.sample import place, programs, weights
+from grader.meter.turns import walked
 from grader.meter.wave import fetched
 
 FEW, MORE, MANY = 4, 10, 160  # programs; more where they are unlike each other, many where some do nothing
 ALIKE, IDLE = 0.2, 0.1
-EVEN = 1.02  # times the mean of all programs' products that the busiest may do, where they go in step
+EVEN = 1.02  # times the mean of all programs' products for a tile that one may do, where they go in step
 AGAIN = 1.5  # times its bytes that a tensor is loaded, from which on it matters who shares them
 # Work, as counter.py has it: of one program before it is cut, of one launch from which on four programs must
 # do, and of a whole call; what comes after that is cut early.
@@ -59,9 +60,25 @@ class Meter:
         with (
             handed_to(lambda launch: launch.sample(self.counter, partial(self._count, launch))),
             speaking(range=self.counter.loops.language_range),
+            walked(self.counter.loops),
             arithmetic.counted(self.counter),
         ):
             yield
+
+    @contextlib.contextmanager
+    def trying(self, few: int, spent: float) -> Iterator[None]:
+        """While the block runs, so few programs and steps of each launch run, as one choice of several.
+
+        Args:
+            spent: the work that other choices took; what is counted for good has its own.
+        """
+        before = self.few, self.paused, self.spent
+        self.few, self.paused, self.spent = few, False, spent
+        try:
+            with self.counter.loops.shorter_still():
+                yield
+        finally:
+            self.few, self.paused, self.spent = before
 
     def _count(self, launching: Launching, grid: Place, program: Callable[[Place], None]) -> None:
         """Count one launch by some of its programs."""
@@ -85,7 +102,7 @@ class Meter:
 
         Only of programs that do the same work: those of a causal kernel begin their loops at different tiles.
         """
-        if launch.heaviest_flops * launch.programs > EVEN * launch.flops:
+        if launch.uneven > EVEN:
             return
         large = {
             name: AGAIN * extent.bytes for name, extent in launch.tensors.items() if extent.bytes > gpu.cache
@@ -129,6 +146,7 @@ class Meter:
         self.counter.tally.shortened = self.counter.loops.shortened
         self.counter.tally.trips = self.counter.loops.trips
         self.counter.tally.strides = self.counter.loops.strides
+        self.counter.tally.tiles = self.counter.loops.rounds
         return self.counter.tally
 
     def _strayed(self, error: BaseException) -> None:

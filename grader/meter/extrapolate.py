@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -50,6 +51,9 @@ def launch_of(
     launch.heaviest = max(tally.asked for tally in tallies)
     launch.heaviest_flops = max(tally.flops for tally in tallies)
     launch.scatter = _scatter([tally.flops for tally in tallies])
+    tiles = [tally.flops_a_tile for tally in tallies]
+    mean = sum(map(operator.mul, weights, tiles)) / sum(weights)
+    launch.uneven = max(tiles) / mean if mean else 1.0
     if shared:  # by all programs: what these took
         launch.heaviest = sum(tally.asked for tally in tallies) / launch.programs
         launch.heaviest_flops, launch.scatter = launch.flops / launch.programs, 1.0

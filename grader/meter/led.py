@@ -24,7 +24,8 @@ def led(kernel: Callable[..., Any], unstored: bool) -> bool:
     """
     tree = _parsed(kernel)
     code = list(ast.walk(tree))
-    asked = any(_names(loop.test) & _set_by(loop, _loads) for loop in code if isinstance(loop, ast.While))
+    loops = [loop for loop in code if isinstance(loop, ast.While) and not _waits(loop)]
+    asked = any(_names(loop.test) & _set_by(loop, _loads) or _calls(loop.test, _loads) for loop in loops)
     if asked or not unstored:
         return asked
     loaded = _set_by(tree, _loads)
@@ -50,13 +51,23 @@ def _parsed(kernel: Callable[..., Any]) -> ast.AST:
 
 def _set_by(code: ast.AST, such: Callable[[ast.Call], bool]) -> set[str]:
     """What it sets to a number that comes of such a call."""
-    assigned = [node for node in ast.walk(code) if isinstance(node, ast.Assign)]
-    sets = [a for a in assigned if any(isinstance(n, ast.Call) and such(n) for n in ast.walk(a.value))]
-    return {name for node in sets for target in node.targets for name in _names(target)}
+    assigned = [node for node in ast.walk(code) if isinstance(node, ast.Assign | ast.AugAssign)]
+    sets = [node for node in assigned if _calls(node.value, such)]
+    targets = [node.targets if isinstance(node, ast.Assign) else [node.target] for node in sets]
+    return {name for each in targets for target in each for name in _names(target)}
+
+
+def _calls(code: ast.AST, such: Callable[[ast.Call], bool]) -> bool:
+    return any(isinstance(node, ast.Call) and such(node) for node in ast.walk(code))
 
 
 def _loads(call: ast.Call) -> bool:
     return isinstance(call.func, ast.Attribute) and call.func.attr in LOADS
+
+
+def _waits(loop: ast.While) -> bool:
+    """Whether nothing happens in it: a lock, which is free where programs run one by one."""
+    return all(isinstance(statement, ast.Pass) for statement in loop.body)
 
 
 def _takes(call: ast.Call) -> bool:

@@ -7,10 +7,13 @@ stay behind where steps are left out; where they point differs then, how lanes l
 from __future__ import annotations
 
 import builtins
+import contextlib
+import itertools
 import math
 import operator
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
+from unittest import mock
 
 from grader.interpreter import whereabouts
 
@@ -24,20 +27,25 @@ class Loops:
     Attributes:
         WHOLE: loops of so many steps run in full.
         FIRST, LAST: steps that run of a longer one; at its end masks bite.
+        SURE, BETWEEN: turns of a `while` that show how far each moves it, and those that then stand for all
+            but the last.
         weight: how many steps the one that runs stands for.
         step: a number of its own for every step of any loop.
         touched: bytes so far. Those of the steps that one stands for count once that is over: within it
             nothing lies further apart than it does.
         shortened: a loop of this program was cut short.
-        trips: how often the compiled loop comes round, by the line of its `for`: as many steps as the kernel
-            wants in one count once.
+        trips: how often the compiled loop comes round, by the line where it begins: as many steps as the
+            kernel wants in one count once.
         strides: the step of loops that begin at the program's own number, and end behind the last program's.
+        rounds: steps of those of them that go on by as many as there are programs: one tile each.
+        where: the share of such a loop that is over when it begins.
     """
 
     WHOLE, FIRST, LAST = 8, 4, 2
+    SURE, BETWEEN = 3, 3
 
     def __init__(self, path: str = "") -> None:
-        self.path, self.running = path, False
+        self.path, self.running, self.where = path, False, 0.0
         self.reset()
 
     def reset(self) -> None:
@@ -45,6 +53,14 @@ class Loops:
         self.weight, self.step, self.touched, self.shortened = 1.0, 0, 0.0, False
         self.trips: dict[int, float] = {}
         self.strides: dict[int, int] = {}
+        self.rounds, self._own = 0.0, False
+        self._leaps: list[int] = []  # of the `while`s that are running: how many steps this turn moves it
+
+    @contextlib.contextmanager
+    def shorter_still(self) -> Iterator[None]:
+        """While the block runs, as few steps run as tell what one of many would do."""
+        with mock.patch.multiple(self, WHOLE=3, FIRST=2, LAST=1, BETWEEN=1):
+            yield
 
     def shorter(self, *limits: Any, unrolled: int = 1) -> Any:
         """In the place of `range` in the learner's file, and of tl.range."""
@@ -64,9 +80,9 @@ class Loops:
         outer = self.weight
         line = whereabouts.line(self.path)
         self.trips[line] = self.trips.get(line, 0.0) + outer * len(whole) / unrolled
-        grid = whereabouts.grid()
-        if grid and whole.start == whereabouts.number() and whole.stop > math.prod(grid):
-            self.strides[line] = whole.step
+        if self._of_tiles(whole, line):
+            self.rounds += outer * len(whole)
+            whole = whole[self._over(whole) :]
         many = len(whole) > self.WHOLE
         self.shortened |= many
         head = whole[: self.FIRST] if many else whole
@@ -83,3 +99,92 @@ class Loops:
             self.step += 1
             yield value
         self.weight = outer
+
+    def _of_tiles(self, whole: range, line: int) -> bool:
+        """Whether a loop takes every so-many-th tile, as many as there are programs."""
+        grid = whereabouts.grid()
+        programs = math.prod(grid)
+        if not grid or whole.start != whereabouts.number() or whole.stop <= programs:
+            return False
+        self.strides[line] = whole.step
+        return whole.step == programs
+
+    def _over(self, whole: range) -> int:
+        return int(self.where * len(whole))
+
+    def begun(self, at: Any, stop: Any, step: Any) -> Any:
+        """Where a `while` begins that goes on from `at` by `step` as long as it is less than `stop`."""
+        try:
+            whole = range(*map(operator.index, (at, stop, step)))
+        except (TypeError, ValueError):  # no integers, or no step
+            return at
+        self._own = self._of_tiles(whole, whereabouts.line(self.path))
+        over = self._over(whole) if self._own else 0
+        return at + step * over if over else at
+
+    def turns(
+        self, test: Callable[[], Any], sides: Callable[[], tuple[Any, Any]], word: str
+    ) -> Iterator[None]:
+        """In the place of a `while` that counts.
+
+        Args:
+            test: what it asks before each turn.
+            sides: what its test compares; a turn moves one of them.
+            word: how: <, <=, > or >=.
+        """
+        outer, line = self.weight, whereabouts.line(self.path)
+        own, self._own = self._own, False
+        apart, index, whole = [_apart(sides())], 0, 0
+        self._leaps.append(1)
+        while test():
+            many = whole > self.SURE + self.BETWEEN + self.LAST
+            stands_for, behind = 1.0, self.SURE + self.BETWEEN - 1
+            if many and index <= behind:
+                stands_for = (whole - self.SURE - self.LAST) / self.BETWEEN
+            if many and index == behind:
+                self._leaps[-1], self.shortened = whole - self.LAST - index, True
+            self.weight = outer * stands_for
+            self.step += 1
+            self.trips[line] = self.trips.get(line, 0.0) + self.weight
+            self.rounds += own * self.weight
+            begin = self.touched
+            yield
+            self.touched += (stands_for - 1) * (self.touched - begin)
+            self._leaps[-1], index = 1, index + 1
+            if index <= self.SURE:
+                apart.append(_apart(sides()))
+            if index == self.SURE:
+                whole = _whole(apart, word)
+        self._leaps.pop()
+        self.weight = outer
+
+    def moved(self, step: Any) -> Any:
+        """By how much this turn moves what its `while` asks for: by `step`, or past the turns left out."""
+        return step if self._leaps[-1] == 1 else step * self._leaps[-1]
+
+
+def _apart(sides: tuple[Any, Any]) -> int | None:
+    """How far apart two integers are; None of others."""
+    try:
+        left, right = map(operator.index, sides)
+    except TypeError:
+        return None
+    return left - right
+
+
+def _whole(apart: Sequence[int | None], word: str) -> int:
+    """How many turns a loop takes whose sides are so far apart before its first ones; 0 where nobody knows.
+
+    Args:
+        word: which ends it once it holds no more.
+    """
+    known = [distance for distance in apart if distance is not None]
+    steps = {after - before for before, after in itertools.pairwise(known)}
+    if len(known) < len(apart) or len(steps) != 1:
+        return 0
+    first, step = known[0], steps.pop()
+    if word[0] == "<":
+        first, step = -first, -step
+    if step >= 0:
+        return 0
+    return max(first // -step + 1 if "=" in word else -(first // step), 0)

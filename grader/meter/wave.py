@@ -98,11 +98,12 @@ def fetched(
     ran = min(RUN, at_once)
     shares: dict[str, float] = {}
     for where in WHERE:
-        wave = Wave(counter)
+        wave, counter.loops.where = Wave(counter), where
         first = min(int(where * launch.programs / at_once) * at_once, launch.programs - at_once)
         with watching(wave):
             for number in random.Random(at_once).sample(range(at_once), ran):
                 run(place(first + number, launch.grid))
+        counter.loops.where = 0.0
         for name, share in wave.shares(ran / at_once).items():
             shares[name] = shares.get(name, 0.0) + share / len(WHERE)
     loads = [site for site in launch.sites if site.kind == "load"]
