@@ -153,6 +153,7 @@ def _predictions(day: Day, path: Path | None) -> list[dict[str, Any]]:
         {
             "bar": name,
             "yours_us": parts.get(name, {}).get("us", 0.0),
+            "at_least": parts.get(name, {}).get("at_least", False),
             "ours_us": us,
             "copy_us": parts.get(name, {}).get("copy_us", 0.0),
         }

@@ -69,13 +69,13 @@ def _compiles(call: Call) -> Iterator[Fact]:
             yield Fact("compiles", False, f"The compiler rejects {where}: {said}", line)
         elif compiled.runaway:
             says = (
-                f"The compiler was not done with {launch.kernel} after {compiled.runaway:.0f} s: its tile is "
+                f"The compiler was not done with {launch.named} after {compiled.runaway:.0f} s: its tile is "
                 "unrolled into too many instructions, or does not fit in the registers of its warps."
             )
             yield Fact("compile time", False, says, launch.lines.get("dot", launch.line))
         elif compiled.facts and not compiled.facts["fits"]:
             need, have = compiled.facts["shared"] >> 10, call.gpu.shared >> 10
-            says = f"{launch.kernel} needs {need} KB of shared memory where {call.gpu.name} has {have}."
+            says = f"{launch.named} needs {need} KB of shared memory where {call.gpu.name} has {have}."
             yield Fact("shared memory", False, says, launch.line)
         elif compiled.facts:
             yield Fact("compiles", True, f"{launch.kernel} compiles for {call.gpu.name}.", launch.line)
@@ -86,7 +86,7 @@ def _spills(call: Call) -> Iterator[Fact]:
         if compiled.facts:
             stack, warps = compiled.facts["stack"], compiled.facts["warps"]
             says = (
-                f"{launch.kernel} spills {stack} bytes a thread: its values do not fit in the registers of "
+                f"{launch.named} spills {stack} bytes a thread: its values do not fit in the registers of "
                 f"{warps} warp{'s' * (warps > 1)}."
                 if stack > STACK
                 else f"{launch.kernel} keeps its values in {compiled.facts['registers']} registers a thread."
@@ -200,7 +200,7 @@ def _in_flight(call: Call, fixed: Collection[str]) -> Iterator[Fact]:
             elif launch.kernel in fixed:
                 help_is = "The size of its blocks is given: to load several before the first is used helps"
             says = (
-                f"Too few bytes are on their way: {launch.kernel} runs {at_once:,} programs at a time, "
+                f"Too few bytes are on their way: {launch.named} runs {at_once:,} programs at a time, "
                 f"each with {each:,.0f} bytes, {share:.0%} of what keeps memory busy. {help_is}."
             )
             yield Fact("in flight", False, says, launch.line)
@@ -246,7 +246,8 @@ def _time(call: Call, ours: Ours | None) -> Iterator[Fact]:
     if ours is None:
         return
     times = call.us / ours.us
-    says = f"{call.us:,.0f} µs are predicted, {times:.1f}× ours ({ours.us:,.0f} µs)"
+    least = "At least " if call.at_least else ""
+    says = f"{least}{call.us:,.0f} µs are predicted, {times:.1f}× ours ({ours.us:,.0f} µs)"
     if times < allowed(call, ours):
         yield Fact("time", True, f"{says}.")
         return

@@ -12,6 +12,7 @@ from grader.meter.counts import LaunchCounts
 from grader.predict.roofline import REACHED, Built, roofs, seconds
 from grader.predict.traffic import Traffic, traffic
 
+SEEN = 0.9  # of what the task takes at least; whose counts come to less were not counted whole
 KEPT = 3  # a tensor between two launches of less than 1/KEPT of L2 stays there
 
 
@@ -59,6 +60,7 @@ class Call:
         flops: operations that it takes, 0 where memory alone sets the pace.
         room: times the ideal bytes that the day's bar leaves room for.
         half: the operands are of 16 bits, which matrix units multiply.
+        narrow: some are of 8 bits, which they multiply twice as fast.
         double: fp64 is asked for.
         results: where the storage of each result begins, and the bytes of the result.
     """
@@ -70,15 +72,34 @@ class Call:
     flops: float = 0.0
     room: float = 1.67
     half: bool = False
+    narrow: bool = False
     double: bool = False
     results: Sequence[tuple[int, int]] = ()
 
     @property
     def us(self) -> float:
-        """The predicted time, µs: where not all was counted, no less than the bytes that must move take."""
+        """The predicted time, µs: no less than the task takes."""
+        return max(self._counted_us, self._least_us)
+
+    @property
+    def at_least(self) -> bool:
+        """Whether that is a lower bound: not all was counted, or less than the task takes."""
+        return self.cut or self._counted_us < SEEN * self._least_us
+
+    @property
+    def cut(self) -> bool:
+        """Some program was ended early: all counts are lower bounds."""
+        return any(launch.cut for launch in self.launches)
+
+    @property
+    def _counted_us(self) -> float:
         pairs = zip(self.launches, self.compiled, strict=True)
-        counted = 1e6 * sum(seconds(launch, self.gpu, compiled.built) for launch, compiled in pairs)
-        return max(counted, self.copy_us) if self.at_least else counted
+        return 1e6 * sum(seconds(launch, self.gpu, compiled.built) for launch, compiled in pairs)
+
+    @property
+    def _least_us(self) -> float:
+        """What the bytes that must move take, and the operations at the rate of the data sheet."""
+        return max(self.copy_us, self.flops / (self.gpu.tensor * 1e6 * (1 + self.narrow)))
 
     def traffic(self) -> list[Traffic]:
         """What launches take from DRAM or leave there; a small tensor between two of them stays in L2."""
@@ -107,11 +128,6 @@ class Call:
     def products(self) -> float:
         """Operations of all tl.dot."""
         return sum(launch.flops for launch in self.launches)
-
-    @property
-    def at_least(self) -> bool:
-        """Some program was ended early: all counts are lower bounds."""
-        return any(launch.cut for launch in self.launches)
 
     def roofs(self) -> list[dict[str, float]]:
         """Of each launch, seconds by what might limit it."""

@@ -165,6 +165,7 @@ def predicted(terminal: Terminal, gpu: str, rows: Sequence[dict[str, Any]], next
     ]
     for row in rows:
         times = [duration(row[name]) if row[name] else "-" for name in ("yours_us", "ours_us", "copy_us")]
+        times[0] = f"at least {times[0]}" if row["at_least"] else times[0]
         table.append([row["bar"].partition("/")[2], *times])
     terminal.table(table)
     terminal.next(*next_)

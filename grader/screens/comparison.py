@@ -7,7 +7,7 @@ from itertools import zip_longest
 
 from grader.catalog import Day
 from grader.datasheets import Gpu
-from grader.screens.figures import duration
+from grader.screens.figures import predicted
 from grader.screens.inspection import Found, counted_bytes
 from grader.screens.terminal import Next, Part, Terminal
 
@@ -53,7 +53,7 @@ def _rows(mine: dict[str, str], ours: dict[str, str]) -> list[list[Part]]:
 def _sums(part: Found) -> dict[str, str]:
     runs = all(launch["compiled"]["facts"].get("fits") for launch in part["launches"] if launch["line"])
     return {
-        "time": duration(part["us"]) if runs else "no prediction",
+        "time": predicted(part) if runs else "no prediction",
         "memory": f"{counted_bytes(part['moved'])} from and to DRAM" if part["moved"] else "unknown",
         "launches": str(len(part["launches"])),
     } | {one["kernel"]: counted_bytes(one["heaviest"]) for one in part["launches"] if not one["line"]}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from grader.screens.terminal import Part
 from grader.verdict import SpeedResult
 
@@ -31,6 +34,11 @@ def _foretold(speed: SpeedResult) -> list[tuple[Part, Part]]:
         ("copy", f"{duration(speed.copy_us)}   predicted, of as many bytes as the task must move"),
         ("evidence", "predicted from counts, not measured"),
     ]
+
+
+def predicted(part: Mapping[str, Any]) -> str:
+    """The predicted time of a bar, as `track inspect` has it: `78.1 µs`, `at least 78.1 µs`."""
+    return ("at least " if part["at_least"] else "") + duration(part["us"])
 
 
 def duration(us: float) -> str:

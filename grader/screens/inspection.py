@@ -8,7 +8,7 @@ from typing import Any
 
 from grader.catalog import Day
 from grader.datasheets import Gpu
-from grader.screens.figures import duration
+from grader.screens.figures import duration, predicted
 from grader.screens.legend import KINDS, LIMITS, MACHINE, meaning
 from grader.screens.terminal import Next, Part, Terminal, near
 
@@ -83,7 +83,12 @@ def _sums(part: Found) -> list[list[Part]]:
         ["launches", str(len(part["launches"]))],
     ]
     if part["at_least"]:
-        rows.append(["note", "not every step of a program could be counted: figures are lower bounds"])
+        why = (
+            "not every step of a program could be counted"
+            if part["cut"]
+            else "less was counted than it takes"
+        )
+        rows.append(["note", f"{why}: figures are lower bounds"])
     return rows
 
 
@@ -94,7 +99,7 @@ def _time(part: Found) -> str:
         if launch["line"] and not (facts and facts["fits"]):
             return f"no prediction: {launch['kernel']} " + ("does not fit" if facts else "was not compiled")
     ours = f"; {duration(part['ours_us'])} for our solution" if part["ours_us"] else ", not measured"
-    return f"{duration(part['us'])} predicted{ours}"
+    return f"{predicted(part)} predicted{ours}"
 
 
 def _launch(terminal: Terminal, launch: Found, source: Sequence[str]) -> None:

@@ -58,11 +58,21 @@ def test_of_a_gpu_whose_matrix_units_triton_does_not_reach_nothing_is_said_of_th
     }
 
 
-def test_where_not_all_was_counted_nothing_is_faster_than_the_bytes_that_must_move() -> None:
+def test_no_time_is_less_than_the_task_takes_and_one_of_which_less_was_counted_is_a_lower_bound() -> None:
     few = copy(programs=4, heaviest=1e6, sites=[], tensors={})
-    assert call(few).us < call(few).copy_us
-    few.cut = True
     assert call(few).us == call(few).copy_us
+    assert call(few).at_least
+    assert not call(copy()).at_least
+    assert call(copy(cut=True)).at_least
+    product = call(copy(), flops=274e9, half=True)
+    assert product.us == pytest.approx(274e9 / 989e6), "at the rate of the data sheet"
+    assert product.at_least
+    assert replace(product, narrow=True).us == pytest.approx(274e9 / 2 / 989e6)
+
+
+def test_of_a_lower_bound_the_gate_says_so() -> None:
+    slow = failing(call(copy(cut=True)), 40.0)["time"]
+    assert slow.says.startswith("At least 126 µs are predicted, 3.2× ours")
 
 
 def test_what_computes_too_much_beside_what_takes_the_time_is_nothing() -> None:

@@ -8,7 +8,7 @@ from grader import datasheets
 from grader.challenge import Challenge, Speed
 from grader.judge.diagnosis.addresses import decided, placed
 from grader.judge.diagnosis.fixed import fixed
-from grader.judge.failures import CheckFailed, torch_worked
+from grader.judge.failures import CheckFailed, NotMeasured, torch_worked
 from grader.judge.session import Session
 from grader.judge.speed.builds import Wanted
 from grader.judge.speed.foresight import foresee
@@ -30,18 +30,24 @@ def check(session: Session, challenge: Challenge, speed: Speed) -> None:
 
     Raises:
         CheckFailed: a fact is outside of its margin.
-        NotMeasured: nothing can be foretold here.
+        NotMeasured: nothing can be foretold here, or no more than what it takes at least, or of one of an
+            autotuner's configs alone.
     """
     call = foresee(session, challenge, speed, Wanted(datasheets.USUAL)).call
     _does_the_work(call, challenge, session.evidence.source)
     reference = ours(bar_name(session.stem, challenge.entry, speed.case.id, speed.part))
-    if reference:
+    if reference and not call.at_least:
         beside = paragraph(call.us, profile(call), reference, _where(session, challenge, speed))
         session.keep_speed(_result(call, reference), beside)
     found = gates.facts(call, reference, fixed(session.evidence.source, session.evidence.given))
     failed = [fact for fact in found if not fact.passed]
+    if not failed and call.at_least:
+        raise NotMeasured(f"at least {call.us:,.0f} µs by prediction: not all that it does could be counted")
     if not failed:
         return
+    guessed = next((launch.kernel for launch in call.launches if launch.guessed), "")
+    if guessed:
+        raise NotMeasured(f"no prediction: which config of {guessed} a GPU would take is not known")
     first = failed[0]
     cause = {
         "reason": first.says,
@@ -67,13 +73,13 @@ def _does_the_work(call: Call, challenge: Challenge, source: str) -> None:
         raise torch_worked(worked[0])
     sites = [(site, launch.elsewhere) for launch in call.launches for site in launch.sites]
     touched = sum(_bytes(site, source) for site, elsewhere in sites if site.tensor not in elsewhere)
-    if touched < LEFT_OUT * call.ideal and not call.at_least:
+    if touched < LEFT_OUT * call.ideal and not call.cut:
         said = (
             f"At full size your kernels touch {touched / 1e6:,.1f} MB where the task cannot do with less "
             f"than {call.ideal / 1e6:,.1f} MB: part of it is left out."
         )
         raise CheckFailed("failed", {"reason": said}, (said, "the grid at full size"))
-    if not call.at_least and not any(name in {*FILLED, *WHOLE_FILLS} for name in names):
+    if not call.cut and not any(name in {*FILLED, *WHOLE_FILLS} for name in names):
         _stores_all(call, source)
 
 

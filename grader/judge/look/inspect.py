@@ -92,6 +92,7 @@ def _told(seen: Seen, reference: Ours | None, handed: frozenset[str]) -> dict[st
         "moved": call.moved,
         "flops": call.products if call.flops else 0.0,
         "at_least": call.at_least,
+        "cut": call.cut,
         "facts": [asdict(fact) for fact in gates.facts(call, reference, handed)],
         "profile": profile(call),
         "launches": launches,
