@@ -44,6 +44,7 @@ def counted(counter: Counter) -> Iterator[None]:
         counter.tally.lines.setdefault("dot", counter.line())
         flops = weight * 2 * a.data.size * b.data.shape[-1]
         counter.tally.flops += flops
+        counter.tally.waited += flops * counter.loops.waits
         if a.data.itemsize == 1:
             counter.tally.ops["8-bit dot"] = counter.tally.ops.get("8-bit dot", 0.0) + flops
         return interpreter.TensorHandle(d.data, d.dtype.scalar)  # no value is asked for, so none is computed

@@ -35,6 +35,7 @@ class Tally:
     sites: dict[tuple[str, int, str, int], Site] = field(default_factory=dict)
     dots: float = 0.0
     flops: float = 0.0
+    waited: float = 0.0
     ops: dict[str, float] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
     steps: float = 0.0

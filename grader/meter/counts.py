@@ -104,6 +104,7 @@ class LaunchCounts:
         cut: one was ended early, or is led by what memory holds, so that all counts are "at least".
         shortened: some steps of a long loop were left out, and counted by those beside them.
         dots, flops: calls of tl.dot, and their operations; of torch, those of a product.
+        waited: of these flops those in a `while`, whose loads the compiler asks for no turn ahead.
         ops: element operations by kind: fp32 (and shorter), fp64, special (exp, log, sin, …); and of the
             flops those on operands of 8 bits.
         lines: where the first tl.dot stands (`dot`), and the first arithmetic in fp64 (`fp64`).
@@ -134,6 +135,7 @@ class LaunchCounts:
     tensors: dict[str, Extent] = field(default_factory=dict)
     dots: float = 0.0
     flops: float = 0.0
+    waited: float = 0.0
     ops: dict[str, float] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
     rounds: float = 0.0

@@ -35,6 +35,7 @@ def launch_of(
         launch.dots += weight * tally.dots
         launch.mean_rounds += weight * tally.rounds / launch.programs
         launch.flops += weight * tally.flops
+        launch.waited += weight * tally.waited
         launch.lines = {**tally.lines, **launch.lines}
         for line, count in tally.trips.items():
             launch.trips[line] = launch.trips.get(line, 0.0) + weight * count

@@ -54,7 +54,13 @@ class Loops:
         self.trips: dict[int, float] = {}
         self.strides: dict[int, int] = {}
         self.rounds, self._own = 0.0, False
+        self._waits: list[bool] = []  # of the loops that are running: whether it is a `while`
         self._leaps: list[int] = []  # of the `while`s that are running: how many steps this turn moves it
+
+    @property
+    def waits(self) -> bool:
+        """Whether the innermost loop is a `while`: Triton asks for what a `for` loads some steps ahead."""
+        return bool(self._waits) and self._waits[-1]
 
     @contextlib.contextmanager
     def shorter_still(self) -> Iterator[None]:
@@ -83,6 +89,7 @@ class Loops:
         if self._of_tiles(whole, line):
             self.rounds += outer * len(whole)
             whole = whole[self._over(whole) :]
+        self._waits.append(False)
         many = len(whole) > self.WHOLE
         self.shortened |= many
         head = whole[: self.FIRST] if many else whole
@@ -98,6 +105,7 @@ class Loops:
             self.weight = outer
             self.step += 1
             yield value
+        self._waits.pop()
         self.weight = outer
 
     def _of_tiles(self, whole: range, line: int) -> bool:
@@ -123,19 +131,23 @@ class Loops:
         return at + step * over if over else at
 
     def turns(
-        self, test: Callable[[], Any], sides: Callable[[], tuple[Any, Any]], word: str
+        self,
+        test: Callable[[], Any],
+        sides: Callable[[], tuple[Any, Any]] = lambda: (None, None),
+        word: str = "",
     ) -> Iterator[None]:
-        """In the place of a `while` that counts.
+        """In the place of a `while`.
 
         Args:
             test: what it asks before each turn.
-            sides: what its test compares; a turn moves one of them.
+            sides: of one that counts, what its test compares; a turn moves one of them.
             word: how: <, <=, > or >=.
         """
         outer, line = self.weight, whereabouts.line(self.path)
         own, self._own = self._own, False
         apart, index, whole = [_apart(sides())], 0, 0
         self._leaps.append(1)
+        self._waits.append(True)
         while test():
             many = whole > self.SURE + self.BETWEEN + self.LAST
             stands_for, behind = 1.0, self.SURE + self.BETWEEN - 1
@@ -156,6 +168,7 @@ class Loops:
             if index == self.SURE:
                 whole = _whole(apart, word)
         self._leaps.pop()
+        self._waits.pop()
         self.weight = outer
 
     def moved(self, step: Any) -> Any:

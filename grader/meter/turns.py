@@ -1,4 +1,4 @@
-"""A `while` that counts is rewritten so that it can be walked in part, as a `for` is.
+"""Every `while` is told of its turns, and one that counts can be walked in part, as a `for` is.
 
 Its test compares two numbers, of which every turn moves one by as much: then how often it goes round is known
 after three turns, and the one that is moved can be moved on by many steps at once.
@@ -38,13 +38,17 @@ class Counting(rewriting.Visitor):
 
     at = begun(at, n, step)
     for _ in turns(lambda: at < n, lambda: (at, n), "<"): …; at += moved(step)
+
+    and one that does not count `for _ in turns(lambda: more): …`.
     """
 
     def visit_While(self, node: ast.While) -> Any:
         moves = _moves(node)
         self.generic_visit(node)
-        if moves is None or not isinstance(node.test, ast.Compare):
+        if node.orelse:
             return node
+        if moves is None or not isinstance(node.test, ast.Compare):
+            return _loop(node, rewriting._call(node, "turns", rewriting._later(node.test)))
         # `at += step`, or `at = at + step`
         owner, name = (moves, "value") if isinstance(moves, ast.AugAssign) else (moves.value, "right")
         step = getattr(owner, name)
@@ -54,12 +58,16 @@ class Counting(rewriting.Visitor):
         turns = rewriting._call(
             node, "turns", rewriting._later(node.test), rewriting._later(copy.deepcopy(sides)), word
         )
-        loop = ast.copy_location(ast.For(ast.Name("__turn__", ast.Store()), turns, node.body, []), node)
+        loop = _loop(node, turns)
         at = node.test.left
         if not isinstance(at, ast.Name) or word.value != "<" or not isinstance(_op(moves), ast.Add):
             return loop
         begun = rewriting._call(node, "begun", *copy.deepcopy([at, *node.test.comparators, step]))
         return [ast.copy_location(ast.Assign([ast.Name(at.id, ast.Store())], begun), node), loop]
+
+
+def _loop(node: ast.While, turns: ast.expr) -> ast.For:
+    return ast.copy_location(ast.For(ast.Name("__turn__", ast.Store()), turns, node.body, []), node)
 
 
 def _moves(loop: ast.While) -> Any:

@@ -13,6 +13,7 @@ LIMITED = {
     "arithmetic": "it computes more than it must",
     "instructions": "issuing its instructions takes that long",
     "spills": "its registers lie in memory",
+    "in turn": "its tl.dot stands in a `while`; only in a `for` does the compiler ask for tiles ahead",
     "starts": "there are so many programs that starting them takes that long: let each do more",
     "atomics": "so many atomics queue for one address: add up in the program first, then once atomically",
     "waiting": "its programs wait for memory step by step: fewer steps help",

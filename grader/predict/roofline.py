@@ -26,6 +26,9 @@ REACHED = 0.9  # of the data sheet's bandwidth, at best
 SM_BYTES = 64  # that an SM can receive in one clock
 PARTIAL = 4.0  # a sector that is stored in part costs so many whole ones
 ATOMIC = 6.5  # an atomic addition to a sector costs so many
+# What a `while` does one after another; a program beside it hides a quarter, three a half. Fitted to six
+# of day 17's and one of day 20's.
+IN_TURN, OTHERS = ("L2", "products", "instructions", "waiting"), 3.0
 SINGLE = 0.4  # of what tl.dot reaches on Hopper, where single warps multiply; fitted to laggards of week 5
 IDLE = 1.4  # warps that wait for each one that issues; a scheduler of few warps issues less
 SPILLED = 0.5  # of L2's bandwidth, that registers in memory are stored and loaded at
@@ -70,7 +73,7 @@ def roofs(launch: LaunchCounts, gpu: Gpu, built: Built) -> dict[str, float]:
     arithmetic = (_doubles(launch, gpu) + (0.0 if units else _elements(launch, gpu))) / busy
     between = arithmetic + units.pop("float", 0.0)
     products = launch.flops / (tensor * 1e12 * busy)
-    return {
+    found = {
         "memory": sum(one.bytes for one in traffic(launch, gpu, built.resident)) / (gpu.dram * 1e9 * REACHED),
         "L2": _l2_bytes(launch) / (gpu.l2 * 1e9 * busy),
         "one program": max(
@@ -87,6 +90,17 @@ def roofs(launch: LaunchCounts, gpu: Gpu, built: Built) -> dict[str, float]:
         "starts": launch.programs / (STARTED * gpu.clock * 1e9),
         "atomics": _queue(launch) / (gpu.clock * 1e9),
     }
+    return found | {"in turn": _in_turn(launch, built, found)}
+
+
+def _in_turn(launch: LaunchCounts, built: Built, roofs: dict[str, float]) -> float:
+    """Where products stand in a `while`: a program loads, waits and multiplies one after another, and what
+    else its SM holds hides a part of it.
+    """
+    if not launch.waited > launch.flops / 2:
+        return 0.0
+    parts = [roofs[name] for name in IN_TURN]
+    return max(parts) + (sum(parts) - max(parts)) * OTHERS / (OTHERS + built.resident - 1)
 
 
 def _queue(launch: LaunchCounts) -> float:

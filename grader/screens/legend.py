@@ -15,6 +15,7 @@ LIMITS = {
     "spills": "spills: registers that go to memory and back",
     "starts": "starting its programs",
     "atomics": "atomics that queue for one address",
+    "in turn": "a `while` around tl.dot: no tile is asked for ahead, as in a `for`",
     "waiting": "waiting for memory: few bytes on their way",
 }
 MACHINE = {
