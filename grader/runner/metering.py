@@ -1,6 +1,6 @@
 """The runner's answer about a call at full size without a GPU: what its launches would do.
 
-meter  {entry, arguments, of, part, gpu, upstream, others, but}  → Metered   (see meter/counts.py)
+meter  {entry, arguments, of, part, gpu, upstream, others, but, lighter}  → Metered   (see meter/counts.py)
 walk   {entry, arguments, of, part, gpu, upstream}  → Walked    (see meter/walk.py)
 trace  {entry, arguments, of}             → Traced    (see meter/trace.py)
 
@@ -67,7 +67,8 @@ class Metering:
 
         hollow = Hollow(note)
         meter = Meter(counter, self._by_name(header, arguments), recipe.written, gpu, hollow.made)
-        with meter.installed(), tuned(meter, gpu, header["but"]), pretended(gpu), hollow:
+        choosing = tuned(meter, gpu, header["but"], header["lighter"])
+        with meter.installed(), choosing, pretended(gpu), hollow:
             if self._tunes():
                 self._tune(meter, header, blobs)
             made = tensors_in(self._call(meter, header, arguments))

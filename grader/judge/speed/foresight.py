@@ -13,11 +13,15 @@ from grader.answers import Failed
 from grader.challenge import Challenge, Speed
 from grader.judge.case.link import RunnerLost
 from grader.judge.case.oracle import gradient_positions
+from grader.judge.diagnosis.fixed import fixed
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
 from grader.judge.speed.builds import Wanted, build
 from grader.judge.speed.fullsize import hollow_inputs, other_cases
 from grader.measurements import Metered
+from grader.meter.counts import LaunchCounts
+from grader.predict.gates import facts
+from grader.predict.kept import bar_name, ours
 from grader.predict.prediction import Call, Compiled
 
 OTHERS = 3  # times that another config is asked for
@@ -47,8 +51,10 @@ def foresee(session: Session, challenge: Challenge, speed: Speed, wanted: Wanted
     others = [hollow_inputs(challenge, case, seed, blobs)[1] for case in cases]
     of = gradient_positions(challenge, arguments) if speed.part != "forward" else []
     but: list[dict[str, Any]] = []
+    lighter: dict[str, float] = {}
     request: dict[str, Any] = {"do": "meter", "entry": challenge.entry, "arguments": specs, "of": of}
     request |= {"part": speed.part, "upstream": speed.case.upstream, "others": others, "but": but}
+    request["lighter"] = lighter
     request["gpu"] = datasheets.sheet(wanted.gpu)
 
     def seen() -> Seen:
@@ -57,21 +63,34 @@ def foresee(session: Session, challenge: Challenge, speed: Speed, wanted: Wanted
         call = _call(challenge, speed, arguments, wanted, counted, [compiled for compiled, _ in built])
         return Seen(call, [code for _, code in built])
 
+    reference = ours(bar_name(session.stem, challenge.entry, speed.case.id, speed.part))
+    handed = fixed(session.evidence.source, session.evidence.given)
+
+    def rank(one: Seen) -> tuple[bool, float]:
+        """A GPU takes the fastest config: where one is fast enough, so is what it takes."""
+        return any(not fact.passed for fact in facts(one.call, reference, handed)), one.call.us
+
     best = last = seen()
     for _ in range(OTHERS):
-        spilled = [config for config in _spilled(last.call) if config not in but]
+        spilled = [launch for launch in _spilled(last.call) if launch.config not in but]
         if not spilled:  # or there is none besides
             break
-        but += spilled
+        if but:  # one more that is like it would spill as well
+            lighter |= {launch.kernel: launch.each for launch in spilled}
+        but += [launch.config for launch in spilled]
         last = seen()
-        best = min(best, last, key=lambda one: one.call.us)
+        best = min(best, last, key=rank)
     return best
 
 
-def _spilled(call: Call) -> list[dict[str, Any]]:
-    """Configs that an autotuner chose and whose registers spill, which the compiler alone knows."""
+def _spilled(call: Call) -> list[LaunchCounts]:
+    """Launches whose config an autotuner chose, and which spill or do not fit: the compiler alone knows."""
     pairs = zip(call.launches, call.compiled, strict=True)
-    return [launch.config for launch, compiled in pairs if launch.config and compiled.built.spilled]
+    return [
+        launch
+        for launch, compiled in pairs
+        if launch.config and (compiled.built.spilled or not compiled.facts.get("fits", True))
+    ]
 
 
 def _call(
@@ -91,6 +110,7 @@ def _call(
         flops=float(speed.flops(*arguments)) if speed.flops else 0.0,
         room=1 / speed.of_copy if speed.of_copy else max(1 / (speed.of_torch or 1.0), OTHERWISE),
         half=all(t.element_size() <= 2 for t in tensors if t.is_floating_point()),
+        narrow=any(t.element_size() == 1 for t in tensors),
         double=any(t.dtype == torch.float64 for t in tensors),
         results=counted.results,
     )
