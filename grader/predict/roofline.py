@@ -29,6 +29,7 @@ ATOMIC = 6.5  # an atomic addition to a sector costs so many
 # What a `while` does one after another; a program beside it hides a quarter, three a half. Fitted to six
 # of day 17's and one of day 20's.
 IN_TURN, OTHERS = ("L2", "products", "instructions", "waiting"), 3.0
+ALONE = 0.1  # of the time of products, up to which what is computed in between is nothing
 SINGLE = 0.4  # of what tl.dot reaches on Hopper, where single warps multiply; fitted to laggards of week 5
 IDLE = 1.4  # warps that wait for each one that issues; a scheduler of few warps issues less
 SPILLED = 0.5  # of L2's bandwidth, that registers in memory are stored and loaded at
@@ -90,15 +91,14 @@ def roofs(launch: LaunchCounts, gpu: Gpu, built: Built) -> dict[str, float]:
         "starts": launch.programs / (STARTED * gpu.clock * 1e9),
         "atomics": _queue(launch) / (gpu.clock * 1e9),
     }
-    return found | {"in turn": _in_turn(launch, built, found)}
+    alone = launch.waited > launch.flops / 2 and between < ALONE * products
+    return found | {"in turn": _in_turn(built, found) if alone else 0.0}
 
 
-def _in_turn(launch: LaunchCounts, built: Built, roofs: dict[str, float]) -> float:
-    """Where products stand in a `while`: a program loads, waits and multiplies one after another, and what
-    else its SM holds hides a part of it.
+def _in_turn(built: Built, roofs: dict[str, float]) -> float:
+    """Where products alone stand in a `while`: a program loads, waits and multiplies one after another, and
+    what else its SM holds hides a part of it. What an attention kernel computes meanwhile hides it as well.
     """
-    if not launch.waited > launch.flops / 2:
-        return 0.0
     parts = [roofs[name] for name in IN_TURN]
     return max(parts) + (sum(parts) - max(parts)) * OTHERS / (OTHERS + built.resident - 1)
 

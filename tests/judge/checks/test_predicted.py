@@ -125,3 +125,34 @@ def test_at_full_size_kernels_touch_what_the_task_must_move() -> None:
     assert "touch 0.4 MB where the task cannot do with less than 1.0 MB" in of_launches(
         launch("k", asked=4e5)
     )
+
+
+UNKNOWN = """
+@triton.jit
+def double_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK
+    more = at < n
+    while more:
+        offs = at + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + offs, mask=offs < n)
+        for _ in tl.static_range({many}):
+            x = tl.abs(x) * (2 * (x > 0) - 1)
+        tl.store(y_ptr + offs, 2 * x, mask=offs < n)
+        at += tl.num_programs(0) * BLOCK
+        more = at < n
+
+
+def double(x):
+    y = torch.empty_like(x)
+    double_kernel[(1056,)](x, y, x.numel(), BLOCK=2048)
+    return y
+"""
+
+
+def test_of_what_was_not_counted_whole_no_time_is_shown(judged: Judged) -> None:
+    verdict = judged(HIDDEN, UNKNOWN.format(many=60))
+    fast = verdict.checks[-1]
+    assert (verdict.status, fast.outcome, verdict.speed) == ("passed", "not measured", None)
+    assert str(fast.cause["reason"]).startswith("at least ")
+    assert str(fast.cause["reason"]).endswith("µs by prediction: not all that it does could be counted")
+    assert judged(HIDDEN, UNKNOWN.format(many=1)).checks[-1].outcome == "passed"
