@@ -26,9 +26,8 @@ REACHED = 0.9  # of the data sheet's bandwidth, at best
 SM_BYTES = 64  # that an SM can receive in one clock
 PARTIAL = 4.0  # a sector that is stored in part costs so many whole ones
 ATOMIC = 6.5  # an atomic addition to a sector costs so many
-# What a `while` does one after another; a program beside it hides a quarter, three a half. Fitted to six
-# of day 17's and one of day 20's.
-IN_TURN, OTHERS = ("L2", "products", "instructions", "waiting"), 3.0
+# What a `while` does one after another, and what of it the programs beside it on an SM do not hide.
+IN_TURN, SHOWS = ("L2", "products", "instructions", "waiting"), 0.25
 ALONE = 0.1  # of the time of products, up to which what is computed in between is nothing
 SINGLE = 0.4  # of what tl.dot reaches on Hopper, where single warps multiply; fitted to laggards of week 5
 IDLE = 1.4  # warps that wait for each one that issues; a scheduler of few warps issues less
@@ -91,8 +90,13 @@ def roofs(launch: LaunchCounts, gpu: Gpu, built: Built) -> dict[str, float]:
         "starts": launch.programs / (STARTED * gpu.clock * 1e9),
         "atomics": _queue(launch) / (gpu.clock * 1e9),
     }
-    alone = launch.waited > launch.flops / 2 and between < ALONE * products
+    alone = _waits(launch) and between < ALONE * products
     return found | {"in turn": _in_turn(built, found) if alone else 0.0}
+
+
+def _waits(launch: LaunchCounts) -> bool:
+    """Whether most of its products stand in a `while`."""
+    return launch.waited > launch.flops / 2
 
 
 def _in_turn(built: Built, roofs: dict[str, float]) -> float:
@@ -100,7 +104,7 @@ def _in_turn(built: Built, roofs: dict[str, float]) -> float:
     what else its SM holds hides a part of it. What an attention kernel computes meanwhile hides it as well.
     """
     parts = [roofs[name] for name in IN_TURN]
-    return max(parts) + (sum(parts) - max(parts)) * OTHERS / (OTHERS + built.resident - 1)
+    return max(parts) + (sum(parts) - max(parts)) * (SHOWS if built.resident > 1 else 1.0)
 
 
 def _queue(launch: LaunchCounts) -> float:
@@ -179,5 +183,5 @@ def quick(launch: LaunchCounts, gpu: Gpu) -> float:
     operands, sums = tile(launch)
     if operands * stages > gpu.shared or sums / (32 * warps) > 200:
         return float("inf")
-    overlapped = max(stages - 1, 1) if launch.dots else 1
+    overlapped = max(stages - 1, 1) if launch.dots and not _waits(launch) else 1
     return seconds(launch, gpu, Built(resident(launch, gpu), overlapped=overlapped))

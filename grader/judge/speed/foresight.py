@@ -72,24 +72,26 @@ def foresee(session: Session, challenge: Challenge, speed: Speed, wanted: Wanted
 
     best = last = seen()
     for _ in range(OTHERS):
-        spilled = [launch for launch in _spilled(last.call) if launch.config not in but]
-        if not spilled:  # or there is none besides
+        spilled = _spilled(last.call)
+        others = spilled or [launch for launch in last.call.launches if rank(last)[0] and not launch.kept]
+        others = [launch for launch in others if launch.config and launch.config not in but]
+        if not others:  # or there is none besides
             break
-        if but:  # one more that is like it would spill as well
-            lighter |= {launch.kernel: launch.each for launch in spilled}
-        but += [launch.config for launch in spilled]
+        if but and spilled:  # one more that is like it would spill as well
+            lighter |= {launch.kernel: launch.each for launch in others}
+        but += [launch.config for launch in others]
         last = seen()
         best = min(best, last, key=rank)
     return best
 
 
 def _spilled(call: Call) -> list[LaunchCounts]:
-    """Launches whose config an autotuner chose, and which spill or do not fit: the compiler alone knows."""
+    """Launches that spill or do not fit, which the compiler alone knows."""
     pairs = zip(call.launches, call.compiled, strict=True)
     return [
         launch
         for launch, compiled in pairs
-        if launch.config and (compiled.built.spilled or not compiled.facts.get("fits", True))
+        if compiled.built.spilled or not compiled.facts.get("fits", True)
     ]
 
 
