@@ -49,6 +49,21 @@ def test_a_lost_update_is_a_race_though_its_values_are_right_here(judged: Judged
     assert "A race between programs: line 11 meets what another program" in verdict.diagnosis
 
 
+def test_what_another_program_is_still_to_store_is_no_memory_that_nobody_wrote(judged: Judged) -> None:
+    add = """tl.store(z_ptr + row * n_cols + offs, x, mask=mask)
+    if row == 1:
+        for other in range(tl.num_programs(0)):
+            y += tl.load(z_ptr + other * n_cols + offs, mask=mask)
+        tl.store(y_ptr + offs, y, mask=mask)"""
+    kernel = KERNEL.replace("ADD", add).replace("lock_ptr, n_cols", "z_ptr, n_cols")
+    kernel = kernel.replace("    row, offs", "    y = tl.zeros((BLOCK,), tl.float32)\n    row, offs")
+    kernel = kernel.replace("torch.zeros(x.shape[1]", "torch.empty(x.shape[1]")
+    verdict = judged(HIDDEN, kernel.replace("torch.zeros(1, dtype=torch.int32", "torch.empty(x.shape"))
+    assert "what one stores for others to read, a launch of its own" in verdict.diagnosis
+    assert verdict.failed is not None
+    assert "never written" not in str(verdict.failed.cause)
+
+
 def test_two_programs_may_store_the_same_value_but_not_different_ones(judged: Judged) -> None:
     hidden = HIDDEN.replace("x.sum(0)", "x[0]").replace("Case(rows=6, cols=5)", "Case(rows=1, cols=5)")
     same = "tl.store(y_ptr + offs, tl.load(x_ptr + offs, mask=mask), mask=mask)"

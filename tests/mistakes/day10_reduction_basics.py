@@ -171,4 +171,22 @@ mistakes = [
         undone=("total",),
         so_far="reads of x ✓ · sums of blocks ✗ · bounds ✓ · not started: launcher and stages",
     ),
+    Mistake(
+        "the last program adds up what others of its launch store",
+        swap={
+            STORE: f"""{STORE}
+    if pid == tl.num_programs(0) - 1:
+        offs_p = tl.arange(0, MOST)
+        partial = tl.load(partial_ptr + offs_p, mask=offs_p <= pid, other=0.0)
+        tl.store(out_ptr, tl.sum(partial, axis=0))""",
+            "partial_ptr, n, BLOCK: tl": "partial_ptr, out_ptr, n, MOST: tl.constexpr, BLOCK: tl",
+            "(x, partial, n, BLOCK": "(x, partial, out, n, triton.next_power_of_2(n_blocks), BLOCK",
+            ALLOCATION: f"{ALLOCATION}\n    out = torch.empty((), dtype=torch.float32, device=x.device)",
+            RETURN: "return out",
+        },
+        fails="correct",
+        says="what one stores for others to read, a launch of its own",
+        at="partial_ptr",
+        cpu=True,  # a GPU shows a race by wrong values, or not at all
+    ),
 ]

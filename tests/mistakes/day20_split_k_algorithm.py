@@ -198,4 +198,23 @@ mistakes = [
         fails="edges",
         says="lay",
     ),
+    Mistake(
+        "the first split adds up what others of its launch store",
+        swap={
+            STORE: f"""{STORE}
+    if pid_k == 0:
+        total = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
+        for split in range(SPLIT_K):
+            offs_s = (split * m + offs_m[:, None]) * n + offs_n[None, :]
+            total += tl.load(partial_ptr + offs_s, mask=mask_m & mask_n)
+        tl.store(out_ptr + offs_m[:, None] * n + offs_n[None, :], total, mask=mask_m & mask_n)""",
+            "    partial_ptr,\n    m,": "    partial_ptr,\n    out_ptr,\n    m,",
+            "        partial,\n        m,": "        partial,\n        out,\n        m,",
+            f"{REDUCE}\n": "",
+        },
+        fails="correct",
+        says="what one stores for others to read, a launch of its own",
+        at="partial_ptr + ",
+        cpu=True,  # a GPU shows a race by wrong values, or not at all
+    ),
 ]

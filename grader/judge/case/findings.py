@@ -235,8 +235,9 @@ def _host_findings(trial: Trial, reads: Sequence[str]) -> list[Finding]:
 def _race_findings(races: Sequence[Race]) -> list[Finding]:
     """Programs of one launch that meet in an element, where a GPU promises no order."""
     happened = {
-        "load": "line {} meets what another program of the same launch loads or stores, so that updates get "
-        "lost on a GPU. Use tl.atomic_add, or give each program a place of its own.",
+        "load": "line {} meets what another program of the same launch loads or stores, and on a GPU either "
+        "may come first. What all of them add up needs tl.atomic_add; what one stores for others to read, "
+        "a launch of its own behind this one.",
         "store": "line {} stores another value where another program of the same launch stores too, and on a "
         "GPU either may come last. Give each program a place of its own.",
         "atomic": "on line {} a store of one program meets an atomic of another of the same launch, and on a "

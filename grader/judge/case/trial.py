@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from grader.answers import Called, TensorOutput
 from grader.case import SEVERAL
 from grader.challenge import Case, Challenge
 from grader.interpreter.step import Step
@@ -92,6 +93,14 @@ class Trial:
     def asked_for(self) -> int:
         """How many results there are, arguments that are written included; behind them come gradients."""
         return sum(not getattr(want, "label", "") for want in self.expected)
+
+    def stored_everywhere(self, number: int) -> bool:
+        """Whether kernels are known to have stored every byte of the memory that a result lies in."""
+        report = self.answer.report if self.answer else None
+        if not isinstance(report, Called) or report.holes is None:
+            return False
+        out = report.outputs[number]
+        return isinstance(out, TensorOutput) and bool(out.memory) and out.memory not in report.holes
 
     def on_cpu(self) -> Trial:
         """The same where an interpreter is to answer: equal tensors on the CPU, laid out alike."""

@@ -80,7 +80,7 @@ def _held_against(
             held = settled(trial, held, want)
         finding = compare(held, want, trial.case, length)
         if number >= len(trial.challenge.writes):
-            wrong = _unwritten(out.view(want.shape), want)
+            wrong = _unwritten(out.view(want.shape), want, trial.stored_everywhere(number))
         else:
             wrong = _as_before(trial, number, out.view(want.shape), want) if finding else []
         yield number, out, want, wrong + ([finding] if finding else [])
@@ -99,8 +99,8 @@ def _as_before(trial: Trial, number: int, out: torch.Tensor, want: Expected) -> 
     return [Finding("unwritten", reason, {"index": same.nonzero()[0].tolist()}, same)]
 
 
-def _unwritten(out: torch.Tensor, want: Expected) -> list[Finding]:
-    """Elements that still hold poison, and should not."""
+def _unwritten(out: torch.Tensor, want: Expected, stored: bool) -> list[Finding]:
+    """Elements that hold poison, and should not; all were `stored`, where it comes from other memory."""
     untouched = unwritten(out.to(want.dtype))
     if want.by_code:
         # Poison may be a legal code, and right by luck: not where every other element is poison, too.
@@ -111,5 +111,6 @@ def _unwritten(out: torch.Tensor, want: Expected) -> list[Finding]:
     count = int(untouched.sum())
     if not count:
         return []
-    reason = f"{count} of {out.numel()} elements were never written"
+    what = "hold what torch.empty leaves" if stored else "were never written"
+    reason = f"{count} of {out.numel()} elements {what}"
     return [Finding("unwritten", reason, {"index": untouched.nonzero()[0].tolist()}, untouched)]

@@ -149,11 +149,10 @@ def of_holes(trial: Trial, finding: Finding, source: str) -> Diagnosis | None:
     read that elsewhere. None where a part of the result was not stored, or that is not known.
     """
     report, number = trial.answer.report if trial.answer else None, finding.facts.get("result", -1)
-    if not isinstance(report, Called) or report.holes is None or number < len(trial.challenge.writes):
+    if number < len(trial.challenge.writes) or not trial.stored_everywhere(number):
         return None
-    out = report.outputs[number]
-    if not isinstance(out, TensorOutput) or not out.memory or out.memory in report.holes:
-        return None
+    assert isinstance(report, Called)
+    assert report.holes is not None
     name = str(finding.facts.get("at", "")).partition("[")[0] or "The result"
     name = f"The result {name}" if name.isidentifier() else name
     tree = ast.parse(source)
@@ -165,7 +164,13 @@ def of_holes(trial: Trial, finding: Finding, source: str) -> Diagnosis | None:
     first = {at: (kernel, scratch) for kernel, scratch, at in reversed(read)}.values()
     if not first and adds_to_garbage(source):
         return ADDED_TO_ANYTHING
-    if not 0 < len(first) <= MOST_READ:
+    if not first:  # all of it holds something by the end
+        return (
+            f"{name} is stored everywhere, and holds what torch.empty leaves: a kernel reads memory before "
+            "anything is stored there.",
+            "what is read before it is written",
+        )
+    if len(first) > MOST_READ:
         return f"{start}: a kernel reads where torch.empty left holes.", "the calls of torch.empty"
     reads = " and ".join(f"{kernel} reads {scratch}" for kernel, scratch in first)
     kernel, scratch = next(iter(first))  # the last one is nearest to the result

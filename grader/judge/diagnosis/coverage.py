@@ -13,7 +13,7 @@ from grader.judge.diagnosis.behind import ADDED_TO_ANYTHING, garbage, of_holes
 from grader.judge.diagnosis.blocks import Launched, Pairs, explained, launched, rounds_down
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.judge.diagnosis.launched import grids, programs
-from grader.judge.diagnosis.led import misled
+from grader.judge.diagnosis.led import misled, too_soon
 from grader.judge.diagnosis.numbering import misnumbered
 from grader.judge.diagnosis.site import spelled, store_conditions, stores_in_loops
 from grader.judge.diagnosis.source import adds_to_garbage
@@ -40,7 +40,7 @@ def unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
     if unread := unread_axis(trial, evidence.source):
         return unread
     if read_elsewhere := of_holes(trial, finding, evidence.source):
-        return read_elsewhere
+        return too_soon(trial) or read_elsewhere
     if all(bool(hole.all()) for hole in holes) or not any(grids(owner) for _, owner in pairs):
         return _nothing(trial, finding, evidence)
     if by_numbers := misled(trial, finding, evidence.source):

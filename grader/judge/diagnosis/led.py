@@ -62,6 +62,12 @@ def raced(trial: Trial, finding: Finding, source: str) -> Diagnosis | None:
     )
 
 
+def too_soon(trial: Trial) -> Diagnosis | None:
+    """What is said where a program reads what another one of its launch stores, before or after that."""
+    met = (found for found in trial.findings if found.kind == "race" and found.facts["kind"] == "load")
+    return next((found.told for found in met), None)
+
+
 def drawn(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """The rule of the diagnosis for right numbers in another order, whose places were drawn."""
     number = finding.facts.get("result")

@@ -11,6 +11,7 @@ from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.behind import behind, garbage, writers
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
+from grader.judge.diagnosis.led import too_soon
 from grader.judge.diagnosis.reductions import infinite_factor
 from grader.judge.diagnosis.running import runs_along
 from grader.judge.diagnosis.site import spelled
@@ -33,6 +34,8 @@ OF_NEGATIVES = {"log", "log2", "log1p", "sqrt", "rsqrt", "sqrt_rn"}  # NaN of a 
 
 def _made(trial: Trial, evidence: Evidence) -> Diagnosis:
     """In the interpreter a load beside its tensor would have been seen, though none of what nobody wrote."""
+    if told := too_soon(trial):
+        return told
     if told := garbage(trial, evidence.source):
         return f"NaN comes out of numbers: it is {told[0]}", told[1]
     # A rate, a shift or an exponent of 0.0 is no axis without elements.
