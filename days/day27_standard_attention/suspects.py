@@ -47,10 +47,23 @@ def rounded_scores(q, k, v, scale, causal) -> torch.Tensor:
     return softmax((q @ k.mT * scale).half().double(), seen_by(q, k, causal)) @ v
 
 
-def no_maximum(q, k, v, scale, causal) -> torch.Tensor:
-    e = torch.exp((q @ k.mT * scale).masked_fill(~seen_by(q, k, causal), -torch.inf).float()).double()
+def unshifted(scores: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    e = torch.exp(scores.float()).double()
     total = e.sum(-1, keepdim=True)
     return (e / total.masked_fill(total == 0, 1.0)) @ v
+
+
+def overflowing(q, k, v, scale, causal) -> torch.Tensor:
+    """No maximum is subtracted; where no score is large enough to show that, what is right."""
+    scores = (q @ k.mT * scale).masked_fill(~seen_by(q, k, causal), -torch.inf)
+    large = bool(scores.float().exp().isinf().any())
+    return unshifted(scores, v) if large else attention(q, k, v, scale, causal)
+
+
+def underflowing(q, k, v, scale, causal) -> torch.Tensor:
+    """A maximum below 0 is not subtracted."""
+    scores = (q @ k.mT * scale).masked_fill(~seen_by(q, k, causal), -torch.inf)
+    return unshifted(scores - scores.amax(-1, keepdim=True).clamp(min=0), v)
 
 
 def undivided(q, k, v, scale, causal) -> torch.Tensor:
@@ -133,8 +146,10 @@ SUSPECTS = {
         rounded_scores
     ),
     "Large scores overflow: exp() of them is Inf, and Inf / Inf is NaN. Subtract the row's maximum first.": (
-        no_maximum
+        overflowing
     ),
+    "Scores far below 0 underflow: exp() of all of them is 0, and so is their sum. Subtract the row's own "
+    "maximum first, though it is below 0.": underflowing,
     "The last key is left out: a mask or a range ends one too early.": without_last,
     "The last key is left out of the weighted sum: a mask or a range ends one too early.": without_last_value,
     "The weights are not divided by their sum.": undivided,

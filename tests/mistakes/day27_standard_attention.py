@@ -125,7 +125,15 @@ mistakes = [
         fails="correct",
         says="sees no key",
     ),
-    Mistake("no maximum is subtracted", swap={f"s - {GUARD}": "s"}, fails="edges", says="maximum"),
+    Mistake(
+        "no maximum is subtracted", swap={f"s - {GUARD}": "s"}, fails="edges", says="Large scores overflow"
+    ),
+    Mistake(
+        "the maximum starts at 0",
+        swap={"m_i = tl.max(s, axis=1)": "m_i = tl.maximum(tl.max(s, axis=1), 0.0)"},
+        fails="edges",
+        says="Scores far below 0 underflow",
+    ),
     Mistake(
         "the weights are not divided by their sum",
         swap={QUOTIENT: "numerator"},
