@@ -210,4 +210,15 @@ mistakes = [
         fails="edges",
         says="any comparison with NaN is false",
     ),
+    Mistake(
+        "the first block is counted twice",
+        swap={
+            "l_i = tl.exp(first - shift)\n    for start in range(BLOCK_N,": (
+                "l_i = tl.exp(first - shift)\n    for start in range(0,"
+            )
+        },
+        fails="correct",
+        says="as where what log is taken of is 2 times too large",
+        at="for start in range(0,",
+    ),
 ]

@@ -22,6 +22,7 @@ from grader.judge.diagnosis.behind import reached
 from grader.judge.diagnosis.evidence import Evidence, Speech
 from grader.judge.diagnosis.fit import FIT, close, out_dtype, wrong_dtype, wrong_output
 from grader.judge.diagnosis.launched import launches
+from grader.judge.diagnosis.logarithms import under_a_logarithm
 from grader.judge.diagnosis.origins import is_combination, is_misplaced, is_zero_for_other
 from grader.judge.diagnosis.precision import in_sixteen_bits
 from grader.judge.diagnosis.rows import is_rowwise_scaled, too_large_a_sum
@@ -234,10 +235,12 @@ def values(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None:
     if varies([told for _, told, _ in found]):
         seen = sentence.partition(":")[0]
         sentence = (
-            f"{seen}; in other cases it is another number: what is wrong goes by the sizes, as lanes past "
-            "the end do."
+            f"{seen}; in other cases it is another number: what is wrong goes by the sizes, as a wrong "
+            "divisor or lanes past the end do."
         )
-        return sentence, "masks, and what lanes without an element hold", owner
+        return sentence, "divisions, masks, and what lanes without an element hold", owner
+    if told := under_a_logarithm(sentence, evidence.source):
+        return *told, owner
     if sentence.endswith(SUM) and not _adds_up(owner, evidence.source):
         seen = sentence.removesuffix(SUM)
         sentence = f"{seen}what it is divided by, or what is subtracted before exp(), is too large."
