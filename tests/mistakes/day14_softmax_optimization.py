@@ -203,4 +203,11 @@ mistakes = [
         fails="correct",
         says="All exponentials in the sum are 0 there",
     ),
+    Mistake(
+        "the sum starts at 1",
+        swap={"l_i = tl.zeros((LANES,), tl.float32)": "l_i = tl.full((LANES,), 1.0, tl.float32)"},
+        fails="edges",
+        says="l_i is still the 1 that it starts from",
+        at="1.0, tl.float32)",
+    ),
 ]

@@ -282,4 +282,11 @@ mistakes = [
         says="part of it is left out",
         cpu=True,  # on a GPU the timed calls are held against torch's
     ),
+    Mistake(
+        "the sum starts at 1",
+        swap={"l_i = tl.zeros((BLOCK_M,), tl.float32)": "l_i = tl.full((BLOCK_M,), 1.0, tl.float32)"},
+        fails="correct",
+        says="l_i starts from 1 on line",
+        at="1.0, tl.float32)",
+    ),
 ]

@@ -12,7 +12,7 @@ from grader.judge.diagnosis.evidence import Diagnosis
 from grader.judge.diagnosis.fit import FIT, close, out_dtype
 from grader.judge.diagnosis.launched import programs
 from grader.judge.diagnosis.reductions import scores
-from grader.judge.diagnosis.running import runs_along
+from grader.judge.diagnosis.running import first_sum, runs_along
 from grader.judge.diagnosis.site import functions, jitted, last, spelled
 from grader.judge.diagnosis.source import EXPONENTIALS, calls, keyword
 
@@ -102,6 +102,9 @@ def too_large_a_sum(source: str, full: bool) -> Diagnosis:
     Args:
         full: rows fail whose block has no lane without an element.
     """
+    if first := first_sum(source):
+        name, number, line = first
+        return f" {name} starts from {number} on line {line}; a sum starts from 0.", f"line {line}"
     others = [keyword(call, "other") for name, call in calls(source) if name == "load"]
     given = [ast.unparse(other) for other in others if other is not None]
     rescale = runs_along(source)

@@ -185,6 +185,40 @@ def _added(loop: ast.For) -> Iterator[tuple[str, int, ast.expr]]:
             yield from ((name, value.lineno, value) for given in value.args[2:] if _is(given, name))
 
 
+def first_sum(source: str) -> tuple[str, str, int] | None:
+    """A sum of exponentials that does not start from 0 before its loop: its name, from what, on what line."""
+    before = set_to(ast.parse(source))
+    for loop in _loops(ast.parse(source)):
+        given = set_to(loop)
+        weights = {name for name, value in given if _exponentials(value)}
+        weights |= {name for name, value in given if _names(value) & weights}
+        grown = [(name, line) for name, line, term in _added(loop) if _weighs(term, weights, set())]
+        grown += [(name, value.lineno) for name, value in given if _grows(name, value, weights)]
+        for name, value in before:
+            number = _number(value)
+            if number and name in dict(grown) and value.lineno < loop.lineno:
+                return name, f"{number:g}", value.lineno
+    return None
+
+
+def _grows(name: str, value: ast.expr, weights: set[str]) -> bool:
+    """Whether it is a sum of weights and of itself, rescaled or not."""
+    added = isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add)
+    return added and name in _names(value) and bool(_names(value) & weights - {name})
+
+
+def _number(value: ast.expr) -> float:
+    """The number that a variable starts from, or a block is filled with; 0 where it is no plain one."""
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
+        zeros = isinstance(value.left, ast.Call) and last(value.left.func) == "zeros"
+        return _number(value.right) if zeros else 0.0
+    if isinstance(value, ast.Call):
+        filled = last(value.func) == "full" and len(value.args) > 1
+        return _number(value.args[1]) if filled else float(last(value.func) == "ones")
+    plain = isinstance(value, ast.Constant) and type(value.value) in (int, float)
+    return float(ast.literal_eval(value)) if plain else 0.0
+
+
 def _rescaled(total: str, loop: ast.For) -> bool:
     """Whether a product or a quotient of it stands in the loop."""
     for node in ast.walk(loop):

@@ -22,7 +22,7 @@ from grader.judge.diagnosis.flow import (
 from grader.judge.diagnosis.kept import sums_in_half
 from grader.judge.diagnosis.nans import nothing_seen, odd_input, of_lanes, out_of_numbers
 from grader.judge.diagnosis.reductions import first_maximum, scores
-from grader.judge.diagnosis.running import inverse_rescale
+from grader.judge.diagnosis.running import first_sum, inverse_rescale
 from grader.judge.diagnosis.site import last, quoted, spelled
 from grader.judge.diagnosis.source import (
     EXPONENTIALS,
@@ -62,6 +62,8 @@ def special(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | N
     if underflowed(trial, evidence.source):
         return _sees_zero(underflow(trial.made, got), expected, evidence.source)
     minus_inf = values in ("minus_inf", "some_minus_inf")
+    if (minus_inf or expected == -math.inf) and math.isfinite(got) and (first := first_sum(evidence.source)):
+        return _of_nothing(got, expected, *first)
     if minus_inf and (told := _minus_inf(values, expected, got, evidence.source)):
         return told
     if math.isnan(expected) and not math.isnan(got):
@@ -142,6 +144,16 @@ def _sees_zero(to: str, expected: float, source: str) -> Diagnosis:
     return (
         f"{underflow}, of a masked lane or that it starts from.",
         "other= of the masked load, and the first maximum",
+    )
+
+
+def _of_nothing(got: float, expected: float, name: str, number: str, line: int) -> Diagnosis:
+    """A number of a row of which nothing counts, whose sum is what it started from."""
+    right, why = ("NaN", "0 / 0 is NaN") if math.isnan(expected) else ("-inf", "log(0) is -inf")
+    return (
+        f"Where nothing counts, {right} is right, and {got:.4g} comes out: there {name} is still the "
+        f"{number} that it starts from on line {line}. A sum starts from 0, and {why}.",
+        f"line {line}",
     )
 
 

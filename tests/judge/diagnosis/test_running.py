@@ -10,7 +10,7 @@ import torch
 from grader.challenge import Case
 from grader.judge.case.compare import Finding
 from grader.judge.diagnosis.evidence import Evidence
-from grader.judge.diagnosis.running import by_own_maximum, inverse_rescale, unscaled
+from grader.judge.diagnosis.running import by_own_maximum, first_sum, inverse_rescale, unscaled
 from tests.judge.tried import tried
 
 LOOP = """
@@ -84,3 +84,26 @@ def test_a_block_that_is_moved_to_the_running_maximum_afterwards_is_not() -> Non
     total = "top = tl.max(x, axis=0)\n        l_i += tl.sum(tl.exp(x - top), axis=0) * tl.exp(top - m_new)"
     assert own(total) == ""
     assert own("l_i = l_i * tl.exp(m_i - m_new) + tl.sum(p, axis=0)") == ""
+
+
+@pytest.mark.parametrize(
+    ("start", "number"),
+    [
+        ("tl.full((BLOCK,), 1.0, tl.float32)", "1"),
+        ("tl.zeros((BLOCK,), tl.float32) + 1.0", "1"),
+        ("0.5", "0.5"),
+        ("tl.zeros((BLOCK,), tl.float32)", None),
+        ("tl.sum(tl.exp(x - m_i), axis=0)", None),
+    ],
+)
+@pytest.mark.parametrize(
+    "total", ["l_i += tl.sum(p, axis=0)", "l_i = l_i * tl.exp(m_i - m_new) + tl.sum(p, axis=0)"]
+)
+def test_a_sum_of_exponentials_that_does_not_start_from_0_is_found(start, number, total: str) -> None:
+    source = LOOP.format(new=NEW, total=total).replace("    for", f"    l_i = {start}\n    for")
+    assert first_sum(source) == (("l_i", number, 4) if number else None)
+
+
+def test_a_sum_of_something_else_may_start_from_anything() -> None:
+    source = LOOP.format(new=NEW, total="l_i += tl.sum(x, axis=0)")
+    assert first_sum(source.replace("    for", "    l_i = 1.0\n    for")) is None
