@@ -217,4 +217,10 @@ mistakes = [
         fails="honest",
         says="torch",
     ),
+    Mistake(
+        "the kernel counts a tile too many along n",
+        swap={"tl.cdiv(m, BLOCK_M), tl.cdiv(n, BLOCK_N), 8": "tl.cdiv(m, BLOCK_M), n // BLOCK_N + 1, 8"},
+        fails="correct",
+        says="never written",
+    ),
 ]

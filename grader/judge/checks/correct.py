@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from grader.answers import Called
 from grader.challenge import Case, Challenge
 from grader.judge.case.compare import CLOSE, Finding, relative
 from grader.judge.case.trial import Trial
@@ -43,10 +44,17 @@ def _right_afresh(session: Session, trial: Trial) -> bool:
         return False
     session.close()
     try:
-        return session.trial(trial.challenge, trial.case).passed
+        first = session.trial(trial.challenge, trial.case)
+        return first.passed and not (trial.findings[0].kind == "unwritten" and _tuned(first))
     except CheckFailed:
         session.evidence.lost = None  # it was lost in our second look, not in the learner's case
         return False
+
+
+def _tuned(trial: Trial) -> bool:
+    """Whether an autotuner tried its configs in this call: they store what the chosen one leaves out."""
+    report = trial.answer.report if trial.answer else None
+    return isinstance(report, Called) and bool(report.tunings)
 
 
 def _by_little(trial: Trial) -> bool:
