@@ -19,6 +19,11 @@ def by_lanes(x: torch.Tensor) -> Stats:
     return mean * n / lanes(n), largest, where
 
 
+def by_one_less(x: torch.Tensor) -> Stats:
+    mean, largest, where = row_stats(x)
+    return mean * x.shape[1] / max(x.shape[1] - 1, 1), largest, where
+
+
 def other_0(x: torch.Tensor) -> Stats:
     """The first masked lane of a block stands behind the last column. One column fills its block, as a rule,
     and half of such rows are negative: there the suspect would be refuted by what it does not mean.
@@ -108,6 +113,7 @@ def of_blocks(block: int) -> dict[str, Callable[[torch.Tensor], Stats]]:
 
 SUSPECTS = {
     "The mean divides by the lanes of a block; divide by the number of columns.": by_lanes,
+    "The mean divides by n - 1; divide by n, the number of columns.": by_one_less,
     "A row of negative numbers has maximum 0, that of a masked lane: other= must be -inf.": other_0,
     "A row of negative numbers has maximum 0: what is carried must start at -inf.": from_0,
     "Mean and maximum have changed places: return them in the order of the task.": swapped,

@@ -21,6 +21,11 @@ def with_var(var: Callable[[torch.Tensor], torch.Tensor]) -> Callable[..., torch
     return lambda x, weight, bias, eps: scaled((x - mean_of(x)) / (var(x) + eps).sqrt(), weight, bias)
 
 
+def with_root(root: Callable[[torch.Tensor, float], torch.Tensor]) -> Callable[..., torch.Tensor]:
+    """A layer norm that divides by this, made of the variance and eps."""
+    return lambda x, weight, bias, eps: scaled((x - mean_of(x)) / root(var_of(x), eps), weight, bias)
+
+
 def padding(x: torch.Tensor, block: int) -> int:
     """Lanes without a column: in one block for the whole row when `block` is 0, else in the last block."""
     n = x.shape[1]
@@ -86,12 +91,16 @@ SUSPECTS = {
             x.sum(dim=1, keepdim=True) / (x.shape[1] - 1), x, weight, bias, eps
         )
     ),
-    "eps is added outside of the root; it belongs inside, to the variance.": (
-        lambda x, weight, bias, eps: scaled((x - mean_of(x)) / (var_of(x).sqrt() + eps), weight, bias)
+    "eps is added outside of the root; it belongs inside, to the variance.": with_root(
+        lambda var, eps: var.sqrt() + eps
     ),
     "eps is divided by n as well: add it to the variance, not to the sum of squares.": (
         lambda x, weight, bias, eps: layer_norm(x, weight, bias, eps / max(x.shape[1], 1))
     ),
+    "eps is the least that the variance may be, max(variance, eps): add it, variance + eps.": with_root(
+        lambda var, eps: var.clamp(min=eps).sqrt()
+    ),
+    "eps is squared: add eps itself to the variance.": with_root(lambda var, eps: (var + eps * eps).sqrt()),
     "eps is left out: a row of equal numbers then divides by 0.": (
         lambda x, weight, bias, eps: scaled((x - mean_of(x)) / var_of(x).sqrt(), weight, bias)
     ),

@@ -100,6 +100,12 @@ SUSPECTS = {
     "eps is divided by n as well: add it to the variance, not to the sum of squares.": variant(
         lambda s, eps: (mean_of(s), rstd_of(s, eps / s.shape[1]))
     ),
+    "eps is the least that the variance may be: it is 1 / √(variance + eps).": variant(
+        lambda s, eps: (mean_of(s), (rstd_of(s, 0.0) ** -2).clamp(min=eps).rsqrt())
+    ),
+    "eps is squared: it is 1 / √(variance + eps).": variant(
+        lambda s, eps: (mean_of(s), rstd_of(s, eps * eps))
+    ),
     "eps is missing: it is 1 / √(variance + eps).": variant(lambda s, eps: (mean_of(s), rstd_of(s, 0.0))),
     "The eps of the call is not used, but another one, 1e-5.": variant(
         lambda s, eps: (mean_of(s), rstd_of(s, 1e-5))

@@ -233,4 +233,13 @@ mistakes = [
         fails="correct",
         says="is right",
     ),
+    Mistake(
+        "eps is the least variance",
+        swap={RSTD: "tl.rsqrt(tl.maximum(var, eps))"},
+        fails="correct",
+        says="eps is the least that the variance may be",
+    ),
+    Mistake(
+        "eps is squared", swap={RSTD: "tl.rsqrt(var + eps * eps)"}, fails="correct", says="eps is squared"
+    ),
 ]

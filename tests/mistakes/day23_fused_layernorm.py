@@ -378,4 +378,16 @@ mistakes = [
         fails="edges",
         says="expanded (stride 0)",
     ),
+    Mistake(
+        "eps is squared",
+        swap={RSTD: RSTD.replace("+ eps", "+ eps * eps")},
+        fails="correct",
+        says="eps is squared",
+    ),
+    Mistake(
+        "eps is the least variance",
+        swap={RSTD: RSTD.replace("rsqrt(", "rsqrt(tl.maximum(").replace(" + eps", ", eps)")},
+        fails="correct",
+        says="eps is the least that the variance may be",
+    ),
 ]

@@ -32,6 +32,12 @@ def normed(h: Tensor, weight: Tensor, eps: float) -> Tensor:
     return wide * (wide.square().mean(dim=1, keepdim=True) + eps).rsqrt() * weight.to(wide.dtype)
 
 
+def floored(h: Tensor, weight: Tensor, eps: float) -> Tensor:
+    """The same with eps as the least mean square."""
+    wide = h.to(torch.promote_types(h.dtype, torch.float32))
+    return wide * wide.square().mean(dim=1, keepdim=True).clamp(min=eps).rsqrt() * weight.to(wide.dtype)
+
+
 def scale_of(y: Tensor) -> Tensor:
     """amax / 127 of each row, [m, 1]; 1 where that is 0."""
     amax = y.abs().amax(dim=1, keepdim=True)
@@ -121,6 +127,12 @@ SUSPECTS = {
     ),
     "eps is added to the root: it belongs under it.": of(
         lambda total, x, residual, weight, eps: outside(total, weight, eps)
+    ),
+    "eps is the least that the mean square may be: it is added to that.": of(
+        lambda total, x, residual, weight, eps: floored(total, weight, eps)
+    ),
+    "eps is squared: it is added as it is.": of(
+        lambda total, x, residual, weight, eps: normed(total, weight, eps * eps)
     ),
     "eps is missing.": of(lambda total, x, residual, weight, eps: normed(total, weight, 0.0)),
     "The sum of squares is not divided by n.": of(

@@ -83,6 +83,10 @@ SUSPECTS = {
     "eps is divided by n as well: add it to the mean of the squares, not to their sum.": variant(
         lambda x, eps: rstd_of(x, eps / x.shape[1])
     ),
+    "eps is the least that the mean square may be: it is 1 / √(mean square + eps).": variant(
+        lambda x, eps: mean_of(x.square()).clamp(min=eps).rsqrt()
+    ),
+    "eps is squared: it is 1 / √(mean square + eps).": variant(lambda x, eps: rstd_of(x, eps * eps)),
     "eps is missing: it is 1 / √(mean square + eps).": variant(lambda x, eps: rstd_of(x, 0.0)),
     "The eps of the call is not used, but another one, 1e-6.": variant(lambda x, eps: rstd_of(x, 1e-6)),
     "The root is missing: it is 1 / √(mean square + eps).": variant(lambda x, eps: rstd_of(x, eps).square()),

@@ -259,4 +259,16 @@ mistakes = [
         fails="correct",
         says="too small by a factor of its own",
     ),
+    Mistake(
+        "eps is squared",
+        swap={RSTD: RSTD.replace("+ eps", "+ eps * eps")},
+        fails="correct",
+        says="eps is squared",
+    ),
+    Mistake(
+        "eps is the least mean square",
+        swap={RSTD: RSTD.replace("rsqrt(", "rsqrt(tl.maximum(").replace(" + eps", ", eps)")},
+        fails="correct",
+        says="eps is the least that the mean square may be",
+    ),
 ]
