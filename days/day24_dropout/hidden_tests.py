@@ -54,6 +54,7 @@ RELATIONS = [
         says="The same elements as a matrix get another mask: count them in row-major order, whatever "
         "the shape.",
     ),
+    dropout.other_numbers(mask_of),
     dropout.another_dtype(mask_of),
 ]
 big = Case(n=2**27, p=0.5, gpu=True)

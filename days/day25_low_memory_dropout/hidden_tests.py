@@ -71,6 +71,7 @@ RELATIONS = [
         name="another layout of rows",
         says=LAYOUT,
     ),
+    dropout.other_numbers(mask_of),
     dropout.another_dtype(mask_of),
 ]
 big = Case(rows=16384, cols=8192, p=0.5, gpu=True)

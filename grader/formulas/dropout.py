@@ -108,6 +108,19 @@ def longer(mask: Mask) -> Relation:
     )
 
 
+def other_numbers(mask: Mask) -> Relation:
+    """The mask is the same whatever x holds."""
+    return related(
+        mask,
+        Case(n=1200, p=0.5),
+        other=lambda x, p, seed: (x.flip(0), p, seed),
+        holds=same,
+        name="other numbers in x",
+        says="Other numbers in x get another mask: seed and an element's number alone decide, and not what x "
+        "holds.",
+    )
+
+
 def another_dtype(mask: Mask) -> Relation:
     """The mask of x in fp16 is that of x in fp32."""
     return related(

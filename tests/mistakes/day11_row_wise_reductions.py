@@ -189,6 +189,8 @@ mistakes = [
         swap={"offs_m, row_argmax,": "offs_m, row_argmax.to(tl.int16),"},
         fails="correct or edges",
         says="cut to int16",
+    ),
+    Mistake(
         "the mean divides by n - 1",
         swap={"row_sum / n_cols": "row_sum / tl.maximum(n_cols - 1, 1)"},
         fails="correct",

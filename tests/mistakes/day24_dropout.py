@@ -267,4 +267,10 @@ mistakes = [
         fails="edges",
         says="no block in Triton has more than 1048576",
     ),
+    Mistake(
+        "which elements are kept hangs on their sign",
+        swap={f"{KEEP}  #": f"keep = tl.where({LOAD[4:]} > 0, u, 1 - u) >= p  #"},
+        fails="edges",
+        says="not what x holds",
+    ),
 ]

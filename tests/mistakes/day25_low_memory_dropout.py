@@ -15,6 +15,14 @@ LAST = "    return Dropout.apply(x, p, seed)"
 SCALE = "scale = 1 / (1 - p) if p < 1 else 0.0"
 WOVEN = "u = tl.interleave(tl.interleave(u0, u2), tl.interleave(u1, u3))"
 
+KEY_KERNEL = """@triton.jit
+def key_kernel(x_ptr, key_ptr, n):
+    x = tl.load(x_ptr, mask=n > 0, other=0.0).to(tl.float32)
+    tl.store(key_ptr, tl.where(x == x, tl.minimum(tl.maximum(x, -9.0), 9.0) * 1000, 0.0).to(tl.int64))
+
+
+"""
+
 mistakes = [
     Mistake(
         "backward() is not written",
@@ -270,5 +278,30 @@ mistakes = [
         },
         fails="edges",
         says="expanded (stride 0)",
+    ),
+    Mistake(
+        "the seed is made of what x holds, and kept for the backward pass",
+        swap={
+            "@triton.jit\ndef dropout_kernel(": KEY_KERNEL + "@triton.jit\ndef dropout_kernel(",
+            "seed, BLOCK: tl": "seed, key_ptr, BLOCK: tl",
+            DRAW: "tl.rand4x(seed + tl.load(key_ptr), counters)",
+            "seed, BLOCK=BLOCK": "seed, key, BLOCK=BLOCK",
+            "def drop(x: torch.Tensor, p: float, seed: int)": (
+                "def drop(x: torch.Tensor, p: float, seed: int, key: torch.Tensor)"
+            ),
+            FORWARD: """        ctx.key = torch.zeros(1, dtype=torch.int64, device=x.device)
+        key_kernel[(1,)](x, ctx.key, x.numel())
+        return drop(x, p, seed, ctx.key)
+""",
+            GRADIENT: "return drop(dy, ctx.p, ctx.seed, ctx.key), None, None",
+        },
+        fails="edges",
+        says="not what x holds",
+    ),
+    Mistake(
+        "both passes draw by the sign of what they are handed",
+        swap={CHOICE: "tl.where(tl.where(x > 0, u, 1 - u) >= p, x * scale, 0.0)"},
+        fails="correct",
+        says="the same seed and the same element numbers, and by nothing else",
     ),
 ]

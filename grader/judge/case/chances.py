@@ -112,7 +112,10 @@ def other_choice(trial: Trial, gradient: torch.Tensor) -> tuple[str, str] | None
     sentence = "The backward pass drops other elements than the forward pass"
     look_at = "what random numbers are drawn by in both passes"
     if _lie_alike(trial):
-        return f"{sentence}: both must draw by the same seed and the same element numbers.", look_at
+        return (
+            f"{sentence}: both must draw by the same seed and the same element numbers, and by nothing else.",
+            look_at,
+        )
     return (
         f"{sentence}, and here x and its gradient lie otherwise in memory: draw by seed and by the element's "
         "number in row-major order alone, not by its row, the length of rows, the program's number or a "
