@@ -6,6 +6,7 @@ tensor is let through and noted.
 
 from __future__ import annotations
 
+from collections.abc import Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -73,8 +74,11 @@ class Bounds:
         for byte in range(access.size):
             self.stored[home.low][first + byte] = True
 
-    def home(self, access: Access) -> Region | None:
+    def home(self, access: Access, turned: Set[int] = frozenset()) -> Region | None:
         """The region that all lanes lie in, if there is one and they stay within its data.
+
+        Args:
+            turned: the lines on which a number of this program is known to have passed 2³¹ in int32.
 
         Raises:
             OutOfBounds: a lane lies outside every region.
@@ -93,10 +97,10 @@ class Bounds:
             outside = (lanes < home.start) | (lanes + np.uint64(access.size) > home.stop)
             self._note(access, home, int(lanes.max()) if high > home.stop else low, int(outside.sum()))
         else:
-            self._stray(access)
+            self._stray(access, turned)
         return None
 
-    def _stray(self, access: Access) -> None:
+    def _stray(self, access: Access, lines: Set[int]) -> None:
         """The lanes fit no single region: fine if each fits one (a table of pointers), else it stops."""
         lanes = access.lanes
         lost = np.ones(lanes.shape, bool)
@@ -111,7 +115,9 @@ class Bounds:
         near = [turned] if turned else [r for r in self.regions if r.start < r.stop]
         home = min(near, key=lambda r: min(abs(first - r.start), abs(first - r.stop)), default=None)
         home = home or Region("", 0, first, first, 0)
-        noted = self._note(access, home, first, int(lost.sum()), fatal=True, wrapped=turned is not None)
+        noted = self._note(
+            access, home, first, int(lost.sum()), fatal=True, wrapped=turned is not None, turned=sorted(lines)
+        )
         raise OutOfBounds(f"line {noted.line} {access.kind}s {noted.where}")
 
     def _note(
@@ -122,6 +128,7 @@ class Bounds:
         outside: int,
         fatal: bool = False,
         wrapped: bool = False,
+        turned: Sequence[int] = (),
     ) -> Overrun:
         """Keep one overrun a line and kind: the first seen, unless a later one is fatal."""
         line, lanes = whereabouts.line(self.path), access.lanes
@@ -141,6 +148,7 @@ class Bounds:
             itemsize=access.size,
             wrapped=wrapped,
             callers=whereabouts.callers(self.path),
+            turned=[*turned],
         )
         if fatal or (access.kind, line) not in self.overruns:
             self.overruns[access.kind, line] = noted

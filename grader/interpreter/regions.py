@@ -44,6 +44,7 @@ class Overrun:
         step: the largest number that divides the offsets of all its lanes, in elements.
         itemsize: bytes of an element.
         wrapped: what lies outside would lie in the tensor, 2³² elements further on.
+        turned: the lines on which an int32 of this program passed 2³¹, where that was looked at.
         callers: the lines that led to `line`, innermost first: calls in kernels, then the launch.
     """
 
@@ -61,6 +62,7 @@ class Overrun:
     itemsize: int
     wrapped: bool = False
     callers: list[int] = field(default_factory=list)
+    turned: list[int] = field(default_factory=list)
 
 
 def regions_of(named: dict[str, Any], handed: dict[str, Any]) -> list[Region]:

@@ -6,6 +6,7 @@ were not, and what lies there instead leads anywhere.
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Any
 
 import numpy as np
@@ -49,15 +50,18 @@ class Addresses:
         """A program begins."""
         self.led = False
 
-    def home(self, access: Access) -> Region | None:
+    def home(self, access: Access, turned: Set[int] = frozenset()) -> Region | None:
         """The tensor that it lies in, if it lies in one.
+
+        Args:
+            turned: the lines on which a number of this program passed 2³¹ in int32.
 
         Raises:
             OutOfBounds: a lane lies outside of every tensor.
             Astray: the same, and it is not known where it would lie had everything run.
         """
         try:
-            home = self.bounds.home(access)
+            home = self.bounds.home(access, turned)
         except OutOfBounds:
             if not self.led:
                 raise

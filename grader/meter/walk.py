@@ -31,6 +31,7 @@ from grader.meter.draws import Draws
 from grader.meter.hollow import LARGE
 from grader.meter.loops import Loops
 from grader.meter.sample import place, programs
+from grader.meter.turning import Turning
 from grader.meter.unread import Handing
 from grader.operators import tensors_in
 
@@ -90,6 +91,7 @@ class Walk:
 
     def __init__(self, path: str, loops: TypedLoops, handed: dict[str, Any]) -> None:
         self.addresses, self.handing, self.draws = Addresses(path), Handing(), Draws(path)
+        self.turning = Turning(path)
         self.loops, self.handed = loops, handed
         self.launches, self.effort = 0, 0.0
         self.path = path
@@ -106,6 +108,7 @@ class Walk:
             speaking(range=self.loops.language_range),
             mock.patch.object(_builder, "create_dot", _undone),
             self.draws.followed(),
+            self.turning.followed(),
         ):
             yield
 
@@ -121,7 +124,7 @@ class Walk:
         if self.left < 0:
             raise Cut
         try:
-            home = self.addresses.home(access)
+            home = self.addresses.home(access, self.turning.lines)
         except Astray:
             return False
         if home is not None:
@@ -179,6 +182,7 @@ class Walk:
         noted = self.addresses.bounds.overruns.copy()
         self.loops.reset()
         self.met.clear()
+        self.turning.lines.clear()
         self.loops.running, self.left = True, room
         try:
             program(at)

@@ -277,4 +277,21 @@ mistakes = [
         says="the last key",
         wish=True,
     ),
+    Mistake(
+        "the sum starts at 1",
+        swap={"l_i = tl.zeros((BLOCK_M,), tl.float32)": "l_i = tl.full((BLOCK_M,), 1.0, tl.float32)"},
+        fails="correct",
+        says="l_i is still the 1 that it starts from",
+        at="1.0, tl.float32)",
+    ),
+    Mistake(
+        "the rows of the result are counted in 32 bits",
+        swap={
+            "(pid_b * tl.num_programs(1) + pid_h) * Sq": (
+                "(tl.program_id(2) * tl.num_programs(1) + tl.program_id(1)) * Sq"
+            )
+        },
+        fails="edges",
+        says="Counted in int32: rows[:, None] * D on line",
+    ),
 ]

@@ -183,6 +183,6 @@ def _told(failed: Failed, source: str) -> tuple[str, str]:
     line = f"line {wild.line}"
     return (
         f"{line} {wild.kind}s {wild.where}: its offset passed 2³¹ in int32 and turned negative. "
-        f"{advice(source, wild.line)}",
+        f"{advice(source, wild.line, wild.turned)}",
         f"the offsets on {line}",
     )

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 
 from grader.judge.diagnosis.addresses import WORDS, Part, assignments, parts_of
-from grader.judge.diagnosis.site import functions, jitted, last, parameters, quoted
+from grader.judge.diagnosis.site import functions, jitted, last, parameters, quoted, spelled
 
 FIRST = "Count in int64 before you multiply: tl.program_id(0).to(tl.int64)."
 MOST = 3  # products that a sentence names
 
 
-def advice(source: str, line: int = 0) -> str:
+def advice(source: str, line: int = 0, turned: Collection[int] = ()) -> str:
     """How to count in 64 bits what passed 2³¹: the end of a sentence.
 
     Args:
         line: of the access; all of them where it is 0.
+        turned: the lines on which something is known to have passed it; of other products nothing is said.
     """
     tree = ast.parse(source)
     kernels = [kernel for kernel in functions(tree) if jitted(kernel)]
@@ -24,7 +26,12 @@ def advice(source: str, line: int = 0) -> str:
         return FIRST
     if told := next(filter(None, map(_sometimes, kernels)), ""):
         return told
-    found = {text: at for kernel in kernels for text, at in _narrow(kernel, line)}
+    every = [product for kernel in kernels for product in _narrow(kernel, line)]
+    found = {one.text: one.line for one in every if {*one.lines} & {*turned} or not (turned or one.plain)}
+    if turned and not found:
+        return (
+            f"A number passes 2³¹ in int32 on {spelled(sorted(turned))}. Make it int64 before: .to(tl.int64)."
+        )
     if not 0 < len(found) <= MOST:
         return "Make every offset int64 before it is multiplied: .to(tl.int64)."
     *most, final = (f"{text} on line {at}" for text, at in found.items())
@@ -55,8 +62,24 @@ def _sometimes(kernel: ast.FunctionDef) -> str:
     return ""
 
 
-def _narrow(kernel: ast.FunctionDef, line: int) -> Iterator[tuple[str, int]]:
-    """Each product, with its line, that no 64 bits take part in; not those of a constant, as pid * BLOCK."""
+@dataclass(frozen=True)
+class Product:
+    """One that no 64 bits take part in.
+
+    Attributes:
+        line: of what it is a part of.
+        lines: its own.
+        plain: a constant is multiplied, as in pid * BLOCK: that passes 2³¹ last.
+    """
+
+    text: str
+    line: int
+    lines: range
+    plain: bool
+
+
+def _narrow(kernel: ast.FunctionDef, line: int) -> Iterator[Product]:
+    """Those of the addresses on a line."""
     given, constants = [*assignments(kernel)], {n for n, constant in parameters(kernel).items() if constant}
     wide = _wide(given)
     accesses = (n for n in ast.walk(kernel) if isinstance(n, ast.Call) and last(n.func) in WORDS and n.args)
@@ -70,8 +93,9 @@ def _narrow(kernel: ast.FunctionDef, line: int) -> Iterator[tuple[str, int]]:
                 plain = any(
                     isinstance(s, ast.Constant) or _names(s) <= constants for s in (node.left, node.right)
                 )
-                if not plain and not _is_wide(node, wide):
-                    yield quoted(node), part.line
+                if not _is_wide(node, wide):
+                    lines = range(node.lineno, (node.end_lineno or 0) + 1)
+                    yield Product(quoted(node), part.line, lines, plain)
 
 
 def _behind(value: ast.expr) -> Iterator[ast.AST]:

@@ -39,3 +39,12 @@ def test_a_kernel_without_64_bits_is_told_by_its_name() -> None:
     assert all_narrow(SOURCE.format(row=""), 6) == "kernel"
     assert all_narrow(SOURCE.format(row=".to(tl.int64)"), 6) == ""
     assert all_narrow(SOURCE.format(row=""), 99) == ""
+
+
+def test_where_the_number_that_turned_is_known_no_other_is_named() -> None:
+    source = SOURCE.format(row=".to(tl.int64)").replace("+ offs, x)", "+ offs * 2, x)")
+    source = source.replace("offs = tl.arange(0, BLOCK)", "offs = n * tl.arange(0, BLOCK)")
+    assert "pid * n on line 7 and n * tl.arange(0, BLOCK) on line 5" in advice(source, 7)
+    assert advice(source, 7, [7]).startswith("Counted in int32: pid * n on line 7 and offs * 2 on line 7.")
+    assert advice(source, 7, [5]).startswith("Counted in int32: n * tl.arange(0, BLOCK) on line 5. Make")
+    assert advice(source, 7, [3]).startswith("A number passes 2³¹ in int32 on line 3. Make it int64 before")

@@ -184,4 +184,10 @@ mistakes = [
         fails="honest",
         says="torch converted",
     ),
+    Mistake(
+        "only where codes go is the row counted in 32 bits",
+        swap={STORE: STORE.replace("row *", "tl.program_id(0) *")},
+        fails="edges",
+        says="Counted in int32: tl.program_id(0) * n_cols on line 32. Make",
+    ),
 ]
