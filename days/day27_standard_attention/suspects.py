@@ -189,4 +189,6 @@ SUSPECTS = {
     "The keys are added up where the values belong.": lambda q, k, v, scale, causal: attention(
         q, k, k, scale, causal
     ),
+    "The values are taken for the keys.": lambda q, k, v, scale, causal: attention(q, v, v, scale, causal),
+    "Keys and values have changed places.": lambda q, k, v, scale, causal: attention(q, v, k, scale, causal),
 }

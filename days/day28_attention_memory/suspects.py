@@ -28,6 +28,32 @@ def of_whole_blocks(block: int) -> Callable[..., torch.Tensor]:
     return wrong
 
 
+def of_keys(keep: Callable[[int], torch.Tensor]) -> Callable[..., torch.Tensor]:
+    """Attention over these keys alone, of so many."""
+
+    def wrong(q, k, v, scale) -> torch.Tensor:
+        kept = keep(k.shape[2])
+        return attention(q, k[:, :, kept], v[:, :, kept], scale) if len(kept) else NOTHING
+
+    return wrong
+
+
+def of_tiles(block: int) -> dict[str, Callable[..., torch.Tensor]]:
+    """What goes wrong from the second tile of keys on, for a kernel that takes so many at a time."""
+    return {
+        f"Every second tile of {block} keys is skipped: the loop's step is twice the tile.": of_keys(
+            lambda length: torch.tensor([key for key in range(length) if key // block % 2 == 0])
+        ),
+        f"Only the first {block} keys count: the others need more turns of the loop.": of_keys(
+            lambda length: torch.arange(min(block, length))
+        ),
+        f"The first tile of {block} keys is left out.": of_keys(lambda length: torch.arange(length)[block:]),
+        f"k stands still: every tile of {block} keys is the first one.": lambda q, k, v, scale: attention(
+            q, k[:, :, torch.arange(k.shape[2]) % block], v, scale
+        ),
+    }
+
+
 def first_values(block: int) -> Callable[..., torch.Tensor]:
     """Attention whose every block of keys is given the values of the first."""
     return lambda q, k, v, scale: attention(q, k, v[:, :, torch.arange(k.shape[2]) % block], scale)
@@ -83,7 +109,10 @@ OF_ATTENTION = {
         f"Only the last block of {n} keys reaches the result: add to the accumulator.": last_values(n)
         for n in BLOCKS
     },
+    **{told: wrong for n in BLOCKS for told, wrong in of_tiles(n).items()},
     "The keys are added up where the values belong.": lambda q, k, v, scale: attention(q, k, k, scale),
+    "The values are taken for the keys.": lambda q, k, v, scale: attention(q, v, v, scale),
+    "Keys and values have changed places.": lambda q, k, v, scale: attention(q, v, k, scale),
 }
 
 OF_BYTES = {

@@ -113,6 +113,9 @@ SUSPECTS: dict[str, Wrong] = {
     "The last key is left out: a mask or a range ends one too early.": of_keys(
         lambda length: torch.arange(length)[:-1], lambda length: torch.arange(length)[:-1]
     ),
+    "The keys are taken for the values.": lambda q, k, v, scale: unnormalized(q, k, k, scale),
+    "The values are taken for the keys.": lambda q, k, v, scale: unnormalized(q, v, v, scale),
+    "Keys and values have changed places.": lambda q, k, v, scale: unnormalized(q, v, k, scale),
     "Only the first Sq keys count: the loop over keys ends at Sk.": (
         lambda q, k, v, scale: unnormalized(q, k[:, :, : q.shape[2]], v[:, :, : q.shape[2]], scale)
     ),

@@ -132,6 +132,10 @@ def ending(first_unread: Callable[[torch.Tensor, int], torch.Tensor], BLOCK_M: i
     return wrong
 
 
+def before_last(BLOCK_M: int) -> Callable[[torch.Tensor, int], torch.Tensor]:
+    return lambda tile, offset: (tile + 1) * BLOCK_M + offset - 1
+
+
 def of_ends(BLOCK_M: int, BLOCK_N: int) -> dict[str, Wrong]:
     tiles = f"(as with tiles of {BLOCK_M} queries and {BLOCK_N} keys)"
     return {
@@ -226,4 +230,10 @@ SUSPECTS: dict[str, Wrong] = {
     **{f"Only the first {w} dimensions of q and k enter the scores.": of_dims(w) for w in (16, 32, 64)},
     **{told: wrong for block in SIZES for told, wrong in of_tiles(block).items()},
     **{told: wrong for m in SIZES for n in SIZES for told, wrong in of_ends(m, n).items()},
+    # It shows where a block of keys begins with that key, whatever the block.
+    **{
+        "The loop ends one key before the last that the tile's last query sees "
+        f"(as with tiles of {m} queries).": ending(before_last(m), m, 16)
+        for m in SIZES
+    },
 }

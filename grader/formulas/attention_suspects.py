@@ -63,6 +63,21 @@ def ending_early(block: int) -> Callable[..., Tensors]:
     return by_head(one)
 
 
+def ending_before_last(queries: int) -> Callable[..., Tensors]:
+    """Where causal, the loop of a block of queries ends, in whole blocks of keys, one before the last that
+    its last query sees.
+    """
+
+    def one(q: Tensor, k: Tensor, v: Tensor, scale: float, last: int | None) -> Tensors:
+        s = scores(q, k, scale, last)
+        query, key = torch.arange(len(q), device=q.device)[:, None], torch.arange(len(k), device=q.device)
+        end = (query // queries + 1) * queries - 1 + last if last is not None else query + len(k)
+        end = (end + 15) // 16 * 16  # the smallest block: it shows where one begins with that key
+        return weigh(s.masked_fill(key >= end, -math.inf), v)
+
+    return by_head(one)
+
+
 def without(skips: Callable[[Tensor], Tensor]) -> Callable[..., Tensors]:
     """Attention in which these keys, of all their numbers, count for nobody."""
 
@@ -130,6 +145,7 @@ SUM = "l_i is not rescaled: when m rises, the sum so far must be multiplied by a
 BOTH = "Neither acc nor l_i is rescaled: when m rises, what both hold must be multiplied by alpha. "
 TAIL = "The last keys are left out: the loop visits whole blocks only. "
 END = "Where causal, the loop ends with key i for query i, which sees keys up to i + Sk - Sq. "
+BEFORE = "Where causal, the loop ends one key before the last that the last query of a block sees "
 NONE = "Rows that see no key come out NaN; o must be 0 and lse -inf. "
 LOW = "The running maximum starts at 0: if all scores are far below, exp of the distance underflows to 0. "
 SUSPECTS = {
@@ -191,5 +207,9 @@ SUSPECTS = {
         for n in BLOCKS
     },
     "The last key is left out: a mask or a range ends one too early.": by_head(without_last),
+    **{f"{BEFORE}(as with blocks of {m} queries).": ending_before_last(m) for m in BLOCKS},
+    "The keys are taken for the values.": lambda q, k, v, scale, causal: attention(q, k, k, scale, causal),
+    "The values are taken for the keys.": lambda q, k, v, scale, causal: attention(q, v, v, scale, causal),
+    "Keys and values have changed places.": lambda q, k, v, scale, causal: attention(q, v, k, scale, causal),
     **{f"{TAIL}(Blocks of {n} keys.)": in_blocks(n, whole=True) for n in BLOCKS},
 }

@@ -115,6 +115,8 @@ SUSPECTS = {
         q, k[:1].expand(k.shape), v[:1].expand(v.shape), lengths, scale
     ),
     "The keys are taken for the values.": lambda q, k, v, lengths, scale: Right(q, k, k, lengths, scale),
+    "The values are taken for the keys.": lambda q, k, v, lengths, scale: Right(q, v, v, lengths, scale),
+    "Keys and values have changed places.": lambda q, k, v, lengths, scale: Right(q, v, k, lengths, scale),
     "The result is not divided by the sum of the weights.": Rules(weighed=unnormalised),
     "A finite number stands for -inf, in lanes without a key or where the maximum starts: scores that all "
     "lie below it lose their weight.": Rules(weighed=above),

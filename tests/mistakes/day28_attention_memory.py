@@ -261,7 +261,7 @@ mistakes = [
             )
         },
         fails="correct or edges",
-        says="half precision is too low",
+        says=("half precision is too low", "becomes Inf in fp16"),  # where the draw has such scores
     ),
     Mistake(
         "the batch is found from the number of query blocks",
@@ -273,7 +273,7 @@ mistakes = [
         "the running sum begins as a number, and becomes a block",
         swap={"l_i = tl.zeros((BLOCK_M,), tl.float32)": "l_i = 0.0"},
         fails="compiles",
-        says="l_i",
+        says="start it on line 73 as what it becomes",
     ),
     Mistake(
         "at most 512 programs, and none takes a second block of queries",
@@ -288,5 +288,37 @@ mistakes = [
         fails="correct",
         says="l_i starts from 1 on line",
         at="1.0, tl.float32)",
+    ),
+    Mistake(
+        "both loops step by two blocks",
+        swap={
+            "range(Sk, 0, -BLOCK_N, num_stages": "range(Sk, 0, -2 * BLOCK_N, num_stages",
+            "in range(Sk, 0, -BLOCK_N)": "in range(Sk, 0, -2 * BLOCK_N)",
+            "k_ptrs += BLOCK_N * stride_kn\n\n": "k_ptrs += 2 * BLOCK_N * stride_kn\n\n",
+            f"k_ptrs += BLOCK_N * stride_kn{MOVE_V}": (
+                f"k_ptrs += 2 * BLOCK_N * stride_kn{MOVE_V.replace('BLOCK_N', '2 * BLOCK_N')}"
+            ),
+        },
+        fails="correct",
+        says="Every second tile of 32 keys is skipped",
+    ),
+    Mistake(
+        "the keys stand still in both passes",
+        swap={
+            "axis=1))\n        k_ptrs += BLOCK_N * stride_kn\n\n": "axis=1))\n\n",
+            f"        k_ptrs += BLOCK_N * stride_kn{MOVE_V}": f"        {MOVE_V.strip()}",
+        },
+        fails="correct",
+        says="k stands still",
+    ),
+    Mistake(
+        "only the first block of keys is walked",
+        swap={
+            "range(Sk, 0, -BLOCK_N, num_stages": "range(Sk, Sk - 1, -BLOCK_N, num_stages",
+            "in range(Sk, 0, -BLOCK_N)": "in range(Sk, Sk - 1, -BLOCK_N)",
+        },
+        fails="correct",
+        says="Only the first 32 keys count",
+        at="range(Sk, Sk - 1",
     ),
 ]

@@ -214,6 +214,7 @@ mistakes = [
         swap={"tiles_m = tl.cdiv(Sq, BLOCK_M)": "tiles_m = Sq // BLOCK_M"},
         fails="correct",
         says="the block starts beyond it",
+        at="Sq // BLOCK_M",
     ),
     Mistake(
         "the number of a query is counted in 32 bits, beside heads in 64",
@@ -332,7 +333,7 @@ mistakes = [
         "a causal tile leaves out the last key that its last query sees",
         swap={"(pid_m + 1) * BLOCK_M + Sk - Sq)": "pid_m * BLOCK_M + BLOCK_M - 1 + Sk - Sq)"},
         fails="correct",
-        says="the last key",
-        wish=True,
+        says="The loop ends one key before the last that the tile's last query sees",
+        at="BLOCK_M - 1 + Sk - Sq",
     ),
 ]

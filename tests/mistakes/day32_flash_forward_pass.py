@@ -274,8 +274,8 @@ mistakes = [
             ),
         },
         fails="correct",
-        says="the last key",
-        wish=True,
+        says="the loop ends one key before the last that the last query of a block sees",
+        at="BLOCK_M - 1 + Sk - Sq",
     ),
     Mistake(
         "the sum starts at 1",
@@ -293,5 +293,11 @@ mistakes = [
         },
         fails="edges",
         says="Counted in int32: rows[:, None] * D on line",
+    ),
+    Mistake(
+        "keys and values change places",
+        swap={"        q, k, v, o, lse, Sq": "        q, v, k, o, lse, Sq"},
+        fails="correct",
+        says="Keys and values have changed places",
     ),
 ]

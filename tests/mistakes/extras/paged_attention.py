@@ -247,4 +247,16 @@ mistakes = [
         fails="correct",
         says="those of plain scores, and the factor is exp2",
     ),
+    Mistake(
+        "the values are handed over as keys, too",
+        swap={"q, key_cache, value_cache, block_tables": "q, value_cache, value_cache, block_tables"},
+        fails="correct",
+        says="The values are taken for the keys",
+    ),
+    Mistake(
+        "the caches change places",
+        swap={"q, key_cache, value_cache, block_tables": "q, value_cache, key_cache, block_tables"},
+        fails="correct",
+        says="Keys and values have changed places",
+    ),
 ]
