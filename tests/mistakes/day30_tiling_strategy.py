@@ -167,7 +167,8 @@ mistakes = [
         "only one sequence of the batch gets programs",
         swap={GRID: "triton.cdiv(Sq, BLOCK_M) * H"},
         fails="correct",
-        says="never written",
+        says="where a part takes several, these are too few",
+        at="* H,)",
     ),
     Mistake(
         "the heads stand on axis 1 of the grid, which ends at 65535",

@@ -161,7 +161,8 @@ mistakes = [
         "the last, partial tiles of keys get no program",
         swap={GRID: "triton.cdiv(Sq, BLOCK_M) * max(Sk // BLOCK_N, 1) * B * H"},
         fails="correct",
-        says="never written",
+        says="where a part takes several, these are too few",
+        at="max(Sk // BLOCK_N, 1)",
     ),
     Mistake(
         "v is read by the stride of k's heads",

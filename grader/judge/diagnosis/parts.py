@@ -33,18 +33,29 @@ def left_out(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | 
     others = f" and {missing - 1} more of {count} were" if missing > 1 else " was"
     sentence = f"{_named(finding, first.nonzero()[0].tolist())}{others} never written, as a whole"
     programs = min((math.prod(grid) for grid in grids(trial)), default=0)
-    why, look_at = _why(first, programs)
+    met = any(found.kind == "race" and found.facts["kind"] == "store" for found in trial.findings)
+    why, look_at = _why(first, programs, met)
     return f"{sentence}{why}", look_at
 
 
-def _why(missing: torch.Tensor, programs: int) -> Diagnosis:
-    """What follows on the sentence, from the programs of the smallest launch, and what to look at."""
+def _why(missing: torch.Tensor, programs: int, met: bool) -> Diagnosis:
+    """What follows on the sentence, from the programs of the smallest launch, and what to look at.
+
+    Args:
+        met: two programs are known to have stored to one place; else the last parts may have had none.
+    """
     count = missing.numel()
     enough = f", though every launch has {count} programs or more"
     if programs < count:
         return (
             ": the offset of the store does not tell them apart, or no program takes them.",
-            "the start of each part in the result, and the grid",
+            "the grid, and the start of each part in the result",
+        )
+    if not met and bool(missing.flatten()[int(missing.flatten().nonzero()[0]) :].all()):
+        return (
+            f"{enough}: where a part takes several, these are too few, or the offset of the store leads "
+            "elsewhere.",
+            "the grid, and the start of each part in the result",
         )
     if missing.dim() == 1 and not missing[0] and bool(missing[1:].all()):
         return f"{enough}: all seem to store to the same matrix.", "the batch stride of the store"

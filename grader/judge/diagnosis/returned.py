@@ -6,7 +6,7 @@ import ast
 import re
 
 from grader.answers import Called, TensorOutput
-from grader.judge.case.compare import Finding
+from grader.judge.case.compare import Expected, Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.judge.diagnosis.site import function
@@ -45,7 +45,24 @@ def wrong_form(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis 
     text = finding.reason[0].upper() + finding.reason[1:]
     read = re.search(r"\.\w+\(\)$", finding.reason) if finding.kind == "host" else None
     advice, look_at = ADVICE[finding.kind]
+    if finding.kind in ("shape", "dtype") and _in_another_order(trial):
+        advice, look_at = "All that is asked for is there, in another order.", RETURNED
     return f"{text}. {advice}", f"{read[0]} in the launcher" if read else look_at
+
+
+def _in_another_order(trial: Trial) -> bool:
+    """Whether the results have just the shapes and dtypes that are asked for, but not each its own."""
+    report, first = trial.answer.report if trial.answer else None, len(trial.challenge.writes)
+    outputs = report.outputs if isinstance(report, Called) else []
+    given = [
+        (one.shape, one.dtype) for one in outputs[first : trial.asked_for] if isinstance(one, TensorOutput)
+    ]
+    wanted = [
+        ([*want.shape], str(want.dtype).removeprefix("torch."))
+        for want in trial.expected[first : trial.asked_for]
+        if isinstance(want, Expected)
+    ]
+    return len(given) == len(wanted) == trial.asked_for - first and sorted(given) == sorted(wanted) != given
 
 
 def left_over(_: Trial, __: Finding, evidence: Evidence) -> Speech | None:

@@ -34,6 +34,15 @@ def test_a_head_without_a_place_of_its_own_is_named() -> None:
     assert "does not tell them apart, or no program" in told(with_holes(holes, 2))
 
 
+def test_the_last_heads_may_have_no_program_unless_two_are_known_to_store_to_one_place() -> None:
+    holes = torch.zeros(2, 3, 5, 4, dtype=torch.bool)
+    holes[1, 1:] = True
+    trial = with_holes(holes, 6)
+    assert "where a part takes several, these are too few, or the offset" in told(trial)
+    trial.findings.append(Finding("race", "", {"kind": "store", "line": 3}, told=("A race.", "line 3")))
+    assert "does not lead to a place of its own for each" in told(trial)
+
+
 def test_holes_within_a_head_are_told_otherwise() -> None:
     holes = torch.zeros(2, 3, 5, 4, dtype=torch.bool)
     holes[:, :, 3:] = True
