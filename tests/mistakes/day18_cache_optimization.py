@@ -159,6 +159,7 @@ mistakes = [
         swap={"*a.stride(),": "k,\n        1,"},
         fails="edges",
         says="as if it was contiguous",
+        at="        1,",
     ),
     Mistake(
         "the sum over k is kept in a's dtype",

@@ -73,6 +73,7 @@ mistakes = [
         swap={GRID: "(triton.cdiv(n_rows, 8),)"},
         fails="correct",
         says="never written",
+        at="triton.cdiv(n_rows, 8)",
     ),
     Mistake(
         "the factors have changed places",
@@ -144,7 +145,7 @@ mistakes = [
         says="stride",
     ),
     Mistake("the result overwrites o1", swap={ALLOCATION: "o = o1"}, fails="correct", says="input o1"),
-    Mistake("o comes first", swap={RETURN: "return o, m_i, l_i"}, fails="correct", says="shape"),
+    Mistake("o comes first", swap={RETURN: "return o, m_i, l_i"}, fails="correct", says="in another order"),
     Mistake("only o is returned", swap={RETURN: "return o"}, fails="correct", says="3 outputs"),
     Mistake(
         "torch finds the maxima",

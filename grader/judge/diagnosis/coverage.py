@@ -178,7 +178,7 @@ def _first_block(starts: list[int], left: list[int], programs: list[int], counte
     if max(programs) == 1 and block:
         return (
             f"Elements from {block} on were never written: one program ran, and its block ends there.",
-            "the offsets of a block, and what a program does after its first one",
+            "the offsets of a block, what a program does after its first one, and the grid",
         )
     if len(set(starts)) == 1 and block and any(count > block for count in left):
         first = "element 0" if block == 1 else "the first block"

@@ -23,6 +23,14 @@ def anything(scene: Scene, _: re.Match[str]) -> Found | None:
     return {} if scene.here.in_kernel else None
 
 
+def begun(scene: Scene, match: re.Match[str]) -> Found | None:
+    """The last line before this one that sets what the exception names."""
+    inside = [*ast.walk(scene.here.function)] if scene.here.in_kernel and scene.here.function else []
+    sets = (n.lineno for n in inside if isinstance(n, ast.Assign) and match["name"] in assigned(n))
+    before = [line for line in sets if line < scene.here.line]
+    return {"at": f" on line {max(before)}" if before else ""} if inside else None
+
+
 def call(*names: str) -> Finder:
     """The one call of such a word of tl, with its first two arguments."""
 

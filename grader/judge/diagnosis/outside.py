@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Collection, Iterable
 
-from grader.judge.diagnosis.site import assigned, functions, in_kernels, jitted, last
+from grader.judge.diagnosis.site import assigned, functions, in_kernels, jitted, last, parameters
 
 Where = Callable[[ast.Module, list[ast.AST]], set[int]]  # of a file, or of all that stands in a part of it
 
@@ -115,6 +116,25 @@ def skips(tree: ast.Module) -> set[int]:
         first = min(n.lineno for n in ast.walk(launcher) if isinstance(n, ast.Call) and launch(n))
         ifs = (n for n in ast.walk(launcher) if isinstance(n, ast.If) and n.lineno < first)
         lines |= {n.lineno for n in ifs if any(isinstance(m, ast.Return) for m in ast.walk(n))}
+    return lines
+
+
+def handed_as_strides(names: Collection[str], tree: ast.Module) -> set[int]:
+    """Where a launch hands something over for the strides of these tensors, which kernels call stride_am; a
+    starred argument is taken to be all of those of one tensor.
+    """
+    kernels = {function.name: [*parameters(function)] for function in functions(tree) if jitted(function)}
+    lines = set[int]()
+    for node in outside(tree):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript)):
+            continue
+        left = kernels.get(last(node.func.value), [])
+        for given in node.args:
+            alike = [name for name in left if name[:-1] == left[0][:-1]] if left else []
+            taken = alike if isinstance(given, ast.Starred) else left[:1]
+            left = left[len(taken) :]
+            named = {stride[1] for name in taken if (stride := re.fullmatch(r"stride_(.+?)[a-z0-9]?", name))}
+            lines |= {given.lineno} if named & {*names} else set()
     return lines
 
 

@@ -23,10 +23,10 @@ def axes_apart(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis 
     tree = ast.parse(evidence.source)
     if _lost(trial, finding) and (found := one_of_a_block(tree)):
         return _of_a_block(*found)
-    maxima, sums = _along("max", _maxima(tree)), _along("sum", weighed(tree))
-    if finding.kind not in KINDS or {*maxima} & {*sums} or not (len(maxima) == len(sums) == 1):
+    along, sums = _along("max", maxima(tree)), _along("sum", weighed(tree))
+    if finding.kind not in KINDS or {*along} & {*sums} or not (len(along) == len(sums) == 1):
         return None
-    (of_max, max_line), (of_sum, sum_line) = *maxima.items(), *sums.items()
+    (of_max, max_line), (of_sum, sum_line) = *along.items(), *sums.items()
     return (
         f"tl.max on line {max_line} goes along axis {of_max}, and tl.sum of the exponentials on line "
         f"{sum_line} along axis {of_sum}: a softmax takes both along one axis.",
@@ -34,7 +34,7 @@ def axes_apart(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis 
     )
 
 
-def _maxima(tree: ast.Module) -> list[ast.Call]:
+def maxima(tree: ast.Module) -> list[ast.Call]:
     """The calls that exponentials hang on; one of something else, as of where the rows of a tile end, is none
     of the softmax.
     """
@@ -61,7 +61,7 @@ def one_of_a_block(tree: ast.Module) -> tuple[int, int, int] | None:
 
 
 def _of_all_rows(tree: ast.Module) -> tuple[int, int, int] | None:
-    calls, sums = _maxima(tree), _along("sum", weighed(tree))
+    calls, sums = maxima(tree), _along("sum", weighed(tree))
     whole = [n.lineno for n in calls if last(n.func) == "max" and len(n.args) == 1 and not n.keywords]
     if not whole or _along("max", calls) or [*sums] not in ([1], [2]):  # along axis 0 there may be no other
         return None

@@ -216,8 +216,9 @@ TABLE: list[tuple[str, Finder, str]] = [
      "{call} lacks an argument: {lacks}."),
     ("^ZeroDivisionError", launch.divided, "{by} is 0 here, and something is divided by it.{also}"),
     (r"Loop-carried variable (?P<name>\w+) has initial type (?P<a>.+) but is re-assigned to (?P<b>.+) in l",
-     kernel.anything,
-     "{name} is {a} before the loop and {b} after it: start it as what it becomes, by tl.zeros or tl.full."),
+     kernel.begun,
+     "{name} is {a} before the loop and {b} after it: start it{at} as what it becomes, by tl.zeros or "
+     "tl.full."),
     (r"'(int|float|bool)' object has no attribute 'to'", kernel.converted(given=True),
      "{name} is a plain number here, without .to(): an argument that is 1 is compiled in as a constant. "
      "tl.cast({name}, {dtype}) converts it either way."),

@@ -21,6 +21,7 @@ from grader.judge.diagnosis.outside import (
     given_by_calls,
     grids,
     guards,
+    handed_as_strides,
     handed_over,
     kept,
     kept_elsewhere,
@@ -133,10 +134,19 @@ def _strides_of(names: list[str], tree: ast.Module, given: frozenset[int]) -> se
     """Where strides of these tensors or their addresses stand in kernels, and where a launcher takes
     these.
     """
-    used = _named(rf"^stride_({'|'.join(names)})[a-z0-9]?$")(tree, [*in_kernels(tree)])
+    used = _named_strides(names, tree)
     taken = (n for n in outside(tree) if isinstance(n, ast.Attribute) and n.attr == "stride")
     used |= {n.lineno for n in taken if last(n.value) in names}
     return used.union(*(_moved(name, tree, given) | _described(name, tree) for name in names))
+
+
+def _named_strides(names: list[str], tree: ast.Module) -> set[int]:
+    return _named(rf"^stride_({'|'.join(names)})[a-z0-9]?$")(tree, [*in_kernels(tree)])
+
+
+def _few(*every: set[int]) -> set[int]:
+    """The first that has lines, and no more than are told; the second where none is so."""
+    return next((lines for lines in every if 0 < len(lines) <= MOST), every[1])
 
 
 def _described(name: str, tree: ast.Module) -> set[int]:
@@ -245,7 +255,9 @@ def exactly(look_at: str, tree: ast.Module, given: frozenset[int]) -> set[int]:
         given: lines that are handed out, in the place of which others are named.
     """
     if found := re.search(r"address of (\w+)", look_at):
-        return _described(found[1], tree) - given or _moved(found[1], tree, given)
+        made = _described(found[1], tree) - given or _moved(found[1], tree, given)
+        handed = handed_as_strides([found[1]], tree) if "hands over" in look_at else set()
+        return _few(made | handed, made)
     if found := re.search(r"the load of (\w+) in (\w+)", look_at):
         loads = addresses(function(tree, found[2]) or ast.Module([], []))
         return {one.line for one in loads if one.kind == "load" and found[1] in one.names}
@@ -260,10 +272,11 @@ def exactly(look_at: str, tree: ast.Module, given: frozenset[int]) -> set[int]:
     if re.search(r"strides? (in|of) the store", look_at):
         return _stored_strides(tree)
     if (found := re.search(r"the strides of (\w+)(?: and (\w+))? are used", look_at)) and (
-        lines := _strides_of([name for name in found.groups() if name], tree, given)
+        lines := _strides_of(names := [name for name in found.groups() if name], tree, given)
     ):
-        both = lines | handed_over(tree, outside(tree))
-        return both if len(both) <= MOST else lines
+        handed = handed_as_strides(names, tree)
+        over = handed or handed_over(tree, outside(tree))
+        return _few(lines | over, lines, _named_strides(names, tree) | handed, handed)
     if "set before the loop" in look_at:
         return _before_loops(tree)
     if "stride" in look_at and (lines := unstrided(tree, "load")):

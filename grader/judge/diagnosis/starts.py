@@ -24,7 +24,7 @@ def starts(source: str, line: int, given: frozenset[int]) -> list[int]:
     assignments = [node for node in ast.walk(kernel) if isinstance(node, ast.Assign | ast.AugAssign)]
     there = [call.args[0] for _, call in accesses(source, line) if call.args]
     own = {line} - given if any(map(_counts, there)) else set[int]()
-    moved = _behind(line, assignments, there, given | own, MOST - len(own))
+    moved = _behind(line, assignments, there, given | own, MOST)
     calls = {last(n.func) for node in moved for n in ast.walk(node) if isinstance(n, ast.Call)}
     returned = [
         n for name in calls & every.keys() for n in ast.walk(every[name]) if isinstance(n, ast.Return)

@@ -161,6 +161,9 @@ def _told(trial: Trial, step: Step) -> tuple[str, str]:
     apart = " and ".join(dict.fromkeys(str(trial.arguments[n].stride(step.axis)) for n in step.inputs))
     lay = "another distance" if step.size is None else step.size
     said = f"{is_read}lay {lay} apart. They lie {apart} apart: another number than the stride is there"
+    look_at = f"how the address of {names.split()[0]} is made"
     if step.size == 0:
         said = f"{is_read}were all the first one: the offset along that axis is left out"
-    return f"The values are what comes out if {said}.", f"how the address of {names.split()[0]} is made"
+    else:
+        look_at += ", and what the launcher hands over for its strides"
+    return f"The values are what comes out if {said}.", look_at

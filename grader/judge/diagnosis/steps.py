@@ -27,10 +27,11 @@ from grader.judge.diagnosis.arithmetic import (
 )
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
 from grader.judge.diagnosis.flow import subtracts_maximum, weighed
-from grader.judge.diagnosis.reductions import first_maximum
-from grader.judge.diagnosis.site import spelled
+from grader.judge.diagnosis.reductions import first_maximum, maxima
+from grader.judge.diagnosis.site import last, spelled
 from grader.judge.diagnosis.source import EXPONENTIALS, accesses, called, calls, takes_maximum
 
+MOST = 4  # lines to look at
 GIVEN = {"load", "constant"}  # no operations
 ARITHMETIC = re.compile(r"(?:\b0|Inf|NaN|-inf\)?) ([/·-]) (?:0\b|Inf|NaN|\(-inf\))")
 
@@ -55,7 +56,16 @@ def observed(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | 
     begin = "Large values overflow: " * (trial.case.values in ("large", "heavy", "spike") and past(first))
     cure = _cure(first, final, trial, evidence.source)
     what = what if begin else _opened(what)
-    return f"{begin}{what}. {cure}".rstrip(), f"line {first.line}"
+    return f"{begin}{what}. {cure}".rstrip(), spelled(_beside(first.line, cure, evidence.source))
+
+
+def _beside(line: int, cure: str, source: str) -> list[int]:
+    """This line, and where the maximum or the exponential stands that the cure speaks of, if they are few."""
+    made = maxima(ast.parse(source)) if "maximum of" in cure else []
+    asked = [call for call in made if last(call.func) in ("max", "maximum")]
+    raised = [call for name, call in calls(source) if name in EXPONENTIALS and "No maximum" in cure]
+    lines = {line, *(call.lineno for call in (*asked, *raised))}
+    return sorted(lines) if len(lines) <= MOST else [line]
 
 
 def underflowed(trial: Trial, source: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import math
 import re
 
 from grader.judge.case.compare import Finding
@@ -138,7 +139,7 @@ def _formula(sentence: str, trial: Trial, evidence: Evidence) -> str:
     tree = ast.parse(evidence.source)
     if re.search(OF_LOOPS, sentence) and has_loop(tree):
         return "the loop, where it starts and ends"
-    if trial.made:
+    if any(step.result != -math.inf for step in trial.made):  # which is what any row has that sees nothing
         return where(trial.made)
     known = behind(trial, tree)
     if known and not known.stores:  # no kernel did: something else was returned

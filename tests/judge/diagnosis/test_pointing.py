@@ -188,3 +188,34 @@ def test_who_asks_for_strides_and_launches_nothing_hands_none_over() -> None:
     asked = "def suits(x):\n    return x.stride(0) % 8 == 0\n"
     look_at = "where the launcher hands them over"
     assert pointed(look_at, TWO_ROADS + asked) == f"{look_at}: lines 11, 15 and 18"
+
+
+HANDED = """@triton.jit
+def kernel(
+    a_ptr, b_ptr, m, stride_am, stride_ak, stride_bk, stride_bn, BLOCK: tl.constexpr
+):
+    a_ptr += m * stride_am
+    a_ptr += m * stride_am
+    a_ptr += m * stride_am
+    a_ptr += m * stride_ak
+    a_ptr += m * stride_ak
+    tl.store(b_ptr, tl.load(a_ptr))
+
+
+def entry(a, b):
+    kernel[(1,)](
+        a,
+        b,
+        m,
+        {a}
+        *b.stride(),
+    )
+"""
+
+
+@pytest.mark.parametrize(("handed", "lines"), [("m,\n        1,", "18 and 19"), ("*b.stride(),", "18")])
+def test_of_many_lines_with_strides_those_that_hand_them_over_are_named(handed: str, lines: str) -> None:
+    found = pointed(
+        "where the strides of a are used, and where the launcher hands them over", HANDED.format(a=handed)
+    )
+    assert found.endswith(f": lines {lines}" if "and" in lines else f": line {lines}")
