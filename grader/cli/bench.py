@@ -14,7 +14,7 @@ from grader import catalog, datasheets
 from grader.catalog import Day
 from grader.cli.given import given
 from grader.cli.shell import Words, as_json, emit, the_day
-from grader.cli.standing import chosen
+from grader.cli.standing import chosen, required, standing
 from grader.errors import BadSubmission, CannotGrade, TrackError
 from grader.learner import workspace
 from grader.screens import Terminal
@@ -62,7 +62,7 @@ def bench(
     if file:
         given(file, f"track bench {days[0].key} --file")
     alone = mine and len(days) == 1
-    files = {one: file or _mine(one, required=alone) for one in days}
+    files = {one: file or _mine(one, needed=alone) for one in days}
     from grader.engine.grade import choose_device
 
     if choose_device("auto") == "cpu":
@@ -88,22 +88,22 @@ def bench(
     screen.table(Terminal(sys.stdout), run.asked, run.machine, run.missing, run.file, following)
 
 
-def _mine(day: Day, required: bool = False) -> Path | None:
+def _mine(day: Day, needed: bool = False) -> Path | None:
     """The learner's file of a day, if it can be timed.
 
     Raises:
-        TrackError: there is none, and it is required.
+        TrackError: there is none, and it is needed.
     """
     from grader.engine.precheck import precheck
 
-    found = workspace.require() if required else workspace.find()
-    if required and found:
+    found = required() if needed else standing().workspace
+    if needed and found:
         workspace.submission(found, day)
     path = found.kernel(day) if found else None
     if path is None or not path.is_file():
         return None
     refusal = precheck(day, path.read_bytes())
-    if refusal is not None and required:
+    if refusal is not None and needed:
         raise BadSubmission(f"{refusal.reason.rstrip('.')}.", f"track grade {day.key}")
     return None if refusal else path
 

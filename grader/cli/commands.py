@@ -20,7 +20,7 @@ from grader.cli.notebook import notebook
 from grader.cli.python import python
 from grader.cli.report import report
 from grader.cli.shell import Words, as_json, emit, the_day
-from grader.cli.standing import chosen, note, open_hint, standing, upcoming
+from grader.cli.standing import chosen, note, open_hint, required, standing, upcoming
 from grader.cli.versions import diff, reset, restore, solution, upgrade
 from grader.learner import handing, workspace
 from grader.screens import Terminal, pages, progress
@@ -34,7 +34,7 @@ Tab completion (days complete by name, too):
   zsh   eval "$(_TRACK_COMPLETE=zsh_source track)"    in ~/.zshrc
   fish  _TRACK_COMPLETE=fish_source track | source    in ~/.config/fish/config.fish
 \b
-Your work lies in my-track/, where you first typed start; from elsewhere the last one made is taken.
+Your work lies in my-track/, where you first typed start, and is found from elsewhere, too.
 Another place for it, before the first start: export TRACK_HOME=~/kernels
 \b
 Exit codes: 0 passed, 1 not yet, 2 usage, 3 could not grade, 130 stopped."""
@@ -131,9 +131,9 @@ def grade(
     yet it says how far each piece is: that one is tried with our code around it, in a few cases.
     """
     wanted = chosen(day, file)
-    found = None if file else workspace.require()
+    found = None if file else required()
     again = f"track grade {wanted.key} --file"
-    path = given(file, again) if file else workspace.submission(workspace.require(), wanted)
+    path = given(file, again) if file else workspace.submission(required(), wanted)
     # Imported here, as `track status` has no use for it.
     from grader.cli import submission
 
@@ -161,7 +161,7 @@ def watch(day: Words, device: Device) -> None:
     """
     from grader.cli import watch as watching
 
-    raise click.exceptions.Exit(watching.run(workspace.require(), chosen(day), device or "auto"))
+    raise click.exceptions.Exit(watching.run(required(), chosen(day), device or "auto"))
 
 
 @track.command(epilog=examples("track hint", "track hint 13", "track hint 13 --again"))
@@ -173,7 +173,7 @@ def hint(day: Words, again: bool, as_json: bool) -> None:
 
     In a bug hunt it also tells the diagnosis of the last grading, which that screen keeps to itself.
     """
-    found, wanted = workspace.require(), chosen(day)
+    found, wanted = required(), chosen(day)
     opened, here = open_hint(found, wanted, again), standing()
     if as_json:
         untold = {"diagnosis": here.untold(wanted)} if here.untold(wanted) else {}

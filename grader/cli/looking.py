@@ -16,7 +16,7 @@ from grader import datasheets
 from grader.catalog import Day
 from grader.cli.given import given as named
 from grader.cli.shell import Words, as_json, emit, the_day
-from grader.cli.standing import chosen, standing
+from grader.cli.standing import chosen, required, standing
 from grader.errors import NoWorkspace, TrackError
 from grader.learner import workspace
 from grader.learner.workspace import CannotWrite
@@ -142,7 +142,7 @@ def _lines(source: bytes) -> list[str]:
 
 def _path(day: Day, file: Path | None, do: str) -> Path:
     if file is None:
-        found = workspace.find()
+        found = standing().workspace
         if found is None:
             raise NoWorkspace("No day was started here or in a folder above.", f"track start {day.key}")
         return workspace.submission(found, day)
@@ -162,7 +162,7 @@ def _target(day: Day, file: Path | None, out: Path | None) -> Path:
     """
     name = day.stem + PAGE
     if out is None and file is None:
-        return workspace.require().hidden / "show" / name
+        return required().hidden / "show" / name
     again = f"track show {day.key}{_given(file)} --out"
     with _writing(out or Path(name), again):
         target = out / name if out and out.is_dir() else out or Path(name)

@@ -12,9 +12,8 @@ from grader.bench import results
 from grader.bench.results import Result
 from grader.cli.bench import KEPT
 from grader.cli.shell import as_json, emit
-from grader.cli.standing import standing
+from grader.cli.standing import required, standing
 from grader.errors import TrackError
-from grader.learner import workspace
 from grader.learner.history import best_speeds, daily
 from grader.learner.workspace import writing
 from grader.screens import Terminal, pages
@@ -35,7 +34,7 @@ def report(out: Path | None, opened: bool, as_json: bool) -> None:
     The days, your best speeds beside what is asked for, your gradings over time, and what `track bench`
     measured.
     """
-    found, here = workspace.require(), standing()
+    found, here = required(), standing()
     target = _target(out or found.hidden / PAGE)
     records = here.journal.records
     bench = _benched(found.hidden / KEPT)

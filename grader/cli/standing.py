@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -71,8 +72,25 @@ class Standing:
         return names | {"state": self.of(day).state} | asdict(self.of(day))
 
 
+def required() -> Workspace:
+    """The workspace that a command cannot do without, named where the learner does not stand in it.
+
+    Raises:
+        NoWorkspace: nothing was started from here.
+    """
+    return _named(workspace.require())
+
+
+@cache
+def _named(found: Workspace) -> Workspace:
+    if found.far:
+        pages.from_afar(Terminal(sys.stderr), found)
+    return found
+
+
 def standing() -> Standing:
     found = workspace.find()
+    found = _named(found) if found else None
     read = journal.read(found.journal) if found else Journal()
     return Standing(found, read, journal.fold(read.records), workspace.current(found, read.records))
 
@@ -96,7 +114,7 @@ def chosen(words: tuple[str, ...], file: Path | None = None) -> Day:
     if file and current is None:
         again = f"{click.get_current_context().command_path} 1 --file {shlex.quote(str(file))}"
         raise TrackError(f"Which day is {file} for?", again)
-    workspace.require()
+    required()
     if current is None:
         raise TrackError("No day is started yet.", "track start 1")
     return current

@@ -9,7 +9,7 @@ import click
 from grader import catalog
 from grader.catalog import Day
 from grader.cli.shell import Words, as_json, emit, the_day
-from grader.cli.standing import chosen, note, standing
+from grader.cli.standing import chosen, note, required, standing
 from grader.errors import TrackError
 from grader.learner import handing, trash, workspace
 from grader.screens import Terminal, pages
@@ -22,7 +22,7 @@ from grader.screens.terminal import examples
 @click.option("--fast", is_flag=True, help="The tuned one, of a day that has two.")
 def solution(day: Words, yes: bool, fast: bool) -> None:
     """Read our solution: freely after a pass, after one question before."""
-    found, wanted = workspace.require(), chosen(day)
+    found, wanted = required(), chosen(day)
     if fast and not wanted.fast_solution.is_file():
         problem = f"{wanted.name} has one solution: nothing of it was tuned apart."
         raise TrackError(problem, f"track solution {wanted.key}")
@@ -45,7 +45,7 @@ def _agreed(day: Day) -> bool:
 @click.option("--solution", "against", is_flag=True, help="Compare with our solution, after a pass.")
 def diff(day: Words, against: bool) -> None:
     """Show what you changed since the skeleton."""
-    found, wanted = workspace.require(), chosen(day)
+    found, wanted = required(), chosen(day)
     mine = workspace.submission(found, wanted)
     here = standing()
     made = here.of(wanted)
@@ -63,7 +63,7 @@ def reset(day: Words, as_json: bool) -> None:
 
     It moves to .track/trash/, nothing is deleted, and what has passed stays passed.
     """
-    found, wanted = workspace.require(), chosen(day)
+    found, wanted = required(), chosen(day)
     put = trash.reset(found, wanted)
     note(found, "reset", wanted)
     if as_json:
@@ -79,7 +79,7 @@ def restore(day: Words, as_json: bool) -> None:
 
     What stands there now moves to .track/trash/ in its place: a second restore swaps them again.
     """
-    found, wanted = workspace.require(), chosen(day)
+    found, wanted = required(), chosen(day)
     put = trash.restore(found, wanted)
     note(found, "restored", wanted)
     if as_json:
@@ -98,7 +98,7 @@ def upgrade(day: Words, yes: bool, as_json: bool) -> None:
     Without --yes nothing changes. Your lines are never lost: a file of yours gets the course's changes only
     where you changed nothing, and `restore` brings back what it was.
     """
-    found = workspace.require()
+    found = required()
     days = [chosen(day)] if day else catalog.course()
     news = {one: fates for one in days if (fates := handing.foretell(found, one))}
     if yes:

@@ -25,7 +25,7 @@ def confinement(path: Path, private: Sequence[str], *, compiled: bool) -> Iterat
         private: folders and files that it may not read beside those that no file may.
         compiled: kernels are compiled to run: who compiles them shares a folder with who runs them.
     """
-    known = [found.root for found in (workspace.find(), workspace.remembered()) if found]
+    known = [found.root for found in (workspace.find(), *workspace.remembered()) if found]
     journals = [folder / ".track" for folder in (*path.parents, *known)]
     shared = [Path(place) for place in (tempfile.gettempdir(), *SHARED, *private)]
     trees = [catalog.ROOT, Path.home(), bytecode(), *journals, *shared]

@@ -7,7 +7,7 @@ import os
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -29,9 +29,14 @@ class CannotWrite(TrackError):
 
 @dataclass(frozen=True)
 class Workspace:
-    """`root` holds a folder for every started day; its `.track/` the journal, trash and handed-out copies."""
+    """`root` holds a folder for every started day; its `.track/` the journal, trash and handed-out copies.
+
+    Attributes:
+        far: it is neither around the current folder nor at $TRACK_HOME: it is remembered.
+    """
 
     root: Path
+    far: bool = field(default=False, compare=False)
 
     @property
     def hidden(self) -> Path:
@@ -71,9 +76,9 @@ class Workspace:
 
 
 def find() -> Workspace | None:
-    """The workspace around the current folder, beside one of its parents, at $TRACK_HOME, or made last.
+    """The workspace around the current folder, beside one of its parents, at $TRACK_HOME, or remembered.
 
-    A clone keeps to itself: what another one holds is not found from inside of it.
+    A clone keeps to itself: what lies in another one is found from inside of that one alone.
     """
     here = _here()
     for folder in (here, *here.parents):
@@ -83,17 +88,28 @@ def find() -> Workspace | None:
     home = _home()
     if home:
         return Workspace(home) if os.path.isdir(home / ".track") else None
-    return None if _in_clone() else remembered()
+    return None if _in_clone() else _known()
 
 
-def remembered() -> Workspace | None:
-    """The workspace that was made last, of those that still stand."""
+def _known() -> Workspace | None:
+    """The workspace in this clone, else the one that was made last in no clone."""
+    roots = remembered()
+    own = [one for one in roots if one.root.is_relative_to(catalog.ROOT)]
+    free = [one for one in roots if not any(map(_is_clone, one.root.parents))]
+    return next((replace(one, far=True) for one in (*own, *free)), None)
+
+
+def _is_clone(folder: Path) -> bool:
+    return (folder / "grader" / "catalog.py").is_file()
+
+
+def remembered() -> list[Workspace]:
+    """The workspaces that still stand, the one that was made last before the others."""
     try:
         roots = _memory().read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:
-        return None
-    standing = (Path(root) for root in reversed(roots) if os.path.isdir(Path(root, ".track")))
-    return next(map(Workspace, standing), None)
+        return []
+    return [Workspace(Path(root)) for root in reversed(roots) if os.path.isdir(Path(root, ".track"))]
 
 
 def _remember(workspace: Workspace) -> None:
@@ -123,7 +139,7 @@ def require() -> Workspace:
     found = find()
     if found:
         return found
-    elsewhere = remembered()
+    elsewhere = next(iter(remembered()), None)
     if elsewhere:
         problem = f"No day was started here. Your work lies in {elsewhere.root}."
         raise NoWorkspace(problem, f"cd {shlex.quote(str(elsewhere.root))}")

@@ -194,6 +194,11 @@ def error(terminal: Terminal, problem: TrackError) -> None:
         terminal.line(("fix: ", "bold"), typed(problem.fix))
 
 
+def from_afar(terminal: Terminal, workspace: Workspace) -> None:
+    """Says whose days are meant, where that cannot be seen from the folder one stands in."""
+    terminal.line((f"Your work lies in {workspace.root}.", "dim"))
+
+
 def unrecorded(terminal: Terminal, problem: TrackError) -> None:
     """Says that a verdict stands but could not be kept."""
     terminal.line(("warning: ", "bold yellow"), f"not recorded. {problem.problem}")

@@ -172,6 +172,15 @@ def test_the_work_is_found_from_any_folder(started: Learner, tmp_path: Path) -> 
     assert list(elsewhere.iterdir()) == []
 
 
+@pytest.mark.parametrize("words", ["", "status", "grade 1", "hint 1", "diff 1", "start 1", "upgrade", "list"])
+def test_from_elsewhere_every_command_says_once_whose_work_is_meant(
+    started: Learner, tmp_path: Path, words: str
+) -> None:
+    line = f"Your work lies in {started.home}.\n"
+    assert started.types(*words.split(), cwd=tmp_path).err.count(line) == 1
+    assert line not in started.types(*words.split()).err
+
+
 def test_a_workspace_that_is_gone_is_forgotten_for_the_one_before(started: Learner, tmp_path: Path) -> None:
     second = tmp_path / "second"
     second.mkdir()
