@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import sys
 from dataclasses import asdict, dataclass
@@ -13,6 +14,7 @@ import click
 
 from grader import catalog
 from grader.catalog import Day, Key
+from grader.entries import readers
 from grader.errors import TrackError, UnknownDay
 from grader.learner import hints, journal, workspace
 from grader.learner.journal import Journal, Progress
@@ -108,16 +110,39 @@ def chosen(words: tuple[str, ...], file: Path | None = None) -> Day:
         try:
             return catalog.find(" ".join(words))
         except UnknownDay as unknown:
+            here = _standing_at(Path(" ".join(words)))
+            if here:
+                return here
+            if Path(words[-1]).is_file():
+                raise _which(Path(words[-1]), words[:-1]) from None
             typed = click.get_current_context().command_path
             raise UnknownDay(unknown.problem, unknown.fix.replace("track start", typed)) from None
-    current = standing().current
+    current = (_standing_at(file) if file else None) or standing().current
     if file and current is None:
-        again = f"{click.get_current_context().command_path} 1 --file {shlex.quote(str(file))}"
-        raise TrackError(f"Which day is {file} for?", again)
+        raise _which(file)
     required()
     if current is None:
         raise TrackError("No day is started yet.", "track start 1")
     return current
+
+
+def _standing_at(path: Path) -> Day | None:
+    """The day whose folder or kernel.py in the workspace this is."""
+    found, place = standing().workspace, path.resolve()
+    own = (day for day in catalog.course() if found and place in (found.folder(day), found.kernel(day)))
+    return next(own, None)
+
+
+def _which(file: Path, words: tuple[str, ...] = ()) -> TrackError:
+    """A file where a day belongs, or behind it in `words`: the day may show in its functions."""
+    context = click.get_current_context()
+    with contextlib.suppress(OSError):
+        words = words or tuple(str(day.key) for day in readers(file.read_bytes())[:1])
+    given = "--file" in (name for option in context.command.params for name in option.opts)
+    again = " ".join([context.command_path, *(words or ("DAY",))])
+    return TrackError(
+        f"Which day is {file} for?", f"{again} --file {shlex.quote(str(file))}" if given else again
+    )
 
 
 def upcoming(here: Standing) -> Day:

@@ -7,11 +7,11 @@ import contextlib
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from grader import catalog
 from grader.catalog import Day
+from grader.entries import entries
 from grader.errors import TrackError
 from grader.learner import journal, workspace
 from grader.learner.workspace import Workspace
@@ -79,26 +79,8 @@ def _names(source: bytes) -> Iterator[str]:
 def _last(name: str, before: Day | None) -> Day | None:
     """The day that asks for it: the extra of that name, or the last one before; `softmax` is day 14's."""
     days = [one for one in catalog.course() if before is None or one.anchor <= before.anchor]
-    asking = [one for one in days if one != before and name in _entries(one)]
+    asking = [one for one in days if one != before and name in entries(one)]
     return max(asking, key=lambda one: (one.slug == name, one.anchor), default=None)
-
-
-@cache
-def _entries(day: Day) -> frozenset[str]:
-    """The functions that a day asks for; none of a bug hunt's, whose file is handed out.
-
-    They are read off its files, for hidden tests that run import torch: the functions of the solution that
-    are an `entry`, or where entries come out of a loop, named in any string.
-    """
-    if not day.to_fill_in:
-        return frozenset()
-    body = ast.parse(day.solution.read_text(encoding="utf-8")).body
-    nodes = list(ast.walk(ast.parse(day.hidden_tests.read_text(encoding="utf-8"))))
-    told = [node.value for node in nodes if isinstance(node, ast.keyword) and node.arg == "entry"]
-    if not all(isinstance(value, ast.Constant) for value in told):
-        told = [node for node in nodes if isinstance(node, ast.Constant)]
-    names = {value.value for value in told if isinstance(value, ast.Constant)}
-    return frozenset(node.name for node in body if isinstance(node, ast.FunctionDef) and node.name in names)
 
 
 def _file(name: str, day: Day, around: Workspace) -> Earlier:

@@ -243,6 +243,10 @@ def _repeat(terminal: Terminal, verdict: Verdict, first: Check | None, again: st
         replay = f"{again} --seed {verdict.seed}{alone}"
         terminal.line()
         terminal.line("The same inputs again: ", (typed(replay), "cyan"), indent=2)
+    others = first.cause.get("asked_by") if first else None
+    if others and " --file " in again:
+        other = again.replace(f"track grade {verdict.day} ", f"track grade {others[0]} ", 1)
+        return terminal.next(other, "grades it there")
     file = "the file" if " --file " in again else "kernel.py"
     terminal.next(again, f"once {file} is changed (stuck? {typed(f'track hint {verdict.day}')})")
 

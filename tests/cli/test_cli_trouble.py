@@ -172,6 +172,36 @@ def test_too_few_descriptors_are_one_line(started: Learner, allowed: int) -> Non
 
 
 @pytest.mark.parametrize(
+    ("words", "fix"),
+    [
+        ("grade 13 my.py", "track grade 13 --file my.py"), ("grade my.py", "track grade 8 --file my.py"),
+        ("grade --file my.py", "track grade 8 --file my.py"),
+        ("inspect my.py", "track inspect 8 --file my.py"),
+        ("grade notes.py", "track grade DAY --file notes.py"), ("lesson my.py", "track lesson 8"),
+        ("my.py", "track grade my.py"),
+    ],
+)  # fmt: skip
+def test_a_file_in_the_place_of_a_day_gets_the_command_that_takes_it(
+    learner: Learner, words: str, fix: str
+) -> None:
+    (learner.folder / "my.py").write_text("def add(x, y):\n    return x + y\n")
+    (learner.folder / "notes.py").write_text("HELLO = 1\n")
+    answer = learner.types(*words.split())
+    assert answer.code == 2
+    assert answer.err.splitlines()[1] == f"fix: {fix}"
+
+
+@pytest.mark.parametrize("place", ["my-track/{}/kernel.py", "my-track/{}/", "./my-track/{}"])
+def test_the_place_of_a_day_in_the_workspace_is_that_day(started: Learner, place: str) -> None:
+    started.types("start", "8")
+    assert started.types("grade", place.format(DAY_1), "--json").json["day"] == 1
+    assert started.types("hint", place.format(DAY_1), "--json").json["day"] == 1
+    if place.endswith(".py"):
+        file = place.format(DAY_1)
+        assert started.types("grade", "--file", file, "--json").json["day"] == 1
+
+
+@pytest.mark.parametrize(
     ("word", "fix"), [("test", "grade"), ("resett", "--help"), ("next", "start"), ("statu", "status")]
 )
 def test_a_command_that_moves_work_is_never_guessed(learner: Learner, word: str, fix: str) -> None:

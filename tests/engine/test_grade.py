@@ -75,6 +75,18 @@ def test_a_bad_file_is_told_in_one_sentence(source: str, status: str, says: str,
     assert graded(1, DAY.solution).status == "passed"
 
 
+def test_of_another_days_file_that_day_is_named(graded: Grade) -> None:
+    verdict = graded(1, catalog.find("13").solution)
+    assert verdict.diagnosis.endswith("Day 13 and day 14 ask for softmax().")
+    assert verdict.checks[0].cause["asked_by"] == [13, 14]
+
+
+def test_a_day_half_done_is_not_taken_for_another_that_asks_for_that_half(graded: Grade) -> None:
+    verdict = graded(18, "def matmul(a, b):\n    return a\n")
+    assert "defines no function grouped_tile()" in verdict.diagnosis
+    assert "ask for" not in verdict.diagnosis
+
+
 ENDLESS = {
     "at import": SOLUTION + "\nwhile True:\n    pass\n",
     "in the launcher": HEAD + "    while True:\n        pass\n",

@@ -10,9 +10,8 @@ import pytest
 
 from grader import catalog
 from grader.catalog import Day
-from grader.judge.challenges import load_challenges
 from grader.learner import journal
-from grader.learner.earlier import Earlier, _entries, brought, taken
+from grader.learner.earlier import Earlier, brought, taken
 from grader.learner.workspace import Workspace
 from tests.conftest import Grade
 
@@ -96,12 +95,6 @@ def test_a_helper_of_that_name_is_not_what_a_day_asks_for() -> None:
         assert one is not None
         assert one.day == catalog.find(day)
     assert brought("column_sum", Path("/nowhere/try.py")) is None
-
-
-def test_every_day_has_the_entries_of_its_challenges() -> None:
-    for day in catalog.course():
-        asked = {challenge.entry for challenge in load_challenges(day.hidden_tests)}
-        assert _entries(day) == (asked if day.to_fill_in else set()), day.stem
 
 
 def test_what_comes_later_and_the_extra_itself_are_not_there(place: Workspace) -> None:

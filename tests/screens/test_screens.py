@@ -40,6 +40,16 @@ def test_a_grading_of_some_other_file_names_it_in_the_next_command() -> None:
     assert "The day is done" not in shown(grading("passed-cpu", own=False))
 
 
+def test_a_file_for_another_day_is_graded_there_next() -> None:
+    cause = {"reason": "Your file defines no function add().", "asked_by": [13, 14]}
+    checks = (Check("imports", "failed", 0.0, cause),)
+    verdict, path = Verdict(8, "failed", 1, "cpu", {}, checks=checks), Path("kernel.py")
+    loose = shown(lambda terminal: result.show(terminal, verdict, path))
+    own = shown(lambda terminal: result.show(terminal, verdict, path, passed=("track start 9", "")))
+    assert "Next: track grade 13 --file kernel.py   grades it there\n" in loose
+    assert "Next: track grade 8   once kernel.py is changed" in own
+
+
 @pytest.mark.parametrize(
     ("cause", "line"),
     [

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import difflib
+from collections.abc import Sequence
 from dataclasses import asdict
 
 from grader.answers import Failed, Fault, Parameter
+from grader.catalog import Day
 from grader.challenge import Challenge
+from grader.entries import askers, entries
 from grader.judge.case.trial import draw
 from grader.judge.diagnosis.site import jitted
 from grader.judge.diagnosis.slips import slip
@@ -32,7 +35,7 @@ def check(session: Session) -> None:
         told = replaced(loaded.replaced[0])
         raise CheckFailed("failed", {"reason": told[0]}, told)
     for challenge in session.challenges:
-        parameters = _entry(challenge, loaded.functions, session.evidence.source)
+        parameters = _entry(challenge, loaded.functions, session)
         wanted = draw(challenge, challenge.cases[0], session.request.seed, "cpu")
         pid = 1 if challenge.probe else 0  # a device function takes the program's number first
         session.names[challenge.entry] = _names(challenge, parameters, len(wanted) + pid)[pid:]
@@ -52,24 +55,30 @@ def _unimported(fault: Fault, source: str) -> CheckFailed:
     return CheckFailed("failed", cause, (told.says, f"line {told.line}") if told else (sentence, line))
 
 
-def _entry(challenge: Challenge, functions: Functions, source: str) -> list[Parameter] | None:
+def _entry(challenge: Challenge, functions: Functions, session: Session) -> list[Parameter] | None:
     if challenge.entry in functions:
         return functions[challenge.entry]
     found = ", ".join(sorted(name for name in functions if not name.startswith("_"))) or "no functions"
     sentence = f"Your file defines no function {challenge.entry}(); it defines {found}."
-    nearest = _nearest(challenge, source)
+    every = [node for node in ast.parse(session.evidence.source).body if isinstance(node, ast.FunctionDef)]
+    # A kernel where one is asked for, and else none.
+    names = [node.name for node in every if jitted(node) == bool(challenge.probe)]
+    near = difflib.get_close_matches(challenge.entry, names, n=1)
+    begun = any(part.entry in functions for part in session.challenges)
+    others = [] if near or begun else askers(functions)
+    if others:
+        cause = {"reason": sentence, "asked_by": [day.key for day in others]}
+        raise CheckFailed("failed", cause, (f"{sentence} {_asking(others)}", ""))
+    nearest = near[0] if near else names[0] if len(names) == 1 else ""
     told = (f"{sentence} Is {nearest}() meant?", f"{nearest}()") if nearest else (sentence, "")
     raise CheckFailed("failed", {"reason": sentence}, told)
 
 
-def _nearest(challenge: Challenge, source: str) -> str:
-    """The function of the file that may be meant: the nearest in name, or the only one; a kernel where one is
-    asked for, and else none.
-    """
-    every = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
-    names = [node.name for node in every if jitted(node) == bool(challenge.probe)]
-    nearest = difflib.get_close_matches(challenge.entry, names, n=1)
-    return nearest[0] if nearest else names[0] if len(names) == 1 else ""
+def _asking(days: Sequence[Day]) -> str:
+    """`Day 13 and day 14 ask for softmax().`"""
+    names = " and ".join(f"{day.kind} {day.key}" for day in days)
+    asked = " and ".join(f"{name}()" for name in sorted(entries(days[0])))
+    return f"{names.capitalize()} ask{'s' if len(days) == 1 else ''} for {asked}."
 
 
 def _names(challenge: Challenge, parameters: list[Parameter] | None, wanted: int) -> list[str]:
