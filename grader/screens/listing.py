@@ -45,9 +45,9 @@ def code(
             err.line(f"{launch['kernel']} was not compiled.")
             continue
         seen.add(launch["code"])
-        out.line((f"// {launch['kernel']}", "bold"))
+        out.whole((f"// {launch['kernel']}", "bold"))
         for text, own in interleaved(KINDS[kind](launch["code"]), source):
-            out.line((text, "cyan" if own else ""))
+            out.whole((text, "cyan" if own else ""))
     err.next(f"track inspect {day.key}{given}", "says what it adds up to")
 
 

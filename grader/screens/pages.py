@@ -13,7 +13,7 @@ from grader.errors import TrackError
 from grader.learner.handing import Fate, HandOut
 from grader.learner.hints import TIERS
 from grader.learner.workspace import Workspace
-from grader.screens.terminal import Next, Terminal, near, spell, told, typed
+from grader.screens.terminal import Next, Part, Terminal, near, spell, told, typed
 
 if TYPE_CHECKING:
     from grader.setup.doctor import Condition
@@ -93,9 +93,11 @@ def glossary(terminal: Terminal, following: Next) -> None:
 
 
 def _page(terminal: Terminal, path: Path, following: Next) -> None:
+    from grader.screens.markdown import markdown
+
     text = path.read_text(encoding="utf-8")
     with terminal.paged(text.count("\n")):
-        _markdown(terminal, text)
+        markdown(terminal, text)
     terminal.next(*following)
 
 
@@ -108,6 +110,8 @@ def hint(
         passed: what follows, once the day is done, or before it is started.
         untold: the diagnosis of the last grading, where its screen left that to the hint.
     """
+    from grader.screens.markdown import markdown
+
     if untold:
         terminal.line(("Your last grading: ", "bold"), untold)
         terminal.line()
@@ -116,19 +120,10 @@ def hint(
             terminal.line()
         terminal.line((f"{day.name} · hint {tier} of {len(TIERS)}: {TIERS[tier - 1]}", "bold"))
         terminal.line()
-        _markdown(terminal, text)
+        markdown(terminal, text)
     more = "hint" if max(tiers) < len(TIERS) else "solution"
     again = f"track grade {day.key}", f"or {typed(f'track {more} {day.key}')} for more"
     terminal.next(*(passed or again))
-
-
-def _markdown(terminal: Terminal, source: str) -> None:
-    """Rendered on a terminal, as it is into a pipe."""
-    if not (terminal.live and terminal.unicode):
-        return terminal.block(source, indent=0)
-    from rich.markdown import Markdown
-
-    terminal.console.print(Markdown(source, code_theme="ansi_dark"), width=min(terminal.console.width, 100))
 
 
 def solution(out: Terminal, err: Terminal, day: Day, fast: bool = False) -> None:
@@ -138,12 +133,10 @@ def solution(out: Terminal, err: Terminal, day: Day, fast: bool = False) -> None
         fast: the tuned one.
     """
     text = (day.fast_solution if fast else day.solution).read_text(encoding="utf-8")
-    if out.live:
-        from rich.syntax import Syntax
+    if out.live and out.unicode:
+        from grader.screens.markdown import highlighted
 
-        out.console.print(
-            Syntax(text, "python", theme="ansi_dark", background_color="default", word_wrap=True)
-        )
+        out.console.print(highlighted(text), soft_wrap=True, end="")
     else:
         out.stream.write(text if out.unicode else spell(text))
     if not fast and day.fast_solution.is_file():
@@ -165,7 +158,7 @@ def _unified(out: Terminal, before: Path, after: Path, name: str, other: str) ->
     old, new = (path.read_text(encoding="utf-8", errors="replace").splitlines() for path in (before, after))
     lines = list(difflib.unified_diff(old, new, name, other, lineterm=""))
     for line in lines:
-        out.line((line, DIFF.get(line[:1], "")))
+        out.whole((line, DIFF.get(line[:1], "")))
     return bool(lines)
 
 
@@ -191,7 +184,15 @@ def error(terminal: Terminal, problem: TrackError) -> None:
     """Prints one line, and below it what to do."""
     terminal.line(("error: ", "bold red"), told(problem.problem))
     if problem.fix:
-        terminal.line(("fix: ", "bold"), typed(problem.fix))
+        _fix(terminal, ("fix: ", "bold"), problem.fix)
+
+
+def _fix(terminal: Terminal, label: Part, fix: str, indent: int = 0) -> None:
+    """Prints a command as one line, and a sentence as what it is."""
+    if fix[0].isupper() and fix.endswith("."):
+        terminal.line(label, fix, indent=indent)
+    else:
+        terminal.command(label, fix, indent=indent)
 
 
 def from_afar(terminal: Terminal, workspace: Workspace) -> None:
@@ -224,7 +225,7 @@ def doctor(terminal: Terminal, findings: Sequence[Condition]) -> None:
             terminal.mark({True: "passed", False: "failed", None: "noted"}[one.ok]), f"  {one.what}"
         )
         if one.fix:
-            terminal.line("fix: ", typed(one.fix), indent=5)
+            _fix(terminal, "fix: ", one.fix, indent=5)
     broken = sum(one.ok is False for one in findings)
     if broken:
         terminal.next("track doctor", f"once {'that is' if broken == 1 else f'those {broken} are'} mended")

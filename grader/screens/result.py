@@ -207,9 +207,9 @@ def _line(terminal: Terminal, path: Path, line: int, column: int) -> None:
     except (OSError, IndexError):
         return
     indent = len(text) - len(text.lstrip())
-    terminal.line((f"{path.name}:{line}", "cyan"), f"   {text.strip()}", indent=2)
+    terminal.whole((f"{path.name}:{line}", "cyan"), f"   {text.strip()}", indent=2)
     if column > indent:
-        terminal.line(" " * (len(f"{path.name}:{line}   ") + column - 1 - indent) + "^", indent=2)
+        terminal.whole(" " * (len(f"{path.name}:{line}   ") + column - 1 - indent) + "^", indent=2)
 
 
 def _confined(terminal: Terminal, verdict: Verdict) -> None:
@@ -242,7 +242,7 @@ def _repeat(terminal: Terminal, verdict: Verdict, first: Check | None, again: st
         alone = "" if first.cause.get("right_afresh") else f" -k {case(first.name)}"
         replay = f"{again} --seed {verdict.seed}{alone}"
         terminal.line()
-        terminal.line("The same inputs again: ", (typed(replay), "cyan"), indent=2)
+        terminal.command("The same inputs again: ", replay, indent=2)
     others = first.cause.get("asked_by") if first else None
     if others and " --file " in again:
         other = again.replace(f"track grade {verdict.day} ", f"track grade {others[0]} ", 1)

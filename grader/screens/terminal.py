@@ -77,13 +77,14 @@ class Terminal:
             self.console.print(Padding(text, (0, 0, 0, indent), expand=False))
 
     def whole(self, *parts: Part, indent: int = 0) -> None:
-        """Prints one line that must stay one, such as a link."""
+        """Prints one line that must stay one, such as a link or code: the terminal alone may wrap it."""
+        self.lines += 1
         self.console.print(" " * indent, self.text(*parts), sep="", soft_wrap=True)
 
     def block(self, text: str, indent: int = 4, style: str = "") -> None:
         """Prints text that has its own line breaks, such as code."""
         for line in text.splitlines():
-            self.line((line, style), indent=indent)
+            self.whole((line, style), indent=indent)
 
     def table(self, rows: Sequence[Sequence[Part]], indent: int = 2) -> None:
         """Prints rows with aligned columns and no trailing blanks."""
@@ -136,7 +137,16 @@ class Terminal:
     def next(self, command: str, when: str = "") -> None:
         """Prints the last line of a screen: the command to type next."""
         self.line()
-        self.line(("Next: ", "bold"), (typed(command), "bold cyan"), f"   {when}" if when else "")
+        self.command(("Next: ", "bold"), command, when)
+
+    def command(self, label: Part, command: str, when: str = "", indent: int = 0) -> None:
+        """Prints a command as one line, to be pasted; what is said of it goes below if there is no room."""
+        parts = label, (typed(command), "bold cyan")
+        if self.text(*parts, f"   {when}").cell_len + indent <= self.console.width:
+            return self.line(*parts, f"   {when}" if when else "", indent=indent)
+        self.whole(*parts, indent=indent)
+        if when:
+            self.line(when, indent=indent + 2)
 
 
 def _unpadded(row: Sequence[Part]) -> list[Part]:
