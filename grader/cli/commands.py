@@ -140,7 +140,7 @@ def grade(
     watcher = sys.stderr if sys.stderr.isatty() else io.StringIO()
     screen = Terminal(watcher if as_json else sys.stdout)
     try:
-        verdict = submission.grade(
+        verdict, _ = submission.grade(
             submission.Submission(wanted, path, found, device or "auto", seed, only, strict, claims), screen
         )
     except KeyboardInterrupt:

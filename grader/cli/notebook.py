@@ -33,7 +33,7 @@ def notebook(day: Words, out: Path | None, folder: Path | None, as_json: bool) -
         raise TrackError(f"{folder} is a file.", "track notebook --all notebooks")
     written = []
     if folder:
-        with writing(folder):
+        with writing(folder, "track notebook --all ~/notebooks"):
             folder.mkdir(parents=True, exist_ok=True)
         targets = {one: folder / f"{one.stem}.ipynb" for one in catalog.course()}
         kept = [path for path in targets.values() if path.exists()]

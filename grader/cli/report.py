@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from pathlib import Path
 
@@ -40,7 +41,7 @@ def report(out: Path | None, opened: bool, as_json: bool) -> None:
     bench = _benched(found.hidden / KEPT)
     text = page(Report(here.progress, best_speeds(records), daily(records), bench))
     partial = target.with_name(f".{os.getpid()}-{target.name}")
-    with writing(target):
+    with writing(target, f"track report --out ~/{shlex.quote(target.name)}"):
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
             partial.write_text(text, encoding="utf-8")

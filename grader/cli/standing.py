@@ -153,13 +153,15 @@ def upcoming(here: Standing) -> Day:
     return catalog.find(command[2]) if command[2:] else catalog.days()[0]
 
 
-def note(found: Workspace, event: journal.Event, day: Day, **facts: Any) -> None:
-    """Writes one thing down. Where the journal cannot be written, the command still did its work."""
+def note(found: Workspace, event: journal.Event, day: Day, **facts: Any) -> bool:
+    """Writes one thing down, and says whether it could. Where not, the command still did its work."""
     try:
         with workspace.writing(found.journal):
             journal.append(found.journal, event, day.key, **facts)
     except CannotWrite as problem:
         pages.unrecorded(Terminal(sys.stderr), problem)
+        return False
+    return True
 
 
 def open_hint(found: Workspace, day: Day, again: bool = False) -> dict[int, str]:

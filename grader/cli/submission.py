@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from grader.catalog import Day
 from grader.cli.standing import note, standing
@@ -16,7 +16,7 @@ from grader.learner.workspace import Workspace
 from grader.screens import Terminal, result
 from grader.screens.grading import Grading
 from grader.screens.progress import following
-from grader.screens.terminal import near
+from grader.screens.terminal import Next, near
 from grader.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -46,7 +46,12 @@ class Submission:
     claims: bool = False
 
 
-def grade(submission: Submission, terminal: Terminal, warm: Warm | None = None) -> Verdict:
+class Graded(NamedTuple):
+    verdict: Verdict
+    recorded: bool
+
+
+def grade(submission: Submission, terminal: Terminal, warm: Warm | None = None) -> Graded:
     """Grades and shows it on `terminal`. A Ctrl-C leaves the journal as it was.
 
     Raises:
@@ -67,13 +72,14 @@ def grade(submission: Submission, terminal: Terminal, warm: Warm | None = None) 
             given="" if submission.workspace else f" --file {shlex.quote(near(submission.path))}",
         )
         live.finish(verdict)
-    if submission.workspace:
-        note(submission.workspace, "graded", submission.day, **journal.summary(verdict, submission.only))
-    passed = _following(submission) if submission.workspace else None
+    facts = journal.summary(verdict, submission.only)
+    found = submission.workspace
+    recorded = found is not None and note(found, "graded", submission.day, **facts)
     if submission.claims and not verdict.claims:
         terminal.line(NO_CLAIM)
-    result.show(terminal, verdict, submission.path, only=submission.only, passed=passed)
-    return verdict
+    passed = _following(submission, recorded) if found else None
+    result.show(terminal, verdict, submission.path, only=submission.only, passed=passed, recorded=recorded)
+    return Graded(verdict, recorded)
 
 
 NO_CLAIM = (
@@ -82,8 +88,10 @@ NO_CLAIM = (
 )
 
 
-def _following(submission: Submission) -> tuple[str, str]:
-    """What to do after a pass, even if the journal could not take it."""
+def _following(submission: Submission, recorded: bool) -> Next:
+    """What to do after a pass: it once more, if the journal could not take it."""
+    if not recorded:
+        return f"track grade {submission.day.key}", "once it can be recorded"
     progress = {**standing().progress, submission.day.key: Progress(on_cpu=True, on_gpu=True)}
     return following(progress, submission.day)
 

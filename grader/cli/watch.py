@@ -22,6 +22,7 @@ from grader.errors import CannotGrade, TrackError
 from grader.learner import handing, workspace
 from grader.learner.workspace import Workspace
 from grader.screens import Terminal, pages, watching
+from grader.screens.terminal import Next
 
 if TYPE_CHECKING:
     from grader.engine.warm import Warm
@@ -61,6 +62,7 @@ class Watch:
         # "saved" or a key; an end that comes as an exception leaves no lock of C half released.
         self.happened: queue.SimpleQueue[str] = queue.SimpleQueue()
         self.graded = ""
+        self.recorded = True  # every grading so far
 
     def loop(self, keyboard: bool) -> None:
         """Grades once, then whenever something happens, until q."""
@@ -91,7 +93,8 @@ class Watch:
         try:
             watching.cleared(self.terminal)
             self.warm = self.warm or _warm(self.submission.device)
-            submission.grade(self.submission, self.terminal, self.warm)
+            graded = submission.grade(self.submission, self.terminal, self.warm)
+            self.recorded = self.recorded and graded.recorded
             self.warm.stand_by()
         except TrackError as problem:
             pages.error(self.terminal, problem)
@@ -145,7 +148,15 @@ def run(found: Workspace, day: Day, device: Device) -> int:
         return EXIT_STOPPED
     finally:
         watch.stop()
-        watching.left(watch.terminal, watch.submission.day)
+        day = watch.submission.day
+        watching.left(watch.terminal, watch.recorded, _next(day))
+
+
+def _next(day: Day) -> Next:
+    """What follows once nobody watches: the next day after a pass."""
+    with contextlib.suppress(TrackError):  # a journal that cannot be read has told so
+        return standing().passed(day) or (f"track grade {day.key}", "")
+    return f"track grade {day.key}", ""
 
 
 @contextlib.contextmanager

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import chain, count
 from pathlib import Path
 
 from grader import catalog
@@ -187,18 +188,34 @@ def current(workspace: Workspace | None, records: Sequence[Record]) -> Day | Non
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Turns what the system says about a failed write into one line a person can act on."""
+def writing(path: Path, elsewhere: str = "") -> Iterator[None]:
+    """Turns what the system says about a failed write into one line a person can act on.
+
+    Args:
+        elsewhere: the command that writes to another place, where the command knows one.
+    """
     try:
         yield
     except OSError as error:
-        problem, fix = _explain(error)
-        where = error.filename2 or error.filename or path
-        raise CannotWrite(f"{problem}: {os.fsdecode(where)}", fix) from error
+        where = Path(os.fsdecode(error.filename2 or error.filename or path))
+        problem, fix = _explain(error, elsewhere or cure(where))
+        raise CannotWrite(f"{problem}: {where}", fix) from error
 
 
-def _explain(error: OSError) -> tuple[str, str]:
-    elsewhere = "Work in a folder of yours, or set TRACK_HOME to one."
+def cure(place: Path) -> str:
+    """What helps where `place` may not be written. From within a workspace TRACK_HOME leads nowhere else."""
+    around = next((one for one in (place, *place.absolute().parents) if os.path.isdir(one / ".track")), None)
+    if around is None:
+        return "Work in a folder of yours, or set TRACK_HOME to one."
+    root, disk = shlex.quote(str(around)), os.statvfs(around).f_flag & os.ST_RDONLY
+    if around.stat().st_uid == os.getuid() and not disk:
+        return f"chmod -R u+w {root}"
+    names = chain([FOLDER], (f"{FOLDER}-{number}" for number in count(2)))
+    free = next(name for name in names if not os.path.lexists(Path.home() / name))
+    return f"cp -r --no-preserve=mode {root} ~/{free} && cd ~/{free}"
+
+
+def _explain(error: OSError, elsewhere: str) -> tuple[str, str]:
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return "The disk is full", "Free some space and repeat the command; nothing of yours was changed."
     if error.errno == errno.EROFS:

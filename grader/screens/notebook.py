@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,10 @@ def write(day: Day, path: Path) -> None:
         raise TrackError("A notebook is written by nbformat, which is not installed.", PIP) from None
     if path.exists():
         raise TrackError(f"{path} stays as it is: it may hold your work.", "Name another file with --out.")
-    with writing(path), path.open("x", encoding="utf-8") as file:
+    with (
+        writing(path, f"track notebook {day.key} --out ~/{shlex.quote(path.name)}"),
+        path.open("x", encoding="utf-8") as file,
+    ):
         nbformat.write(_notebook(nbformat.v4, day), file)
 
 

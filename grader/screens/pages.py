@@ -203,6 +203,7 @@ def from_afar(terminal: Terminal, workspace: Workspace) -> None:
 def unrecorded(terminal: Terminal, problem: TrackError) -> None:
     """Says that a verdict stands but could not be kept."""
     terminal.line(("warning: ", "bold yellow"), f"not recorded. {problem.problem}")
+    _fix(terminal, ("fix: ", "bold"), problem.fix)
 
 
 def reported(terminal: Terminal, page: Path, benched: bool, following: Next) -> None:

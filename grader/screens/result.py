@@ -50,7 +50,13 @@ TRACED = 12  # lines shown of the learner's traceback
 
 
 def show(
-    terminal: Terminal, verdict: Verdict, path: Path, *, only: str | None = None, passed: Next | None = None
+    terminal: Terminal,
+    verdict: Verdict,
+    path: Path,
+    *,
+    only: str | None = None,
+    passed: Next | None = None,
+    recorded: bool = True,
 ) -> None:
     """Prints everything below the list of checks.
 
@@ -58,11 +64,12 @@ def show(
         path: the graded file, for the line that failed.
         only: the one case that was graded, when it was one.
         passed: the command that follows a pass, and a word on it; None for a file outside of the workspace.
+        recorded: the journal has it.
     """
     first = verdict.failed
     good = verdict.status == "passed"
     took = f"   {verdict.device}, {verdict.seconds:.1f} s" if verdict.seconds else ""
-    headline = _praise(verdict, only, passed is not None) if good else _headline(verdict, first)
+    headline = _praise(verdict, only, passed is not None and recorded) if good else _headline(verdict, first)
     terminal.line()
     terminal.line((headline, "bold"), (took, "dim"))
     _facts(terminal, verdict, first, path, recorded=passed is not None)

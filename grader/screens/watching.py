@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grader.catalog import Day
-from grader.screens.terminal import Terminal, near
+from grader.screens.terminal import Next, Terminal, near
 
 
 def cleared(terminal: Terminal) -> None:
@@ -35,7 +34,9 @@ def waiting(terminal: Terminal, path: Path, keyboard: bool) -> None:
         terminal.line("Ctrl-C ends it.")
 
 
-def left(terminal: Terminal, day: Day) -> None:
+def left(terminal: Terminal, recorded: bool, following: Next) -> None:
+    """Says that it is over, and whether every finished grading was recorded."""
     terminal.line()
-    terminal.line("Stopped watching; every finished grading is recorded.")
-    terminal.next(f"track grade {day.key}")
+    kept = "every finished grading is recorded" if recorded else "not every grading could be recorded"
+    terminal.line(f"Stopped watching; {kept}.")
+    terminal.next(*following)

@@ -161,7 +161,7 @@ def _writable() -> Condition:
         with tempfile.TemporaryFile(dir=found.hidden if found else root):
             return Condition(True, name)
     except OSError as error:
-        return Condition(False, f"{name} cannot be written: {error.strerror}", "Go to a folder of your own.")
+        return Condition(False, f"{name} cannot be written: {error.strerror}", workspace.cure(root))
 
 
 def _files() -> list[Condition]:

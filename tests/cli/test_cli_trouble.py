@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -95,7 +96,9 @@ def test_a_full_disk_costs_the_record_and_not_the_verdict(started: Learner) -> N
         answer = on_a_disk_with(started, started.journal.stat().st_size + room, "grade", "1")
         assert answer.code == 1
         assert "Nothing to grade yet." in answer.out
-        assert answer.err == f"warning: not recorded. The disk is full: {started.journal}\n"
+        told, fix = answer.err.splitlines()
+        assert told == f"warning: not recorded. The disk is full: {started.journal}"
+        assert fix == "fix: Free some space and repeat the command; nothing of yours was changed."
     assert started.types("hint", "1").code == 0
     assert [record["event"] for record in journal.read(started.journal).records] == ["started", "hint"]
 
@@ -125,6 +128,52 @@ def test_a_folder_that_may_not_be_written_is_one_line() -> None:
         assert answer.code == 3
         assert answer.err.splitlines()[0] == f"error: No permission to write: {folder / 'my-track'}"
         assert answer.err.splitlines()[1].startswith("fix: ")
+
+
+# Root may write anywhere but where this is taken from it.
+HELD_BACK = (
+    "import ctypes, os, sys; ctypes.CDLL(None).prctl(24, 1, 0, 0, 0);"  # PR_CAPBSET_DROP, CAP_DAC_OVERRIDE
+    "os.execv(sys.executable, [sys.executable, '-m', 'grader', *sys.argv[1:]])"
+)
+
+
+@pytest.fixture
+def locked(started: Learner) -> Iterator[Learner]:
+    """Someone who may read the whole workspace and write to nothing of it."""
+    started.kernel(DAY_1).write_text(SOLUTION_1)
+    subprocess.run(["chmod", "-R", "a-w", started.home], check=True)
+    yield started
+    subprocess.run(["chmod", "-R", "u+w", started.home], check=True)
+
+
+def test_what_passes_and_cannot_be_recorded_is_not_called_done(locked: Learner) -> None:
+    answer = locked.runs(HELD_BACK, "grade", "1", "--cpu")
+    assert answer.code == 0
+    assert "Passed." in answer.out
+    assert "The day is done" not in answer.out
+    assert answer.out.endswith("Next: track grade 1   once it can be recorded\n")
+    told, fix = answer.err.splitlines()
+    assert told.startswith("warning: not recorded. No permission to write: ")
+    assert fix == f"fix: chmod -R u+w '{locked.home}'"
+
+
+@pytest.mark.parametrize("words", ["start 8", "reset 1", "hint 1"])
+def test_the_fix_for_a_workspace_that_may_not_be_written_makes_it_so(locked: Learner, words: str) -> None:
+    fix = locked.runs(HELD_BACK, *words.split()).err.splitlines()[1].removeprefix("fix: ")
+    subprocess.run(fix, shell=True, check=True)
+    assert locked.runs(HELD_BACK, *words.split()).err == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "fix"),
+    [
+        ("report", "track report --out ~/report.html"),
+        ("notebook 1 --out my-track/1.ipynb", "track notebook 1 --out ~/1.ipynb"),
+        ("notebook --all my-track/all", "track notebook --all ~/notebooks"),
+    ],
+)
+def test_a_page_that_cannot_be_written_there_goes_elsewhere(locked: Learner, words: str, fix: str) -> None:
+    assert locked.runs(HELD_BACK, *words.split()).err.splitlines()[1] == f"fix: {fix}"
 
 
 def test_a_bug_of_ours_is_one_line_a_log_and_code_3(started: Learner) -> None:

@@ -19,7 +19,7 @@ import pytest
 
 from grader import catalog
 from grader.cli import watch
-from grader.learner import workspace
+from grader.learner import journal, workspace
 from grader.screens import Terminal
 from tests.learner import DAY_1, SOLUTION_1, Learner, passed
 
@@ -106,6 +106,35 @@ def test_it_grades_at_once_and_after_every_save_and_quits_by_q(started: Learner)
         "passed",
         "failed",
     ]
+
+
+def test_after_a_pass_it_ends_with_the_next_day(started: Learner) -> None:
+    started.kernel(DAY_1).write_text(SOLUTION_1)
+    with watching(started) as session:
+        session.sees("The day is done on CPU.")
+        session.sees(READY)
+        session.presses("q")
+        session.sees("every finished grading is recorded.")
+        session.sees("track start 2")
+        assert session.ends() == 0
+
+
+def test_it_says_where_not_every_grading_could_be_recorded(
+    started: Learner, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(started.home)
+    monkeypatch.setenv("TRACK_COMMAND", "track")
+    monkeypatch.setattr(journal, "append", _refused)
+    monkeypatch.setattr(watch.keys, "pressed", lambda answer: contextlib.nullcontext(answer("q")))
+    found = workspace.require()
+    assert watch.run(found, catalog.find("1"), "cpu") == 0
+    shown = capsys.readouterr().out
+    assert "Stopped watching; not every grading could be recorded." in shown
+    assert shown.endswith("Next: track grade 1\n")
+
+
+def _refused(*_: object, **__: object) -> None:
+    raise PermissionError(13, "Permission denied", "journal.jsonl")
 
 
 def editor_save(path: Path, text: str) -> None:

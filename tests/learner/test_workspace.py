@@ -227,6 +227,19 @@ def test_a_file_in_the_place_of_the_workspace_is_one_clear_error(monkeypatch: py
     assert Path("my-track").read_text() == "a file"
 
 
+def test_of_a_workspace_that_is_someone_elses_a_copy_is_worked_in(
+    found: workspace.Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert workspace.cure(found.kernel(day(2))) == f"chmod -R u+w {found.root}"
+    monkeypatch.setattr(os, "getuid", lambda: found.root.stat().st_uid + 1)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    copied = f"cp -r --no-preserve=mode {found.root} ~/my-track && cd ~/my-track"
+    assert workspace.cure(found.kernel(day(2))) == copied
+    (tmp_path / "my-track").mkdir()
+    assert workspace.cure(found.root) == copied.replace("~/my-track", "~/my-track-2")
+    assert workspace.cure(tmp_path) == "Work in a folder of yours, or set TRACK_HOME to one."
+
+
 def test_a_disk_that_fills_up_leaves_no_half_file(
     found: workspace.Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
