@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
+
 
 class TrackError(Exception):
     """A problem a person can fix. `problem` is one line, `fix` says what to type or change."""
@@ -32,3 +35,8 @@ class CannotGrade(TrackError):
     """
 
     exit_code = 3
+
+
+def pasted(path: Path | str) -> str:
+    """A path, or another word of a person's, as it stands in a command that is pasted into a shell."""
+    return shlex.quote(str(path))

@@ -23,7 +23,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from grader import catalog
-from grader.errors import CannotGrade, TrackError
+from grader.errors import CannotGrade, TrackError, pasted
 from grader.learner import workspace
 from grader.screens import Terminal, pages
 from grader.verdict import EXIT_CANNOT_GRADE, EXIT_USAGE, SCHEMA
@@ -124,8 +124,11 @@ def run(group: click.Group, args: list[str] | None = None) -> NoReturn:
     try:
         code = group.main(args, prog_name="track", standalone_mode=False)
     except (click.Abort, KeyboardInterrupt) as end:
-        _stopped(args, str(end))
-        code = EXIT_STOPPED
+        if isinstance(end.__cause__, EOFError):  # which click takes for a Ctrl-D, wherever it comes from
+            code = _problem(_as_track_error(end.__cause__, ""), args)
+        else:
+            _stopped(args, str(end))
+            code = EXIT_STOPPED
     except click.exceptions.NoArgsIsHelpError as help:
         click.echo(help.format_message(), err=True)
         code = EXIT_USAGE
@@ -160,6 +163,10 @@ def _as_track_error(error: Exception, typed: str) -> TrackError:
         return TrackError(error.format_message(), f"{typed} --help")
     if isinstance(error, FileNotFoundError) and "temporary directory" in str(error):  # tempfile's own words
         return CannotGrade("No temporary file can be written anywhere.", "Free some space, or set TMPDIR.")
+    if isinstance(error, EOFError) and "marshal" in str(error):
+        places = f"{pasted(Path(catalog.__file__).parent)} {pasted(sys.prefix)}"
+        problem = "Bytecode that Python kept is cut short, as a full disk leaves it."
+        return CannotGrade(problem, f"find {places} -name '*.pyc' -delete")
     if isinstance(error, OSError) and error.errno in SPENT:
         return CannotGrade(*SPENT[error.errno])
     return Crash(error)
