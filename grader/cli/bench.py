@@ -15,7 +15,7 @@ from grader.catalog import Day
 from grader.cli.given import given
 from grader.cli.shell import Words, as_json, emit, the_day
 from grader.cli.standing import chosen, required, standing
-from grader.errors import BadSubmission, CannotGrade, TrackError
+from grader.errors import BadSubmission, CannotGrade, TrackError, pasted
 from grader.learner import workspace
 from grader.screens import Terminal
 from grader.screens.terminal import examples, near
@@ -58,7 +58,7 @@ def bench(
     """
     days = list(catalog.course()) if every and not day else [chosen(day, file)]
     if file and len(days) > 1:
-        raise TrackError("One file is no kernel of every day.", f"track bench DAY --file {file}")
+        raise TrackError("One file is no kernel of every day.", f"track bench DAY --file {pasted(file)}")
     if file:
         given(file, f"track bench {days[0].key} --file")
     alone = mine and len(days) == 1

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 import stat
 from pathlib import Path
 
-from grader.errors import BadSubmission
+from grader.errors import BadSubmission, pasted
 
 
 def given(file: Path, again: str) -> Path:
@@ -26,7 +25,7 @@ def given(file: Path, again: str) -> Path:
         raise BadSubmission(f"{file} cannot be read: {error.strerror}.", f"{again} FILE") from None
     if stat.S_ISDIR(mode):
         within = file / "kernel.py"
-        meant = shlex.quote(str(within)) if within.is_file() else "FILE"
+        meant = pasted(within) if within.is_file() else "FILE"
         raise BadSubmission(f"{file} is a folder.", f"{again} {meant}")
     if not stat.S_ISREG(mode):
         raise BadSubmission(f"{file} is no file on a disk.", f"{again} FILE")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shlex
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,7 +16,7 @@ from grader.catalog import Day
 from grader.cli.given import given as named
 from grader.cli.shell import Words, as_json, emit, the_day
 from grader.cli.standing import chosen, required, standing
-from grader.errors import NoWorkspace, TrackError
+from grader.errors import NoWorkspace, TrackError, pasted
 from grader.learner import workspace
 from grader.learner.workspace import CannotWrite
 from grader.screens import Terminal, comparison, inspection, listing
@@ -151,7 +150,7 @@ def _path(day: Day, file: Path | None, do: str) -> Path:
 
 def _given(file: Path | None) -> str:
     """What a command needs so that it takes the same file again."""
-    return f" --file {shlex.quote(near(file))}" if file else ""
+    return f" --file {pasted(near(file))}" if file else ""
 
 
 def _target(day: Day, file: Path | None, out: Path | None) -> Path:
@@ -171,11 +170,11 @@ def _target(day: Day, file: Path | None, out: Path | None) -> Path:
             problem = (
                 f"{target} is neither a folder nor the name of a page (.html) or picture (.png, .svg, .pdf)."
             )
-            raise TrackError(problem, f"{again} {shlex.quote(str(target.with_suffix(PAGE)))}")
+            raise TrackError(problem, f"{again} {pasted(target.with_suffix(PAGE))}")
         if target.exists() and SIGNED[kind] not in target.read_bytes():
             other = target.with_stem(f"{target.stem}-tiles")
             problem = f"{target} is not from `track show`, so it stays as it is."
-            raise TrackError(problem, f"{again} {shlex.quote(str(other))}")
+            raise TrackError(problem, f"{again} {pasted(other)}")
     return target
 
 
@@ -210,4 +209,4 @@ def _writing(target: Path, again: str) -> Iterator[None]:
         yield
     except OSError as error:
         problem = f"{target} cannot be written: {error.strerror or error}."
-        raise CannotWrite(problem, f"{again} ~/{target.with_suffix(PAGE).name}") from error
+        raise CannotWrite(problem, f"{again} ~/{pasted(target.with_suffix(PAGE).name)}") from error

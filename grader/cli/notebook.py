@@ -10,7 +10,7 @@ import click
 from grader import catalog
 from grader.cli.shell import Words, as_json, emit, the_day
 from grader.cli.standing import chosen
-from grader.errors import TrackError
+from grader.errors import TrackError, pasted
 from grader.learner.workspace import writing
 from grader.screens import Terminal
 from grader.screens import notebook as page
@@ -28,7 +28,7 @@ def notebook(day: Words, out: Path | None, folder: Path | None, as_json: bool) -
     A notebook that stands there already stays as it is.
     """
     if folder and (day or out):
-        raise TrackError("--all writes every day into a folder.", f"track notebook --all {folder}")
+        raise TrackError("--all writes every day into a folder.", f"track notebook --all {pasted(folder)}")
     if folder and folder.is_file():
         raise TrackError(f"{folder} is a file.", "track notebook --all notebooks")
     written = []
@@ -50,7 +50,7 @@ def notebook(day: Words, out: Path | None, folder: Path | None, as_json: bool) -
     screen.line(_count(written, "written") if folder else f"Written: {near(written[0])}")
     if kept:
         screen.line(f"{_count(kept, 'already there')}: left as they are.")
-    screen.next(f"jupyter lab {near(written[0] if written else kept[0])}")
+    screen.next(f"jupyter lab {pasted(near(written[0] if written else kept[0]))}")
 
 
 def _count(paths: list[Path], what: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from grader.bench.results import Result
 from grader.cli.bench import KEPT
 from grader.cli.shell import as_json, emit
 from grader.cli.standing import required, standing
-from grader.errors import TrackError
+from grader.errors import TrackError, pasted
 from grader.learner.history import best_speeds, daily
 from grader.learner.workspace import writing
 from grader.screens import Terminal, pages
@@ -41,7 +40,7 @@ def report(out: Path | None, opened: bool, as_json: bool) -> None:
     bench = _benched(found.hidden / KEPT)
     text = page(Report(here.progress, best_speeds(records), daily(records), bench))
     partial = target.with_name(f".{os.getpid()}-{target.name}")
-    with writing(target, f"track report --out ~/{shlex.quote(target.name)}"):
+    with writing(target, f"track report --out ~/{pasted(target.name)}"):
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
             partial.write_text(text, encoding="utf-8")
@@ -65,7 +64,8 @@ def _target(out: Path) -> Path:
     if target.is_file() and SIGN not in target.read_bytes():
         other = target.with_stem(f"{target.stem}-progress")
         raise TrackError(
-            f"{target} is not from `track report`, so it stays as it is.", f"track report --out {other}"
+            f"{target} is not from `track report`, so it stays as it is.",
+            f"track report --out {pasted(other)}",
         )
     return target
 

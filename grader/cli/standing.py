@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import shlex
 import sys
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -15,7 +14,7 @@ import click
 from grader import catalog
 from grader.catalog import Day, Key
 from grader.entries import readers
-from grader.errors import TrackError, UnknownDay
+from grader.errors import TrackError, UnknownDay, pasted
 from grader.learner import hints, journal, workspace
 from grader.learner.journal import Journal, Progress
 from grader.learner.workspace import CannotWrite, Workspace
@@ -140,9 +139,7 @@ def _which(file: Path, words: tuple[str, ...] = ()) -> TrackError:
         words = words or tuple(str(day.key) for day in readers(file.read_bytes())[:1])
     given = "--file" in (name for option in context.command.params for name in option.opts)
     again = " ".join([context.command_path, *(words or ("DAY",))])
-    return TrackError(
-        f"Which day is {file} for?", f"{again} --file {shlex.quote(str(file))}" if given else again
-    )
+    return TrackError(f"Which day is {file} for?", f"{again} --file {pasted(file)}" if given else again)
 
 
 def upcoming(here: Standing) -> Day:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from grader.catalog import Day
 from grader.cli.standing import note, standing
-from grader.errors import CannotGrade
+from grader.errors import CannotGrade, pasted
 from grader.learner import journal
 from grader.learner.journal import Progress
 from grader.learner.workspace import Workspace
@@ -69,7 +68,7 @@ def grade(submission: Submission, terminal: Terminal, warm: Warm | None = None) 
             warm=warm,
             strict=submission.strict,
             claims=submission.claims,
-            given="" if submission.workspace else f" --file {shlex.quote(near(submission.path))}",
+            given="" if submission.workspace else f" --file {pasted(near(submission.path))}",
         )
         live.finish(verdict)
     facts = journal.summary(verdict, submission.only)

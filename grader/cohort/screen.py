@@ -14,6 +14,7 @@ from grader import catalog
 from grader.cohort import report
 from grader.cohort.feed import Tally
 from grader.cohort.store import troubles
+from grader.errors import pasted
 from grader.screens.terminal import Terminal, near
 
 EVERY = 30.0  # seconds between two lines where nobody watches
@@ -118,4 +119,4 @@ def _troubles(terminal: Terminal, db: sqlite3.Connection) -> None:
 
 
 def _of(path: Path) -> str:
-    return "" if path == Path("cohort.db") else f" --db {near(path)}"
+    return "" if path == Path("cohort.db") else f" --db {pasted(near(path))}"

@@ -19,7 +19,7 @@ from grader.cohort.handed import Submission
 from grader.cohort.store import Conditions
 from grader.cohort.worker import TRIES, Device, Outcome
 from grader.engine.surroundings import import_path
-from grader.errors import CannotGrade
+from grader.errors import CannotGrade, pasted
 
 REACHED = 10.0  # seconds in which a cluster's port answers
 
@@ -49,7 +49,9 @@ def cluster(address: str) -> Iterator[Any]:
     except (ConnectionError, OSError, RuntimeError, ValueError) as error:
         problem = str(error).strip().partition("\n")[0]
         if address == "local":
-            raise CannotGrade(f"Ray does not start: {problem}", f"df -h {tempfile.gettempdir()}") from error
+            raise CannotGrade(
+                f"Ray does not start: {problem}", f"df -h {pasted(tempfile.gettempdir())}"
+            ) from error
         raise CannotGrade(f"Ray cannot be reached at {address}: {problem}", "ray status") from error
     # Ray prints a page for each worker or node that is lost; what becomes of their tasks it tells us, too.
     with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):

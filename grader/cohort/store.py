@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 
 from grader.cohort.handed import Submission, Trouble
-from grader.errors import BadSubmission, TrackError
+from grader.errors import BadSubmission, TrackError, pasted
 from grader.learner.workspace import writing
 from grader.verdict import Verdict
 
@@ -115,7 +115,9 @@ class Store:
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise TrackError(f"Another run writes {path}.", f"track cohort status --db {path}") from None
+            raise TrackError(
+                f"Another run writes {path}.", f"track cohort status --db {pasted(path)}"
+            ) from None
         self._db = sqlite3.connect(path, timeout=30)
         _check(self._db, path, new=True)
         self._db.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")

@@ -12,7 +12,7 @@ import click
 
 from grader import catalog
 from grader.dev.fetched import cohort_home, fetch, fetch_cohort
-from grader.errors import CannotGrade, TrackError
+from grader.errors import CannotGrade, TrackError, pasted
 from grader.screens import Terminal
 from grader.screens.terminal import examples
 
@@ -143,7 +143,7 @@ def measured(file: Path, days: tuple[str, ...], jobs: int) -> None:
         compiling.ahead(chosen, jobs)
     for problem in measuring.run(file, chosen):
         screen.line(("!! ", "red"), problem)
-    screen.next(f"track dev bars {file}", "holds the bars against it")
+    screen.next(f"track dev bars {pasted(file)}", "holds the bars against it")
 
 
 @dev.command(epilog=examples("track dev table", "track dev table h200.jsonl --extras --write"))
@@ -232,7 +232,7 @@ def site(out: Path | None, drawn: tuple[str, ...]) -> None:
     for complaint in complaints:
         screen.line(("!! ", "red"), complaint)
     screen.line(f"Built: {target}")
-    screen.next(f"python -m http.server --directory {target}", "shows it on http://localhost:8000")
+    screen.next(f"python -m http.server --directory {pasted(target)}", "shows it on http://localhost:8000")
     raise click.exceptions.Exit(1 if complaints else 0)
 
 

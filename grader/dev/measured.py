@@ -19,7 +19,7 @@ from grader.bench.sweep import OWN
 from grader.catalog import Day
 from grader.dev import planted
 from grader.engine.grade import choose_device
-from grader.errors import TrackError
+from grader.errors import TrackError, pasted
 from grader.screens import Terminal
 from grader.screens.bench import Live
 
@@ -46,7 +46,7 @@ def record(path: Path) -> Kept:
     """
     kept = results.read(path)
     if not kept.machines:
-        raise TrackError(f"{path} holds no measurement.", f"track dev measured {path}, on a GPU")
+        raise TrackError(f"{path} holds no measurement.", f"track dev measured {pasted(path)}, on a GPU")
     return kept
 
 

@@ -21,7 +21,7 @@ from grader.catalog import Day
 from grader.dev import planted
 from grader.engine.grade import CALL_TIMEOUT, read
 from grader.engine.warm import Warm
-from grader.errors import CannotGrade
+from grader.errors import CannotGrade, pasted
 from grader.request import Request
 
 AT_ONCE = 50  # seeds that one judge tries, so that imports, canaries and forks are paid once for all of them
@@ -71,7 +71,7 @@ def scan(row: Row, warm: Warm, seeds: range, only: str | None = None) -> None:
         )
         answer, _ = warm.judge(request).receive(PATIENCE)
         if answer["event"] != "answered":
-            raise CannotGrade(answer["text"], f"track grade {day.key} --file {row.path}")
+            raise CannotGrade(answer["text"], f"track grade {day.key} --file {pasted(row.path)}")
         *told, last = answer["parts"]
         warm.mute = last["mute"]
         row.tried += last["tried"]
@@ -87,7 +87,7 @@ def lines(row: Row, device: str) -> Iterator[str]:
     yield "| " + " | ".join(map(str, cells)) + " |"
     for entry in row.failed[:TOLD]:
         yield f"    seed {entry['seed']}, {entry['case']}: {_said(entry)}"
-        shown = os.path.relpath(row.path)
+        shown = pasted(os.path.relpath(row.path))
         yield (
             f"        track grade {row.day.key} --file {shown} --{device} --seed {entry['seed']} "
             f"-k {entry['case']}"

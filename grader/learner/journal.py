@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from grader.catalog import Key
-from grader.errors import TrackError
+from grader.errors import TrackError, pasted
 from grader.verdict import Verdict
 
 SCHEMA = 1
@@ -123,7 +123,7 @@ def read(path: Path) -> Journal:
         return Journal()
     except OSError as error:
         raise TrackError(
-            f"The journal cannot be read: {error.strerror}: {path}", "ls -l " + str(path.parent)
+            f"The journal cannot be read: {error.strerror}: {path}", f"ls -l {pasted(path.parent)}"
         ) from None
     found = [_record(line) for line in lines if line.strip()]
     records = tuple(record for record in found if record is not None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -14,7 +13,7 @@ from pathlib import Path
 
 from grader import catalog
 from grader.catalog import Day
-from grader.errors import BadSubmission, NoWorkspace, TrackError
+from grader.errors import BadSubmission, NoWorkspace, TrackError, pasted
 from grader.learner import journal
 from grader.learner.journal import Record
 
@@ -143,7 +142,7 @@ def require() -> Workspace:
     elsewhere = next(iter(remembered()), None)
     if elsewhere:
         problem = f"No day was started here. Your work lies in {elsewhere.root}."
-        raise NoWorkspace(problem, f"cd {shlex.quote(str(elsewhere.root))}")
+        raise NoWorkspace(problem, f"cd {pasted(elsewhere.root)}")
     raise NoWorkspace("No day was started here or in a folder above.", "track start 1")
 
 
@@ -207,7 +206,7 @@ def cure(place: Path) -> str:
     around = next((one for one in (place, *place.absolute().parents) if os.path.isdir(one / ".track")), None)
     if around is None:
         return "Work in a folder of yours, or set TRACK_HOME to one."
-    root, disk = shlex.quote(str(around)), os.statvfs(around).f_flag & os.ST_RDONLY
+    root, disk = pasted(around), os.statvfs(around).f_flag & os.ST_RDONLY
     if around.stat().st_uid == os.getuid() and not disk:
         return f"chmod -R u+w {root}"
     names = chain([FOLDER], (f"{FOLDER}-{number}" for number in count(2)))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.bench.results import Machine, Result
-from grader.errors import TrackError
+from grader.errors import TrackError, pasted
 from grader.learner.workspace import writing
 from grader.screens.bench import label, providers, series
 from grader.setup.doctor import PIP
@@ -37,7 +37,9 @@ def draw(target: Path, results: Sequence[Result], machine: Machine) -> None:
         CannotWrite: the file cannot be written.
     """
     if target.suffix.lower() not in FORMATS:
-        raise TrackError(f"{target} is no picture.", f"track bench --plot {target.with_suffix('.png')}")
+        raise TrackError(
+            f"{target} is no picture.", f"track bench --plot {pasted(target.with_suffix('.png'))}"
+        )
     try:
         plot: Any = importlib.import_module("matplotlib.figure")
     except ImportError:

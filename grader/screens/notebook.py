@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import importlib
 import re
-import shlex
 from pathlib import Path
 from typing import Any
 
 from grader.catalog import Day
-from grader.errors import TrackError
+from grader.errors import TrackError, pasted
 from grader.learner.workspace import writing
 from grader.version import REPOSITORY
 
@@ -45,7 +44,7 @@ def write(day: Day, path: Path) -> None:
     if path.exists():
         raise TrackError(f"{path} stays as it is: it may hold your work.", "Name another file with --out.")
     with (
-        writing(path, f"track notebook {day.key} --out ~/{shlex.quote(path.name)}"),
+        writing(path, f"track notebook {day.key} --out ~/{pasted(path.name)}"),
         path.open("x", encoding="utf-8") as file,
     ):
         nbformat.write(_notebook(nbformat.v4, day), file)

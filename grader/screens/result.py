@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from grader.digits import apart, figure
+from grader.errors import pasted
 from grader.screens.claims import claims
 from grader.screens.figures import speed_rows
 from grader.screens.grading import case
@@ -73,7 +73,7 @@ def show(
     terminal.line()
     terminal.line((headline, "bold"), (took, "dim"))
     _facts(terminal, verdict, first, path, recorded=passed is not None)
-    again = f"track grade {verdict.day}" + ("" if passed else f" --file {shlex.quote(near(path))}")
+    again = f"track grade {verdict.day}" + ("" if passed else f" --file {pasted(near(path))}")
     again += " --strict" if verdict.confined or verdict.not_confined else ""
     if good and verdict.beside:
         terminal.line()
@@ -246,7 +246,7 @@ def _repeat(terminal: Terminal, verdict: Verdict, first: Check | None, again: st
         return terminal.next(again, "once nothing else uses the GPU")
     if verdict.status != "unstarted" and first and first.group in TRIED and case(first.name):
         # What is right in a process of its own is not asked for alone.
-        alone = "" if first.cause.get("right_afresh") else f" -k {case(first.name)}"
+        alone = "" if first.cause.get("right_afresh") else f" -k {pasted(case(first.name))}"
         replay = f"{again} --seed {verdict.seed}{alone}"
         terminal.line()
         terminal.command("The same inputs again: ", replay, indent=2)

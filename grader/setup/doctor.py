@@ -15,6 +15,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from grader.errors import pasted
 from grader.setup import fresh
 from grader.setup.fresh import PACKAGE
 from grader.setup.nvidia import gpus, has_nvidia_gpu
@@ -199,9 +200,9 @@ def _reinstall() -> str:
     """How to get the tested versions: the launcher installs them in a clone, pip elsewhere."""
     venv = PACKAGE / ".venv"
     if Path(sys.prefix).resolve() == venv:
-        return f'rm -r "{venv}" and run ./track again.'
+        return f"rm -r {pasted(venv)} && {pasted(PACKAGE / 'track')} doctor"
     if (PACKAGE / "pyproject.toml").is_file():
-        return f'{PIP} -e "{PACKAGE}[pinned]"'
+        return f"{PIP} -e {pasted(f'{PACKAGE}[pinned]')}"
     needs = metadata.requires("triton-track") or ()
     pins = [need.partition(";")[0].strip() for need in needs if "pinned" in need]
     wanted = " ".join(f'"{pin}"' for pin in pins if pin.startswith(("torch=", "triton=")))

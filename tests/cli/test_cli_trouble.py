@@ -113,7 +113,11 @@ def test_a_full_disk_at_start_is_one_line_and_leaves_no_half_file(learner: Learn
 
 def on_a_disk_with(learner: Learner, room: int, *words: str) -> Answer:
     """Runs a command that can make no file longer than `room` bytes."""
-    limit = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, {room}));"
+    # Bytecode that is written there would stay behind, cut short.
+    limit = (
+        "import resource, sys; sys.dont_write_bytecode = True;"
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, {room}));"
+    )
     return learner.runs(limit + "from grader.cli.commands import main; main()", *words)
 
 
@@ -238,6 +242,26 @@ def test_a_file_in_the_place_of_a_day_gets_the_command_that_takes_it(
     answer = learner.types(*words.split())
     assert answer.code == 2
     assert answer.err.splitlines()[1] == f"fix: {fix}"
+
+
+@pytest.mark.parametrize(
+    ("words", "path"),
+    [
+        (["grade", "a b.py"], "a b.py"), (["grade", "1", "--file", "of mine"], "of mine/kernel.py"),
+        (["bench", "--all", "--file", "a b.py"], "a b.py"),
+        (["report", "--out", "a b.py"], "a b-progress.py"), (["notebook", "8", "--all", "a b"], "a b"),
+        (["show", "8", "--out", "a b.txt", "--file", "a b.py"], "a b.html"),
+    ],
+)  # fmt: skip
+def test_a_path_with_a_blank_is_quoted_in_the_command_that_is_told(
+    started: Learner, words: list[str], path: str
+) -> None:
+    (started.folder / "a b.py").write_text("def add(x, y):\n    return x + y\n")
+    (started.folder / "of mine").mkdir()
+    (started.folder / "of mine" / "kernel.py").touch()
+    answer = started.types(*words)
+    fix = answer.err.splitlines()[-1].removeprefix("fix: ")
+    assert shlex.split(fix)[-1] == path, answer.err
 
 
 @pytest.mark.parametrize("place", ["my-track/{}/kernel.py", "my-track/{}/", "./my-track/{}"])
