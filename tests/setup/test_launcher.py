@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -86,12 +87,38 @@ def test_a_fresh_clone_sets_itself_up_once_and_survives_a_move(wheelhouse: Path,
     fourth = subprocess.run([link, "status"], cwd=elsewhere, capture_output=True, text=True, check=False)
     assert fourth.returncode == 0
     assert fourth.stderr == ""
-    assert "Next: link start 1" in fourth.stdout
+    assert f"Next: {link} start 1" in fourth.stdout
+    found_by_name = os.environ | {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    answer = subprocess.check_output(["link", "status"], cwd=elsewhere, env=found_by_name, text=True)
+    assert "Next: link start 1" in answer
 
     (moved / "pyproject.toml").touch()
     os.utime(moved / "pyproject.toml", (time.time() + 5, time.time() + 5))
     pulled = track(moved, "list", wheelhouse=wheelhouse, cwd=elsewhere)
     assert "the course itself" in pulled.stderr
+
+
+def test_help_installs_nothing(wheelhouse: Path, tmp_path: Path) -> None:
+    clone = environments.clone(tmp_path / "it's a clone")
+    for words in (["--help"], ["grade", "--help"], ["dev"]):
+        answer = track(clone, *words, wheelhouse="/nowhere", cwd=tmp_path)
+        assert (answer.returncode, answer.stderr) == (0, "")
+        assert "Nothing is installed yet." in answer.stdout
+        assert shlex.split(answer.stdout.splitlines()[-1])[:3] == ["Next:", str(clone / "track"), "tour"]
+    assert not (clone / ".venv").exists()
+
+    assert track(clone, "list", wheelhouse=wheelhouse, cwd=tmp_path).returncode == 0
+    for words in (["dev"], ["dev", "--help"], ["dev", "test", "--help"]):
+        assert "Usage: " in "".join(helped(clone, *words, cwd=tmp_path))
+    assert not (clone / ".venv" / "readydev").exists()
+    os.utime(clone / "pyproject.toml", (time.time() + 5, time.time() + 5))
+    assert helped(clone, "grade", "--help", cwd=tmp_path)[0].startswith("Usage: ")
+
+
+def helped(clone: Path, *words: str, cwd: Path) -> tuple[str, str]:
+    """What help says where nothing can be installed."""
+    answer = track(clone, *words, wheelhouse="/nowhere", cwd=cwd)
+    return answer.stdout, answer.stderr
 
 
 def test_a_killed_first_run_is_resumed_by_two_at_once(wheelhouse: Path, tmp_path: Path) -> None:
