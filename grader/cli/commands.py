@@ -30,9 +30,9 @@ from grader.version import __version__
 
 COMPLETION = """\b
 Tab completion (days complete by name, too):
-  bash  eval "$(_TRACK_COMPLETE=bash_source track)"   in ~/.bashrc
-  zsh   eval "$(_TRACK_COMPLETE=zsh_source track)"    in ~/.zshrc
-  fish  _TRACK_COMPLETE=fish_source track | source    in ~/.config/fish/config.fish
+  bash  eval "$(_TRACK_COMPLETE=bash_source {track})"   in ~/.bashrc
+  zsh   eval "$(_TRACK_COMPLETE=zsh_source {track})"    in ~/.zshrc
+  fish  _TRACK_COMPLETE=fish_source {track} | source    in ~/.config/fish/config.fish
 \b
 Your work lies in my-track/, where you first typed start, and is found from elsewhere, too.
 Another place for it, before the first start: export TRACK_HOME=~/kernels

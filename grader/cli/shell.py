@@ -26,6 +26,7 @@ from grader import catalog
 from grader.errors import CannotGrade, TrackError, pasted
 from grader.learner import workspace
 from grader.screens import Terminal, pages
+from grader.screens.terminal import lasting
 from grader.verdict import EXIT_CANNOT_GRADE, EXIT_USAGE, SCHEMA
 
 EXIT_STOPPED = 130
@@ -51,6 +52,12 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*self.commands, "dev"]
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """With `{track}` as a shell finds this from any folder."""
+        stands, self.epilog = self.epilog, (self.epilog or "").replace("{track}", lasting())
+        super().format_epilog(ctx, formatter)
+        self.epilog = stands
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name != "dev":

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shlex
 import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -17,6 +16,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from grader import catalog
+from grader.errors import pasted
 
 # A cell or a line is made of plain strings and (string, style) pairs.
 Part = str | tuple[str, str]
@@ -173,6 +173,17 @@ def typed(command: str) -> str:
     return (os.environ.get("TRACK_COMMAND") or _program()) + command.removeprefix("track")
 
 
+def lasting() -> str:
+    """The same for a shell's start-up file, which is read in any folder."""
+    named = typed("track")
+    places = [
+        place
+        for place in (catalog.ROOT / "track", Path(sys.executable).with_name("track"))
+        if place.is_file()
+    ]
+    return pasted(places[0]) if named != "track" and places else "track"
+
+
 def told(words: str) -> str:
     """A message with its commands, which stand in backticks, as this person has to type them."""
     return re.sub(r"`(track [^`]+)`", lambda command: f"`{typed(command[1])}`", words)
@@ -186,7 +197,7 @@ def _program() -> str:
     if not launcher.is_file() or any((Path(p) / "track").is_file() for p in os.get_exec_path()):
         return "track"
     path = os.path.relpath(launcher)
-    return shlex.quote(path if os.sep in path else f"./{path}")
+    return pasted(path if os.sep in path else f"./{path}")
 
 
 def near(path: Path) -> str:

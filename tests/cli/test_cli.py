@@ -110,6 +110,13 @@ def test_the_help_lists_every_command_and_how_to_complete_them() -> None:
     assert 'eval "$(_TRACK_COMPLETE=bash_source track)"' in text
 
 
+def test_where_the_launcher_is_typed_the_completion_is_that_of_the_launcher() -> None:
+    text = Learner(REPO, {"TRACK_COMMAND": "./track"}).types("--help").out
+    line = f'eval "$(_TRACK_COMPLETE=bash_source {shlex.quote(str(REPO / "track"))})"'
+    assert line in text
+    assert f"_TRACK_COMPLETE=fish_source {shlex.quote(str(REPO / 'track'))} | source" in text
+
+
 def test_every_example_in_the_help_is_a_command_that_exists_with_these_options() -> None:
     for command in commands.track.commands.values():
         for line in (command.epilog or "").splitlines()[2:]:

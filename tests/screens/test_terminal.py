@@ -13,7 +13,7 @@ from grader.errors import TrackError
 from grader.learner.journal import Progress
 from grader.screens import Terminal, figures, pages, progress
 from grader.screens.grading import Grading
-from grader.screens.terminal import spell
+from grader.screens.terminal import lasting, spell
 from tests.learner import HINTS, day
 from tests.shown import VERDICTS, Screen, checks, grading, shown
 
@@ -150,6 +150,17 @@ def test_commands_are_told_as_this_person_types_them(course: Path, monkeypatch: 
     text = shown(lambda terminal: pages.error(terminal, TrackError("`track reset 1`.", "pip install track")))
     assert "error: `python -m grader reset 1`." in text
     assert "fix: pip install track" in text
+
+
+def test_what_goes_into_a_start_up_file_is_found_from_any_folder(
+    course: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRACK_COMMAND", "track")
+    assert lasting() == "track"
+    (course / "track").touch()
+    for typed in ("./track", "python -m grader"):
+        monkeypatch.setenv("TRACK_COMMAND", typed)
+        assert lasting() == str(course / "track")
 
 
 def test_every_letter_of_the_lessons_has_an_ascii_spelling() -> None:
