@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from grader.learner.workspace import writing
 from grader.screens import Terminal
 from grader.screens import notebook as page
 from grader.screens.terminal import examples, near
+from grader.setup.doctor import PIP
+from grader.version import REPOSITORY
 
 
 @click.command(epilog=examples("track notebook 13", "track notebook --all notebooks"))
@@ -42,7 +45,7 @@ def notebook(day: Words, out: Path | None, folder: Path | None, as_json: bool) -
         targets, kept = {wanted: out or Path(f"{wanted.stem}.ipynb")}, []
     for one, path in targets.items():
         if path not in kept:
-            page.write(one, path)
+            page.write(one, path, _course())
             written.append(path)
     if as_json:
         return emit(written=[str(path) for path in written], kept=[str(path) for path in kept])
@@ -50,7 +53,23 @@ def notebook(day: Words, out: Path | None, folder: Path | None, as_json: bool) -
     screen.line(_count(written, "written") if folder else f"Written: {near(written[0])}")
     if kept:
         screen.line(f"{_count(kept, 'already there')}: left as they are.")
-    screen.next(f"jupyter lab {pasted(near(written[0] if written else kept[0]))}")
+    made = written[0] if written else kept[0]
+    screen.next(f"{_jupyter()} lab {pasted(near(made))}", "or open it in VS Code")
+
+
+def _course() -> str:
+    """What a notebook on this machine installs: what is public, else the clone that wrote it."""
+    in_clone = (catalog.ROOT / "pyproject.toml").is_file()
+    return str(catalog.ROOT) if in_clone and not REPOSITORY else page.COURSE
+
+
+def _jupyter() -> str:
+    """Jupyter where there is one, else the command that installs it beside the course."""
+    if shutil.which("jupyter-lab"):
+        return "jupyter"
+    beside = Path(sys.executable).with_name("jupyter")
+    there = beside.with_name("jupyter-lab").exists()
+    return pasted(beside) if there else f"{PIP} jupyterlab && {pasted(beside)}"
 
 
 def _count(paths: list[Path], what: str) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from grader.cohort.store import Result, results
 from grader.errors import CannotGrade, TrackError
 from grader.learner.workspace import writing
+from grader.setup.doctor import PIP
 
 BATCH = 10_000  # rows of a row group in Parquet
 COLUMNS = tuple(Result.__dataclass_fields__)
@@ -62,7 +63,7 @@ def _parquet(db: sqlite3.Connection, path: Path) -> int:
         import pyarrow
         from pyarrow import parquet
     except ModuleNotFoundError as error:
-        raise CannotGrade(f"{error.name} is not installed.", "pip install pyarrow") from None
+        raise CannotGrade(f"{error.name} is not installed.", f"{PIP} pyarrow") from None
     numbers = ("score", "yours_us")
     types = {name: pyarrow.float64() if name in numbers else pyarrow.string() for name in COLUMNS}
     schema, number = pyarrow.schema(types.items()), 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import socket
-import sys
 import tempfile
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -13,13 +12,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from grader import catalog
 from grader.cohort import worker
 from grader.cohort.handed import Submission
 from grader.cohort.store import Conditions
 from grader.cohort.worker import TRIES, Device, Outcome
 from grader.engine.surroundings import import_path
 from grader.errors import CannotGrade, pasted
+from grader.setup.doctor import extra
 
 REACHED = 10.0  # seconds in which a cluster's port answers
 
@@ -36,9 +35,7 @@ def cluster(address: str) -> Iterator[Any]:
     try:
         import ray
     except ModuleNotFoundError as error:
-        course = catalog.ROOT if (catalog.ROOT / "pyproject.toml").is_file() else "triton-track"
-        fix = f"{sys.executable} -m pip install '{course}[cohort]'"
-        raise CannotGrade(f"{error.name} is not installed.", fix) from None
+        raise CannotGrade(f"{error.name} is not installed.", extra("cohort")) from None
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
     if address == "local":
         options |= {"num_cpus": len(os.sched_getaffinity(0)), "include_dashboard": False}

@@ -13,6 +13,7 @@ from typing import Any
 from grader.catalog import Day
 from grader.errors import TrackError, pasted
 from grader.learner.workspace import writing
+from grader.setup.doctor import extra
 from grader.version import REPOSITORY
 
 FIRST = """\
@@ -28,11 +29,13 @@ HINT = "# Stuck? A nudge; run it again for the approach, and again for the cruci
 SHOW = "# Once a TODO is filled in: which elements each program reads and writes.\n%show {day}"
 INSPECT = "# And what the kernel moves, line by line, and what it compiles to.\n%inspect {day}"
 COURSE = f"triton-track @ git+https://github.com/{REPOSITORY}" if REPOSITORY else "triton-track"
-PIP = "python -m pip install 'triton-track[notebook]'"
 
 
-def write(day: Day, path: Path) -> None:
+def write(day: Day, path: Path, course: str = COURSE) -> None:
     """Writes the notebook of a day.
+
+    Args:
+        course: what its first cell installs where the course is missing.
 
     Raises:
         TrackError: nbformat is missing, or something stands there: it may be somebody's work.
@@ -40,22 +43,24 @@ def write(day: Day, path: Path) -> None:
     try:
         nbformat: Any = importlib.import_module("nbformat")
     except ModuleNotFoundError:
-        raise TrackError("A notebook is written by nbformat, which is not installed.", PIP) from None
+        raise TrackError(
+            "A notebook is written by nbformat, which is not installed.", extra("notebook")
+        ) from None
     if path.exists():
         raise TrackError(f"{path} stays as it is: it may hold your work.", "Name another file with --out.")
     with (
         writing(path, f"track notebook {day.key} --out ~/{pasted(path.name)}"),
         path.open("x", encoding="utf-8") as file,
     ):
-        nbformat.write(_notebook(nbformat.v4, day), file)
+        nbformat.write(_notebook(nbformat.v4, day, course), file)
 
 
-def _notebook(form: Any, day: Day) -> Any:
+def _notebook(form: Any, day: Day, course: str) -> Any:
     lesson = day.lesson.read_text(encoding="utf-8").strip()
     title, *sections = re.split(r"^(?=## )", lesson, flags=re.MULTILINE)
     graded = f"%%grade {day.key}\n{day.skeleton.read_text(encoding='utf-8').rstrip()}"
     after = [text.format(day=day.key) for text in (HINT, SHOW, INSPECT)]
-    cells = [form.new_markdown_cell(title.strip()), form.new_code_cell(FIRST.format(course=COURSE))]
+    cells = [form.new_markdown_cell(title.strip()), form.new_code_cell(FIRST.format(course=course))]
     cells += [form.new_markdown_cell(section.strip()) for section in sections]
     cells += [form.new_code_cell(source) for source in (graded, *after)]
     for number, cell in enumerate(cells):

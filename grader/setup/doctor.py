@@ -23,7 +23,7 @@ from grader.setup.nvidia import gpus, has_nvidia_gpu
 # Which torch goes with which Triton; each torch wheel names its own.
 PAIRS = {"3.6": ("2.10", "2.11"), "3.7": ("2.12", "2.13"), "3.8": ("2.14",), "3.9": ("2.15",)}
 
-PIP = f"{sys.executable} -m pip install"
+PIP = f"{pasted(sys.executable)} -m pip install"
 
 OPEN_FILES = 64  # that a grading may have open at once, in the process that has most
 # Enough for compiled kernels, the journal and the inputs of a grading.
@@ -207,6 +207,15 @@ def _reinstall() -> str:
     pins = [need.partition(";")[0].strip() for need in needs if "pinned" in need]
     wanted = " ".join(f'"{pin}"' for pin in pins if pin.startswith(("torch=", "triton=")))
     return f"{PIP} {wanted}"
+
+
+def extra(name: str) -> str:
+    """How to get what an extra of pyproject.toml names. The course itself is on no index, its parts are."""
+    if (PACKAGE / "pyproject.toml").is_file():
+        return f"{PIP} -e {pasted(f'{PACKAGE}[{name}]')}"
+    needs = [need.split(";") for need in metadata.requires("triton-track") or () if ";" in need]
+    asked = re.compile(f"extra == ['\"]{name}['\"]")
+    return " ".join([PIP, *(pasted(need.strip()) for need, marker in needs if asked.search(marker))])
 
 
 def _version(text: str) -> tuple[int, int]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from grader import catalog
-from tests.learner import Learner
+from tests.learner import REPO, Learner
 
 nbformat: Any = pytest.importorskip("nbformat")
 nbclient: Any = pytest.importorskip("nbclient")
@@ -27,6 +29,26 @@ def test_every_day_is_a_valid_notebook_with_its_lesson_and_its_skeleton(learner:
         assert "\n\n".join(texts).split() == day.lesson.read_text().split(), "no word more or less"
         graded = f"%%grade {day.key}\n{day.skeleton.read_text().strip()}"
         assert graded in [cell.source for cell in made.cells]
+
+
+def test_the_next_command_opens_it_with_what_is_there(learner: Learner, tmp_path: Path) -> None:
+    beside = Path(sys.executable).with_name("jupyter")
+    learner.environment["PATH"] = f"{tmp_path}{os.pathsep}/usr/bin{os.pathsep}/bin"
+    if not beside.with_name("jupyter-lab").exists():
+        line = f"Next: {sys.executable} -m pip install jupyterlab && {beside} lab a.ipynb   or "
+        assert line in learner.types("notebook", "1", "--out", "a.ipynb").out
+    (tmp_path / "jupyter-lab").write_text("#!/bin/sh\n")
+    (tmp_path / "jupyter-lab").chmod(0o755)
+    out = learner.types("notebook", "1", "--out", "b.ipynb").out
+    assert out.endswith("Next: jupyter lab b.ipynb   or open it in VS Code\n")
+
+
+def test_a_notebook_of_this_machine_installs_this_course(learner: Learner) -> None:
+    learner.types("notebook", "1")
+    first = next(
+        cell for cell in nbformat.read(learner.folder / f"{DAY.stem}.ipynb", 4).cells if "pip" in cell.source
+    )
+    assert f'%pip install --quiet "{REPO}"' in first.source
 
 
 def test_what_stands_there_is_kept(learner: Learner) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -54,6 +56,15 @@ def test_without_torch_doctor_names_each_missing_package_and_a_fix(
     missing = ("torch is not installed", "triton is not installed", "numpy is not installed")
     assert set(missing) <= set(wrong)
     assert all("pip install" in wrong[what] for what in missing)
+
+
+def test_an_extra_is_installed_by_what_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pip = f"{shlex.quote(sys.executable)} -m pip install"
+    assert doctor.extra("notebook") == f"{pip} -e {shlex.quote(f'{doctor.PACKAGE}[notebook]')}"
+    monkeypatch.setattr(doctor, "PACKAGE", tmp_path)
+    needs = ["torch>=2", 'nbformat>=5.10; extra == "notebook"', "ray==2.60.*; extra == 'cohort'"]
+    monkeypatch.setattr(doctor.metadata, "requires", lambda name: needs)
+    assert doctor.extra("notebook") == f"{pip} 'nbformat>=5.10'"
 
 
 def test_without_torch_status_works_and_grade_says_what_to_install(
