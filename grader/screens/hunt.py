@@ -19,7 +19,7 @@ def bugs(terminal: Terminal, hunt: Hunt) -> None:
     states = [bug.state for bug in hunt.bugs]
     counts = [f"{states.count(state)} {words}" for state, words in COUNTED.items() if state in states]
     terminal.line()
-    terminal.line(("Bugs: ", "bold"), " · ".join(counts), indent=2)
+    terminal.line(("Bugs: ", "bold"), terminal.dot.join(counts), indent=2)
     for bug in hunt.bugs:
         if bug.state == "fixed":
             terminal.line(terminal.mark("passed"), f" fixed: {bug.name} ({bug.kind})", indent=4)

@@ -21,7 +21,7 @@ def so_far(terminal: Terminal, pieces: Sequence[Part]) -> None:
         terminal.line()
         lead = ("So far, each piece tried in a few cases with our code around it: ", "bold")
         marks = {state: terminal.mark(outcome) for state, outcome in MARKED.items()}
-        terminal.line(lead, *_line(pieces, marks), indent=2)
+        terminal.line(lead, *_line(pieces, marks, terminal.dot), indent=2)
 
 
 def spoken(pieces: Sequence[Part]) -> str:
@@ -29,10 +29,10 @@ def spoken(pieces: Sequence[Part]) -> str:
     return "".join(word if isinstance(word, str) else word[0] for word in _line(pieces, MARKS))
 
 
-def _line(pieces: Sequence[Part], marks: Mapping[str, screen.Part]) -> list[screen.Part]:
+def _line(pieces: Sequence[Part], marks: Mapping[str, screen.Part], dot: str = " · ") -> list[screen.Part]:
     words: list[screen.Part] = []
     for entry in [*_tried(pieces, marks), *_untried(pieces)]:
-        words += [" · " if words else "", *entry]
+        words += [dot if words else "", *entry]
     return words
 
 

@@ -8,6 +8,7 @@ import re
 import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import TextIO
 
@@ -37,14 +38,19 @@ MARKS = {
     "new": ("·", ".", "dim"),
 }
 SPELLED = {
-    "·": "-", "–": "-", "—": "-", "…": "...", "→": "->", "←": "<-", "▸": ">", "✓": "ok", "✗": "FAIL",
+    "·": "*", "–": "-", "—": "-", "…": "...", "→": "->", "←": "<-", "▸": ">", "✓": "ok", "✗": "FAIL",
     "µ": "u", "μ": "u", "×": "x", "≤": "<=", "≥": ">=", "≠": "!=", "≈": "~", "√": "sqrt", "∞": "inf",
     "−": "-", "⌈": "ceil(", "⌉": ")", "’": "'", "“": '"', "”": '"', "σ": "sigma", "α": "alpha",
     "β": "beta", "π": "pi", "∑": "sum", "Σ": "sum", "∈": "in", "⋅": "*", "│": "|", "─": "-", "┌": "+",
     "┐": "+", "└": "+", "┘": "+", "├": "+", "┤": "+", "┬": "+", "┴": "+", "┼": "+", "█": "#", "░": ".",
-    "▲": "^", "▼": "v", "►": ">", "▶": ">", "⇒": "=>", "′": "'", "◄": "<", "•": "*", "ᵀ": "^T", "≡": "==",
-    "∘": "*", "δ": "delta", "ⁿ": "^n", "⁻": "^-",
+    "▲": "^", "▼": "v", "►": ">", "▶": ">", "⇒": "=>", "′": "'", "◄": "<", "•": "*", "≡": "==",
+    "∘": "*", "δ": "delta", "±": "+-", "÷": "/", "⁄": "/", "‖": "||", "∂": "d", "⊕": "+", "ε": "eps",
+    "γ": "gamma", "ρ": "rho", "Φ": "Phi", "Π": "prod", "‾": "~", "⋮": ":", "╌": "-", "┄": "-", "┊": "|",
+    "║": "|", "╭": "+", "╮": "+", "╯": "+", "╰": "+", "╱": "/", "╲": "\\", "╳": "X", "⟋": "/", "▌": "|",
+    "▓": "%", "▒": "+", "■": "#", "▪": "o", "◪": "/", "●": "o", "◀": "<",
 }  # fmt: skip
+# Else a separator would be read as a product: every other dot is one.
+HEADING = re.compile(r"^(#* ?(?:Day \d+|Week \d+|Extras?)) · ", re.MULTILINE)
 WIDE = 10_000  # columns of a pipe, where nothing wraps
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -115,6 +121,11 @@ class Terminal:
         sign, word, style = MARKS[outcome]
         return (sign if self.unicode else word, style)
 
+    @property
+    def dot(self) -> str:
+        """What stands between the parts of a line; spelled, it would be read as a product."""
+        return " · " if self.unicode else " - "
+
     def clean(self, words: str) -> str:
         """`words` without what could drive a terminal, and in ASCII where it can show nothing else."""
         words = CONTROLS.sub("?", words.expandtabs(4)).encode("utf-8", "replace").decode()
@@ -158,12 +169,19 @@ def _unpadded(row: Sequence[Part]) -> list[Part]:
 
 
 def spell(words: str) -> str:
-    """`words` in ASCII: µs as us, → as ->, é as e, and ? for what has no spelling."""
+    """`words` in ASCII: µs as us, → as ->, 10⁴ as 10^4, é as e, and ? for what has no spelling."""
     if words.isascii():
         return words
-    spelled = "".join(SPELLED.get(letter, letter) for letter in words)
+    runs = groupby(HEADING.sub(r"\1 - ", words), _script)
+    spelled = "".join(SPELLED.get(letter, letter) for script, run in runs for letter in (script, *run))
     plain = (letter for letter in unicodedata.normalize("NFKD", spelled) if not unicodedata.combining(letter))
-    return "".join(plain).encode("ascii", "replace").decode()
+    return "".join(SPELLED.get(letter, letter) for letter in plain).encode("ascii", "replace").decode()
+
+
+def _script(letter: str) -> str:
+    """^ for a superscript, _ for a subscript."""
+    kind = unicodedata.decomposition(letter).partition(" ")[0]
+    return {"<super>": "^", "<sub>": "_"}.get(kind, "")
 
 
 def typed(command: str) -> str:

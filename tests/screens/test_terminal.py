@@ -14,7 +14,7 @@ from grader.learner.journal import Progress
 from grader.screens import Terminal, figures, pages, progress
 from grader.screens.grading import Grading
 from grader.screens.terminal import lasting, spell
-from tests.learner import HINTS, day
+from tests.learner import HINTS, REPO, day
 from tests.shown import VERDICTS, Screen, checks, grading, shown
 
 pytestmark = pytest.mark.usefixtures("course", "colour_terminal")
@@ -164,6 +164,21 @@ def test_what_goes_into_a_start_up_file_is_found_from_any_folder(
 
 
 def test_every_letter_of_the_lessons_has_an_ascii_spelling() -> None:
-    assert spell("µs → 2·√d ≤ 1 … é") == "us -> 2-sqrtd <= 1 ... e"
+    assert spell("µs → 2·√d ≤ 1 … é") == "us -> 2*sqrtd <= 1 ... e"
     assert spell("日本") == "??"
+    course = [*REPO.glob("days/**/*.md"), *REPO.glob("hints/**/*.md"), *REPO.glob("days/**/kernel.py")]
+    written = [*course, *REPO.glob("solutions/**/*.py"), *REPO.glob("grader/**/*.py")]
+    letters = set("".join(path.read_text(encoding="utf-8") for path in written)) - {"?"}
+    assert not [letter for letter in letters if "?" in spell(letter)]
+
+
+@pytest.mark.parametrize(
+    ("words", "ascii"),
+    [
+        ("−10⁴ or 2⁻³", "-10^4 or 2^-3"), ("xᵢ · ½", "x_i * 1/2"), ("q · kᵀ", "q * k^T"),
+        ("Day 13 · Fused softmax", "Day 13 - Fused softmax"), ("# Extra · Tripling", "# Extra - Tripling"),
+    ],
+)  # fmt: skip
+def test_what_is_spelled_in_ascii_means_the_same(words: str, ascii: str) -> None:
+    assert spell(words) == ascii
     assert HINTS.isascii()
