@@ -68,7 +68,8 @@ def reset(day: Words, as_json: bool) -> None:
     note(found, "reset", wanted)
     if as_json:
         return emit(day=wanted.key, trash=str(put), kernel=str(found.kernel(wanted)))
-    pages.was_reset(Terminal(sys.stdout), found, wanted, put, trash.worked_on(found, wanted, put))
+    earlier = bool(trash.put_away(found, wanted))
+    pages.was_reset(Terminal(sys.stdout), found, wanted, put, trash.worked_on(found, wanted, put), earlier)
 
 
 @click.command(epilog=examples("track restore", "track restore 13"))
@@ -85,7 +86,8 @@ def restore(day: Words, as_json: bool) -> None:
     if as_json:
         kernel = str(found.kernel(wanted))
         return emit(day=wanted.key, kernel=kernel, trash=str(put) if put else None)
-    pages.was_restored(Terminal(sys.stdout), found, wanted, put)
+    both = put is not None and trash.worked_on(found, wanted, put)
+    pages.was_restored(Terminal(sys.stdout), found, wanted, put, both)
 
 
 @click.command(epilog=examples("track upgrade", "track upgrade --yes", "track upgrade 13"))

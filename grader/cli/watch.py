@@ -84,7 +84,11 @@ class Watch:
 
     def answer(self, what: str) -> None:
         try:
-            {"saved": self.grade, "g": self.grade, "h": self.hint, "n": self.next}.get(what, lambda: None)()
+            acts = {"saved": self.grade, "g": self.grade, "h": self.hint, "n": self.next}
+            if what in acts:
+                acts[what]()
+            elif what.strip() not in ("", "q"):
+                watching.unknown(self.terminal, what)
         except TrackError as problem:
             pages.error(self.terminal, problem)
 

@@ -39,7 +39,8 @@ def daily(records: Iterable[Record]) -> list[Daily]:
     found: dict[date, list[bool]] = {}
     for record in records:
         at = _date(record.get("at"))
-        if record["event"] == "graded" and _whole(record) and at:
+        graded = record["event"] == "graded" and record.get("status") != "unstarted"
+        if graded and _whole(record) and at:
             found.setdefault(at, []).append(record.get("status") == "passed")
     return [Daily(at, sum(found[at]), len(found[at]) - sum(found[at])) for at in sorted(found)]
 

@@ -40,7 +40,7 @@ class Progress:
     """One day, as the journal tells it.
 
     Attributes:
-        gradings: how often it was graded.
+        gradings: how often there was something to grade.
         on_cpu, on_gpu: whether a whole grading passed there.
         hints: tiers opened since the last reset, 0 to 3.
         solution: whether the solution was opened before a pass.
@@ -196,7 +196,7 @@ def _graded(day: Progress, record: Record) -> Progress:
     return replace(
         day,
         started=True,
-        gradings=day.gradings + 1,
+        gradings=day.gradings + (record.get("status") != "unstarted"),
         on_cpu=day.on_cpu or (passed and not on_gpu),
         on_gpu=day.on_gpu or (passed and on_gpu),
         last=str(record.get("status", "")),

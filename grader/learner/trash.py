@@ -37,9 +37,10 @@ def restore(workspace: Workspace, day: Day) -> Path | None:
         BadSubmission: the trash holds no work on this day.
         CannotWrite: what could not be moved still lies where it was.
     """
-    kept = [path for path in workspace.hidden.glob(f"trash/*/{day.stem}") if worked_on(workspace, day, path)]
+    kept = put_away(workspace, day)
     if not kept:
-        raise BadSubmission(f"{day.name}: the trash holds no work of yours.", f"track start {day.key}")
+        then = "grade" if workspace.kernel(day).is_file() else "start"
+        raise BadSubmission(f"{day.name}: the trash holds no work of yours.", f"track {then} {day.key}")
     last = max(kept, key=lambda path: _order(path.parent.name))
     trash = _cleared(workspace, day) if workspace.folder(day).is_dir() else None
     with writing(workspace.folder(day)):
@@ -47,6 +48,11 @@ def restore(workspace: Workspace, day: Day) -> Path | None:
         for entry in list(last.iterdir()):
             shutil.move(entry, workspace.folder(day) / entry.name)
     return trash
+
+
+def put_away(workspace: Workspace, day: Day) -> list[Path]:
+    """The folders of the trash that hold work on this day."""
+    return [path for path in workspace.hidden.glob(f"trash/*/{day.stem}") if worked_on(workspace, day, path)]
 
 
 def worked_on(workspace: Workspace, day: Day, folder: Path) -> bool:

@@ -162,21 +162,36 @@ def _unified(out: Terminal, before: Path, after: Path, name: str, other: str) ->
     return bool(lines)
 
 
-def was_reset(terminal: Terminal, workspace: Workspace, day: Day, trash: Path, worked_on: bool) -> None:
-    """Prints where the work went, where there was any."""
+def was_reset(
+    terminal: Terminal, workspace: Workspace, day: Day, trash: Path, worked_on: bool, earlier: bool
+) -> None:
+    """Prints where the work went, where there was any.
+
+    Args:
+        earlier: the trash has some, this or what an earlier reset moved there.
+    """
     terminal.line((f"{day.heading} is fresh again.", "bold"))
     moved = "your work" if worked_on else "as handed out"
     terminal.table([(moved, near(trash)), ("kernel", near(workspace.kernel(day)))])
-    if worked_on:
-        terminal.line("It comes back with ", (typed(f"track restore {day.key}"), "cyan"), indent=2)
+    if worked_on or earlier:
+        what = "It" if worked_on else "What you put away before"
+        terminal.line(f"{what} comes back with ", (typed(f"track restore {day.key}"), "cyan"), indent=2)
     terminal.next(f"track grade {day.key}", day.begin)
 
 
-def was_restored(terminal: Terminal, workspace: Workspace, day: Day, trash: Path | None) -> None:
-    """Prints that the work is back, and where what it took the place of went."""
-    terminal.line((f"{day.heading} is as it was before the reset.", "bold"))
+def was_restored(
+    terminal: Terminal, workspace: Workspace, day: Day, trash: Path | None, swapped: bool
+) -> None:
+    """Prints that the work is back, and where what it took the place of went.
+
+    Args:
+        swapped: that was work, too.
+    """
+    terminal.line((f"{day.heading}: the work that was put away last is back.", "bold"))
     rows = [("kernel", near(workspace.kernel(day)))]
     terminal.table([*rows, ("instead of", near(trash))] if trash else rows)
+    if swapped:
+        terminal.line("They change places by ", (typed(f"track restore {day.key}"), "cyan"), indent=2)
     terminal.next(f"track grade {day.key}")
 
 

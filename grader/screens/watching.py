@@ -34,6 +34,10 @@ def waiting(terminal: Terminal, path: Path, keyboard: bool) -> None:
         terminal.line("Ctrl-C ends it.")
 
 
+def unknown(terminal: Terminal, key: str) -> None:
+    terminal.line(f"{key} is none of the keys.")
+
+
 def left(terminal: Terminal, recorded: bool, following: Next) -> None:
     """Says that it is over, and whether every finished grading was recorded."""
     terminal.line()

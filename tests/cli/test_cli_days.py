@@ -146,15 +146,23 @@ def test_a_long_lesson_goes_through_the_pager_of_a_terminal(started: Learner, tm
 def test_what_was_reset_comes_back_and_what_stood_there_goes_in_its_place(started: Learner) -> None:
     started.kernel(DAY_1).write_text("mine")
     (started.kernel(DAY_1).parent / "notes.md").write_text("my notes")
-    started.types("reset", "1")
-    started.types("reset", "1")  # of an untouched skeleton: that is no work to come back
+    assert "It comes back with track restore 1" in started.types("reset", "1").out
+    # Of an untouched skeleton: that is no work to come back.
+    assert "What you put away before comes back with track restore 1" in started.types("reset", "1").out
     started.kernel(DAY_1).write_text("a second try")
     document = started.types("restore", "1", "--json").json
     assert started.kernel(DAY_1).read_text() == "mine"
     assert (started.kernel(DAY_1).parent / "notes.md").read_text() == "my notes"
     assert (Path(document["trash"]) / "kernel.py").read_text() == "a second try"
-    started.types("restore", "1")
+    assert "They change places by track restore 1" in started.types("restore", "1").out
     assert started.kernel(DAY_1).read_text() == "a second try"
+
+
+def test_what_is_back_is_not_brought_back_twice(started: Learner) -> None:
+    started.kernel(DAY_1).write_text("mine")
+    started.types("reset", "1")
+    assert "change places" not in started.types("restore", "1").out
+    assert started.types("restore", "1").err.splitlines()[1] == "fix: track grade 1"
 
 
 def test_where_nothing_was_reset_nothing_is_restored(started: Learner) -> None:

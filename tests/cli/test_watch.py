@@ -152,6 +152,8 @@ def test_its_keys_grade_hint_and_go_on(started: Learner) -> None:
         session.presses("n")
         session.sees("Day 1 has not passed yet.")
         session.presses("\x1b[A")
+        session.presses("x")
+        session.sees("x is none of the keys.")
         session.presses("g")
         session.sees("Nothing to grade yet.")
         session.sees(READY)

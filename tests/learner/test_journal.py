@@ -148,6 +148,7 @@ def test_a_day_is_new_then_started_then_not_yet_then_done(path: Path) -> None:
     assert journal.Progress().state == "new"
     assert folded(path, ("started", {})).state == "started"
     assert folded(path, graded("unstarted")).state == "started"
+    assert folded(path, graded("unstarted")).gradings == 0
     assert folded(path, graded("failed")).state == "not yet"
     assert folded(path, graded("passed")).state == "done on CPU"
     assert folded(path, graded("passed", "NVIDIA H200")).state == "done on GPU"

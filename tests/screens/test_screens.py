@@ -128,7 +128,9 @@ def started(terminal: Terminal, key: Key = 2) -> None:
     found, what = workspace.create(), day(key)
     pages.started(terminal, found, what, handing.start(found, what), resumed=False)
     pages.started(terminal, found, what, handing.start(found, what), resumed=True)
-    pages.was_reset(terminal, found, what, found.hidden / "trash" / "2026-01-01_12-00-00" / what.stem, True)
+    pages.was_reset(
+        terminal, found, what, found.hidden / "trash" / "2026-01-01_12-00-00" / what.stem, True, True
+    )
 
 
 def test_start_resume_and_reset_read_as_kept() -> None:
