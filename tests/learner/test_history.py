@@ -37,6 +37,7 @@ def test_gradings_are_counted_by_calendar_day() -> None:
     later = {"at": "2026-11-05T12:00:00+00:00"}
     records = [
         graded(status="failed"), graded(), graded("rope"), graded(only="n=4"), graded(at="yesterday"),
-        graded(status="slow") | later, {"event": "hint", "day": 7} | later, graded(status="unstarted") | later,
+        graded(status="slow") | later, {"event": "hint", "day": 7} | later,
+        graded(status="unstarted") | later,
     ]  # fmt: skip
     assert [(one.day.day, one.passed, one.others) for one in daily(records)] == [(2, 2, 1), (5, 0, 1)]
