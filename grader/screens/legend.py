@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.screens.terminal import Terminal, typed
+from grader.screens.terminal import Terminal
 
 KINDS = {"load": "loads", "store": "stores", "atomic": "updates"}
 LIMITS = {
@@ -55,7 +55,7 @@ def meaning(terminal: Terminal, command: str, explain: bool) -> None:
     """What the words mean, or the command that says it."""
     terminal.line()
     if not explain:
-        terminal.line(("What these words mean: ", "dim"), typed(command))
+        terminal.command(("What these words mean: ", "dim"), command)
     elif terminal.console.width >= ROOMY:
         terminal.table(WORDS)
     else:

@@ -51,6 +51,7 @@ SPELLED = {
 }  # fmt: skip
 # Else a separator would be read as a product: every other dot is one.
 HEADING = re.compile(r"^(#* ?(?:Day \d+|Week \d+|Extras?)) · ", re.MULTILINE)
+NARROWEST = 18  # columns of a cell that is still read as one
 WIDE = 10_000  # columns of a pipe, where nothing wraps
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -93,9 +94,32 @@ class Terminal:
             self.whole((line, style), indent=indent)
 
     def table(self, rows: Sequence[Sequence[Part]], indent: int = 2) -> None:
-        """Prints rows with aligned columns and no trailing blanks."""
-        for row in self.aligned(rows):
-            self.line(*row, indent=indent)
+        """Prints rows with aligned columns and no trailing blanks.
+
+        What does not fit goes on below its own cell; where no room is left for that, rows go without columns.
+        """
+        room = self.console.width - indent
+        aligned = [(self.text(*row[:-1]), self.text(*row[-1:])) for row in self.aligned(rows)]
+        wide = [head.cell_len for head, last in aligned if head.cell_len + last.cell_len > room]
+        for row, (head, last) in zip(rows, aligned, strict=True):
+            if not wide:
+                self._hung(head, last, indent, 0)
+            elif max(wide) <= room - NARROWEST:
+                self._hung(head, last, indent, head.cell_len)
+            else:
+                cells = [self.text(cell) for cell in row]
+                words = Text("  ").join(cell for cell in cells if cell.plain.strip())
+                self._hung(Text(), words, indent, 2)
+
+    def _hung(self, head: Text, last: Text, indent: int, hang: int) -> None:
+        """Prints a line whose other lines, where it wraps, begin `hang` columns further. A path stays one."""
+        self.lines += 1
+        room, wraps = max(self.console.width - indent - hang, 1), self.console.width < WIDE
+        pieces = list(last.wrap(self.console, room)) if wraps and " " in last.plain else [last]
+        for place, piece in enumerate(pieces):
+            piece.rstrip()
+            before = Text(" " * indent) + (Text(" " * hang) if place else head)
+            self.console.print((before + piece) if head or piece else "", soft_wrap=True)
 
     def aligned(self, rows: Sequence[Sequence[Part]]) -> list[list[Part]]:
         """The rows with every cell but a row's last one padded to its column's width."""

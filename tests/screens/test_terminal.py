@@ -88,6 +88,30 @@ def test_a_long_line_wraps_inside_its_indent_on_a_terminal_and_not_in_a_pipe() -
     assert len(shown(draw).splitlines()) == 1
 
 
+PATH = ".track/trash/2026-01-01_12-00-00/day01_hello_triton"
+
+
+@pytest.mark.parametrize(
+    ("rows", "lines"),
+    [
+        ([("time", "126.3 µs predicted for one H200"), ("launches", "1")],
+         ["  time      126.3 µs predicted for one", "            H200", "  launches  1"]),
+        ([("·", "06", "multi_dimensional_grids", "Multi-dimensional grids"), ("·", "01", "hello", "Hello")],
+         ["  ·  06  multi_dimensional_grids", "    Multi-dimensional grids", "  ·  01  hello  Hello"]),
+        ([("your work", PATH)], [f"  your work  {PATH}"]),
+        ([("a", "b"), ("longer", "c")], ["  a       b", "  longer  c"]),
+    ],
+)  # fmt: skip
+def test_on_a_narrow_terminal_a_table_can_still_be_read(
+    rows: list[tuple[str, ...]], lines: list[str]
+) -> None:
+    def narrow(terminal: Terminal) -> None:
+        terminal.console.width = 40
+        terminal.table(rows)
+
+    assert shown(narrow, tty=True).splitlines() == lines
+
+
 def test_the_live_picture_counts_cases_and_names_the_one_that_runs() -> None:
     stream = Screen(tty=True)
     live = Grading(Terminal(stream, width=80), day(2))
