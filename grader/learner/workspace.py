@@ -95,7 +95,7 @@ def _known() -> Workspace | None:
     """The workspace in this clone, else the one that was made last in no clone."""
     roots = remembered()
     own = [one for one in roots if one.root.is_relative_to(catalog.ROOT)]
-    free = [one for one in roots if not any(map(_is_clone, one.root.parents))]
+    free = [one for one in roots if not any(map(_is_clone, (one.root, *one.root.parents)))]
     return next((replace(one, far=True) for one in (*own, *free)), None)
 
 
