@@ -73,13 +73,13 @@ def foresee(session: Session, challenge: Challenge, speed: Speed, wanted: Wanted
     best = last = seen()
     for _ in range(OTHERS):
         spilled = _spilled(last.call)
-        others = spilled or [launch for launch in last.call.launches if rank(last)[0] and not launch.kept]
-        others = [launch for launch in others if launch.config and launch.config not in but]
-        if not others:  # or there is none besides
+        worse = spilled or [launch for launch in last.call.launches if rank(last)[0] and not launch.kept]
+        worse = [launch for launch in worse if launch.config and launch.config not in but]
+        if not worse:  # or there is none besides
             break
         if but and spilled:  # one more that is like it would spill as well
-            lighter |= {launch.kernel: launch.each for launch in others}
-        but += [launch.config for launch in others]
+            lighter |= {launch.kernel: launch.each for launch in worse}
+        but += [launch.config for launch in worse]
         last = seen()
         best = min(best, last, key=rank)
     return best
@@ -89,9 +89,7 @@ def _spilled(call: Call) -> list[LaunchCounts]:
     """Launches that spill or do not fit, which the compiler alone knows."""
     pairs = zip(call.launches, call.compiled, strict=True)
     return [
-        launch
-        for launch, compiled in pairs
-        if compiled.built.spilled or not compiled.facts.get("fits", True)
+        launch for launch, compiled in pairs if compiled.built.spilled or not compiled.facts.get("fits", True)
     ]
 
 
