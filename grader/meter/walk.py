@@ -146,7 +146,7 @@ class Walk:
                 self.handing.program(last=not number)
                 self.draws.program(number)
                 self.spent += self._follow(program, at, PROGRAM)
-                turns = max(turns, *self.loops.trips.values(), *self.met.values())
+                turns = max([turns, *self.loops.trips.values(), *self.met.values()])
                 if count <= CAPPED:
                     self.again |= {place for place, times in self.met.items() if times > 1}
         self.effort += count * turns

@@ -7,6 +7,8 @@ import triton.language as tl
 
 from grader.meter.hollow import LARGE, reserved, unfilled
 from grader.meter.walk import TURN, TypedLoops, telling
+from tests.interpreter.fresh import interpreted
+from tests.meter.test_counts import SETUP
 
 
 def test_the_ends_the_corners_and_both_sides_of_the_two_billionth_element_are_walked() -> None:
@@ -43,3 +45,23 @@ def test_what_nobody_wrote_reads_as_0_in_large_tensors_and_in_small_ones() -> No
         assert not made.any(), "an index made of it must lie within its tensor"
     rows = torch.empty_strided((5, 3), (0, 2), dtype=torch.float16)
     assert unfilled(rows).stride() == (0, 2)
+
+
+def test_a_program_that_finds_nothing_to_do_is_walked_as_well() -> None:
+    out = interpreted(
+        SETUP
+        + """
+from grader.meter.walk import TypedLoops, Walk
+
+@triton.jit
+def idle(x_ptr, n):
+    if tl.program_id(0) < n:
+        tl.store(x_ptr, 1.0)
+
+walk = Walk(__file__, TypedLoops(), {})
+with walk.installed():
+    idle[(2,)](torch.zeros(4), 0)
+print(walk.launches, walk.effort)
+"""
+    )
+    assert out == "1 2.0\n"
