@@ -126,6 +126,7 @@ class Counter:
         lanes, active = addresses.size, int(np.count_nonzero(mask))
         sectors = 0 if self._held(kind, key[2], found, addresses[mask], size) else found.sectors
         site = Site(*key, found.step, 1, lanes, lanes - active, active * size, found.useful * size, sectors)
+        self.loops.stores += kind != "load"
         if kind == "load" and self.step != self.loops.step:
             self.step = self.loops.step
             self.tally.steps += self.loops.weight

@@ -101,7 +101,8 @@ class LaunchCounts:
         line: of the kernel's `def`; 0 for torch.
         programs: in the grid.
         sampled: how many of them ran here.
-        cut: one was ended early, or is led by what memory holds, so that all counts are "at least".
+        cut: one was ended early, or stores once in so many steps of a long loop, or is led by what memory
+            holds, so that all counts are "at least".
         shortened: some steps of a long loop were left out, and counted by those beside them.
         dots, flops: calls of tl.dot, and their operations; of torch, those of a product.
         waited: of these flops those in a `while`, whose loads the compiler asks for no turn ahead.

@@ -144,6 +144,7 @@ class Meter:
             self.counter.loops.running = False
         self.spent += self.counter.work
         self.counter.tally.shortened = self.counter.loops.shortened
+        self.counter.tally.cut |= self.counter.loops.late
         self.counter.tally.trips = self.counter.loops.trips
         self.counter.tally.strides = self.counter.loops.strides
         self.counter.tally.tiles = self.counter.loops.rounds

@@ -38,6 +38,9 @@ class Loops:
             kernel wants in one count once.
         strides: the step of loops that begin at the program's own number, and end behind the last program's.
         rounds: steps of those of them that go on by as many as there are programs: one tile each.
+        stores: how often something was stored.
+        late: the last steps of a loop that was cut short did so, and none of those that stand for others: how
+            often is not known then.
         where: the share of such a loop that is over when it begins.
     """
 
@@ -54,6 +57,7 @@ class Loops:
         self.trips: dict[int, float] = {}
         self.strides: dict[int, int] = {}
         self.rounds, self._own = 0.0, False
+        self.stores, self.late = 0, False
         self._waits: list[bool] = []  # of the loops that are running: whether it is a `while`
         self._leaps: list[int] = []  # of the `while`s that are running: how many steps this turn moves it
 
@@ -93,18 +97,22 @@ class Loops:
         many = len(whole) > self.WHOLE
         self.shortened |= many
         head = whole[: self.FIRST] if many else whole
+        stored = self.stores
         for index, value in enumerate(head):
             # The first step may differ (masks, the first of a running maximum): it stands for itself.
             stands_for = (len(whole) - self.LAST - 1) / (len(head) - 1) if many and index else 1.0
             self.weight = outer * stands_for
             self.step += 1
             begin = self.touched
+            stored = self.stores if index < 2 else stored
             yield value
             self.touched += (stands_for - 1) * (self.touched - begin)
+        between, last = self.stores > stored, self.stores
         for value in whole[-self.LAST :] if many else ():
             self.weight = outer
             self.step += 1
             yield value
+        self.late |= many and not between and self.stores > last
         self._waits.pop()
         self.weight = outer
 
@@ -145,7 +153,7 @@ class Loops:
         """
         outer, line = self.weight, whereabouts.line(self.path)
         own, self._own = self._own, False
-        apart, index, whole = [_apart(sides())], 0, 0
+        apart, index, whole, stored = [_apart(sides())], 0, 0, [0, 0, 0]
         self._leaps.append(1)
         self._waits.append(True)
         while test():
@@ -159,14 +167,17 @@ class Loops:
             self.step += 1
             self.trips[line] = self.trips.get(line, 0.0) + self.weight
             self.rounds += own * self.weight
-            begin = self.touched
+            begin, before = self.touched, self.stores
             yield
+            stored[(index >= self.SURE) + (many and index > behind)] += self.stores - before
             self.touched += (stands_for - 1) * (self.touched - begin)
             self._leaps[-1], index = 1, index + 1
             if index <= self.SURE:
                 apart.append(_apart(sides()))
             if index == self.SURE:
                 whole = _whole(apart, word)
+        _, between, last = stored
+        self.late |= not between and last > 0
         self._leaps.pop()
         self._waits.pop()
         self.weight = outer

@@ -41,3 +41,23 @@ def test_steps_are_counted_by_the_line_of_their_for_and_several_that_become_one_
     assert loops.trips == pytest.approx({line: 20, line + 1: 20 * 32 / 4})
     loops.reset()
     assert loops.trips == {}
+
+
+def test_what_the_last_steps_alone_store_may_be_stored_once_in_so_many() -> None:
+    for stores, late in (({99}, True), ({24, 49, 74, 99}, True), ({*range(100)}, False), (set(), False)):
+        loops = Loops()
+        loops.running = True
+        for step in loops.shorter(100):
+            loops.stores += step in stores
+        assert loops.late is late
+        loops.reset()
+        at = [0]
+
+        def below(at: list[int] = at) -> bool:
+            return at[0] < 100
+
+        for _ in loops.turns(below, lambda at=at: (at[0], 100), "<"):
+            loops.stores += at[0] in stores
+            at[0] += loops.moved(1)
+        assert loops.late is late
+        assert loops.trips == pytest.approx({0: 100})

@@ -73,13 +73,13 @@ def foresee(session: Session, challenge: Challenge, speed: Speed, wanted: Wanted
     best = last = seen()
     for _ in range(OTHERS):
         spilled = _spilled(last.call)
-        worse = spilled or [launch for launch in last.call.launches if rank(last)[0] and not launch.kept]
-        worse = [launch for launch in worse if launch.config and launch.config not in but]
-        if not worse:  # or there is none besides
+        given_up = spilled or [launch for launch in last.call.launches if rank(last)[0] and not launch.kept]
+        given_up = [launch for launch in given_up if launch.config and launch.config not in but]
+        if not given_up:  # or there is none besides
             break
         if but and spilled:  # one more that is like it would spill as well
-            lighter |= {launch.kernel: launch.each for launch in worse}
-        but += [launch.config for launch in worse]
+            lighter |= {launch.kernel: launch.each for launch in given_up}
+        but += [launch.config for launch in given_up]
         last = seen()
         best = min(best, last, key=rank)
     return best
