@@ -7,7 +7,7 @@ from concurrent.futures import TimeoutError as TooLate
 from dataclasses import asdict
 
 from grader import datasheets
-from grader.judge.acceptance import Told
+from grader.judge.acceptance import BROKE, Told
 from grader.judge.diagnosis.slips import slip
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
@@ -61,7 +61,11 @@ def _rejected(told: Told, source: str) -> CheckFailed:
         cause |= {"reason": f"{fault.type}: {fault.first_line}", "line": known.line}
         sentence = f"Triton cannot compile {where}: {known.says}"
         return CheckFailed("failed", cause, (sentence, f"line {known.line}"))
-    return CheckFailed("failed", cause, (reason, where))
+    at = f" on line {fault.line}" if fault.line else ""
+    silent = ". A pass of its compiler breaks off, and says no more" if BROKE in fault.message else ""
+    sentence = f"With {told.case} Triton cannot compile {told.kernel}{at}: {fault.first_line}{silent}."
+    look_at = f"line {fault.line}" if fault.line else f"{told.kernel}, from line {told.line} on"
+    return CheckFailed("failed", cause, (sentence.replace("..", "."), look_at))
 
 
 def _unfit(told: Told) -> CheckFailed:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from grader.answers import Fault
+from grader.judge.acceptance import Told
+from grader.judge.checks import compiles
 from tests.judge.conftest import Judged
 
 HIDDEN = """
@@ -53,8 +56,8 @@ def test_a_loop_that_changes_a_type_is_no_pass_and_the_line_is_named(judged: Jud
     verdict = judged(HIDDEN, source(body))
     assert (verdict.status, verdict.look_at) == ("failed", "line 13")
     assert verdict.diagnosis.startswith("Triton cannot compile line 13: "), verdict.diagnosis
-    compiles = verdict.checks[-2]
-    assert (compiles.name, compiles.outcome, compiles.cause["fact"]) == ("compiles", "failed", "compiles")
+    last = verdict.checks[-2]
+    assert (last.name, last.outcome, last.cause["fact"]) == ("compiles", "failed", "compiles")
 
 
 def test_a_kernel_that_fits_no_gpu_is_no_pass(judged: Judged) -> None:
@@ -86,3 +89,13 @@ def test_kernels_of_one_name_are_not_taken_for_one_another(judged: Judged) -> No
     compiles = verdict.checks[-2]
     assert (verdict.status, compiles.name, compiles.outcome) == ("passed", "compiles", "not measured")
     assert "not known" in compiles.cause["reason"]
+
+
+def test_where_the_compiler_says_no_more_the_kernel_and_the_case_are_named() -> None:
+    fault = Fault("exception", "RuntimeError", "PassManager::run failed", 0, "", [])
+    failed = compiles._rejected(Told("n=8-fp32", "double_kernel", 7, False, fault=fault), "")
+    assert failed.told == (
+        "With n=8-fp32 Triton cannot compile double_kernel: PassManager::run failed. A pass of its compiler "
+        "breaks off, and says no more.",
+        "double_kernel, from line 7 on",
+    )
