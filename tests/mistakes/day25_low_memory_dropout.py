@@ -66,6 +66,7 @@ mistakes = [
         swap={GRADIENT: GRADIENT.replace("ctx.seed", "ctx.seed + 1")},
         fails="correct",
         says="drops other elements",
+        at="ctx.seed + 1",
     ),
     Mistake(
         "dy is handed on",
@@ -303,5 +304,6 @@ mistakes = [
         swap={CHOICE: "tl.where(tl.where(x > 0, u, 1 - u) >= p, x * scale, 0.0)"},
         fails="correct",
         says="the same seed and the same element numbers, and by nothing else",
+        at="1 - u) >= p",
     ),
 ]

@@ -264,7 +264,8 @@ def exactly(look_at: str, tree: ast.Module, given: frozenset[int]) -> set[int]:
     if found := re.search(r"where (\w+) is chosen", look_at):
         return chosen(found[1], tree)
     if "random numbers are drawn" in look_at and (lines := _drawn(tree)):
-        return lines
+        both = lines | _compared(tree) | _again_in_backward(tree)
+        return _few(both, lines | _compared(tree), lines) if "both passes" in look_at else lines
     if "comparison with" in look_at and (lines := _compared(tree)):
         return lines
     if look_at.startswith("the dtype of "):
@@ -324,6 +325,14 @@ def _drawn(tree: ast.Module) -> set[int]:
     return lines
 
 
+def _again_in_backward(tree: ast.Module) -> set[int]:
+    """Where a backward() calls what its file has, or apply()."""
+    known = {one.name for one in functions(tree)} | {"apply"}
+    passes = (one for one in functions(tree) if one.name == "backward")
+    calls = (n for one in passes for n in ast.walk(one) if isinstance(n, ast.Call))
+    return {n.lineno for n in calls if last(n.func) in known}
+
+
 def _compared(tree: ast.Module) -> set[int]:
     """Where what was drawn at random is compared with something."""
     lines = set[int]()
@@ -334,6 +343,9 @@ def _compared(tree: ast.Module) -> set[int]:
             if isinstance(node, ast.Assign) and any(map(_draws, ast.walk(node.value)))
             for name in assigned(node)
         }
+        given = [*assignments(kernel)]
+        while more := set().union(*(part.sets for part in given if part.names & drawn)) - drawn:
+            drawn |= more
         compared = (node for node in ast.walk(kernel) if isinstance(node, ast.Compare))
         lines |= {
             node.lineno
