@@ -89,6 +89,7 @@ mistakes = [
         swap={PASS_2: PASS_2.replace("\n    k_ptrs = k_start", "")},
         fails="correct",
         says="past the end",
+        at="k_ptrs += BLOCK_N * stride_kn",
     ),
     Mistake("the values stand still", swap={MOVE_V: ""}, fails="correct", says="move the pointer on"),
     Mistake(

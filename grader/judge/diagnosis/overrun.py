@@ -114,8 +114,9 @@ def _starts_beyond(
             "the grid",
         )
     tensor = facts["tensor"] or "the tensor"
-    # Where an access is handed out, the start of its block may be the learner's all the same.
-    found = (starts(evidence.source, at, evidence.given) for at in (facts["line"], line) if at)
+    # Where an access is handed out, or in a helper, the start of its block may be made by who calls that.
+    calls = facts.get("callers", ())[:-1]
+    found = (starts(evidence.source, at, evidence.given) for at in (facts["line"], line, *calls) if at)
     lines = next(filter(None, found), [line] * (line != facts["line"]))
     lines = sorted({*lines, *([line] if _moved_by_a_number(evidence.source, line) else [])})
     if BEFORE in facts.get("where", ""):

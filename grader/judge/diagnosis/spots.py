@@ -94,7 +94,8 @@ def _moved(name: str, tree: ast.Module, given: frozenset[int]) -> set[int]:
     its = pointers(name, tree)
     mine = [one for one in loads if its & one.names and one.line not in given]
     if not mine and (passed := set().union(*(passed_on(pointer, tree) for pointer in its)) - given):
-        return passed
+        parts = (part for kernel in filter(jitted, functions(tree)) for part in assignments(kernel))
+        return passed | {part.line for part in parts if part.sets & its} - given
     loads = mine or [one for one in loads if not one.pointers & others]
     pairs = [pair for one in loads for pair in (*one.far.items(), *one.near.items())]
     pairs += [(one.line, one.names) for one in mine if not one.pointers]  # no name tells what is a pointer

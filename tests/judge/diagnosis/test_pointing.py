@@ -100,8 +100,8 @@ def entry(x):
 @pytest.mark.parametrize(
     ("look_at", "where"),
     [
-        ("how the address of x is made", "line 12"),
-        ("where the strides of x are used, and where the launcher hands them over", "lines 12 and 20"),
+        ("how the address of x is made", "lines 8 and 12"),
+        ("where the strides of x are used, and where the launcher hands them over", "lines 8, 12 and 20"),
         ("the loop, where it starts and ends", "lines 9 and 11"),
         (".to(tl.float32)", "line 13"),
         ("where BLOCK is chosen", "line 19"),
