@@ -247,6 +247,7 @@ mistakes = [
         swap={"pid_b * stride_vb + pid_h * stride_vh": "pid_b * stride_vb + pid_h * stride_kh"},
         fails="correct",
         says="v is read as if",
+        at="pid_h * stride_kh",
     ),
     Mistake(
         "alpha is taken from the new maximum twice, and is always 1",
