@@ -12,7 +12,7 @@ import click
 
 from grader import catalog, datasheets
 from grader.catalog import Day
-from grader.cli.given import given
+from grader.cli.given import again_with, given
 from grader.cli.shell import Words, as_json, emit, the_day
 from grader.cli.standing import chosen, required, standing
 from grader.errors import BadSubmission, CannotGrade, TrackError, pasted
@@ -67,8 +67,11 @@ def bench(
 
     if choose_device("auto") == "cpu":
         if plot or out:
-            raise CannotGrade("There is no GPU here: nothing can be measured.", f"track bench {days[0].key}")
-        return _foretold(files, as_json)
+            raise CannotGrade(
+                "There is no GPU here: nothing can be measured.",
+                f"track bench {days[0].key}{again_with(file)}",
+            )
+        return _foretold(files, as_json, again_with(file))
     from grader.bench.conduct import Wish
 
     yours = {one.key: {"yours": str(path.resolve())} if path else {} for one, path in files.items()}
@@ -84,7 +87,7 @@ def bench(
         )
     from grader.screens import bench as screen
 
-    following = f"track {'grade' if files[days[0]] else 'start'} {days[0].key}"
+    following = f"track {'grade' if files[days[0]] else 'start'} {days[0].key}{again_with(file)}"
     screen.table(Terminal(sys.stdout), run.asked, run.machine, run.missing, run.file, following)
 
 
@@ -127,27 +130,33 @@ def _measured(wish: Wish, kept: Path) -> Bench:
     return run
 
 
-def _foretold(given: Mapping[Day, Path | None], as_json: bool) -> None:
-    """Without a GPU: what is predicted, by that name."""
+def _foretold(files: Mapping[Day, Path | None], as_json: bool, again: str) -> None:
+    """Without a GPU: what is predicted, by that name.
+
+    Args:
+        again: what a command needs so that it takes the same file.
+    """
     from grader.screens import bench as screen
 
-    rows = [row for day, path in given.items() for row in _predictions(day, path)]
-    day = next(iter(given))
+    rows = [row for day, path in files.items() for row in _predictions(day, path, again)]
+    day = next(iter(files))
     if not rows:
         raise TrackError(f"{day.name} has no speed bar: nothing of it is timed.", "track bench 4")
     if as_json:
         return emit(evidence="predicted", gpu=datasheets.USUAL, rows=rows)
     gpu = datasheets.GPUS[datasheets.USUAL].name
-    screen.predicted(Terminal(sys.stdout), gpu, rows, (f"track inspect {day.key}", "says what sets the time"))
+    screen.predicted(
+        Terminal(sys.stdout), gpu, rows, (f"track inspect {day.key}{again}", "says what sets the time")
+    )
 
 
-def _predictions(day: Day, path: Path | None) -> list[dict[str, Any]]:
+def _predictions(day: Day, path: Path | None, again: str) -> list[dict[str, Any]]:
     """Of each bar of a day the predicted times, µs: yours, ours, and a copy of as many bytes."""
     from grader.engine.look import ask
     from grader.predict.kept import known
 
     kept = {name: one.us for name, one in known().items() if name.startswith(f"{day.stem}/")}
-    how: dict[str, Any] = {"gpu": datasheets.USUAL, "machine": False, "code": ""}
+    how: dict[str, Any] = {"gpu": datasheets.USUAL, "machine": False, "code": "", "given": again}
     parts = {part["name"]: part for part in ask(day, path, "inspect", **how)} if path and kept else {}
     return [
         {

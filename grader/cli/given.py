@@ -6,6 +6,7 @@ import stat
 from pathlib import Path
 
 from grader.errors import BadSubmission, pasted
+from grader.screens.terminal import near
 
 
 def given(file: Path, again: str) -> Path:
@@ -30,3 +31,8 @@ def given(file: Path, again: str) -> Path:
     if not stat.S_ISREG(mode):
         raise BadSubmission(f"{file} is no file on a disk.", f"{again} FILE")
     return file
+
+
+def again_with(file: Path | None) -> str:
+    """What a command needs so that it takes the same file again."""
+    return f" --file {pasted(near(file))}" if file else ""

@@ -13,6 +13,7 @@ import click
 
 from grader import datasheets
 from grader.catalog import Day
+from grader.cli.given import again_with
 from grader.cli.given import given as named
 from grader.cli.shell import Words, as_json, emit, the_day
 from grader.cli.standing import chosen, required, standing
@@ -20,7 +21,7 @@ from grader.errors import NoWorkspace, TrackError, pasted
 from grader.learner import workspace
 from grader.learner.workspace import CannotWrite
 from grader.screens import Terminal, comparison, inspection, listing
-from grader.screens.terminal import examples, near
+from grader.screens.terminal import examples
 
 a_file = click.option("--file", type=click.Path(path_type=Path), help="Look at this file.")
 PAGE, PICTURES = ".html", (".png", ".svg", ".pdf")
@@ -46,7 +47,7 @@ def inspect(day: Words, gpu: str, file: Path | None, as_json: bool, **flags: boo
     from grader.engine.grade import read
     from grader.engine.look import ask
 
-    wanted, given = chosen(day, file), _given(file)
+    wanted, given = chosen(day, file), again_with(file)
     key, code = datasheets.key(gpu, f"track inspect {wanted.key}{given}"), _code(wanted, flags)
     path = _path(wanted, file, "inspect")
     machine = not code and (as_json or flags["machine"])
@@ -111,7 +112,7 @@ def show(
     from grader.engine.look import ask
 
     wanted = chosen(day, file)
-    path, given = _path(wanted, file, "show"), _given(file)
+    path, given = _path(wanted, file, "show"), again_with(file)
     target, source = _target(wanted, file, out), read(path)
     with _waiting("drawing"):
         parts = ask(wanted, path, "show", source=source, given=given, only=only)
@@ -148,11 +149,6 @@ def _path(day: Day, file: Path | None, do: str) -> Path:
     return named(file, f"track {do} {day.key} --file")
 
 
-def _given(file: Path | None) -> str:
-    """What a command needs so that it takes the same file again."""
-    return f" --file {pasted(near(file))}" if file else ""
-
-
 def _target(day: Day, file: Path | None, out: Path | None) -> Path:
     """Where the picture goes: into our corner of the workspace, unless another place is asked for.
 
@@ -162,7 +158,7 @@ def _target(day: Day, file: Path | None, out: Path | None) -> Path:
     name = day.stem + PAGE
     if out is None and file is None:
         return required().hidden / "show" / name
-    again = f"track show {day.key}{_given(file)} --out"
+    again = f"track show {day.key}{again_with(file)} --out"
     with _writing(out or Path(name), again):
         target = out / name if out and out.is_dir() else out or Path(name)
         kind = target.suffix.lower()

@@ -32,6 +32,9 @@ def test_without_a_gpu_the_learners_own_time_is_predicted_too(learner: Learner) 
     (row,) = learner.types("bench", "7", "--file", str(path), "--json").json["rows"]
     assert row["yours_us"] == pytest.approx(row["ours_us"], rel=0.05)
     assert row["copy_us"] > 100
+    assert "Next: track inspect 7 --file mine.py " in learner.types("bench", "7", "--file", "mine.py").out
+    other = learner.types("bench", "8", "--file", "mine.py")
+    assert other.err.splitlines()[-1] == "fix: track grade 8 --file mine.py"
 
 
 @pytest.mark.parametrize(
