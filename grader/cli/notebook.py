@@ -16,7 +16,6 @@ from grader.learner.workspace import writing
 from grader.screens import Terminal
 from grader.screens import notebook as page
 from grader.screens.terminal import examples, near
-from grader.setup.doctor import PIP
 from grader.version import REPOSITORY
 
 
@@ -67,6 +66,8 @@ def _jupyter() -> str:
     """Jupyter where there is one, else the command that installs it beside the course."""
     if shutil.which("jupyter-lab"):
         return "jupyter"
+    from grader.setup.doctor import PIP
+
     beside = Path(sys.executable).with_name("jupyter")
     there = beside.with_name("jupyter-lab").exists()
     return pasted(beside) if there else f"{PIP} jupyterlab && {pasted(beside)}"

@@ -13,7 +13,6 @@ from typing import Any
 from grader.catalog import Day
 from grader.errors import TrackError, pasted
 from grader.learner.workspace import writing
-from grader.setup.doctor import extra
 from grader.version import REPOSITORY
 
 FIRST = """\
@@ -43,6 +42,8 @@ def write(day: Day, path: Path, course: str = COURSE) -> None:
     try:
         nbformat: Any = importlib.import_module("nbformat")
     except ModuleNotFoundError:
+        from grader.setup.doctor import extra
+
         raise TrackError(
             "A notebook is written by nbformat, which is not installed.", extra("notebook")
         ) from None
