@@ -8,13 +8,14 @@ then, and what a kernel finds in memory is held against what kernels stored.
 
 from __future__ import annotations
 
+import cProfile
 import sys
 from _imp import get_frozen_object
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib.machinery import SourceFileLoader
-from types import CodeType, FrameType
+from types import CodeType, ModuleType
 from typing import Any
 
 import torch
@@ -28,7 +29,7 @@ from grader.runner.held import INSTALLED, OWN
 
 GENUINE: dict[int, CodeType] = {}  # of code what was found to be a library's
 BOOTSTRAP = "importlib._bootstrap", "_frozen_importlib"  # by its file and as the interpreter has it
-TUPLES = "namedtuple_"  # what collections calls the modules of their methods
+MADE = ("_tuple_new",)  # the one name that a named tuple's own function knows
 
 
 class Alone:
@@ -44,15 +45,18 @@ class Alone:
     def __init__(self, storages: Iterable[tuple[str, torch.UntypedStorage, bool]]) -> None:
         self.found = list[str]()
         self.shadow = Shadow((name, raw(one).numpy(), known) for name, one, known in storages)
-        self.kernels = set[CodeType]()
+        # Python's own, for a hook of ours is called at every return too, and asks each frame for its code,
+        # which is an audit: three times as long as what it looks at.
+        self.calls = cProfile.Profile(builtins=False)
 
     def __enter__(self) -> Alone:
         self.found += sorted(beside([]))
-        sys.setprofile(self._called)
+        self.calls.enable()
         return self
 
     def __exit__(self, *_: object) -> None:
-        sys.setprofile(None)
+        self.calls.disable()
+        self.found += self._functions()
         self.found += [f"whoever writes into {name}" for name in self.shadow.changed]
         self.found += sorted(beside([]))
 
@@ -62,25 +66,27 @@ class Alone:
         with self.shadow.over(bounds) as shadow:
             yield shadow
 
-    def _called(self, frame: FrameType, event: str, _: Any) -> None:
-        if event != "call":  # first: of some thousand times most are returns and C functions
-            return
-        code = frame.f_code
-        # By identity first: code takes long to hash.
-        if GENUINE.get(id(code)) is not code and not self._is_a_kernel(frame):
-            self.found.append(f"{code.co_name}(), a Python function (line {code.co_firstlineno})")
+    def _functions(self) -> list[str]:
+        """Whose code ran that is no kernel's, nor of those who interpret it."""
+        callers: dict[Any, list[Any]] = {}
+        for entry in self.calls.getstats():
+            callers.setdefault(entry.code, [])
+            for called in entry.calls or ():
+                callers.setdefault(called.code, []).append(entry.code)
+        unknown = [code for code in callers if GENUINE.get(id(code)) is not code]
+        kernels = set(_codes(REWRITTEN.values())) if unknown else set()
+        others = [code for code in unknown if code not in kernels and not _known(code, callers[code])]
+        others.sort(key=lambda code: code.co_firstlineno)
+        return [f"{code.co_name}(), a Python function (line {code.co_firstlineno})" for code in others]
 
-    def _is_a_kernel(self, frame: FrameType) -> bool:
-        """Or code of those who interpret it."""
-        code, caller = frame.f_code, frame.f_back
-        if code in self.kernels or (_installed(code.co_filename) and genuine(code)):
-            return True
-        if code.co_name == "<module>" and caller and _installed(caller.f_code.co_filename):
-            return True  # what a kernel calls for the first time, being defined
-        if code.co_filename.startswith("<"):  # made by a library: what a dataclass or a named tuple does
-            return _made_by_a_library(code, frame.f_globals)
-        self.kernels = set(_codes(REWRITTEN.values()))
-        return code in self.kernels
+
+def _known(code: CodeType, callers: list[CodeType]) -> bool:
+    """Whether it is a library's, or the grader's own."""
+    if _installed(code.co_filename) and genuine(code):
+        return True
+    if code.co_name == "<module>" and callers and all(_installed(one.co_filename) for one in callers):
+        return True  # what a kernel calls for the first time, being defined
+    return code.co_filename.startswith("<") and _made_by_a_library(code)  # for a dataclass or a named tuple
 
 
 def _installed(path: str) -> bool:
@@ -109,18 +115,16 @@ def _looks(code: CodeType) -> Any:
     return code.co_name, code.co_firstlineno, code.co_code, code.co_names, code.co_varnames
 
 
-def _made_by_a_library(code: CodeType, names: dict[str, Any]) -> bool:
+def _made_by_a_library(code: CodeType) -> bool:
     """Whether it is what a dataclass of a library's, or a named tuple, got made for it."""
-    name = str(names.get("__name__"))
-    if name.startswith(TUPLES):
-        return code.co_names == ("_tuple_new",) and bool(names["_tuple_new"] == tuple.__new__)
-    module = sys.modules.get(name)
-    if module is None or vars(module) is not names or not _installed(str(names.get("__file__"))):
-        return False
-    kinds = (kind for kind in names.values() if isinstance(kind, type))
-    if any(getattr(one, "__code__", None) is code for kind in kinds for one in vars(kind).values()):
-        GENUINE[id(code)] = code
+    if code.co_names == MADE:
         return True
+    names = [vars(one) for one in sys.modules.values() if issubclass(type(one), ModuleType)]
+    for values in [list(held.values()) for held in names if _installed(str(held.get("__file__")))]:
+        made = [vars(kind).get(code.co_name) for kind in values if issubclass(type(kind), type)]
+        if any(getattr(one, "__code__", None) is code for one in made):
+            GENUINE[id(code)] = code
+            return True
     return False
 
 

@@ -43,11 +43,14 @@ def beside(arguments: list[Any]) -> set[str]:
 
 
 def _unmonitored() -> None:
-    """End what sees each line by way of sys.monitoring: no profiler sees its callbacks in turn."""
+    """End what sees each line by way of sys.monitoring: no profiler sees its callbacks in turn, and Python's
+    own (alone.py) needs the place of one.
+    """
     events = [event for event in vars(MONITORING.events).values() if event] if MONITORING else []
-    for tool in range(TOOLS):
+    for tool in range(TOOLS if MONITORING else 0):
         for event in events:  # but NO_EVENTS, which is 0
             MONITORING.register_callback(tool, event, None)
+        MONITORING.free_tool_id(tool)
 
 
 def _bare(value: Any) -> Any:

@@ -7,6 +7,7 @@ other code in a function that stays where it is, or another limit among the grad
 from __future__ import annotations
 
 import builtins
+import cProfile
 import json
 import os
 import struct
@@ -37,7 +38,7 @@ from grader.operators import EMPTY, FILLED, VIEWS, WHOLE_FILLS
 OWNERS: tuple[Any, ...] = (builtins, json, json.encoder, json.JSONEncoder, os, struct, time, zlib)
 OWNERS += (np, torch, torch.Tensor, triton, tl, tl.tensor, Autotuner, JITFunction, interpreter)
 OWNERS += tuple(kind for kind in vars(interpreter).values() if isinstance(kind, type))
-OWNERS += (interpreter.interpreter_builder,)
+OWNERS += (interpreter.interpreter_builder, *cProfile.Profile.__mro__[:-1])
 # Python's own, torch's and Triton's, which may lie apart.
 INSTALLED = tuple(
     {str(Path(os.__file__).parent), *(str(Path(f"{one.__file__}").parents[1]) for one in (torch, triton, np))}

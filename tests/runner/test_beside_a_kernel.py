@@ -37,12 +37,14 @@ def test_a_timer_does_not_go_off_in_a_kernel() -> None:
 def test_the_callbacks_of_a_monitor_are_taken_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """As Python has them from 3.12 on."""
     taken: list[tuple[Any, ...]] = []
-    events = SimpleNamespace(NO_EVENTS=0, LINE=32, CALL=16)
-    monitoring = SimpleNamespace(events=events, register_callback=lambda *given: taken.append(given))
+    freed: list[int] = []
+    ways = {"register_callback": lambda *given: taken.append(given), "free_tool_id": freed.append}
+    monitoring = SimpleNamespace(events=SimpleNamespace(NO_EVENTS=0, LINE=32, CALL=16), **ways)
     monkeypatch.setattr("grader.runner.beside.MONITORING", monitoring)
     beside([])
     assert len(taken) == 12
     assert (5, 32, None) in taken
+    assert freed == [*range(6)], "Python's own profiler asks for one of them"
 
 
 def test_a_thread_in_a_function_of_the_file_is_told_of() -> None:

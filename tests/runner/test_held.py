@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cProfile
 import json
 import sys
 import types
@@ -103,6 +104,13 @@ def test_what_is_compared_with_is_looked_at_itself(name: str, monkeypatch: pytes
     held = Held()
     monkeypatch.setattr(held_module, name, lambda *_: True)
     assert held.mend() == [f"grader.runner.held.{name}"]
+
+
+def test_a_method_of_pythons_profiler_is_put_back() -> None:
+    held = Held()
+    cProfile.Profile.enable = lambda *_: None  # type: ignore[method-assign]
+    assert held.mend() == ["Profile.enable"]
+    assert cProfile.Profile.enable is vars(cProfile.Profile.__base__)["enable"]
 
 
 def test_code_that_was_put_into_a_function_is_taken_out_of_it() -> None:
