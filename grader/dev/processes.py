@@ -8,9 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from grader.engine.forking import children
+from grader.engine.sibling import NAME
 
 ROLES = ("runner", "judge", "parent", "builder", "parent of builders", "command line")
-SIBLING = "grader.engine.sibling"
 SETTLE = 30.0  # seconds in which whatever was orphaned is gone: one that imports torch notices late
 
 
@@ -24,7 +24,7 @@ def of_role(role: str, parent: int) -> list[int]:
     if role == "parent":
         return [parent]
     forked = sorted(children(parent), key=_born)
-    compiling = [pid for pid in forked if SIBLING in told(pid, "cmdline")]
+    compiling = [pid for pid in forked if told(pid, "comm").strip() == NAME]
     if role == "parent of builders":
         return compiling
     if role == "builder":

@@ -8,28 +8,30 @@ parent runs no torch operation and touches no CUDA: a forked child could not use
 
 Where kernels are interpreted they cannot be compiled, nor the other way round. For what a compiler knows of
 them a judge is given a *builder*, and on a GPU, for what only an interpreter sees, one that *interprets*:
-children of a second warm parent (sibling.py). It imports what it needs while this one does, where there are
-cores for both, and is started anew where somebody ended it.
+children of a second warm parent (sibling.py). Of one that interprets it is forked, once torch is imported;
+beside a GPU it imports what it needs while this one does, where there are cores for both: an interpreter's
+NumPy is to have one thread from the start. Where somebody ended it, it is started anew.
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import select
 import shutil
 import signal
 import socket
-import subprocess
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
-from grader.engine import imports
+from grader.engine import imports, sibling
 from grader.engine.forking import adopt, fork_runner, hand_over, sweep
 from grader.engine.imports import INTERPRETED
 from grader.engine.standby import Pair, fork_judge
-from grader.engine.surroundings import environment
+from grader.request import Device
 from grader.spans import span
 from grader.wire import Channel, Closed
 
@@ -120,7 +122,7 @@ class Parent:
                 os.waitpid(pid, 0)
         judge.close()
         waiting = self.standby.pids if self.standby else set()
-        sweep(waiting.union({self.sibling.process.pid}, *self.judges.values()))
+        sweep(waiting.union({self.sibling.pid}, *self.judges.values()))
 
     def _answer(self, judge: Channel) -> None:
         """A judge asks for a runner, or how one ended."""
@@ -151,17 +153,15 @@ class Parent:
 
 
 class Sibling:
-    """The parent of those who compile, seen from that of those who interpret, or the other way round."""
+    """The parent of those who compile, seen from that of those who interpret, or the other way round.
 
-    def __init__(self) -> None:
+    Args:
+        begin: how it comes to be: `sibling.start`, or `sibling.fork` before Triton is imported here.
+    """
+
+    def __init__(self, begin: Callable[[socket.socket, Device], int] = sibling.start) -> None:
         ours, theirs = socket.socketpair()
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "grader.engine.sibling", str(theirs.fileno())],
-            stdin=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,  # what keeps it from its imports keeps us from ours, and we say it
-            env=environment("gpu" if INTERPRETED else "cpu"),
-            pass_fds=[theirs.fileno()],
-        )
+        self.pid = begin(theirs, "gpu" if INTERPRETED else "cpu")
         theirs.close()
         self.control = Channel(ours)
 
@@ -188,8 +188,11 @@ def _exit_code(pid: int) -> int | None:
 def main() -> None:
     """Import what every child needs, then serve."""
     # On two cores two imports would delay each other, and a judge waits for this one.
-    early = Sibling() if len(os.sched_getaffinity(0)) > 2 else None
+    early = Sibling() if not INTERPRETED and len(os.sched_getaffinity(0)) > 2 else None
     with span("import"):
+        if INTERPRETED:
+            importlib.import_module("torch")
+            early = Sibling(sibling.fork)
         imports.for_runners()
         standby = None if INTERPRETED else Pair(first=True)  # its GPU wakes beside the imports that are left
         imports.for_judges()

@@ -1,20 +1,27 @@
 """The second warm parent: of builders beside one that interprets, of interpreters beside one that compiles.
 
 Triton reads TRITON_INTERPRET as it is imported, so that no process does both. This one is started by the
-first one. It forks a child for every message on its socket, and ends when that closes.
+first one, or forked from it before it imports Triton: what takes longest is torch, and that both have then.
+It forks a child for every message on its socket, and ends when that closes.
 """
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import importlib
 import os
 import socket
+import subprocess
 import sys
 from pathlib import Path
 
-from grader.engine.forking import fork_runner, hand_over
+from grader.engine.forking import become, fork_runner, hand_over, run
+from grader.engine.surroundings import environment
+from grader.request import Device
 from grader.wire import Channel, Closed
+
+NAME = "track-sibling"  # of the process, as /proc/PID/comm has it
 
 BUILDER, INTERPRETER = "grader.runner.building", "grader.runner.main"
 # What the first compilation would import, and what a learner's file and a walk would.
@@ -37,8 +44,35 @@ INTERPRETING = (
 )
 
 
-def main() -> None:
-    """Import what every child needs, then serve."""
+def start(theirs: socket.socket, device: Device) -> int:
+    """One that imports all for itself; its pid. `cpu` interprets kernels, `gpu` compiles them."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "grader.engine.sibling", str(theirs.fileno())],
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,  # what keeps it from its imports keeps its parent from them, who says it
+        env=environment(device),
+        pass_fds=[theirs.fileno()],
+    )
+    process.returncode = 0  # for subprocess; forking.py collects it with all others
+    return process.pid
+
+
+def fork(theirs: socket.socket, device: Device) -> int:
+    """One that has imported what this process has, torch but not Triton; its pid."""
+    pid = os.fork()
+    if pid == 0:
+        around = environment(device)
+        os.environ.clear()
+        os.environ.update(around)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        become({theirs.fileno()})
+        run(lambda: serve(theirs))
+    return pid
+
+
+def serve(asked: socket.socket) -> None:
+    """Import what every child needs, then fork one for each message."""
+    ctypes.CDLL(None).prctl(15, NAME.encode())  # PR_SET_NAME
     interprets = os.environ.get("TRITON_INTERPRET") == "1"
     for module in INTERPRETING if interprets else COMPILING:
         importlib.import_module(module)
@@ -49,7 +83,7 @@ def main() -> None:
     else:
         name_triton_quickly()
     gc.freeze()
-    control = Channel(socket.socket(fileno=int(sys.argv[1])))
+    control = Channel(asked)
     while True:
         try:
             control.receive()
@@ -80,4 +114,4 @@ def _reap() -> bool:
 
 
 if __name__ == "__main__":
-    main()
+    serve(socket.socket(fileno=int(sys.argv[1])))

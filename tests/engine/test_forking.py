@@ -7,6 +7,9 @@ import sys
 
 import pytest
 
+from grader.dev.processes import of_role, told
+from grader.engine.warm import Warm
+
 # A child that dies and leaves the first two processes of a PID namespace: the first cannot end before the
 # second is collected.
 NAMESPACE = """
@@ -38,3 +41,9 @@ def test_processes_of_a_namespace_are_ended_as_well() -> None:
     if ran.stdout == "refused\n":
         pytest.skip("the kernel grants no user namespaces here")
     assert ran.stdout == "set()\n", ran.stderr
+
+
+def test_those_who_compile_have_the_torch_that_was_imported_for_those_who_interpret(warm: Warm) -> None:
+    warm.wait()
+    (forked,) = of_role("parent of builders", warm.process.pid)
+    assert told(forked, "cmdline") == told(warm.process.pid, "cmdline"), "it is no program of its own"
