@@ -19,6 +19,7 @@ MARKED = (
     "tests/interpreter/test_launching.py",
     "tests/interpreter/test_proxy.py",
     "tests/interpreter/test_rewriting.py",
+    "tests/interpreter/test_shapes.py",
     "tests/judge/test_ahead.py",
     "tests/judge/checks/test_predicted.py",
 )

@@ -40,7 +40,7 @@ def narrow(values: Array) -> Array:
 
 def is_bf16(handle: Any) -> bool:
     """Whether a block's elements are bf16."""
-    return bool(handle.dtype.scalar == tl.bfloat16)
+    return bool(handle.dtype.scalar.name == "bf16")
 
 
 def _repair_arithmetic(builder: Any) -> None:

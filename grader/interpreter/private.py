@@ -7,7 +7,7 @@ from operator import attrgetter
 
 NAMES: dict[str, tuple[str, ...]] = {
     "triton.runtime.interpreter": (
-        "TensorHandle",
+        "TensorHandle.__post_init__",
         "interpreter_semantic",
         "ASTTransformer",
         *(
@@ -25,7 +25,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         *(f"GridExecutor.{name}" for name in ("__init__", "__call__", "_init_args_hst", "_restore_args_dev")),
         *(f"InterpreterBuilder.{name}" for name in ("set_grid_dim", "set_grid_idx", "binary_op", "unary_op")),
         *(f"InterpreterBuilder.create_{name}" for name in ("dot", "fma", "fp_to_fp", "clampf", "maxnumf")),
-        *(f"InterpreterBuilder.create_{name}" for name in ("masked_load", "masked_store", "select")),
+        *(f"InterpreterBuilder.create_{name}" for name in ("masked_load", "masked_store", "select", "splat")),
         *(f"InterpreterBuilder.{name}" for name in ("cast_impl", "get_all_ones_value", "create_gather")),
         *(f"_interpreter.{name}" for name in ("load", "store", "atomic_rmw", "atomic_cas")),
         *(f"interpreter_builder.{name}" for name in ("options", "grid_dim", "grid_idx")),
@@ -36,7 +36,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "triton.runtime.autotuner": ("Autotuner._bench",),
     "triton.language.core": (
         *("_unwrap_if_constexpr", "block_type.__init__", "is_builtin", "tensor.__init__", "tensor.__not__"),
-        *("tensor.logical_and", "tensor.logical_or", "tuple"),
+        *("tensor.logical_and", "tensor.logical_or", "tuple", "block_type.with_element_ty"),
     ),
     "triton.language.random": ("philox_impl",),
     "triton.language.semantic": (

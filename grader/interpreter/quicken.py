@@ -11,22 +11,25 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import triton.language as tl
 from triton.language import core, random
 from triton.language.semantic import TritonSemantic
 from triton.runtime import interpreter
 
+from grader.interpreter import shapes
 from grader.interpreter.philox import philox
 
-_Shape: Any = core.tuple
+REPAIRED = {dtype.name for dtype in (tl.bfloat16, tl.float8e4nv, tl.float8e5)}  # bf16.py and fp8.py compute
 
 
 def install() -> None:
     """Quicken the interpreter of this process; to be called once."""
     random.philox_impl = philox
     _skip_overflow_checks()
-    _remember_shapes()
+    shapes.install()
     _compare_at_a_glance()
+    _handle_at_a_glance()
     _remember_builtins()
     _patch_language_once()
     _remember_dtypes()
@@ -38,46 +41,19 @@ def _skip_overflow_checks() -> None:
     builder.options = replace(builder.options, sanitize_overflow=False)
 
 
-def _remember_shapes() -> None:
-    """A shape is checked, spelled and wrapped once; blocks of one shape then share the same object."""
-    block, tensor = core.block_type, core.tensor
-    stock: Callable[..., None] = block.__init__
-    forms: dict[Any, tuple[Any, int, str]] = {}  # by the sizes, and by the id of the shape that they share
-    wrapped: dict[int, tuple[Any, Any]] = {}
-    scalar = (_Shape([]), core.constexpr(1))
-
-    def init_block(self: Any, element_ty: Any, shape: Any) -> None:
-        form = forms.get(id(shape)) if type(shape) is _Shape else None
-        if form is None:
-            sizes = tuple(getattr(size, "value", size) for size in shape)
-            if any(type(size) is not int for size in sizes) or sizes not in forms:
-                stock(self, element_ty, shape)
-                form = (self.shape, self.numel, str(self.shape))
-                forms[sizes] = forms[id(self.shape)] = form
-            form = forms[sizes]
-        self.element_ty = element_ty
-        self.shape, self.numel, text = form
-        self.name = f"<{text}, {element_ty}>"
-
-    def init_tensor(self: Any, handle: Any, type: Any) -> None:
-        self.handle, self.type, self.dtype = handle, type, type.scalar
-        self.shape, self.numel = scalar
-        if type.is_block():
-            key = id(type.shape)
-            if key not in wrapped:
-                sizes = _Shape([core.constexpr(size) for size in type.shape])
-                wrapped[key] = (sizes, core.constexpr(type.numel))
-            self.shape, self.numel = wrapped[key]
-
-    block.__init__, tensor.__init__ = init_block, init_tensor
-
-
 def _compare_at_a_glance() -> None:
-    """What is the same object is equal; blocks that share a shape need no broadcasting."""
-    stock_equal, stock_unwrap = core.dtype.__eq__, core._unwrap_if_constexpr
+    """What is the same object is equal, and so are plain dtypes of one name."""
+    plain_type = core.dtype
+    stock_equal, stock_unwrap = plain_type.__eq__, core._unwrap_if_constexpr
     semantic: Any = TritonSemantic
-    stock_broadcast = semantic.broadcast_impl_value
     plain = {int, float, bool, str, type(None), core.tensor, core.dtype, core.block_type, core.pointer_type}
+
+    def equal(self: Any, other: Any) -> Any:
+        if self is other:
+            return True
+        if type(self) is type(other) is plain_type:
+            return self.name == other.name
+        return stock_equal(self, other)
 
     def unwrap(value: Any) -> Any:
         kind = type(value)
@@ -85,24 +61,43 @@ def _compare_at_a_glance() -> None:
             return value.value
         return value if kind in plain else stock_unwrap(value)
 
-    def broadcast(self: Any, lhs: Any, rhs: Any) -> Any:
-        blocks = lhs.type.is_block(), rhs.type.is_block()
-        if not any(blocks) or (all(blocks) and lhs.type.shape is rhs.type.shape):
-            return lhs, rhs
-        return stock_broadcast(self, lhs, rhs)
-
     stock_check = semantic.binary_op_type_checking_impl
 
     def check(self: Any, lhs: Any, rhs: Any, *args: Any, **kwargs: Any) -> Any:
         alike = type(lhs) is type(rhs) is core.tensor and lhs.dtype is rhs.dtype
-        if alike and type(lhs.dtype) is core.dtype and not (kwargs.get("div_or_mod") or args[3:4] == (True,)):
-            return broadcast(self, lhs, rhs)
+        if alike and type(lhs.dtype) is plain_type and not (kwargs.get("div_or_mod") or args[3:4] == (True,)):
+            return self.broadcast_impl_value(lhs, rhs)
         return stock_check(self, lhs, rhs, *args, **kwargs)
 
     semantic.binary_op_type_checking_impl = check
-    core.dtype.__eq__ = lambda self, other: self is other or stock_equal(self, other)
+    core.dtype.__eq__ = equal
     core._unwrap_if_constexpr = unwrap
-    semantic.broadcast_impl_value = broadcast
+
+
+def _handle_at_a_glance() -> None:
+    """A block's data is held against its dtype at once, and an operation on plain numbers is one call."""
+    handle: Any = interpreter.TensorHandle
+    builder: Any = interpreter.InterpreterBuilder
+    stock_look, stock_binary = handle.__post_init__, builder.binary_op
+
+    def init_handle(self: Any, data: Any, dtype: Any, attr: Any = None) -> None:
+        self.data, self.dtype, self.attr = data, dtype, {} if attr is None else attr
+        size = data.itemsize
+        if size > 1 and type(dtype) is not core.pointer_type and 8 * size > dtype.primitive_bitwidth:
+            stock_look(self)
+
+    def binary_op(self: Any, lhs: Any, rhs: Any, op: Callable[..., Any]) -> Any:
+        dtype = lhs.dtype
+        if type(dtype) is not core.dtype or dtype.name in REPAIRED:
+            return stock_binary(self, lhs, rhs, op)
+        data = op(lhs.data, rhs.data)
+        if data.dtype == np.bool_:
+            return handle(data, tl.int1)
+        if 8 * data.itemsize > max(8, dtype.primitive_bitwidth):
+            data = data.astype(interpreter._get_np_dtype(dtype))
+        return handle(data, dtype)
+
+    handle.__init__, builder.binary_op = init_handle, binary_op
 
 
 def _remember_builtins() -> None:

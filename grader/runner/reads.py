@@ -43,6 +43,7 @@ THREADS = (
     "start_joinable_thread",
 )  # whom no mode follows, and no version audits
 READS = ("item", "tolist", "numpy", "cpu", "__bool__", "__int__", "__float__", "__index__", "nonzero")
+BELOW = frozenset(READS + SIGHTS)
 PACKED = ("__reduce_ex__",)  # torch.save and pickle read all, whoever calls this
 Notice = Callable[[str, FrameType], None]
 _noticing: list[Notice] = []  # who is told, the last of them
@@ -97,8 +98,9 @@ def noticed(is_launching: Any) -> Iterator[list[str]]:
     seen: list[str] = []
 
     def notice(name: str, caller: FrameType) -> None:
-        ours = caller.f_code.co_filename.startswith(THEIRS if name in SIGHTS + OFF else PACKAGE)
-        if not ours and not is_launching() and name not in seen:
+        if name in seen or is_launching():  # first: to ask a frame for its code is one of Python's audits
+            return
+        if not caller.f_code.co_filename.startswith(THEIRS if name in SIGHTS + OFF else PACKAGE):
             seen.append(name)
 
     _noticing.append(notice)
@@ -114,7 +116,7 @@ class _Below(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = getattr(func, "__name__", "")
-        if _noticing and name in READS + SIGHTS:
+        if _noticing and name in BELOW:
             _noticing[-1](name, sys._getframe(1))
         return func(*args, **(kwargs or {}))
 
