@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 from collections.abc import Iterable
 from typing import Any
 
@@ -169,8 +170,7 @@ class Case:
 
     def _check_name(self, name: str) -> None:
         last = name.rpartition("_")[2]  # q_layuot is as wrong as layuot
-        # Alike enough for two letters that changed places, and not for cols and calls.
-        if name in TAKEN or (last not in WORDS and difflib.get_close_matches(last, WORDS, 1, cutoff=0.75)):
+        if name in TAKEN or _nearly_a_word(last):
             raise TypeError(f"{self!r}: no size may be called {name!r}{closest(last, WORDS)}")
 
     def _check_word(self, name: str, word: Any) -> None:
@@ -178,6 +178,12 @@ class Case:
         if kind in KNOWN and word not in KNOWN[kind] and not isinstance(word, Own):
             spelt = closest(word, KNOWN[kind])
             raise ValueError(f"{self!r}: no {name} {word!r}{spelt} There are {', '.join(KNOWN[kind])}.")
+
+
+@functools.cache
+def _nearly_a_word(name: str) -> bool:
+    """Alike enough for two letters that changed places, and not for cols and calls."""
+    return name not in WORDS and bool(difflib.get_close_matches(name, WORDS, 1, cutoff=0.75))
 
 
 def readable(tensor: torch.Tensor) -> torch.Tensor:
