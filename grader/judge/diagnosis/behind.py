@@ -93,8 +93,10 @@ def _slice(memory: int, report: Called, right: frozenset[int], tree: ast.Module)
     unwritten, scratch = dict[tuple[str, str], None](), dict[tuple[str, str], None]()
     every = {at for launch in report.launches for at in launch.handed.values()}
     may = {at for at in every - {*report.inputs} if report.holes is None or at in report.holes}
+    kernels = {launch.kernel for launch in report.launches}
+    written = {name: [*stores(function(tree, name), tree)] for name in kernels}
     for launch in reversed(report.launches):
-        left = [*stores(function(tree, launch.kernel), tree)]
+        left = written[launch.kernel]
         while hits := [s for s in left if any(launch.handed.get(name) in wanted for name in s.into)]:
             left = [s for s in left if s not in hits]
             found[launch.kernel] = found.get(launch.kernel, frozenset()) | {s.line for s in hits}

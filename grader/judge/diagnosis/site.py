@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+BODIES = (ast.stmt, ast.ExceptHandler, ast.match_case)  # where a statement can stand
 LONGEST = 60  # characters of an expression that a sentence quotes
 
 
@@ -115,7 +116,11 @@ def has_loop(tree: ast.Module) -> bool:
 
 
 def functions(tree: ast.AST) -> list[ast.FunctionDef]:
-    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    """Its functions and those within, outer ones first; no expression has any."""
+    every = [tree]
+    for node in every:
+        every += [child for child in ast.iter_child_nodes(node) if isinstance(child, BODIES)]
+    return [node for node in every if isinstance(node, ast.FunctionDef)]
 
 
 def function(tree: ast.AST, name: str) -> ast.FunctionDef | None:
