@@ -75,9 +75,10 @@ class Alone:
                 callers.setdefault(called.code, []).append(entry.code)
         unknown = [code for code in callers if GENUINE.get(id(code)) is not code]
         kernels = set(_codes(REWRITTEN.values())) if unknown else set()
-        others = [code for code in unknown if code not in kernels and not _known(code, callers[code])]
-        others.sort(key=lambda code: code.co_firstlineno)
-        return [f"{code.co_name}(), a Python function (line {code.co_firstlineno})" for code in others]
+        others = {code for code in unknown if code not in kernels and not _known(code, callers[code])}
+        # First who was called by none of the others, as a hook is.
+        told = sorted(others, key=lambda code: (not others.isdisjoint(callers[code]), _line(code)))
+        return [f"{code.co_name}(), a Python function (line {_line(code)})" for code in told]
 
 
 def _known(code: CodeType, callers: list[CodeType]) -> bool:
@@ -87,6 +88,10 @@ def _known(code: CodeType, callers: list[CodeType]) -> bool:
     if code.co_name == "<module>" and callers and all(_installed(one.co_filename) for one in callers):
         return True  # what a kernel calls for the first time, being defined
     return code.co_filename.startswith("<") and _made_by_a_library(code)  # for a dataclass or a named tuple
+
+
+def _line(code: CodeType) -> int:
+    return code.co_firstlineno
 
 
 def _installed(path: str) -> bool:

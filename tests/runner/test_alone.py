@@ -31,6 +31,17 @@ def test_a_function_of_the_file_is_told_of() -> None:
     assert sys.getprofile() is None
 
 
+def test_who_called_the_others_is_told_first() -> None:
+    names: dict[str, Any] = {}
+    exec(
+        compile("def helps():\n    return 1\n\ndef hook():\n    return helps()\n", "kernel.py", "exec"), names
+    )
+    with Alone([]) as alone:
+        names["hook"]()
+    told = [what.partition("()")[0] for what in alone.found if "Python" in what]
+    assert told == ["hook", "helps"]
+
+
 def test_libraries_and_named_tuples_are_not() -> None:
     with Alone([]) as alone:
         np.isclose(np.ones(2), 1.0)
