@@ -37,15 +37,20 @@ def run(names: Iterable[str], device: Literal["auto", "cpu", "gpu"]) -> int:
     terminal.line(f"{'day':<6}{'kind':<7}" + "".join(f"{column:>12}" for column in COLUMNS))
     for day in [catalog.find(name) for name in names]:
         for kind in ("cold", "watch"):
-            taken = [_once(day, where, kind == "watch") for _ in range(TIMES)]
+            taken, failed = zip(*[_once(day, where, kind == "watch") for _ in range(TIMES)], strict=True)
             medians = [statistics.median(one[column] for one in taken) for column in COLUMNS]
             terminal.line(f"{day.key!s:<6}{kind:<7}" + "".join(f"{value:>12.1f}" for value in medians))
+            for told in filter(None, failed):
+                terminal.line(f"      {told}")
             terminal.stream.flush()
     return 0
 
 
-def _once(day: Day, where: Literal["cpu", "gpu"], watched: bool) -> dict[str, float]:
-    """One grading, with nothing left of an earlier one; `watched`, by a parent that is up already."""
+def _once(day: Day, where: Literal["cpu", "gpu"], watched: bool) -> tuple[dict[str, float], str]:
+    """The seconds of one grading, with nothing left of an earlier one; `watched`, by a parent that is up.
+
+    And what it says where it fails our solution: its seconds are not those of a grading.
+    """
     with tempfile.TemporaryDirectory() as folder:
         around = {spans.VARIABLE: f"{folder}/spans.jsonl", "TRITON_CACHE_DIR": f"{folder}/cache"}
         with mock.patch.dict(os.environ, around):
@@ -62,7 +67,7 @@ def _once(day: Day, where: Literal["cpu", "gpu"], watched: bool) -> dict[str, fl
                     warm.stop()
 
 
-def _taken(day: Day, where: Literal["cpu", "gpu"], warm: Warm | None) -> dict[str, float]:
+def _taken(day: Day, where: Literal["cpu", "gpu"], warm: Warm | None) -> tuple[dict[str, float], str]:
     first: list[float] = []
     begun = time.monotonic()
 
@@ -74,9 +79,16 @@ def _taken(day: Day, where: Literal["cpu", "gpu"], warm: Warm | None) -> dict[st
     total = time.monotonic() - begun
     found = spans.read()
     split = {name: _summed(found, span) for name, span in SPANS.items()}
-    return {"total": total, "first case": first[0] if first else 0.0, **split, **_checks(verdict)}
+    taken = {"total": total, "first case": first[0] if first else 0.0, **split, **_checks(verdict)}
+    return taken, _failure(verdict)
 
 
+def _failure(verdict: Verdict) -> str:
+    wrong = [check.name for check in verdict.checks if check.outcome in WRONG]
+    return f"seed {verdict.seed}: {wrong[0]} {verdict.status}: {verdict.diagnosis}" if wrong else ""
+
+
+WRONG = ("failed", "slow", "crashed", "timeout")
 SPANS = {"import": "import", "CUDA": "cuda", "compiling": "compile", "waiting": "wait"}
 GROUPS = {"cases": ("correct", "edges"), "memory": ("memory",), "timing": ("fast",)}
 

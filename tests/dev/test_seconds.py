@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from grader import catalog
 from grader.dev import seconds
 
 
@@ -20,3 +23,16 @@ def test_the_seconds_of_a_grading_are_split_and_add_up(
     assert 0 < imported < first
     assert watched[2] == 0, "the parent had imported all before"
     assert header.split()[-1] == "timing"
+
+
+def test_a_grading_that_fails_our_solution_is_told_with_its_seed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text("def hello():\n    return None\n")
+    monkeypatch.setattr(seconds, "TIMES", 1)
+    monkeypatch.setattr(catalog.Day, "solution", property(lambda _: wrong))
+    seconds.run(["1"], "cpu")
+    told = capsys.readouterr().out.splitlines()[3]
+    assert told.startswith("      seed ")
+    assert " failed: " in told
