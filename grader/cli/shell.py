@@ -87,7 +87,7 @@ class Commands(click.Group):
             return shlex.join(["track", meant, *args[1:]])
         with contextlib.suppress(TrackError):
             return f"track start {catalog.find(' '.join(args)).key}"
-        if Path(args[0]).exists():
+        if os.path.exists(args[0]):
             return shlex.join(["track", "grade", *args])
         return "track --help"
 

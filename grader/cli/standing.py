@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -112,7 +113,7 @@ def chosen(words: tuple[str, ...], file: Path | None = None) -> Day:
             here = _standing_at(Path(" ".join(words)))
             if here:
                 return here
-            if Path(words[-1]).is_file():
+            if os.path.isfile(words[-1]):  # of any words: pathlib's raises where they are too long
                 raise _which(Path(words[-1]), words[:-1]) from None
             typed = click.get_current_context().command_path
             raise UnknownDay(unknown.problem, unknown.fix.replace("track start", typed)) from None
@@ -127,9 +128,12 @@ def chosen(words: tuple[str, ...], file: Path | None = None) -> Day:
 
 def _standing_at(path: Path) -> Day | None:
     """The day whose folder or kernel.py in the workspace this is."""
-    found, place = standing().workspace, path.resolve()
-    own = (day for day in catalog.course() if found and place in (found.folder(day), found.kernel(day)))
-    return next(own, None)
+    found = standing().workspace
+    with contextlib.suppress(OSError, ValueError):  # words that no path can have
+        place = path.resolve()
+        own = (day for day in catalog.course() if found and place in (found.folder(day), found.kernel(day)))
+        return next(own, None)
+    return None
 
 
 def _which(file: Path, words: tuple[str, ...] = ()) -> TrackError:

@@ -32,6 +32,8 @@ OPTIONS = ("", "--json", "--yes", "--again", "--all", "--strict", "--words", "--
 
 
 @given(st.sampled_from(COMMANDS), DAYS, st.sampled_from(OPTIONS))
+@example("lesson", "\x00", "")
+@example("lesson", "a" * 5000, "")
 def test_a_command_with_any_words_ends_in_a_sentence(
     types: Types, command: str, text: str, option: str
 ) -> None:
