@@ -9,13 +9,14 @@ then, and what a kernel finds in memory is held against what kernels stored.
 from __future__ import annotations
 
 import cProfile
+import gc
 import sys
 from _imp import get_frozen_object
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib.machinery import SourceFileLoader
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import torch
@@ -122,8 +123,9 @@ def _looks(code: CodeType) -> Any:
 
 def _made_by_a_library(code: CodeType) -> bool:
     """Whether it is what a dataclass of a library's, or a named tuple, got made for it."""
-    if code.co_names == MADE:
-        return True
+    if code.co_names == MADE:  # whose name may stand for anything, in whoever has the code
+        holders = [one for one in gc.get_referrers(code) if type(one) is FunctionType]
+        return bool(holders) and all(one.__globals__.get(*MADE) is tuple.__new__ for one in holders)
     names = [vars(one) for one in sys.modules.values() if issubclass(type(one), ModuleType)]
     for values in [list(held.values()) for held in names if _installed(str(held.get("__file__")))]:
         made = [vars(kind).get(code.co_name) for kind in values if issubclass(type(kind), type)]

@@ -71,6 +71,13 @@ def test_text_that_says_it_is_a_librarys_is_told_of(says: dict[str, Any]) -> Non
     assert "helps(), a Python function (line 1)" in alone.found
 
 
+def test_what_looks_like_a_named_tuples_own_and_calls_something_else_is_told_of() -> None:
+    make = eval("lambda _cls, one: _tuple_new(_cls, (one,))", {"_tuple_new": isinstance})
+    with Alone([]) as alone:
+        make(1, int)
+    assert "<lambda>(), a Python function (line 1)" in alone.found
+
+
 def test_what_python_and_torch_have_made_themselves_is_not() -> None:
     handle = TensorHandle.__new__(TensorHandle)
     with Alone([]) as alone:

@@ -19,7 +19,7 @@ def under_a_logarithm(sentence: str, source: str) -> Diagnosis | None:
     seen, _, _ = sentence.partition(":")
     found = re.fullmatch(r"Every element is off by ([-+].*)", seen)
     term = float(found[1]) if found else 0.0
-    for name, base in BASES.items() if term else ():
+    for name, base in BASES.items() if 0 < abs(term) <= math.log2(TIMES) else ():  # e**1000 overflows
         times = base ** abs(term)
         if called(source, {name}) and 2 <= round(times) <= TIMES and abs(times - round(times)) < NEAR:
             off = f"{round(times)} times too {'large' if term > 0 else 'small'}"

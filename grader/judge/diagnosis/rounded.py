@@ -22,17 +22,14 @@ from grader.judge.diagnosis.spots import MOST
 NARROW = {torch.bfloat16: 1.02 * 2.0**-8, torch.float16: 1.02 * 2.0**-11, torch.float32: 1.02 * 2.0**-24}
 FEW = 8  # elements that are no luck
 OF_ANOTHER = ("dtype", "element_ty")  # what some tensor has
+WHOLE = (torch.int8, torch.uint8, torch.int16, torch.int32)  # that an integer may be cut to
 # How a file names them.
 WORDS = {
     torch.bfloat16: ("bfloat16",),
     torch.float16: ("float16", "half"),
     torch.float32: ("float32", "float"),
-    **{
-        dtype: (str(dtype).removeprefix("torch."),)
-        for dtype in (torch.int8, torch.uint8, torch.int16, torch.int32)
-    },
+    **{dtype: (SHORT[dtype],) for dtype in WHOLE},
 }
-WHOLE = (torch.int8, torch.uint8, torch.int16, torch.int32)  # that an integer may be cut to
 
 
 def rounded(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None:

@@ -7,6 +7,7 @@ import itertools
 import re
 
 from grader.judge.diagnosis.addresses import addresses, assignments, passed_on, strided, unstrided
+from grader.judge.diagnosis.draws import again_in_backward, compared, drawn
 from grader.judge.diagnosis.eager import computes, signs
 from grader.judge.diagnosis.flow import meets_data
 from grader.judge.diagnosis.kept import for_products
@@ -264,10 +265,10 @@ def exactly(look_at: str, tree: ast.Module, given: frozenset[int]) -> set[int]:
         return {one.line for one in loads if one.kind == "load" and found[1] in one.names}
     if found := re.search(r"where (\w+) is chosen", look_at):
         return chosen(found[1], tree)
-    if "random numbers are drawn" in look_at and (lines := _drawn(tree)):
-        both = lines | _compared(tree) | _again_in_backward(tree)
-        return _few(both, lines | _compared(tree), lines) if "both passes" in look_at else lines
-    if "comparison with" in look_at and (lines := _compared(tree)):
+    if "random numbers are drawn" in look_at and (lines := drawn(tree)):
+        both = lines | compared(tree) | again_in_backward(tree)
+        return _few(both, lines | compared(tree), lines) if "both passes" in look_at else lines
+    if "comparison with" in look_at and (lines := compared(tree)):
         return lines
     if look_at.startswith("the dtype of "):
         return given_by_calls({*re.findall(r"\bof (\w+)", look_at)}, ast.walk(tree))
@@ -313,48 +314,3 @@ def _before_loops(tree: ast.Module) -> set[int]:
             begun = (n for n in nodes if isinstance(n, ast.Assign) and n.lineno < loop.lineno)
             lines |= {n.lineno for n in begun if assigned(n) & again}
     return lines
-
-
-def _drawn(tree: ast.Module) -> set[int]:
-    """Where random numbers are drawn, and where the seeds and offsets are made that they are drawn by."""
-    lines = set[int]()
-    for kernel in filter(jitted, functions(tree)):
-        calls = [n for n in ast.walk(kernel) if isinstance(n, ast.Call) and _draws(n)]
-        by = {n.id for c in calls for given in c.args for n in ast.walk(given) if isinstance(n, ast.Name)}
-        lines |= {part.line for part in assignments(kernel) if part.sets & by}
-        lines |= {c.lineno for c in calls}
-    return lines
-
-
-def _again_in_backward(tree: ast.Module) -> set[int]:
-    """Where a backward() calls what its file has, or apply()."""
-    known = {one.name for one in functions(tree)} | {"apply"}
-    passes = (one for one in functions(tree) if one.name == "backward")
-    calls = (n for one in passes for n in ast.walk(one) if isinstance(n, ast.Call))
-    return {n.lineno for n in calls if last(n.func) in known}
-
-
-def _compared(tree: ast.Module) -> set[int]:
-    """Where what was drawn at random is compared with something."""
-    lines = set[int]()
-    for kernel in filter(jitted, functions(tree)):
-        drawn = {
-            name
-            for node in ast.walk(kernel)
-            if isinstance(node, ast.Assign) and any(map(_draws, ast.walk(node.value)))
-            for name in assigned(node)
-        }
-        given = [*assignments(kernel)]
-        while more := set().union(*(part.sets for part in given if part.names & drawn)) - drawn:
-            drawn |= more
-        compared = (node for node in ast.walk(kernel) if isinstance(node, ast.Compare))
-        lines |= {
-            node.lineno
-            for node in compared
-            if any(_draws(n) or (isinstance(n, ast.Name) and n.id in drawn) for n in ast.walk(node))
-        }
-    return lines
-
-
-def _draws(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and last(node.func).startswith("rand")

@@ -73,7 +73,8 @@ def foresee(session: Session, challenge: Challenge, speed: Speed, wanted: Wanted
     best = last = seen()
     for _ in range(OTHERS):
         spilled = _spilled(last.call)
-        given_up = spilled or [launch for launch in last.call.launches if rank(last)[0] and not launch.kept]
+        slow, _ = rank(last)
+        given_up = spilled or [launch for launch in last.call.launches if slow and not launch.kept]
         given_up = [launch for launch in given_up if launch.config and launch.config not in but]
         if not given_up:  # or there is none besides
             break

@@ -27,6 +27,9 @@ def test_what_a_logarithm_is_taken_of_is_a_whole_number_of_times_too_large(term,
     assert told[1] == "the loop, and what goes into the sum"
 
 
-@pytest.mark.parametrize(("term", "name"), [(0.5, "log"), (math.log(2), "exp"), (math.log(2), "log2")])
+@pytest.mark.parametrize(
+    ("term", "name"),
+    [(0.5, "log"), (math.log(2), "exp"), (math.log(2), "log2"), (1e3, "log"), (-1e9, "log2")],
+)
 def test_another_term_is_a_constant(term: float, name: str) -> None:
     assert under_a_logarithm(SENTENCE.format(term), KERNEL.format(name)) is None
