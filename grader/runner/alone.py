@@ -121,11 +121,17 @@ def _looks(code: CodeType) -> Any:
     return code.co_name, code.co_firstlineno, code.co_code, code.co_names, code.co_varnames
 
 
+def _new(kind: type) -> Any:
+    return getattr(vars(kind).get("__new__"), "__func__", None)
+
+
 def _made_by_a_library(code: CodeType) -> bool:
     """Whether it is what a dataclass of a library's, or a named tuple, got made for it."""
     if code.co_names == MADE:  # whose name may stand for anything, in whoever has the code
-        holders = [one for one in gc.get_referrers(code) if type(one) is FunctionType]
-        return bool(holders) and all(one.__globals__.get(*MADE) is tuple.__new__ for one in holders)
+        # What the parent froze before it forked is no referrer: named tuples of libraries, and no file's.
+        holders = [*gc.get_referrers(code), *map(_new, type.__subclasses__(tuple))]
+        found = [one for one in holders if type(one) is FunctionType and one.__code__ is code]
+        return bool(found) and all(one.__globals__.get(*MADE) is tuple.__new__ for one in found)
     names = [vars(one) for one in sys.modules.values() if issubclass(type(one), ModuleType)]
     for values in [list(held.values()) for held in names if _installed(str(held.get("__file__")))]:
         made = [vars(kind).get(code.co_name) for kind in values if issubclass(type(kind), type)]
