@@ -38,6 +38,8 @@ def check(session: Session, challenge: Challenge, speed: Speed) -> None:
             del benchmark  # its tensors may be all that there is room for
             benchmark = _timed(session, challenge, speed)
             ratio = benchmark.ratio()
+        if ratio.verdict == "slow":
+            benchmark.check_idle()
     result = _result(benchmark, ratio)
     session.keep_speed(asdict(result))
     if ratio.verdict == "inconclusive" and noisy(ratio.noise):
@@ -48,8 +50,8 @@ def check(session: Session, challenge: Challenge, speed: Speed) -> None:
         raise CheckFailed("inconclusive", {"reason": sentence}, (sentence, "other work on this GPU"))
     if ratio.verdict != "passed":
         sentence = (
-            f"{result.yours_us:.1f} µs where {result.needed_us:.1f} µs are needed ({ratio.bar}): "
-            f"{result.of_copy:.2f} of the copy rate, {result.of_torch:.2f} of torch's speed."
+            f"{result.yours_us:.1f} µs is {result.of_torch:.2g}× torch's speed; {1 / ratio.value:.2g}× is "
+            f"missing to the bar, {ratio.bar} ({result.needed_us:.1f} µs)."
         )
         raise CheckFailed(
             ratio.verdict, {"reason": sentence}, (sentence, "bytes moved, lanes idle, programs launched")

@@ -46,6 +46,11 @@ def wrong(got: torch.Tensor, plain: torch.Tensor, wide: torch.Tensor, length: in
     return errors(got, exact)[0] > ROOM.get(plain.dtype.itemsize, ROOM[4]) * allowed
 
 
+def distance(got: torch.Tensor, wide: torch.Tensor) -> float:
+    """How far off an output is, as a share of its norm."""
+    return errors(got, wide.double())[0]
+
+
 def widened(value: Any) -> Any:
     """A floating tensor of 16 bits in fp32; anything else as it is."""
     narrow = isinstance(value, torch.Tensor) and value.is_floating_point() and value.dtype.itemsize == 2
