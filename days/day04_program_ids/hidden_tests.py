@@ -19,6 +19,7 @@ challenge = Challenge(
     entry="axpy",
     inputs=inputs,
     reference=lambda alpha, x, y, num_programs: alpha * x + y,
+    requires=("degenerate_sizes",),
     shown=Case(n=10000, programs=7),
     cases=[
         Case(n=8, programs=1),

@@ -22,7 +22,7 @@ def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor]:
 big = Case(B=128, M=512, N=2048, b="MN", gpu=True)
 # More than axes 1 and 2 of a grid take, and more than 2³¹ elements.
 many = [
-    Case(B=2**16 + 1, M=2, N=3, b="MN", gpu=True),
+    Case(B=2**16 + 1, M=2, N=3, b="MN", gpu=True, demand="grid_axes"),
     Case(B=185_001, M=128, N=128, b="MN", dtype=HALF, huge=True),
     Case(B=1, M=50_001, N=50_003, b="MN", dtype=HALF, huge=True),
     Case(B=3, M=1_000_001, N=801, b="N", dtype=HALF, huge=True),
@@ -98,6 +98,7 @@ challenge = Challenge(
     inputs=inputs,
     reference=lambda a, b: a + b,
     rowwise=True,
+    requires=("int32_overflow", "grid_axes"),
     shown=Case(B=2, M=33, N=129, b="MN"),
     turns=[Case(B=1301, M=3, N=5, b="MN")],
     cases=CASES,

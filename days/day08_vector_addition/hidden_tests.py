@@ -22,6 +22,7 @@ challenge = Challenge(
     inputs=inputs,
     reference=lambda x, y: x + y,
     rowwise=True,
+    requires=("int32_overflow", "degenerate_sizes"),
     turns=[Case(n=n) for n in (300_001, 1_300_001, 4_500_001)],
     cases=[
         Case(n=8),

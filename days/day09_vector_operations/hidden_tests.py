@@ -79,7 +79,7 @@ CASES = [
     Case(rows=10, cols=90, values="nan"),
     Case(rows=10, cols=60, calls=2),
     # More rows than the second axis of a grid has programs.
-    Case(rows=140_001, cols=8, gpu=True),
+    Case(rows=140_001, cols=8, gpu=True, demand="grid_axes"),
     Case(rows=185_001, cols=16_379, dtype=HALF, huge=True),
     Case(rows=1_100_001, cols=2003, dtype=HALF, huge=True),
     Case(rows=2100, cols=9, layout="far", dtype=HALF, huge=True),
@@ -90,6 +90,7 @@ challenge = Challenge(
     inputs=inputs,
     reference=lambda x, bias: gelu(x + bias, approximate="tanh"),
     rowwise=True,
+    requires=("degenerate_sizes",),
     shown=Case(rows=131, cols=65),
     turns=[
         Case(rows=rows, cols=cols)

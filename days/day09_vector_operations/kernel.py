@@ -18,7 +18,7 @@ def bias_gelu_kernel(
     x_ptr, bias_ptr, y_ptr, n_rows, n_cols, stride_xm, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr
 ):
     """y[i, j] = gelu(x[i, j] + bias[j]); a program owns a tile of BLOCK_M rows and BLOCK_N columns."""
-    # TODO 2: find this program's rows and columns, in 64 bits where 2**31 may be passed, and which exist.
+    # TODO 2: find this program's rows and columns, and which of them exist.
     # TODO 3: read one bias for each column, and the tile of x, once.
     # TODO 4: add and apply gelu in fp32, whatever the dtype of x.
     # TODO 5: write the tile, once. y's rows lie side by side; x's may not.

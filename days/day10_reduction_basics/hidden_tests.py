@@ -89,6 +89,7 @@ challenge = Challenge(
     inputs=inputs,
     reference=lambda x: x.sum(),
     returns=torch.float32,
+    requires=("degenerate_sizes",),
     reduces=lambda case: case.n,
     shown=Case(n=73529),
     turns=[Case(n=n) for n in (300_001, 1_300_001, 4_500_001)],

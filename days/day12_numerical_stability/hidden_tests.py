@@ -89,7 +89,7 @@ CASES = [
     Case(rows=5, cols=77, values="nan"),
     Case(rows=4, cols=60, calls=2),
     # More rows than the second axis of a grid has programs.
-    Case(rows=140_001, cols=8, gpu=True),
+    Case(rows=140_001, cols=8, gpu=True, demand="grid_axes"),
     Case(rows=185_001, cols=16_379, dtype=HALF, huge=True),
     Case(rows=2100, cols=9, layout="far", dtype=HALF, huge=True),
 ]
@@ -99,6 +99,7 @@ challenge = Challenge(
     inputs=inputs,
     reference=lambda x: torch.logsumexp(x, dim=-1),
     returns=torch.float32,
+    requires=("extreme_inputs", "degenerate_sizes"),
     shown=Case(rows=9, cols=100, dtype=HALF),
     turns=[Case(rows=rows, cols=5, shift=-100.0) for rows in (301, 1101, 4301)],
     cases=CASES,

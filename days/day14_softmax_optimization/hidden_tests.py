@@ -50,24 +50,25 @@ CASES = [
     Case(rows=3, cols=9000, values="large", dtype=HALF),
     Case(rows=1, cols=100003, values="heavy", dtype=HALF),
     Case(rows=3, cols=300, values="negative", shift=-1e4),
-    Case(rows=2, cols=9001, values="negative", shift=-1e30),
+    Case(rows=2, cols=9001, values="negative", shift=-1e30, demand="extreme_inputs"),
     Case(rows=4, cols=4096, values="constant"),
     Case(rows=2, cols=5000, values="ties"),
     Case(rows=2, cols=9001, values="spike"),
     Case(rows=2, cols=9001, values="rising"),
     Case(rows=1, cols=131101, values="rising"),
-    Case(rows=5, cols=77, values="some_minus_inf"),
-    Case(rows=2, cols=9001, values="some_minus_inf", blank=8500),
-    Case(rows=1, cols=70001, values="some_minus_inf", blank=69000),
-    Case(rows=5, cols=77, values="minus_inf"),
-    Case(rows=2, cols=9001, values="minus_inf"),
+    Case(rows=5, cols=77, values="some_minus_inf", demand="values"),
+    Case(rows=2, cols=9001, values="some_minus_inf", blank=8500, demand="values"),
+    Case(rows=1, cols=70001, values="some_minus_inf", blank=69000, demand="values"),
+    Case(rows=5, cols=77, values="minus_inf", demand="values"),
+    Case(rows=2, cols=9001, values="minus_inf", demand="values"),
     *(Case(rows=5, cols=77, values=values) for values in ("inf", "nan")),
     Case(rows=2, cols=5000, calls=2),
     # More than four programs on each SM of an H200, as many as have room there with 16 warps each.
     Case(rows=541, cols=5),
     Case(rows=561, cols=7, shift=-100.0),
-    Case(rows=140_001, cols=5, gpu=True),  # more than any GPU's programs, or a grid's second axis
-    Case(rows=11_001, cols=2**18 + 5, dtype=HALF, huge=True),
+    Case(rows=60_001, cols=5, gpu=True),  # more than any GPU's programs
+    Case(rows=140_001, cols=5, gpu=True, demand="grid_axes"),
+    Case(rows=11_001, cols=2**18 - 5, dtype=HALF, huge=True),
     Case(rows=2100, cols=9, layout="far", dtype=HALF, huge=True),
 ]
 
@@ -76,6 +77,7 @@ challenge = Challenge(
     inputs=inputs,
     reference=lambda x: torch.softmax(x, dim=-1),
     rowwise=True,
+    requires=("degenerate_sizes",),
     turns=[Case(rows=rows, cols=5, shift=-100.0) for rows in (301, 1101, 4301)],
     cases=CASES,
     suspects={

@@ -99,7 +99,7 @@ CASES = [
     Case(m=12, n=70, values="signed_zeros", x_values="inf"),
     Case(m=10, n=50, calls=2),
     # More rows than the second axis of a grid has programs.
-    Case(m=140_001, n=8, gpu=True),
+    Case(m=140_001, n=8, gpu=True, demand="grid_axes"),
     Case(m=185_001, n=16_379, dtype=HALF, huge=True),
     Case(m=185_001, n=16_379, dtype=HALF, layout="transposed", huge=True),
     Case(m=2100, n=9, layout="far", dtype=HALF, huge=True),
@@ -111,6 +111,7 @@ challenge = Challenge(
     inputs=inputs,
     reference=lambda a, x: a @ x,
     reduces=lambda case: case.n,
+    requires=("degenerate_sizes",),
     turns=[Case(m=m, n=5) for m in (301, 1101, 4301)],
     cases=CASES,
     suspects={

@@ -21,7 +21,7 @@ def matvec_kernel(
     BLOCK_N: tl.constexpr,
 ):
     """y[i] = sum over j of a[i, j] * x[j]; a program owns BLOCK_M rows and walks along them in tiles."""
-    # TODO 1: number the rows of this program, in 64 bits, and mark which of them exist.
+    # TODO 1: number the rows of this program, and mark which of them exist.
     # TODO 2: make room for the sums, in fp32.
     # TODO 3: walk along the rows, BLOCK_N columns at a time, up to the last, partial tile.
     # TODO 4: read a tile of a and the part of x above it, each by its own strides; lanes outside add nothing.

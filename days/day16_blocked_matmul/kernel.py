@@ -24,7 +24,7 @@ def matmul_kernel(
     BLOCK_K: tl.constexpr,
 ):
     """c = a @ b, in tiles of BLOCK_M rows and BLOCK_N columns; BLOCK_K >= k."""
-    # TODO 1: from the program's number, find its tile of c: which rows, which columns. Count in 64 bits.
+    # TODO 1: from the program's number, find its tile of c: which rows, which columns.
     # TODO 2: number the inner dimension too, and mark which rows, columns and inner elements exist.
     # TODO 3: read the pieces of a and b that this tile of c needs; what lies past k must add nothing.
     # TODO 4: multiply the two pieces, with every product and every sum at least as good as fp32.

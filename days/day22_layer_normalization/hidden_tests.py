@@ -89,7 +89,7 @@ CASES = [
     Case(rows=5, cols=77, values="nan"),
     Case(rows=4, cols=60, calls=2),
     # More rows than the second axis of a grid has programs.
-    Case(rows=140_001, cols=8, gpu=True),
+    Case(rows=140_001, cols=8, gpu=True, demand="grid_axes"),
     Case(rows=185_001, cols=16_379, dtype=HALF, huge=True),
     Case(rows=60_000_001, cols=37, weight=False, bias=False, huge=True),
     Case(rows=2100, cols=9, layout="far", dtype=HALF, huge=True),

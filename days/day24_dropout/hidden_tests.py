@@ -88,7 +88,7 @@ challenge = Challenge(
         Case(n=600, p=0.0),
         Case(n=600, p=1.0),
         # Here Philox gives 0.0 to elements 178 (a run for each) and 712 (a run for four).
-        Case(n=800, p=0.0, seed=2850057),
+        Case(n=800, p=0.0, seed=2850057, demand="extreme_inputs"),
         Case(n=800, p=0.5, seed=0),
         Case(n=800, p=0.5, seed=2**62 + 1),
         Case(n=331, p=0.5, layout="offset"),

@@ -69,7 +69,7 @@ CASES = [
     Case(B=1, H=1, Sq=3, Sk=1025, D=16),
     Case(B=1, H=1, Sq=37, Sk=97, D=48, causal=True),
     Case(B=1, H=2, Sq=40, Sk=40, D=16, scale=1.0),
-    Case(B=1, H=1, Sq=20, Sk=30, D=32, scale=-0.5, causal=True),
+    Case(B=1, H=1, Sq=20, Sk=30, D=32, scale=-0.5, causal=True, demand="extreme_inputs"),
     Case(B=1, H=2, Sq=40, Sk=70, D=64, dtype=HALF),
     Case(B=1, H=1, Sq=150, Sk=140, D=32, dtype=HALF),
     Case(B=1, H=2, Sq=70, Sk=40, D=80, dtype=HALF, causal=True),

@@ -31,7 +31,7 @@ def scores_kernel(
     BLOCK_D: tl.constexpr,
 ):
     """One tile of one head's scores, q @ k.T * scale; what a query may not see is -inf. BLOCK_D >= D."""
-    # TODO 1: from the program's number, find batch, head and tile: which queries and keys. Count in 64 bits.
+    # TODO 1: from the program's number, find batch, head and tile: which queries and keys.
     # TODO 2: read that head's queries and keys of the tile; what lies past Sq, Sk or D must add nothing.
     # TODO 3: multiply each query with each key, in fp32, and scale.
     # TODO 4: if CAUSAL, make the scores of keys that a query may not see lose every maximum and add nothing.

@@ -60,7 +60,7 @@ CASES = [
     Case(B=1, H=2, Sq=1, Sk=130, D=64),
     Case(B=1, H=1, Sq=2, Sk=1025, D=16),
     Case(B=1, H=1, Sq=40, Sk=40, D=16, scale=1.0),
-    Case(B=1, H=1, Sq=20, Sk=70, D=32, scale=-0.5),
+    Case(B=1, H=1, Sq=20, Sk=70, D=32, scale=-0.5, demand="extreme_inputs"),
     Case(B=1, H=2, Sq=40, Sk=70, D=64, dtype=HALF),
     Case(B=1, H=2, Sq=150, Sk=40, D=80, dtype=HALF),
     Case(B=1, H=1, Sq=5, Sk=2048, D=32, dtype=HALF),

@@ -36,6 +36,9 @@ def parts(case: Case, draw) -> tuple[torch.Tensor, ...]:
     return tuple(found)
 
 
+# A part that saw no key is what the day is about.
+EMPTY = {"values": "minus_inf", "demand": "values"}
+
 CASES = [
     Case(rows=4, D=8),
     Case(rows=1, D=1),
@@ -64,11 +67,11 @@ CASES = [
     Case(rows=70, D=40, layout="sliced", o1_layout="contiguous"),
     Case(rows=70, D=41, layout="offset"),
     Case(rows=70, D=40, layout="expanded", o2_layout="contiguous"),
-    Case(rows=12, D=30, empty=1, values="minus_inf"),
-    Case(rows=12, D=30, empty=2, values="minus_inf"),
-    Case(rows=12, D=30, empty="both", values="minus_inf"),
-    Case(rows=50, D=20, values="some_minus_inf"),
-    Case(rows=50, D=20, values="minus_inf"),
+    Case(rows=12, D=30, empty=1, **EMPTY),
+    Case(rows=12, D=30, empty=2, **EMPTY),
+    Case(rows=12, D=30, empty="both", **EMPTY),
+    Case(rows=50, D=20, values="some_minus_inf", demand="values"),
+    Case(rows=50, D=20, **EMPTY),
     Case(rows=50, D=20, values="large"),
     Case(rows=50, D=20, values="large", gap=3.0),
     Case(rows=50, D=20, values="heavy"),
@@ -93,7 +96,7 @@ merging = Challenge(
     relations=[
         Relation(
             "the parts change places",
-            Case(rows=40, D=24, values="some_minus_inf"),
+            Case(rows=40, D=24, values="some_minus_inf", demand="values"),
             other=lambda m1, l1, o1, m2, l2, o2: (m2, l2, o2, m1, l1, o1),
             holds=lambda one, two: all(
                 torch.allclose(a, b, rtol=1e-5, atol=1e-6) for a, b in zip(one, two, strict=True)
@@ -112,7 +115,7 @@ flash_traffic = Challenge(
     cases=[
         Case(S=1024, D=64, block_m=64, itemsize=2),
         Case(S=1, D=1, block_m=16, itemsize=4),
-        Case(S=0, D=64, block_m=64, itemsize=2),
+        Case(S=0, D=64, block_m=64, itemsize=2, demand="degenerate_sizes"),
         Case(S=100, D=64, block_m=128, itemsize=2),
         Case(S=127, D=80, block_m=128, itemsize=2),
         Case(S=128, D=96, block_m=128, itemsize=4),

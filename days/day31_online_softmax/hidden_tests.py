@@ -106,7 +106,7 @@ CASES = [
     Case(B=1, H=2, Sq=20, Sk=50, D=24, causal=False, values="spike"),
     Case(B=1, H=2, Sq=20, Sk=50, D=24, causal=True, values="nan"),
     Case(B=2, H=2, Sq=20, Sk=33, D=24, causal=True, calls=2),
-    Case(B=300, H=256, Sq=1, Sk=20, D=16, causal=False, gpu=True),
+    Case(B=300, H=256, Sq=1, Sk=20, D=16, causal=False, gpu=True, demand="grid_axes"),
     Case(B=2, H=16, Sq=2000, Sk=3001, D=128, causal=True, dtype=HALF, gpu=True),
     Case(B=256, H=300, Sq=1, Sk=20, D=16, causal=False, huge=True),
     Case(B=1, H=20, Sq=2**20 + 5, Sk=2**20 + 5, D=128, causal=True, dtype=HALF, huge=True),

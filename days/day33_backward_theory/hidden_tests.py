@@ -123,7 +123,7 @@ challenge = (
             at(280, 150, 16, dtype=HALF, H=1),
             at(90, 40, 80, True, more_keys=True, dtype=BRAIN, H=1),
             at(20, 60, 32, scale=1.0, more_keys=True),
-            at(20, 60, 32, True, scale=-0.4),
+            at(20, 60, 32, True, scale=-0.4, demand="extreme_inputs"),
             at(30, 50, 32, more_keys=True),
             at(30, 50, 64, True, more_keys=True, dtype=HALF),
             at(20, 40, 32, order="bshd", B=2),

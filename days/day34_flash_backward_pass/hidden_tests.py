@@ -90,8 +90,8 @@ CASES = [
     at(140, 140, 96, dtype=BRAIN, H=1),
     at(90, 40, 32, True, dtype=BRAIN, H=1, more_keys=True),
     at(20, 60, 16, scale=0.5, dtype=HALF),
-    at(20, 60, 32, True, scale=-0.4),
-    at(20, 60, 32, True, scale=0.0),
+    at(20, 60, 32, True, scale=-0.4, demand="extreme_inputs"),
+    at(20, 60, 32, True, scale=0.0, demand="extreme_inputs"),
     at(20, 40, 32, order="bshd", B=2),
     at(30, 50, 32, k_order="bshd", v_order="hsbd", do_order="sbhd", B=3),
     at(40, 60, 64, True, order="bshd", dtype=BRAIN, B=2, H=1),
@@ -144,5 +144,5 @@ challenge = Challenge(
         rolled=(5,),
     ),
     # Room for a few numbers a query, and for dq in fp32; the scores would be 22 times as much as q.
-    memory=Memory(at(512, 360, 16, H=1), extra=lambda q, *_: 4 * q.nbytes),
+    memory=Memory(at(1024, 720, 16, H=1), extra=lambda q, *_: 4 * q.nbytes),
 )

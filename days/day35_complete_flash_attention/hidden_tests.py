@@ -111,6 +111,7 @@ whole = Challenge(
     entry="flash_attention",
     inputs=inputs,
     reference=Rules(),
+    requires=("upstream_copies",),
     suspects=SUSPECTS,
     pieces=(  # the results are o, dq, dk and dv
         Piece("key head", "key_head"),
@@ -136,7 +137,7 @@ whole = Challenge(
         part="both",
     ),
     # A few numbers a query. Keys and values written out for each query head would be 11 times as much as q.
-    memory=Memory(at(100, 300, 16, Hq=4), extra=lambda q, k, v, scale, causal: q.nbytes // 2),
+    memory=Memory(at(300, 1200, 16, Hq=4), extra=lambda q, k, v, scale, causal: q.nbytes // 2),
 )
 
 

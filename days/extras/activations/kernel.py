@@ -52,7 +52,7 @@ def forward_kernel(
     BLOCK: tl.constexpr,
 ):
     """y[i] = value(x[i]) for BLOCK of the n elements, counted along the last dimension first."""
-    # TODO 3: number this program's elements in 64 bits, read each of x from its place, and write y.
+    # TODO 3: number this program's elements, read each of x from its place, and write y.
 
 
 @triton.jit

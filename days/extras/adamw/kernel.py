@@ -25,7 +25,7 @@ def adamw_kernel(
     BLOCK: tl.constexpr,
 ):
     """param, exp_avg and exp_avg_sq of BLOCK elements, one step later; what they share comes as numbers."""
-    # TODO 1: this program's elements, of which there may be more than 2**31, and which of them exist.
+    # TODO 1: this program's elements, and which of them exist.
     # TODO 2: read the four vectors, once each, and compute in fp32.
     # TODO 3: take the gradient into both states; then shrink param, and move it by the corrected states.
     # TODO 4: store what has changed, each vector in its own dtype.

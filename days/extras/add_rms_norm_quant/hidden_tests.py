@@ -82,7 +82,7 @@ CASES = [
     Case(m=6, n=100, eps=0.5, dtype=HALF),
     Case(m=6, n=100, eps=1e-3, thin=0.01, dtype=HALF),
     Case(m=6, n=100, eps=1e-3, thin=0.01, dtype=BRAIN),
-    Case(m=6, n=100, eps=1e-12, thin=1e-6, w_thin=1e-6, dtype=BRAIN),
+    Case(m=6, n=100, eps=1e-12, thin=1e-6, w_thin=1e-6, dtype=BRAIN, demand="extreme_inputs"),
     Case(m=6, n=100, blank=1, dtype=HALF),
     Case(m=6, n=100, blank=1, dtype=BRAIN),
     Case(m=6, n=100, dtype=HALF, layout="offset"),
@@ -98,7 +98,7 @@ CASES = [
     Case(m=6, n=100, dtype=HALF, values="normal", w_values="spike"),
     Case(m=7, n=90, dtype=HALF, calls=2),
     Case(m=7, n=90, dtype=BRAIN, calls=2),
-    Case(m=100_003, n=128, dtype=HALF, gpu=True),
+    Case(m=100_003, n=128, dtype=HALF, gpu=True, demand="grid_axes"),
     Case(m=170_001, n=16_379, dtype=HALF, huge=True),
 ]
 

@@ -64,7 +64,7 @@ CASES = [
     Case(g=2, m=129, k=65, n=257, dtype=HALF),
     Case(g=2, m=257, k=70, n=130, dtype=BRAIN),
     Case(g=2, m=5, k=512, n=7, values="negative", overflows=True, dtype=HALF),
-    Case(g=70_001, m=1, k=16, n=1, gpu=True),
+    Case(g=70_001, m=1, k=16, n=1, gpu=True, demand="grid_axes"),
     Case(g=3, m=20, k=40, n=30, layout="transposed"),
     Case(g=3, m=20, k=40, n=30, layout="columns", dtype=HALF),
     Case(g=2, m=72, k=40, n=136, layout="padded", dtype=HALF),

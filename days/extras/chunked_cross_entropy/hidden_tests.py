@@ -79,10 +79,10 @@ CASES = [
     Case(m=5, v=700, chunk=64, values="constant"),
     Case(m=5, v=700, chunk=64, values="large"),
     Case(m=5, v=700, chunk=64, values="heavy", dtype=BRAIN),
-    Case(m=5, v=700, chunk=64, values="some_minus_inf"),
-    Case(m=5, v=700, chunk=64, values="some_minus_inf", blank=600),
-    Case(m=2, v=20_000, chunk=16_384, values="some_minus_inf", blank=19_000),
-    Case(m=5, v=700, chunk=64, values="minus_inf"),
+    Case(m=5, v=700, chunk=64, values="some_minus_inf", demand="values"),
+    Case(m=5, v=700, chunk=64, values="some_minus_inf", blank=600, demand="values"),
+    Case(m=2, v=20_000, chunk=16_384, values="some_minus_inf", blank=19_000, demand="values"),
+    Case(m=5, v=700, chunk=64, values="minus_inf", demand="values"),
     Case(m=5, v=700, chunk=64, values="inf"),
     Case(m=5, v=700, chunk=64, values="nan"),
     Case(m=9, v=70, chunk=16, calls=2),
@@ -106,5 +106,5 @@ challenge = Challenge(
     cases=CASES,
     speed=Speed(wide, moved=lambda logits, *_: logits.nbytes, of_copy=0.5),
     # Four numbers of fp32 a chunk; the logits in fp32 would be 16 times as much.
-    memory=Memory(Case(m=40, v=2000, chunk=64), extra=lambda *arguments: 16 * chunks(*arguments)),
+    memory=Memory(Case(m=128, v=8192, chunk=1024), extra=lambda *arguments: 16 * chunks(*arguments)),
 )

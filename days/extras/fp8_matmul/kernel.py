@@ -23,7 +23,7 @@ def fp8_matmul_kernel(
     GROUP_M: tl.constexpr,
 ):
     """One tile of c = a @ b.T, BLOCK_M rows high and BLOCK_N columns wide, in two halves of columns."""
-    # TODO 1: find this program's tile, so that neighbours share rows of a and of b; 64 bits before a side.
+    # TODO 1: find this program's tile, so that neighbours share rows of a and of b.
     # TODO 2: go along k with FP8 tiles of both, and add their products up with more than 14 bits.
     # TODO 3: multiply by both scales, and store.
 

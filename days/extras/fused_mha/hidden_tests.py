@@ -58,6 +58,7 @@ def flops(
     return (2 if causal else 4) * numbers * qkv.shape[1]
 
 
+ODD = "degenerate_sizes"  # scores that nobody has
 layer = Case(b=4, s=4096, h=16, hk=4, d=128, causal=True, dtype=HALF, gpu=True)
 
 CASES = [
@@ -80,15 +81,27 @@ CASES = [
     Case(b=1, s=129, h=4, hk=2, d=16, dtype=HALF, causal=True),
     Case(b=1, s=150, h=4, hk=4, d=16, dtype=BRAIN, causal=True),
     Case(b=1, s=200, h=2, hk=1, d=48, dtype=HALF),
-    Case(b=1, s=40, h=2, hk=1, d=32, dtype=HALF, scale=-0.3, causal=True),
-    Case(b=1, s=40, h=2, hk=1, d=32, dtype=HALF, scale=0.0),
+    Case(b=1, s=40, h=2, hk=1, d=32, dtype=HALF, scale=-0.3, causal=True, demand="extreme_inputs"),
+    Case(b=1, s=40, h=2, hk=1, d=32, dtype=HALF, scale=0.0, demand="extreme_inputs"),
     Case(b=2, s=20, h=4, hk=2, d=32, layout="offset", dtype=HALF, causal=True),
     Case(b=1, s=40, h=2, hk=1, d=32, values="heavy", dtype=BRAIN, scale=0.006, causal=True),
     Case(b=1, s=40, h=2, hk=1, d=32, values="constant", dtype=HALF, causal=True, scale=0.01),
     # The first query sees a score of -144 alone.
-    Case(b=1, s=40, h=2, hk=1, d=32, values="constant", gain=1.0, dtype=HALF, causal=True, scale=-0.5),
+    Case(
+        b=1,
+        s=40,
+        h=2,
+        hk=1,
+        d=32,
+        values="constant",
+        gain=1.0,
+        dtype=HALF,
+        causal=True,
+        scale=-0.5,
+        demand="extreme_inputs",
+    ),
     # And here of -12,442: in a lane that has no key -10,000 lies above it.
-    Case(b=1, s=1, h=2, hk=1, d=64, values="constant", gain=60.0, dtype=HALF, scale=-0.006),
+    Case(b=1, s=1, h=2, hk=1, d=64, values="constant", gain=60.0, dtype=HALF, scale=-0.006, demand=ODD),
     Case(b=1, s=40, h=2, hk=1, d=64, values="normal", gain=60.0, scale=1e-3, dtype=HALF, calls=2),
     Case(b=1, s=40, h=2, hk=1, d=32, gain=2e5, scale=2e-12, dtype=BRAIN),
     Case(b=1, s=40, h=2, hk=1, d=32, values="nan", dtype=HALF, causal=True),
@@ -107,5 +120,5 @@ challenge = Challenge(
     cases=CASES,
     speed=Speed(layer, moved=moved, flops=flops, of_torch=0.85, torch=by_torch, rolled=(0,)),
     # Rotated keys of one head in two would be a quarter of the result.
-    memory=Memory(Case(b=2, s=200, h=4, hk=2, d=64, dtype=HALF)),
+    memory=Memory(Case(b=2, s=600, h=4, hk=2, d=64, dtype=HALF)),
 )

@@ -45,19 +45,19 @@ CASES = [
     # More blocks than splits.
     at("1500+1", 1500, 128, 6, 1, dtype=BRAIN),
     at("90+200", 256, 64, 8, 2, scale=0.9),
-    at("90+200", 256, 64, 8, 2, scale=-0.4, dtype=BRAIN),
-    at("90+200", 256, 64, 8, 2, scale=-0.9),
-    at("90+200", 256, 64, 8, 2, scale=0.0),
+    at("90+200", 256, 64, 8, 2, scale=-0.4, dtype=BRAIN, demand="extreme_inputs"),
+    at("90+200", 256, 64, 8, 2, scale=-0.9, demand="extreme_inputs"),
+    at("90+200", 256, 64, 8, 2, scale=0.0, demand="extreme_inputs"),
     # Scores climb or fall from key to key: every part has another maximum.
     at("1500+800", 1500, 64, 4, 1, rise=0.006, q_values="constant"),
     at("1500+800", 1500, 64, 4, 1, rise=-0.006, q_values="constant", dtype=BRAIN),
     # Scores around -500: a maximum that starts at 0 loses them all.
     at("700+3", 700, 32, 4, 2, q_values="constant", lift=-5.0, scale=1.0),
-    at("1500+1100", 1500, 64, 4, 1, hidden=1000),
+    at("1500+1100", 1500, 64, 4, 1, hidden=1000, demand="extreme_inputs"),
     at("2048+1024", 2048, 64, 4, 1, sink=7.0),
     # A score of -5e5 alone: in a lane that has no key -10,000 lies above it. Public kernels have -1e6 there.
-    at("1+9", 16, 64, 4, 2, sink=-5e5, scale=0.25, dtype=BRAIN),
-    at("1+9", 16, 64, 4, 2, sink=-5e6, scale=0.25, dtype=BRAIN),
+    at("1+9", 16, 64, 4, 2, sink=-5e5, scale=0.25, dtype=BRAIN, demand="extreme_inputs"),
+    at("1+9", 16, 64, 4, 2, sink=-5e6, scale=0.25, dtype=BRAIN, demand="extreme_inputs"),
     at("600+250", 600, 64, 6, 2, order="bhsd"),
     at("600+250", 600, 64, 4, 2, order="bhsd_bshd", dtype=BRAIN, stale=True),
     at("600+250", 600, 64, 4, 2, order="sbhd_bhsd"),
@@ -67,7 +67,7 @@ CASES = [
     at("300+120", 300, 64, 4, 2, layout="offset", stale=True),
     at("300+120", 300, 80, 8, 2, layout="expanded", dtype=BRAIN),
     at("500+300", 500, 32, 4, 2, values="heavy", v_values="normal", scale=0.01),
-    at("500+300", 500, 32, 4, 2, values="large", v_values="normal", scale=1e-9),
+    at("500+300", 500, 32, 4, 2, values="large", v_values="normal", scale=1e-9, demand="extreme_inputs"),
     at("500+300", 500, 32, 4, 2, values="constant"),
     at("400+200", 400, 32, 4, 2, values="nan", k_values="normal", v_values="normal"),
     at("400+200", 400, 32, 4, 2, q_values="normal", k_values="normal", v_values="inf"),
@@ -91,5 +91,5 @@ challenge = Challenge(
         llama, moved=lambda q, k, v, *_: k.nbytes + v.nbytes, of_copy=0.5, rolled=(0, 1, 2), sweep=("s",)
     ),
     # Keys and values written out for each query head would be 600 outputs.
-    memory=Memory(at("2x300", 300, 64, 8, 2), extra=lambda q, *_: 64 * q.nbytes),
+    memory=Memory(at("2x1500", 1500, 64, 8, 2), extra=lambda q, *_: 64 * q.nbytes),
 )

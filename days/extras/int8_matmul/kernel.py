@@ -29,7 +29,7 @@ def int8_matmul_kernel(
     GROUP_M: tl.constexpr,
 ):
     """One tile of c, BLOCK_M rows high and BLOCK_N columns wide."""
-    # TODO 1: find this program's tile, so that neighbours share rows and columns; 64 bits before a stride.
+    # TODO 1: find this program's tile, so that neighbours share rows and columns.
     # TODO 2: go along k with int8 tiles of a and b, and add their products up where no digit is lost.
     # TODO 3: with HAS_ZERO, take out the rows' zero points. They do not fit into the int8 operands.
     # TODO 4: go to fp32, multiply by both scales, and store.

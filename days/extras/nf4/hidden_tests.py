@@ -68,7 +68,7 @@ QUANTIZE = [
     Case(n=700, block=512),
     Case(n=20011, block=64, dtype=HALF),
     Case(n=700, block=64, hole=3),
-    Case(n=700, block=64, gain=1e-30),
+    Case(n=700, block=64, gain=1e-30, demand="extreme_inputs"),
     Case(n=700, block=64, hole=10, dtype=HALF),
     Case(n=700, block=128, values=GRID, exact=True),
     Case(n=6000, block=64, values=GRID, exact=True),

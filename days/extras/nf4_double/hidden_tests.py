@@ -89,12 +89,13 @@ QUANTIZE = [
     Case(n=701, block=256, layout="offset", table="drawn"),
     Case(n=700, block=64, values="heavy"),
     Case(n=700, block=64, gain=1e4),
-    Case(n=700, block=64, gain=1e-30),
+    Case(n=700, block=64, gain=1e-30, demand="extreme_inputs"),
     Case(n=700, block=64, values="spike"),
     Case(n=700, block=64, values="negative"),
     Case(n=700, block=64, calls=2),
     Case(n=300_007, block=256, gpu=True),
     Case(n=2**31 + 4100, block=256, huge=True),
+    Case(n=2**28 + 4100, block=256, huge=True),
 ]
 
 DEQUANTIZE = [

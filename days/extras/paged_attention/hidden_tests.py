@@ -83,24 +83,24 @@ CASES = [
     at("600+6x5", 608, 256, 3, 3, dtype=BRAIN),
     at("1500+1", 1504, 128, 6, 1, dtype=BRAIN),
     at("90+200", 256, 64, 8, 2, scale=0.9),
-    at("90+200", 256, 64, 8, 2, scale=-0.4, dtype=BRAIN),
-    at("90+200", 256, 64, 8, 2, scale=-0.9),
-    at("90+200", 256, 64, 8, 2, scale=0.0),
+    at("90+200", 256, 64, 8, 2, scale=-0.4, dtype=BRAIN, demand="extreme_inputs"),
+    at("90+200", 256, 64, 8, 2, scale=-0.9, demand="extreme_inputs"),
+    at("90+200", 256, 64, 8, 2, scale=0.0, demand="extreme_inputs"),
     # Scores climb or fall from key to key: every part has another maximum.
     at("1500+800", 1504, 64, 4, 1, rise=0.006, q_values="constant"),
     at("1500+800", 1504, 64, 4, 1, rise=-0.006, q_values="constant", dtype=BRAIN),
     # Scores around -500: a maximum that starts at 0 loses them all.
     at("700+3", 704, 32, 4, 2, q_values="constant", lift=-5.0, scale=1.0),
     at("9+20", 32, 16, 24, 12),
-    at("1500+1100", 1504, 64, 4, 1, hidden=1000),
+    at("1500+1100", 1504, 64, 4, 1, hidden=1000, demand="extreme_inputs"),
     at("2048+1024", 2048, 64, 4, 1, sink=7.0),
     # A score of -5e5 alone: in a lane that has no key -10,000 lies above it. Public kernels have -1e6 there.
-    at("1+9", 16, 64, 4, 2, sink=-5e5, scale=0.25, dtype=BRAIN),
-    at("1+9", 16, 64, 4, 2, sink=-5e6, scale=0.25, dtype=BRAIN),
+    at("1+9", 16, 64, 4, 2, sink=-5e5, scale=0.25, dtype=BRAIN, demand="extreme_inputs"),
+    at("1+9", 16, 64, 4, 2, sink=-5e6, scale=0.25, dtype=BRAIN, demand="extreme_inputs"),
     at("300+120", 304, 64, 4, 2, layout="offset", stale=True),
     at("300+120", 304, 80, 8, 2, layout="offset", dtype=BRAIN),
     at("500+300", 512, 32, 4, 2, values="heavy", v_values="normal", scale=0.01),
-    at("500+300", 512, 32, 4, 2, values="large", v_values="normal", scale=1e-9),
+    at("500+300", 512, 32, 4, 2, values="large", v_values="normal", scale=1e-9, demand="extreme_inputs"),
     at("500+300", 512, 32, 4, 2, values="constant"),
     at("400+200", 400, 32, 4, 2, values="nan", k_values="normal", v_values="normal"),
     at("400+200", 400, 32, 4, 2, q_values="normal", k_values="normal", v_values="inf"),
@@ -122,5 +122,5 @@ challenge = Challenge(
         served, moved=lambda q, k, v, *_: k.nbytes + v.nbytes, of_copy=0.4, rolled=(0, 1, 2), sweep=("s",)
     ),
     # Keys and values gathered into one piece would be 150 outputs.
-    memory=Memory(at("2x300", 304, 64, 8, 2), extra=lambda q, *_: 64 * q.nbytes),
+    memory=Memory(at("2x1500", 1504, 64, 8, 2), extra=lambda q, *_: 64 * q.nbytes),
 )

@@ -52,7 +52,7 @@ CASES = [
     Case(b=2, s=0, h=2, h_k=2, d=8, p=4),
     Case(b=2, s=5, h=4, h_k=2, d=16, p=11),
     Case(b=2, s=5, h=4, h_k=2, d=16, p=11, interleaved=True),
-    Case(b=3, s=4, h=1, h_k=3, d=32, p=7),
+    Case(b=3, s=4, h=1, h_k=3, d=32, p=7, demand="degenerate_sizes"),
     Case(b=1, s=7, h=5, h_k=5, d=6, p=7),
     Case(b=2, s=3, h=7, h_k=1, d=80, p=64),
     Case(b=2, s=3, h=7, h_k=1, d=80, p=64, interleaved=True),

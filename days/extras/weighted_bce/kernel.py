@@ -19,7 +19,7 @@ def two_losses(x):
 @triton.jit
 def place(n_rows, n_cols, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr):
     """Columns of this program's tile, where its elements lie, and which of them there are."""
-    # TODO 2: which tile is this? Its columns; where each element lies, in 64 bits; and which are inside.
+    # TODO 2: which tile is this? Its columns; where each element lies; and which are inside.
 
 
 @triton.jit
