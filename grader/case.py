@@ -9,6 +9,8 @@ from typing import Any
 
 import torch
 
+from grader.demands import DEMANDS
+
 SHORT = {
     torch.float32: "fp32",
     torch.float16: "fp16",
@@ -67,9 +69,10 @@ SEVERAL = {
 HUGE_UPSTREAM = "contiguous", "transposed", "strided", "far"  # that a walk knows how to lay out
 KNOWN = {"layout": LAYOUTS, "values": VALUES, "upstream": (*LAYOUTS, *SEVERAL)}
 # What every case has.
-WORDS = ("dtype", "layout", "values", "exact", "calls", "gpu", "huge", "upstream", "alone")
+WORDS = ("dtype", "layout", "values", "exact", "calls", "gpu", "huge", "upstream", "alone", "demand")
 TAKEN = ("sizes", "id", "group", "get")  # and what a size of that name would hide behind
 NOTHING = object()
+NONFINITE = "minus_inf", "some_minus_inf", "inf", "nan"  # of VALUES
 
 
 class Own(str):
@@ -99,9 +102,10 @@ class Case:
         upstream: layout of the gradients that a differentiable day is handed, or one of SEVERAL:
             "first" gives one to the first output alone, "unlike" another layout to that one.
         alone: on a differentiable day, the position of the only argument whose gradient is asked for.
+        demand: what kind of demand it makes, one of DEMANDS, where its values do not tell.
 
     Raises:
-        ValueError: there is no such dtype, layout, kind of values or upstream.
+        ValueError: there is no such dtype, layout, kind of values, upstream or demand.
         TypeError: a size is called nearly, or just, as something that every case has.
     """
 
@@ -117,14 +121,19 @@ class Case:
         huge: bool = False,
         upstream: str = "contiguous",
         alone: int | None = None,
+        demand: str = "",
         **sizes: Any,
     ) -> None:
+        if demand and demand not in DEMANDS:
+            raise ValueError(f"a case: no demand {demand!r}{closest(demand, DEMANDS)}")
         if dtype not in SHORT:
             raise ValueError(f"a case: no dtype {dtype!r}. There are {', '.join(map(str, SHORT))}.")
         self.dtype, self.layout, self.values = dtype, layout, values
         self.exact, self.calls, self.upstream, self.alone = exact, calls, upstream, alone
         self.gpu, self.huge = gpu or huge, huge
         self.sizes = sizes
+        nonfinite = {values, *(w for n, w in sizes.items() if n.endswith("_values"))} & {*NONFINITE}
+        self.demand = demand or ("extreme_inputs" if nonfinite else "values")
         for name in sizes:
             self._check_name(name)
         if huge and upstream not in HUGE_UPSTREAM:

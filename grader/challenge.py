@@ -15,6 +15,7 @@ from grader.chance import Chance, Frequencies
 from grader.claim import Claim
 from grader.compilations import Compilations
 from grader.datasheets import MATRIX_UNITS
+from grader.demands import DEMANDS
 
 __all__ = [
     "SHORT",
@@ -218,6 +219,11 @@ class Challenge:
         bugs: of a bug hunt, what is wrong with the whole file that it hands out.
         claims: what is said of the speed of such kernels; held against torch, and no gate.
         needs: compute capability, such as (8, 9), of the GPUs that can run it; on others it is not tried.
+        requires: kinds of demands that the day teaches, and that fail a file here: of DEMANDS, where they are
+            limits else.
+
+    Raises:
+        ValueError: there is no such demand.
     """
 
     entry: str
@@ -250,6 +256,15 @@ class Challenge:
     bugs: Sequence[Bug] = ()
     claims: Sequence[Claim] = ()
     needs: tuple[int, int] | None = None
+    requires: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if unknown := [demand for demand in self.requires if demand not in DEMANDS]:
+            raise ValueError(f"{self.entry}: no demand {unknown[0]!r}. There are {', '.join(DEMANDS)}.")
+
+    def is_limit(self, demand: str) -> bool:
+        """Whether such a demand is told here with a pass."""
+        return not DEMANDS[demand].required and demand not in self.requires
 
     @property
     def speeds(self) -> tuple[Speed, ...]:

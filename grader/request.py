@@ -36,6 +36,7 @@ class Request:
         only: a substring of the ids of the cases to try; all when None.
         cases, speed: whether cases are tried, and bars.
         claims: whether claims are held against torch.
+        limits: make every limit a requirement.
         mute: the interpreter's canaries that were silent at an earlier grading, None at the first.
         gpu: of `inspect`, whose data sheet a prediction is for; of a call, which one its launcher is to see.
         machine: of `inspect`, count machine instructions.
@@ -54,6 +55,7 @@ class Request:
     cases: bool = True
     speed: bool = True
     claims: bool = False
+    limits: bool = False
     mute: Sequence[str] | None = None
     gpu: str = ""
     machine: bool = False

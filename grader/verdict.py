@@ -13,8 +13,9 @@ SCHEMA = 1
 
 Status = Literal["passed", "failed", "slow", "unstarted", "crashed", "timeout", "inconclusive"]
 Outcome = Literal[
-    "passed", "failed", "slow", "inconclusive", "crashed", "timeout", "not reached", "not measured"
+    "passed", "limit", "failed", "slow", "inconclusive", "crashed", "timeout", "not reached", "not measured"
 ]
+HARMLESS = ("passed", "limit", "not reached", "not measured")  # outcomes that decide nothing
 
 EXIT_PASSED, EXIT_NOT_YET, EXIT_USAGE, EXIT_CANNOT_GRADE = 0, 1, 2, 3
 
@@ -25,14 +26,15 @@ class Check:
 
     Attributes:
         name: the group and, in brackets, the case: `imports`, `correct[rows=4-cols=8-fp32]`, `fast`.
-        outcome: how it ended; `not reached` when a group before it failed, `not measured` without a GPU.
+        outcome: how it ended; `not reached` when a group before it failed, `not measured` without a GPU;
+            `limit` where it failed by a demand that is no requirement of the day (demands.py).
         seconds: wall time of the check in the judge.
         cause: for a failure, its facts: `reason` (one line), and where they apply `index` (of the
             worst element), `at` (that index, and of which result), `expected`, `got`, `off` (their distance),
             `max_error` and `allowed`, shares of the norm of `over` (norms where `relative` is False: 0 is
             right in all of it), `line` (of the learner's file), `traceback`, `fact` (what was compiled or
             counted of its launches, on which `gpu`: see predict/gates.py), `words` of the case's name with
-            what they mean.
+            what they mean. Of a limit also its `demand`.
     """
 
     name: str
@@ -82,6 +84,23 @@ class SpeedResult:
     gpu: str = ""
 
 
+@dataclass(frozen=True)
+class Limit:
+    """A demand that the file does not meet, and that fails nothing.
+
+    Attributes:
+        demand: its kind, of demands.DEMANDS.
+        check: the first check that shows it.
+        says: one sentence.
+        look_at: one thing to look at; may be empty.
+    """
+
+    demand: str
+    check: str
+    says: str
+    look_at: str = ""
+
+
 State = Literal["right", "wrong", "not started", "not judged"]
 
 
@@ -107,7 +126,7 @@ def decisive(checks: Iterable[Check]) -> Check | None:
 
     One that noise left open decides nothing where another did not pass: of two bars, say, which both count.
     """
-    failed = [one for one in checks if one.outcome not in ("passed", "not reached", "not measured")]
+    failed = [one for one in checks if one.outcome not in HARMLESS]
     return next((one for one in failed if one.outcome != "inconclusive"), failed[0] if failed else None)
 
 
@@ -123,6 +142,7 @@ class Verdict:
         diagnosis: one sentence that names the likely mistake; empty on a pass.
         look_at: one thing to look at, such as "line 14" or "the mask of the store"; may be empty.
         beside: of a pass whose speed was predicted, how our solution differs; else empty.
+        limits: of a file that is right, what it does not meet and need not.
         pieces: of a file that is not right yet, how far each part of it is; empty where that is not known.
         confined, not_confined: of a strict grading that loaded the file, what was put in force before, and
             what this machine does not grant; by the names of answers.CONFINEMENTS.
@@ -144,6 +164,7 @@ class Verdict:
     sha256: str = ""
     seconds: float = 0.0
     output: str = ""
+    limits: tuple[Limit, ...] = ()
     pieces: tuple[Part, ...] = ()
     confined: tuple[str, ...] = ()
     not_confined: tuple[str, ...] = ()
@@ -209,7 +230,7 @@ class Verdict:
         tried = [outcome for outcome in outcomes if outcome != "not measured"]
         if not tried:
             return float(self.status in ("passed", "slow", "inconclusive"))
-        return tried.count("passed") / len(tried)
+        return sum(outcome in ("passed", "limit") for outcome in tried) / len(tried)
 
     def to_json(self) -> dict[str, Any]:
         """The document that `--json` prints; `schema` changes when a field changes its meaning."""
@@ -224,6 +245,7 @@ class Verdict:
         """
         fields = {name: value for name, value in document.items() if name in cls.__dataclass_fields__}
         fields["checks"] = tuple(Check(**check) for check in fields.get("checks", ()))
+        fields["limits"] = tuple(Limit(**limit) for limit in fields.get("limits", ()))
         fields["pieces"] = tuple(Part(**part) for part in fields.get("pieces", ()))
         fields |= {name: tuple(fields.get(name, ())) for name in ("confined", "not_confined")}
         fields["hunt"] = Hunt.from_json(fields.get("hunt"))

@@ -113,6 +113,7 @@ def lesson(day: Words, words: bool) -> None:
 @click.option("-k", "only", metavar="CASE", help="Try one case, as a failed grading names it.")
 @click.option("--file", type=click.Path(path_type=Path), help="Grade this file; nothing is recorded.")
 @click.option("--strict", is_flag=True, help="Confine your code as far as this machine allows.")
+@click.option("--limits", is_flag=True, help="Make every limit that a pass is told of a requirement.")
 @click.option("--claims", is_flag=True, help="On a GPU, hold what is claimed of such kernels against torch.")
 @as_json
 def grade(
@@ -122,6 +123,7 @@ def grade(
     only: str | None,
     file: Path | None,
     strict: bool,
+    limits: bool,
     claims: bool,
     as_json: bool,
 ) -> None:
@@ -139,10 +141,11 @@ def grade(
 
     watcher = sys.stderr if sys.stderr.isatty() else io.StringIO()
     screen = Terminal(watcher if as_json else sys.stdout)
+    asked = submission.Submission(
+        wanted, path, found, device or "auto", seed, only, strict=strict, claims=claims, limits=limits
+    )
     try:
-        verdict, _ = submission.grade(
-            submission.Submission(wanted, path, found, device or "auto", seed, only, strict, claims), screen
-        )
+        verdict, _ = submission.grade(asked, screen)
     except KeyboardInterrupt:
         raise click.Abort("Nothing was recorded, your file is untouched.") from None
     if as_json:

@@ -33,6 +33,7 @@ class Submission:
         only: the one case to try; such a grading never counts as a pass.
         strict: confine the learner's code.
         claims: hold what is claimed of such kernels against torch.
+        limits: make every limit a requirement.
     """
 
     day: Day
@@ -43,6 +44,7 @@ class Submission:
     only: str | None = None
     strict: bool = False
     claims: bool = False
+    limits: bool = False
 
 
 class Graded(NamedTuple):
@@ -68,6 +70,7 @@ def grade(submission: Submission, terminal: Terminal, warm: Warm | None = None) 
             warm=warm,
             strict=submission.strict,
             claims=submission.claims,
+            limits=submission.limits,
             given="" if submission.workspace else f" --file {pasted(near(submission.path))}",
         )
         live.finish(verdict)

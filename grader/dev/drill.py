@@ -9,7 +9,6 @@ killed and started again. Then the table must hold the same statuses and diagnos
 With `--kills`, right files of day 1 are handed in, all different, and at random moments a worker, a warm
 parent, a node or the driver gets SIGKILL, so many times. After each kill no verdict is lost, and others come.
 
-With `--empty`, nothing is graded and nobody killed: see overhead.py.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from typing import Any
 
 from grader import catalog
 from grader.cohort.door import Pool
-from grader.dev import overhead, planted
+from grader.dev import planted
 from grader.dev.processes import marked, told
 from grader.engine.surroundings import import_path
 from grader.errors import TrackError
@@ -197,13 +196,8 @@ def main() -> None:
     )
     parser.add_argument("--files", type=int, default=300, help="how many are handed in; 300 unless told")
     parser.add_argument("--kills", type=int, default=0, help="how often somebody is killed, at random")
-    parser.add_argument(
-        "--empty", type=int, default=0, help="hand in so many, and measure what feeding costs"
-    )
     parser.add_argument("--seed", type=int, default=1, help="of what is taken, and of who is killed when")
     chosen = parser.parse_args()
-    if chosen.empty:
-        return overhead.run(chosen.empty)
     rng = random.Random(chosen.seed)
     lines = different(200 * chosen.kills) if chosen.kills else sources(chosen.files, rng)
     with tempfile.TemporaryDirectory(prefix="track-drill-") as folder:

@@ -11,6 +11,7 @@ from grader.dev.mutating import Mutant, files
 from grader.engine.warm import Warm
 from grader.errors import CannotGrade
 from grader.request import Request
+from grader.verdict import HARMLESS
 from grader.wire import Closed, TimedOut
 
 PATIENCE = 10.0  # seconds that one call may take: a mutant that takes longer is killed
@@ -50,6 +51,7 @@ def killed_by(mutant: Mutant, warm: Warm, seed: int = 1) -> str:
         seed,
         PATIENCE,
         speed=False,
+        limits=True,
         mute=warm.mute,
     )
     running = ""
@@ -65,5 +67,5 @@ def killed_by(mutant: Mutant, warm: Warm, seed: int = 1) -> str:
             if event["event"] in ("broken", "refused"):
                 raise CannotGrade(f"{mutant.name}: {event['text'].splitlines()[-1]}", "track doctor")
             running = event.get("check", running) if event["event"] == "started" else running
-            if event["event"] == "checked" and event["check"]["outcome"] not in ("passed", "not measured"):
+            if event["event"] == "checked" and event["check"]["outcome"] not in HARMLESS:
                 return str(event["check"]["name"])

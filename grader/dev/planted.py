@@ -12,6 +12,7 @@ from typing import Any
 from grader import catalog
 from grader.catalog import Day
 from grader.errors import TrackError
+from grader.verdict import Verdict
 
 TESTS = catalog.ROOT / "tests"
 
@@ -70,7 +71,8 @@ class Mistake:
         name: what was done wrong, in words.
         swap: the edit.
         fails: the group of the first check that must not pass; a GPU has no `compiles`, and fails `correct`,
-            or the edges in which an interpreter beside it looks at addresses.
+            or the edges in which an interpreter beside it looks at addresses. "limit" where it passes, and a
+            limit says it.
             "correct or edges" where rounding may show in a plain case, by luck of the seed.
         says: what the diagnosis must contain; of several, where the draw decides, one.
         gpu: only shows on a GPU.
@@ -107,9 +109,10 @@ class Mistake:
         says = self.says if self.on_gpu is None or not on_gpu else self.on_gpu
         return (says,) if isinstance(says, str) else says
 
-    def heard(self, diagnosis: str, on_gpu: bool = False) -> bool:
-        """Whether it does."""
-        return any(words in diagnosis for words in self.words(on_gpu))
+    def heard(self, verdict: Verdict) -> bool:
+        """Whether it does, or a limit where it is one."""
+        told = [limit.says for limit in verdict.limits] if self.fails == "limit" else [verdict.diagnosis]
+        return any(words in said for words in self.words(verdict.on_gpu) for said in told)
 
     def groups(self, on_gpu: bool) -> list[str]:
         """The group that it fails there, or one of those."""
@@ -248,8 +251,13 @@ def equivalents(day: Day) -> list[Equivalent]:
 
 
 def honest(day: Day) -> Iterator[Path]:
-    """Right solutions in another style than ours."""
+    """Right solutions in another style than ours, which have no limits."""
     yield from sorted((TESTS / "honest" / day.place).glob("*.py"))
+
+
+def right(day: Day) -> Iterator[Path]:
+    """Right solutions in the styles that public code has; they may have limits."""
+    yield from sorted((TESTS / "right" / day.place).glob("*.py"))
 
 
 def _named(day: Day, tree: str) -> list[Any]:

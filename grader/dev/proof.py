@@ -2,6 +2,7 @@
 
 A row a day: time of the solution, of its laggards and of torch, the time of a plain copy of the same
 bytes, and how many of the planted files got the verdict they must get. What did not is named below its row.
+The last line weighs both: how many wrong files were caught, and how many right ones passed.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from typing import get_args
 from grader import catalog
 from grader.catalog import Day
 from grader.dev.crew import each
-from grader.dev.tried import Kind, Planted, Tried, attempt, planned, sha256
+from grader.dev.tried import RIGHT, Kind, Planted, Tried, attempt, planned, sha256
 from grader.engine.warm import Warm
 
 Key = tuple[str, str, str, str, bool]
 BY_VALUES = " by values"  # behind the device of what was not timed: it says less
 
 HEAD = ("day", "ours ms", "laggards ms", "torch ms", "copy ms", "of copy", "of torch", "bar", "ours/bar",
-        "laggards/bar", "caught", "honest", "exploits", "grading s")  # fmt: skip
+        "laggards/bar", "caught", "right", "exploits", "grading s")  # fmt: skip
 
 
 class Record:
@@ -82,7 +83,11 @@ def lines(day: Day, tried: Sequence[Tried]) -> Iterator[str]:
         cells.append("/".join(f"{one.ratio:.2f}" for one in slow))
     else:
         cells += ["–"] * 9
-    cells += [_share(tried, "mistake", "bugs"), _share(tried, "honest", "fast"), _share(tried, "exploit")]
+    cells += [
+        _share(tried, "mistake", "bugs"),
+        _share(tried, "fast", "honest", "right"),
+        _share(tried, "exploit"),
+    ]
     yield "| " + " | ".join([*cells, f"{ours.seconds if ours else 0:.1f}"]) + " |"
     for one in tried:
         yield from (f"    {one.kind} {one.name}: {what}"[:400] for what in one.wrong)
@@ -144,7 +149,10 @@ def main() -> None:
         found[one.day.key].append(tried)
         if len(found[one.day.key]) == left[one.day.key]:
             print("\n".join(lines(one.day, found[one.day.key])), flush=True)
-    sys.exit(1 if any(tried.wrong for every in found.values() for tried in every) else 0)
+    every = [one for each_day in found.values() for one in each_day]
+    wrong = [kind for kind in get_args(Kind) if kind not in RIGHT]
+    print(f"\nwrong caught {_share(every, *wrong)}, right passed {_share(every, *RIGHT)}")
+    sys.exit(1 if any(tried.wrong for tried in every) else 0)
 
 
 if __name__ == "__main__":

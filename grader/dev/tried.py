@@ -21,9 +21,10 @@ from grader.judge.bugs import states
 from grader.judge.challenges import load_challenges
 from grader.judge.diagnosis.pointing import lines_named
 from grader.screens.pieces import spoken
-from grader.verdict import SpeedResult, Verdict
+from grader.verdict import HARMLESS, SpeedResult, Verdict
 
-Kind = Literal["solution", "fast", "honest", "laggard", "mistake", "bugs", "exploit"]
+Kind = Literal["solution", "fast", "honest", "right", "laggard", "mistake", "bugs", "exploit"]
+RIGHT: tuple[Kind, ...] = ("solution", "fast", "honest", "right")
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Planted:
     @property
     def by_values(self) -> bool:
         """Whether it gets what it must where nothing is timed."""
-        return not self.timed or self.kind in ("solution", "fast", "honest")
+        return not self.timed or self.kind in RIGHT
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,7 @@ def planned(day: Day, on_gpu: bool) -> Iterator[Planted]:
     if day.fast_solution.is_file():
         yield Planted(day, "fast", day.fast_solution)
     yield from (Planted(day, "honest", path) for path in planted.honest(day))
+    yield from (Planted(day, "right", path) for path in planted.right(day))
     yield from (Planted(day, "laggard", each) for each in planted.laggards(day))
     yield from (Planted(day, "mistake", each) for each in planted.mistakes(day) if each.shows(on_gpu))
     every = list(planted.bugs(day))
@@ -164,7 +166,14 @@ def _graded(
         path = Path(folder) / "kernel.py"
         path.write_text(each.source, encoding="utf-8")
         return grade(
-            each.day, path, warm=warm, strict=strict, only=only, cases=cases, speed=each.timed and timed
+            each.day,
+            path,
+            warm=warm,
+            strict=strict,
+            only=only,
+            cases=cases,
+            speed=each.timed and timed,
+            limits=each.kind in ("solution", "fast", "honest"),
         )
 
 
@@ -183,10 +192,14 @@ def _slow(each: Planted, verdict: Verdict, _: Verdict) -> Iterator[str]:
 
 
 def _caught(each: Planted, verdict: Verdict, _: Verdict) -> Iterator[str]:
-    """It fails where it must, is told why, and all that is said of it is true."""
+    """It fails where it must, or passes with a limit; it is told why, and all that is said of it is true."""
     mistake = each.file
     assert isinstance(mistake, planted.Mistake)
-    told = mistake.heard(verdict.diagnosis, verdict.on_gpu) != mistake.wish
+    told = mistake.heard(verdict) != mistake.wish
+    if mistake.fails == "limit":
+        if verdict.status != "passed" or not told:
+            yield f"(limit, {' or '.join(mistake.words(verdict.on_gpu))!r}): {said(verdict)}"
+        return
     if not {_failed_group(verdict), _way(verdict)} & {*mistake.groups(verdict.on_gpu)} or not told:
         yield f"({mistake.fails}, {' or '.join(mistake.words(verdict.on_gpu))!r}): {said(verdict)}"
     yield from (f"untrue: {what}" for what in untrue(verdict, each.source))
@@ -227,6 +240,7 @@ CHECKS = {
     "solution": _right,
     "fast": _right,
     "honest": _right,
+    "right": _right,
     "laggard": _slow,
     "mistake": _caught,
     "bugs": _hunted,
@@ -236,17 +250,18 @@ CHECKS = {
 
 def _failed_group(verdict: Verdict) -> str:
     """Of the first check that did not pass."""
-    return next((c.group for c in verdict.checks if c.outcome not in ("passed", "not measured")), "")
+    return next((c.group for c in verdict.checks if c.outcome not in HARMLESS), "")
 
 
 def _way(verdict: Verdict) -> str:
     """`by addresses` where the first check that did not pass looked at nothing else."""
-    failed = next((c.name for c in verdict.checks if c.outcome not in ("passed", "not measured")), "")
+    failed = next((c.name for c in verdict.checks if c.outcome not in HARMLESS), "")
     return "by addresses" if failed.endswith(("-interpreted]", "-walked]")) else ""
 
 
 def said(verdict: Verdict) -> str:
     """The verdict in a line."""
     speed = f" ({verdict.speed.ratio:.2f} of the bar)" if verdict.speed else ""
-    failed = next((c.name for c in verdict.checks if c.outcome not in ("passed", "not measured")), "")
-    return f"{verdict.status}{speed} {failed}: {verdict.diagnosis}"
+    failed = next((c.name for c in verdict.checks if c.outcome not in HARMLESS), "")
+    limits = "".join(f" [{limit.demand} {limit.check}: {limit.says}]" for limit in verdict.limits)
+    return f"{verdict.status}{speed} {failed}: {verdict.diagnosis}{limits}"

@@ -37,7 +37,7 @@ def untrue(verdict: Verdict, source: str) -> list[str]:
     """
     if OUR_BUG in verdict.diagnosis:
         return [verdict.diagnosis]
-    failed = [check for check in verdict.checks if check.outcome == "failed" and "[" in check.name]
+    failed = [c for c in verdict.checks if c.outcome in ("failed", "limit") and "[" in c.name]
     spoken = SPOKEN.match(verdict.diagnosis)
     if spoken:
         failed = [check for check in failed if f"[{spoken[1]}]" in check.name]

@@ -11,7 +11,7 @@ from grader.engine.warm import Warm, new_log
 from grader.errors import CannotGrade, TrackError
 from grader.hunt import Hunt
 from grader.request import Request
-from grader.verdict import Check, Part, SpeedResult, Verdict
+from grader.verdict import Check, Limit, Part, SpeedResult, Verdict
 from grader.wire import Closed, Malformed, TimedOut
 
 SILENCE = {
@@ -82,6 +82,7 @@ def _finish(base: Verdict, checks: list[Check], event: dict[str, Any]) -> Verdic
         beside=event["beside"],
         look_at=event["look_at"],
         output=event["output"],
+        limits=tuple(Limit(**limit) for limit in event["limits"]),
         pieces=tuple(Part(**part) for part in event["pieces"]),
         confined=tuple(event.get("confined", ())),
         not_confined=tuple(event.get("not_confined", ())),

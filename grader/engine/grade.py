@@ -44,6 +44,7 @@ def grade(
     cases: bool = True,
     speed: bool = True,
     claims: bool = False,
+    limits: bool = False,
     given: str = "",
     strict: bool = False,
     private: Sequence[str] = (),
@@ -60,6 +61,7 @@ def grade(
         cases: try the cases of correct and edges.
         speed: measure it, or predict it.
         claims: hold what is claimed of such kernels against torch.
+        limits: make every limit a requirement.
         strict: confine the learner's code as far as the machine allows; the verdict says how far.
         private: folders and files that it may not read then, beside those that no file may.
         given: ` --file PATH` where the file lies in no workspace, for the command that an error names.
@@ -95,6 +97,7 @@ def grade(
         cases=cases,
         speed=speed,
         claims=claims,
+        limits=limits,
         skeleton=_text(day.skeleton),
         solution=_text(day.solution),
     )

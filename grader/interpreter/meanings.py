@@ -190,6 +190,9 @@ def counted(steps: Any) -> Iterator[Any]:
     return (Step(value) if type(value) is int else found(value) for value in steps)
 
 
+HALF = 1 << 31  # past it an int32 begins again from below
+
+
 class Step(int):
     """A loop's variable, an int32 to the compiler; so is what is computed of it and other integers."""
 
@@ -203,11 +206,11 @@ def _closed(name: str) -> Callable[[Any, Any], Any]:
 
     def operation(self: Any, other: Any) -> Any:
         result = stock(self, other)
-        return Step(result) if type(result) is int else result
+        return Step((result + HALF) % (2 * HALF) - HALF) if type(result) is int else result
 
     return operation
 
 
-for _name in ("add", "sub", "mul", "floordiv", "mod"):
+for _name in ("add", "sub", "mul", "floordiv", "mod", "lshift", "rshift"):
     for _side in ("", "r"):
         setattr(Step, f"__{_side}{_name}__", _closed(f"__{_side}{_name}__"))

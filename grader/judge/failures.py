@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from grader.judge.case.trial import Trial
 from grader.measurements import Work
 from grader.verdict import Outcome
 
@@ -12,17 +13,23 @@ class CheckFailed(Exception):
     """A check did not pass.
 
     Args:
-        outcome: failed, slow, inconclusive, crashed or timeout.
+        outcome: failed, slow, inconclusive, crashed or timeout; or limit, which fails nothing.
         cause: the facts, for the check's record.
         told: the sentence and the thing to look at, where the check itself knows them.
         why: the sentence says why; otherwise one of a later check that does is told in its place.
+        trial: of a limit, the case that shows it, where its sentence is to be found at the end.
     """
 
     def __init__(
-        self, outcome: Outcome, cause: dict[str, Any], told: tuple[str, str] | None = None, why: bool = True
+        self,
+        outcome: Outcome,
+        cause: dict[str, Any],
+        told: tuple[str, str] | None = None,
+        why: bool = True,
+        trial: Trial | None = None,
     ) -> None:
         super().__init__(cause.get("reason", outcome))
-        self.outcome, self.cause, self.told, self.why = outcome, cause, told, why
+        self.outcome, self.cause, self.told, self.why, self.trial = outcome, cause, told, why, trial
 
 
 def torch_worked(operator: str) -> CheckFailed:

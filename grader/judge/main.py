@@ -24,6 +24,7 @@ from grader.judge.bugs import hunted
 from grader.judge.case.naming import a_few
 from grader.judge.checks import capability
 from grader.judge.diagnosis.diagnose import diagnose_or_say
+from grader.judge.limits import limits
 from grader.judge.pieces.alone import pieces
 from grader.judge.plugin import CHECKS, Reporter, bar_id
 from grader.judge.session import Session
@@ -70,6 +71,8 @@ def judge(request: Request, events: Channel, parent: Channel) -> None:
             events.send({"event": "broken", "text": reporter.broken or "no check ran"})
             return
         told = _verdict(session, reporter.outcomes)
+        right = told["status"] in ("passed", "slow", "inconclusive")
+        told["limits"] = [asdict(limit) for limit in limits(session, reporter.limits)] if right else []
         told |= {"pieces": parts, "hunt": hunt, "seen": seen, "made": made}
         events.send({"event": "finished", "mute": session.mute, **told})
     except Exception:

@@ -15,7 +15,7 @@ from grader.judge import acceptance
 from grader.judge.case.words import meanings
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
-from grader.verdict import Check, Outcome
+from grader.verdict import HARMLESS, Check, Outcome
 from grader.wire import Channel, Closed
 
 CHECKS = Path(__file__).with_name("suite.py")
@@ -31,6 +31,7 @@ class Reporter:
 
     Attributes:
         outcomes: the checks so far, in order.
+        limits: of these, those that met one.
         broken: a traceback of our own, when a check failed by no fault of the learner's.
     """
 
@@ -42,6 +43,7 @@ class Reporter:
         self.left: dict[str, int] = {}  # by group: how many of its checks are still to come
         self.step = 1  # of those, every how manyth is tried
         self.outcomes: list[Check] = []
+        self.limits: dict[str, CheckFailed] = {}  # by check
         self.begin = 0.0
         self.broken = ""
         self.knows_why = False
@@ -136,7 +138,7 @@ class Reporter:
         name = self._name(item)
         outcome, cause = self._outcome(item, call.excinfo)
         self._record(Check(name, outcome, round(time.perf_counter() - self.begin, 4), cause))
-        if outcome not in ("passed", "not measured"):
+        if outcome not in HARMLESS:
             self.failed_group = _group(name)
             self.failures += 1
             if self.failures == ENOUGH:
@@ -168,7 +170,10 @@ class Reporter:
         if isinstance(error, NotMeasured):
             return "not measured", {"reason": str(error)}
         if isinstance(error, CheckFailed):
-            self._own(item.name, error)
+            if error.outcome == "limit":
+                self.limits[self._name(item)] = error
+            else:
+                self._own(item.name, error)
             return error.outcome, {**error.cause, **_words(item)}
         assert raised is not None
         self.broken = str(raised.getrepr())

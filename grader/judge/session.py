@@ -11,14 +11,16 @@ import torch
 from grader.answers import Confined, Failed, Fault, Loaded
 from grader.challenge import Case, Challenge
 from grader.claimed import Shape
+from grader.demands import HAIR, WELL_INSIDE
 from grader.judge.asked import Asked
 from grader.judge.case.attempt import Attempt
 from grader.judge.case.interleaved import interleaved
 from grader.judge.case.link import Runner, RunnerLost, ask_to_load
+from grader.judge.case.margin import excess, passes_with
 from grader.judge.case.oracle import Values
 from grader.judge.case.packing import Specs, pack_arguments
 from grader.judge.case.repeating import Way, repeated
-from grader.judge.case.trial import Trial
+from grader.judge.case.trial import Trial, draw
 from grader.judge.challenges import load_challenges
 from grader.judge.diagnosis.evidence import Evidence
 from grader.judge.diagnosis.handed import handed_out
@@ -162,7 +164,7 @@ class Session:
             return self.attempted(challenge, case, arguments)
         except RunnerLost as lost:
             lost.compiling = self.ahead is not None and self.ahead.late(challenge, case)
-            raise self.lost(case, lost) from None
+            raise self.lost(case, lost, challenge) from None
 
     def attempted(self, challenge: Challenge, case: Case, arguments: Values | None = None) -> Trial:
         """One case, tried at once.
@@ -202,7 +204,43 @@ class Session:
             return
         if self.device == "cuda" and trial.findings[0].kind == "error":
             self.close()  # a CUDA context that saw an illegal access answers nothing any more
-        raise CheckFailed("failed", self.cause(trial))
+        demand = "rounding_margin" if self._by_a_hair(trial) else self._demand(trial.challenge, trial.case)
+        trial.limit = self.is_limit(trial.challenge, demand)
+        cause = self.cause(trial)
+        if trial.limit:
+            raise CheckFailed("limit", cause | {"demand": demand}, trial=trial)
+        raise CheckFailed("failed", cause)
+
+    def is_limit(self, challenge: Challenge, demand: str) -> bool:
+        """Whether what fails by such a demand is told with a pass."""
+        return challenge.is_limit(demand) and not self.request.limits
+
+    def weighed(self, challenge: Challenge, demand: str, failed: CheckFailed, brief: str = "") -> CheckFailed:
+        """The failure of a check, or where it is by such a demand the limit that it is.
+
+        Args:
+            brief: the sentence of the limit, where it is shorter than that of the failure.
+        """
+        if not self.is_limit(challenge, demand):
+            return failed
+        sentence, look_at = failed.told or (str(failed), "")
+        return CheckFailed("limit", failed.cause | {"demand": demand}, (brief or sentence, look_at))
+
+    def _demand(self, challenge: Challenge, case: Case) -> str:
+        """The kind of demand that a case makes."""
+        if case.demand != "values":
+            return case.demand
+        arguments = draw(challenge, case, self.request.seed, self.device)
+        empty = any(isinstance(value, torch.Tensor) and not value.numel() for value in arguments)
+        return "degenerate_sizes" if empty else "values"
+
+    def _by_a_hair(self, trial: Trial) -> bool:
+        """Whether this is the one result of its function that is a little beyond its gate."""
+        tried = self.evidence.trials
+        others = [one for one in tried if one.challenge is trial.challenge and one is not trial]
+        if excess(trial) > HAIR or not all(one.passed for one in others):
+            return False
+        return all(passes_with(one, 1 / WELL_INSIDE) for one in others)
 
     def cause(self, trial: Trial) -> dict[str, Any]:
         """The facts of its check that failed."""
@@ -218,9 +256,12 @@ class Session:
         self.missed += 1
         return self.missed <= judges.missed
 
-    def lost(self, case: Case | None, lost: RunnerLost) -> CheckFailed:
+    def lost(self, case: Case | None, lost: RunnerLost, challenge: Challenge | None = None) -> CheckFailed:
         """The failure of a check whose runner was lost."""
         self.close()
+        if case and challenge and self.is_limit(challenge, demand := self._demand(challenge, case)):
+            said = f"with {case.id} its process is lost: {lost.reason}"
+            return CheckFailed("limit", {"reason": lost.reason, "demand": demand}, (said, ""))
         self.evidence.lost = (case, lost)
         return CheckFailed(lost.outcome, {"reason": lost.reason})
 

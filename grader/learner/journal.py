@@ -47,6 +47,7 @@ class Progress:
         last: status of the last whole grading; empty since a start or a reset.
         failed: the check that stopped the last grading.
         speed: the last speed, as in the verdict; what was measured outlasts what is predicted.
+        limits: how many the last pass was told of.
         at: when something last happened, ISO 8601 in UTC.
     """
 
@@ -59,6 +60,7 @@ class Progress:
     last: str = ""
     failed: str = ""
     speed: Record | None = None
+    limits: int = 0
     at: str = ""
 
     @property
@@ -157,6 +159,7 @@ def summary(verdict: Verdict, only: str | None = None) -> Record:
         "seconds": round(verdict.seconds, 3),
         "speed": speed,
     }
+    facts |= {"limits": verdict.to_json()["limits"]} if verdict.limits else {}
     facts |= {"untold": verdict.diagnosis} if verdict.for_the_hint else {}
     return facts | ({"only": only} if only else {})
 
@@ -202,6 +205,7 @@ def _graded(day: Progress, record: Record) -> Progress:
         last=str(record.get("status", "")),
         failed=str(record.get("failed", "")),
         speed=speed,
+        limits=len(record.get("limits") or ()) if passed else day.limits,
     )
 
 

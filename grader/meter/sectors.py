@@ -66,10 +66,12 @@ def in_order(addresses: Any, mask: Any) -> tuple[Any, Any]:
 
 
 def _step(addresses: Any, axis: int) -> int:
-    if addresses.shape[axis] < 2:
-        return 0
-    second = tuple(int(i == axis) for i in range(addresses.ndim))
-    return abs(int(addresses[second]) - int(addresses[(0,) * addresses.ndim]))
+    """Bytes from one address to the next along an axis, each of which may stand twice, as in offs // 2; 0 where
+    all are one.
+    """
+    line = addresses[tuple(slice(None) if i == axis else 0 for i in range(addresses.ndim))]
+    apart = np.abs(np.diff(line.astype(np.int64)))
+    return int(apart[apart > 0].min(initial=FAR)) % FAR
 
 
 def _distinct(rows: Any) -> int:

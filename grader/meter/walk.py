@@ -129,6 +129,7 @@ class Walk:
             return False
         if home is not None:
             self.handing.access(home, access)
+        self.draws.steered |= access.kind == "load" and access.dtype.kind in "iu" and access.size >= 4
         return home is not None and home.stop - home.start < LARGE and not floats(access.dtype)
 
     def _walk(self, launching: Launching, grid: Place, program: Callable[[Place], None]) -> None:

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from grader.catalog import Day
 from grader.screens.terminal import Part, Terminal
-from grader.verdict import Check, Verdict
+from grader.verdict import HARMLESS, Check, Verdict
 
 GROUPS = ("imports", "correct", "edges", "compiles", "honest", "memory", "fast", "claims")
 UNTRIED = ("not reached", "not measured")
@@ -103,7 +103,7 @@ class Grading:
     def _now(self, group: str, checks: Sequence[Check], planned: int) -> list[Part]:
         """The line of the group that runs: which case is tried, how many there are, how many have failed."""
         count = f"{min(len(checks) + 1, planned)}/{planned}" if planned > 1 else ""
-        failed = sum(check.outcome not in ("passed", *UNTRIED) for check in checks)
+        failed = sum(check.outcome not in HARMLESS for check in checks)
         trouble = f"{failed} failed; " if failed else ""
         return line(self._terminal, "running", group, count, trouble + case(self._running))
 
@@ -114,19 +114,21 @@ def row(terminal: Terminal, group: str, checks: Sequence[Check], foretold: bool 
     Args:
         foretold: the speed is a prediction, as it is without a GPU.
     """
-    worst = next((c for c in checks if c.outcome != "passed" and c.outcome not in UNTRIED), None)
+    worst = next((c for c in checks if c.outcome not in HARMLESS), None)
     tried = [check for check in checks if check.outcome not in UNTRIED]
     passed = sum(check.outcome == "passed" for check in checks)
     count = f"{passed}/{len(checks)}" if tried and (len(checks) > 1 or "[" in checks[0].name) else ""
     badge = "predicted" if foretold and group == "fast" else ""
     walked = sum(check.outcome == "passed" and check.name.endswith("-walked]") for check in checks)
     badge = f"{walked} too large to run: addresses alone" if walked else badge
+    limits = sum(check.outcome == "limit" for check in checks)
+    beyond = f"{limits} beyond a limit" if limits else ""
     if worst:
         said = [badge if group == "fast" else "", case(worst.name)]
         return line(terminal, worst.outcome, group, count, " ".join(filter(None, said)))
     if not tried:
         return line(terminal, checks[0].outcome, group, "", _untried(checks))
-    return line(terminal, "passed", group, count, "; ".join(filter(None, [_untried(checks), badge])))
+    return line(terminal, "passed", group, count, "; ".join(filter(None, [_untried(checks), beyond, badge])))
 
 
 def line(terminal: Terminal, outcome: str, group: str, count: str, detail: str) -> list[Part]:

@@ -105,11 +105,16 @@ def _bar(done: int, of: int, width: int = 20) -> str:
 
 
 def _row(terminal: Terminal, day: Day, progress: Progress) -> list[Part]:
-    mark = terminal.mark(SHOWN[progress.state])
+    mark = _mark(terminal, progress)
     title = (day.title, "dim") if progress.state == "new" else day.title
     state = "" if progress.state == "new" else progress.state
     detail = ", ".join(filter(None, (_hangs_on(day), _detail(progress))))
     return [mark, day.label, title, state, (detail, "dim")]
+
+
+def _mark(terminal: Terminal, progress: Progress) -> tuple[str, str]:
+    """The sign of a day; one of its own where it passed with limits."""
+    return terminal.mark("limit" if progress.done and progress.limits else SHOWN[progress.state])
 
 
 def _hangs_on(day: Day) -> str:
@@ -125,6 +130,8 @@ def _detail(progress: Progress) -> str:
         words.append("speed predicted")
     if not progress.done and progress.last not in ("", "passed", "unstarted"):
         words.append(f"last grading {progress.last}" + (f" at {progress.failed}" if progress.failed else ""))
+    if progress.done and progress.limits:
+        words.append(f"{progress.limits} limit{'s' if progress.limits > 1 else ''}")
     if progress.gradings:
         words.append(f"{progress.gradings} grading{'s' if progress.gradings > 1 else ''}")
     return ", ".join(words)
@@ -151,7 +158,7 @@ def listing(
 def _names(terminal: Terminal, day: Day, progress: Progress) -> list[Part]:
     state = "" if progress.state == "new" else progress.state
     names = [day.label] if day.number is None else [day.label, day.slug]
-    return [terminal.mark(SHOWN[progress.state]), *names, day.title, state, (_hangs_on(day), "dim")]
+    return [_mark(terminal, progress), *names, day.title, state, (_hangs_on(day), "dim")]
 
 
 def where(

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from grader.demands import DEMANDS
 from grader.digits import apart, figure
 from grader.errors import pasted
 from grader.screens.claims import claims
@@ -72,9 +73,11 @@ def show(
     headline = _praise(verdict, only, passed is not None and recorded) if good else _headline(verdict, first)
     terminal.line()
     terminal.line((headline, "bold"), (took, "dim"))
-    _facts(terminal, verdict, first, path, recorded=passed is not None)
     again = f"track grade {verdict.day}" + ("" if passed else f" --file {pasted(near(path))}")
     again += " --strict" if verdict.confined or verdict.not_confined else ""
+    if good:
+        _limits(terminal, verdict, again)
+    _facts(terminal, verdict, first, path, recorded=passed is not None)
     if good and verdict.beside:
         terminal.line()
         terminal.line(verdict.beside, indent=2)
@@ -84,6 +87,15 @@ def show(
         terminal.next(*(passed or ("track status", "")))
     else:
         _repeat(terminal, verdict, first, again)
+
+
+def _limits(terminal: Terminal, verdict: Verdict, again: str) -> None:
+    """What a pass does not meet and need not, a line each, and how to see more."""
+    for limit in verdict.limits:
+        terminal.line(f"{DEMANDS[limit.demand].words}: {limit.says}", indent=2)
+    if verdict.limits:
+        terminal.line("Fail on them, and read more: ", (typed(f"{again} --limits"), "cyan"), indent=2)
+        terminal.line()
 
 
 def _facts(terminal: Terminal, verdict: Verdict, first: Check | None, path: Path, *, recorded: bool) -> None:
@@ -134,6 +146,10 @@ def _headline(verdict: Verdict, first: Check | None) -> str:
         return f"Not yet: {FACTS[fact].format(gpu=first.cause.get('gpu', 'GPU'))}."
     if verdict.status == "slow" and not verdict.on_gpu:
         return "Not yet: correct, but predicted to be too slow."
+    if verdict.status == "slow" and verdict.speed and verdict.speed.of_torch > 1:
+        speed = verdict.speed
+        missing = f"{1 / speed.ratio:.2g}× is missing to the bar"
+        return f"Not yet: correct, and {speed.of_torch:.2g}× torch; {missing}."
     where = "the grading stopped"
     if first:
         where = f"{first.group} fails" + (f", first with {case(first.name)}" if case(first.name) else "")
@@ -149,14 +165,17 @@ def _headline(verdict: Verdict, first: Check | None) -> str:
 
 def _praise(verdict: Verdict, only: str | None, recorded: bool) -> str:
     if only:
-        passed = sum(check.outcome == "passed" and bool(case(check.name)) for check in verdict.checks)
+        right = [check.name for check in verdict.checks if check.outcome in ("passed", "limit")]
+        passed = sum(map(bool, map(case, right)))
         return "This case passed." if passed == 1 else f"These {passed} cases passed."
     unmeasured = any(check.outcome == "not measured" and check.group == "fast" for check in verdict.checks)
     foretold = any(check.group == "fast" for check in verdict.checks) and not verdict.on_gpu
     praise = "Passed; its speed is predicted, not measured." if foretold else "Passed."
     praise = "Correct; speed not measured here." if unmeasured else praise
     what = "day" if isinstance(verdict.day, int) else "extra"
-    return praise + (f" The {what} is done on {'GPU' if verdict.on_gpu else 'CPU'}." if recorded else "")
+    praise += f" The {what} is done on {'GPU' if verdict.on_gpu else 'CPU'}." if recorded else ""
+    count = len(verdict.limits)
+    return praise + (f" {count} limit{'s' if count > 1 else ''}:" if count else "")
 
 
 def _cause(terminal: Terminal, check: Check, path: Path, diagnosis: str) -> bool:

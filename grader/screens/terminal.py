@@ -26,6 +26,7 @@ Next = tuple[str, str]
 
 MARKS = {
     "passed": ("✓", "ok", "green"),
+    "limit": ("✓*", "ok*", "green"),
     "failed": ("✗", "FAIL", "bold red"),
     "slow": ("✗", "SLOW", "bold yellow"),
     "crashed": ("✗", "CRASH", "bold red"),

@@ -15,7 +15,7 @@ challenge = Challenge(
     entry="double",
     inputs=lambda case, draw: (draw(case.n),),
     reference=lambda x: 2 * x,
-    cases=[short, long, shown, Case(n=16, values="nan")],
+    cases=[short, long, shown, Case(n=16, values="nan", demand="values")],
     bugs=[
         Bug("one program alone", "a grid that is too small", witness=long),
         Bug("a factor of 3", "arithmetic", witness=short, hides=["one program alone"]),

@@ -130,7 +130,7 @@ mistakes = [
             "pid % tiles_n": "tl.program_id(1)",
             GRID: "(triton.cdiv(m, BLOCK_M), triton.cdiv(n, BLOCK_N))",
         },
-        fails="correct or edges",
+        fails="limit",
         says="65535",
     ),
     Mistake(

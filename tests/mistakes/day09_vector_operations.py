@@ -80,12 +80,6 @@ mistakes = [
         says="stride",
     ),
     Mistake(
-        "offsets are 32 bits wide",
-        swap={"pid_m.to(tl.int64)": "pid_m"},
-        fails="edges",
-        says="2³¹",
-    ),
-    Mistake(
         "y is written with x's row stride",
         swap={STORE: STORE.replace("n_cols", "stride_xm")},
         fails="edges",

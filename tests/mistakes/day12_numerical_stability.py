@@ -179,20 +179,6 @@ mistakes = [
         "one walk, and a block of -inf comes first", swap={TWO_WALKS: ONE_WALK}, fails="edges", says="-inf"
     ),
     Mistake(
-        "rows are counted in int64 where x is large, not where they lie far apart",
-        swap={
-            "x_ptr, y_ptr, n_cols, stride_xm, BLOCK_N: tl.constexpr": (
-                "x_ptr, y_ptr, n_cols, stride_xm, BLOCK_N: tl.constexpr, WIDE: tl.constexpr"
-            ),
-            "    pid_m = tl.program_id(0).to(tl.int64)\n": (
-                "    pid_m = tl.program_id(0)\n    if WIDE:\n        pid_m = pid_m.to(tl.int64)\n"
-            ),
-            "BLOCK_N=BLOCK_N, num_warps": "BLOCK_N=BLOCK_N, WIDE=x.numel() >= 2**31, num_warps",
-        },
-        fails="edges",
-        says="under an if alone",
-    ),
-    Mistake(
         "the result is rounded to the input's dtype",
         swap={"tl.log(total) + shift)": "(tl.log(total) + shift).to(x_ptr.dtype.element_ty))"},
         fails="correct",

@@ -114,8 +114,8 @@ mistakes = [
     Mistake(
         "offsets are counted in 32 bits",
         swap={"tl.program_id(0).to(tl.int64)": "tl.program_id(0)"},
-        fails="edges",
-        says="int32",
+        fails="limit",
+        says="in int32",
     ),
     Mistake(
         "exp2 in the place of exp",

@@ -170,12 +170,6 @@ mistakes = [
         says="row before is left over",
     ),
     Mistake(
-        "offsets are counted in 32 bits",
-        swap={"tl.program_id(0).to(tl.int64)": "tl.program_id(0)"},
-        fails="edges",
-        says="int32",
-    ),
-    Mistake(
         "the maximum starts at 0",
         swap={"tl.full((LANES,), LOWEST, tl.float32)": "tl.zeros((LANES,), tl.float32)"},
         fails="correct",

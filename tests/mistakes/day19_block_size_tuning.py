@@ -45,7 +45,7 @@ mistakes = [
     Mistake(
         "relu turns NaN into 0",
         swap={RELU: "y = tl.maximum(y, 0.0)"},
-        fails="edges",
+        fails="limit",
         says="NaN",
     ),
     Mistake(

@@ -84,12 +84,6 @@ mistakes = [
         says="times what it should be",
     ),
     Mistake(
-        "where a split's rows start is counted in 32 bits",
-        swap={"ks = (first_k + offs_k).to(tl.int64)": "ks = first_k + offs_k"},
-        fails="edges",
-        says="Counted in int32: ks",
-    ),
-    Mistake(
         "every split starts at the first block of K",
         swap={"first_k = pid_k * BLOCK_K": "first_k = 0"},
         fails="correct",

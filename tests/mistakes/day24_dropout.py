@@ -122,13 +122,13 @@ mistakes = [
     Mistake(
         "a number of exactly 0 is dropped at p = 0",
         swap={KEEP: "keep = u > p"},
-        fails="correct",
+        fails="limit",
         says="where 100.0% should be",
     ),
     Mistake(
         "what is dropped is multiplied by 0",
         swap={CHOICE: "x * keep.to(tl.float32) * scale"},
-        fails="edges",
+        fails="limit",
         says="NaN",
     ),
     Mistake("p = 1 divides by 0", swap={SCALE: "scale = 1 / (1 - p)"}, fails="correct", says="divided by it"),
@@ -176,12 +176,6 @@ mistakes = [
         swap={RETURN: "    return torch.where(keep, x * scale, 0).to(x.dtype), keep"},
         fails="honest",
         says="torch",
-    ),
-    Mistake(
-        "elements are counted in 32 bits",
-        swap={"tl.program_id(0).to(tl.int64)": "tl.program_id(0)"},
-        fails="correct or edges",
-        says="int32",
     ),
     Mistake(
         "the random numbers go through memory",
@@ -251,20 +245,9 @@ mistakes = [
         at="* 16",
     ),
     Mistake(
-        "the counter is the element's number in 32 bits",
-        swap={
-            f"    {COUNTERS}\n": "",
-            f"    u0, u1, u2, u3 = {DRAW}\n": "",
-            WOVEN: "u = tl.rand(seed, offs.to(tl.int32))",
-        },
-        fails="edges",
-        says="Keep it in int64",
-        at="tl.rand(",
-    ),
-    Mistake(
         "one block holds the whole input, whatever its length",
         swap={"    BLOCK = 1024\n": "    BLOCK = max(triton.next_power_of_2(n), 16)\n"},
-        fails="edges",
+        fails="fast",
         says="no block in Triton has more than 1048576",
     ),
     Mistake(

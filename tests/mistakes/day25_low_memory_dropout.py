@@ -227,7 +227,7 @@ mistakes = [
     Mistake(
         "what is dropped is multiplied by 0",
         swap={CHOICE: "x * (u >= p).to(tl.float32) * scale"},
-        fails="edges",
+        fails="limit",
         says="NaN",
     ),
     Mistake("p = 1 divides by 0", swap={SCALE: "scale = 1 / (1 - p)"}, fails="correct", says="divided by it"),
@@ -236,24 +236,6 @@ mistakes = [
         swap={GRADIENT: "return Dropout.apply(dy, ctx.p, ctx.seed) * 1.0, None, None"},
         fails="honest",
         says="torch",
-    ),
-    Mistake(
-        "a run for each element, counted in 32 bits",
-        swap={WOVEN: "u = tl.rand(seed, offs.to(tl.int32))"},
-        fails="edges",
-        says="and the counter is cut",
-    ),
-    Mistake(
-        "the runs are counted in 32 bits",
-        swap={"tl.rand4x(seed, counters)": "tl.rand4x(seed, counters.to(tl.int32))"},
-        fails="edges",
-        says="and the counter is cut",
-    ),
-    Mistake(
-        "elements are counted in 32 bits",
-        swap={"tl.program_id(0).to(tl.int64)": "tl.program_id(0)"},
-        fails="edges",
-        says="int32",
     ),
     Mistake(
         "the rate is rounded to 1/256",

@@ -217,12 +217,6 @@ mistakes = [
         at="Sq // BLOCK_M",
     ),
     Mistake(
-        "the number of a query is counted in 32 bits, beside heads in 64",
-        swap={"offs_m = pid_m.to(tl.int64) * BLOCK_M": "offs_m = pid_m * BLOCK_M"},
-        fails="edges",
-        says="Counted in int32: offs_m[:, None] * stride_qm on line",
-    ),
-    Mistake(
         "the result has q's dtype",
         swap={ALLOCATION: ALLOCATION.replace("torch.float32", "q.dtype")},
         fails="correct",
@@ -284,8 +278,8 @@ mistakes = [
     Mistake(
         "the maximum of a tile that shows nothing is kept as 0",
         swap={"        m_i = m_new\n": "        m_i = shift\n"},
-        fails="correct or edges",
-        says="log(0) is -inf",
+        fails="limit",
+        says="is -inf where",
     ),
     Mistake(
         "the maximum is never below -10,000",
@@ -317,7 +311,7 @@ mistakes = [
     Mistake(
         "a tl.where at the end swallows NaN",
         swap={f"{RESULT}, mask=rows": f"tl.where(l_i > 0, {RESULT}, -float('inf')), mask=rows"},
-        fails="edges",
+        fails="limit",
         says="any comparison with NaN is false",
     ),
     Mistake(

@@ -44,6 +44,7 @@ class Trial:
         overflowed: steps on the way to a wrong number that left fp16.
         repeated: the same launches on other contents, where that was tried.
         redrawn: its own arguments are such contents, and not the first that the case draws.
+        limit: what is wrong with it fails nothing.
     """
 
     challenge: Challenge
@@ -64,6 +65,7 @@ class Trial:
     overflowed: list[Step] = field(default_factory=list)
     repeated: Trial | None = None
     redrawn: bool = False
+    limit: bool = False
 
     @property
     def passed(self) -> bool:

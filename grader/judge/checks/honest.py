@@ -49,14 +49,31 @@ def check(session: Session) -> None:
     """Look at all trials.
 
     Raises:
-        CheckFailed: the first thing that no kernel did.
+        CheckFailed: the first thing that no kernel did; a limit where that is to copy an upstream gradient.
     """
+    limit: CheckFailed | None = None
     for trial in session.evidence.trials:
-        if trial.challenge.judges:
-            continue
+        if trial.challenge.judges or (trial.answer and isinstance(trial.answer.report, Failed)):
+            continue  # of a limit that raised there is nothing to look at
         sentence, look_at = _unfair(trial, session.evidence.source)
         if sentence:
-            raise CheckFailed("failed", {"reason": sentence, "case": trial.case.id}, (sentence, look_at))
+            demand = "upstream_copies" if _copies_upstream(trial) else "values"
+            cause = {"reason": sentence, "case": trial.case.id}
+            told = session.weighed(trial.challenge, demand, CheckFailed("failed", cause, (sentence, look_at)))
+            if told.outcome != "limit":
+                raise told
+            limit = limit or told
+    if limit:
+        raise limit
+
+
+def _copies_upstream(trial: Trial) -> bool:
+    """Whether all that torch did is a copy, and all but the upstream gradients lie in one piece."""
+    assert trial.answer
+    assert isinstance(trial.answer.report, Called)
+    tensors = [value for value in trial.arguments if isinstance(value, torch.Tensor)]
+    whole = all(tensor.is_contiguous() for tensor in tensors)
+    return whole and bool(trial.upstream) and set(trial.answer.report.foreign) == {"clone"}
 
 
 def _unfair(trial: Trial, source: str) -> tuple[str, str]:

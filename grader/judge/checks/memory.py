@@ -8,6 +8,7 @@ import torch
 
 from grader.answers import Failed
 from grader.challenge import Challenge
+from grader.demands import MARGIN, MARGIN_BYTES
 from grader.judge.case.link import RunnerLost
 from grader.judge.case.oracle import gradient_positions
 from grader.judge.case.trial import draw
@@ -42,16 +43,19 @@ def check(session: Session, challenge: Challenge) -> None:
     extra = report.peak - report.outputs
     given = sum(value.nbytes for value in arguments if isinstance(value, torch.Tensor))
     allowed = challenge.memory.extra(*arguments) + int(SLACK * report.outputs + PARTIAL * given)
-    if extra > allowed + (0 if on_cpu else OF_SMALL if report.peak <= SMALL else OF_LARGE):
+    rounded_up = 0 if on_cpu else OF_SMALL if report.peak <= SMALL else OF_LARGE
+    if extra > allowed + rounded_up:
         largest, look_at = _largest(report)
         sentence = (
             f"At its peak {_called(challenge)} {_spell(extra)} beyond its outputs where {_spell(allowed)} "
             "are allowed: an intermediate tensor is stored that need not be, not whole, or not that long."
             f"{largest}"
         )
-        raise CheckFailed(
-            "failed", {"reason": sentence, "extra": extra, "allowed": allowed}, (sentence, look_at)
-        )
+        cause = {"reason": sentence, "extra": extra, "allowed": allowed}
+        margin = max(int(MARGIN * allowed), MARGIN_BYTES)
+        demand = "memory_margin" if extra <= allowed + rounded_up + margin else "memory"
+        brief = f"{_spell(extra)} beyond its outputs at its peak, {_spell(allowed)} are allowed"
+        raise session.weighed(challenge, demand, CheckFailed("failed", cause, (sentence, look_at)), brief)
 
 
 def _largest(report: Peak) -> Diagnosis:

@@ -24,19 +24,21 @@ from grader.judge.trust import trust
 from grader.measurements import Walked
 
 
-def check(session: Session, challenge: Challenge, huge: Walked) -> None:
+def check(session: Session, challenge: Challenge, huge: Walked | None) -> None:
     """Try cases in which programs come round to what they did once in every plain one; once a grading.
 
     Args:
-        huge: the walk of a huge case, which tells what few programs come round to.
+        huge: the walk of a huge case, which tells what few programs come round to; None where that ended
+            early, and the largest of the cases that are there for it must do.
 
     Raises:
         CheckFailed: a result is wrong, or its runner was lost.
         NotMeasured: the interpreter cannot be trusted with it.
     """
-    if not huge.again or not challenge.turns or challenge.entry in session.turned:
+    if not challenge.turns or challenge.entry in session.turned or (huge and not huge.again):
         return
     session.turned.add(challenge.entry)
+    huge = huge or _walk(session, challenge, challenge.turns[-1])
     for case, walk in _rounds(session, challenge, huge):
         if walk.overruns:
             raise walked.astray(walk.overruns, _where(case))

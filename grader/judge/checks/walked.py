@@ -14,12 +14,14 @@ import torch
 from grader import datasheets
 from grader.answers import Failed
 from grader.challenge import Case, Challenge
+from grader.demands import HUGE
 from grader.interpreter.regions import Overrun
 from grader.judge.case.link import Runner, RunnerLost, ask_to_load
 from grader.judge.case.oracle import gradient_positions
 from grader.judge.checks.rounds import coming_round
+from grader.judge.diagnosis.evidence import Diagnosis
 from grader.judge.diagnosis.slips import slip
-from grader.judge.diagnosis.wide import FIRST, advice, all_narrow
+from grader.judge.diagnosis.wide import FIRST, advice, all_narrow, in_int32
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
 from grader.judge.speed.fullsize import hollow_inputs
@@ -40,20 +42,28 @@ def check(session: Session, challenge: Challenge, case: Case) -> Walked:
         NotMeasured: it could not be walked, and why.
     """
     report, arguments = walk(session, challenge, case)
+    tensors = [value for value in arguments if isinstance(value, torch.Tensor)]
+    largest = max(tensors, key=lambda tensor: tensor.numel())
+    held = sum(tensor.nbytes for tensor in tensors) + largest.nbytes  # a result as large as the largest
+    by_size = "huge_sizes" if held > HUGE else "values"
     if isinstance(report, Failed):
         if report.fault.kind == "launcher":
-            raise session.faulted(report.fault)
+            raise session.weighed(challenge, "huge_sizes", session.faulted(report.fault))
         if report.fault.kind not in CERTAIN and not report.fault.too_large:
             raise NotMeasured(f"not walked: {report.fault.type}: {report.fault.first_line}")
-        sentence, look_at = _told(report, session.evidence.source)
+        demand, (sentence, look_at), brief = _told(report, session.evidence.source)
         cause: dict[str, Any] = {"reason": report.fault.first_line, **asdict(report.fault)}
-        raise CheckFailed("failed", cause, (sentence[0].upper() + sentence[1:], look_at))
+        failed = CheckFailed("failed", cause, (sentence[0].upper() + sentence[1:], look_at))
+        raise session.weighed(challenge, demand or by_size, failed, brief)
     if report.overruns:
-        raise astray(report.overruns)
+        passed = any(one.turned for one in report.overruns)
+        raise session.weighed(challenge, "int32_overflow" if passed else by_size, astray(report.overruns))
     if found := report.unread or report.redrawn:
-        most = max(value.numel() for value in arguments if isinstance(value, torch.Tensor))
+        most = largest.numel()
         sentence, look_at = _left_out(found) if isinstance(found, Unread) else _drawn_again(found, most)
-        raise CheckFailed("failed", {"reason": sentence, **asdict(found)}, (sentence, look_at))
+        failed = CheckFailed("failed", {"reason": sentence, **asdict(found)}, (sentence, look_at))
+        cut = isinstance(found, Redrawn) and most > COUNTED
+        raise session.weighed(challenge, "int32_overflow" if cut else by_size, failed)
     return report
 
 
@@ -163,26 +173,30 @@ def _drawn_again(redrawn: Redrawn, elements: int) -> tuple[str, str]:
     )
 
 
-def _told(failed: Failed, source: str) -> tuple[str, str]:
-    """The sentence, and what to look at."""
+def _told(failed: Failed, source: str) -> tuple[str, Diagnosis, str]:
+    """The kind of demand where its size is not the only one, the sentence with what to look at, and the
+    sentence of a limit where that is shorter.
+    """
     fault = failed.fault
     line = f"line {fault.line}"
     if told := slip(asdict(fault), source):
-        return told.says, f"line {told.line}"
+        return "", (told.says, f"line {told.line}"), ""
     if fault.kind == "grid":
-        return f"{fault.first_line}, and CUDA refuses to launch it.", f"the grid, {line}"
-    wild = next((overrun for overrun in failed.overruns if overrun.wrapped), None)
+        said = f"{fault.first_line}, and CUDA refuses to launch it."
+        return "grid_axes", (said, f"the grid, {line}"), ""
+    wild = next((one for one in failed.overruns if one.wrapped), None)
     if wild is None and (kernel := fault.kind == "bounds" and all_narrow(source, fault.line or 0)):
-        return (
+        sentence = (
             f"{fault.first_line}. Nothing in {kernel} is counted in int64, and what passes 2³¹ in int32 "
-            f"turns negative, in a mask, too. {FIRST}",
-            line,
+            f"turns negative, in a mask, too. {FIRST}"
         )
+        return "int32_overflow", (sentence, line), f"nothing in {kernel} is counted in int64"
+    wild = wild or next((one for one in failed.overruns if one.turned), None)
     if wild is None:
-        return f"{fault.first_line}.", line
+        return "", (f"{fault.first_line}.", line), ""
     line = f"line {wild.line}"
-    return (
-        f"{line} {wild.kind}s {wild.where}: its offset passed 2³¹ in int32 and turned negative. "
-        f"{advice(source, wild.line, wild.turned)}",
-        f"the offsets on {line}",
-    )
+    passed = "its offset passed 2³¹ in int32 and turned negative"
+    passed = passed if wild.wrapped else "a number on the way passed 2³¹ in int32"
+    sentence = f"{line} {wild.kind}s {wild.where}: {passed}. {advice(source, wild.line, wild.turned)}"
+    brief = in_int32(source, wild.line, wild.turned)
+    return "int32_overflow", (sentence, f"the offsets on {line}"), brief

@@ -40,7 +40,7 @@ from grader.judge.diagnosis.properties import (
     shared,
     sign_of_scale,
 )
-from grader.judge.diagnosis.raised import overflow, raised
+from grader.judge.diagnosis.raised import raised
 from grader.judge.diagnosis.reductions import axes_apart
 from grader.judge.diagnosis.returned import (
     by_torch,
@@ -223,7 +223,6 @@ def seen(trial: Trial, finding: Finding, evidence: Evidence) -> str:
 
 
 RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | Speech | None]] = (
-    overflow,
     raised,
     left_out,
     upstream,

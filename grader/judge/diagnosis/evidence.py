@@ -49,7 +49,9 @@ class Evidence:
 
     @property
     def failed(self) -> list[Trial]:
-        return [trial for trial in self.trials if not trial.passed]
+        """Those that fail the file, then those that would not by themselves; none where nothing fails it."""
+        failed = sorted((trial for trial in self.trials if not trial.passed), key=lambda trial: trial.limit)
+        return [] if failed and failed[0].limit else failed
 
     @property
     def passed(self) -> list[Trial]:

@@ -1,14 +1,11 @@
-"""The learner's code raised: in the compiler, in a launch, or beyond 2³¹ elements."""
+"""The learner's code raised: in the compiler or in a launch."""
 
 from __future__ import annotations
 
 import ast
-import math
 import re
 
-import torch
-
-from grader.judge.case.compare import Expected, Finding
+from grader.judge.case.compare import Finding
 from grader.judge.case.trial import Trial
 from grader.judge.diagnosis.autograd import of_autograd
 from grader.judge.diagnosis.evidence import Diagnosis, Evidence
@@ -16,7 +13,6 @@ from grader.judge.diagnosis.returned import gives
 from grader.judge.diagnosis.sides import inner_block
 from grader.judge.diagnosis.site import function
 from grader.judge.diagnosis.slips import slip
-from grader.judge.diagnosis.wide import advice
 
 # What CUDA calls it that a kernel went where no tensor is: an address of nobody's, one between two elements,
 # one that is none of global memory.
@@ -61,34 +57,3 @@ def raised(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
     if not line:
         return f"Your code raised {fault['type']}: {said}", "what runs outside of your file's lines"
     return f"Your code raised {fault['type']} on {line}: {said}", line
-
-
-def overflow(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
-    """The rule of the diagnosis for failures of tensors with more than 2³¹ elements alone."""
-    if not evidence.passed or not all(_elements(trial) > 2**31 for trial in evidence.failed):
-        return None
-    if finding.kind == "chance" or finding.facts.get("kind") == "memory" or _before_turn(trial, finding):
-        return None  # no address is wrong, or one that an int32 still counts
-    if "invalid argument" in finding.reason:
-        return None  # no offset, but a grid that CUDA will not launch
-    return (
-        f"Only more than 2³¹ elements come out wrong: offsets in int32 overflow. {advice(evidence.source)}",
-        ".to(tl.int64)",
-    )
-
-
-def _before_turn(trial: Trial, finding: Finding) -> bool:
-    """Whether a large result is wrong where an int32 still counts its elements."""
-    index, which = [*finding.facts.get("index", ())], finding.facts.get("result", 0)
-    want = trial.expected[which] if which < len(trial.expected) else None
-    if not isinstance(want, Expected) or not index or len(index) != want.exact.dim():
-        return False
-    shape = [*want.exact.shape]
-    if trial.rows:  # the oracle was asked for some of them
-        index[0], shape[0] = trial.picked[index[0]], trial.rows
-    place = sum(at * math.prod(shape[axis + 1 :]) for axis, at in enumerate(index))
-    return bool(math.prod(shape) > 2**31 > place)
-
-
-def _elements(trial: Trial) -> int:
-    return max((value.numel() for value in trial.arguments if isinstance(value, torch.Tensor)), default=0)

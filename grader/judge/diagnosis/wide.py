@@ -13,21 +13,15 @@ FIRST = "Count in int64 before you multiply: tl.program_id(0).to(tl.int64)."
 MOST = 3  # products that a sentence names
 
 
-def advice(source: str, line: int = 0, turned: Collection[int] = ()) -> str:
-    """How to count in 64 bits what passed 2³¹: the end of a sentence.
+def advice(source: str, line: int, turned: Collection[int] = ()) -> str:
+    """How to count in 64 bits what passed 2³¹ on the way to an access: the end of a sentence.
 
     Args:
-        line: of the access; all of them where it is 0.
         turned: the lines on which something is known to have passed it; of other products nothing is said.
     """
-    tree = ast.parse(source)
-    kernels = [kernel for kernel in functions(tree) if jitted(kernel)]
-    if not any(_mentions(kernel) for kernel in kernels):
+    if not any(_mentions(kernel) for kernel in _kernels(source)):
         return FIRST
-    if told := next(filter(None, map(_sometimes, kernels)), ""):
-        return told
-    every = [product for kernel in kernels for product in _narrow(kernel, line)]
-    found = {one.text: one.line for one in every if {*one.lines} & {*turned} or not (turned or one.plain)}
+    found = _counted(source, line, turned)
     if turned and not found:
         return (
             f"A number passes 2³¹ in int32 on {spelled(sorted(turned))}. Make it int64 before: .to(tl.int64)."
@@ -39,6 +33,26 @@ def advice(source: str, line: int = 0, turned: Collection[int] = ()) -> str:
     return f"Counted in int32: {listed}. Make one side int64 before they are multiplied: .to(tl.int64)."
 
 
+def in_int32(source: str, line: int, turned: Collection[int]) -> str:
+    """The same in short: `line 21 counts offs_m * stride_qm in int32`."""
+    found = _counted(source, line, turned)
+    if not 0 < len(found) <= MOST:
+        return f"{spelled(sorted({*turned} or {line}))} counts an offset in int32"
+    lines = sorted({*found.values()})
+    texts = {at: " and ".join(text for text, there in found.items() if there == at) for at in lines}
+    return "; ".join(f"line {at} counts {texts[at]} in int32" for at in lines)
+
+
+def _counted(source: str, line: int, turned: Collection[int]) -> dict[str, int]:
+    """The products in int32 behind an access, with their lines."""
+    every = [product for kernel in _kernels(source) for product in _narrow(kernel, line)]
+    return {one.text: one.line for one in every if {*one.lines} & {*turned} or not (turned or one.plain)}
+
+
+def _kernels(source: str) -> list[ast.FunctionDef]:
+    return [kernel for kernel in functions(ast.parse(source)) if jitted(kernel)]
+
+
 def all_narrow(source: str, line: int) -> str:
     """The kernel around this line, if nothing in it is made int64; an empty string where something is."""
     kernels = (f for f in functions(ast.parse(source)) if f.lineno <= line <= (f.end_lineno or 0))
@@ -47,19 +61,6 @@ def all_narrow(source: str, line: int) -> str:
 
 def _mentions(kernel: ast.FunctionDef) -> bool:
     return any(isinstance(n, ast.Call) and _widens(n) for n in ast.walk(kernel))
-
-
-def _sometimes(kernel: ast.FunctionDef) -> str:
-    """What is told of a number that becomes int64 under a condition; empty where none does."""
-    for branch in (node for node in ast.walk(kernel) if isinstance(node, ast.If)):
-        made = (n for n in ast.walk(branch) if isinstance(n, ast.Assign))
-        for node in made:
-            if any(isinstance(n, ast.Call) and _widens(n) for n in ast.walk(node.value)):
-                return (
-                    f"{quoted(node.targets[0])} becomes int64 on line {node.lineno} under an if alone. "
-                    "Offsets grow with strides, too: rows of a small tensor may lie far apart."
-                )
-    return ""
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def _narrow(kernel: ast.FunctionDef, line: int) -> Iterator[Product]:
     wide = _wide(given)
     accesses = (n for n in ast.walk(kernel) if isinstance(n, ast.Call) and last(n.func) in WORDS and n.args)
     for call in accesses:
-        if line and not call.lineno <= line <= (call.end_lineno or 0):
+        if not call.lineno <= line <= (call.end_lineno or 0):
             continue
         for part in parts_of(Part(call.lineno, set(), call.args[0], False), given):
             for node in _behind(part.value):

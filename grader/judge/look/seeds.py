@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import torch
-
 from grader.challenge import Case, Challenge
 from grader.judge.case.attempt import attempt
 from grader.judge.case.compare import Expected
 from grader.judge.case.findings import find
 from grader.judge.case.link import RunnerLost
+from grader.judge.case.margin import passes_with
 from grader.judge.case.trial import Trial
-from grader.judge.case.values import all_right
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
 from grader.judge.trust import trust
@@ -56,7 +54,7 @@ def _tried(session: Session, challenge: Challenge, case: Case, seed: int) -> dic
     except CheckFailed as failed:
         return {"tried": 1, "failed": True, "reason": str(failed)}
     if trial.passed:
-        told = {"leaned": _leaned(trial), "near": _near(trial)}
+        told = {"leaned": _leaned(trial), "near": not passes_with(trial, GROWN)}
         return {"tried": 1, **({"failed": False, **told} if any(told.values()) else {})}
     finding = trial.findings[0]
     facts = {name: finding.facts.get(name) for name in ("label", "max_error", "allowed")}
@@ -72,18 +70,3 @@ def _leaned(trial: Trial) -> bool:
     strict = find(trial)
     trial.expected = expected
     return bool(strict)
-
-
-def _near(trial: Trial) -> bool:
-    """Whether it passes only because its errors are no larger."""
-    if trial.case.exact or trial.answer is None:
-        return False
-    wanted = [want for want in trial.expected if isinstance(want, Expected)]
-    pairs = zip(trial.answer.outputs, wanted, strict=True)
-    return not all_right(trial, [out if want.by_code else _grown(out, want) for out, want in pairs])
-
-
-def _grown(out: torch.Tensor, want: Expected) -> torch.Tensor:
-    exact = want.exact.to(out.device).view(out.shape)
-    error = out.double() - exact
-    return torch.where(error.isfinite(), exact + GROWN * error, out.double())

@@ -12,7 +12,7 @@ challenge = Challenge(
     inputs=lambda case, draw: (draw(case.n),),
     reference=lambda x: 2 * x,
     cases=[Case(n=64)],
-    memory=Memory(Case(n=4096), extra=lambda x: 1024),
+    memory=Memory(Case(n=2**20), extra=lambda x: 1024),
 )
 """
 KERNEL = """@triton.jit
@@ -23,7 +23,7 @@ def double_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
 
 def double(x):
     y = torch.empty_like(x)
-    double_kernel[(1,)](x, y, x.numel(), BLOCK=4096)
+    double_kernel[(1,)](x, y, x.numel(), BLOCK=2**20)
     return y
 """
 
@@ -39,7 +39,10 @@ def test_outputs_and_what_the_day_allows_are_free(judged: Judged) -> None:
 def test_a_tensor_beyond_that_is_named_with_its_size(judged: Judged) -> None:
     verdict = judged(HIDDEN, KERNEL.replace("    y =", "    held = torch.empty_like(x)\n    y ="))
     assert verdict.status == "failed"
-    assert "At its peak the call holds 16 KiB beyond its outputs where 2 KiB are allowed" in verdict.diagnosis
+    assert (
+        "At its peak the call holds 4096 KiB beyond its outputs where 222 KiB are allowed"
+        in verdict.diagnosis
+    )
 
 
 TOTAL = """
@@ -48,7 +51,7 @@ challenge = Challenge(
     inputs=lambda case, draw: (draw(case.n),),
     reference=lambda x: x.sum(),
     cases=[Case(n=64)],
-    memory=Memory(Case(n=65536)),
+    memory=Memory(Case(n=2**20)),
 )
 """
 SUMMED = """@triton.jit
@@ -60,12 +63,12 @@ def total_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
 def total(x):
     pieces = torch.empty(PIECES, device=x.device)
     y = torch.empty((), device=x.device)
-    total_kernel[(1,)](x, y, x.numel(), BLOCK=65536)
+    total_kernel[(1,)](x, y, x.numel(), BLOCK=2**20)
     return y
 """
 
 
-@pytest.mark.parametrize(("share", "status"), [(256, "passed"), (64, "failed")])
+@pytest.mark.parametrize(("share", "status"), [(256, "passed"), (2, "failed")])
 def test_partial_results_may_take_a_small_part_of_what_is_read(
     judged: Judged, share: int, status: str
 ) -> None:
@@ -74,7 +77,7 @@ def test_partial_results_may_take_a_small_part_of_what_is_read(
 
 
 def test_a_case_for_a_gpu_is_not_measured_here(judged: Judged) -> None:
-    verdict = judged(HIDDEN.replace("n=4096", "n=4096, gpu=True"), KERNEL)
+    verdict = judged(HIDDEN.replace("n=2**20", "n=2**20, gpu=True"), KERNEL)
     assert next(check for check in verdict.checks if check.name == "memory").outcome == "not measured"
 
 
@@ -91,14 +94,14 @@ challenge = Challenge(
     reference=lambda x: 2 * x,
     gradients=Gradients(of=(0,), saved=lambda x: x.nbytes),
     cases=[Case(n=64)],
-    memory=Memory(Case(n=4096), extra=lambda x: 1024, part="both"),
+    memory=Memory(Case(n=2**20), extra=lambda x: 1024, part="both"),
 )
 """
 LAYER = """
 
 def twice(x):
     y = torch.empty(x.shape, dtype=x.dtype, device=x.device)
-    double_kernel[(1,)](x, y, x.numel(), BLOCK=4096)
+    double_kernel[(1,)](x, y, x.numel(), BLOCK=2**20)
     return y
 
 
@@ -124,8 +127,8 @@ def double(x):
     [
         ("pass", "pass", ""),
         ("held = torch.empty_like(x)", "pass", ""),  # gone where both gradient and output are there
-        ("ctx.held = torch.empty_like(x)", "pass", "16 KiB"),
-        ("pass", "held = torch.empty_like(dy), torch.empty_like(dy)", "32 KiB"),
+        ("ctx.held = torch.empty_like(x)", "pass", "4096 KiB"),
+        ("pass", "held = torch.empty_like(dy), torch.empty_like(dy)", "8192 KiB"),
     ],
 )
 def test_both_passes_have_one_peak_and_a_gradient_is_an_output(

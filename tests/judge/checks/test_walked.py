@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import asdict
+
 import pytest
 
 from grader.verdict import Check, Verdict
@@ -13,6 +16,7 @@ challenge = Challenge(
     inputs=lambda case, draw: (draw(case.rows, case.cols),),
     reference=lambda x: 2 * x,
     cases=[Case(rows=3, cols=32), Case(rows=170_001, cols=2**14, dtype=torch.float16, huge=True)],
+    requires=("int32_overflow", "grid_axes", "huge_sizes"),
 )
 """
 KERNEL = """
@@ -58,6 +62,16 @@ def test_an_offset_that_passes_int32_is_named_with_its_line(judged: Judged, grid
     assert (verdict.status, walked(verdict).outcome) == ("failed", "failed")
     assert "elements before the start of x_ptr: its offset passed 2³¹ in int32" in verdict.diagnosis
     assert (verdict.diagnosis[:13], verdict.look_at) == ("Line 11 loads", "the offsets on line 11")
+
+
+def test_where_no_lesson_asks_for_it_an_offset_in_int32_is_a_limit(judged: Judged) -> None:
+    hidden = re.sub("requires=.*", "", HIDDEN)
+    verdict = judged(hidden, KERNEL.format(**{**RIGHT, "row": "row"}))
+    assert (verdict.status, verdict.exit_code, walked(verdict).outcome) == ("passed", 0, "limit")
+    (limit,) = verdict.limits
+    assert (limit.demand, limit.says) == ("int32_overflow", "line 11 counts row * cols in int32")
+    assert verdict.to_json()["limits"] == (asdict(limit),)
+    assert verdict.score() == judged(hidden, KERNEL.format(**RIGHT)).score()
 
 
 def test_an_access_beside_its_tensor_is_named_though_it_changes_no_result(judged: Judged) -> None:

@@ -22,7 +22,7 @@ def test_a_kernel_that_never_counts_in_64_bits_is_told_where_to_begin() -> None:
 def test_what_is_left_in_32_bits_is_named() -> None:
     source = SOURCE.format(row=" + tl.program_id(1).to(tl.int64)")
     assert advice(source, 7).startswith("Counted in int32: pid * n on line 7.")
-    assert "pid * n on line 7" in advice(source)
+    assert "pid * n on line 7" in advice(source, 7)
     assert "Counted" not in advice(source, 6)
 
 
@@ -30,8 +30,8 @@ def test_a_number_that_is_widened_once_it_is_divided_is_no_beginner_s_and_a_divi
     None
 ):
     source = SOURCE.format(row=" // (n * stride_xm)").replace("n * stride_xm)", "n * stride_xm).to(tl.int64)")
-    assert "program_id" not in advice(source)
-    assert "n * stride_xm on" not in advice(source)
+    assert "program_id" not in advice(source, 6)
+    assert "n * stride_xm on" not in advice(source, 6)
     assert "pid * n on line 7" in advice(source, 7)
 
 

@@ -124,12 +124,6 @@ mistakes = [
         says="keeps",
     ),
     Mistake(
-        "elements are numbered in 32 bits",
-        swap={FORWARD: FORWARD.replace(".to(tl.int64)", "")},
-        fails="edges",
-        says="2³¹",
-    ),
-    Mistake(
         "a strided x is copied first",
         swap={"        n = x.numel()\n": "        n, x = x.numel(), x.contiguous()\n"},
         fails="honest",

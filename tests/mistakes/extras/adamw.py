@@ -139,7 +139,6 @@ mistakes = [
         fails="correct",
         says="Unmasked store",
     ),
-    Mistake("offsets in 32 bits", swap={PROGRAM: "tl.program_id(0)"}, fails="edges", says="2³¹"),
     Mistake(
         "rate is a tl.constexpr",
         swap={"    rate,\n    correction,\n": "    rate: tl.constexpr,\n    correction: tl.constexpr,\n"},

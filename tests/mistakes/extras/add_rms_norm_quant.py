@@ -146,7 +146,6 @@ mistakes = [
         fails="correct",
         says="The mean is subtracted",
     ),
-    Mistake("rows counted in 32 bits", swap={ROW: "row = tl.program_id(0)"}, fails="edges", says="2³¹"),
     Mistake(
         "the last row is left out",
         swap={GRID: GRID.replace("n_rows", "n_rows - (n_rows > 1)")},

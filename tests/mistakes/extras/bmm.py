@@ -65,14 +65,14 @@ mistakes = [
             TILES: TILES.replace("batch * ", ""),
             G: "g = tl.program_id(1).to(tl.int64)",
         },
-        fails="correct or edges",
+        fails="limit",
         says="65535",
     ),
     Mistake(
         "the matrix's number stays 32 bits wide",
         swap={G: "g = pid // tiles"},
-        fails="edges",
-        says="2³¹",
+        fails="limit",
+        says="in int32",
     ),
     Mistake(
         "pieces of k are 8 wide",
@@ -131,8 +131,8 @@ mistakes = [
     Mistake(
         "a tile's rows are counted in int32",
         swap={"offs_m = (tile // tiles_n).to(tl.int64) *": "offs_m = (tile // tiles_n) *"},
-        fails="edges",
-        says="passed 2³¹ in int32",
+        fails="limit",
+        says="in int32",
     ),
     Mistake(
         "a's elements are taken to lie side by side where it has one row",

@@ -151,7 +151,7 @@ mistakes = [
             f"{ROW.format(0)}\n    target": f"{ROW.format(1)}\n    target",
             "row_loss_kernel[(n_rows,)]": "row_loss_kernel[(1, n_rows)]",
         },
-        fails="edges",
+        fails="limit",
         says="65535",
     ),
     Mistake(

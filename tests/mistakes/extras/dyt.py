@@ -186,12 +186,6 @@ mistakes = [
         on_gpu="In the gradient of",
     ),
     Mistake(
-        "columns of an upstream gradient are counted in 32 bits",
-        swap={"(tl.program_id(0) % strips).to(tl.int64) * BLOCK_N": "(tl.program_id(0) % strips) * BLOCK_N"},
-        fails="edges",
-        says="2³¹",
-    ),
-    Mistake(
         "gradients in fp32, which autograd converts",
         swap={"column_sum(part, x.dtype)": "column_sum(part, torch.float32)"},
         fails="honest",

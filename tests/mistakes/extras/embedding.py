@@ -115,8 +115,8 @@ mistakes = [
     Mistake(
         "tokens are numbered in 32 bits",
         swap={FORWARD: FORWARD.replace(".to(tl.int64)", "")},
-        fails="edges",
-        says="2³¹",
+        fails="limit",
+        says="in int32",
     ),
     Mistake(
         "the table is kept for the backward pass",
@@ -141,8 +141,8 @@ mistakes = [
         swap={
             "(tl.program_id(0) % tiles_d).to(tl.int64) * BLOCK_D": "(tl.program_id(0) % tiles_d) * BLOCK_D"
         },
-        fails="edges",
-        says="2³¹",
+        fails="limit",
+        says="in int32",
     ),
     Mistake(
         "ids go through int16",

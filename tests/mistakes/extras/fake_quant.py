@@ -92,7 +92,7 @@ mistakes = [
     Mistake(
         "NaN is clamped to qmax",
         swap={CLAMP: "q = tl.minimum(tl.maximum(q, qmin), qmax)"},
-        fails="edges",
+        fails="limit",
         says="NaN",
     ),
     Mistake(
@@ -139,7 +139,7 @@ mistakes = [
     Mistake(
         "the gradient of NaN is passed on",
         swap={GRADIENT: "tl.where((q < qmin) | (q > qmax), 0.0, dy)"},
-        fails="edges",
+        fails="limit",
         says="The gradient of NaN passes",
     ),
     Mistake(
@@ -178,7 +178,7 @@ mistakes = [
     Mistake(
         "rounded by adding 1.5 · 2²³",
         swap={LEVEL: "return (x / scale + 12582912.0) - 12582912.0 + zero_point"},
-        fails="correct",
+        fails="limit",
         says="The gradient of x: right in every case",
     ),
     Mistake(
@@ -189,7 +189,7 @@ mistakes = [
                 "    q = level(x, scale, zero_point)\n    # By"
             )
         },
-        fails="correct",
+        fails="limit",
         says="At [",
     ),
 ]

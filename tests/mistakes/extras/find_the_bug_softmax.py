@@ -83,10 +83,4 @@ mistakes = [
         fails="correct",
         says="Unmasked store",
     ),
-    Mistake(
-        "offsets are counted in 32 bits",
-        swap={"tl.program_id(0).to(tl.int64)": "tl.program_id(0)"},
-        fails="edges",
-        says="int32",
-    ),
 ]

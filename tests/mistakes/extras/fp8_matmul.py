@@ -123,12 +123,6 @@ mistakes = [
         on_gpu="K >= 32",
     ),
     Mistake(
-        "rows of a are counted in 32 bits",
-        swap={TALL: TALL.replace(".to(tl.int64)", "")},
-        fails="edges",
-        says="64",
-    ),
-    Mistake(
         "the last rows of tiles are a whole group",
         swap={"group = min(tiles_m - first_m, GROUP_M)": "group = GROUP_M"},
         fails="correct",

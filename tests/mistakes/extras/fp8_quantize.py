@@ -149,12 +149,6 @@ mistakes = [
         says="strides of an input",
     ),
     Mistake(
-        "the row is counted in 32 bits",
-        swap={"tl.program_id(0).to(tl.int64)": "tl.program_id(0)"},
-        fails="edges",
-        says="64",
-    ),
-    Mistake(
         "blocks that are not there are stored",
         swap={MASK: "mask = (offs_n < block)[None, :] & (offs_g >= 0)[:, None]"},
         fails="correct",
@@ -183,11 +177,5 @@ mistakes = [
         },
         fails="honest",
         says="torch converted",
-    ),
-    Mistake(
-        "only where codes go is the row counted in 32 bits",
-        swap={STORE: STORE.replace("row *", "tl.program_id(0) *")},
-        fails="edges",
-        says="Counted in int32: tl.program_id(0) * n_cols on line 32. Make",
     ),
 ]

@@ -150,8 +150,8 @@ mistakes = [
     Mistake(
         "the maximum starts at 0",
         swap={"tl.full((BLOCK_M,), LOWEST, tl.float32)": "tl.zeros((BLOCK_M,), tl.float32)"},
-        fails="correct or edges",
-        says="a maximum sees a 0, that m_i starts from",
+        fails="limit",
+        says="The kernel makes this NaN itself",
     ),
     Mistake(
         "rotated q and k are stored",
@@ -165,7 +165,7 @@ mistakes = [
     Mistake(
         "lanes without a key have a score of -10,000",
         swap={'qk = tl.where(seen, qk, -float("inf"))': "qk = tl.where(seen, qk, -1e4)"},
-        fails="edges",
+        fails="limit",
         says="finite number stands for -inf",
     ),
     Mistake(

@@ -101,7 +101,7 @@ mistakes = [
         "an answer without tokens is 0 / 0",
         swap={USED: "n_used = tl.sum(count, axis=0).to(tl.float32)"},
         fails="correct",
-        says="With s=0 nothing is added up or counted",
+        says=("With s=0 nothing is added up or counted", "0 / 0 is NaN"),
     ),
     Mistake(
         "tokens that do not count are multiplied by 0",
@@ -111,7 +111,7 @@ mistakes = [
                 "        logp = tl.load(logp_ptr + at, mask=cols < n_cols, other=0.0)\n"
             ),
         },
-        fails="edges",
+        fails="limit",
         says="logp holds NaN in places",
     ),
     Mistake(
@@ -178,7 +178,7 @@ mistakes = [
     Mistake(
         "the divergence is held at 0, which drops a NaN",
         swap={ACC: ACC.replace("(tl.exp(delta) - delta - 1)", "tl.maximum(tl.exp(delta) - delta - 1, 0.0)")},
-        fails="correct or edges",
+        fails="limit",
         says="tl.maximum may drop NaN",
     ),
     Mistake(

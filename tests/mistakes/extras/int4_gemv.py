@@ -164,12 +164,6 @@ mistakes = [
         says="never written",
     ),
     Mistake(
-        "offsets in 32 bits",
-        swap={"tl.program_id(0).to(tl.int64)": "tl.program_id(0)"},
-        fails="edges",
-        says="2³¹",
-    ),
-    Mistake(
         "torch unpacks",
         swap={SHAPE: f"    packed = packed.clone()\n{SHAPE}"},
         fails="honest",

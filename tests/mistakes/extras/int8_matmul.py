@@ -168,12 +168,6 @@ mistakes = [
         says="stride",
     ),
     Mistake(
-        "offsets are counted in 32 bits",
-        swap={"(first_m + inside % group).to(tl.int64)": "(first_m + inside % group)"},
-        fails="edges",
-        says="64",
-    ),
-    Mistake(
         "the last rows of tiles are a whole group",
         swap={"group = min(tiles_m - first_m, GROUP_M)": "group = GROUP_M"},
         fails="correct",
@@ -190,11 +184,5 @@ mistakes = [
         swap={"    c = torch.empty(m, n": "    b = b.t().contiguous().t()\n    c = torch.empty(m, n"},
         fails="honest",
         says="torch copied",
-    ),
-    Mistake(
-        "where a column of b begins is counted in int32",
-        swap={"+ offs_n[None, :] * stride_bn": "+ offs_n.to(tl.int32)[None, :] * stride_bn"},
-        fails="edges",
-        says="passed 2³¹ in int32",
     ),
 ]

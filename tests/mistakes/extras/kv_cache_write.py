@@ -184,17 +184,20 @@ mistakes = [
             TOKEN: "token = tl.program_id(1).to(tl.int64)",
             OFFS_H: OFFS_H.replace("program_id(1)", "program_id(0)"),
         },
-        fails="correct or edges",
+        fails="limit",
         says="65535",
     ),
     Mistake(
-        "tokens are numbered in 32 bits", swap={TOKEN: "token = tl.program_id(0)"}, fails="edges", says="2³¹"
+        "tokens are numbered in 32 bits",
+        swap={TOKEN: "token = tl.program_id(0)"},
+        fails="limit",
+        says="in int32",
     ),
     Mistake(
         "heads are numbered in 32 bits",
         swap={OFFS_H: OFFS_H.replace(".to(tl.int64)", "")},
-        fails="edges",
-        says="2³¹",
+        fails="limit",
+        says="in int32",
     ),
     Mistake(
         "slots are made 32 bits wide",
@@ -204,8 +207,8 @@ mistakes = [
             KEYS: KEYS.replace("offs_h[:, None]", "offs_h[:, None].to(tl.int64)"),
             VALUES: VALUES.replace("offs_h[:, None]", "offs_h[:, None].to(tl.int64)"),
         },
-        fails="edges",
-        says="2³¹",
+        fails="limit",
+        says="in int32",
     ),
     Mistake(
         "keys go through fp16",

@@ -47,7 +47,7 @@ mistakes = [
             TAKEN: TAKEN.replace('-float("inf")', "-3e38"),
             CHOSEN: CHOSEN.replace('-float("inf")', "-3e38"),
         },
-        fails="edges",
+        fails="limit",
         says="the same",
     ),
     Mistake(
@@ -118,7 +118,7 @@ mistakes = [
     Mistake(
         "lanes that are no expert hold -1e9",
         swap={LOADED: "mask=inside, other=-1e9"},
-        fails="correct or edges",
+        fails="limit",
         says="hold a finite number",
     ),
     Mistake(
@@ -130,7 +130,7 @@ mistakes = [
                 "weights = tl.where(offs_k[None, :] < k, logits, 0.0)"
             ),
         },
-        fails="edges",
+        fails="limit",
         says="Probabilities are compared",
     ),
     Mistake(
@@ -311,7 +311,7 @@ mistakes = [
             SIZES: SIZES,
             COUNTS: COUNTS + "\n    if t == 0:\n        return weights, experts, order, counts",
         },
-        fails="correct",
+        fails="limit",
         says="no kernel runs, and the result counts still holds",
     ),
     Mistake(
@@ -329,12 +329,6 @@ mistakes = [
         },
         fails="correct or edges",
         says="right in the first call of a process",
-    ),
-    Mistake(
-        "32-bit rows",
-        swap={TOKENS: TOKENS.replace(".to(tl.int64)", "")},
-        fails="edges",
-        says="2³¹",
     ),
     Mistake(
         "torch sorts",

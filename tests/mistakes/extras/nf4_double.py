@@ -81,7 +81,7 @@ mistakes = [
     Mistake(
         "a little is added to the scale",
         swap={RATIO: "ratio = rest / (scale[:, None] + 1e-8)"},
-        fails="correct",
+        fails="limit",
         says="Small absmax are coded as 0",
     ),
     Mistake(
@@ -234,12 +234,6 @@ mistakes = [
         swap={SCALE: SCALE.replace("mask=there", "mask=rows // BLOCK2 < n // BLOCK // BLOCK2")},
         fails="correct",
         says="The scale of a last block of blocks",
-    ),
-    Mistake(
-        "offsets in 32 bits on the way back",
-        swap={WIDE: WIDE.replace(".to(tl.int64)", "")},
-        fails="edges",
-        says="2³¹",
     ),
     Mistake(
         "torch takes the mean",

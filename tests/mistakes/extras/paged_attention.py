@@ -91,12 +91,6 @@ mistakes = [
         says="page's number is taken for a key's",
     ),
     Mistake(
-        "pages are numbered in 32 bits",
-        swap={SLOTS: "slots = pages * PAGE + offs_n % PAGE"},
-        fails="edges",
-        says="2³¹",
-    ),
-    Mistake(
         "entries behind the length are read as pages",
         swap={
             PAGES: "pages = tl.load(tables_ptr + offs_n // PAGE, mask=offs_n // PAGE < max_pages, other=0)",
@@ -206,7 +200,7 @@ mistakes = [
     Mistake(
         "lanes without a key have a score of -10,000",
         swap={HIDDEN: HIDDEN.replace('-float("inf")', "-1e4")},
-        fails="correct",
+        fails="limit",
         says="finite number stands for -inf",
     ),
     Mistake(
@@ -222,7 +216,7 @@ mistakes = [
     Mistake(
         "-1e6 stands for -inf",
         swap={HIDDEN: "qk = tl.where(seen[None, :], qk, -1e6)"},
-        fails="correct or edges",
+        fails="limit",
         says=("rows are 0", "is right"),
     ),
     Mistake(
@@ -234,8 +228,8 @@ mistakes = [
                 "        m_new = tl.maximum(m_i, tl.max(raw, axis=1) * (scale * LOG2_E))"
             ),
         },
-        fails="correct",
-        says="the very numbers that exp() is given",
+        fails="limit",
+        says="A running maximum that falls",
     ),
     Mistake(
         "the splits take exp, and the merge takes exp2",

@@ -20,7 +20,7 @@ mistakes = [
     Mistake(
         "a pair with a reward of NaN goes to b",
         swap={SWAP: "swap = (reward_a >= reward_b) == 0"},
-        fails="correct",
+        fails="limit",
         says="Where a reward is NaN b is chosen",
     ),
     Mistake(
@@ -177,7 +177,7 @@ mistakes = [
     Mistake(
         "a pair whose second reward is NaN goes to b",
         swap={SWAP: "swap = (reward_b > reward_a) | (reward_b != reward_b)"},
-        fails="correct",
+        fails="limit",
         says="Where a reward is NaN b is chosen",
     ),
 ]

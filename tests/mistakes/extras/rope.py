@@ -189,12 +189,6 @@ mistakes = [
         says="strides of an input",
     ),
     Mistake(
-        "a head's number times the distance between two heads is counted in int32",
-        swap={"tl.program_id(1).to(tl.int64) * BLOCK_H": "tl.program_id(1) * BLOCK_H"},
-        fails="edges",
-        says="passed 2³¹ in int32",
-    ),
-    Mistake(
         "64 heads a program at most, and one program for all",
         swap={
             "min(triton.next_power_of_2(n_heads), max(2048 // BLOCK_P, 1))": (

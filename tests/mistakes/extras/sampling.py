@@ -222,7 +222,6 @@ mistakes = [
         fails="edges",
         says="stride",
     ),
-    Mistake("32-bit rows", swap={ROW: "row = tl.program_id(0)"}, fails="edges", says="2³¹"),
     Mistake("ids of 32 bits", swap={"dtype=torch.int64": "dtype=torch.int32"}, fails="correct", says="int64"),
     Mistake(
         "torch takes the largest where nothing is drawn",

@@ -90,12 +90,6 @@ mistakes = [
         says="is right",
     ),
     Mistake(
-        "offsets in 32 bits",
-        swap={"pid_m.to(tl.int64) * BLOCK_M": "pid_m * BLOCK_M"},
-        fails="edges",
-        says="2³¹",
-    ),
-    Mistake(
         "fp32 is multiplied in TF32",
         swap={DOT: DOT.replace(', input_precision="ieee"', "")},
         fails="correct",

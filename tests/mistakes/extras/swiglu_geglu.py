@@ -123,12 +123,4 @@ mistakes = [
         fails="correct",
         says="upstream gradient",
     ),
-    Mistake(
-        "columns of an upstream gradient are counted in 32 bits",
-        swap={
-            "(tl.program_id(0) % tiles_n).to(tl.int64) * BLOCK_N": "(tl.program_id(0) % tiles_n) * BLOCK_N"
-        },
-        fails="edges",
-        says="2³¹",
-    ),
 ]

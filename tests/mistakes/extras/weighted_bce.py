@@ -38,7 +38,7 @@ mistakes = [
         swap={
             "e = tl.exp(-tl.abs(x))": "x = tl.maximum(x, -1e30)\n    e = tl.exp(-tl.abs(x))",
         },
-        fails="edges",
+        fails="limit",
         says="may drop NaN",
     ),
     Mistake(
