@@ -88,8 +88,7 @@ CASES = [
     Case(rows=37, cols=29, p=0.5),
     Case(rows=60, cols=64, p=0.2),
     Case(batch=3, rows=5, cols=7, p=0.5),
-    Case(n=500, p=0.1, dtype=HALF),
-    Case(n=500, p=0.1, dtype=BRAIN),
+    *(Case(n=500, p=0.1, dtype=dtype) for dtype in (HALF, BRAIN)),
     Case(n=600, p=1.0),
     # Here Philox gives 0.0 to elements 178 (a run for each) and 712 (a run for four).
     Case(n=800, p=0.0, seed=2850057, demand="extreme_inputs"),

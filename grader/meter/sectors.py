@@ -66,8 +66,9 @@ def in_order(addresses: Any, mask: Any) -> tuple[Any, Any]:
 
 
 def _step(addresses: Any, axis: int) -> int:
-    """Bytes from one address to the next along an axis, each of which may stand twice, as in offs // 2; 0 where
-    all are one.
+    """Bytes from one address to the next along an axis; 0 where all are one.
+
+    Of offs // 2 each address stands twice.
     """
     line = addresses[tuple(slice(None) if i == axis else 0 for i in range(addresses.ndim))]
     apart = np.abs(np.diff(line.astype(np.int64)))

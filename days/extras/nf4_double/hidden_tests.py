@@ -94,8 +94,7 @@ QUANTIZE = [
     Case(n=700, block=64, values="negative"),
     Case(n=700, block=64, calls=2),
     Case(n=300_007, block=256, gpu=True),
-    Case(n=2**31 + 4100, block=256, huge=True),
-    Case(n=2**28 + 4100, block=256, huge=True),
+    *(Case(n=n, block=256, huge=True) for n in (2**28 + 4100, 2**31 + 4100)),
 ]
 
 DEQUANTIZE = [

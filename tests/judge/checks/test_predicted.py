@@ -122,9 +122,7 @@ def test_at_full_size_torch_may_fill_but_not_compute() -> None:
 def test_at_full_size_kernels_touch_what_the_task_must_move() -> None:
     assert of_launches(launch("k", asked=4e5), launch("k", asked=6e5)) == ""
     assert of_launches(launch("k", asked=4e5, cut=True)) == "", "what was cut short is counted at least"
-    assert "touch 0.4 MB where the task cannot do with less than 1.0 MB" in of_launches(
-        launch("k", asked=4e5)
-    )
+    assert "touch 0.4 MB where the task asks for 1.0 MB" in of_launches(launch("k", asked=4e5))
 
 
 UNKNOWN = """

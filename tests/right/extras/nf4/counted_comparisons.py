@@ -1,5 +1,7 @@
 """NF4 as bitsandbytes has it: rows of blocks, codes by counted comparisons, levels from memory; int32."""
 
+from itertools import pairwise
+
 import torch
 import triton
 import triton.language as tl
@@ -10,7 +12,7 @@ NF4 = (
     0.24611230194568634, 0.33791524171829224, 0.44070982933044434, 0.5626170039176941,
     0.7229568362236023, 1.0,
 )  # fmt: skip
-EDGES = tuple((a + b) / 2 for a, b in zip(NF4[:-1], NF4[1:], strict=True))
+EDGES = tuple((a + b) / 2 for a, b in pairwise(NF4))
 
 
 @triton.jit

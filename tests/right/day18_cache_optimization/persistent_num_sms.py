@@ -1,4 +1,4 @@
-"""Grouped persistent matmul: NUM_SMS programs walk over the tiles in a flattened loop, int32 offsets."""
+"""Grouped persistent matmul: NUM_SMS programs walk over the tiles in a loop, int32 offsets."""
 
 import torch
 import triton
@@ -65,7 +65,7 @@ def matmul(a, b):
     M, K = a.shape
     K, N = b.shape
     c = torch.empty((M, N), device=a.device, dtype=a.dtype)
-    BLOCK_M, BLOCK_N, BLOCK_K = (64, 64, 32) if a.dtype == torch.float32 else (128, 256, 64)
+    BLOCK_M, BLOCK_N, BLOCK_K = (64, 64, 32) if a.dtype == torch.float32 else (128, 128, 64)
     grid = (min(NUM_SMS, triton.cdiv(M, BLOCK_M) * triton.cdiv(N, BLOCK_N)),)
     matmul_kernel_persistent[grid](
         a,
