@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from grader.judge.diagnosis.addresses import WORDS, Part, assignments, parts_of
 from grader.judge.diagnosis.site import functions, jitted, last, parameters, quoted, spelled
 
-FIRST = "Count in int64 before you multiply: tl.program_id(0).to(tl.int64)."
+FIRST = "Make a number int64 before a stride or a block multiplies it: .to(tl.int64)."
 MOST = 3  # products that a sentence names
 
 
