@@ -80,7 +80,8 @@ def grade(submission: Submission, terminal: Terminal, warm: Warm | None = None) 
     if submission.claims and not verdict.claims:
         terminal.line(NO_CLAIM)
     passed = _following(submission, recorded) if found else None
-    result.show(terminal, verdict, submission.path, only=submission.only, passed=passed, recorded=recorded)
+    options: dict[str, Any] = {"only": submission.only, "limits": submission.limits}
+    result.show(terminal, verdict, submission.path, passed=passed, recorded=recorded, **options)
     return Graded(verdict, recorded)
 
 

@@ -58,6 +58,7 @@ def show(
     only: str | None = None,
     passed: Next | None = None,
     recorded: bool = True,
+    limits: bool = False,
 ) -> None:
     """Prints everything below the list of checks.
 
@@ -66,6 +67,7 @@ def show(
         only: the one case that was graded, when it was one.
         passed: the command that follows a pass, and a word on it; None for a file outside of the workspace.
         recorded: the journal has it.
+        limits: they were made requirements.
     """
     first = verdict.failed
     good = verdict.status == "passed"
@@ -75,6 +77,7 @@ def show(
     terminal.line((headline, "bold"), (took, "dim"))
     again = f"track grade {verdict.day}" + ("" if passed else f" --file {pasted(near(path))}")
     again += " --strict" if verdict.confined or verdict.not_confined else ""
+    again += " --limits" if limits else ""
     if good:
         _limits(terminal, verdict, again)
     _facts(terminal, verdict, first, path, recorded=passed is not None)
