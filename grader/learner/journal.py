@@ -193,7 +193,7 @@ def _after(day: Progress, record: Record) -> Progress:
 
 def _graded(day: Progress, record: Record) -> Progress:
     passed, on_gpu = record.get("status") == "passed", record.get("on_gpu") is True
-    speed = record.get("speed")
+    speed, limits = record.get("speed"), record.get("limits")
     if not isinstance(speed, dict) or (day.measured and speed.get("evidence") != "measured"):
         speed = day.speed
     return replace(
@@ -205,7 +205,7 @@ def _graded(day: Progress, record: Record) -> Progress:
         last=str(record.get("status", "")),
         failed=str(record.get("failed", "")),
         speed=speed,
-        limits=len(record.get("limits") or ()) if passed else day.limits,
+        limits=len(limits) if passed and isinstance(limits, list) else 0 if passed else day.limits,
     )
 
 

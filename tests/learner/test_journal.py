@@ -12,7 +12,7 @@ import pytest
 from grader.errors import TrackError
 from grader.hunt import Hunt, Hunted
 from grader.learner import journal
-from grader.verdict import Check, Verdict
+from grader.verdict import Check, Limit, Verdict
 from tests.learner import REPO
 
 WRITER = """
@@ -158,6 +158,16 @@ def test_a_pass_outlives_a_later_failure_and_a_reset(path: Path) -> None:
     progress = folded(path, graded("passed"), graded("failed"), ("reset", {}))
     assert progress.state == "done on CPU"
     assert progress.last == ""
+
+
+def test_limits_are_kept_and_make_no_pass_less(path: Path) -> None:
+    limit = Limit("int32_overflow", "edges[n=9-walked]", "line 9 counts pid * BLOCK in int32")
+    journal.append(path, "graded", 13, **journal.summary(verdict(limits=(limit,))))
+    journal.append(path, "graded", 13, **journal.summary(verdict("failed")))
+    made = journal.fold(journal.read(path).records)[13]
+    assert (made.done, made.limits) == (True, 1)
+    journal.append(path, "graded", 13, **journal.summary(verdict()) | {"limits": 7})
+    assert journal.fold(journal.read(path).records)[13].limits == 0
 
 
 def test_one_case_alone_never_counts_as_a_pass(path: Path) -> None:
