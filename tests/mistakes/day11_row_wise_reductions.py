@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from grader.dev.planted import Mistake
 
-BLOCK_M = "max(4096 // BLOCK_N, 1)"
 AS_INTEGERS = """bits = x.to(tl.float32).to(tl.int32, bitcast=True)
         bits = bits ^ ((bits >> 31) & 0x7FFFFFFF)
         largest = tl.max(bits, axis=1)[:, None]

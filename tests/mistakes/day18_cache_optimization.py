@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from grader.dev.planted import Mistake
 
-ALLOCATION = "c = torch.empty(m, n, dtype=a.dtype, device=a.device)"
 DOT = 'acc = tl.dot(a, b, acc, input_precision="ieee")'
 EVEN = "EVEN_K=k % BLOCK_K == 0"
 GRID = "(triton.cdiv(m, BLOCK_M) * triton.cdiv(n, BLOCK_N),)"

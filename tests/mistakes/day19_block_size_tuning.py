@@ -5,8 +5,6 @@ from __future__ import annotations
 from grader.dev.planted import Mistake
 
 BIAS = "tl.load(b_ptr + (offs_n % n) * stride_b)[None, :]"
-DOT = 'acc = tl.dot(x, w, acc, input_precision="ieee")'
-FIRST = "    config(128, 256, 64, num_warps=8, num_stages=3),\n"
 GRID = '(triton.cdiv(m, meta["BLOCK_M"]) * triton.cdiv(n, meta["BLOCK_N"]),)'
 KEY = 'key=["m", "n", "k"]'
 RELU = "y = tl.where(y < 0, 0.0, y)"
@@ -19,7 +17,6 @@ TUNER = """@triton.autotune(
     prune_configs_by={"early_config_prune": worth_timing},
 )
 """
-W_PTRS = "offs_k[:, None].to(tl.int64) * stride_wk + (offs_n % n)[None, :] * stride_wn"
 
 mistakes = [
     Mistake(

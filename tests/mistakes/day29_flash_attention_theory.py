@@ -14,7 +14,6 @@ MASK = "mask = rows[:, None] & (offs_d < D)[None, :]"
 OUTPUT = "o = o1 * alpha1[:, None] + o2 * alpha2[:, None]"
 RETURN = "return m_i, l_i, o"
 SHIFT = 'tl.where(m == -float("inf"), 0.0, m)'
-STORE_O = "tl.store(o_ptr + offs_m[:, None] * D + offs_d[None, :], o, mask=mask)"
 
 mistakes = [
     Mistake(

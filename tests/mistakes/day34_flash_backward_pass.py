@@ -48,7 +48,6 @@ ADD_DQ = f"""{DK}
         tl.store(dq_ptrs, dq.to(q.dtype), mask=there)"""
 TORCH_DELTA = "    delta = (o.float() * do.float()).sum(dim=-1)"
 
-PASS_BY = 'as in the forward pass."""\n    pid_b, pid_h = '
 HEAD_OF_DELTA = """behind the first one.
     pid_b, pid_h = tl.program_id(2).to(tl.int64), tl.program_id(1).to(tl.int64)"""
 

@@ -10,7 +10,6 @@ GELU_SLOPE = "by_x = p + kept * p * (1 - p) * (1.5957691 + 0.21406444 * kept * k
 KEEP = "ctx.save_for_backward(to_keep(kind, x, y))"
 KINDS = 'if kind in ("sigmoid", "tanh"):'
 OFFS = "    offs = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)\n"
-FORWARD = f"{OFFS}    mask = offs < n\n    # 4"
 SERIES = "y = tl.where(tl.abs(x) < 0.125, series, 2 * tl.sigmoid(2 * x) - 1)"
 SIGMOID = "        y = tl.sigmoid(x)\n"
 SILU_SLOPE = "by_x = p + kept * p * (1 - p)\n"

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from grader.dev.planted import Mistake
 
-ADDED = "total = (residual + x).to(residual_ptr.dtype.element_ty)"
 AMAX = "amax = tl.max(tl.abs(y), axis=0)"
 GRID = "add_rms_norm_quant_kernel[(n_rows,)]"
 H = "h = total.to(tl.float32)"
 MEAN = "tl.sum(h * h, axis=0) / n_cols + eps"
 Q = "libdevice.rint(y / scale).to(tl.int8)"
 RETURN = "    return q, scale"
-ROW = "row = tl.program_id(0).to(tl.int64)"
 SCALE = "scale = tl.where(amax > 0, amax / 127.0, 1.0)"
 STORE = "tl.store(residual_ptr + offs, total, mask=mask)"
 STORE_Q = f"tl.store(q_ptr + offs, {Q}, mask=mask)"
-X = "x = tl.load(x_ptr + offs, mask=mask, other=0.0).to(tl.float32)"
 Y = "y = h * tl.rsqrt(tl.sum(h * h, axis=0) / n_cols + eps) * weight"
 
 mistakes = [

@@ -9,7 +9,6 @@ BY = "by = tl.load(dmean_ptr) * temperature / n_rows"
 INPUTS = "        row_kernel[(n_rows,)](\n            student,\n            teacher,\n"
 LOSS = "loss = (total / sum_t - (top_t - top_s)) * rate + (tl.log(sum_s) - tl.log(sum_t))"
 L_S = "l_s = l_s * tl.exp2((m_s - m_new) * scale) + "
-L_T = "l_t = l_t * alpha + tl.sum(p, axis=1)"
 S_LOAD = 's = tl.load(student_ptr + cols, mask=cols < n_cols, other=-float("inf"))'
 SAVE = "ctx.save_for_backward(student, teacher, stats)"
 STORE = "(p_s - p_t) * by"

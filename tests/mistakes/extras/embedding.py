@@ -13,7 +13,6 @@ FORWARD = (
 MASK = "mask = (inside & (ids != padding_idx))[:, None] & (offs_d < width)[None, :]"
 PADDING = "ctx.n_rows, ctx.padding_idx = n_rows, padding_idx"
 READ = "ids[:, None] * stride_wv"
-ROUND = "tl.load(sums_ptr + offs, mask=offs < n, other=0.0)"
 SAVE = "ctx.save_for_backward(ids)"
 STORE = "tl.store(y_ptr + tokens[:, None] * width + offs_d[None, :], row, mask=mask)"
 SUMS = "sums = torch.zeros(ctx.n_rows, width, dtype=torch.float32, device=dy.device)"

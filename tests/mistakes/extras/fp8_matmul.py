@@ -9,7 +9,6 @@ A = "a = tl.load(a_ptrs, mask=rows[:, None] & inner[None, :], other=0.0)"
 B = "add_products(left_acc, a, left_ptrs, inner[:, None] & left[None, :])"
 B_2 = "add_products(right_acc, a, right_ptrs, inner[:, None] & right[None, :])"
 C = "c = acc * a_scale[:, None] * b_scale[None, :]"
-TALL = "(first_m + inside % group).to(tl.int64) * BLOCK_M"
 
 mistakes = [
     Mistake(

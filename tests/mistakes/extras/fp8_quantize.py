@@ -8,7 +8,6 @@ AMAX = "amax = tl.max(tl.abs(x), axis=1)"
 SCALE = "scale = tl.where(amax > 0, amax / LARGEST, 1.0)"
 CODES = "q = (x / scale[:, None]).to(tl.float8e4nv)"
 MASK = "mask = (offs_g < n_blocks)[:, None] & (offs_n < block)[None, :]"
-LOAD = "tl.load(x_ptr + row * stride_xm + cols, mask=mask, other=0.0)"
 STORE = "tl.store(q_ptr + row * n_cols + cols, q, mask=mask)"
 STORE_SCALE = "tl.store(scale_ptr + row * n_blocks + offs_g, scale, mask=offs_g < n_blocks)"
 

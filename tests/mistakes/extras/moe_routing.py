@@ -33,8 +33,6 @@ RANK = "((1 << offs_t) - 1)[:, None]"
 ROWS = "row_tokens[:, None] * e + offs_e"
 SIZES = "t, e = router.shape"
 SCANNED = "total[None, :] + tl.cumsum(count, axis=0) - count"
-STORED = "tl.store(experts_ptr + offs, experts, mask=mask)"
-TOKENS = "row_tokens = tl.program_id(0).to(tl.int64) * BLOCK_T + rows % BLOCK_T"
 TOP = """equal = tl.where(x == top[None, :, None], offs_e, BLOCK_E - 1)
         expert = tl.min(tl.min(equal, axis=0), axis=1)"""
 TOTAL = "tl.sum(tl.sum({}, axis=0), axis=1)[None, :, None]"

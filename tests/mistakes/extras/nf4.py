@@ -15,9 +15,6 @@ STORE = "tl.store(packed_ptr + offs_byte, ((high << 4) | low).to(tl.uint8), mask
 X = "tl.load(x_ptr + offs, mask=offs < n, other=0.0)"
 Y = "y = tl.reshape(tl.interleave(high, low), (ROWS, BLOCK)) * absmax[:, None]"
 SIZE = "packed = torch.empty(triton.cdiv(n, 2),"
-WIDE = "    # 64 bits: n may pass 2**31.\n    rows = tl.program_id(0).to(tl.int64)"
-OUT_WIDE = '''times the absmax of its block."""
-    rows = tl.program_id(0).to(tl.int64)'''
 
 mistakes = [
     Mistake(

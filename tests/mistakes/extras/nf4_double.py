@@ -8,7 +8,6 @@ ABSMAX = "absmax = tl.load(table_ptr + code) * scale + tl.load(offset_ptr)"
 ADD = "code += tl.where(ratio > edge, step, 0)"
 CODE = "code = tl.load(codes_ptr + rows, mask=there, other=0).to(tl.int32)"
 EDGE = "edge = (tl.load(entry_ptrs - 1) + tl.load(entry_ptrs)) / 2"
-LOW = "low = tl.gather(levels, (packed & 0xF).to(tl.int32), 0)"
 MEAN = "tl.store(mean_ptr, tl.sum(acc, axis=0) / n)"
 MEAN_LAUNCH = "mean_kernel[(1,)](part, offset, tiles, n, BLOCK=1024)"
 PACKED = "tl.load(packed_ptr + offs_byte, mask=offs_byte < n_bytes, other=0)"
@@ -19,8 +18,6 @@ SCALES = "tl.store(scales_ptr + rows, scale, mask=rows * BLOCK < n)"
 SEARCH = "for bit in tl.static_range(8):"
 TOP = "scale = tl.max(tl.abs(rest), axis=1)"
 WALK = "for start in range(0, n_parts, BLOCK):"
-WIDE = '''which is a code itself."""
-    rows = tl.program_id(0).to(tl.int64)'''
 
 mistakes = [
     Mistake(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from grader.dev.planted import Mistake
 
-BEST = "best = tl.maximum(score, best)"
 CLAMPED = "wait = tl.minimum(tl.maximum(-tl.log(u), 1e-8), 100.0)"
 COUNTERS = "first + start // 4 + tl.arange(0, BLOCK_N // 4)"
 DRAW = f"tl.rand4x(seed, {COUNTERS})"
@@ -12,7 +11,6 @@ FIRST = "first = row * tl.cdiv(n_cols, 4)"
 IDS = "ids = tl.where(score > best, cols, ids)"
 LAUNCH = "        temperature,\n        seed,\n"
 MASKED = 'mask=cols < n_cols, other=-float("inf")'
-ROW = "row = tl.program_id(0).to(tl.int64)"
 SCORE = "score = x.to(tl.float32) - temperature * tl.log(wait)"
 START = 'best = tl.full((BLOCK_N,), -float("inf"), tl.float32)'
 WALK = "for start in range(0, n_cols, BLOCK_N):"
