@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from grader.challenge import Case, Challenge
+from grader.challenge import Case, Challenge, Speed
 from grader.datasheets import GPUS, USUAL
 from grader.judge.checks import predicted
 from grader.judge.failures import CheckFailed
@@ -93,7 +93,9 @@ def of_launches(*launches: LaunchCounts, results: Sequence[tuple[int, int]] = ()
     """What is said of a call that must move 1 MB and makes these."""
     call = Call(GPUS[USUAL], launches, [Compiled()] * len(launches), ideal=1e6, results=results)
     try:
-        predicted._does_the_work(call, Challenge("f", lambda case, draw: (), None, [Case(n=1)]), "")
+        case = Case(n=1)
+        challenge, bar = Challenge("f", lambda case, draw: (), None, [case]), Speed(case, lambda: 0)
+        predicted._does_the_work(call, challenge, bar, "")
     except CheckFailed as failed:
         return str(failed.cause["reason"])
     return ""
