@@ -74,8 +74,9 @@ class Addresses:
             raise Astray from None
         if home is None and self.led:
             self.bounds.forget(access)
-        if home is not None and access.kind != "load" and not self._whole:
-            self._partly.add(home.low)
+        if home is not None and access.kind != "load":
+            # Memory is handed out again once a tensor is gone: the next one there may be stored whole.
+            (self._partly.discard if self._whole else self._partly.add)(home.low)
         elif home is not None and home.low in self._partly:
             self.led |= not floats(access.dtype)
         self.loaded |= access.kind == "load" and access.dtype.kind in "iu" and access.size == 8

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -16,6 +17,7 @@ from grader.judge.case.trial import Trial
 from grader.judge.checks import honest
 from grader.judge.diagnosis.evidence import Evidence
 from grader.judge.failures import CheckFailed
+from grader.judge.session import Session
 from grader.verdict import Verdict
 from tests.judge.tried import REPORT
 
@@ -39,6 +41,9 @@ class Tried:
         launches = [Launch("k", [1, 1, 1])] if any(by_kernels) else []
         trial.answer = Answer(replace(REPORT, outputs=entries, launches=launches), outputs)
         self.evidence = Evidence([trial])
+        self.request = SimpleNamespace(limits=False)
+
+    is_limit, weighed = Session.is_limit, Session.weighed
 
 
 def said(
