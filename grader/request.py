@@ -37,6 +37,7 @@ class Request:
         cases, speed: whether cases are tried, and bars.
         claims: whether claims are held against torch.
         limits: make every limit a requirement.
+        explain: of values that are wrong, look for the edit that makes them right.
         mute: the interpreter's canaries that were silent at an earlier grading, None at the first.
         gpu: of `inspect`, whose data sheet a prediction is for; of a call, which one its launcher is to see.
         machine: of `inspect`, count machine instructions.
@@ -56,6 +57,7 @@ class Request:
     speed: bool = True
     claims: bool = False
     limits: bool = False
+    explain: bool = False
     mute: Sequence[str] | None = None
     gpu: str = ""
     machine: bool = False

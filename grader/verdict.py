@@ -141,6 +141,8 @@ class Verdict:
         sha256: of the file as it was graded.
         diagnosis: one sentence that names the likely mistake; empty on a pass.
         look_at: one thing to look at, such as "line 14" or "the mask of the store"; may be empty.
+        edit: of a file that fails, one edit with which every case that was tried is right. `track hint`
+            tells it with the last hint. Empty where none is known.
         beside: of a pass whose speed was predicted, how our solution differs; else empty.
         limits: of a file that is right, what it does not meet and need not.
         pieces: of a file that is not right yet, how far each part of it is; empty where that is not known.
@@ -160,6 +162,7 @@ class Verdict:
     speed: SpeedResult | None = None
     diagnosis: str = ""
     look_at: str = ""
+    edit: str = ""
     beside: str = ""
     sha256: str = ""
     seconds: float = 0.0

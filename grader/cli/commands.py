@@ -114,6 +114,7 @@ def lesson(day: Words, words: bool) -> None:
 @click.option("--file", type=click.Path(path_type=Path), help="Grade this file; nothing is recorded.")
 @click.option("--strict", is_flag=True, help="Confine your code as far as this machine allows.")
 @click.option("--limits", is_flag=True, help="Make every limit that a pass is told of a requirement.")
+@click.option("--no-explain", is_flag=True, help="Look for no edit that makes your kernel right: faster.")
 @click.option("--claims", is_flag=True, help="On a GPU, hold what is claimed of such kernels against torch.")
 @as_json
 def grade(
@@ -124,6 +125,7 @@ def grade(
     file: Path | None,
     strict: bool,
     limits: bool,
+    no_explain: bool,
     claims: bool,
     as_json: bool,
 ) -> None:
@@ -142,7 +144,11 @@ def grade(
     watcher = sys.stderr if sys.stderr.isatty() else io.StringIO()
     screen = Terminal(watcher if as_json else sys.stdout)
     asked = submission.Submission(
-        wanted, path, found, device or "auto", seed, only, strict=strict, claims=claims, limits=limits
+        *(wanted, path, found, device or "auto", seed, only),
+        strict=strict,
+        claims=claims,
+        limits=limits,
+        explain=not no_explain,
     )
     try:
         verdict, _ = submission.grade(asked, screen)
@@ -174,7 +180,8 @@ def watch(day: Words, device: Device) -> None:
 def hint(day: Words, again: bool, as_json: bool) -> None:
     """Open one more hint: a nudge, an approach, then code.
 
-    In a bug hunt it also tells the diagnosis of the last grading, which that screen keeps to itself.
+    It also tells what the screen of the last grading keeps to itself: in a bug hunt the diagnosis, and with
+    the last hint the edit that makes your kernel right, where one was found.
     """
     found, wanted = required(), chosen(day)
     opened, here = open_hint(found, wanted, again), standing()

@@ -45,8 +45,9 @@ class Standing:
         return progress.following(self.progress, day) if passed else None
 
     def untold(self, day: Day) -> str:
-        """The diagnosis that the last grading of a bug hunt left to the hint; else empty."""
-        return journal.untold(self.journal.records, day.key)
+        """What the last grading left to the hint; empty where it left nothing, or other hints are to come."""
+        last = self.of(day).hints == len(hints.TIERS)
+        return journal.untold(self.journal.records, day.key, last_hint=last)
 
     def after_reading(self, day: Day) -> Next:
         """What follows its lesson: start it, grade it, or go on."""

@@ -34,6 +34,7 @@ class Submission:
         strict: confine the learner's code.
         claims: hold what is claimed of such kernels against torch.
         limits: make every limit a requirement.
+        explain: look for one edit that makes a file that fails right.
     """
 
     day: Day
@@ -45,6 +46,7 @@ class Submission:
     strict: bool = False
     claims: bool = False
     limits: bool = False
+    explain: bool = True
 
 
 class Graded(NamedTuple):
@@ -71,6 +73,7 @@ def grade(submission: Submission, terminal: Terminal, warm: Warm | None = None) 
             strict=submission.strict,
             claims=submission.claims,
             limits=submission.limits,
+            explain=submission.explain,
             given="" if submission.workspace else f" --file {pasted(near(submission.path))}",
         )
         live.finish(verdict)

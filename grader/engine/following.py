@@ -81,6 +81,7 @@ def _finish(base: Verdict, checks: list[Check], event: dict[str, Any]) -> Verdic
         diagnosis=event["diagnosis"],
         beside=event["beside"],
         look_at=event["look_at"],
+        edit=event["edit"],
         output=event["output"],
         limits=tuple(Limit(**limit) for limit in event["limits"]),
         pieces=tuple(Part(**part) for part in event["pieces"]),

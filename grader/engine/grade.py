@@ -45,6 +45,7 @@ def grade(
     speed: bool = True,
     claims: bool = False,
     limits: bool = False,
+    explain: bool = False,
     given: str = "",
     strict: bool = False,
     private: Sequence[str] = (),
@@ -62,6 +63,7 @@ def grade(
         speed: measure it, or predict it.
         claims: hold what is claimed of such kernels against torch.
         limits: make every limit a requirement.
+        explain: of a file that fails, look for one edit that makes it right: up to three seconds more.
         strict: confine the learner's code as far as the machine allows; the verdict says how far.
         private: folders and files that it may not read then, beside those that no file may.
         given: ` --file PATH` where the file lies in no workspace, for the command that an error names.
@@ -98,6 +100,7 @@ def grade(
         speed=speed,
         claims=claims,
         limits=limits,
+        explain=explain,
         skeleton=_text(day.skeleton),
         solution=_text(day.solution),
     )

@@ -3,7 +3,7 @@
 {"event": "planned", "checks": ["imports", …]}
 {"event": "started", "check": "correct[rows=4-cols=8-fp32]"}
 {"event": "checked", "check": {…}}            one Check, as verdict.py has it
-{"event": "finished", "status": …, "diagnosis": …, "look_at": …, "speed": …, "pieces": […], "hunt": …, …}
+{"event": "finished", "status": …, "diagnosis": …, "look_at": …, "edit": …, "pieces": […], "hunt": …, …}
 {"event": "refused", "text": …, "flag": …}    nothing to grade; what to add to the command, if that helps
 {"event": "broken", "text": …}                a bug of ours
 """
@@ -24,9 +24,11 @@ from grader.judge.bugs import hunted
 from grader.judge.case.naming import a_few
 from grader.judge.checks import capability
 from grader.judge.diagnosis.diagnose import diagnose_or_say
+from grader.judge.diagnosis.pointing import lines_named
 from grader.judge.limits import limits
 from grader.judge.pieces.alone import pieces
 from grader.judge.plugin import CHECKS, Reporter, bar_id
+from grader.judge.repair.search import repair
 from grader.judge.session import Session
 from grader.judge.tracing import trace
 from grader.request import Request
@@ -71,6 +73,8 @@ def judge(request: Request, events: Channel, parent: Channel) -> None:
             events.send({"event": "broken", "text": reporter.broken or "no check ran"})
             return
         told = _verdict(session, reporter.outcomes)
+        fixed = repair(session, frozenset(lines_named(told["look_at"]))) if request.explain else None
+        told |= {"look_at": fixed.look_at, "edit": fixed.edit} if fixed else {"edit": ""}
         right = told["status"] in ("passed", "slow", "inconclusive")
         told["limits"] = [asdict(limit) for limit in limits(session, reporter.limits)] if right else []
         told |= {"pieces": parts, "hunt": hunt, "seen": seen, "made": made}

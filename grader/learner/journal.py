@@ -161,6 +161,7 @@ def summary(verdict: Verdict, only: str | None = None) -> Record:
     }
     facts |= {"limits": verdict.to_json()["limits"]} if verdict.limits else {}
     facts |= {"untold": verdict.diagnosis} if verdict.for_the_hint else {}
+    facts |= {"edit": verdict.edit} if verdict.edit else {}
     return facts | ({"only": only} if only else {})
 
 
@@ -209,10 +210,13 @@ def _graded(day: Progress, record: Record) -> Progress:
     )
 
 
-def untold(records: Sequence[Record], day: Key) -> str:
-    """The diagnosis of the last grading of a day, where that screen left it to the hint; else empty."""
+def untold(records: Sequence[Record], day: Key, *, last_hint: bool) -> str:
+    """What the screen of a day's last grading left to the hint: in a bug hunt the diagnosis, else, with the
+    last hint, an edit that makes the file right. Empty where there was neither.
+    """
     own = (r for r in reversed(records) if r["day"] == day and r["event"] in ("graded", "reset"))
-    return str(next(own, {}).get("untold", ""))
+    last = next(own, {})
+    return str(last.get("untold") or (last.get("edit", "") if last_hint else ""))
 
 
 def current(records: Sequence[Record]) -> Key | None:

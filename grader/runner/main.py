@@ -233,7 +233,11 @@ def serve(channel: Channel) -> None:
     commands: dict[str, Any] = {"load": runner.load, "call": runner.call, "peak": runner.allocated}
     commands |= {"repeat": runner.repeat, "interleaved": runner.interleaved}
     if INTERPRETED:
+        from grader.runner.edited import Editing
         from grader.runner.metering import Metering
+
+        editing = Editing()
+        commands |= {"case": editing.case, "edited": editing.edited}
 
         metering = Metering(runner)
         commands |= {name: getattr(metering, name) for name in ("meter", "walk", "trace")}

@@ -1,0 +1,1 @@
+"""Which small edit of the learner's file makes every case right."""

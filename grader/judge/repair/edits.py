@@ -1,0 +1,685 @@
+"""The edits that are tried, in a table: each looks at a node, and offers what may stand in its place.
+
+They undo what learners do wrong in kernels, as program repair does it for introductory courses: Singh,
+Gulwani and Solar-Lezama, "Automated feedback generation for introductory programming assignments", 2013.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from grader.judge.repair.scope import Scope, changed, name_of, parsed, spelled
+
+Other = ast.AST | str  # a node, or its text
+Edits = Iterator[tuple[Any, Other]]  # a node of the function, and what stands in its place
+MASK_AT = {"load": 1, "store": 2}
+FUNCTIONS = (
+    ("exp", "exp2"), ("log", "log2"), ("max", "min", "sum"), ("maximum", "minimum"), ("sqrt", "rsqrt"),
+    ("argmax", "argmin"), ("zeros", "empty"), ("zeros_like", "empty_like"), ("atomic_max", "atomic_min"),
+    ("cumsum", "cumprod"), ("cos", "sin"), ("floor", "ceil"),
+)  # fmt: skip
+OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
+COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
+REDUCTIONS = {
+    "sum",
+    "max",
+    "min",
+    "argmax",
+    "argmin",
+    "cumsum",
+    "cumprod",
+    "reduce",
+    "associative_scan",
+    "xor_sum",
+    "sort",
+    "flip",
+}
+LOOPS = {"range", "static_range"}
+ALLOCATIONS = {"empty", "zeros", "full", "empty_like", "zeros_like", "ones"}
+
+
+# In kernels and launchers
+
+
+def _shaped(node: Any, scope: Scope) -> Iterator[str]:
+    """Names that may stand beside an expression, and those of values as columns and rows of a block."""
+    for other in scope.beside(node):
+        yield other
+        if scope.kernel and scope.sort(other) == "value":
+            yield f"{other}[:, None]"
+            yield f"{other}[None, :]"
+
+
+def name(node: Any, scope: Scope) -> Edits:
+    """Another name of the same kind."""
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+        for other in scope.like(node.id):
+            yield node, other
+
+
+def other_name(node: Any, scope: Scope) -> Edits:
+    """A name of another kind."""
+    if (
+        isinstance(node, ast.Name)
+        and isinstance(node.ctx, ast.Load)
+        and scope.sort(node.id) not in ("", "pointer")
+    ):
+        for other in scope.beside(node):
+            if scope.sort(other) != scope.sort(node.id):
+                yield node, other
+
+
+def constant(node: Any, scope: Scope) -> Edits:
+    value = node.value if isinstance(node, ast.Constant) else None
+    if type(value) is int:
+        for one in dict.fromkeys([0, 1, 2, value + 1, value - 1, value * 2, -value, value // 2]):
+            if one != value:
+                yield node, repr(one)
+    if isinstance(value, float):
+        for other in dict.fromkeys([0.0, 1.0, value + 1, value - 1, value * 2, -value, value / 2]):
+            if other != value:
+                yield node, repr(other)
+        yield node, "float('inf')"
+        yield node, "float('-inf')"
+
+
+def infinity(node: Any, scope: Scope) -> Edits:
+    """The sign of an infinity, or 0 in its place."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        yield node, node.operand
+    if isinstance(node, ast.Call) and name_of(node) == "float":
+        value = spelled(node.args[0]) if node.args else ""
+        yield node, "float('inf')" if "-" in value else "float('-inf')"
+        yield node, "0.0"
+
+
+def named_number(node: Any, scope: Scope) -> Edits:
+    """A name for a number that was written out."""
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        for other in scope.beside(node):
+            yield node, other
+
+
+def comparison(node: Any, scope: Scope) -> Edits:
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        for op in COMPARISONS:
+            if not isinstance(node.ops[0], op):
+                yield node, changed(node, ops=[op()])
+
+
+def operator(node: Any, scope: Scope) -> Edits:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, OPERATORS):
+        for op in OPERATORS:
+            if not isinstance(node.op, op):
+                yield node, changed(node, op=op())
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd | ast.BitOr):
+        yield node, changed(node, op=ast.BitOr() if isinstance(node.op, ast.BitAnd) else ast.BitAnd())
+
+
+def operands(node: Any, scope: Scope) -> Edits:
+    """The two sides changed over."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub | ast.Div | ast.FloorDiv | ast.Mod):
+        yield node, changed(node, left=node.right, right=node.left)
+
+
+def dropped(node: Any, scope: Scope) -> Edits:
+    """A term, a factor, or a condition left out."""
+    if isinstance(node, ast.BinOp):
+        yield node, node.left
+        yield node, node.right
+    if isinstance(node, ast.UnaryOp):
+        yield node, node.operand
+
+
+def factor(node: Any, scope: Scope) -> Edits:
+    """A number times a stride, a size, a block, or a value."""
+    if scope.is_operand(node):
+        for other in _shaped(node, scope):
+            yield node, ast.BinOp(node, ast.Mult(), parsed(other))
+
+
+def term(node: Any, scope: Scope) -> Edits:
+    """A sum with one more name."""
+    if scope.is_operand(node):
+        for other in _shaped(node, scope):
+            yield node, ast.BinOp(node, ast.Add(), parsed(other))
+
+
+def remainder(node: Any, scope: Scope) -> Edits:
+    """A number taken apart: `%` and `//` by a size or a block."""
+    if scope.kernel and scope.is_operand(node) and not scope.is_float(node):
+        for other in scope.beside(node):
+            yield node, ast.BinOp(node, ast.Mod(), parsed(other))
+            yield node, ast.BinOp(node, ast.FloorDiv(), parsed(other))
+
+
+def rounded_up(node: Any, scope: Scope) -> Edits:
+    """`//` where `cdiv` is needed, or the other way round."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
+        yield node, f"{scope.language}.cdiv({spelled(node.left)}, {spelled(node.right)})"
+    if name_of(node) == "cdiv" and isinstance(node, ast.Call) and len(node.args) == 2:
+        yield node, ast.BinOp(node.args[0], ast.FloorDiv(), node.args[1])
+
+
+def function(node: Any, scope: Scope) -> Edits:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        for several in FUNCTIONS:
+            if node.func.attr in several:
+                for other in several:
+                    if other != node.func.attr:
+                        yield node.func, changed(node.func, attr=other)
+
+
+def square(node: Any, scope: Scope) -> Edits:
+    """A function's argument times itself; a root taken."""
+    if scope.kernel and scope.is_operand(node) and scope.is_float(node):
+        yield node, ast.BinOp(node, ast.Mult(), node)
+        for called in ("sqrt", "rsqrt", "exp", "log", "abs"):
+            yield node, f"tl.{called}({spelled(node)})"
+
+
+def unwrapped(node: Any, scope: Scope) -> Edits:
+    """A function that is not called."""
+    if isinstance(node, ast.Call) and node.args and name_of(node) not in LOOPS | {"load", "store", "arange"}:
+        yield node, node.args[0]
+        if name_of(node) == "where" and len(node.args) == 3:
+            yield node, node.args[1]
+            yield node, changed(node, args=[node.args[0], node.args[2], node.args[1]])
+
+
+def arguments(node: Any, scope: Scope) -> Edits:
+    """Two arguments of a call changed over: of a launch, of a helper, of dot."""
+    if isinstance(node, ast.Call) and len(node.args) > 1:
+        apart = 24 if isinstance(node.func, ast.Subscript | ast.Name) else 2
+        for i, j in itertools.combinations(range(len(node.args)), 2):
+            if j - i <= apart:
+                given = list(node.args)
+                given[i], given[j] = given[j], given[i]
+                yield node, changed(node, args=given)
+
+
+def index(node: Any, scope: Scope) -> Edits:
+    """Another element of a shape, another stride."""
+    at: ast.expr | None = None
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant | ast.UnaryOp):
+        at = node.slice
+    if (
+        isinstance(node, ast.Call)
+        and name_of(node) in ("stride", "size", "program_id", "num_programs")
+        and node.args
+    ):
+        at = node.args[0]
+    if at is not None:
+        for other in ("0", "1", "2", "3", "-1", "-2"):
+            yield at, other
+
+
+def pair(node: Any, scope: Scope) -> Edits:
+    """Two of a tuple changed over: sizes, a grid, what is returned."""
+    if isinstance(node, ast.Tuple) and not any(isinstance(each, ast.Slice) for each in node.elts):
+        for i, j in itertools.combinations(range(len(node.elts)), 2):
+            given = list(node.elts)
+            given[i], given[j] = given[j], given[i]
+            yield node, changed(node, elts=given)
+
+
+def accumulation(node: Any, scope: Scope) -> Edits:
+    """`=` where `+=` is needed, or the other way round; another operator."""
+    if isinstance(node, ast.AugAssign):
+        yield node, f"{spelled(node.target)} = {spelled(node.value)}"
+        for sign in ("+", "-", "*", "/"):
+            yield node, f"{spelled(node.target)} {sign}= {spelled(node.value)}"
+    if (
+        isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and node.targets[0].id in scope.earlier(node)
+    ):
+        to, value = node.targets[0].id, spelled(node.value)
+        yield node, f"{to} += {value}"
+        yield node, f"{to} = tl.maximum({to}, {value})"
+
+
+def statement(node: Any, scope: Scope) -> Edits:
+    """A line left out."""
+    if isinstance(node, ast.AugAssign) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)):
+        yield node, "pass"
+    if (
+        isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and node.targets[0].id in scope.earlier(node)
+    ):
+        yield node, "pass"
+    if isinstance(node, ast.If) and not node.orelse:
+        yield node.test, "True"
+        yield node.test, "False"
+    if isinstance(node, ast.IfExp):
+        yield node, node.body
+        yield node, node.orelse
+
+
+# In kernels
+
+
+def axis(node: Any, scope: Scope) -> Edits:
+    if isinstance(node, ast.Call) and name_of(node) in REDUCTIONS and node.args:
+        given = [each for each in node.keywords if each.arg == "axis"]
+        positional = (
+            node.args[1:2] if not given and name_of(node) not in ("reduce", "associative_scan") else []
+        )
+        for other in ("0", "1", "None"):
+            if positional:
+                yield positional[0], other
+            elif given:
+                yield given[0].value, other
+            elif other != "None":
+                yield node, changed(node, keywords=[*node.keywords, ast.keyword("axis", parsed(other))])
+
+
+def broadcast(node: Any, scope: Scope) -> Edits:
+    """`[:, None]` where `[None, :]` is needed, or the other way round; or none."""
+    if (
+        isinstance(node, ast.Subscript)
+        and isinstance(node.slice, ast.Tuple)
+        and "None" in spelled(node.slice)
+    ):
+        value, given = spelled(node.value), [spelled(each) for each in node.slice.elts]
+        for at in range(1, len(given)):
+            yield node, f"{value}[{', '.join([*given[at:], *given[:at]])}]"
+        yield node, node.value
+
+
+def turned_over(node: Any, scope: Scope) -> Edits:
+    """Columns and rows of a whole line changed over."""
+    if scope.kernel and isinstance(node, ast.Assign | ast.AugAssign | ast.Expr):
+        text, column, row = spelled(node), "[:, None]", "[None, :]"
+        if column in text and row in text:
+            yield node, text.replace(column, "[…]").replace(row, column).replace("[…]", row)
+
+
+def new_axis(node: Any, scope: Scope) -> Edits:
+    """A column or a row made of a block of one axis."""
+    named = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    if named and scope.kernel and scope.sort(node.id) in ("offsets", "value", "mask"):
+        yield node, f"{node.id}[:, None]"
+        yield node, f"{node.id}[None, :]"
+
+
+def fill(node: Any, scope: Scope) -> Edits:
+    """`other=` of a load."""
+    if isinstance(node, ast.Call) and name_of(node) == "load":
+        kept = [each for each in node.keywords if each.arg != "other"]
+        for other in ("0.0", "-float('inf')", "float('inf')", "1.0"):
+            yield node, changed(node, keywords=[*kept, ast.keyword("other", parsed(other))])
+
+
+def _accessed(node: Any) -> tuple[int, ast.expr | None] | None:
+    """The place of an access's mask, and what stands there."""
+    if not isinstance(node, ast.Call) or not (
+        name_of(node) in MASK_AT or name_of(node).startswith("atomic_")
+    ):
+        return None
+    at = MASK_AT.get(name_of(node), 2)
+    named = next((each.value for each in node.keywords if each.arg == "mask"), None)
+    return at, named or (node.args[at] if len(node.args) > at else None)
+
+
+def _masked(node: ast.Call, at: int, text: str) -> ast.Call:
+    kept = [each for each in node.keywords if each.arg != "mask"]
+    return changed(node, args=node.args[:at], keywords=[ast.keyword("mask", parsed(text)), *kept])
+
+
+def mask(node: Any, scope: Scope) -> Edits:
+    """A mask where none is, or another one."""
+    if (found := _accessed(node)) and isinstance(node, ast.Call):
+        for other in scope.masks():
+            if found[1] is None or other != spelled(found[1]):
+                yield node, _masked(node, found[0], other)
+
+
+def mask_and_fill(node: Any, scope: Scope) -> Edits:
+    if (
+        (found := _accessed(node))
+        and isinstance(node, ast.Call)
+        and name_of(node) == "load"
+        and found[1] is None
+    ):
+        for other in scope.masks():
+            for value in ("0.0", "-float('inf')", "float('inf')"):
+                masked = _masked(node, found[0], other)
+                yield node, changed(masked, keywords=[*masked.keywords, ast.keyword("other", parsed(value))])
+
+
+def mask_term(node: Any, scope: Scope) -> Edits:
+    """One condition more."""
+    conditions = isinstance(node, ast.Compare) and len(node.ops) == 1
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and scope.sort(node.id) == "mask":
+        conditions = True
+    if conditions:
+        for other in scope.masks():
+            if other != spelled(node):
+                yield node, f"({spelled(node)}) & ({other})"
+        for other in scope.masks():
+            if other != spelled(node) and isinstance(node, ast.Compare):
+                yield node, f"({spelled(node)}) | ({other})"
+
+
+def no_mask(node: Any, scope: Scope) -> Edits:
+    if (found := _accessed(node)) and found[1] is not None and isinstance(node, ast.Call):
+        kept = [each for each in node.keywords if each.arg not in ("mask", "other")]
+        yield node, changed(node, args=node.args[: found[0]], keywords=kept)
+
+
+def chosen(node: Any, scope: Scope) -> Edits:
+    """`tl.where` around what lanes outside of the tensor must not change."""
+    if scope.kernel and scope.is_operand(node) and scope.is_float(node):
+        for condition in scope.masks():
+            for value in ("0.0", "-float('inf')"):
+                yield node, f"tl.where({condition}, {spelled(node)}, {value})"
+
+
+def cast(node: Any, scope: Scope) -> Edits:
+    """A cast dropped, or to another dtype."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "to":
+        yield node, node.func.value
+        for dtype in ("tl.float32", "tl.float16", "tl.int64", "tl.int32"):
+            yield node, f"{spelled(node.func.value)}.to({dtype})"
+
+
+def wider(node: Any, scope: Scope) -> Edits:
+    """A cast to fp32, where a value is loaded or used."""
+    if scope.kernel and scope.is_operand(node) and scope.is_float(node):
+        yield node, f"({spelled(node)}).to(tl.float32)"
+    if isinstance(node, ast.Attribute) and node.attr in ("float16", "bfloat16", "int8", "int32"):
+        for dtype in ("float32", "int64"):
+            yield node, changed(node, attr=dtype)
+
+
+def integer_width(node: Any, scope: Scope) -> Edits:
+    if name_of(node) in ("program_id", "arange") and scope.kernel:
+        yield node, f"{spelled(node)}.to(tl.int64)"
+
+
+def precision(node: Any, scope: Scope) -> Edits:
+    if isinstance(node, ast.Call) and name_of(node) == "dot":
+        kept = [each for each in node.keywords if each.arg != "input_precision"]
+        for value in ("'ieee'", "'tf32'"):
+            yield node, changed(node, keywords=[*kept, ast.keyword("input_precision", parsed(value))])
+        yield node, changed(node, keywords=[each for each in node.keywords if each.arg != "out_dtype"])
+
+
+def dot_sum(node: Any, scope: Scope) -> Edits:
+    """What a product is added to."""
+    if isinstance(node, ast.Call) and name_of(node) == "dot" and len(node.args) == 2:
+        for other in scope.of("value"):
+            yield node, changed(node, args=[*node.args, ast.Name(other)])
+    if isinstance(node, ast.Call) and name_of(node) == "dot" and len(node.args) == 3:
+        yield node, changed(node, args=node.args[:2])
+
+
+def transposed(node: Any, scope: Scope) -> Edits:
+    if isinstance(node, ast.Call) and name_of(node) == "dot":
+        for given in node.args[:2]:
+            yield given, f"tl.trans({spelled(given)})"
+    if isinstance(node, ast.Call) and name_of(node) == "trans" and node.args:
+        yield node, node.args[0]
+    if isinstance(node, ast.Attribute) and node.attr == "T":
+        yield node, node.value
+
+
+def base_two(node: Any, scope: Scope) -> Edits:
+    """exp2 wants its argument in powers of two."""
+    if scope.is_operand(node) and (not scope.kernel or scope.is_float(node)):
+        yield node, ast.BinOp(node, ast.Mult(), ast.Constant(1.4426950408889634))
+
+
+def maximum_subtracted(node: Any, scope: Scope) -> Edits:
+    """exp of a difference from the largest."""
+    if isinstance(node, ast.Call) and name_of(node) in ("exp", "exp2") and node.args:
+        given = spelled(node.args[0])
+        yield node.args[0], f"{given} - tl.max({given}, axis=0)"
+        yield node.args[0], f"{given} - tl.max({given}, axis=1)[:, None]"
+        for other in scope.of("value"):
+            yield node.args[0], f"{given} - {other}"
+            yield node.args[0], f"{given} - {other}[:, None]"
+
+
+def loaded(node: Any, scope: Scope) -> Edits:
+    """`tl.load` around a pointer that is used as a value."""
+    if scope.kernel and isinstance(node, ast.Assign) and scope.is_pointer(node.value):
+        yield node.value, f"tl.load({spelled(node.value)})"
+        for other in scope.masks():
+            yield node.value, f"tl.load({spelled(node.value)}, mask={other})"
+    elif (
+        scope.kernel
+        and isinstance(node, ast.BinOp | ast.Name)
+        and scope.is_pointer(node)
+        and scope.reads(node)
+    ):
+        yield node, f"tl.load({spelled(node)})"
+        for other in scope.masks():
+            yield node, f"tl.load({spelled(node)}, mask={other})"
+
+
+def bound(node: Any, scope: Scope) -> Edits:
+    """Where a loop begins and ends, and its step."""
+    if not isinstance(node, ast.Call) or name_of(node) not in LOOPS or not node.args:
+        return
+    begin, *rest = node.args if len(node.args) > 1 else [parsed("0"), *node.args]
+    end, step = rest[0], rest[1:]
+    first = spelled(begin)
+    yield node, changed(node, args=[parsed("0"), end, *step])
+    for other in ("1", "-1"):
+        yield node, changed(node, args=[begin, ast.BinOp(end, ast.Add(), parsed(other)), *step])
+        yield node, changed(node, args=[ast.BinOp(begin, ast.Add(), parsed(other)), end, *step])
+    for other in [n for sort in ("size", "constexpr", "program", "stride") for n in scope.of(sort)]:
+        named = ast.Name(other)
+        yield node, changed(node, args=[begin, named, *step])
+        yield node, changed(node, args=[begin, end, named])
+        if other != first:
+            yield node, changed(node, args=[named, end, *step])
+        yield (
+            node,
+            changed(node, args=[begin, parsed(f"{scope.language}.cdiv({spelled(end)}, {other})"), *step]),
+        )
+        yield node, changed(node, args=[begin, ast.BinOp(end, ast.Add(), named), *step])
+    if step:
+        yield node, changed(node, args=[begin, end])
+
+
+def atomic(node: Any, scope: Scope) -> Edits:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr == "store":
+            yield node.func, changed(node.func, attr="atomic_add")
+        elif node.func.attr.startswith("atomic_"):
+            yield node.func, changed(node.func, attr="store")
+
+
+def offset(node: Any, scope: Scope) -> Edits:
+    """One more term of an address."""
+    address = isinstance(node, ast.Call) and (name_of(node) in MASK_AT or name_of(node).startswith("atomic_"))
+    place = node.args[0] if address and isinstance(node, ast.Call) and node.args else None
+    place = node.value if isinstance(node, ast.Assign) and scope.is_pointer(node.value) else place
+    if scope.kernel and place is not None:
+        for other in scope.of("offsets") + scope.of("program"):
+            yield place, ast.BinOp(place, ast.Add(), ast.Name(other))
+        for at in scope.of("program") + scope.of("offsets"):
+            for apart in scope.of("stride") + scope.of("size") + scope.of("constexpr"):
+                yield place, f"{spelled(place)} + {at} * {apart}"
+
+
+def block_start(node: Any, scope: Scope) -> Edits:
+    """`pid * BLOCK` before the offsets of a block."""
+    if scope.kernel and isinstance(node, ast.Call) and name_of(node) == "arange" and len(node.args) == 2:
+        for program in scope.of("program"):
+            yield node, f"{program} * {spelled(node.args[1])} + {spelled(node)}"
+
+
+def rescaled(node: Any, scope: Scope) -> Edits:
+    """What was summed up so far, times a factor, where more is added."""
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and isinstance(node.op, ast.Add):
+        for other in scope.of("value"):
+            for by in (other, f"{other}[:, None]"):
+                yield node, f"{node.target.id} = {node.target.id} * {by} + {spelled(node.value)}"
+    if isinstance(node, ast.Call) and name_of(node) == "dot" and len(node.args) == 3:
+        for other in scope.of("value"):
+            for by in (other, f"{other}[:, None]"):
+                yield node.args[2], f"{spelled(node.args[2])} * {by}"
+
+
+def divided(node: Any, scope: Scope) -> Edits:
+    """What is stored, divided by a sum."""
+    if isinstance(node, ast.Call) and name_of(node) == "store" and len(node.args) > 1:
+        for other in scope.of("value"):
+            for by in (other, f"{other}[:, None]", f"tl.sum({other}, axis=0)"):
+                yield node.args[1], f"{spelled(node.args[1])} / {by}"
+
+
+# In launchers
+
+
+def allocation(node: Any, scope: Scope) -> Edits:
+    """What is allocated: from zeros, in another dtype or shape."""
+    if scope.kernel or not isinstance(node, ast.Call) or name_of(node) not in ALLOCATIONS:
+        return
+    kept = [each for each in node.keywords if each.arg != "dtype"]
+    for other in [f"{one}.dtype" for one in scope.of("tensor")] + ["torch.float32"]:
+        yield node, changed(node, keywords=[*kept, ast.keyword("dtype", parsed(other))])
+    for other in scope.of("tensor"):
+        yield node, f"torch.empty_like({other})"
+    if name_of(node).endswith("_like") and node.args:
+        given = spelled(node.args[0])
+        yield node, f"torch.empty({given}.shape, dtype={given}.dtype, device={given}.device)"
+        for size in scope.of("size"):
+            yield node, f"torch.empty({size}, dtype={given}.dtype, device={given}.device)"
+
+
+def grid(node: Any, scope: Scope) -> Edits:
+    """One more factor of a number of programs; two axes made one."""
+    if not scope.kernel and isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
+        yield node.slice, f"({' * '.join(f'({spelled(each)})' for each in node.slice.elts)},)"
+    if not scope.kernel and name_of(node) == "cdiv":
+        for size in scope.of("size"):
+            yield node, f"{spelled(node)} * {size}"
+            for block in scope.blocks():
+                yield node, f"{spelled(node)} * triton.cdiv({size}, {block})"
+
+
+def advanced(node: Any, scope: Scope) -> Edits:
+    """What every turn of a loop must move or keep, at its end."""
+    if not (scope.kernel and isinstance(node, ast.For | ast.While)) or hasattr(node.body[-1], "body"):
+        return
+    last, indent = node.body[-1], " " * node.body[-1].col_offset
+    inside = {
+        one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
+    }
+    used = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
+    for pointer in scope.of("pointer"):
+        if pointer in used - inside and pointer in scope.stored:
+            for block in scope.of("constexpr"):
+                yield last, f"{spelled(last)}\n{indent}{pointer} += {block}"
+                for apart in scope.of("stride") + scope.of("size"):
+                    yield last, f"{spelled(last)}\n{indent}{pointer} += {block} * {apart}"
+    for old in scope.of("value"):
+        if old in used - inside and old in scope.stored:
+            for new in scope.of("value"):
+                if new in inside:
+                    yield last, f"{spelled(last)}\n{indent}{old} = {new}"
+
+
+def returned(node: Any, scope: Scope) -> Edits:
+    """What is returned."""
+    if scope.kernel:
+        return
+    if isinstance(node, ast.Return) and node.value is not None:
+        for other in scope.of("tensor"):
+            yield node.value, other
+        for names in itertools.permutations(scope.allocated(), 2):
+            yield node.value, ", ".join(names)
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Name):
+        yield node, f"return {node.value.id}"
+
+
+def of_tensor(node: Any, scope: Scope) -> Edits:
+    """`x.stride(0)` of another tensor."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and not scope.kernel:
+        for other in scope.of("tensor"):
+            if other != node.value.id:
+                yield node.value, other
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Edits of one kind.
+
+    Args:
+        edits: what may stand in the place of a node.
+        says: what is wrong on the line, in a learner's words; `{it}` is what stands there.
+        rate: how many of a thousand such edits undid one of the planted mistakes: those with a high rate are
+            tried first.
+    """
+
+    edits: Callable[[Any, Scope], Edits]
+    says: str
+    rate: float
+
+
+KINDS: Mapping[str, Kind] = {
+    one.__name__: Kind(one, says, rate)
+    for one, says, rate in (
+        (axis, "the axis of `{it}` is the wrong one", 2),
+        (broadcast, "`{it}` lies along the wrong axis of the block", 1),
+        (turned_over, "columns and rows of the block are the wrong way round", 2),
+        (new_axis, "`{it}` must be a column or a row of the block", 0.1),
+        (fill, "what masked lanes hold is wrong", 0.85),
+        (mask, "the mask is missing, or the wrong one", 0.58),
+        (mask_and_fill, "the mask is missing", 0.3),
+        (mask_term, "the condition is not complete", 0.02),
+        (no_mask, "the mask hides what is needed", 0.5),
+        (chosen, "lanes outside of the tensor take part", 0.006),
+        (cast, "the cast is wrong", 0.45),
+        (wider, "too narrow a dtype is used", 0.14),
+        (integer_width, "an offset does not fit into int32", 0.2),
+        (precision, "the precision of the product is wrong", 4.3),
+        (dot_sum, "what the product is added to is wrong", 1),
+        (transposed, "a block must be transposed, or must not be", 1),
+        (base_two, "the base of the exponential is wrong: exp2 wants its argument times log2(e)", 0.05),
+        (maximum_subtracted, "the maximum is not subtracted", 0.2),
+        (loaded, "a pointer is used where the value behind it is needed", 0.5),
+        (bound, "the loop's bounds are wrong", 0.05),
+        (atomic, "what several programs add up needs an atomic, and what one program stores a store", 0.6),
+        (offset, "a term of the address is missing", 0.02),
+        (block_start, "where the program's block starts is missing", 0.4),
+        (rescaled, "what was summed up so far is not rescaled", 0.25),
+        (divided, "a division is missing", 0.06),
+        (allocation, "what is allocated has the wrong dtype, shape or contents", 1.1),
+        (returned, "the wrong thing is returned", 16),
+        (grid, "the grid has too few programs", 0.08),
+        (advanced, "what the loop must move or keep in every turn stays as it was", 0.05),
+        (of_tensor, "`{it}` is of the wrong tensor", 0.25),
+        (name, "`{it}` is the wrong name", 0.12),
+        (other_name, "`{it}` is the wrong name", 0.04),
+        (constant, "the constant `{it}` is wrong", 0.12),
+        (infinity, "`{it}` is the wrong start", 1),
+        (named_number, "a number is written out where a name is needed", 0.02),
+        (comparison, "the comparison `{it}` is wrong", 0.45),
+        (operator, "the operator in `{it}` is wrong", 0.05),
+        (operands, "the operands of `{it}` are the wrong way round", 0.35),
+        (dropped, "`{it}` has a part too many", 0.58),
+        (factor, "a factor is missing", 0.013),
+        (term, "a term is missing", 0.006),
+        (remainder, "the number is not taken apart", 0.01),
+        (rounded_up, "the division must be rounded the other way", 1.5),
+        (function, "`{it}` is the wrong function", 0.7),
+        (square, "a function is missing around `{it}`", 0.03),
+        (unwrapped, "a function too many is called", 0.53),
+        (arguments, "two arguments are the wrong way round", 0.08),
+        (index, "the index is the wrong one", 0.6),
+        (pair, "two of the tuple are the wrong way round", 0.2),
+        (accumulation, "the assignment adds up where it must not, or does not where it must", 0.4),
+        (statement, "the line is one too many", 0.6),
+    )
+}

@@ -1,0 +1,243 @@
+"""The names of one function by what they hold: pointers, strides, sizes, masks, offsets, values."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+Node = TypeVar("Node", bound=ast.AST)
+ACCESSES = ("load", "store")
+INTEGERS = ("program", "offsets", "size", "constexpr", "stride", "scalar")
+MASKS = 24
+
+
+def name_of(node: ast.AST) -> str:
+    """The last part of what a call calls: load for tl.load(…); empty for anything else."""
+    func = node.func if isinstance(node, ast.Call) else None
+    return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+
+
+def changed(node: Node, **fields: Any) -> Node:
+    """A copy of this node alone, with other fields."""
+    other = copy.copy(node)
+    for name, value in fields.items():
+        setattr(other, name, value)
+    return other
+
+
+def parsed(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
+
+
+def spelled(node: ast.AST) -> str:
+    return ast.unparse(node)
+
+
+class Scope:
+    """The names of a function.
+
+    Args:
+        constants: of the file, which the function may use.
+
+    Attributes:
+        kernel: it is compiled, and no launcher.
+        language: the module whose `cdiv` it calls.
+        stored: names that it assigns.
+    """
+
+    def __init__(self, function: ast.FunctionDef, constants: Sequence[str] = ()) -> None:
+        self.kernel = any("jit" in spelled(each) for each in function.decorator_list)
+        self.language = "tl" if self.kernel else "triton"
+        self._sorts: dict[str, str] = dict.fromkeys(constants, "scalar")
+        self._conditions: list[str] = []
+        self.stored: dict[str, int] = {}
+        self._counted = {
+            name.id
+            for node in ast.walk(function)
+            if isinstance(node, ast.Compare)
+            or name_of(node) in ("range", "static_range", "cdiv", "arange", "min", "max")
+            for name in ast.walk(node)
+            if isinstance(name, ast.Name)
+        }
+        accesses = [
+            n for n in ast.walk(function) if name_of(n) in ACCESSES or name_of(n).startswith("atomic_")
+        ]
+        self._pointers = {
+            _leftmost(node.args[0]) for node in accesses if isinstance(node, ast.Call) and node.args
+        }
+        for parameter in [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]:
+            self._sorts[parameter.arg] = self._of_parameter(parameter, function)
+        for node in ast.walk(function):
+            self._note(node)
+        self._parents = {child: node for node in ast.walk(function) for child in ast.iter_child_nodes(node)}
+
+    def _of_parameter(self, parameter: ast.arg, function: ast.FunctionDef) -> str:
+        name = parameter.arg
+        if not self.kernel:
+            return "tensor" if len(name) < 3 or not _is_scalar(parameter) else "size"
+        if "constexpr" in spelled(parameter.annotation or ast.Constant("")):
+            return "constexpr"
+        if "ptr" in name or name in self._pointers:
+            return "pointer"
+        if "stride" in name:
+            return "stride"
+        return "size" if name in self._counted else "scalar"
+
+    def _note(self, node: ast.AST) -> None:
+        if isinstance(node, ast.Compare):
+            self._conditions.append(spelled(node))
+        pairs: list[tuple[Any, ast.AST]] = []
+        if isinstance(node, ast.Assign):
+            for to in node.targets:
+                if isinstance(to, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                    pairs += zip(to.elts, node.value.elts, strict=False)
+                else:
+                    pairs.append((to, node.value))
+        if isinstance(node, ast.AugAssign | ast.AnnAssign) and node.value:
+            pairs.append((node.target, node.value))
+        if isinstance(node, ast.For):
+            pairs.append((node.target, ast.Name("loop")))
+            self._sorts.setdefault("loop", "program")
+        for to, value in pairs:
+            names = to.elts if isinstance(to, ast.Tuple) else [to]
+            for name in names:
+                if isinstance(name, ast.Name):
+                    self.stored.setdefault(name.id, name.lineno)
+                    self._sorts.setdefault(name.id, self._of_value(value))
+
+    def _of_value(self, value: ast.AST) -> str:
+        text = spelled(value)
+        if not self.kernel:
+            return (
+                "tensor"
+                if "torch." in text or "empty" in text or "zeros" in text or ".contiguous" in text
+                else "size"
+            )
+        if isinstance(value, ast.Name):
+            return self._sorts.get(value.id, "value")
+        if isinstance(value, ast.Compare) or (
+            isinstance(value, ast.BinOp) and isinstance(value.op, ast.BitAnd | ast.BitOr)
+        ):
+            return "mask"
+        if (
+            "load(" in text
+            or "dot(" in text
+            or "exp" in text
+            or "zeros(" in text
+            or "full(" in text
+            or "sum(" in text
+        ):
+            return "value"
+        if "program_id" in text and "arange" not in text:
+            return "program"
+        sorts = {self._sorts.get(n.id, "") for n in ast.walk(value) if isinstance(n, ast.Name)}
+        if "pointer" in sorts:
+            return "pointer"
+        if "arange" in text or "offsets" in sorts:
+            return "offsets"
+        if "value" in sorts:
+            return "value"
+        return "program" if "program" in sorts else "scalar" if "scalar" in sorts else "size"
+
+    def sort(self, name: str) -> str:
+        """`pointer`, `stride`, `size`, `constexpr`, `program`, `offsets`, `mask`, `value` or `tensor`."""
+        return self._sorts.get(name, "")
+
+    def of(self, sort: str) -> list[str]:
+        return [name for name, one in self._sorts.items() if one == sort and name != "loop"]
+
+    def like(self, name: str) -> list[str]:
+        """Others of its sort."""
+        return [other for other in self.of(self.sort(name)) if other != name] if self.sort(name) else []
+
+    def beside(self, node: ast.AST) -> list[str]:
+        """The names that an expression may be multiplied by, added to, or exchanged for."""
+        if not self.kernel:
+            return self.of("size") + self.of("scalar")
+        if self.is_float(node):
+            return self.of("value") + self.of("scalar")
+        return [name for sort in INTEGERS for name in self.of(sort)]
+
+    def is_float(self, node: ast.AST) -> bool:
+        """Whether an expression holds values, and no offsets."""
+        for one in ast.walk(node):
+            if isinstance(one, ast.Name) and self.sort(one.id) in ("value", "scalar"):
+                return True
+            if isinstance(one, ast.Constant) and isinstance(one.value, float):
+                return True
+            if name_of(one) in ("load", "dot", "exp", "exp2", "sum"):
+                return True
+        return False
+
+    def masks(self) -> list[str]:
+        """Conditions: those with a name, those that the function writes, and offsets held against sizes."""
+        bounds = [
+            f"{at} < {size}" for at in self.of("offsets") for size in self.of("size") if size in self._counted
+        ]
+        bounds += [f"{at} >= 0" for at in self.of("offsets")]
+        return list(dict.fromkeys([*self.of("mask"), *self._conditions, *bounds]))[:MASKS]
+
+    def blocks(self) -> list[str]:
+        """What a launcher calls its blocks, and numbers that it hands over under their names."""
+        return [name for name in self._sorts if name.isupper()]
+
+    def allocated(self) -> list[str]:
+        return [name for name in self.of("tensor") if name in self.stored]
+
+    def earlier(self, statement: ast.stmt) -> set[str]:
+        """Names that are assigned on earlier lines."""
+        return {name for name, line in self.stored.items() if line < statement.lineno}
+
+    def is_pointer(self, node: ast.AST) -> bool:
+        """Whether an expression is an address."""
+        if isinstance(node, ast.BinOp):
+            return isinstance(node.op, ast.Add | ast.Sub) and (
+                self.is_pointer(node.left) or self.is_pointer(node.right)
+            )
+        return (
+            isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and self.sort(node.id) == "pointer"
+        )
+
+    def reads(self, node: ast.AST) -> bool:
+        """Whether an address stands where it is neither accessed nor part of a longer one."""
+        parent = self._parents.get(node)
+        return not isinstance(parent, ast.Call) and not (
+            isinstance(parent, ast.BinOp) and self.is_pointer(parent)
+        )
+
+    def is_operand(self, node: ast.AST) -> bool:
+        """Whether a factor or a term may be missing here: a whole value, an argument, a part of a sum."""
+        if not isinstance(node, ast.Name | ast.BinOp | ast.Subscript | ast.Call) or self.is_pointer(node):
+            return False
+        if isinstance(node, ast.Name) and (
+            not isinstance(node.ctx, ast.Load) or self.sort(node.id) in ("", "mask", "tensor")
+        ):
+            return False
+        if (
+            isinstance(node, ast.Call) and name_of(node) in ("store", "zeros", "full", "range", "cdiv", "")
+        ) or name_of(node).startswith("atomic"):
+            return False
+        parent = self._parents.get(node)
+        if isinstance(parent, ast.Assign | ast.AugAssign | ast.Return):
+            return True
+        if isinstance(parent, ast.BinOp):
+            return isinstance(parent.op, ast.Add | ast.Sub | ast.Div)
+        return (
+            isinstance(parent, ast.Call)
+            and node in parent.args
+            and name_of(parent) not in ("zeros", "full", "arange", "program_id")
+        )
+
+
+def _is_scalar(parameter: ast.arg) -> bool:
+    note = spelled(parameter.annotation) if parameter.annotation else ""
+    return note.startswith(("int", "float", "bool", "str"))
+
+
+def _leftmost(node: ast.AST) -> str:
+    """The name that an address begins with."""
+    while isinstance(node, ast.BinOp):
+        node = node.left
+    return node.id if isinstance(node, ast.Name) else ""

@@ -1,0 +1,234 @@
+"""Edits of a file that failed, tried: is there one with which every case is right?
+
+They run where the learner's file ran, confined alike, in runners that interpret. A candidate first meets
+the quickest case that failed, and only its result, its addresses and its races are looked at. What survives
+that is judged on all cases that this grading tried, and on others while there is time. Our solution is not
+looked at.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any
+
+from grader.answers import Called, Failed
+from grader.judge.case.attempt import Attempt, again, untried
+from grader.judge.case.findings import find, form_findings
+from grader.judge.case.link import Runner, RunnerLost, ask_to_load
+from grader.judge.case.packing import Answer, pack_arguments, read_outputs
+from grader.judge.case.right import ask_oracle
+from grader.judge.case.trial import Trial
+from grader.judge.challenges import weight
+from grader.judge.failures import NotMeasured
+from grader.judge.repair.candidates import Candidate, Candidates
+from grader.judge.repair.edits import KINDS
+from grader.judge.repair.lines import LINES
+from grader.judge.session import Session
+from grader.judge.trust import trust
+from grader.request import Request
+
+SECONDS = 2.0  # for all candidates together, on two cores
+MORE = 1.0  # and then for cases that this grading has not tried
+CALL = 5.0  # for one answer of a runner
+LARGEST = 1 << 20  # elements of a case that is tried
+FORM = {"arity", "type", "scalar", "shape", "dtype", "device", "layout", "shared", "unconnected"}
+
+
+@dataclass(frozen=True)
+class Repair:
+    """An edit with which every case that was tried {'is' if self.cases == 1 else 'are'} right.
+
+    Attributes:
+        candidate: the edited file.
+        tried: candidates up to it.
+    """
+
+    candidate: Candidate
+    tried: int
+
+    @property
+    def look_at(self) -> str:
+        """The line and what is wrong there: a hint, and not the edit itself."""
+        kind = KINDS.get(self.candidate.kind) or LINES[self.candidate.kind]
+        says = kind.says.format(it=_short(self.candidate.it))
+        return f"line {self.candidate.line}: {says}. One edit there makes every case right that was tried"
+
+    @property
+    def edit(self) -> str:
+        """The edit, in words."""
+        was, becomes = _short(self.candidate.it), _short(self.candidate.becomes)
+        how = f"`{was}` becomes `{becomes}`" if becomes else f"`{was}` is moved"
+        return f"On line {self.candidate.line} {how}: then every case that was tried is right."
+
+
+def _short(code: str) -> str:
+    """On one line, and not longer than that."""
+    return " ".join(code.split())
+
+
+def repair(session: Session, pointed: frozenset[int]) -> Repair | None:
+    """The first candidate that gets every case right, if one was found in time.
+
+    None is looked for where several bugs are hunted, and where a test is judged.
+
+    Args:
+        pointed: lines that the diagnosis names: they are edited first.
+    """
+    evidence = session.evidence
+    hunt = any(challenge.bugs or challenge.judges for challenge in session.challenges)
+    failed = [trial for trial in evidence.failed if not trial.limit and _tryable(trial)]
+    if hunt or evidence.compiled or not failed:
+        return None
+    failed.sort(key=lambda trial: weight(trial.case))
+    trials = failed + [trial for trial in evidence.passed if _tryable(trial)]
+    trials = [trial.on_cpu() for trial in trials] if session.device == "cuda" else trials
+    facts = [trial.findings[0] for trial in failed]
+    near = pointed.union(int(finding.facts.get("line") or 0) for finding in facts)
+    launchers = facts[0].kind in FORM
+    candidates = Candidates(evidence.source, evidence.given, near, launchers=launchers)
+    return _Search(session, trials, candidates).run()
+
+
+class _Search:
+    """Candidates, tried by two workers until one survives or time is up."""
+
+    def __init__(self, session: Session, trials: list[Trial], candidates: Candidates) -> None:
+        self.session, self.trials = session, trials
+        self.candidates, self.until = iter(candidates), time.monotonic() + SECONDS
+        self.lock = threading.Lock()
+        self.tried = 0
+        self.found: list[Repair] = []
+
+    def run(self) -> Repair | None:
+        workers = [threading.Thread(target=self._work) for _ in range(min(2, os.cpu_count() or 1))]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        return min(self.found, key=lambda one: one.tried, default=None)
+
+    def _work(self) -> None:
+        with closing(Trier(self.session, self.trials)) as trier:
+            while time.monotonic() < self.until and not self.found:
+                with self.lock:
+                    candidate = next(self.candidates, None)
+                    self.tried += 1
+                    number = self.tried
+                if candidate is None:
+                    return
+                if trier.passes(candidate.source):
+                    self.found.append(Repair(candidate, number))
+
+
+class Trier:
+    """A runner that is handed one candidate after another.
+
+    Args:
+        trials: the cases; the first is the one that tells most candidates apart.
+    """
+
+    def __init__(self, session: Session, trials: list[Trial]) -> None:
+        self.session, self.trials = session, trials
+        self.request = replace(session.interpreting.request, call_timeout=CALL)
+        self.runner: Runner | None = None
+
+    def passes(self, source: str) -> bool:
+        """Whether a file gets all cases right that are tried."""
+        try:
+            return self._survives(source) and self._judged(source)
+        except RunnerLost:
+            self.close()
+            return False
+
+    def _survives(self, source: str) -> bool:
+        """Whether it gets the first case right where results, addresses and races alone are looked at."""
+        first = self.trials[0]
+        if self.runner is None:
+            self.runner = self.session.interpreting.runner()
+            ask_to_load(self.runner, self.request)
+            _hand_over(self.runner, first, self.request)
+        command = {"do": "edited", "path": str(self.request.path)}
+        report, data = self.runner.ask(command, Called, [source.encode()], timeout=CALL)
+        if isinstance(report, Failed):
+            return False
+        answer = Answer(report, *read_outputs(report, data, None))
+        return _answered(first, answer, self.request).passed
+
+    def _judged(self, source: str) -> bool:
+        request = replace(self.request, source=source.encode(), scratch="")  # it is confined by now
+        assert self.runner is not None
+        if isinstance(ask_to_load(self.runner, request), Failed):
+            return False
+        if not all(_tried(self.runner, trial, request).passed for trial in self.trials):
+            return False
+        until = time.monotonic() + MORE
+        for trial in self._others():
+            if time.monotonic() > until:
+                break
+            if not _tried(self.runner, trial, request).passed:
+                return False
+        return True
+
+    def _others(self) -> Iterator[Trial]:
+        """Small cases of the same function that this grading has not tried."""
+        challenge, known = self.trials[0].challenge, [trial.case for trial in self.trials]
+        for case in challenge.cases:
+            if case.gpu or case.huge or case in known or challenge.is_limit(case.demand):
+                continue
+            try:
+                trust(case, self.session.evidence.source, self.session.mute)
+            except NotMeasured:
+                continue
+            trial = untried(challenge, case, self.session.names[challenge.entry], self.request)
+            if _tryable(trial):
+                yield trial
+
+    def close(self) -> None:
+        """End its runner."""
+        if self.runner:
+            self.runner.close()
+        self.runner = None
+
+
+def _hand_over(runner: Runner, trial: Trial, request: Request) -> None:
+    """Have a runner take the case that candidates meet first."""
+    values, names = trial.runner_arguments()
+    specs, blobs = pack_arguments(values, names)
+    given = len(trial.arguments)
+    command: dict[str, Any] = {
+        "do": "case",
+        "entry": trial.challenge.entry,
+        "probe": trial.challenge.probe,
+        "of": trial.of,
+    }
+    command |= {"arguments": specs[:given], "upstream": specs[given:], "writes": list(trial.challenge.writes)}
+    runner.ask(command, Called, blobs, timeout=request.call_timeout)
+
+
+def _answered(trial: Trial, answer: Answer, request: Request) -> Trial:
+    """The case with another answer, judged."""
+    trial = replace(trial, answer=answer, findings=[])
+    if trial.challenge.chance and not form_findings(trial):
+        trial.kept = (trial.challenge.chance.keep(*trial.oracle_arguments, *answer.outputs),)
+        ask_oracle(trial, request.seed, "cpu")
+    trial.findings = find(trial)
+    return trial
+
+
+def _tried(runner: Runner, trial: Trial, request: Request) -> Trial:
+    if trial.challenge.chance or trial.case.calls > 1:
+        one = Attempt(trial.challenge, trial.case, trial.names, request)
+        one.ask(runner)
+        one.read()
+        return one.judged()
+    return again(runner, trial, request)
+
+
+def _tryable(trial: Trial) -> bool:
+    sizes = [value.numel() for value in trial.arguments if hasattr(value, "numel")]
+    return not trial.case.gpu and not trial.case.huge and sum(sizes) <= LARGEST

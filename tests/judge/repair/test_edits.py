@@ -1,0 +1,97 @@
+"""Each kind of edit is made where a learner's slip needs it, and what is made can be read."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from grader.judge.repair.candidates import Candidates
+from grader.judge.repair.edits import KINDS
+from grader.judge.repair.lines import LINES
+
+KERNEL = """
+@triton.jit
+def kernel(x_ptr, y_ptr, n_rows, n_cols, stride_xm, stride_xn, scale, BLOCK: tl.constexpr):
+    pid = tl.program_id(0)
+    offs = pid * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n_cols
+    x_ptrs = x_ptr + pid * stride_xm + offs
+    x = tl.load(x_ptrs, mask=mask, other=0.0)
+    m = tl.max(x, axis=0)
+    total = tl.zeros((BLOCK,), tl.float32)
+    for start in range(0, n_rows):
+        total += tl.exp(x - m)
+    {line}
+    tl.store(y_ptr + offs, total, mask=mask)
+"""
+LAUNCHER = """
+def run(x, w):
+    m, n = x.shape
+    BLOCK_M, BLOCK_N = 16, 32
+    y = torch.empty(m, n, dtype=x.dtype)
+    {line}
+"""
+WRONG = [
+    ("axis", KERNEL, "s = tl.sum(x, axis=1)", "s = tl.sum(x, axis=0)"),
+    ("axis", KERNEL, "s = tl.sum(x)", "s = tl.sum(x, axis=0)"),
+    ("broadcast", KERNEL, "s = offs[:, None] * n_cols", "s = offs[None, :] * n_cols"),
+    ("fill", KERNEL, "s = tl.load(x_ptr, mask=mask)", "s = tl.load(x_ptr, mask=mask, other=float('inf'))"),
+    ("mask", KERNEL, "s = tl.load(x_ptr + offs)", "s = tl.load(x_ptr + offs, mask=mask)"),
+    ("mask_term", KERNEL, "live = offs < n_rows", "live = (offs < n_rows) & (mask)"),
+    ("no_mask", KERNEL, "s = tl.load(x_ptr, mask=mask)", "s = tl.load(x_ptr)"),
+    ("chosen", KERNEL, "s = tl.sum(x * x)", "s = tl.sum(tl.where(mask, x * x, 0.0))"),
+    ("cast", KERNEL, "s = x.to(tl.float16)", "s = x"),
+    ("wider", KERNEL, "s = tl.exp(x)", "s = tl.exp((x).to(tl.float32))"),
+    ("maximum_subtracted", KERNEL, "s = tl.exp(x)", "s = tl.exp(x - m)"),
+    ("loaded", KERNEL, "s = x_ptr + offs", "s = tl.load(x_ptr + offs)"),
+    ("bound", KERNEL, "s = sum(1 for _ in range(1, n_rows))", "s = sum(1 for _ in range(0, n_rows))"),
+    ("atomic", KERNEL, "tl.store(y_ptr, x)", "tl.atomic_add(y_ptr, x)"),
+    ("offset", KERNEL, "s = tl.load(x_ptr)", "s = tl.load(x_ptr + pid * stride_xm)"),
+    ("block_start", KERNEL, "at = tl.arange(0, BLOCK)", "at = pid * BLOCK + tl.arange(0, BLOCK)"),
+    ("rescaled", KERNEL, "total += x", "total = total * m + x"),
+    ("divided", KERNEL, "tl.store(y_ptr, x)", "tl.store(y_ptr, x / total)"),
+    ("name", KERNEL, "at = pid * stride_xn", "at = pid * stride_xm"),
+    ("other_name", KERNEL, "at = pid * stride_xn", "at = pid * n_cols"),
+    ("constant", KERNEL, "at = pid + 1", "at = pid + 0"),
+    ("comparison", KERNEL, "live = offs <= n_cols", "live = offs < n_cols"),
+    ("operator", KERNEL, "at = pid // n_rows", "at = pid % n_rows"),
+    ("operands", KERNEL, "s = m - x", "s = x - m"),
+    ("dropped", KERNEL, "s = x * scale", "s = x"),
+    ("factor", KERNEL, "s = x + m", "s = x * scale + m"),
+    ("term", KERNEL, "at = pid * n_cols", "at = pid * n_cols + offs"),
+    ("function", KERNEL, "s = tl.min(x)", "s = tl.max(x)"),
+    ("unwrapped", KERNEL, "s = tl.abs(x)", "s = x"),
+    ("accumulation", KERNEL, "total = x", "total += x"),
+    ("rounded_up", LAUNCHER, "grid = (m // BLOCK_M,)", "grid = (triton.cdiv(m, BLOCK_M),)"),
+    ("arguments", LAUNCHER, "run(y, x)", "run(x, y)"),
+    ("index", LAUNCHER, "run(x.stride(0))", "run(x.stride(1))"),
+    ("pair", LAUNCHER, "n, m = w.shape", "m, n = w.shape"),
+    ("grid", LAUNCHER, "g = triton.cdiv(m, 16)", "g = triton.cdiv(m, 16) * triton.cdiv(n, BLOCK_N)"),
+    ("allocation", LAUNCHER, "z = torch.empty(n, m)", "z = torch.empty_like(x)"),
+    ("of_tensor", LAUNCHER, "run(w.stride(0))", "run(x.stride(0))"),
+    ("returned", LAUNCHER, "y", "return y"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "around", "wrong", "right"), WRONG, ids=[f"{w[0]}: {w[3]}" for w in WRONG])
+def test_what_a_slip_needs_is_among_the_edits(kind: str, around: str, wrong: str, right: str) -> None:
+    made = Candidates(around.format(line=wrong), frozenset()).of(kind, near=False)
+    wanted = ast.dump(ast.parse(around.format(line=right)))
+    assert any(ast.dump(ast.parse(one.source)) == wanted for one in made)
+
+
+def test_every_edit_of_kernels_can_be_read_and_says_what_is_wrong() -> None:
+    for around in (KERNEL, LAUNCHER):
+        source = around.format(line="pass")
+        for one in Candidates(source, frozenset()):
+            ast.parse(one.source)
+            assert one.kind in KINDS or one.kind in LINES
+            assert one.source != source
+
+
+def test_lines_that_are_handed_out_are_not_edited() -> None:
+    source = KERNEL.format(line="s = tl.sum(x, axis=1)")
+    line = source[: source.index("tl.sum")].count("\n") + 1
+    kept = frozenset(range(1, source.count("\n") + 2)) - {line}
+    assert {one.line for one in Candidates(source, kept)} == {line}

@@ -1,0 +1,67 @@
+"""A slip that one edit undoes is told by its line, and the edit is proved: the edited file passes."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from grader import catalog
+from grader.dev.planted import swapped
+from grader.engine.grade import grade
+from grader.engine.warm import Warm
+from grader.learner import journal
+from grader.verdict import Verdict
+
+SLIPS = [
+    ("13", "other=-float(\"inf\")", "other=0.0", "what masked lanes hold is wrong"),
+    ("26", "y_ptr + offs, libdevice.asinh", "x_ptr + offs, libdevice.asinh", "`x_ptr` is the wrong name"),
+    ("28", "l_i += tl.sum(p, axis=1)", "l_i = tl.sum(p, axis=1)", "the assignment adds up where it must not"),
+    ("8", "    return out", "    out", "the wrong thing is returned"),
+]  # fmt: skip
+
+
+def told(warm: Warm, path: Path, day: str, **options: bool) -> Verdict:
+    return grade(catalog.find(day), path, warm=warm, seed=4021, speed=False, **options)
+
+
+@pytest.mark.parametrize(("day", "right", "wrong", "says"), SLIPS, ids=[slip[3] for slip in SLIPS])
+def test_a_slip_is_told_by_its_line_and_the_edit_passes(
+    warm: Warm, tmp_path: Path, day: str, right: str, wrong: str, says: str
+) -> None:
+    path = tmp_path / "kernel.py"
+    source = path.write_text(swapped(catalog.find(day), {right: wrong})) and path.read_text()
+    verdict = told(warm, path, day, explain=True)
+    line = source[: source.rindex(wrong)].count("\n") + 1
+    assert verdict.status == "failed"
+    assert f"line {line}: {says}" in verdict.look_at
+    edit = re.fullmatch(
+        r"On line (\d+) `(.*)` becomes `(.*)`: then every case that was tried is right\.", verdict.edit
+    )
+    assert edit, verdict.edit
+    assert edit[2] not in verdict.look_at or len(edit[2]) < 20, "the screen gives a hint, and not the edit"
+    lines = source.splitlines()
+    lines[line - 1] = lines[line - 1].replace(edit[2], edit[3], 1)
+    path.write_text("\n".join(lines) + "\n")
+    assert told(warm, path, day).status == "passed"
+
+
+def test_nothing_is_looked_for_where_nobody_asks(warm: Warm, tmp_path: Path) -> None:
+    path = tmp_path / "kernel.py"
+    path.write_text(swapped(catalog.find("13"), {'other=-float("inf")': "other=0.0"}))
+    verdict = told(warm, path, "13")
+    assert verdict.edit == ""
+    assert verdict.look_at == "other= of the masked load: line 18"
+
+
+def test_the_last_hint_tells_the_edit() -> None:
+    records = [
+        {"schema": 1, "day": 13, "event": "graded", "edit": "On line 18 `a` becomes `b`: then …"},
+        {"schema": 1, "day": 8, "event": "graded"},
+    ]
+    assert journal.untold(records, 13, last_hint=False) == ""
+    assert journal.untold(records, 13, last_hint=True) == records[0]["edit"]
+    assert journal.untold(records, 8, last_hint=True) == ""
+    assert journal.untold([*records, json.loads('{"day": 13, "event": "reset"}')], 13, last_hint=True) == ""
