@@ -6,8 +6,9 @@ import ast
 import copy
 from itertools import pairwise
 
-from grader.dev.edits import Edits, changed, name_of
+from grader.dev.edits import Edits
 from grader.judge.diagnosis.source import keyword
+from grader.judge.repair.scope import changed, name_of
 
 
 def swap_strides(node: ast.AST) -> Edits:

@@ -6,13 +6,11 @@ They are a learner's slips made systematic: DeMillo, Lipton and Sayward, "Hints 
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterator
-from typing import Any, TypeVar
 
 from grader.judge.diagnosis.source import keyword
+from grader.judge.repair.scope import changed, name_of
 
-Node = TypeVar("Node", bound=ast.AST)
 Edits = Iterator[ast.AST | tuple[ast.AST, ast.AST]]  # what stands in the node's place, or in that of a part
 
 MASK_AT = {"load": 1, "store": 2}  # the place of an access's mask among its positional arguments
@@ -36,23 +34,9 @@ IDLE = {"static_assert", "device_assert", "static_print", "device_print", "assum
 IDLE |= {"multiple_of", "max_contiguous", "max_constancy"}
 
 
-def name_of(node: ast.AST) -> str:
-    """The last part of what a call calls: load for tl.load(…); empty for anything else."""
-    func = node.func if isinstance(node, ast.Call) else None
-    return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
-
-
 def without(call: ast.Call, *dropped: str) -> ast.Call:
     """The call less these keyword arguments."""
     return changed(call, keywords=[each for each in call.keywords if each.arg not in dropped])
-
-
-def changed(node: Node, **fields: Any) -> Node:
-    """A copy of this node alone, with other fields."""
-    other = copy.copy(node)
-    for name, value in fields.items():
-        setattr(other, name, value)
-    return other
 
 
 def _replaced(values: list[ast.expr], at: int, value: ast.expr) -> list[ast.expr]:

@@ -12,8 +12,9 @@ from pathlib import Path
 
 from grader.catalog import Day
 from grader.dev import planted
-from grader.dev.edits import IDLE, name_of
+from grader.dev.edits import IDLE
 from grader.dev.mutations import OPERATORS
+from grader.judge.repair.scope import name_of
 
 # Arguments that change speed alone, and those that have an operator of their own.
 KEYWORDS = {"num_warps", "num_stages", "num_ctas", "eviction_policy", "cache_modifier", "flatten"}
