@@ -10,7 +10,7 @@ from typing import Any
 
 from grader.judge.repair.edits import KINDS, Kind
 from grader.judge.repair.lines import LINES, moved
-from grader.judge.repair.scope import Scope
+from grader.judge.repair.scope import Scope, spelled
 
 ATOMS = (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.Constant, ast.stmt)
 BARE = (
@@ -21,7 +21,9 @@ BARE = (
     ast.Tuple,
     ast.List,
 )  # within these nothing needs brackets
-NEAR = 20.0  # times as often as others lines are at fault that the diagnosis names
+# How much more often than others a line is at fault that the diagnosis names, and one that makes what such a
+# line reads, or launches its kernel.
+WEIGHTS = {"near": 20.0, "behind": 6.0, "far": 1.0}
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class Candidates:
         *,
         launchers: bool = False,
     ) -> None:
-        self.source, self.raw, self.kept, self.near = source, source.encode(), kept, near
+        self.source, self.raw, self.kept = source, source.encode(), kept
         self.starts = [0]
         for line in self.raw.splitlines(keepends=True):
             self.starts.append(self.starts[-1] + len(line))
@@ -71,6 +73,16 @@ class Candidates:
         functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
         every = [(function, Scope(function, constants)) for function in functions]
         self.functions = [(function, scope) for function, scope in every if not (launchers and scope.kernel)]
+        self.places = _places(tree, near)
+        # A larger block hides many a mistake: block sizes are edited where the diagnosis names them alone.
+        self.blocks = {
+            node.lineno
+            for function, scope in self.functions
+            for node in ast.walk(function)
+            if isinstance(node, ast.Assign)
+            and not scope.kernel
+            and spelled(node.targets[0]).strip("()").isupper()
+        }
         self.nodes = [
             (node, parent, scope)
             for function, scope in self.functions
@@ -81,40 +93,75 @@ class Candidates:
     def __iter__(self) -> Iterator[Candidate]:
         seen = {self.raw}
         rates = {name: kind.rate for name, kind in KINDS.items()} | {n: one.rate for n, one in LINES.items()}
-        turns = [
-            (rate * (NEAR if near else 1), name, near)
-            for name, rate in rates.items()
-            for near in (True, False)
-        ]
-        for _, name, near in sorted(turns, key=lambda turn: -turn[0]):
-            for candidate in self.of(name, near=near):
+        turns = [(rate * WEIGHTS[place], name, place) for name, rate in rates.items() for place in WEIGHTS]
+        for _, name, place in sorted(turns, key=lambda turn: -turn[0]):
+            for candidate in self.of(name, place):
                 whole = candidate.source.encode()
                 if whole not in seen:
                     seen.add(whole)
                     yield candidate
 
-    def of(self, name: str, *, near: bool) -> Iterator[Candidate]:
-        """Those of one kind, on lines that are near or on others."""
-        return self._edited(name, KINDS[name], near) if name in KINDS else self._moved(name, near)
+    def of(self, name: str, place: str = "far") -> Iterator[Candidate]:
+        """Those of one kind, on lines of one of the WEIGHTS."""
+        return self._edited(name, KINDS[name], place) if name in KINDS else self._moved(name, place)
 
-    def _edited(self, name: str, kind: Kind, near: bool) -> Iterator[Candidate]:
+    def _edited(self, name: str, kind: Kind, place: str) -> Iterator[Candidate]:
         for node, parent, scope in self.nodes:
-            if (node.lineno in self.near) != near or {node.lineno, node.end_lineno} <= self.kept:
+            if self.places.get(node.lineno, "far") != place or (
+                place != "near" and node.lineno in self.blocks
+            ):
                 continue
-            for place, other in kind.edits(node, scope):
-                bare = place is not node or isinstance(parent, BARE) or isinstance(place, ast.stmt)
-                begin = self.starts[place.lineno - 1] + place.col_offset
-                end = self.starts[place.end_lineno - 1] + place.end_col_offset
+            if {node.lineno, node.end_lineno} <= self.kept:
+                continue
+            for old, other in kind.edits(node, scope):
+                bare = old is not node or isinstance(parent, BARE) or isinstance(old, ast.stmt)
+                begin = self.starts[old.lineno - 1] + old.col_offset
+                end = self.starts[old.end_lineno - 1] + old.end_col_offset
                 text = _text(other, bare)
                 whole = (self.raw[:begin] + text + self.raw[end:]).decode()
-                yield Candidate(name, place.lineno, self.raw[begin:end].decode(), text.decode(), whole)
+                yield Candidate(name, old.lineno, self.raw[begin:end].decode(), text.decode(), whole)
 
-    def _moved(self, name: str, near: bool) -> Iterator[Candidate]:
+    def _moved(self, name: str, place: str) -> Iterator[Candidate]:
         lines = self.source.splitlines()
         for function, _ in self.functions:
             for kind, line, whole in moved(self.source, function):
-                if kind == name and (line in self.near) == near and line not in self.kept:
+                if kind == name and self.places.get(line, "far") == place and line not in self.kept:
                     yield Candidate(kind, line, lines[line - 1].strip(), "", whole)
+
+
+def _places(tree: ast.Module, near: frozenset[int]) -> dict[int, str]:
+    """Of lines that are near, or behind those, which they are."""
+    found, read, inside = dict[int, str](), set[str](), set[str]()
+    statements = [
+        (function, node)
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.stmt) and not isinstance(node, ast.FunctionDef)
+    ]
+    for function, node in statements:
+        if near.intersection(_lines(node)):
+            found |= dict.fromkeys(_lines(node), "near")
+            read |= {
+                one.id
+                for one in ast.walk(node)
+                if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)
+            }
+            inside.add(function.name)
+    for _, node in statements:
+        names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+        made = {
+            one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
+        }
+        if made & read or (names & inside and not hasattr(node, "body")):
+            found = dict.fromkeys(_lines(node), "behind") | found
+    return found
+
+
+def _lines(statement: ast.stmt) -> range:
+    """Its lines; of a loop or a branch the first."""
+    last = statement.lineno if hasattr(statement, "body") else statement.end_lineno
+    return range(statement.lineno, (last or statement.lineno) + 1)
 
 
 def _text(other: ast.AST | str, bare: bool) -> bytes:

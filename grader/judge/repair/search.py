@@ -33,8 +33,9 @@ from grader.judge.trust import trust
 from grader.request import Request
 
 SECONDS = 2.0  # for all candidates together, on two cores
+JUDGED = 5.0  # for the cases of this grading that a survivor must pass
 MORE = 1.0  # and then for cases that this grading has not tried
-CALL = 5.0  # for one answer of a runner
+CALL = 2.0  # for one answer of a runner
 LARGEST = 1 << 20  # elements of a case that is tried
 FORM = {"arity", "type", "scalar", "shape", "dtype", "device", "layout", "shared", "unconnected"}
 
@@ -164,8 +165,10 @@ class Trier:
         assert self.runner is not None
         if isinstance(ask_to_load(self.runner, request), Failed):
             return False
-        if not all(_tried(self.runner, trial, request).passed for trial in self.trials):
-            return False
+        until = time.monotonic() + JUDGED
+        for trial in self.trials:
+            if time.monotonic() > until or not _tried(self.runner, trial, request).passed:
+                return False
         until = time.monotonic() + MORE
         for trial in self._others():
             if time.monotonic() > until:

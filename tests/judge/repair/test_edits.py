@@ -76,7 +76,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("kind", "around", "wrong", "right"), WRONG, ids=[f"{w[0]}: {w[3]}" for w in WRONG])
 def test_what_a_slip_needs_is_among_the_edits(kind: str, around: str, wrong: str, right: str) -> None:
-    made = Candidates(around.format(line=wrong), frozenset()).of(kind, near=False)
+    made = Candidates(around.format(line=wrong), frozenset()).of(kind)
     wanted = ast.dump(ast.parse(around.format(line=right)))
     assert any(ast.dump(ast.parse(one.source)) == wanted for one in made)
 
@@ -95,3 +95,13 @@ def test_lines_that_are_handed_out_are_not_edited() -> None:
     line = source[: source.index("tl.sum")].count("\n") + 1
     kept = frozenset(range(1, source.count("\n") + 2)) - {line}
     assert {one.line for one in Candidates(source, kept)} == {line}
+
+
+def test_lines_that_the_diagnosis_names_come_first_then_those_behind_them() -> None:
+    source = KERNEL.format(line="tl.store(y_ptr, x)")
+    near = source[: source.index("tl.store(y_ptr, x)")].count("\n") + 1
+    made = Candidates(source, frozenset(), frozenset({near}))
+    loads = source[: source.index("tl.load")].count("\n") + 1
+    assert {one.line for one in made.of("constant", "near")} <= {near}
+    assert loads in {one.line for one in made.of("mask", "behind")}
+    assert next(iter(made)).line == near
