@@ -1,0 +1,46 @@
+"""200 slips by people who had not seen the rules: each fails, something is said of it, no proof is untrue.
+
+`tests/slips.jsonl` has them: the day, what was done wrong, the edit of our solution, a piece of the line to
+blame. Every 25th is graded here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader import catalog
+from grader.dev.planted import TESTS, swapped
+from grader.engine.grade import grade
+from grader.engine.warm import Warm
+
+DAYS = {day.place.rpartition("/")[2]: day for day in catalog.course()}
+SLIPS = [json.loads(line) for line in (TESTS / "slips.jsonl").read_text("utf-8").splitlines()]
+ON_ONE_LINE = re.compile(r"On line (\d+) `(.*)` becomes `(.*)`: then every case that was tried is right\.")
+
+
+@pytest.mark.parametrize("slip", SLIPS, ids=lambda slip: f"{slip['day']}: {slip['name']}")
+def test_every_slip_can_be_planted_and_has_its_line(slip: dict[str, Any]) -> None:
+    assert slip["at"] in swapped(DAYS[slip["day"]], slip["swap"])
+
+
+@pytest.mark.parametrize("slip", SLIPS[::25], ids=lambda slip: f"{slip['day']}: {slip['name']}")
+def test_a_slip_fails_and_an_edit_that_is_told_passes(
+    slip: dict[str, Any], warm: Warm, tmp_path: Path
+) -> None:
+    day, path = DAYS[slip["day"]], tmp_path / "kernel.py"
+    source = swapped(day, slip["swap"])
+    path.write_text(source, encoding="utf-8")
+    verdict = grade(day, path, warm=warm, seed=4021, speed=False, explain=True)
+    assert verdict.status == "failed"
+    assert verdict.diagnosis
+    edit = ON_ONE_LINE.fullmatch(verdict.edit)
+    lines = source.splitlines()
+    if edit and edit[2] in lines[int(edit[1]) - 1]:
+        lines[int(edit[1]) - 1] = lines[int(edit[1]) - 1].replace(edit[2], edit[3], 1)
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        assert grade(day, path, warm=warm, seed=4021, speed=False).status == "passed", verdict.edit
