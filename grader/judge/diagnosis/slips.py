@@ -100,8 +100,8 @@ TABLE: list[tuple[str, Finder, str]] = [
     (r"operands of type pointer<\w+> and", kernel.joined_last,
      "Python adds before it takes {sign}, so that {sign} meets the pointer: put brackets around {text}."),
     (r"operands of type pointer<\w+> and|cannot add pointers together", kernel.anything,
-     "Only integers can be added to a pointer: tl.load gives the numbers that lie there. Where that is done, are "
-     "the launch's arguments in the order of the kernel's?"),
+     "Only integers can be added to a pointer: tl.load gives the numbers that lie there. Where that is done, "
+     "are the launch's arguments in the order of the kernel's?"),
     (r"list index out of range|'int' object is not callable|no attribute '(size|stride|dim)'",
      kernel.pointer_attribute,
      "{pointer} is a pointer and does not know the tensor's {name}: the launcher gives it as an argument."),

@@ -20,9 +20,9 @@ class Place:
 
 
 LINES = {
-    "out_of_loop": Place("the line stands in the loop, and belongs behind it or before it", 0.2),
-    "into_loop": Place("the line stands outside of the loop, and belongs into it", 0.15),
-    "order": Place("the line stands too early or too late", 0.02),
+    "out_of_loop": Place("the line outside of the loop", 0.2),
+    "into_loop": Place("the line in the loop", 0.15),
+    "order": Place("the line earlier or later", 0.02),
 }
 
 

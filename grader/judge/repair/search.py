@@ -54,10 +54,10 @@ class Repair:
 
     @property
     def look_at(self) -> str:
-        """The line and what is wrong there: a hint, and not the edit itself."""
+        """The line and the kind of edit: a hint, and not the edit itself."""
         kind = KINDS.get(self.candidate.kind) or LINES[self.candidate.kind]
         says = kind.says.format(it=_short(self.candidate.it))
-        return f"line {self.candidate.line}: {says}. One edit there makes every case right that was tried"
+        return f"line {self.candidate.line}: with {says} every case that was tried is right"
 
     @property
     def edit(self) -> str:

@@ -16,10 +16,10 @@ from grader.learner import journal
 from grader.verdict import Verdict
 
 SLIPS = [
-    ("13", "other=-float(\"inf\")", "other=0.0", "what masked lanes hold is wrong"),
-    ("26", "y_ptr + offs, libdevice.asinh", "x_ptr + offs, libdevice.asinh", "`x_ptr` is the wrong name"),
-    ("28", "l_i += tl.sum(p, axis=1)", "l_i = tl.sum(p, axis=1)", "the assignment adds up where it must not"),
-    ("8", "    return out", "    out", "the wrong thing is returned"),
+    ("13", "other=-float(\"inf\")", "other=0.0", "with another `other=` every"),
+    ("26", "y_ptr + offs, libdevice.asinh", "x_ptr + offs, libdevice.asinh", "with another name than `x_ptr`"),
+    ("28", "l_i += tl.sum(p, axis=1)", "l_i = tl.sum(p, axis=1)", "with another kind of assignment"),
+    ("8", "    return out", "    out", "with something else returned every"),
 ]  # fmt: skip
 
 
