@@ -512,10 +512,27 @@ def offset(node: Any, scope: Scope) -> Edits:
 
 
 def block_start(node: Any, scope: Scope) -> Edits:
-    """`pid * BLOCK` before the offsets of a block."""
+    """`pid * BLOCK` before the offsets of a block, or for a `pid` that stands there."""
+    sides = [(node.left, node.right), (node.right, node.left)] if isinstance(node, ast.BinOp) else []
+    for one, other in sides:
+        if (
+            isinstance(one, ast.Name)
+            and scope.sort(one.id) == "program"
+            and isinstance(other, ast.Call)
+            and name_of(other) == "arange"
+        ):
+            yield one, f"{one.id} * {spelled(other.args[-1])}"
     if scope.kernel and isinstance(node, ast.Call) and name_of(node) == "arange" and len(node.args) == 2:
         for program in scope.of("program"):
             yield node, f"{program} * {spelled(node.args[1])} + {spelled(node)}"
+
+
+def step(node: Any, scope: Scope) -> Edits:
+    """How far a pointer moves in a turn of the loop."""
+    if isinstance(node, ast.AugAssign) and scope.is_pointer(ast.Name(spelled(node.target), ast.Load())):
+        for apart in scope.of("stride") + scope.of("size") + scope.of("constexpr"):
+            yield node.value, ast.BinOp(node.value, ast.Mult(), ast.Name(apart))
+            yield node.value, apart
 
 
 def rescaled(node: Any, scope: Scope) -> Edits:
@@ -653,12 +670,13 @@ KINDS: Mapping[str, Kind] = {
         (atomic, "an atomic for the store, or a store for the atomic,", 0.6),
         (offset, "one more term in the address", 0.02),
         (block_start, "the start of the program's block added", 0.4),
+        (step, "another step of the pointer", 0.5),
         (rescaled, "what was summed up so far rescaled", 0.25),
         (divided, "what is stored divided by a sum", 0.06),
         (allocation, "another dtype, shape or start of what is allocated", 1.1),
         (returned, "something else returned", 16),
         (grid, "more programs in the grid", 0.08),
-        (advanced, "one more line at the end of the loop, which moves or keeps something,", 0.05),
+        (advanced, "one more line at the end of the loop, which moves or keeps something,", 0.3),
         (of_tensor, "another tensor than `{it}`", 0.25),
         (name, "another name than `{it}`", 0.12),
         (other_name, "another name than `{it}`", 0.04),

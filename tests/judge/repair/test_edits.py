@@ -49,6 +49,8 @@ WRONG = [
     ("atomic", KERNEL, "tl.store(y_ptr, x)", "tl.atomic_add(y_ptr, x)"),
     ("offset", KERNEL, "s = tl.load(x_ptr)", "s = tl.load(x_ptr + pid * stride_xm)"),
     ("block_start", KERNEL, "at = tl.arange(0, BLOCK)", "at = pid * BLOCK + tl.arange(0, BLOCK)"),
+    ("block_start", KERNEL, "at = pid + tl.arange(0, BLOCK)", "at = pid * BLOCK + tl.arange(0, BLOCK)"),
+    ("step", KERNEL, "x_ptrs += BLOCK", "x_ptrs += BLOCK * stride_xn"),
     ("rescaled", KERNEL, "total += x", "total = total * m + x"),
     ("divided", KERNEL, "tl.store(y_ptr, x)", "tl.store(y_ptr, x / total)"),
     ("name", KERNEL, "at = pid * stride_xn", "at = pid * stride_xm"),
