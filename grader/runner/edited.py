@@ -12,6 +12,7 @@ import inspect
 import io
 import signal
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 from unittest import mock
 
@@ -27,18 +28,15 @@ from grader.operators import EMPTY, Watch
 from grader.runner import backward, loading
 from grader.runner.answering import Reply
 from grader.runner.probes import PROBES
-from grader.runner.tensors import unpack_arguments
+from grader.runner.tensors import bytes_of, unpack_arguments
 from grader.timing.passes import results_of
 
+UNSEEN = Called("Tensor", [], [], [], [], [], False, [], 0, [], [], [])  # whatever is not looked at
 SECONDS = 0.5  # for one of them: some loop for ever
 
 
 class Editing:
-    """Runs edits of a file on one case.
-
-    Args:
-        path: of the learner's file.
-    """
+    """Runs edits of a file on one case."""
 
     def __init__(self) -> None:
         self.specs: list[dict[str, Any]] = []
@@ -49,7 +47,7 @@ class Editing:
         """Take the case that they are run on; its answer says nothing."""
         self.header, self.blobs = header, blobs
         self.specs = [*header["arguments"], *header["upstream"]]
-        return Called("", [], [], [], [], [], False, [], 0, [], [], []), []
+        return UNSEEN, []
 
     def edited(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Load one of them, and call it."""
@@ -87,25 +85,12 @@ class Editing:
             ]
             outputs, data = (
                 [_entry(one) for one in found],
-                [_bytes(one) for one in found if isinstance(one, torch.Tensor)],
+                [bytes_of(one) for one in found if isinstance(one, torch.Tensor)],
             )
         except Exception as error:
             return Failed(Fault("exception", type(error).__name__, "", 0, "", []), []), []
-        report = Called(
-            "Tensor",
-            outputs,
-            launches,
-            [],
-            [],
-            [],
-            bool(grads),
-            [],
-            0,
-            bounds.races.report(),
-            [],
-            bounds.report(),
-        )
-        return report, data
+        report = replace(UNSEEN, outputs=outputs, launches=launches, backward=bool(grads))
+        return replace(report, races=bounds.races.report(), overruns=bounds.report()), data
 
 
 def _entry(value: Any) -> TensorOutput | PlainOutput:
@@ -114,10 +99,6 @@ def _entry(value: Any) -> TensorOutput | PlainOutput:
         return PlainOutput(type(value).__name__, value if plain else None)
     dtype = str(value.dtype).removeprefix("torch.")
     return TensorOutput(dtype, list(value.shape), list(value.stride()), "cpu", "torch.empty", True)
-
-
-def _bytes(value: torch.Tensor) -> Any:
-    return value.contiguous().reshape(-1).view(torch.uint8).numpy().data if value.numel() else b""
 
 
 class Filled(Watch):  # type: ignore[no-untyped-call]

@@ -84,11 +84,12 @@ def pack_outputs(
                 memory=value.untyped_storage().data_ptr(),
             )
         )
-        data.append(_bytes(value, slices))
+        data.append(bytes_of(value, slices))
     return entries, data
 
 
-def _bytes(tensor: torch.Tensor, slices: list[list[int]] | None) -> memoryview:
+def bytes_of(tensor: torch.Tensor, slices: list[list[int]] | None = None) -> memoryview:
+    """A copy of its elements, or of flat ranges of them."""
     flat = tensor.resolve_conj().contiguous().reshape(-1)
     if slices:
         flat = torch.cat([flat[start:stop] for start, stop in slices])

@@ -68,15 +68,15 @@ class Scope:
             _leftmost(node.args[0]) for node in accesses if isinstance(node, ast.Call) and node.args
         }
         for parameter in [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]:
-            self._sorts[parameter.arg] = self._of_parameter(parameter, function)
+            self._sorts[parameter.arg] = self._of_parameter(parameter)
         for node in ast.walk(function):
             self._note(node)
         self._parents = {child: node for node in ast.walk(function) for child in ast.iter_child_nodes(node)}
 
-    def _of_parameter(self, parameter: ast.arg, function: ast.FunctionDef) -> str:
+    def _of_parameter(self, parameter: ast.arg) -> str:
         name = parameter.arg
         if not self.kernel:
-            return "tensor" if len(name) < 3 or not _is_scalar(parameter) else "size"
+            return "size" if _is_scalar(parameter) else "tensor"
         if "constexpr" in spelled(parameter.annotation or ast.Constant("")):
             return "constexpr"
         if "ptr" in name or name in self._pointers:
@@ -98,8 +98,7 @@ class Scope:
         if isinstance(node, ast.AugAssign | ast.AnnAssign) and node.value:
             pairs.append((node.target, node.value))
         if isinstance(node, ast.For):
-            pairs.append((node.target, ast.Name("loop")))
-            self._sorts.setdefault("loop", "program")
+            pairs.append((node.target, parsed("tl.program_id(0)")))  # a number alike: it counts blocks
         for to, value in pairs:
             names = to.elts if isinstance(to, ast.Tuple) else [to]
             for name in names:
@@ -146,7 +145,7 @@ class Scope:
         return self._sorts.get(name, "")
 
     def of(self, sort: str) -> list[str]:
-        return [name for name, one in self._sorts.items() if one == sort and name != "loop"]
+        return [name for name, one in self._sorts.items() if one == sort]
 
     def like(self, name: str) -> list[str]:
         """Others of its sort."""

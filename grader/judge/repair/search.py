@@ -42,7 +42,7 @@ FORM = {"arity", "type", "scalar", "shape", "dtype", "device", "layout", "shared
 
 @dataclass(frozen=True)
 class Repair:
-    """An edit with which every case that was tried {'is' if self.cases == 1 else 'are'} right.
+    """An edit with which every case that was tried is right.
 
     Attributes:
         candidate: the edited file.
@@ -68,7 +68,7 @@ class Repair:
 
 
 def _short(code: str) -> str:
-    """On one line, and not longer than that."""
+    """On one line."""
     return " ".join(code.split())
 
 

@@ -42,7 +42,7 @@ def test_a_slip_is_told_by_its_line_and_the_edit_passes(
         r"On line (\d+) `(.*)` becomes `(.*)`: then every case that was tried is right\.", verdict.edit
     )
     assert edit, verdict.edit
-    assert edit[2] not in verdict.look_at or len(edit[2]) < 20, "the screen gives a hint, and not the edit"
+    assert f"`{edit[3]}`" not in verdict.look_at, "the screen gives a hint, and not the edit"
     lines = source.splitlines()
     lines[line - 1] = lines[line - 1].replace(edit[2], edit[3], 1)
     path.write_text("\n".join(lines) + "\n")
