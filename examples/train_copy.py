@@ -3,7 +3,7 @@
     track python examples/train_copy.py                                 # on a GPU well below a minute
     track python examples/train_copy.py --kernel kernel.py --autocast   # with your kernel, in bf16
 
-Without a GPU the model is tiny and takes a few steps: kernels run in Triton's interpreter.
+Without a GPU the model is tiny and takes a few steps: kernels run on the CPU.
 
 A sequence is a random word and then the same word again. To name the next token of the second, a query must
 find the key that stands one word before it: nothing else tells.

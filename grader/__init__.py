@@ -1,6 +1,6 @@
 """Triton Track: the course's grader and command line.
 
-`from grader import grade, Pool, Verdict` is its door for Python: cohort/door.py says what is promised.
+`from grader import grade, Pool, Verdict` is its door for Python: grading/api.py says what is promised.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from grader.version import REPOSITORY, __version__
 
 if TYPE_CHECKING:
-    from grader.cohort.door import Pool, grade
+    from grader.grading.api import Pool, grade
     from grader.verdict import Verdict
 
 __all__ = ["REPOSITORY", "Pool", "Verdict", "__version__", "grade"]
@@ -20,6 +20,6 @@ def __getattr__(name: str) -> Any:
     """What is promised to Python, imported when it is first wanted: `track status` has no use for it."""
     if name not in ("grade", "Pool", "Verdict"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from grader.cohort import door
+    from grader.grading import api
 
-    return getattr(door, name)
+    return getattr(api, name)

@@ -25,7 +25,7 @@ class Request:
         path: where the learner's file lies: messages name it, and beside it lies what it imports.
         provided: the folder of the day's finished helpers, which a file may import from wherever it lies.
         source: its bytes, read once: a save in mid-grading is not graded under another file's sha256.
-        device: `cpu` interprets kernels, `gpu` compiles them.
+        device: `cpu` evaluates kernels, `gpu` compiles them.
         seed: of all that is drawn.
         seeds: of `seeds`, how many are tried, from `seed` on.
         skeleton, solution: the day's own files as text, for a judge that tells how far a file is; empty where
@@ -37,8 +37,7 @@ class Request:
         cases, speed: whether cases are tried, and bars.
         claims: whether claims are held against torch.
         limits: make every limit a requirement.
-        explain: of values that are wrong, look for the edit that makes them right.
-        mute: the interpreter's canaries that were silent at an earlier grading, None at the first.
+        explain: seconds to look for the edit that makes wrong values right; 0 looks for none.
         gpu: of `inspect`, whose data sheet a prediction is for; of a call, which one its launcher is to see.
         machine: of `inspect`, count machine instructions.
         code: of `inspect`, what to print: ptx, sass, ttgir or nothing.
@@ -57,8 +56,7 @@ class Request:
     speed: bool = True
     claims: bool = False
     limits: bool = False
-    explain: bool = False
-    mute: Sequence[str] | None = None
+    explain: float = 0.0
     gpu: str = ""
     machine: bool = False
     code: str = ""

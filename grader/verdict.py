@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from grader.claimed import Claimed
-from grader.hunt import Hunt
+from grader.claim_result import Claimed
+from grader.hunt_result import Hunt
 
 SCHEMA = 1
 
@@ -27,13 +27,13 @@ class Check:
     Attributes:
         name: the group and, in brackets, the case: `imports`, `correct[rows=4-cols=8-fp32]`, `fast`.
         outcome: how it ended; `not reached` when a group before it failed, `not measured` without a GPU;
-            `limit` where it failed by a demand that is no requirement of the day (demands.py).
+            `limit` where it failed by a demand that is no requirement of the day (requirements.py).
         seconds: wall time of the check in the judge.
         cause: for a failure, its facts: `reason` (one line), and where they apply `index` (of the
             worst element), `at` (that index, and of which result), `expected`, `got`, `off` (their distance),
             `max_error` and `allowed`, shares of the norm of `over` (norms where `relative` is False: 0 is
             right in all of it), `line` (of the learner's file), `traceback`, `fact` (what was compiled or
-            counted of its launches, on which `gpu`: see predict/gates.py), `words` of the case's name with
+            counted of its launches, on which `gpu`: see speed_facts.py), `words` of the case's name with
             what they mean. Of a limit also its `demand`.
     """
 
@@ -89,7 +89,7 @@ class Limit:
     """A demand that the file does not meet, and that fails nothing.
 
     Attributes:
-        demand: its kind, of demands.DEMANDS.
+        demand: its kind, of requirements.DEMANDS.
         check: the first check that shows it.
         says: one sentence.
         look_at: one thing to look at; may be empty.
@@ -137,7 +137,7 @@ class Verdict:
     Attributes:
         day: its number; the slug of an extra.
         seed: replays this grading: `track grade 13 --seed 4021`.
-        device: "NVIDIA H200" or "cpu (interpreter)".
+        device: "NVIDIA H200" or "cpu".
         sha256: of the file as it was graded.
         diagnosis: one sentence that names the likely mistake; empty on a pass.
         look_at: one thing to look at, such as "line 14" or "the mask of the store"; may be empty.
@@ -147,9 +147,9 @@ class Verdict:
         limits: of a file that is right, what it does not meet and need not.
         pieces: of a file that is not right yet, how far each part of it is; empty where that is not known.
         confined, not_confined: of a strict grading that loaded the file, what was put in force before, and
-            what this machine does not grant; by the names of answers.CONFINEMENTS.
+            what this machine does not grant; by the names of runner_answers.CONFINEMENTS.
         hunt: of a bug hunt, how far it is; None of all else, and where nothing was tried.
-        interpreted: the case that failed on a GPU does so in the interpreter, and what that saw is told.
+        interpreted: the case that failed on a GPU does so evaluated without it, and what that saw is told.
         claims: what came of the claims about such kernels, where that was asked for.
     """
 

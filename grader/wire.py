@@ -6,6 +6,7 @@ Nothing is ever unpickled: whoever owns the other end can at worst send a wrong 
 from __future__ import annotations
 
 import json
+import signal
 import socket
 import struct
 import time
@@ -13,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 MAX_HEADER = 8 << 20
+WHERE = signal.SIGRTMIN  # asks a child where it is: it prints its stack. LLVM takes SIGUSR1 over
 _PREFIX = struct.Struct("<I")
 
 

@@ -141,7 +141,7 @@ def launch(
     """Launch a kernel on q, k, v and, if it takes it, do, and on contiguous tensors behind them."""
     q, k = sources[:2]
     (B, Hq, Sq, D), (Hk, Sk) = q.shape, k.shape[1:3]
-    # What stays is tall, what passes by is narrow. The interpreter is quickest with few, large blocks.
+    # What stays is tall, what passes by is narrow.
     tall, narrow, num_warps = (128, 64, 8) if kernel is forward_kernel or not q.is_cuda else (64, 32, 4)
     if q.is_cuda and (q.dtype == torch.float32 or torch.cuda.get_device_capability(q.device)[0] < 8):
         # IEEE fp32, and any dtype before Ampere, goes product by product through registers: room is scarce.

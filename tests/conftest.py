@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 import torch
 
-from grader import catalog
-from grader.engine.grade import grade
-from grader.engine.warm import Warm
+from grader.course import catalog
+from grader.grading.grade import grade
+from grader.grading.warm_client import Warm
 from grader.verdict import Verdict
 
-pytest_plugins = ["tests.learner", "tests.shown"]
+pytest_plugins = ["tests.learner", "tests.made_up_day", "tests.shown"]
 
 # Else what a test starts compiles its sources anew, or keeps them in the cache of whoever runs the tests.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -54,7 +54,7 @@ def warm() -> Iterator[Warm]:
 
 @pytest.fixture
 def graded(warm: Warm, tmp_path: Path) -> Grade:
-    """Grades a source text (or a file) on a day, in the interpreter."""
+    """Grades a source text (or a file) on a day, without a GPU."""
 
     def run(key: catalog.Key, source: str | Path, **options: Any) -> Verdict:
         path = source if isinstance(source, Path) else tmp_path / "kernel.py"

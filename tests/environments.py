@@ -10,7 +10,7 @@ import sysconfig
 from collections.abc import Iterable
 from pathlib import Path
 
-from grader import catalog
+from grader.course import catalog
 
 SITE = Path(sysconfig.get_path("purelib"))
 UNWANTED = (".git", ".venv", ".scratch", ".whl", "my-track", "dist", "build", ".*_cache", "__pycache__")

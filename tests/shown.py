@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from grader.hunt import Hunt, Hunted
-from grader.screens import Terminal, result
-from grader.screens.grading import Grading
+from grader.cli.screens import Terminal, result
+from grader.cli.screens.grading import Grading
+from grader.hunt_result import Hunt, Hunted
 from grader.verdict import Check, Part, SpeedResult, Verdict
 from tests.learner import SKELETON, day
 
 # A script: the texts of a page that are too faint to be read.
 FAINT = Path(__file__).with_name("faint.js").read_text(encoding="utf-8")
-CPU, GPU = "cpu (interpreter)", "NVIDIA H200"
+CPU, GPU = "cpu", "NVIDIA H200"
 CASES = ("n=4-fp32", "n=1025-fp32")
 SPEED = SpeedResult("measured", 78.1, 44.0, 38.2, 26.4, 0.338, 0.489, "0.60 of copy", 0.563, (0.55, 0.57), 15)
 BESIDE = "By prediction yours is faster than our solution (95 µs, ours 126 µs). It takes 1 launch, ours 3."

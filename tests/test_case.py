@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import pytest
 import torch
 
-from grader.challenge import Case, Own
+from grader.challenge import Case, Own, between
 
 
 def test_sizes_read_back_as_attributes_and_some_cases_have_more_of_them() -> None:
@@ -84,3 +85,26 @@ def test_a_day_may_have_words_of_its_own() -> None:
     assert case.values == "far"
     assert case.id == "n=4-q_layout=bshd-fp16-far"
     assert case.group == "edges"
+
+
+def test_a_size_between_two_others_is_drawn_by_the_seed_and_another_stays() -> None:
+    case = Case(rows=3, cols=between(4097, 5000))
+    drawn = [case.drawn(Random(seed)) for seed in range(200)]
+    assert {one.rows for one in drawn} == {3}
+    assert all(4097 <= one.cols <= 5000 for one in drawn)
+    assert len({one.cols for one in drawn}) > 100
+    assert case.drawn(Random(7)).id == case.drawn(Random(7)).id
+    assert case.id == "rows=3-cols=4097-fp32"
+
+
+@pytest.mark.parametrize(
+    ("named", "kept"), [("cols=4500", True), ("rows=3-cols=4500-fp32", True), ("cols=9", False)]
+)
+def test_a_drawn_size_that_is_asked_for_by_name_is_taken_whatever_the_seed(named: str, kept: bool) -> None:
+    case = Case(rows=3, cols=between(4097, 5000))
+    assert (case.drawn(Random(1), named).cols == 4500) is kept
+
+
+def test_a_range_that_holds_one_size_at_most_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"between\(5, 5\): the first must be below"):
+        between(5, 5)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader import catalog
+from grader.course import catalog
 from grader.errors import UnknownDay
 from tests.learner import day, forget, tiny_course
 

@@ -1,6 +1,6 @@
 """A tiny Llama made of the course's own kernels writes the tokens that torch writes.
 
-Kernels run in Triton's interpreter, which is chosen before triton is imported: so in a process of its own.
+Kernels are evaluated without a GPU, as all launches of a process are then: so in one of its own.
 """
 
 from __future__ import annotations
@@ -14,8 +14,12 @@ from typing import Any
 
 import pytest
 
+from grader import kernel
+
 ROOT = Path(__file__).resolve().parents[1]
 HEAD = f"""
+from grader.kernel import launch_hook
+launch_hook.install()
 import dataclasses, json, sys
 sys.path.insert(0, {str(ROOT / "examples")!r})
 import torch
@@ -51,7 +55,7 @@ def run(code: str) -> Any:
     """What the code leaves in `answer`."""
     done = subprocess.run(
         [sys.executable, "-c", f"{HEAD}{code}\nprint(json.dumps(answer))"],
-        env={**os.environ, "TRITON_INTERPRET": "1"},
+        env={**os.environ, **kernel.ENVIRONMENT, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
     )

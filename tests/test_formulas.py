@@ -7,17 +7,17 @@ import torch
 import torch.nn.functional as F
 
 from grader.challenge import Case
-from grader.formulas.attention import attention, attention_lse, by_head, forward
-from grader.formulas.attention_backward import Backward
-from grader.formulas.decoding import Rules as Step
-from grader.formulas.decoding import drawn
-from grader.formulas.decoding_splits import factored, merging
-from grader.formulas.grouped_attention import Rules
-from grader.formulas.heads import at, heads, lying
-from grader.formulas.layer_norm import dx_of, layer_norm, mean_of, rstd_of, var_of
-from grader.formulas.misread import swapped_strides, through
-from grader.formulas.partial_softmax import merge
-from grader.judge.case.draw import Draw
+from grader.challenge.cases.draw import Draw
+from grader.challenge.formulas.attention import attention, attention_lse, by_head, forward
+from grader.challenge.formulas.attention_backward import Backward
+from grader.challenge.formulas.decoding import Rules as Step
+from grader.challenge.formulas.decoding import drawn
+from grader.challenge.formulas.decoding_splits import factored, merging
+from grader.challenge.formulas.grouped_attention import Rules
+from grader.challenge.formulas.heads import at, heads, lying
+from grader.challenge.formulas.layer_norm import dx_of, layer_norm, mean_of, rstd_of, var_of
+from grader.challenge.formulas.partial_softmax import merge
+from grader.challenge.formulas.stride_variants import swapped_strides, through
 
 Three = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 

@@ -10,8 +10,8 @@ from functools import cache
 
 import pytest
 
-from grader import catalog
-from grader.catalog import Day
+from grader.course import catalog
+from grader.course.catalog import Day
 
 PAGE = (catalog.ROOT / "days" / "GLOSSARY.md").read_text(encoding="utf-8")
 ENTRIES = re.findall(r"^\*\*(.+?)\*\* \((?:day (?=\d\d\))|extra (?=[a-z]))(\w+)\)", PAGE, re.MULTILINE)

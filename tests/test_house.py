@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 
 import grader
-from grader.judge.diagnosis.diagnose import RULES
+from grader.diagnosis.diagnose import RULES
 
 PACKAGE = Path(grader.__file__).parent
+TOOLS = PACKAGE.parent / "tools"
 MODULES = {
     ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): path
-    for path in PACKAGE.rglob("*.py")
+    for path in (*PACKAGE.rglob("*.py"), *TOOLS.rglob("*.py"))
     if "_content" not in path.parts
 }
 
@@ -37,8 +38,10 @@ ARROWS = {module: set(imports(module)) - {module} for module in MODULES}
 
 
 def room(module: str) -> str:
-    """`grader.judge` for grader.judge.case.draw; a module at the top is a room of its own."""
-    return ".".join(module.split(".")[:2])
+    """`grader.judge` for grader.challenge.cases.draw; a module at the top is a room of its own."""
+    if module in ("grader.__main__", "grader.notebook"):
+        return "grader.cli"
+    return "tools" if module.startswith("tools") else ".".join(module.split(".")[:2])
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:
@@ -51,7 +54,8 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
 def test_no_room_needs_a_room_that_needs_it() -> None:
     rooms: dict[str, set[str]] = {}
     for module, others in ARROWS.items():
-        rooms.setdefault(room(module), set()).update({room(other) for other in others} - {room(module)})
+        behind = {room(other) for other in others if not other.startswith("tools")}
+        rooms.setdefault(room(module), set()).update(behind - {room(module)})
     try:
         TopologicalSorter(rooms).prepare()
     except CycleError as circle:
@@ -62,10 +66,12 @@ def test_no_room_needs_a_room_that_needs_it() -> None:
     ("inside", "outside", "why"),
     [
         ("judge", "runner", "no expected value may come near the learner's code"),
+        ("challenge", "runner", "no expected value may come near the learner's code"),
         ("runner", "judge", "the learner's code must not reach an expected value"),
-        ("meter", "runner", "it counts for whoever asks"),
-        ("interpreter", "meter", "the interpreter is made right for every grading"),
-        ("learner", "judge", "a learner's files are kept without torch"),
+        ("runner", "challenge", "the learner's code must not reach an expected value"),
+        ("performance", "runner", "it counts for whoever asks"),
+        ("kernel", "performance", "kernels are evaluated in every grading"),
+        ("course", "judge", "a learner's files are kept without torch"),
     ],
 )
 def test_a_wall_has_no_door(inside: str, outside: str, why: str) -> None:
@@ -78,6 +84,14 @@ def test_a_wall_has_no_door(inside: str, outside: str, why: str) -> None:
     assert not doors
 
 
+def test_nothing_that_is_installed_needs_the_tools() -> None:
+    assert [
+        module
+        for module, others in ARROWS.items()
+        if room(module).startswith("grader") and any(other.startswith("tools") for other in others)
+    ] == ["grader.cli.shell_integration"], "which imports them where `track dev` is typed"
+
+
 def test_every_room_says_what_it_is_for() -> None:
     mute = [name for name, path in MODULES.items() if not ast.get_docstring(ast.parse(path.read_text()))]
     assert not mute
@@ -86,7 +100,7 @@ def test_every_room_says_what_it_is_for() -> None:
 ROOMS = sorted({path.parent for path in MODULES.values()} - {PACKAGE})
 
 
-@pytest.mark.parametrize("folder", ROOMS, ids=lambda folder: str(folder.relative_to(PACKAGE)))
+@pytest.mark.parametrize("folder", ROOMS, ids=lambda folder: str(folder.relative_to(PACKAGE.parent)))
 def test_a_room_of_more_than_five_files_has_a_page_that_names_each(folder: Path) -> None:
     files = [path for path in folder.glob("*.py") if path.name != "__init__.py"]
     page = folder / "README.md"
@@ -98,8 +112,23 @@ def test_a_room_of_more_than_five_files_has_a_page_that_names_each(folder: Path)
     assert named <= {path.name for path in files}, "files that are no longer there"
 
 
+def test_no_room_has_more_lines_than_its_page_allows() -> None:
+    page = (PACKAGE / "README.md").read_text(encoding="utf-8")
+    allowed = {
+        name: int(most.replace(",", ""))
+        for name, most in re.findall(r"^\| \[`(\w+)/`\].*\| ([\d,]+) \|$", page, re.M)
+    }
+    rooms = {folder.name for folder in PACKAGE.iterdir() if (folder / "__init__.py").exists()}
+    assert allowed.keys() == rooms
+    lines = {
+        name: sum(path.read_text(encoding="utf-8").count("\n") for path in (PACKAGE / name).rglob("*.py"))
+        for name in rooms
+    }
+    assert {name: count for name, count in lines.items() if count > allowed[name]} == {}
+
+
 def test_the_rules_of_the_diagnosis_stand_in_the_order_of_its_page() -> None:
-    text = (PACKAGE / "judge" / "diagnosis" / "README.md").read_text(encoding="utf-8")
+    text = (PACKAGE / "diagnosis" / "README.md").read_text(encoding="utf-8")
     rows = (line.split("|")[1] for line in text.splitlines() if line.startswith("| `"))
     listed = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
     assert listed == [rule.__name__ for rule in RULES]

@@ -15,9 +15,10 @@ import pytest
 from packaging.requirements import Requirement
 from trove_classifiers import classifiers as known
 
-from grader import __version__, catalog
-from grader.setup.doctor import PAIRS
-from grader.setup.firstrun import Clone
+from grader import __version__
+from grader.course import catalog
+from grader.course.setup.doctor import PAIRS
+from grader.course.setup.first_run import Clone
 from tests import environments
 
 pytestmark = pytest.mark.xdist_group("packaging")
@@ -108,7 +109,7 @@ def test_a_file_is_graded_from_an_empty_folder(installed: Path, tmp_path: Path) 
 
 
 def test_the_course_in_use_is_the_one_in_the_wheel(installed: Path, tmp_path: Path) -> None:
-    code = "from grader import catalog; print(catalog.ROOT)"
+    code = "from grader.course import catalog; print(catalog.ROOT)"
     answer = run(installed / "python", "-c", code, cwd=tmp_path)
     content = next(installed.parent.glob("lib/python*/site-packages/grader/_content"))
     assert Path(answer.stdout.strip()) == content
@@ -156,7 +157,7 @@ def test_an_editable_install_uses_the_clone_itself(tmp_path: Path) -> None:
     clone = environments.clone(tmp_path / "clone")
     python = environments.venv(tmp_path / "venv")
     environments.install(python, "--editable", clone)
-    answer = run(python, "-c", "from grader import catalog; print(catalog.ROOT)", cwd=tmp_path)
+    answer = run(python, "-c", "from grader.course import catalog; print(catalog.ROOT)", cwd=tmp_path)
     assert Path(answer.stdout.strip()) == clone, answer.stderr
     told = run(python.with_name("track"), "--version", cwd=tmp_path).stdout
     assert told == f"track, version {__version__}, from {clone}\n"

@@ -11,12 +11,12 @@ from pathlib import Path
 import click
 import pytest
 
-from grader import catalog
 from grader.cli.commands import track
-from grader.dev.commands import dev
-from grader.setup import doctor
-from grader.setup.firstrun import Clone
+from grader.course import catalog
+from grader.course.setup import doctor
+from grader.course.setup.first_run import Clone
 from tests import environments
+from tools.commands import dev
 
 README = (catalog.ROOT / "README.md").read_text(encoding="utf-8")
 CONTRIBUTING = (catalog.ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")

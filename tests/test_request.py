@@ -12,7 +12,7 @@ from grader.request import Request
 def test_a_request_survives_the_wire() -> None:
     paths = Path("/a/hidden_tests.py"), Path("/b/kernel.py"), Path("/a/provided")
     source = b"\xef\xbb\xbfx = 1\r\n"
-    sent = Request("inspect", *paths, source, "cpu", 7, 20.0, mute=["bf16 add"], gpu="h200", code="ptx")
+    sent = Request("inspect", *paths, source, "cpu", 7, 20.0, gpu="h200", code="ptx")
     header, blobs = sent.to_wire()
     assert Request.from_wire(json.loads(json.dumps(header)), blobs) == sent
 

@@ -14,13 +14,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader import catalog
-from grader.case import Case
 from grader.challenge import Challenge
-from grader.formulas.attention import LOG2_E, diagonal, scores
-from grader.judge.case.compare import gate
-from grader.judge.case.trial import draw
-from grader.judge.challenges import load_challenges
+from grader.challenge.case import Case
+from grader.challenge.cases.compare import gate
+from grader.challenge.cases.trial import draw
+from grader.challenge.formulas.attention import LOG2_E, diagonal, scores
+from grader.challenge.loading import load_challenges
+from grader.course import catalog
 
 DAYS = (27, 28, 32, 33, 34, 35)  # 31 answers with the shift itself, 30 has no weights
 LSE = {33: 4, 34: 4}  # the argument that is lse, on days that are handed one

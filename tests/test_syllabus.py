@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from grader import catalog
-from grader.catalog import A_WEEK, Day
+from grader.course import catalog
+from grader.course.catalog import A_WEEK, Day
 
 SYLLABUS = (catalog.ROOT / "days" / "README.md").read_text(encoding="utf-8")
 CORE, _, EXTRAS = SYLLABUS.partition("\n## Extras\n")

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from grader import catalog
 from grader.cli.commands import track
-from grader.dev.commands import dev
+from grader.course import catalog
 from tests import environments
+from tools.commands import dev
 
 WORKFLOWS = sorted((catalog.ROOT / ".github" / "workflows").glob("*.yml"))
 DOCKERFILE = (catalog.ROOT / "Dockerfile").read_text(encoding="utf-8")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grader.challenge import Case, Challenge
-from grader.formulas.dtypes import HALF
+from grader.challenge.formulas.dtypes import HALF
 
 challenge = Challenge(
     entry="scale_and_shift",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from grader.challenge import Case, Challenge
-from grader.formulas.dtypes import BRAIN, BYTE, DOUBLE, HALF, INT, LONG, SHORT
+from grader.challenge import Case, Challenge, between
+from grader.challenge.formulas.dtypes import BRAIN, BYTE, DOUBLE, HALF, INT, LONG, SHORT
 
 WIDE = {DOUBLE: 3**25, LONG: 3**25, INT: 3**15}  # no float of half the width holds it: a detour shows
 
@@ -38,7 +38,7 @@ challenge = Challenge(
         Case(n=7, start=5, step=-100, count=1),
         Case(n=23, start=20, step=-5, count=4),
         Case(n=127, start=0, step=2, count=64),
-        Case(n=1031, start=3, step=1, count=1024),
+        Case(n=between(1040, 1300), start=between(1, 9), step=1, count=1024),
         Case(n=4096, start=0, step=1, count=4096),
         Case(n=4096, start=4095, step=-1, count=4096),
         Case(n=12289, start=3, step=3, count=4096),

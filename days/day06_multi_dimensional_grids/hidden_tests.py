@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from grader.challenge import Case, Challenge, Memory, Speed
-from grader.formulas.dtypes import HALF
+from grader.challenge import Case, Challenge, Memory, Speed, between
+from grader.challenge.formulas.dtypes import HALF
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor]:
@@ -64,7 +64,7 @@ CASES = [
     # Whole blocks one way and not the other.
     Case(B=2, M=3, N=256, b="MN"),
     Case(B=2, M=256, N=3, b="BM1"),
-    Case(B=3, M=101, N=37, b="N"),
+    Case(B=3, M=between(97, 127), N=between(33, 47), b="N"),
     Case(B=5, M=17, N=67, b="BMN", dtype=HALF),
     Case(B=3, M=20, N=70, b="MN", dtype=HALF),
     Case(B=2, M=150, N=300, b="MN", dtype=HALF),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from grader.challenge import Case, Challenge, Memory, Speed
-from grader.formulas.drawing import tensor
-from grader.formulas.dtypes import HALF, SINGLE
+from grader.challenge import Case, Challenge, Memory, Speed, between
+from grader.challenge.formulas.draw_one_input import tensor
+from grader.challenge.formulas.dtypes import HALF, SINGLE
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor]:
@@ -34,7 +34,7 @@ challenge = Challenge(
         Case(n=1024),
         Case(n=1056),
         Case(n=1025),
-        Case(n=4099),
+        Case(n=between(4097, 5000)),
         Case(n=500, dtype=HALF),
         Case(n=500, dtype=HALF, y_dtype=SINGLE),
         Case(n=500, dtype=SINGLE, y_dtype=HALF),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from grader.challenge import Case, Challenge, Memory, Piece, Speed
-from grader.formulas.dtypes import BRAIN, HALF
-from grader.formulas.matmul import flops, grouped_order, moved, operands
+from grader.challenge import Case, Challenge, Memory, Piece, Speed, between
+from grader.challenge.formulas.dtypes import BRAIN, HALF
+from grader.challenge.formulas.matmul import flops, grouped_order, moved, operands
 
 from .suspects import OF_PRODUCTS, OF_TILES
 
@@ -32,7 +32,7 @@ grouped_tile = Challenge(
         Case(m=9, n=5, rows=8),
         Case(m=1, n=19, rows=8),
         Case(m=19, n=1, rows=8),
-        Case(m=11, n=4, rows=4),
+        Case(m=between(11, 15), n=between(4, 7), rows=4),
     ],
 )
 
@@ -75,7 +75,7 @@ OF_MATMUL = [
     Case(m=1100, n=190, k=20),
     Case(m=601, n=37, k=17),
     Case(m=37, n=301, k=17),
-    Case(m=211, n=163, k=40),
+    Case(m=between(194, 222), n=between(162, 175), k=between(33, 47)),
     Case(m=300, n=528, k=96, dtype=HALF),
     Case(m=20, n=30, k=1025),
     Case(m=70, n=90, k=100, dtype=HALF),

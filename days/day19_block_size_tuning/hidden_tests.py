@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import torch
 
-from grader.challenge import Case, Challenge, Memory, Speed, Tuner
-from grader.formulas.drawing import tensor
-from grader.formulas.dtypes import BRAIN, HALF
-from grader.formulas.matmul import overflow
-from grader.formulas.misread import along_rows, swapped_strides
+from grader.challenge import Case, Challenge, Memory, Speed, Tuner, between
+from grader.challenge.formulas.draw_one_input import tensor
+from grader.challenge.formulas.dtypes import BRAIN, HALF
+from grader.challenge.formulas.matmul import overflow
+from grader.challenge.formulas.stride_variants import along_rows, swapped_strides
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -68,7 +68,7 @@ CASES = [
     Case(m=20, n=139, k=20),
     Case(m=20, n=20, k=20),
     Case(m=20, n=20, k=515),
-    Case(m=40, n=70, k=50),
+    Case(m=between(33, 47), n=between(66, 79), k=between(49, 63)),
     Case(m=40, n=70, k=50, dtype=HALF),
     Case(m=40, n=70, k=50, dtype=BRAIN),
     Case(m=20, n=30, k=1003, dtype=HALF),

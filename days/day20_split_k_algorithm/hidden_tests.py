@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from grader.challenge import Case, Challenge, Speed
-from grader.formulas.dtypes import BRAIN, HALF
-from grader.formulas.matmul import flops, moved, operands
+from grader.challenge import Case, Challenge, Speed, between
+from grader.challenge.formulas.dtypes import BRAIN, HALF
+from grader.challenge.formulas.matmul import flops, moved, operands
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor]:
@@ -44,7 +44,7 @@ challenge = Challenge(
         Case(m=7, n=3, k=33),
         Case(m=2, n=19, k=127),
         Case(m=19, n=6, k=129),
-        Case(m=33, n=17, k=700),
+        Case(m=between(33, 47), n=between(17, 31), k=between(650, 750)),
         Case(m=129, n=20, k=300),
         Case(m=20, n=131, k=300),
         Case(m=300, n=290, k=40),

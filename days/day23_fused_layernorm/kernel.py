@@ -155,7 +155,7 @@ class AddLayerNorm(torch.autograd.Function):
         dbias = torch.empty_like(weight)
         BLOCK_N, num_warps = block_and_warps(n_cols)
         programs = 2
-        # TODO 9: 2 is enough for the interpreter. How many fill a GPU whose rows need num_warps warps?
+        # TODO 9: 2 is enough without a GPU. How many fill a GPU whose rows need num_warps warps?
         rows_each = max(triton.cdiv(n_rows, programs), 1)
         n_parts = triton.cdiv(n_rows, rows_each)
         # 8n bytes a program: for 264 of them 1.6 % of what 16384 rows of bf16 move.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from grader.formulas.blocks import lanes
-from grader.formulas.layer_norm import add_layer_norm, dx_of, mean_of, rstd_of
+from grader.challenge.formulas.layer_norm import add_layer_norm, dx_of, mean_of, rstd_of
+from grader.challenge.formulas.split_rows_in_blocks import lanes
 
 Outputs = tuple[Tensor, Tensor]
 
@@ -70,7 +70,7 @@ def counted(times, each_sm: int = 0):
     """As if rows counted `times(row, share, m)` in dweight and dbias, when programs share m rows.
 
     Args:
-        each_sm: programs for each SM of the GPU; two in all without one, as in the interpreter.
+        each_sm: programs for each SM of the GPU; two in all without one.
     """
 
     def sums(dy: Tensor, weight: Tensor, x_hat: Tensor, s: Tensor, y: Tensor) -> Outputs:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from grader.challenge import Case, Challenge, Chance, Memory, Relation, Speed
-from grader.formulas import dropout
-from grader.formulas.dtypes import BRAIN, HALF
+from grader.challenge import Case, Challenge, Chance, Memory, Relation, Speed, between
+from grader.challenge.formulas import dropout
+from grader.challenge.formulas.dtypes import BRAIN, HALF
 
 from .suspects import SUSPECTS
 
@@ -80,7 +80,7 @@ challenge = Challenge(
         Case(n=2003, p=0.1),
         Case(n=2048, p=0.9),
         Case(n=12007, p=0.3),
-        Case(rows=37, cols=29, p=0.5),
+        Case(rows=between(33, 47), cols=between(26, 31), p=0.5),
         Case(rows=64, cols=64, p=0.2),
         Case(batch=3, rows=5, cols=7, p=0.5),
         Case(n=500, p=0.1, dtype=HALF),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from grader.challenge import Case, Challenge, Chance, Gradients, Memory, Relation, Speed
-from grader.formulas import dropout
-from grader.formulas.dtypes import BRAIN, HALF
+from grader.challenge import Case, Challenge, Chance, Gradients, Memory, Relation, Speed, between
+from grader.challenge.formulas import dropout
+from grader.challenge.formulas.dtypes import BRAIN, HALF
 
 from .suspects import SUSPECTS
 
@@ -85,7 +85,7 @@ CASES = [
     Case(n=1024, p=0.5),
     Case(n=1025, p=0.25),
     Case(n=5003, p=0.1),
-    Case(rows=37, cols=29, p=0.5),
+    Case(rows=between(33, 47), cols=between(26, 31), p=0.5),
     Case(rows=60, cols=64, p=0.2),
     Case(batch=3, rows=5, cols=7, p=0.5),
     *(Case(n=500, p=0.1, dtype=dtype) for dtype in (HALF, BRAIN)),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from grader.formulas.dropout import dropout
+from grader.challenge.formulas.dropout import dropout
 
 
 def backward(wrong: Callable[..., Tensor]) -> Callable[..., Tensor]:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import torch
 
-from grader.formulas.attention import attention, scores
-from grader.formulas.blocks import BLOCKS, last_block, whole_blocks
-from grader.formulas.misread import first_heads, through
+from grader.challenge.formulas.attention import attention, scores
+from grader.challenge.formulas.split_rows_in_blocks import BLOCKS, last_block, whole_blocks
+from grader.challenge.formulas.stride_variants import first_heads, through
 
 NOTHING = torch.tensor(torch.inf)  # no guess: it is the result of nobody
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import torch
 
-from grader.formulas.partial_softmax import Part, merge, merging, shrunk
+from grader.challenge.formulas.partial_softmax import Part, merge, merging, shrunk
 
 
 def kept(own: torch.Tensor, other: torch.Tensor, m: torch.Tensor) -> torch.Tensor:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import torch
 
-from grader.challenge import Case, Challenge, Memory, Speed
-from grader.formulas.attention import by_head, forward
-from grader.formulas.attention_suspects import SUSPECTS
-from grader.formulas.dtypes import BRAIN, HALF
-from grader.formulas.heads import at, heads, sunk
-from grader.formulas.sdpa import flash
+from grader.challenge import Case, Challenge, Memory, Speed, between
+from grader.challenge.formulas.attention import by_head, forward
+from grader.challenge.formulas.attention_suspects import SUSPECTS
+from grader.challenge.formulas.dtypes import BRAIN, HALF
+from grader.challenge.formulas.heads import at, heads, sunk
+from grader.challenge.formulas.sdpa import flash
 
 
 def inputs(case: Case, draw) -> tuple:
@@ -41,7 +41,7 @@ CASES = [
     at(96, 96, 64, dtype=HALF),
     at(96, 96, 32, True, H=1),
     at(48, 80, 32),
-    at(33, 129, 72, H=1),
+    at(between(33, 47), between(130, 143), 72, H=1),
     at(17, 70, 96),
     at(40, 130, 128, H=1),
     at(130, 20, 16, B=2),
@@ -50,7 +50,7 @@ CASES = [
     # The last query of a full tile sees the first key of a tile, and no other of it.
     at(128, 129, 32, True, H=1),
     at(1, 77, 64, True),
-    at(30, 100, 80, True, H=1),
+    at(between(18, 31), between(98, 111), 80, True, H=1),
     at(70, 20, 32, True),
     at(129, 200, 128, True, H=1),
     at(300, 300, 16, True, H=1),

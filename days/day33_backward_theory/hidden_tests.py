@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import torch
 
-from grader.challenge import Case, Challenge
-from grader.formulas.attention import diagonal, scores, weights
-from grader.formulas.attention_backward import Backward, delta_of
-from grader.formulas.drawing import holding
-from grader.formulas.dtypes import BRAIN, HALF
-from grader.formulas.heads import at, heads
+from grader.challenge import Case, Challenge, between
+from grader.challenge.formulas.attention import diagonal, scores, weights
+from grader.challenge.formulas.attention_backward import Backward, delta_of
+from grader.challenge.formulas.draw_one_input import holding
+from grader.challenge.formulas.dtypes import BRAIN, HALF
+from grader.challenge.formulas.heads import at, heads
 
 from .suspects import OF_DELTA, OF_DSCORES
 
@@ -73,7 +73,7 @@ challenge = (
             of_rows(48, 32),
             of_rows(64, 64),
             of_rows(65, 80),
-            of_rows(17, 96, B=2, H=3),
+            of_rows(between(17, 31), 96, B=2, H=3),
             of_rows(130, 128),
             of_rows(50, 64, dtype=HALF),
             of_rows(300, 32, dtype=HALF),
@@ -107,7 +107,7 @@ challenge = (
             at(5, 3, 16, more_keys=True),
             at(31, 33, 32),
             at(64, 64, 64),
-            at(33, 129, 80, H=1),
+            at(between(33, 47), between(130, 143), 80, H=1),
             at(130, 20, 96, B=2),
             at(40, 130, 128, H=1),
             at(1, 1, 16, True, more_keys=True),

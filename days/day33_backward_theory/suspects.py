@@ -9,9 +9,9 @@ from typing import Any
 import torch
 from torch.nn.functional import pad
 
-from grader.formulas.attention import LOG2_E, Shift, diagonal, scores, unmoved
-from grader.formulas.attention_backward import Backward, delta_along_keys, ds_of
-from grader.formulas.blocks import lanes
+from grader.challenge.formulas.attention import LOG2_E, Shift, diagonal, scores, unmoved
+from grader.challenge.formulas.attention_backward import Backward, delta_along_keys, ds_of
+from grader.challenge.formulas.split_rows_in_blocks import lanes
 
 
 def gradient(

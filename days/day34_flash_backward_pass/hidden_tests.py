@@ -6,13 +6,13 @@ import math
 
 import torch
 
-from grader.challenge import Case, Challenge, Memory, Piece, Speed
-from grader.formulas.attention import by_head, scores, weigh
-from grader.formulas.attention_backward import Backward
-from grader.formulas.drawing import holding
-from grader.formulas.dtypes import BRAIN, HALF
-from grader.formulas.heads import at, heads
-from grader.formulas.sdpa import flash_backward
+from grader.challenge import Case, Challenge, Memory, Piece, Speed, between
+from grader.challenge.formulas.attention import by_head, scores, weigh
+from grader.challenge.formulas.attention_backward import Backward
+from grader.challenge.formulas.draw_one_input import holding
+from grader.challenge.formulas.dtypes import BRAIN, HALF
+from grader.challenge.formulas.heads import at, heads
+from grader.challenge.formulas.sdpa import flash_backward
 
 from .suspects import SUSPECTS
 
@@ -70,13 +70,13 @@ CASES = [
     at(64, 64, 64),
     at(96, 96, 32, H=1),
     at(48, 80, 32, True, H=1),
-    at(33, 129, 80, H=1),
+    at(between(33, 47), between(130, 143), 80, H=1),
     at(130, 70, 96, H=1),
     at(140, 20, 16, B=2),
     at(2, 2, 16, True, more_keys=True, dtype=HALF),
     at(65, 65, 32, True, more_keys=True, dtype=HALF),
     at(2, 77, 64, True, dtype=HALF),
-    at(30, 100, 80, True, H=1),
+    at(between(18, 31), between(98, 111), 80, True, H=1),
     at(70, 20, 32, True, more_keys=True, dtype=HALF),
     at(70, 20, 32, True),
     at(129, 200, 128, True, H=1),

@@ -9,11 +9,11 @@ from typing import Any
 
 import torch
 
-from grader.formulas.attention import LOG2_E, Tensors, by_head
-from grader.formulas.attention_backward import Backward, delta_along_keys, delta_of, same
-from grader.formulas.blocks import BLOCKS, last_block, whole_blocks
-from grader.formulas.dtypes import BRAIN, HALF
-from grader.formulas.misread import first_heads
+from grader.challenge.formulas.attention import LOG2_E, Tensors, by_head
+from grader.challenge.formulas.attention_backward import Backward, delta_along_keys, delta_of, same
+from grader.challenge.formulas.dtypes import BRAIN, HALF
+from grader.challenge.formulas.split_rows_in_blocks import BLOCKS, last_block, whole_blocks
+from grader.challenge.formulas.stride_variants import first_heads
 
 right = Backward()
 backward = by_head(right)

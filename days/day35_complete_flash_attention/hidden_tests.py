@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from torch import Tensor
 
-from grader.challenge import Case, Challenge, Gradients, Memory, Piece, Speed
-from grader.formulas.dtypes import BRAIN, HALF
-from grader.formulas.grouped_attention import Rules
-from grader.formulas.heads import heads
-from grader.formulas.sdpa import flash
+from grader.challenge import Case, Challenge, Gradients, Memory, Piece, Speed, between
+from grader.challenge.formulas.dtypes import BRAIN, HALF
+from grader.challenge.formulas.grouped_attention import Rules
+from grader.challenge.formulas.heads import heads
+from grader.challenge.formulas.sdpa import flash
 
 from .suspects import SUSPECTS
 
@@ -53,7 +53,7 @@ CASES = [
     at(1, 1, 16),
     at(0, 5, 16),
     at(5, 0, 16),
-    at(33, 40, 32, Hq=4, Hk=2),
+    at(between(33, 47), between(34, 47), 32, Hq=4, Hk=2),
     at(96, 96, 32, Hq=1),
     at(48, 80, 32, True, Hq=1),
     at(32, 48, 32, Hq=3, Hk=3),
@@ -66,7 +66,7 @@ CASES = [
     at(128, 129, 32, True),
     at(1, 77, 64, True),
     at(70, 20, 32, True),
-    at(30, 140, 16, True),
+    at(between(18, 31), between(131, 143), 16, True),
     at(150, 70, 16, True),
     at(20, 50, 32, True, Hq=4, Hk=2, B=2),
     at(50, 64, 64, True, Hq=4, Hk=2, dtype=HALF),

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from torch import Tensor
 
-from grader.formulas.attention import LOG2_E
-from grader.formulas.blocks import BLOCKS
-from grader.formulas.grouped_attention import Rules
+from grader.challenge.formulas.attention import LOG2_E
+from grader.challenge.formulas.grouped_attention import Rules
+from grader.challenge.formulas.split_rows_in_blocks import BLOCKS
 
 right = Rules()
 MISREAD = "Query head h reads key head h % Hk: neighbours share, so it is h // (Hq // Hk). "

@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader import catalog, datasheets
-from grader.catalog import Day
-from grader.cli.given import again_with, given
-from grader.cli.shell import Words, as_json, emit, the_day
-from grader.cli.standing import chosen, required, standing
+from grader import datasheets
+from grader.cli.command_context import chosen, required, standing
+from grader.cli.file_option import again_with, given
+from grader.cli.screens import Terminal
+from grader.cli.screens.terminal import examples, near
+from grader.cli.shell_integration import Words, as_json, emit, the_day
+from grader.course import catalog
+from grader.course.catalog import Day
+from grader.course.learner import workspace
 from grader.errors import BadSubmission, CannotGrade, TrackError, pasted
-from grader.learner import workspace
-from grader.screens import Terminal
-from grader.screens.terminal import examples, near
 
 if TYPE_CHECKING:
-    from grader.bench.conduct import Bench, Wish
+    from grader.cli.benchmark.client import Bench, Wish
 
 KEPT = "bench.jsonl"  # in our corner of the workspace
 
@@ -63,7 +64,7 @@ def bench(
         given(file, f"track bench {days[0].key} --file")
     alone = mine and len(days) == 1
     files = {one: file or _mine(one, needed=alone) for one in days}
-    from grader.engine.grade import choose_device
+    from grader.grading.grade import choose_device
 
     if choose_device("auto") == "cpu":
         if plot or out:
@@ -72,20 +73,20 @@ def bench(
                 f"track bench {days[0].key}{again_with(file)}",
             )
         return _foretold(files, as_json, again_with(file))
-    from grader.bench.conduct import Wish
+    from grader.cli.benchmark.client import Wish
 
     yours = {one.key: {"yours": str(path.resolve())} if path else {} for one, path in files.items()}
     wish = Wish(yours, sizes, every and bool(day), "yours" if mine else "", again)
     run = _measured(wish, out or workspace.create().hidden / KEPT)
     if plot:
-        from grader.screens.benchplot import draw
+        from grader.cli.screens.benchplot import draw
 
         draw(plot, run.asked, run.machine)
     if as_json:
         return emit(
             evidence="measured", machine=asdict(run.machine), results=[asdict(one) for one in run.asked]
         )
-    from grader.screens import bench as screen
+    from grader.cli.screens import bench as screen
 
     following = f"track {'grade' if files[days[0]] else 'start'} {days[0].key}{again_with(file)}"
     screen.table(Terminal(sys.stdout), run.asked, run.machine, run.missing, run.file, following)
@@ -97,7 +98,7 @@ def _mine(day: Day, needed: bool = False) -> Path | None:
     Raises:
         TrackError: there is none, and it is needed.
     """
-    from grader.engine.precheck import precheck
+    from grader.grading.precheck import precheck
 
     found = required() if needed else standing().workspace
     if needed and found:
@@ -113,9 +114,9 @@ def _mine(day: Day, needed: bool = False) -> Path | None:
 
 def _measured(wish: Wish, kept: Path) -> Bench:
     """The bench, once it is through."""
-    from grader.bench.conduct import Bench
-    from grader.screens import bench as screen
-    from grader.setup.doctor import unfit
+    from grader.cli.benchmark.client import Bench
+    from grader.cli.screens import bench as screen
+    from grader.course.setup.doctor import unfit
 
     problem = unfit()
     if problem is not None:
@@ -136,7 +137,7 @@ def _foretold(files: Mapping[Day, Path | None], as_json: bool, again: str) -> No
     Args:
         again: what a command needs so that it takes the same file.
     """
-    from grader.screens import bench as screen
+    from grader.cli.screens import bench as screen
 
     rows = [row for day, path in files.items() for row in _predictions(day, path, again)]
     day = next(iter(files))
@@ -152,8 +153,8 @@ def _foretold(files: Mapping[Day, Path | None], as_json: bool, again: str) -> No
 
 def _predictions(day: Day, path: Path | None, again: str) -> list[dict[str, Any]]:
     """Of each bar of a day the predicted times, µs: yours, ours, and a copy of as many bytes."""
-    from grader.engine.look import ask
-    from grader.predict.kept import known
+    from grader.grading.look import ask
+    from grader.performance.predict.reference_predictions import known
 
     kept = {name: one.us for name, one in known().items() if name.startswith(f"{day.stem}/")}
     how: dict[str, Any] = {"gpu": datasheets.USUAL, "machine": False, "code": "", "given": again}

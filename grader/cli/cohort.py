@@ -8,12 +8,12 @@ from pathlib import Path
 
 import click
 
-from grader import catalog
-from grader.cli.shell import SEED, as_json, emit
+from grader.cli.screens import Terminal
+from grader.cli.screens.terminal import examples, near
+from grader.cli.shell_integration import SEED, as_json, emit
+from grader.course import catalog
+from grader.course.learner.workspace import writing
 from grader.errors import CannotGrade, TrackError
-from grader.learner.workspace import writing
-from grader.screens import Terminal
-from grader.screens.terminal import examples, near
 
 # Each command imports what it needs: `track status` has no use for SQL or Ray.
 
@@ -67,15 +67,22 @@ def grade(
     """
     import sqlite3
 
-    from grader.cohort import handed, readers, screen, spread
-    from grader.cohort.feed import Feed
-    from grader.cohort.store import Store, reading
+    from grader.cli.screens import cohort_tables
+    from grader.grading.cohort import ray_backend, submission, submission_formats
+    from grader.grading.cohort.grading_queue import Feed
+    from grader.grading.cohort.store import Store, reading
 
-    wanted = handed.chosen(days) if days else frozenset(catalog.course())
-    items = (one for one in readers.read(submissions) if isinstance(one, handed.Trouble) or one.day in wanted)
+    wanted = submission.chosen(days) if days else frozenset(catalog.course())
+    items = (
+        one
+        for one in submission_formats.read(submissions)
+        if isinstance(one, submission.Trouble) or one.day in wanted
+    )
     try:
-        with spread.cluster(address) as ray, screen.Progress(Terminal(sys.stderr)) as live:
-            graders = spread.Graders(ray, "gpu" if gpus else "cpu", seed, _private(Path(submissions), db))
+        with ray_backend.cluster(address) as ray, cohort_tables.Progress(Terminal(sys.stderr)) as live:
+            graders = ray_backend.Graders(
+                ray, "gpu" if gpus else "cpu", seed, _private(Path(submissions), db)
+            )
             with Store(db, graders.conditions(strict)) as store:
                 tally = Feed(store, graders, live).all(items)
     except KeyboardInterrupt:
@@ -88,17 +95,17 @@ def grade(
             f"{db} cannot be read: {error}.", "track cohort grade SUBMISSIONS --db FILE"
         ) from error
     with reading(db) as kept:
-        screen.graded(Terminal(sys.stdout), tally, kept, db)
+        cohort_tables.graded(Terminal(sys.stdout), tally, kept, db)
     raise click.exceptions.Exit(1 if tally.troubles else 0)
 
 
 def _private(submissions: Path, db: Path) -> tuple[str, ...]:
     """What no code that is graded may read: what was handed in, verdicts, and the folders of both."""
-    from grader.cohort.store import files_of
+    from grader.grading.cohort.store import files_of
 
-    handed = submissions.resolve()
-    around = (handed.parent,) if handed.is_file() else ()
-    return tuple(str(path) for path in (handed, *around, *files_of(db)))
+    source = submissions.resolve()
+    around = (source.parent,) if source.is_file() else ()
+    return tuple(str(path) for path in (source, *around, *files_of(db)))
 
 
 @cohort.command(epilog=examples("track cohort status", "track cohort status --json"))
@@ -106,13 +113,14 @@ def _private(submissions: Path, db: Path) -> tuple[str, ...]:
 @as_json
 def status(db: Path, as_json: bool) -> None:
     """Show what has a verdict and what not, day by day; also while a run goes on."""
-    from grader.cohort import report, screen, store
+    from grader.cli.screens import cohort_tables
+    from grader.grading.cohort import report, store
 
     with store.reading(db) as kept:
         if as_json:
             days = [asdict(one) | {"stopped": one.stopped} for one in report.by_day(kept)]
             return emit(days=days, troubles=[asdict(one) for one in store.troubles(kept)])
-        screen.status(Terminal(sys.stdout), kept, db)
+        cohort_tables.status(Terminal(sys.stdout), kept, db)
 
 
 @cohort.command(epilog=examples("track cohort show ann 13", "track cohort show ann 13 --json"))
@@ -122,7 +130,8 @@ def status(db: Path, as_json: bool) -> None:
 @as_json
 def show(id: str, day: str, db: Path, as_json: bool) -> None:
     """Show a verdict as the learner would see it."""
-    from grader.cohort import feedback, store
+    from grader.cli.screens import cohort_feedback
+    from grader.grading.cohort import store
 
     wanted = catalog.find(day)
     with store.reading(db) as kept:
@@ -133,7 +142,7 @@ def show(id: str, day: str, db: Path, as_json: bool) -> None:
         )
     if as_json:
         return emit(**verdict.to_json())
-    feedback.seen_by_the_learner(Terminal(sys.stdout), wanted, verdict, source)
+    cohort_feedback.seen_by_the_learner(Terminal(sys.stdout), wanted, verdict, source)
 
 
 @cohort.command(epilog=examples("track cohort export results.csv", "track cohort export results.parquet"))
@@ -141,8 +150,8 @@ def show(id: str, day: str, db: Path, as_json: bool) -> None:
 @in_db
 def export(file: Path, db: Path) -> None:
     """Write every submission with its verdict into FILE: .csv, .jsonl (with whole verdicts) or .parquet."""
-    from grader.cohort import export as exporting
-    from grader.cohort import store
+    from grader.grading.cohort import export as exporting
+    from grader.grading.cohort import store
 
     with store.reading(db) as kept:
         number = exporting.export(kept, file)
@@ -155,8 +164,9 @@ def export(file: Path, db: Path) -> None:
 @click.option("--no-feedback", is_flag=True, help="Leave the learners' files out.")
 def pages(folder: Path, db: Path, no_feedback: bool) -> None:
     """Write the class page, the leaderboard, and for each learner what they would see, into FOLDER."""
-    from grader.cohort import feedback, store
-    from grader.cohort import pages as written
+    from grader.cli.screens import cohort_feedback
+    from grader.cli.screens import cohort_pages as written
+    from grader.grading.cohort import store
 
     if folder.is_file():
         raise TrackError(f"{folder} is a file.", "track cohort pages report")
@@ -167,6 +177,6 @@ def pages(folder: Path, db: Path, no_feedback: bool) -> None:
             ("leaderboard.html", written.leaderboard(kept)),
         ):
             (folder / name).write_text(page, encoding="utf-8")
-        files = 0 if no_feedback else feedback.write(kept, folder / "feedback")
+        files = 0 if no_feedback else cohort_feedback.write(kept, folder / "feedback")
     told = "" if no_feedback else f", and {files:,} files in feedback/"
     click.echo(f"{near(folder)}: class.html, leaderboard.html{told}")

@@ -10,21 +10,21 @@ from typing import Literal
 
 import click
 
-from grader import catalog
-from grader.cli import shell
+from grader.cli import shell_integration
 from grader.cli.bench import bench
 from grader.cli.cohort import cohort
-from grader.cli.given import given
-from grader.cli.looking import inspect, show
+from grader.cli.command_context import chosen, note, open_hint, required, standing, upcoming
+from grader.cli.file_option import given
+from grader.cli.inspect_commands import inspect, show
 from grader.cli.notebook import notebook
 from grader.cli.python import python
 from grader.cli.report import report
-from grader.cli.shell import Words, as_json, emit, the_day
-from grader.cli.standing import chosen, note, open_hint, required, standing, upcoming
-from grader.cli.versions import diff, reset, restore, solution, upgrade
-from grader.learner import handing, workspace
-from grader.screens import Terminal, pages, progress
-from grader.screens.terminal import examples
+from grader.cli.screens import Terminal, day_pages, progress
+from grader.cli.screens.terminal import examples
+from grader.cli.shell_integration import Words, as_json, emit, the_day
+from grader.cli.solution_commands import diff, reset, restore, solution, upgrade
+from grader.course import catalog
+from grader.course.learner import handout, workspace
 from grader.verdict import EXIT_CANNOT_GRADE, EXIT_PASSED
 from grader.version import __version__
 
@@ -45,21 +45,19 @@ HELP += "\n\nWithout a command it says where you are and what comes next."
 Device = Literal["cpu", "gpu"] | None
 
 # A clone, or the package that was installed: which of several courses on a machine answers.
-WHERE = str(Path(catalog.__file__).parents[1]).replace("%", "%%")
-on_cpu = click.option(
-    "--cpu", "device", flag_value="cpu", help="Grade in Triton's interpreter; needs no GPU."
-)
+WHERE = str(catalog.PACKAGE.parent).replace("%", "%%")
+on_cpu = click.option("--cpu", "device", flag_value="cpu", help="Grade on the CPU; needs no GPU.")
 on_gpu = click.option("--gpu", "device", flag_value="gpu", help="Grade on the GPU, with speed.")
 
 
-@click.group(cls=shell.Commands, invoke_without_command=True, epilog=COMPLETION, help=HELP)
+@click.group(cls=shell_integration.Commands, invoke_without_command=True, epilog=COMPLETION, help=HELP)
 @click.version_option(__version__, prog_name="track", message=f"%(prog)s, version %(version)s, from {WHERE}")
 @click.pass_context
 def track(ctx: click.Context) -> None:
     if ctx.invoked_subcommand is None:
         here = standing()
         root = here.workspace.root if here.workspace else None
-        newer = handing.outdated(here.workspace) if here.workspace else []
+        newer = handout.outdated(here.workspace) if here.workspace else []
         progress.where(Terminal(sys.stdout), root, here.progress, here.current, newer)
 
 
@@ -87,11 +85,11 @@ def start(day: Words, as_json: bool) -> None:
     wanted = catalog.find(" ".join(day)) if day else upcoming(here)
     found = workspace.create()
     resumed = found.kernel(wanted).exists() or here.of(wanted).started
-    fates = handing.start(found, wanted)
+    fates = handout.start(found, wanted)
     note(found, "started", wanted)
     if as_json:
         return emit(day=wanted.key, kernel=str(found.kernel(wanted)), resumed=resumed, files=fates)
-    pages.started(Terminal(sys.stdout), found, wanted, fates, resumed)
+    day_pages.started(Terminal(sys.stdout), found, wanted, fates, resumed)
 
 
 @track.command(epilog=examples("track lesson", "track lesson 13 > softmax.md", "track lesson --words"))
@@ -100,16 +98,16 @@ def start(day: Words, as_json: bool) -> None:
 def lesson(day: Words, words: bool) -> None:
     """Read a day's lesson."""
     if words:
-        return pages.glossary(Terminal(sys.stdout), standing().next)
+        return day_pages.glossary(Terminal(sys.stdout), standing().next)
     wanted = chosen(day)
-    pages.lesson(Terminal(sys.stdout), wanted, standing().after_reading(wanted))
+    day_pages.lesson(Terminal(sys.stdout), wanted, standing().after_reading(wanted))
 
 
 @track.command(epilog=examples("track grade", "track grade 13 --cpu", "track grade 13 --file my.py --json"))
 @the_day
 @on_cpu
 @on_gpu
-@click.option("--seed", type=shell.SEED, metavar="N", help="Draw the same inputs again.")
+@click.option("--seed", type=shell_integration.SEED, metavar="N", help="Draw the same inputs again.")
 @click.option("-k", "only", metavar="CASE", help="Try one case, as a failed grading names it.")
 @click.option("--file", type=click.Path(path_type=Path), help="Grade this file; nothing is recorded.")
 @click.option("--strict", is_flag=True, help="Confine your code as far as this machine allows.")
@@ -139,19 +137,19 @@ def grade(
     again = f"track grade {wanted.key} --file"
     path = given(file, again) if file else workspace.submission(required(), wanted)
     # Imported here, as `track status` has no use for it.
-    from grader.cli import submission
+    from grader.cli import grade_command
 
     watcher = sys.stderr if sys.stderr.isatty() else io.StringIO()
     screen = Terminal(watcher if as_json else sys.stdout)
-    asked = submission.Submission(
+    asked = grade_command.Submission(
         *(wanted, path, found, device or "auto", seed, only),
         strict=strict,
         claims=claims,
         limits=limits,
-        explain=not no_explain,
+        explain=0.0 if no_explain else grade_command.EXPLAIN,
     )
     try:
-        verdict, _ = submission.grade(asked, screen)
+        verdict, _ = grade_command.grade(asked, screen)
     except KeyboardInterrupt:
         raise click.Abort("Nothing was recorded, your file is untouched.") from None
     if as_json:
@@ -191,7 +189,7 @@ def hint(day: Words, again: bool, as_json: bool) -> None:
         return emit(day=wanted.key, hints=hints, **untold)
     begun = found.kernel(wanted).is_file()
     then = here.passed(wanted) or (None if begun else (f"track start {wanted.key}", ""))
-    pages.hint(Terminal(sys.stdout), wanted, opened, then, here.untold(wanted))
+    day_pages.hint(Terminal(sys.stdout), wanted, opened, then, here.untold(wanted))
 
 
 track.add_command(solution)
@@ -229,14 +227,14 @@ track.add_command(upgrade)
 @as_json
 def doctor(as_json: bool) -> None:
     """Check this machine: Python, torch, Triton, GPU, disk."""
-    from grader.setup import doctor
+    from grader.course.setup import doctor
 
     findings = doctor.doctor()
     fine = all(one.ok is not False for one in findings)
     if as_json:
         emit(ok=fine, findings=[asdict(one) for one in findings])
     else:
-        pages.doctor(Terminal(sys.stdout), findings)
+        day_pages.doctor(Terminal(sys.stdout), findings)
     raise click.exceptions.Exit(EXIT_PASSED if fine else EXIT_CANNOT_GRADE)
 
 
@@ -246,7 +244,7 @@ for command in (inspect, show, bench, report, python, notebook, cohort):
 
 def main() -> None:
     """The `track` command and `python -m grader`."""
-    shell.run(track)
+    shell_integration.run(track)
 
 
 if __name__ == "__main__":

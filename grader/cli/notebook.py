@@ -8,14 +8,14 @@ from pathlib import Path
 
 import click
 
-from grader import catalog
-from grader.cli.shell import Words, as_json, emit, the_day
-from grader.cli.standing import chosen
+from grader.cli.command_context import chosen
+from grader.cli.screens import Terminal
+from grader.cli.screens import day_as_notebook as page
+from grader.cli.screens.terminal import examples, near
+from grader.cli.shell_integration import Words, as_json, emit, the_day
+from grader.course import catalog
+from grader.course.learner.workspace import writing
 from grader.errors import TrackError, pasted
-from grader.learner.workspace import writing
-from grader.screens import Terminal
-from grader.screens import notebook as page
-from grader.screens.terminal import examples, near
 from grader.version import REPOSITORY
 
 
@@ -66,7 +66,7 @@ def _jupyter() -> str:
     """Jupyter where there is one, else the command that installs it beside the course."""
     if shutil.which("jupyter-lab"):
         return "jupyter"
-    from grader.setup.doctor import PIP
+    from grader.course.setup.doctor import PIP
 
     beside = Path(sys.executable).with_name("jupyter")
     there = beside.with_name("jupyter-lab").exists()

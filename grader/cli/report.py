@@ -8,17 +8,17 @@ from pathlib import Path
 
 import click
 
-from grader.bench import results
-from grader.bench.results import Result
 from grader.cli.bench import KEPT
-from grader.cli.shell import as_json, emit
-from grader.cli.standing import required, standing
+from grader.cli.benchmark import results
+from grader.cli.benchmark.results import Result
+from grader.cli.command_context import required, standing
+from grader.cli.screens import Terminal, day_pages
+from grader.cli.screens.report import Report, page
+from grader.cli.screens.terminal import examples
+from grader.cli.shell_integration import as_json, emit
+from grader.course.learner.history import best_speeds, daily
+from grader.course.learner.workspace import writing
 from grader.errors import TrackError, pasted
-from grader.learner.history import best_speeds, daily
-from grader.learner.workspace import writing
-from grader.screens import Terminal, pages
-from grader.screens.report import Report, page
-from grader.screens.terminal import examples
 
 PAGE = "report.html"
 SIGN = b'content="track report"'
@@ -49,7 +49,7 @@ def report(out: Path | None, opened: bool, as_json: bool) -> None:
             partial.unlink(missing_ok=True)
     if as_json:
         return emit(page=str(target.resolve()))
-    pages.reported(Terminal(sys.stdout), target, bool(bench), here.next)
+    day_pages.reported(Terminal(sys.stdout), target, bool(bench), here.next)
     if opened and click.launch(str(target.resolve())):
         raise TrackError(f"Nothing here opens {target.name}.", "Open the link above in a browser.")
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import click
 
-from grader import catalog
+from grader.cli.screens import Terminal, tour_text
+from grader.course import catalog
 from grader.errors import CannotGrade
-from grader.screens import Terminal, story
 from grader.verdict import EXIT_NOT_YET, EXIT_PASSED
 
 # The line that the learner would write, as an edit of the warm-up's solution: one element too far.
@@ -35,27 +35,27 @@ def run(track: click.Group) -> int:
     day = catalog.WARM_UP
     solution = day.solution.read_text(encoding="utf-8")
     broken = solution.replace(*SLIP)
-    story.opening(terminal)
+    tour_text.opening(terminal)
     with _scratch() as folder:
         kernel = folder / "my-track" / day.stem / "kernel.py"
         _type(track, terminal, f"start {day.key}", EXIT_PASSED)
-        story.note(terminal, story.NOT_YET)
+        tour_text.note(terminal, tour_text.NOT_YET)
         _type(track, terminal, "grade", EXIT_NOT_YET)
         for words, source, line, code in (
-            (story.BROKEN, broken, SLIP[1], EXIT_NOT_YET),
-            (story.SOLVED, solution, SLIP[0], EXIT_PASSED),
+            (tour_text.BROKEN, broken, SLIP[1], EXIT_NOT_YET),
+            (tour_text.SOLVED, solution, SLIP[0], EXIT_PASSED),
         ):
             kernel.write_text(source, encoding="utf-8")
-            story.note(terminal, words, line)
+            tour_text.note(terminal, words, line)
             _type(track, terminal, "grade", code)
-    story.closing(terminal)
+    tour_text.closing(terminal)
     return EXIT_PASSED
 
 
 def _type(track: click.Group, terminal: Terminal, words: str, expected: int) -> None:
     if terminal.live:
         time.sleep(PAUSE)
-    story.command(terminal, f"track {words}")
+    tour_text.command(terminal, f"track {words}")
     terminal.stream.flush()
     code = track.main(words.split(), prog_name="track", standalone_mode=False) or EXIT_PASSED
     if code != expected:

@@ -12,20 +12,20 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader import catalog
-from grader.catalog import Day
-from grader.cli import keys, submission
-from grader.cli.shell import EXIT_STOPPED
-from grader.cli.standing import note, open_hint, standing
-from grader.cli.submission import Device, Submission
+from grader.cli import grade_command, keys
+from grader.cli.command_context import note, open_hint, standing
+from grader.cli.grade_command import Device, Submission
+from grader.cli.screens import Terminal, day_pages, watching
+from grader.cli.screens.terminal import Next
+from grader.cli.shell_integration import EXIT_STOPPED
+from grader.course import catalog
+from grader.course.catalog import Day
+from grader.course.learner import handout, workspace
+from grader.course.learner.workspace import Workspace
 from grader.errors import CannotGrade, TrackError
-from grader.learner import handing, workspace
-from grader.learner.workspace import Workspace
-from grader.screens import Terminal, pages, watching
-from grader.screens.terminal import Next
 
 if TYPE_CHECKING:
-    from grader.engine.warm import Warm
+    from grader.grading.warm_client import Warm
 
 # Where a change made on another machine, or outside a container, raises no event here.
 DEAF = {
@@ -90,25 +90,25 @@ class Watch:
             elif what.strip() not in ("", "q"):
                 watching.unknown(self.terminal, what)
         except TrackError as problem:
-            pages.error(self.terminal, problem)
+            day_pages.error(self.terminal, problem)
 
     def grade(self) -> None:
         self.graded = self._content()
         try:
             watching.cleared(self.terminal)
             self.warm = self.warm or _warm(self.submission.device)
-            graded = submission.grade(self.submission, self.terminal, self.warm)
+            graded = grade_command.grade(self.submission, self.terminal, self.warm)
             self.recorded = self.recorded and graded.recorded
             self.warm.stand_by()
         except TrackError as problem:
-            pages.error(self.terminal, problem)
+            day_pages.error(self.terminal, problem)
             if isinstance(problem, CannotGrade):
                 self.stop()
 
     def hint(self) -> None:
         day = self.submission.day
         opened, here = open_hint(self.workspace, day), standing()
-        pages.hint(self.terminal, day, opened, here.passed(day), here.untold(day))
+        day_pages.hint(self.terminal, day, opened, here.passed(day), here.untold(day))
 
     def next(self) -> None:
         """Goes on to the next day once this one has passed."""
@@ -118,9 +118,11 @@ class Watch:
         later = catalog.later(day)
         if not later:
             raise TrackError("That was the last day.", "track status")
-        fates = handing.start(self.workspace, later[0])
+        fates = handout.start(self.workspace, later[0])
         note(self.workspace, "started", later[0])
-        pages.started(self.terminal, self.workspace, later[0], fates, resumed=fates["kernel.py"] == "kept")
+        day_pages.started(
+            self.terminal, self.workspace, later[0], fates, resumed=fates["kernel.py"] == "kept"
+        )
         path = workspace.submission(self.workspace, later[0])
         self.submission = replace(self.submission, day=later[0], path=path)
         self.graded = self._content()
@@ -215,7 +217,7 @@ def _mounts() -> str:
 
 def _warm(device: Device) -> Warm:
     """A parent for this device; its first grading says so if it could not start."""
-    from grader.engine import grade
-    from grader.engine.warm import Warm
+    from grader.grading import grade
+    from grader.grading.warm_client import Warm
 
     return Warm(grade.choose_device(device))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from grader.judge.case.trial import Trial
-from grader.measurements import Work
+from grader.challenge.cases.trial import Trial
+from grader.runner_measurements import Work
 from grader.verdict import Outcome
 
 
@@ -30,6 +31,18 @@ class CheckFailed(Exception):
     ) -> None:
         super().__init__(cause.get("reason", outcome))
         self.outcome, self.cause, self.told, self.why, self.trial = outcome, cause, told, why, trial
+
+
+def unevaluated(fault: Mapping[str, Any]) -> CheckFailed:
+    """A kernel that only a GPU can run. It is not passed over like what is not measured: nobody knows whether
+    it is right, and whoever writes a file chooses which cases come there.
+
+    Args:
+        fault: a runner_answers.Fault as a dictionary.
+    """
+    where = f"line {fault['line']}" if fault["line"] else "a kernel"
+    said = f"Not measured here: {where} needs a GPU ({fault['message']})."
+    return CheckFailed("inconclusive", {"reason": said, **fault}, (said, where))
 
 
 def torch_worked(operator: str) -> CheckFailed:

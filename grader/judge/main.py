@@ -1,4 +1,4 @@
-"""One judge: runs the generic checks under pytest, streams events, ends with the verdict.
+"""One judge: runs the checks, streams events, ends with the verdict.
 
 {"event": "planned", "checks": ["imports", …]}
 {"event": "started", "check": "correct[rows=4-cols=8-fp32]"}
@@ -10,43 +10,28 @@
 
 from __future__ import annotations
 
-import os
 import traceback
 from dataclasses import asdict, replace
 from typing import Any
 
-import pytest
 import torch
 
-from grader.claimed import Claimed
-from grader.judge import closer
-from grader.judge.bugs import hunted
-from grader.judge.case.naming import a_few
+from grader.challenge.cases.result_names import a_few
+from grader.claim_result import Claimed
+from grader.diagnosis.diagnose import WHAT_IS_STORED, diagnose_or_say
+from grader.diagnosis.lines import lines_named
+from grader.judge import recheck_on_evaluator
+from grader.judge.bug_hunt import hunted
 from grader.judge.checks import capability
-from grader.judge.diagnosis.diagnose import diagnose_or_say
-from grader.judge.diagnosis.pointing import lines_named
-from grader.judge.limits import limits
-from grader.judge.pieces.alone import pieces
-from grader.judge.plugin import CHECKS, Reporter, bar_id
+from grader.judge.limits_met import limits
+from grader.judge.nonfinite_trace import trace
+from grader.judge.pieces.partial_progress import pieces
 from grader.judge.repair.search import repair
 from grader.judge.session import Session
-from grader.judge.tracing import trace
+from grader.judge.suite import Suite, bar_id
 from grader.request import Request
 from grader.verdict import Check, decisive
 from grader.wire import Channel
-
-# No configuration, plugin or cache of the place where the learner happens to stand.
-PYTEST = ["-q", "--tb=no", "--assert=plain", "-c", os.devnull, "-p", "pytest_timeout"]
-# What no check needs costs a tenth of a second in every grading.
-UNUSED = "cacheprovider debugging doctest faulthandler junitxml legacypath logging monkeypatch pastebin"
-UNUSED += " recwarn setuponly setupplan stepwise subtests threadexception tmpdir unittest unraisableexception"
-UNUSED += " warnings"
-PYTEST += [word for plugin in UNUSED.split() for word in ("-p", f"no:{plugin}")]
-# Nor a look into any folder above this one.
-PYTEST += ["--rootdir", str(CHECKS.parent), "--confcutdir", str(CHECKS.parent)]
-# Seconds that pytest-timeout allows a check beyond what its runner may take; on a GPU it waits for compilers,
-# and another case that is tried meanwhile may hang.
-BUSY = {"cpu": 100.0, "gpu": 150.0}
 
 
 def judge(request: Request, events: Channel, parent: Channel) -> None:
@@ -61,24 +46,25 @@ def judge(request: Request, events: Channel, parent: Channel) -> None:
         if refusal:
             events.send({"event": "refused", "text": refusal, "flag": " --cpu"})
             return
-        reporter = Reporter(session, events)
-        limit = request.call_timeout + BUSY[request.device]
-        pytest.main([*PYTEST, "-o", f"timeout={limit}", str(CHECKS)], plugins=[reporter])
+        suite = Suite(session, events)
+        suite.run()
         session.close()
-        session.interpreting.drop_walkers()
-        seen = closer.look(session, decisive(reporter.outcomes))
+        session.evaluators.drop_walkers()
+        seen = recheck_on_evaluator.look(session, decisive(suite.outcomes))
         made = trace(session)
         parts, hunt = pieces(session), hunted(session)
-        if reporter.broken or not reporter.outcomes:
-            events.send({"event": "broken", "text": reporter.broken or "no check ran"})
+        if suite.broken:
+            events.send({"event": "broken", "text": suite.broken})
             return
-        told = _verdict(session, reporter.outcomes)
-        fixed = repair(session, frozenset(lines_named(told["look_at"]))) if request.explain else None
+        told = _verdict(session, suite.outcomes)
+        seen_only = told["look_at"].startswith(WHAT_IS_STORED)
+        named = [] if seen_only else lines_named(told["look_at"])
+        fixed = repair(session, frozenset(named)) if request.explain else None
         told |= {"look_at": fixed.look_at, "edit": fixed.edit} if fixed else {"edit": ""}
         right = told["status"] in ("passed", "slow", "inconclusive")
-        told["limits"] = [asdict(limit) for limit in limits(session, reporter.limits)] if right else []
+        told["limits"] = [asdict(limit) for limit in limits(session, suite.limits)] if right else []
         told |= {"pieces": parts, "hunt": hunt, "seen": seen, "made": made}
-        events.send({"event": "finished", "mute": session.mute, **told})
+        events.send({"event": "finished", **told})
     except Exception:
         events.send({"event": "broken", "text": traceback.format_exc()})
 
@@ -87,7 +73,7 @@ def _matches(session: Session) -> bool:
     """Whether there is anything of the name that was asked for."""
     cases = session.asked.cases("correct") or session.asked.cases("edges")
     asked = session.asked
-    other_ways = asked.walks() or asked.staged() or asked.interpreted()
+    other_ways = asked.walks() or asked.staged() or asked.evaluated()
     return bool(cases or asked.relations() or other_ways or asked.compilations())
 
 
@@ -111,7 +97,7 @@ def _verdict(session: Session, checks: list[Check]) -> dict[str, Any]:
     status = first.outcome if first else "passed"
     # Beside what no time decides, none is shown.
     untimed = first is not None and first.cause.get("fact", "time") != "time"
-    device = "cpu (interpreter)" if session.device == "cpu" else torch.cuda.get_device_name()
+    device = "cpu" if session.device == "cpu" else torch.cuda.get_device_name()
     return {
         "status": status,
         "device": device,

@@ -8,28 +8,27 @@ from typing import Any
 
 import torch
 
-from grader.answers import Confined, Failed, Fault, Loaded
 from grader.challenge import Case, Challenge
-from grader.claimed import Shape
-from grader.demands import HAIR, WELL_INSIDE
-from grader.judge.asked import Asked
-from grader.judge.case.attempt import Attempt
-from grader.judge.case.interleaved import interleaved
-from grader.judge.case.link import Runner, RunnerLost, ask_to_load
-from grader.judge.case.margin import excess, passes_with
-from grader.judge.case.oracle import Values
-from grader.judge.case.packing import Specs, pack_arguments
-from grader.judge.case.repeating import Way, repeated
-from grader.judge.case.trial import Trial, draw
-from grader.judge.challenges import load_challenges
-from grader.judge.diagnosis.evidence import Evidence
-from grader.judge.diagnosis.handed import handed_out
-from grader.judge.diagnosis.slips import slip
-from grader.judge.failures import CheckFailed
-from grader.judge.interpreting import Interpreting
-from grader.judge.trust import trust
-from grader.judge.waking import known, wake
+from grader.challenge.cases.attempt import Attempt
+from grader.challenge.cases.interleaved_backward import interleaved
+from grader.challenge.cases.oracle import Values
+from grader.challenge.cases.packing import Specs, pack_arguments
+from grader.challenge.cases.replayed_launches import Way, repeated
+from grader.challenge.cases.runner_client import Runner, RunnerLost, ask_to_load
+from grader.challenge.cases.tolerance_margin import excess, passes_with
+from grader.challenge.cases.trial import Trial, draw
+from grader.challenge.loading import drawn
+from grader.claim_result import Shape
+from grader.diagnosis.evidence import Evidence
+from grader.diagnosis.skeleton import handed_out
+from grader.diagnosis.triton_errors import slip
+from grader.judge.evaluators import Evaluators
+from grader.judge.failures import CheckFailed, unevaluated
+from grader.judge.gpu_warmup import known, wake
+from grader.judge.selected_cases import Asked
 from grader.request import Request
+from grader.requirements import HAIR, WELL_INSIDE
+from grader.runner_answers import Confined, Failed, Fault, Loaded
 from grader.wire import Channel
 
 
@@ -43,9 +42,8 @@ class Session:
     Attributes:
         device: where tensors lie: `cpu` or `cuda`.
         asked: which cases are asked for.
-        interpreting: whoever interprets, beside the runner of the cases.
+        evaluators: whoever evaluates kernels, beside the runner of the cases.
         names: of each entry, what the learner calls its parameters.
-        mute: the interpreter's canaries that are silent here.
         claimed: of each claim, by entry, words, backend and part, what came of its shapes.
         confined: what was put in force before the file was loaded, of a strict grading.
     """
@@ -55,7 +53,7 @@ class Session:
         self.device = "cuda" if request.device == "gpu" else "cpu"
         self.timed = request.speed and not request.only
         self.parent = parent
-        self.challenges = load_challenges(request.hidden_tests)
+        self.challenges = drawn(request)
         self.asked = Asked(request, self.challenges, self.device)
         self.names: dict[str, list[str]] = {}
         source = request.source.decode("utf-8-sig", "replace")
@@ -73,24 +71,23 @@ class Session:
         self.ways: set[Way] = set()  # in which kernels were launched so far
         self.missed = 0  # wrong candidates that the learner's test took for right ones
         self.runner: Runner | None = None
-        self.interpreting = Interpreting(request, parent, self.load)
+        self.evaluators = Evaluators(request, parent, self.load)
         self.holds: Any = None  # which runner has the arguments of which case from the command before
         self.printed = bytearray()
-        self.mute: list[str] = []
         self.confined: Confined | None = None
-        self.acceptance: Any = None  # of the compiler, in the background: a Future of judge/acceptance.py
-        self.interpreted: Any = None  # on a GPU: small cases, tried in the background: checks/interpreted.py
-        self.walked: dict[str, Future[Any]] = {}  # huge cases, walked in the background: checks/walked.py
-        self.rounds: dict[str, Future[Any]] = {}  # and what comes of them, by entry: checks/rounds.py
-        self.ahead: Any = None  # on a GPU: what judge/ahead.py compiles in the background
-        self.meanwhile: Any = None  # and what is tried while a case waits for that: judge/meanwhile.py
-        self.following: Any = None  # and the next case, asked while one is looked at: judge/following.py
+        self.acceptance: Any = None  # of the compiler, in the background: a Future of judge/compile_check.py
+        self.evaluated: Any = None  # on a GPU: small cases, tried in the background: checks/evaluated.py
+        self.walked: dict[
+            str, Future[Any]
+        ] = {}  # huge cases, walked in the background: checks/huge_case_addresses.py
+        self.rounds: dict[
+            str, Future[Any]
+        ] = {}  # and what comes of them, by entry: checks/persistent_loop_sizes.py
+        self.ahead: Any = None  # on a GPU: what judge/compile_ahead.py compiles in the background
+        self.meanwhile: Any = None  # and what is tried while a case waits for that: judge/out_of_order.py
+        self.following: Any = None  # and the next case, asked while one is looked at: judge/pipelined_case.py
         self.gpu: Future[Any] = Future()  # what torch says of it
         self.stem = request.hidden_tests.parent.name
-        if self.device == "cpu":
-            from grader.interpreter import canaries
-
-            self.mute = canaries.failures(canaries.OF_CASES) if request.mute is None else list(request.mute)
 
     def wake(self) -> None:
         """On a GPU: make it ready here and for a runner, before either is asked for anything."""
@@ -152,10 +149,8 @@ class Session:
             arguments: instead of those that the case draws.
 
         Raises:
-            NotMeasured: the interpreter cannot be trusted with it.
             CheckFailed: its runner was lost.
         """
-        trust(case, self.evidence.source, self.mute)
         if self.meanwhile is not None:
             kept: Trial | None = self.meanwhile.wait(challenge, case)
             if kept is not None and arguments is None:
@@ -197,8 +192,10 @@ class Session:
         """Keep a trial.
 
         Raises:
-            CheckFailed: something is wrong with it.
+            CheckFailed: something is wrong with it, or only a GPU tells.
         """
+        if trial.unevaluated:
+            raise unevaluated(trial.findings[0].facts)
         self.evidence.trials.append(trial)
         if trial.passed:
             return
@@ -267,8 +264,11 @@ class Session:
 
     def faulted(self, fault: Fault) -> CheckFailed:
         """The failure of a check in which the learner's code raised, at a size no case had."""
+        if fault.kind == "unevaluated":
+            return unevaluated(asdict(fault))
         told = slip(asdict(fault), self.evidence.source)
-        sentence = f"At full size your code raised {fault.type}: {fault.first_line}"
+        what = f"Triton cannot compile line {fault.line}" if fault.kind == "compile" else ""
+        sentence = f"At full size {what or f'your code raised {fault.type}'}: {fault.first_line}"
         line = told.line if told else fault.line
         cause = {"reason": sentence, **asdict(fault), "line": line}
         return CheckFailed("failed", cause, (told.says if told else sentence, f"line {line}"))

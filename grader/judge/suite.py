@@ -1,121 +1,271 @@
-"""The generic pytest module: the same checks, in the same order, over any day's Challenge.
-
-pytest runs it inside the judge; `session.py` provides the `session` fixture and turns results into events. A
-check fails by raising CheckFailed; anything else that escapes is our own bug and no verdict on the learner.
-"""
+"""The checks of one grading: which they are, their order, and what is told of each as it starts and ends."""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from grader.challenge import Case, Challenge, Claim, Relation
-from grader.judge import acceptance, ahead, early
+from grader.challenge import Case, Challenge, Speed
+from grader.challenge.cases.case_words import meanings
+from grader.judge import compile_ahead, compile_check
 from grader.judge.checks import (
+    autotuner,
+    beside_gpu,
     capability,
-    claims,
     compilations,
     compiles,
     correct,
-    edges,
     honest,
+    huge_case_addresses,
     imports,
-    memory,
-    tuned,
-    turned,
-    walked,
+    launcher_on_fake_gpu,
+    measured_speed,
+    metamorphic_relations,
+    peak_memory,
+    persistent_loops,
+    predicted_speed,
+    speed_claims,
 )
-from grader.judge.checks import (
-    interpreted as interpreting,
-)
-from grader.judge.checks import (
-    staged as onstage,
-)
-from grader.judge.failures import CheckFailed
-from grader.judge.following import Following
-from grader.judge.meanwhile import Meanwhile
+from grader.judge.failures import CheckFailed, NotMeasured
+from grader.judge.out_of_order import Meanwhile
+from grader.judge.pipelined_case import Following
 from grader.judge.session import Session
+from grader.verdict import HARMLESS, Check, Outcome
+from grader.wire import Channel, Closed
+
+# Once so many cases of a group have failed, only a few of the rest are tried, evenly spread: together they
+# still tell sizes, dtypes and layouts apart, and what is wrong altogether is said in half the time.
+ENOUGH = 6
+MORE = 5
+# Seconds that a check may take beyond what its runner may; on a GPU it waits for compilers, and another case
+# that is tried meanwhile may hang.
+BUSY = {"cpu": 100.0, "gpu": 150.0}
 
 
-def test_imports(session: Session) -> None:
-    """The file imports, and defines the entry with the signature that the cases call."""
-    session.ahead = ahead.begin(session)
+MANY = 8  # cores: on fewer an evaluator that is begun at once holds up those who compile for the first case
+
+
+class TooLong(BaseException):
+    """A check of ours does not end."""
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A check that is to come.
+
+    Attributes:
+        group, name: as a screen has them, `edges` and `edges[rows=4-cols=8-fp32-sliced]`.
+        run: raises CheckFailed or NotMeasured; whatever else escapes is our own bug, and no verdict.
+        case: that it tries; `way` is how, where it is not run as it stands.
+    """
+
+    group: str
+    name: str
+    run: Callable[[], None]
+    case: tuple[Challenge, Case] | None = None
+    way: str = ""
+
+
+def planned(session: Session) -> Iterator[Planned]:
+    """All checks, in their order."""
+    asked, only = session.asked, session.request.only
+    yield Planned("imports", "imports", partial(_imports, session))
+    for group, check in (("correct", correct.check), ("edges", _edge)):
+        for pair in asked.cases(group):
+            yield Planned(group, f"{group}[{asked.case_id(pair)}]", partial(check, session, *pair), pair)
+    for challenge, relation in asked.relations():
+        name = f"edges[{asked.case_id((challenge, relation))}]"
+        yield Planned("edges", name, partial(metamorphic_relations.check, session, challenge, relation))
+    for challenge in asked.compilations():
+        name = f"edges[{asked.compilations_id(challenge)}]"
+        yield Planned("edges", name, partial(compilations.check, session, challenge))
+    for way, pairs, named, check in (
+        ("staged", asked.staged(), asked.staged_id, launcher_on_fake_gpu.check),
+        ("evaluated", asked.evaluated(), asked.evaluated_id, beside_gpu.check),
+        ("walked", asked.walks(), asked.walk_id, _walk),
+    ):
+        for pair in pairs:
+            yield Planned("edges", f"edges[{named(pair)}]", partial(check, session, *pair), pair, way)
+    if compile_check.wanted(session):
+        yield Planned("compiles", "compiles", partial(compiles.check, session))
+    yield Planned("honest", "honest", partial(honest.check, session))
+    several = len(session.challenges) > 1
+    for challenge in (one for one in session.challenges if one.memory and not only):
+        name = f"memory[{challenge.entry}]" if several else "memory"
+        yield Planned("memory", name, partial(peak_memory.check, session, challenge))
+    bars = [(one, speed) for one in session.challenges for speed in one.speeds if session.timed]
+    for challenge, speed in bars:
+        name = "fast" if not several and len(bars) == 1 else f"fast[{bar_id(session, challenge, speed)}]"
+        yield Planned("fast", name, partial(_fast, session, challenge, speed))
+    for challenge, claim, case in asked.claims():
+        name = f"claims[{claim.backend}-{claim.part}-{asked.case_id((challenge, case))}]"
+        yield Planned("claims", name, partial(speed_claims.check, session, challenge, claim, case))
+
+
+def bar_id(session: Session, challenge: Challenge, speed: Speed) -> str:
+    """The case's id, and which pass is timed where it is not the forward pass."""
+    name = session.asked.case_id((challenge, speed.case))
+    return name if speed.part == "forward" else f"{name}-{speed.part}"
+
+
+def _imports(session: Session) -> None:
+    session.ahead = compile_ahead.begin(session)
     imports.check(session)
-    session.acceptance = acceptance.begin(session)
+    session.acceptance = compile_check.begin(session)
     if session.ahead:
         session.meanwhile = Meanwhile(session)
         session.following = Following(session, session.meanwhile)
-    early.begin(session)
+    if session.device == "cuda" and len(os.sched_getaffinity(0)) >= MANY:
+        beside_gpu.begin(session)
+        huge_case_addresses.begin(session)
 
 
-def test_correct(session: Session, case: tuple[Challenge, Case]) -> None:
-    """Plain inputs, smallest first."""
-    correct.check(session, *case)
+def _edge(session: Session, challenge: Challenge, case: Case) -> None:
+    beside_gpu.begin(session)
+    correct.check(session, challenge, case)
 
 
-def test_edges(session: Session, case: tuple[Challenge, Case]) -> None:
-    """Unusual layouts and values."""
-    interpreting.begin(session)
-    edges.check(session, *case)
-
-
-def test_related(session: Session, relation: tuple[Challenge, Relation]) -> None:
-    """What two calls have to do with one another; shown as one of the edges."""
-    edges.relate(session, *relation)
-
-
-def test_compiled(session: Session, compiled: Challenge) -> None:
-    """How often kernels are compiled over some calls; shown as one of the edges."""
-    compilations.check(session, compiled)
-
-
-def test_staged(session: Session, staged: tuple[Challenge, Case]) -> None:
-    """A case whose launcher believes in a GPU that is not there; shown as one of the edges."""
-    onstage.check(session, *staged)
-
-
-def test_interpreted(session: Session, interpreted: tuple[Challenge, Case]) -> None:
-    """On a GPU: the addresses of small cases, which no GPU shows; shown as edges."""
-    interpreting.check(session, *interpreted)
-
-
-def test_walked(session: Session, walk: tuple[Challenge, Case]) -> None:
-    """The addresses of huge cases; shown as edges."""
+def _walk(session: Session, challenge: Challenge, case: Case) -> None:
     try:
-        huge = walked.check(session, *walk)
+        huge = huge_case_addresses.check(session, challenge, case)
     except CheckFailed as failed:
         if failed.outcome == "limit":
-            turned.check(session, walk[0], None)
+            persistent_loops.check(session, challenge, None)
         raise
-    turned.check(session, walk[0], huge)
+    persistent_loops.check(session, challenge, huge)
 
 
-def test_compiles(session: Session) -> None:
-    """Without a GPU: the compiler takes what a GPU would be handed."""
-    compiles.check(session)
+def _fast(session: Session, challenge: Challenge, speed: Speed) -> None:
+    """The bar; then what the autotuner chose among, where the day asks for one."""
+    capability.check(session, speed.capability)
+    autotuner.named(session, challenge)
+    (predicted_speed if session.device == "cpu" else measured_speed).check(session, challenge, speed)
+    autotuner.check(session, challenge)
 
 
-def test_honest(session: Session) -> None:
-    """The answers came from the learner's kernels."""
-    honest.check(session)
+class Suite:
+    """Runs the checks of one grading, and streams each as it starts and ends.
 
-
-def test_memory(session: Session, part: Challenge) -> None:
-    """What a call allocates beyond its outputs."""
-    memory.check(session, part)
-
-
-def test_fast(session: Session, bar: tuple[Challenge, Any]) -> None:
-    """Time of a call against the bar on a GPU; without one, what counts and compiler say of it. Then what the
-    autotuner chose among, where the day asks for one.
+    Attributes:
+        outcomes: the checks so far, in order.
+        limits: of these, those that met one.
+        broken: a traceback of our own, when a check failed by no fault of the learner's.
     """
-    from grader.judge.checks import fast, predicted
 
-    capability.check(session, bar[1].capability)
-    tuned.named(session, bar[0])
-    (predicted if session.device == "cpu" else fast).check(session, *bar)
-    tuned.check(session, bar[0])
+    def __init__(self, session: Session, events: Channel) -> None:
+        self.session, self.events = session, events
+        self.failed_group: str | None = None
+        self.stopped_group: str | None = None
+        self.failures = 0
+        self.left = Counter[str]()  # by group: how many of its checks are still to come
+        self.step = 1  # of those, every how manyth is tried
+        self.outcomes: list[Check] = []
+        self.limits: dict[str, CheckFailed] = {}  # by check
+        self.broken = ""
+        self.knows_why = False
+        self.left_open = False  # what is on the screen by noise
+
+    def run(self) -> None:
+        """Run all that are reached."""
+        checks = list(planned(self.session))
+        self.left = Counter(one.group for one in checks)
+        self._tell({"event": "planned", "checks": [one.name for one in checks]})
+        for one in checks:
+            self.left[one.group] -= 1
+            if self._unreachable(one.group):
+                self._record(Check(one.name, "not reached"))
+            else:
+                self._try(one)
+
+    def _try(self, one: Planned) -> None:
+        self._tell({"event": "started", "check": one.name})
+        begin, error = time.perf_counter(), None
+        try:
+            with _at_most(self.session.request.call_timeout + BUSY[self.session.request.device]):
+                one.run()
+        except (Exception, TooLong) as raised:
+            error = raised
+        outcome, cause = self._outcome(one, error)
+        self._record(Check(one.name, outcome, round(time.perf_counter() - begin, 4), cause))
+        if outcome not in HARMLESS:
+            self.failed_group = one.group
+            self.failures += 1
+            if self.failures == ENOUGH:
+                self.step = max(1, self.left[one.group] // MORE)
+            if outcome in ("crashed", "timeout"):
+                self.stopped_group = one.group
+
+    def _unreachable(self, group: str) -> bool:
+        """A group is not reached once one before it failed; nor is the rest of a group that lost its
+        runner, nor most of one that has failed often enough.
+        """
+        if self.failed_group not in (None, group) or self.stopped_group == group:
+            return True
+        return self.left[group] % self.step != 0
+
+    def _outcome(self, one: Planned, error: BaseException | None) -> tuple[Outcome, dict[str, Any]]:
+        if error is None:
+            return "passed", {}
+        if isinstance(error, NotMeasured):
+            return "not measured", {"reason": str(error)}
+        if isinstance(error, CheckFailed):
+            if error.outcome == "limit":
+                self.limits[one.name] = error
+            else:
+                self.own(one.name, error)
+            words = meanings(*one.case, one.way) if one.case else {}
+            return error.outcome, {**error.cause, **({"words": words} if words else {})}
+        self.broken = "".join(traceback.format_exception(error))
+        return "failed", {"reason": "the grader failed here"}
+
+    def own(self, name: str, error: CheckFailed) -> None:
+        """Keep what the first check says that knows why, or else the first; the first is on the screen, or
+        where noise left it open the first that it did not.
+        """
+        evidence = self.session.evidence
+        decides = self.left_open and error.outcome != "inconclusive"
+        if not error.told or (evidence.own and not decides and (self.knows_why or not error.why)):
+            return
+        sentence, look_at = error.told
+        if evidence.own and not decides:
+            sentence = f"With {name.partition('[')[2].removesuffix(']')}: {sentence}"
+        evidence.own, self.knows_why = (name, (sentence, look_at)), error.why
+        self.left_open = error.outcome == "inconclusive"
+
+    def _tell(self, event: dict[str, Any]) -> None:
+        try:
+            self.events.send(event)
+        except Closed:
+            os._exit(0)  # whoever asked is gone, and has heard enough: the rest would be for nobody
+
+    def _record(self, check: Check) -> None:
+        self.outcomes.append(check)
+        self._tell({"event": "checked", "check": vars(check)})
 
 
-def test_claims(session: Session, claimed: tuple[Challenge, Claim, Case]) -> None:
-    """One shape of a claim, where claims were asked for."""
-    claims.check(session, *claimed)
+@contextlib.contextmanager
+def _at_most(seconds: float) -> Iterator[None]:
+    """While the block runs, it is ended after so long.
+
+    Raises:
+        TooLong: it was.
+    """
+
+    def end(*_: object) -> None:
+        raise TooLong(f"a check took over {seconds:.0f} s")
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from grader.answers import Failed
 from grader.runner import faults
-from grader.runner.confined.confine import confine
+from grader.runner.sandbox.confine import confine
+from grader.runner_answers import Failed
 from grader.wire import Channel, Closed
 
-Reply = tuple[Any, list[Any]]  # an answer of answers.py, and the bytes that follow it
+Reply = tuple[Any, list[Any]]  # an answer of runner_answers.py, and the bytes that follow it
 Command = Callable[[dict[str, Any], list[bytearray]], Reply]
 
 

@@ -8,13 +8,13 @@ from typing import Any
 import torch
 from torch.autograd.function import BackwardCFunction
 
-from grader.answers import Kept
-from grader.memory import unwritten
-from grader.operators import tensors_in
-from grader.runner.world import World
-from grader.timing import passes
+from grader.performance.timing import autograd_passes
+from grader.runner.call_sandbox import World
+from grader.runner_answers import Kept
+from grader.tensor_storage import unwritten
+from grader.torch_operators import tensors_in
 
-# Laid out as judge/case/draw.py does it, without contents.
+# Laid out as challenge/cases/draw.py does it, without contents.
 UPSTREAM: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "contiguous": torch.empty_like,
     "transposed": lambda out: torch.empty_like(out.mT, memory_format=torch.contiguous_format).mT,
@@ -37,11 +37,11 @@ def gradients(result: Any, leaves: list[torch.Tensor], upstream: list[Any], time
     Returns:
         nothing when there are no leaves, or when no output is connected to them.
     """
-    if not leaves or len(passes.as_list(result)) != len(upstream):
+    if not leaves or len(autograd_passes.as_list(result)) != len(upstream):
         return []
     found: tuple[Any, ...] = ()
     for _ in range(times):
-        found = passes.gradients(result, leaves, upstream)
+        found = autograd_passes.gradients(result, leaves, upstream)
     return list(found)
 
 
@@ -73,7 +73,7 @@ def any_upstream(result: Any, layout: str = "contiguous") -> list[torch.Tensor |
     """
     return [
         UPSTREAM[layout](out) if isinstance(out, torch.Tensor) and out.is_floating_point() else None
-        for out in passes.as_list(result)
+        for out in autograd_passes.as_list(result)
     ]
 
 
@@ -102,7 +102,11 @@ def _held(result: Any) -> Iterator[torch.Tensor]:
 
 def _nodes(result: Any) -> Iterator[Any]:
     """The graph behind a result."""
-    nodes = [out.grad_fn for out in passes.as_list(result) if isinstance(out, torch.Tensor) and out.grad_fn]
+    nodes = [
+        out.grad_fn
+        for out in autograd_passes.as_list(result)
+        if isinstance(out, torch.Tensor) and out.grad_fn
+    ]
     seen: set[Any] = set()
     while nodes:
         node = nodes.pop()

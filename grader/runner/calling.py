@@ -14,10 +14,10 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
-from grader.memory import poison, raw
-from grader.runner.tensors import Specs, unpack_arguments
-from grader.runner.world import World
-from grader.timing.passes import as_list
+from grader.performance.timing.autograd_passes import as_list
+from grader.runner.call_sandbox import World
+from grader.runner.tensors_on_the_wire import Specs, unpack_arguments
+from grader.tensor_storage import poison, raw
 
 
 def in_calls(blobs: list[bytearray], others: int) -> list[list[bytearray]]:

@@ -11,12 +11,12 @@ import traceback
 from typing import Any
 
 import triton
-from triton.runtime.errors import InterpreterError
 
-from grader.answers import Fault
-from grader.interpreter import launching
+from grader import kernel
+from grader.runner_answers import BROKE, Fault
 
 MAX_TEXT = 2000
+KERNELS = os.path.dirname(kernel.__file__)  # who evaluates them
 HELPERS = os.path.dirname(triton.__file__)  # of launchers: triton.cdiv and its like
 PLAIN = ArithmeticError, AssertionError, LookupError, NameError, TypeError, ValueError
 
@@ -34,6 +34,7 @@ def describe(error: BaseException, path: str) -> Fault:
         frame for e in chain for frame in traceback.extract_tb(e.__traceback__) if frame.filename == path
     ]
     line = frames[-1].lineno if frames else getattr(root, "lineno", 0)
+    line = getattr(root, "kernel_line", 0) or line
     message = str(root).strip()
     if compile_errors:
         line, message = (
@@ -64,9 +65,12 @@ def _kind(chain: list[BaseException], compiling: bool, path: str) -> str:
         return "bounds"
     if type(root).__name__ == "GridTooLarge":
         return "grid"
+    if type(root).__name__ == "Unevaluated":
+        return "unevaluated"
     if isinstance(root, MemoryError) or "out of memory" in str(root) or "not enough memory" in str(root):
         return "memory"
-    if compiling or type(root).__name__ == "Uncompilable":
+    broke = any(words in str(root) for words in BROKE)
+    if compiling or broke or type(root).__name__ == "Uncompilable":
         return "compile"
     return "launcher" if _in_launcher(chain, path) else "exception"
 
@@ -77,8 +81,7 @@ def _in_launcher(chain: list[BaseException], path: str) -> bool:
     torch's operators raise RuntimeError, and so they do where they miss the GPU that is only pretended.
     """
     root, frames = chain[-1], traceback.extract_tb(chain[-1].__traceback__)
-    sampled = any((frame.filename, frame.name) == (launching.__file__, launching.PROGRAM) for frame in frames)
-    if sampled or any(isinstance(error, InterpreterError) for error in chain):
+    if any(frame.filename.startswith(KERNELS) for frame in frames):
         return False
     while frames and frames[-1].filename.startswith(HELPERS):
         frames.pop()

@@ -1,4 +1,4 @@
-"""Sees every kernel launch of a call, in the interpreter and on a GPU."""
+"""Sees every kernel launch of a call, with a GPU and without."""
 
 from __future__ import annotations
 
@@ -10,33 +10,30 @@ from functools import partial
 from typing import Any
 from unittest import mock
 
-from triton.runtime import interpreter
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 from triton.testing import do_bench
 
-from grader.answers import Launch, Tuning
-from grader.interpreter import whereabouts
-from grader.interpreter.bounds import Bounds
-from grader.interpreter.launching import Launching, handed_to
-from grader.interpreter.regions import Region
-from grader.operators import tensors_in
-from grader.runner.storages import Tracked
-from grader.runner.world import World
+from grader.kernel import evaluator, location
+from grader.kernel.bounds import Bounds
+from grader.kernel.launch_hook import Launching, handed_to
+from grader.kernel.nonfinite import Nonfinite
+from grader.runner.call_sandbox import World
+from grader.runner_answers import Launch, Tuning
+from grader.torch_operators import tensors_in
 
 BRIEFLY = {"warmup": 1, "rep": 4}  # ms; Triton's own are 25 and 100
 
 
 @contextmanager
-def observed(world: World, limits: Bounds | None) -> Iterator[list[Launch]]:
-    """Report launches to `world` while the block runs, and hold their addresses against `limits` in the
-    interpreter.
+def observed(world: World, limits: Bounds | None, values: Nonfinite | None = None) -> Iterator[list[Launch]]:
+    """Report launches to `world` while the block runs; without a GPU hold their addresses against `limits`.
 
     Yields:
         the launches, growing as they happen; those by which an autotuner tries its configs are none of them.
     """
     seen: list[Launch] = []
-    launches = _interpreted(world, limits, seen) if limits else _compiled(world, seen)
+    launches = _evaluated(world, limits, values, seen) if limits else _compiled(world, seen)
     tuning = _wrapped(Autotuner, "run", partial(_tuned, world))
     pruning = _wrapped(Autotuner, "prune_configs", partial(_pruned, world))
     tried = partial(_enclosed, world) if limits else partial(_tried, world)
@@ -44,29 +41,33 @@ def observed(world: World, limits: Bounds | None) -> Iterator[list[Launch]]:
         yield seen
 
 
-def _interpreted(world: World, limits: Bounds, seen: list[Launch]) -> AbstractContextManager[Any]:
+def _evaluated(
+    world: World, limits: Bounds, values: Nonfinite | None, seen: list[Launch]
+) -> AbstractContextManager[Any]:
     def carry_out(launch: Launching) -> None:
+        try:
+            launch.prepare(limits.path)
+        except Exception:
+            if not world.tuning:
+                seen.append(Launch(launch.kernel.__name__, [], {}, _line(launch.kernel)))
+            raise
+        launch.asking(world.outside)
+        if values:
+            launch.follow(values)
+        handed, line = _memory(launch.kernel, launch.args, launch.options), _line(launch.kernel)
         world.before_launch([*launch.args, *launch.options.values()])
         try:
-            with launch.asking(world.outside), _printing(world):
+            with _printing(world):
                 launch.run(_limited(world, limits))
         except Exception:
             world.answered = True  # it raised because of values, for all that is known
             raise
         finally:
-            grid = whereabouts.grid()
-            handed = _memory(launch.kernel, launch.args, launch.options)
+            grid = location.grid()
             if not world.tuning:
-                seen.append(Launch(launch.kernel.__name__, list(grid), handed, _line(launch.kernel)))
+                seen.append(Launch(launch.kernel.__name__, list(grid), handed, line))
             world.after_launch()
-        recording = world.recording
-
-        def again() -> None:
-            assert recording
-            with recording.watched(_limited(world, Bounds(limits.path))) as watcher:
-                launch.again(grid, watcher)
-
-        world.note(again)
+        world.note(lambda: launch.again(grid, _limited(world, Bounds(limits.path))))
 
     return handed_to(carry_out)
 
@@ -78,22 +79,13 @@ def _printing(world: World) -> AbstractContextManager[Any]:
         world.answered = True
         return stock(*args)
 
-    return _wrapped(interpreter.InterpreterBuilder, "create_print", printed)
+    return _wrapped(evaluator, "say", printed)
 
 
 def _limited(world: World, limits: Bounds) -> Bounds:
     """These, about to watch a launch on the tensors that the world knows by now."""
-    limits.launch(
-        [
-            Region(t.name, base, base + t.start, base + t.stop, base + t.storage.nbytes(), _own(t))
-            for base, t in world.memory.tracked.items()
-        ]
-    )
+    limits.launch(world.regions())
     return limits
-
-
-def _own(tracked: Tracked) -> bool:
-    return tracked.allocated or tracked.written
 
 
 def _compiled(world: World, seen: list[Launch]) -> AbstractContextManager[Any]:

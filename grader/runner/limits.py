@@ -26,7 +26,7 @@ def usual(on_cpu: bool) -> None:
 
 
 def strict(on_cpu: bool) -> set[str]:
-    """Those, and the ones of a process that is confined; by the names of answers.CONFINEMENTS."""
+    """Those, and the ones of a process that is confined; by the names of runner_answers.CONFINEMENTS."""
     usual(on_cpu)
     running = int(Path("/proc/loadavg").read_text().split()[3].partition("/")[2])
     _lower(resource.RLIMIT_NOFILE, OPEN_FILES)

@@ -6,7 +6,7 @@
     interleaved {as call; other, split}, and the inputs of both calls → Repeated
     peak  {entry, arguments, of, writes}                 → Peak
 
-The answers are answers.py's, or Failed where the learner's code raised.
+The answers are runner_answers.py's, or Failed where the learner's code raised.
 
 It is forked for one grading and killed after it. It never learns an expected value, a tolerance or a later
 seed.
@@ -15,35 +15,38 @@ seed.
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import inspect
 import os
+import signal
 import sys
 import warnings
+from types import FrameType
 from typing import Any
 
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
-from grader.answers import Called, Failed, Loaded, Parameter, Repeated
-from grader.interpreter import order, proxy
-from grader.interpreter.bounds import Bounds
-from grader.interpreter.made import Made
-from grader.measurements import Peak
-from grader.meter.stage import kept, on_stage, without_gpu
+from grader import kernel
+from grader.kernel import autotuning, launch_hook, program_order
+from grader.kernel.bounds import Bounds
+from grader.kernel.evaluation import running
+from grader.kernel.nonfinite import Nonfinite
+from grader.performance.meter.fake_gpu import kept, on_stage, without_gpu
+from grader.performance.timing.autograd_passes import as_list, results_of
 from grader.runner import backward, faults, limits, loading
-from grader.runner.alone import Alone
 from grader.runner.answering import Reply, answering
+from grader.runner.call_sandbox import World
 from grader.runner.calling import Rehearsal, in_calls, write
-from grader.runner.held import Held, no_audit_hooks
+from grader.runner.device_functions import PROBES
+from grader.runner.host_reads import READS, heard, noticed, telling
 from grader.runner.launches import observed
-from grader.runner.probes import PROBES
-from grader.runner.reads import READS, heard, noticed, telling
-from grader.runner.tensors import address_of, contents, pack_outputs, unpack_arguments
-from grader.runner.world import World
-from grader.timing.passes import as_list, results_of
-from grader.wire import Channel
+from grader.runner.monkeypatches import Originals, no_audit_hooks
+from grader.runner.tensors_on_the_wire import address_of, contents, pack_outputs, unpack_arguments
+from grader.runner_answers import Called, Failed, Loaded, Parameter, Repeated
+from grader.runner_measurements import Peak
+from grader.wire import WHERE, Channel
 
-INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 LENT_TO = "call", "prepare", "peak"  # the commands that take gigabytes
 
 
@@ -53,17 +56,17 @@ class LearnerFile:
     def __init__(self) -> None:
         self.path = ""
         self.module: Any = None
-        self.device = "cpu" if INTERPRETED else "cuda"
-        self.held, self.replaced = Held(), list[str]()
+        self.device = "cpu" if kernel.EVALUATES else "cuda"
+        self.held, self.replaced = Originals(), list[str]()
         self.last: Any = None  # what the last call did, where that can be repeated
 
     def load(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Import the file and say what functions it has."""
         self.path = header["path"]
-        if INTERPRETED:
+        if kernel.EVALUATES:
             without_gpu()
         try:
-            with telling(), kept() if INTERPRETED else contextlib.nullcontext():
+            with telling(), kept() if kernel.EVALUATES else contextlib.nullcontext():
                 self.module = loading.load(self.path, bytes(blobs[0]), header["provided"], header["mine"])
         finally:
             self._mend()
@@ -82,19 +85,22 @@ class LearnerFile:
         blobs, *others = in_calls(blobs, header["others"])
         handed = unpack_arguments(specs, blobs, self.device)
         arguments, upstream = handed[: len(header["arguments"])], handed[len(header["arguments"]) :]
-        self.last, world, limits = None, World(header["allow"]), Bounds(self.path) if INTERPRETED else None
+        self.last, world, limits = (
+            None,
+            World(header["allow"], self.path),
+            Bounds(self.path) if kernel.EVALUATES else None,
+        )
         world.memory.add_inputs(specs, handed, header["writes"])
         # Views of their own: what a launcher sets as an argument's .data is not its memory.
         written = [arguments[position].detach() for position in header["writes"]]
         leaves = [arguments[position].requires_grad_() for position in header["of"]]
-        order.shuffle(header["seed"])
+        program_order.shuffle(header["seed"])
         launches: Any = []
-        made = Made(self.path, lambda: limits.regions) if limits and header["traced"] else None
+        made = Nonfinite() if limits and header["traced"] else None
         try:
             with (
                 on_stage(header["gpu"]),
-                observed(world, limits) as launches,
-                made.traced() if made else contextlib.nullcontext(),
+                observed(world, limits, made) as launches,
                 noticed(world.busy) as seen,
                 world,
             ):
@@ -127,6 +133,7 @@ class LearnerFile:
             outputs=outputs,
             launches=launches,
             foreign=world.foreign,
+            lines=world.lines,
             late=sorted(world.late - world.early),
             tampered=world.memory.tampered,
             beside=sorted(world.beside),
@@ -146,7 +153,6 @@ class LearnerFile:
             untouched=world.memory.untouched(limits.read) if limits else [],
             holes=world.memory.holes(limits.stored) if limits else None,
             made=made.behind(address_of([*results, *grads], *header["traced"])) if made else [],
-            overflowed=made.past_half() if made else [],
         )
         return report, data
 
@@ -154,11 +160,9 @@ class LearnerFile:
         """What the last call launched, launched again where its inputs hold these contents."""
         recording, world, specs, handed = self.last
         write(specs, handed, blobs, world)
-        memory = [(one.name, one.storage, one.known) for one in world.memory.tracked.values()]
-        alone = Alone(memory) if INTERPRETED else None
-        recording.repeat(alone)
+        recording.repeat()
         self._synchronise()
-        return Repeated(alone.found if alone else []), pack_outputs(recording.results, world, None)[1]
+        return Repeated(), pack_outputs(recording.results, world, None)[1]
 
     def interleaved(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """A call whose backward pass comes after the forward pass of another call."""
@@ -167,7 +171,7 @@ class LearnerFile:
         handed = unpack_arguments(specs, blobs[: header["split"]], self.device)
         other = unpack_arguments(others, blobs[header["split"] :], self.device)
         arguments, upstream = handed[: len(header["arguments"])], handed[len(header["arguments"]) :]
-        world, limits = World(header["allow"]), Bounds(self.path) if INTERPRETED else None
+        world, limits = World(header["allow"], self.path), Bounds(self.path) if kernel.EVALUATES else None
         world.memory.add_inputs([*specs, *others], [*handed, *other], [])
         leaves = [arguments[position].requires_grad_() for position in header["of"]]
         for value in (other[position] for position in header["of"]):
@@ -190,12 +194,12 @@ class LearnerFile:
 
     def allocated(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """What one call holds at its peak, and what of it the outputs are; bytes."""
-        from grader.runner import peak
+        from grader.runner import peak_memory
 
         arguments = unpack_arguments(header["arguments"], blobs, self.device)
         leaves = [arguments[position].requires_grad_() for position in header["of"]]
-        held = peak.Peak(arguments, self.path)
-        with peak.swept(), observed(held, peak.Anywhere(self.path)), held:
+        held = peak_memory.Peak(arguments, self.path)
+        with peak_memory.swept(), observed(held, Bounds(self.path)), held:
             result = getattr(self.module, header["entry"])(*arguments)
             with _disable_current_modes():
                 upstream = backward.any_upstream(result)
@@ -208,43 +212,44 @@ class LearnerFile:
         self.replaced += [name for name in self.held.mend() if name not in self.replaced]
 
     def _synchronise(self) -> None:
-        if not INTERPRETED:
+        if not kernel.EVALUATES:
             torch.cuda.synchronize()
 
 
 def serve(channel: Channel) -> None:
     """Answer the judge until it hangs up."""
-    limits.usual(INTERPRETED)
+    limits.usual(kernel.EVALUATES)
     warnings.filterwarnings("ignore", module=r"triton\b")  # what is deprecated: the file did not print it
     hook = sys.addaudithook
     hook(heard)
     vars(sys)["addaudithook"] = no_audit_hooks
-    if not INTERPRETED:
-        from grader.runner.worked import note_unseen
+    if not kernel.EVALUATES:
+        from grader.runner.operator_audit import note_unseen
 
         note_unseen()
-    if INTERPRETED:
-        order.install()
-        proxy.install()
+    if kernel.EVALUATES:
+        launch_hook.install()
+        autotuning.install()
+        faulthandler.unregister(WHERE)  # or it would not see that there is another to go on to
+        signal.signal(WHERE, _say_where)
+        faulthandler.register(WHERE, all_threads=False, chain=True)
         # numpy's, of a maximum over NaN alone: no GPU says that, and the learner did not print it.
         warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"(grader|numpy)\b")
     runner = LearnerFile()
     hook(runner.held.noting)
     commands: dict[str, Any] = {"load": runner.load, "call": runner.call, "peak": runner.allocated}
     commands |= {"repeat": runner.repeat, "interleaved": runner.interleaved}
-    if INTERPRETED:
-        from grader.runner.edited import Editing
+    if kernel.EVALUATES:
+        from grader.runner.edit_trials import Editing
         from grader.runner.metering import Metering
 
-        editing = Editing()
+        editing, metering = Editing(), Metering(runner)
         commands |= {"case": editing.case, "edited": editing.edited}
-
-        metering = Metering(runner)
         commands |= {name: getattr(metering, name) for name in ("meter", "walk", "trace")}
     else:
-        from grader.runner.borrowing import Borrower
-        from grader.runner.clock import Clock
-        from grader.runner.compiled import Compiling
+        from grader.runner.compilation_hook import Compiling
+        from grader.runner.gpu_timing import Clock
+        from grader.runner.tensors_lent_by_judge import Borrower
 
         clock = Clock(runner)
         commands["survey"] = Compiling(runner).survey
@@ -253,6 +258,12 @@ def serve(channel: Channel) -> None:
         commands |= {name: borrower.lending(commands[name]) for name in LENT_TO}
         commands["borrow"] = borrower.borrow
     answering(channel, commands, lambda: runner.path)
+
+
+def _say_where(_: int, frame: FrameType | None) -> None:
+    """Whoever asks for the stack is told of kernels, too, which have no frames of their own."""
+    for path, line in running(frame):
+        os.write(2, f'  File "{path}", line {line} in a kernel\n'.encode())
 
 
 def _parameters(function: Any) -> list[Parameter] | None:

@@ -1,8 +1,8 @@
 """The runner's answer about a call at full size without a GPU: what its launches would do.
 
 meter  {entry, arguments, of, part, gpu, upstream, others, but, lighter}  → Metered   (see meter/counts.py)
-walk   {entry, arguments, of, part, gpu, upstream}  → Walked    (see meter/walk.py)
-trace  {entry, arguments, of}             → Traced    (see meter/trace.py)
+walk   {entry, arguments, of, part, gpu, upstream}  → Walked    (see meter/address_walk.py)
+trace  {entry, arguments, of}             → Traced    (see access_trace.py)
 
 A runner that was metered believes in a GPU that is not there: it is of no further use. Nor is one that has
 walked, but to walk again.
@@ -19,26 +19,25 @@ from typing import Any
 import torch
 from triton.runtime.autotuner import Autotuner
 
-from grader.answers import Failed
-from grader.compiler import recipe
 from grader.datasheets import Gpu
-from grader.measurements import Metered, Traced, Walked
-from grader.meter import sentinel
-from grader.meter.counter import Counter
-from grader.meter.counts import LaunchCounts
-from grader.meter.execute import Meter
-from grader.meter.hollow import Hollow
-from grader.meter.loops import Loops
-from grader.meter.stage import pretended
-from grader.meter.tracer import Tracer, alone, traced
-from grader.meter.walk import APART, TypedLoops, Walk
-from grader.operators import storages_in, tensors_in
-from grader.predict.tuning import tuned
+from grader.performance.compiler import recipe
+from grader.performance.meter.access_counter import Counter
+from grader.performance.meter.access_tracer import Tracer, alone, traced
+from grader.performance.meter.address_walk import APART, Walk
+from grader.performance.meter.counts import LaunchCounts
+from grader.performance.meter.fake_gpu import pretended
+from grader.performance.meter.fake_tensors import Hollow
+from grader.performance.meter.launch_sampling import Meter
+from grader.performance.meter.loop_sampling import Loops
+from grader.performance.predict.autotuner_choice import tuned
+from grader.performance.timing.autograd_passes import as_list, gradients
 from grader.runner import faults
 from grader.runner.answering import Reply
 from grader.runner.backward import any_upstream
-from grader.runner.tensors import unpack_arguments
-from grader.timing.passes import as_list, gradients
+from grader.runner.tensors_on_the_wire import unpack_arguments
+from grader.runner_answers import Failed
+from grader.runner_measurements import Metered, Traced, Walked
+from grader.torch_operators import storages_in, tensors_in
 
 
 class Metering:
@@ -49,13 +48,8 @@ class Metering:
 
     def meter(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Count one call."""
-        wrong = sentinel.wrong()
-        if wrong:
-            raise RuntimeError(f"the counters do not fit this version of Triton: {wrong}")
         gpu = Gpu(**header["gpu"])
-        loops = Loops(self.runner.path)
-        self.runner.module.range = loops.shorter
-        counter = Counter(self.runner.path, loops)
+        counter = Counter(self.runner.path, Loops())
         arguments = unpack_arguments(header["arguments"], blobs, "cpu")
 
         def note(name: str, read: int, written: int, flops: int = 0, itemsize: int = 0) -> None:
@@ -79,10 +73,8 @@ class Metering:
         """Hold the addresses of some programs of one call against the bounds of its tensors."""
         most = resource.getrlimit(resource.RLIMIT_AS)[1]
         resource.setrlimit(resource.RLIMIT_AS, (most, most))  # tensors take addresses here, and no memory
-        loops = TypedLoops(self.runner.path)
-        self.runner.module.range = loops.shorter
         arguments = unpack_arguments(header["arguments"], blobs, "cpu", APART)
-        walk = Walk(self.runner.path, loops, self._by_name(header, arguments))
+        walk = Walk(self.runner.path, self._by_name(header, arguments))
         gpu = Gpu(**header["gpu"])
         try:
             with walk.installed(), pretended(gpu), Hollow(lambda *_: None, APART):

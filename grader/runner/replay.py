@@ -7,16 +7,12 @@ What a launcher worked out by itself, by whatever means, or remembers, stays as 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
-from grader.interpreter.bounds import Bounds
-from grader.interpreter.watcher import Watcher
-from grader.memory import raw
-from grader.runner.alone import Alone
+from grader.tensor_storage import raw
 
 
 class Recording:
@@ -35,7 +31,6 @@ class Recording:
         self.results: list[Any] = []
         self.steps: list[Callable[[], Any]] = []
         self.found: dict[int, tuple[torch.UntypedStorage, torch.Tensor]] = {}
-        self.alone: Alone | None = None
 
     def meets(self, storages: Iterable[torch.UntypedStorage]) -> None:
         """Keep what these hold now, however much, unless they were met before."""
@@ -44,22 +39,13 @@ class Recording:
                 with _disable_current_modes():
                     self.found[storage.data_ptr()] = storage, raw(storage).clone()
 
-    def watched(self, bounds: Bounds) -> AbstractContextManager[Watcher]:
-        """Who watches a launch that the block makes once more."""
-        return self.alone.watched(bounds) if self.alone else nullcontext(bounds)
-
-    def repeat(self, alone: Alone | None = None) -> None:
+    def repeat(self) -> None:
         """Put back what was met and repeat all steps: `results` hold their outcome then.
-
-        Args:
-            alone: in the interpreter, notes whatever else works meanwhile.
 
         Raises:
             whatever a kernel raises that comes upon contents which the launcher did not look at.
         """
         for storage, held in self.found.values():
             raw(storage).copy_(held)
-        self.alone = alone
-        with alone or nullcontext():
-            for step in self.steps:
-                step()
+        for step in self.steps:
+            step()

@@ -12,8 +12,8 @@ from typing import Any
 
 import torch
 
-from grader.answers import Guard
-from grader.memory import (
+from grader.runner_answers import Guard
+from grader.tensor_storage import (
     GUARD,
     checksums,
     fetched,
@@ -24,7 +24,7 @@ from grader.memory import (
     sum_of_poison,
     unobserved,
 )
-from grader.operators import EMPTY, FILLED, tensors_in
+from grader.torch_operators import EMPTY, FILLED, tensors_in
 
 
 @dataclass

@@ -169,7 +169,7 @@ def tile_for(q: torch.Tensor, descriptors: bool) -> tuple[int, int, int, int, in
         # Two programs on an SM: at 128 registers of 8 warps, at 255 of 4.
         return (128, 128, 8, 3, 128) if d <= 64 else (128, 64, 4, 2, None)
     if not q.is_cuda:
-        return (128, 64, 4, 1, None)  # the interpreter: few, large blocks
+        return (128, 64, 4, 1, None)  # no GPU: any tile will do
     if q.element_size() == 2 and torch.cuda.get_device_capability(q.device)[0] >= 8:
         return (128, 64, 4, 3, None) if d <= 64 else (128, 64, 8, 2, None)
     # IEEE fp32, and any dtype on older chips, goes product by product through registers: little room is left.

@@ -293,7 +293,7 @@ def tile_for(q: torch.Tensor, descriptors: bool) -> tuple[Tile, Tile]:
     """How to launch dkdv_kernel, and how dq_kernel: what stays is tall, what passes by is narrow."""
     d = q.shape[-1]
     if not q.is_cuda:
-        return (64, 128, 4, 1, None), (128, 64, 4, 1, None)  # the interpreter: few, large blocks
+        return (64, 128, 4, 1, None), (128, 64, 4, 1, None)  # no GPU: any tile will do
     if descriptors:
         # Two programs of 4 warps on an SM: one multiplies while the other exponentiates.
         return (64, 64, 4, 2, None), (128, 64, 8, 3, None)

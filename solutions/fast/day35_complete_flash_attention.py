@@ -353,7 +353,7 @@ def tile_for(kernel: Any, q: torch.Tensor, descriptors: bool) -> tuple[int, int,
     """BLOCK_M, BLOCK_N, num_warps, num_stages and the most registers a thread may have, of one of KERNELS."""
     narrow = q.shape[-1] <= 64
     if not q.is_cuda:
-        # The interpreter: few, large blocks.
+        # No GPU: any tiles will do.
         tiles = (128, 64, 4, 1, None), (128, 64, 4, 1, None), (64, 128, 4, 1, None)
     elif descriptors and narrow:
         tiles = (128, 128, 8, 3, 128), (128, 64, 8, 3, None), (64, 64, 4, 2, None)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader import catalog
+from grader.course import catalog
 from tests.learner import DAY_1, Learner
 
 DAY_7 = catalog.find("7")

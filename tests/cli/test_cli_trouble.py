@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.learner import journal
+from grader.course.learner import journal
 from tests.learner import DAY_1, SOLUTION_1, Answer, Learner, passed
 
 

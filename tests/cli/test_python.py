@@ -1,11 +1,11 @@
-"""`track python` runs a file as Python does, its kernels in the mended interpreter where there is no GPU."""
+"""`track python` runs a file as Python does, its kernels as in a grading where there is no GPU."""
 
 from __future__ import annotations
 
 import hashlib
 
-from grader import catalog
-from grader.learner import journal
+from grader.course import catalog
+from grader.course.learner import journal
 from tests.learner import Learner
 
 DOUBLING = """import sys
@@ -24,11 +24,25 @@ if "--fall" in sys.argv:
 """
 
 
-def test_a_file_runs_with_its_arguments_and_its_kernels_interpreted(learner: Learner) -> None:
+def test_a_file_runs_with_its_arguments_and_its_kernels_without_a_gpu(learner: Learner) -> None:
     (learner.folder / "try.py").write_text(DOUBLING)
     answer = learner.types("python", "--cpu", "try.py", "-k", "--size", "3")
     assert answer.code == 0, answer.err
     assert answer.out == "[0.0, 2.0, 4.0, 6.0] ['-k', '--size', '3'] __main__\n"
+
+
+def test_with_interpret_a_kernel_runs_line_by_line_and_may_print(learner: Learner) -> None:
+    printing = DOUBLING.replace("    tl.store", "    print(offs)\n    tl.store").replace(
+        "bfloat16", "float32"
+    )
+    (learner.folder / "try.py").write_text(printing)
+    answer = learner.types("python", "--interpret", "try.py")
+    assert answer.code == 0, answer.err
+    assert answer.out == "[0 1 2 3]\n[0.0, 2.0, 4.0, 6.0] [] __main__\n"
+    assert answer.err == "kernels run in Triton's interpreter, where bf16 may be wrong or fail\n"
+    refused = learner.types("python", "--cpu", "try.py")
+    assert refused.code == 1
+    assert "int32[constexpr[4]] is not string" in refused.err
 
 
 def test_its_traceback_begins_in_the_file_and_its_exit_code_is_kept(learner: Learner) -> None:

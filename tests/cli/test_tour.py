@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from grader import catalog
 from grader.cli import tour
+from grader.course import catalog
 from tests import environments
 from tests.learner import Learner
 

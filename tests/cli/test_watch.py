@@ -17,10 +17,10 @@ from pathlib import Path
 
 import pytest
 
-from grader import catalog
 from grader.cli import watch
-from grader.learner import journal, workspace
-from grader.screens import Terminal
+from grader.cli.screens import Terminal
+from grader.course import catalog
+from grader.course.learner import journal, workspace
 from tests.learner import DAY_1, SOLUTION_1, Learner, passed
 
 READY = "save it to grade again."

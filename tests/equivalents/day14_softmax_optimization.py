@@ -1,6 +1,6 @@
 """Mutants of day 14 that live, and why."""
 
-from grader.dev.planted import Equivalent
+from tools.planted import Equivalent
 
 equivalents = [
     Equivalent(

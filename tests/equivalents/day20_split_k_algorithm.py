@@ -1,6 +1,6 @@
 """Mutants of day 20 that live, and why."""
 
-from grader.dev.planted import Equivalent
+from tools.planted import Equivalent
 
 equivalents = [
     Equivalent(

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.configuration import set_hypothesis_home_dir
 
-from grader.cli import shell
+from grader.cli import shell_integration
 from grader.cli.commands import track
-from grader.learner.workspace import Workspace
+from grader.course.learner.workspace import Workspace
 
 # A workspace is made once, and every example puts into it what it needs.
 CALM = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
@@ -45,7 +45,7 @@ def types(place: Workspace) -> Types:
     def run(*words: str) -> str:
         printed = io.StringIO()
         with redirect_stdout(printed), redirect_stderr(printed), pytest.raises(SystemExit) as left:
-            shell.run(track, list(words))
+            shell_integration.run(track, list(words))
         told = printed.getvalue()
         assert left.value.code in (0, 1, 2, 3), told
         assert "Traceback" not in told

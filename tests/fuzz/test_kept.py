@@ -9,11 +9,11 @@ from pathlib import Path
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from grader import catalog
-from grader.engine.precheck import Refusal, precheck
-from grader.learner import journal
-from grader.learner.journal import Progress
-from grader.learner.workspace import Workspace
+from grader.course import catalog
+from grader.course.learner import journal
+from grader.course.learner.journal import Progress
+from grader.course.learner.workspace import Workspace
+from grader.grading.precheck import Refusal, precheck
 from tests.fuzz.conftest import Types
 
 DAY = catalog.find("1")

@@ -11,16 +11,20 @@ from contextlib import suppress
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from grader import answers, measurements
-from grader.case import LAYOUTS, SHORT, VALUES, Case
-from grader.judge.case import forms
-from grader.judge.case.forms import Misfit
-from grader.judge.case.link import RunnerLost
-from grader.judge.case.packing import read_outputs
+from grader import runner_answers, runner_measurements
+from grader.challenge.case import LAYOUTS, SHORT, VALUES, Case
+from grader.challenge.cases import message_schema
+from grader.challenge.cases.message_schema import Misfit
+from grader.challenge.cases.packing import read_outputs
+from grader.challenge.cases.runner_client import RunnerLost
 from grader.wire import Channel, Closed, Malformed, TimedOut
 from tests.fuzz.test_kept import JSON
 
-FORMS = [form for form in (vars(answers) | vars(measurements)).values() if dataclasses.is_dataclass(form)]
+FORMS = [
+    form
+    for form in (vars(runner_answers) | vars(runner_measurements)).values()
+    if dataclasses.is_dataclass(form)
+]
 HEADERS = st.one_of(
     JSON, st.fixed_dictionaries({"blobs": st.lists(st.one_of(st.integers(-9, 9), JSON), max_size=3)})
 )
@@ -61,25 +65,25 @@ def test_any_answer_has_the_form_or_does_not_fit(form: type, data: st.DataObject
     names = [field.name for field in dataclasses.fields(form)]
     value = data.draw(st.one_of(JSON, st.dictionaries(st.sampled_from(names or ["none"]), JSON)))
     with suppress(Misfit):
-        assert isinstance(forms.read(form, value), form)
+        assert isinstance(message_schema.read(form, value), form)
 
 
 OUTPUTS = st.builds(
-    answers.TensorOutput,
+    runner_answers.TensorOutput,
     **{
         field.name: {"dtype": st.sampled_from((*map(str, SHORT), "float32", "save", "Tensor", "")),
                      "shape": st.lists(st.integers(-2, 5), max_size=3)}.get(field.name, JSON)
-        for field in dataclasses.fields(answers.TensorOutput)
+        for field in dataclasses.fields(runner_answers.TensorOutput)
     },
 )  # fmt: skip
 
 
 @given(st.lists(OUTPUTS, max_size=2), st.lists(st.binary(max_size=64).map(bytearray), max_size=3))
 def test_any_bytes_of_results_fit_or_lose_the_runner(
-    outputs: list[answers.TensorOutput], blobs: list[bytearray]
+    outputs: list[runner_answers.TensorOutput], blobs: list[bytearray]
 ) -> None:
-    defaults = {field.name: None for field in dataclasses.fields(answers.Called)}
-    report = answers.Called(**{**defaults, "outputs": outputs})  # type: ignore[arg-type]
+    defaults = {field.name: None for field in dataclasses.fields(runner_answers.Called)}
+    report = runner_answers.Called(**{**defaults, "outputs": outputs})  # type: ignore[arg-type]
     with suppress(RunnerLost):
         made, inputs = read_outputs(report, blobs, None)
         assert len(made) <= len(outputs)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from grader import catalog
-from grader.catalog import Day
-from grader.engine.grade import grade
-from grader.engine.warm import Warm
+from grader.course import catalog
+from grader.course.catalog import Day
 from grader.errors import TrackError
+from grader.grading.grade import grade
+from grader.grading.warm_client import Warm
 
 DAY = catalog.find("1")
 TESTS = DAY.hidden_tests.read_text(encoding="utf-8")

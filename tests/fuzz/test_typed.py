@@ -7,8 +7,8 @@ from contextlib import suppress
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from grader import catalog
-from grader.catalog import Day
+from grader.course import catalog
+from grader.course.catalog import Day
 from grader.errors import UnknownDay
 from tests.fuzz.conftest import Types
 

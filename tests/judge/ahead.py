@@ -17,16 +17,16 @@ from unittest import mock
 
 from triton.runtime.jit import JITFunction
 
-from grader.answers import Loaded
+from grader.challenge.cases.trial import draw
 from grader.datasheets import GPUS
-from grader.engine.parent import Parent, Sibling
-from grader.judge import ahead
-from grader.judge.case.trial import draw
+from grader.grading.warm_parent import Parent
+from grader.judge import compile_ahead
 from grader.judge.session import Session
-from grader.meter.stage import pretended
+from grader.performance.meter.fake_gpu import pretended
 from grader.request import CACHE, Request
 from grader.runner import loading
-from grader.runner.probes import PROBES
+from grader.runner.device_functions import PROBES
+from grader.runner_answers import Loaded
 from grader.wire import Channel, Closed
 
 H200 = SimpleNamespace(
@@ -47,7 +47,7 @@ def parent() -> Channel:
     ours, theirs = socket.socketpair()
     if os.fork() == 0:
         ours.close()
-        serving = Parent(socket.socketpair()[0], Sibling())
+        serving = Parent(socket.socketpair()[0])
         judge = Channel(theirs)
         serving.judges[judge] = []
         try:
@@ -86,7 +86,7 @@ def main() -> None:
     session.gpu.set_result(H200)
     assert isinstance(session.load(session.fresh_runner()), Loaded), "a GPU that does not wake stops nobody"
     with mock.patch.object(os, "sched_getaffinity", return_value=cores):
-        begun = ahead.begin(session)
+        begun = compile_ahead.begin(session)
     assert begun is not None
     begun.finish()
     counts = [len(begun.compiled), len(list(cache.glob("*/*.cubin")))]

@@ -14,16 +14,16 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from grader import catalog
-from grader.answers import Called, Loaded
-from grader.judge import closer
-from grader.judge.case.attempt import attempt
-from grader.judge.case.findings import find
-from grader.judge.case.link import Runner
-from grader.judge.case.trial import Trial
-from grader.judge.diagnosis.diagnose import diagnose
+from grader.challenge.cases.attempt import attempt
+from grader.challenge.cases.findings import find
+from grader.challenge.cases.runner_client import Runner
+from grader.challenge.cases.trial import Trial
+from grader.course import catalog
+from grader.diagnosis.diagnose import diagnose
+from grader.judge import recheck_on_evaluator
 from grader.judge.session import Session
 from grader.request import Request
+from grader.runner_answers import Called, Loaded
 from grader.verdict import Check
 from tests.judge.ahead import parent
 
@@ -53,7 +53,7 @@ def main() -> None:
     day, path, spoil = catalog.find(sys.argv[1]), Path(sys.argv[2]), "right" in sys.argv
     request = Request("grade", day.hidden_tests, path, day.provided, path.read_bytes(), "gpu", 7, 60.0)
     session = Session(request, parent())
-    runner = session.interpreting.runner()
+    runner = session.evaluators.runner()
     loaded = session.load(runner)
     assert isinstance(loaded, Loaded)
     for challenge in session.challenges:
@@ -61,7 +61,7 @@ def main() -> None:
     trial = shown(session, runner, spoil)
     check = Check(f"correct[{session.asked.case_id((trial.challenge, trial.case))}]", "failed")
     before = diagnose(session.evidence)[0]
-    cause = closer.look(session, check)
+    cause = recheck_on_evaluator.look(session, check)
     print(json.dumps([before, diagnose(session.evidence)[0], cause, len(session.asked.walks())], default=str))
     sys.stdout.flush()
     os._exit(0)

@@ -10,14 +10,14 @@ from typing import Any, ClassVar
 import pytest
 import torch
 
-from grader.answers import Failed, Fault
 from grader.challenge import Case, Challenge
-from grader.judge import following
-from grader.judge.case.compare import Finding
-from grader.judge.case.link import RunnerLost
-from grader.judge.following import Following
-from grader.judge.meanwhile import Meanwhile
+from grader.challenge.cases.compare import Finding
+from grader.challenge.cases.runner_client import RunnerLost
+from grader.judge import pipelined_case
+from grader.judge.out_of_order import Meanwhile
+from grader.judge.pipelined_case import Following
 from grader.request import Request
+from grader.runner_answers import Failed, Fault
 
 CASES = [Case(n=n) for n in (1, 2, 3, 4)]
 CHALLENGE = Challenge("f", lambda case, draw: (torch.empty(case.n),), torch.clone, CASES)
@@ -97,9 +97,9 @@ class Grading:
 @pytest.fixture(autouse=True)
 def attempts(monkeypatch: pytest.MonkeyPatch) -> None:
     said.clear()
-    monkeypatch.setattr(following, "Attempt", Attempt)
-    monkeypatch.setattr(following, "several", lambda _: False)
-    monkeypatch.setattr(following, "wanted", lambda *_: False)
+    monkeypatch.setattr(pipelined_case, "Attempt", Attempt)
+    monkeypatch.setattr(pipelined_case, "several", lambda _: False)
+    monkeypatch.setattr(pipelined_case, "wanted", lambda *_: False)
     monkeypatch.setattr(Attempt, "wrong", {})
 
 
@@ -115,7 +115,7 @@ def test_it_is_not_asked_while_the_runner_is_wanted_for_the_one_before(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     grading = Grading()
-    monkeypatch.setattr(following, "wanted", lambda *_: True)
+    monkeypatch.setattr(pipelined_case, "wanted", lambda *_: True)
     grading.turn(CASES[0])
     grading.turn(CASES[1])
     assert said == [

@@ -1,10 +1,10 @@
-"""A day's finished helpers can be imported by a kernel that lies anywhere, interpreted and compiled."""
+"""A day's finished helpers can be imported by a kernel that lies anywhere, evaluated and compiled."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from tests.judge.conftest import Judged
+from tests.made_up_day import Judged
 
 HIDDEN = """
 case = Case(n=1 << 20)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.judge.conftest import Judged
+from tests.made_up_day import Judged
 
 HIDDEN = """
 challenge = Challenge(

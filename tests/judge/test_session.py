@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from grader.judge.challenges import load_challenges
+from grader.challenge.loading import load_challenges
 
 HIDDEN = """
 from grader.challenge import Case, Challenge

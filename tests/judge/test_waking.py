@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from unittest import mock
 
-from grader.judge import waking
-from grader.judge.case.draw import VALUES
+from grader.challenge.cases.draw import VALUES
+from grader.judge import gpu_warmup
 
 
 def tried(enough: list[bool]) -> int:
     """How many cases are gone through where something else is waited for as these say."""
-    with mock.patch.object(waking, "_try", wraps=waking._try) as one:
-        waking.rehearse("cpu", iter(enough).__next__)
+    with mock.patch.object(gpu_warmup, "_try", wraps=gpu_warmup._try) as one:
+        gpu_warmup.rehearse("cpu", iter(enough).__next__)
     return one.call_count
 
 

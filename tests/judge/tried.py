@@ -7,14 +7,14 @@ from typing import Any
 
 import torch
 
-from grader.answers import Called
 from grader.challenge import Case, Challenge
-from grader.judge.case.compare import Expected, compare
-from grader.judge.case.oracle import expect
-from grader.judge.case.packing import Answer
-from grader.judge.case.trial import Trial
-from grader.judge.diagnosis.diagnose import diagnose
-from grader.judge.diagnosis.evidence import Evidence
+from grader.challenge.cases.compare import Expected, compare
+from grader.challenge.cases.oracle import expect
+from grader.challenge.cases.packing import Answer
+from grader.challenge.cases.trial import Trial
+from grader.diagnosis.diagnose import diagnose
+from grader.diagnosis.evidence import Evidence
+from grader.runner_answers import Called
 
 Function = Callable[..., torch.Tensor]
 REPORT = Called("Tensor", [], [], [], [], [], False, [], 0, [], [], [])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 FIRST = "first = tl.program_id(0) * BLOCK"
 STRIDE = "stride = tl.num_programs(0) * BLOCK"

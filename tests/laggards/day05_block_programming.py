@@ -1,8 +1,8 @@
-"""Day 05: right sums in tiles of the wrong shape; the interpreter, slow by the program, gets larger ones."""
+"""Day 05: right sums in tiles of the wrong shape; without a GPU they are larger."""
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 TILE = "BLOCK_M, BLOCK_N = 32, 128"
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 laggards = [
-    # (Eight columns in the interpreter, which is slow by the program.)
+    # (Eight columns without a GPU.)
     # A lane's 4 bytes lie alone in a 32-byte sector, in a, in b and in out.
     Laggard(
         "tiles one column wide",

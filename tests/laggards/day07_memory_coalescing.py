@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 TILE = "BLOCK_M, BLOCK_N = 64, 64"
 
 laggards = [
-    # (Eight rows or columns in the interpreter, which is slow by the program.)
+    # (Eight rows or columns without a GPU.)
     # A warp reads 512 bytes in 16 sectors, and writes them to 128 sectors in 128 rows of y.
     Laggard(
         "a piece of a row in, a piece of a column out",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 laggards = [
     # Half of the warps an SM can hold, each with one 4-byte load a lane: too few bytes in flight.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 laggards = [
     # x + bias is written and read again: four passes over the matrix where two would do.

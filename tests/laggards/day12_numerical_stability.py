@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 laggards = [
     # By the time the second kernel starts, the first rows have long left L2: 2 reads where 1 would do.
     Laggard("two kernels, one for the maxima, one for the sums", file="two_kernels.py"),
-    # (512 in the interpreter, which is slow by the step.)
+    # (512 without a GPU.)
     # 32 programs an SM, one warp each, 8 bytes a lane: 8 KB in flight, a third of what HBM needs.
     Laggard(
         "blocks of 64 columns, one warp each",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 laggards = [
     # 3 reads and 2 writes of the matrix: maxima, exponentials and sums, quotients.

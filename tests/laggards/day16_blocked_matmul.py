@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 laggards = [
     # 8.6 G products, each an instruction of its own in one of 32 lanes. (A broadcast product summed over its

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 TILE = "(128, 256, 64) if large else (64, 64, 32)"
 
 laggards = [
-    # (The interpreter gets larger ones, or it would take a minute.)
+    # (Without a GPU they are larger.)
     # 16 operations for each element read where a tile of 128 x 256 has 171, and 8 warps for 256 sums.
     Laggard("tiles of 16 x 16 and frames of 16", swap={TILE: "(16, 16, 16) if a.is_cuda else (32, 32, 32)"}),
     # The same loop on plain units: 512 FMAs a thread and frame.

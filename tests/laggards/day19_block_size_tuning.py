@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 CONFIGS = "configs=CONFIGS"
-SIDE = "16 if torch.cuda.is_available() else 32"  # the interpreter is slow by the step
+SIDE = "16 if torch.cuda.is_available() else 32"  # larger without a GPU
 # Every problem goes to the tuned kernel.
 TUNED = {"    if m >= 128 and": "    if False and"}
 

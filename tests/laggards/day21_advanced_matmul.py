@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 HEIGHT = "min(max(triton.next_power_of_2(average), 16), 128 if half else 64)"
 
 laggards = [
-    # (The interpreter gets larger ones, or it would take a minute.)
+    # (Without a GPU they are larger.)
     # A 16 x 16 tile reads 4 bytes for every 32 operations it makes of them: L2 is the limit.
     Laggard(
         "tiles 16 wide",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 laggards = [
     # A lane of a warp carries one element: 4 million programs, each with 128 bytes to wait for. A small x
-    # keeps its blocks, or the interpreter would run Philox for minutes.
+    # keeps its blocks.
     Laggard(
         "blocks of 32, one warp each",
         swap={

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 laggards = [
     # Some 100 fp64 instructions an element, on a chip that starts them at half the rate of fp32 at best.

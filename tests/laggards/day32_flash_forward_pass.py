@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 BLOCKS = "BLOCK_M, BLOCK_N = 128, 64"
 LOADED = "mask=(offs_m < n_rows - start)[:, None] & (offs_d < D)[None, :], other=0.0)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 BLOCKS = (
     "tall, narrow, num_warps = (128, 64, 8) if kernel is forward_kernel or not q.is_cuda else (64, 32, 4)"

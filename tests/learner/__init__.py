@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from grader import catalog
-from grader.catalog import Day
+from grader.course import catalog
+from grader.course.catalog import Day
 
 REPO = Path(__file__).resolve().parents[2]
 

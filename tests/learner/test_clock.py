@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from grader import catalog
-from grader.learner import handing, journal, trash, workspace
+from grader.course import catalog
+from grader.course.learner import handout, journal, trash, workspace
 
 DAY = catalog.find("1")
 
@@ -17,7 +17,7 @@ DAY = catalog.find("1")
 def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> workspace.Workspace:
     monkeypatch.setenv("TRACK_HOME", str(tmp_path / "my-track"))
     made = workspace.create()
-    handing.start(made, DAY)
+    handout.start(made, DAY)
     return made
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from grader.learner.history import best_speeds, daily
+from grader.course.learner.history import best_speeds, daily
 
 
 def graded(day: int | str = 7, status: str = "passed", **facts: Any) -> dict[str, Any]:
@@ -17,7 +17,7 @@ def speed(ratio: float, evidence: str = "measured") -> dict[str, Any]:
 
 def test_the_best_speed_is_measured_passed_and_of_the_whole_day() -> None:
     records = [
-        graded(speed=speed(9.0, "predicted"), device="cpu (interpreter)"),
+        graded(speed=speed(9.0, "predicted"), device="cpu"),
         graded(speed=speed(1.2), device="NVIDIA H200"),
         graded(speed=speed(1.5), device="NVIDIA H200"),
         graded(speed=speed(1.3)),

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from grader.course.learner import journal
 from grader.errors import TrackError
-from grader.hunt import Hunt, Hunted
-from grader.learner import journal
+from grader.hunt_result import Hunt, Hunted
 from grader.verdict import Check, Limit, Verdict
 from tests.learner import REPO
 
 WRITER = """
 import sys
 from pathlib import Path
-from grader.learner import journal
+from grader.course.learner import journal
 for number in range(500):
     facts = {"writer": int(sys.argv[2]), "number": number, "padding": "x" * (number % 300)}
     journal.append(Path(sys.argv[1]), "hint", 13, **facts)
@@ -30,7 +30,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "journal.jsonl"
 
 
-def verdict(status: str = "passed", device: str = "cpu (interpreter)", **more: object) -> Verdict:
+def verdict(status: str = "passed", device: str = "cpu", **more: object) -> Verdict:
     return Verdict(13, status, 4021, device, {}, **more)  # type: ignore[arg-type]
 
 
@@ -127,7 +127,7 @@ def test_a_record_keeps_the_verdict_in_short(path: Path) -> None:
     del record["at"]
     assert record == {
         "schema": 1, "event": "graded", "day": 13, "status": "failed",
-        "device": "cpu (interpreter)", "on_gpu": False,
+        "device": "cpu", "on_gpu": False,
         "failed": "correct[n=1]", "sha256": "abc", "seed": 4021, "seconds": 1.235, "speed": None,
     }  # fmt: skip
 
@@ -138,9 +138,7 @@ def folded(path: Path, *events: tuple[str, dict[str, object]]) -> journal.Progre
     return journal.fold(journal.read(path).records)[13]
 
 
-def graded(
-    status: str, device: str = "cpu (interpreter)", only: str | None = None
-) -> tuple[str, dict[str, object]]:
+def graded(status: str, device: str = "cpu", only: str | None = None) -> tuple[str, dict[str, object]]:
     return ("graded", journal.summary(verdict(status, device), only))
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from grader.course.learner import handout, journal, trash, workspace
 from grader.errors import BadSubmission, NoWorkspace
-from grader.learner import handing, journal, trash, workspace
 from tests.learner import SKELETON, day
 
 pytestmark = pytest.mark.usefixtures("course")
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("course")
 @pytest.fixture
 def found() -> workspace.Workspace:
     made = workspace.create()
-    handing.start(made, day(2))
+    handout.start(made, day(2))
     return made
 
 
@@ -51,7 +51,7 @@ def test_from_another_clone_it_is_named_and_not_taken(
 def clone(place: Path) -> Path:
     """As much of another clone as tells that it is one."""
     (place / "grader").mkdir(parents=True)
-    (place / "grader" / "catalog.py").touch()
+    (place / "grader" / "version.py").touch()
     return place
 
 
@@ -126,14 +126,14 @@ def test_a_start_copies_lesson_and_skeleton(found: workspace.Workspace) -> None:
 
 def test_a_second_start_keeps_the_learners_files(found: workspace.Workspace) -> None:
     found.kernel(day(2)).write_text("mine")
-    assert handing.start(found, day(2)) == {"README.md": "kept", "kernel.py": "kept"}
+    assert handout.start(found, day(2)) == {"README.md": "kept", "kernel.py": "kept"}
     assert found.kernel(day(2)).read_text() == "mine"
 
 
 def test_a_lost_file_is_copied_again_and_the_other_stays(found: workspace.Workspace) -> None:
     found.kernel(day(2)).unlink()
     (found.folder(day(2)) / "README.md").write_text("my notes")
-    assert handing.start(found, day(2)) == {"README.md": "kept", "kernel.py": "copied"}
+    assert handout.start(found, day(2)) == {"README.md": "kept", "kernel.py": "copied"}
     assert (found.folder(day(2)) / "README.md").read_text() == "my notes"
 
 
@@ -142,7 +142,7 @@ def test_an_upgraded_course_renews_what_is_untouched_and_nothing_else(found: wor
     day(2).lesson.write_text("# Day 2 · Doubling\n\nA better lesson.\n")
     day(2).skeleton.write_text("a better skeleton")
 
-    assert handing.start(found, day(2)) == {"README.md": "upgraded", "kernel.py": "clashes"}
+    assert handout.start(found, day(2)) == {"README.md": "upgraded", "kernel.py": "clashes"}
 
     assert "better" in (found.folder(day(2)) / "README.md").read_text()
     assert found.kernel(day(2)).read_text() == "mine"
@@ -153,7 +153,7 @@ def test_finished_helpers_are_handed_out_beside_the_skeleton(found: workspace.Wo
     day(2).provided.mkdir()
     (day(2).provided / "tiles.py").write_text("SIZE = 16\n")
     fates = {"README.md": "kept", "kernel.py": "kept", "tiles.py": "copied"}
-    assert handing.start(found, day(2)) == fates
+    assert handout.start(found, day(2)) == fates
     assert (found.folder(day(2)) / "tiles.py").read_text() == "SIZE = 16\n"
     (found.folder(day(2)) / "tiles.py").write_text("mine")
     put = trash.reset(found, day(2))
@@ -167,7 +167,7 @@ def test_a_dangling_link_in_the_place_of_the_kernel_is_not_written_through(
     found.kernel(day(2)).unlink()
     found.kernel(day(2)).symlink_to("/nowhere/kernel.py")
     with pytest.raises(workspace.CannotWrite):
-        handing.start(found, day(2))
+        handout.start(found, day(2))
     assert found.kernel(day(2)).is_symlink()
 
 
@@ -211,7 +211,7 @@ def test_the_current_day_is_the_folder_one_stands_in_before_the_last_one(
     found: workspace.Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert workspace.current(None, ()) is None
-    handing.start(found, day(8))
+    handout.start(found, day(8))
     journal.append(found.journal, "started", 8)
     records = journal.read(found.journal).records
     assert workspace.current(found, records) == day(8)
@@ -245,7 +245,7 @@ def test_a_disk_that_fills_up_leaves_no_half_file(
 ) -> None:
     monkeypatch.setattr(Path, "write_bytes", _half_then_full)
     with pytest.raises(workspace.CannotWrite, match="The disk is full"):
-        handing.start(found, day(8))
+        handout.start(found, day(8))
     assert os.listdir(found.folder(day(8))) == []
 
 

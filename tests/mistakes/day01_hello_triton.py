@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ALLOCATION = "y = torch.empty_like(x)"
 COMPUTE = "y = 2 * x + 1"
@@ -57,7 +57,7 @@ mistakes = [
         "x is loaded without offsets",
         swap={"tl.load(x_ptr + offs)": "tl.load(x_ptr)"},
         fails="correct",
-        says="tl.load(x_ptr) reads one element",
+        says="is right",
     ),
     Mistake(
         "the pointer is indexed",

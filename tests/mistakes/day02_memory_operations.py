@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ALLOCATION = "y = torch.empty(count, dtype=x.dtype, device=x.device)"
 INDEX = "index = start + offs * step"
@@ -15,10 +15,10 @@ mistakes = [
         "offsets are counted in bytes",
         swap={LOAD: "tl.load(x_ptr + index * stride_x * 4)"},
         fails="correct",
-        says="not bytes",
+        says="past the end of",
     ),
-    Mistake("start is ignored", swap={INDEX: "index = offs * step"}, fails="correct", says="wrong places"),
-    Mistake("step is ignored", swap={INDEX: "index = start + offs"}, fails="correct", says="wrong places"),
+    Mistake("start is ignored", swap={INDEX: "index = offs * step"}, fails="correct", says="is right"),
+    Mistake("step is ignored", swap={INDEX: "index = start + offs"}, fails="correct", says="is right"),
     Mistake(
         "start is multiplied by the step",
         swap={INDEX: "index = (start + offs) * step"},
@@ -64,7 +64,7 @@ mistakes = [
         "the values pass through fp32",
         swap={LOAD: "tl.load(x_ptr + index * stride_x).to(tl.float32)"},
         fails="correct",
-        says="rounded to fp32",
+        says="Every element is a number of",
     ),
     Mistake("a view of x is returned", swap={RETURN: "    return x[:count]"}, fails="correct", says="input"),
     Mistake("nothing is returned", swap={RETURN: "    y"}, fails="correct", says="returns nothing"),
@@ -88,6 +88,6 @@ mistakes = [
             "x.stride(0), BLOCK": "x.stride(0), x.numel(), BLOCK",
         },
         fails="edges",
-        says="the load's mask leaves that out",
+        says="is right",
     ),
 ]

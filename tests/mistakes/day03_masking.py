@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ALLOCATION = "y = torch.empty_like(x)"
 BLOCK = "triton.next_power_of_2(max(n, 1))"
@@ -53,7 +53,7 @@ mistakes = [
         "the lower bound is one too high",
         swap={"source >= 0": "source > 0"},
         fails="correct",
-        says="x[0]",
+        says="is right",
     ),
     Mistake(
         "the bounds are chained as in Python",
@@ -61,8 +61,8 @@ mistakes = [
         fails="correct",
         says="takes no chained comparison",
     ),
-    Mistake("other= is left out", swap={OTHER: ""}, fails="correct", says="other="),
-    Mistake("other= is 0", swap={OTHER: ", other=0.0"}, fails="correct", says="other="),
+    Mistake("other= is left out", swap={OTHER: ""}, fails="correct", says="is right"),
+    Mistake("other= is 0", swap={OTHER: ", other=0.0"}, fails="correct", says="is right"),
     Mistake(
         "k is subtracted", swap={SOURCE: "source = offs - k"}, fails="correct", says="moves the other way"
     ),
@@ -71,7 +71,7 @@ mistakes = [
         "the index is clamped, so the ends repeat",
         swap={SOURCE: "source = tl.minimum(tl.maximum(offs + k, 0), n - 1)"},
         fails="correct",
-        says="wrong places",
+        says="is right",
     ),
     Mistake(
         "the vector wraps around",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ALLOCATION = "out = torch.empty_like(x)"
 FIRST = "first = tl.program_id(0) * BLOCK"
@@ -40,7 +40,7 @@ mistakes = [
         "each program takes one block and stops",
         swap={LOOP: "for start in range(first, first + BLOCK, BLOCK):"},
         fails="correct",
-        says="its block ends there",
+        says="never written",
         on_gpu="never written",
     ),
     Mistake(
@@ -77,7 +77,7 @@ mistakes = [
         "only whole blocks are done",
         swap={LOOP: "for start in range(first, n - BLOCK + 1, stride):"},
         fails="correct",
-        says="last, partial block",
+        says="never written",
     ),
     Mistake(
         "the rounds are counted, and the count is rounded down",
@@ -116,19 +116,19 @@ mistakes = [
         "alpha multiplies the sum",
         swap={STORE: "tl.store(out_ptr + offs, alpha * (x + y), mask=mask)"},
         fails="correct",
-        says="alpha",
+        says="is right",
     ),
     Mistake(
         "alpha multiplies y",
         swap={STORE: "tl.store(out_ptr + offs, x + alpha * y, mask=mask)"},
         fails="correct",
-        says="alpha",
+        says="is right",
     ),
     Mistake(
         "alpha is left out",
         swap={STORE: "tl.store(out_ptr + offs, x + y, mask=mask)"},
         fails="correct",
-        says="alpha",
+        says="is right",
     ),
     Mistake(
         "y is updated in place, as BLAS would", swap={ALLOCATION: "out = y"}, fails="correct", says="input"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ADDRESS = "out_ptr + offs_m[:, None].to(tl.int64) * n + offs_n[None, :]"
 GRID = "(triton.cdiv(m, BLOCK_M) * triton.cdiv(n, BLOCK_N),)"
@@ -27,13 +27,13 @@ mistakes = [
         "rows are held against the number of columns",
         swap={"mask_m = offs_m < m": "mask_m = offs_m < n"},
         fails="correct",
-        says="each with its own limit",
+        says="past the end of",
     ),
     Mistake(
         "rows of out are taken to be m apart",
         swap={"to(tl.int64) * n": "to(tl.int64) * m"},
         fails="correct",
-        says="apart",
+        says="never written",
     ),
     Mistake(
         "the mask has rows only", swap={MASK: "mask=mask_m[:, None]"}, fails="correct", says="both sides"
@@ -45,7 +45,7 @@ mistakes = [
         "rows of out are taken to be 1 apart",
         swap={ADDRESS: ADDRESS.replace(" * n", "")},
         fails="correct",
-        says="stored 1 element apart",
+        says="never written",
     ),
     Mistake(
         "rows of out are taken to be a tile apart",
@@ -65,7 +65,7 @@ mistakes = [
         "x runs along the columns and y along the rows",
         swap={SUMS: "x[None, :] + y[:, None]", TILE: "BLOCK_M, BLOCK_N = 64, 64"},
         fails="correct",
-        says="swapped",
+        says="is right",
     ),
     Mistake(
         "the same, in a tile that is not square",
@@ -98,7 +98,7 @@ mistakes = [
         "the grid adds rows and columns of tiles",
         swap={GRID: GRID.replace(" * ", " + ")},
         fails="correct",
-        says="the number of tiles down plus the number of tiles across",
+        says="never written",
     ),
     Mistake(
         "the grid is as many tiles as fit into the number of elements",
@@ -145,13 +145,13 @@ mistakes = [
         "torch's outer product, which multiplies, does the work",
         swap={f"{LAUNCH}\n{RETURN}": "return torch.outer(x, y)"},
         fails="correct",
-        says="torch computed it (mul)",
+        says="is right",
     ),
     Mistake(
         "torch.add does the work in the kernel, of what was never read",
         swap={LOADS: "", f"{SUMS}, mask": "torch.add(x[:, None], y[None, :]), mask"},
         fails="correct",
-        says="torch.add does not run in a kernel: write a + b",
+        says="does not run in a kernel",
     ),
     Mistake(
         "x and y are never read",

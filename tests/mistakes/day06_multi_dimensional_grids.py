@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 A_STRIDES = "offs_m[:, None] * stride_am + offs_n[None, :] * stride_an"
 EXPAND = "b = b.expand(B, M, N)"
@@ -16,13 +16,13 @@ mistakes = [
         "the two tile axes are swapped in the grid",
         swap={GRID: "grid = (B, triton.cdiv(M, BLOCK_M), triton.cdiv(N, BLOCK_N))"},
         fails="correct",
-        says="axes",
+        says="never written",
     ),
     Mistake(
         "the batch is not in the grid",
         swap={GRID: GRID.replace("(B,", "(1,")},
         fails="correct",
-        says="no program takes them",
+        says="never written",
     ),
     Mistake(
         "the grid rounds down",
@@ -52,7 +52,7 @@ mistakes = [
         "every matrix is written over the first",
         swap={OUT: OUT.replace("pid_b * M + ", "")},
         fails="correct",
-        says="same matrix",
+        says="never written",
     ),
     Mistake(
         "matrices of out are taken to be N apart",
@@ -107,7 +107,7 @@ mistakes = [
         "the mask has its sides swapped",
         swap={MASK: "mask = (offs_m[:, None] < N) & (offs_n[None, :] < M)"},
         fails="correct",
-        says="side of the mask",
+        says="past the end of",
     ),
     Mistake("the result is always fp32", swap={"dtype=a.dtype, ": ""}, fails="correct", says="dtype"),
     Mistake(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ALLOCATION = "y = torch.empty(n, m, dtype=x.dtype, device=x.device)"
 GRID = "(triton.cdiv(m, BLOCK_M) * triton.cdiv(n, BLOCK_N),)"
@@ -21,9 +21,11 @@ TILE = "BLOCK_M, BLOCK_N = 64, 64"
 
 mistakes = [
     Mistake(
-        "the tile is moved, but not turned over", swap={"tl.trans(x)": "x"}, fails="correct", says="copied"
+        "the tile is moved, but not turned over", swap={"tl.trans(x)": "x"}, fails="correct", says="is right"
     ),
-    Mistake("the mask is not turned over", swap={"tl.trans(mask)": "mask"}, fails="correct", says="mask"),
+    Mistake(
+        "the mask is not turned over", swap={"tl.trans(mask)": "mask"}, fails="correct", says="never written"
+    ),
     Mistake(
         "the mask is not turned over, in a tile that is not square",
         swap={"tl.trans(mask)": "mask", TILE: "BLOCK_M, BLOCK_N = 32, 64"},
@@ -73,7 +75,7 @@ mistakes = [
         "the mask's sides are swapped",
         swap={MASK: "mask = (offs_m[:, None] < n) & (offs_n[None, :] < m)"},
         fails="correct",
-        says="side of the mask",
+        says="past the end of",
     ),
     Mistake(
         "the load has no mask",
@@ -186,12 +188,12 @@ mistakes = [
         "tiles go through fp32",
         swap={"tl.trans(x), mask": "tl.trans(x.to(tl.float32)), mask"},
         fails="edges",
-        says="rounded to fp32",
+        says="is right",
     ),
     Mistake(
         "a stride of 0 along the columns is taken for 1",
         swap={"x.stride(0), x.stride(1), BLOCK_M": "x.stride(0), x.stride(1) or 1, BLOCK_M"},
         fails="edges",
-        says="a stride is another tensor",
+        says="past the end of",
     ),
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ALLOCATION = "out = torch.empty(n, dtype=torch.promote_types(x.dtype, y.dtype), device=x.device)"
 OFFSETS = "offs = pid * BLOCK + tl.arange(0, BLOCK)"
@@ -42,7 +42,10 @@ mistakes = [
     ),
     Mistake("x is taken to be contiguous", swap={"offs * stride_x": "offs"}, fails="edges", says="stride"),
     Mistake(
-        "y is read with x's stride", swap={"offs * stride_y": "offs * stride_x"}, fails="edges", says="stride"
+        "y is read with x's stride",
+        swap={"offs * stride_y": "offs * stride_x"},
+        fails="edges",
+        says="past the end of",
     ),
     Mistake(
         "the result has x's dtype, whatever y's is",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ALLOCATION = "y = torch.empty(n_rows, n_cols, dtype=x.dtype, device=x.device)"
 BIAS = "tl.load(bias_ptr + offs_n, mask=offs_n < n_cols)"
@@ -28,7 +28,7 @@ mistakes = [
         "every tile takes the first columns' bias",
         swap={BIAS: "tl.load(bias_ptr + tl.arange(0, BLOCK_N), mask=tl.arange(0, BLOCK_N) < n_cols)"},
         fails="correct",
-        says="from 1024 on",
+        says=("is right", "close but not close enough"),
     ),
     Mistake(
         "the bias is read without a mask",
@@ -104,7 +104,7 @@ mistakes = [
             "pid_n = tl.program_id(0) % tiles_n": "pid_n = 0",
         },
         fails="correct",
-        says="block is narrower than the row",
+        says="never written",
     ),
     Mistake(
         "the grid rounds the rows down",
@@ -133,7 +133,7 @@ mistakes = [
         "tanh by a quotient of e to the minus 2z, Inf / Inf where z is far below 0",
         swap={FORMULA: f"0.5 * u * (1 + (1 - tl.exp(-2 * {Z})) / (1 + tl.exp(-2 * {Z})))"},
         fails="edges",
-        says="exponents that are never positive",
+        says="Keep exponents from being positive",
     ),
     Mistake(
         "half done: gelu alone",

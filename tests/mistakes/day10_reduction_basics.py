@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ALLOCATION = "partial = torch.empty(n_blocks, dtype=torch.float32, device=x.device)"
 BLOCKS = "max(triton.cdiv(n, BLOCK), 1)"
@@ -90,7 +90,7 @@ mistakes = [
             RETURN: TWO_STAGES.replace("=BLOCK", "=triton.next_power_of_2(n_blocks)"),
         },
         fails="edges",
-        says="A block on this line has 4194304 elements, and no block in Triton more than 1048576",
+        says="exceeds triton maximum tensor numel",
     ),
     Mistake(
         "an atomic adds to memory that holds anything",

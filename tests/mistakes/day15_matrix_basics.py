@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ACCUMULATE = "acc += a.to(tl.float32) * x.to(tl.float32)[None, :]"
 LAUNCH = "matvec_kernel[(triton.cdiv(m, BLOCK_M),)]"
@@ -78,7 +78,7 @@ mistakes = [
             ACCUMULATE: "acc += a * x[None, :]",
         },
         fails="correct or edges",
-        says="fp16",
+        says="half precision is too low",
     ),
     Mistake(
         "every tile meets the first part of x",
@@ -128,7 +128,7 @@ mistakes = [
         "a column-major matrix is taken as packed",
         swap={"*a.stride()": "*((1, m) if a.stride(0) == 1 else a.stride())"},
         fails="edges",
-        says="taken for granted",
+        says="loads from a gap between",
     ),
     Mistake(
         "half done: the sums are never written, and no launch",
@@ -149,7 +149,7 @@ mistakes = [
     Mistake(
         "a stride that is 1 in some layouts alone is converted by a method",
         swap={"offs_m[:, None] * stride_am +": "offs_m[:, None] * stride_am.to(tl.int64) +"},
-        fails="compiles",
+        fails="correct",
         says="stride_am is a plain number here, without .to()",
     ),
     Mistake(
@@ -165,7 +165,7 @@ mistakes = [
         "columns are taken to lie side by side where there is one row",
         swap={"*a.stride(), x": "a.stride(0), a.stride(1) if m > 1 else 1, x"},
         fails="edges",
-        says="taken for granted",
+        says="loads from a gap between",
     ),
     Mistake(
         "what a 0 of the matrix multiplies is left out",
@@ -187,13 +187,13 @@ mistakes = [
         "the mask of x lets one lane too many pass",
         swap={LOAD_X: "x = tl.load(x_ptr + offs_n * stride_x, mask=offs_n <= n, other=0.0)"},
         fails="correct",
-        says="moves the address by offs_n * stride_x. Either that is wrong, or the mask's limits are",
+        says="past the end of",
         at="offs_n <= n",
     ),
     Mistake(
         "a stride of 0 along the columns is taken for 1",
         swap={"*a.stride(), x.stride(0)": "a.stride(0), a.stride(1) or 1, x.stride(0)"},
         fails="correct or edges",
-        says="a stride is another tensor's",
+        says="past the end of",
     ),
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ALLOCATION = "c = torch.empty(m, n, dtype=a.dtype, device=a.device)"
 BLOCK_K = "max(triton.next_power_of_2(a.shape[1]), 16)"
@@ -24,26 +24,25 @@ mistakes = [
         "fp32 is rounded to fp16 for the matrix units",
         swap={DOT: "tl.dot(a.to(tl.float16), b.to(tl.float16))"},
         fails="correct",
-        says="rounded to fp16 first",
+        says="close but not close enough",
     ),
     Mistake(
         "the sums are kept in fp16",
         swap={DOT: "tl.dot(a, b, input_precision='ieee', out_dtype=tl.float16)"},
         fails="correct",
-        says="out_dtype",
+        says="Only 16-bit dtypes",
     ),
     Mistake(
         "the inner block is 16 wide, whatever k is",
         swap={BLOCK_K: "16"},
         fails="correct",
-        says="only the first 16 products are counted",
+        says="Right up to",
     ),
     Mistake(
         "the inner block may be narrower than tl.dot takes",
         swap={BLOCK_K: "max(triton.next_power_of_2(a.shape[1]), 1)"},
         fails="correct",
-        says="K is BLOCK_K",
-        at="BLOCK_K = max(",
+        says="tl.dot needs K >= 16",
     ),
     Mistake(
         "the inner block is no power of two",
@@ -100,7 +99,7 @@ mistakes = [
         "c's rows are written m apart",
         swap={"offs_m[:, None] * n + offs_n[None, :]": "offs_m[:, None] * m + offs_n[None, :]"},
         fails="correct",
-        says="apart",
+        says="never written",
     ),
     Mistake(
         "the tiles in a row are counted along m",
@@ -157,8 +156,7 @@ mistakes = [
         "the inner elements are held against m",
         swap={"offs_k < k": "offs_k < m"},
         fails="correct",
-        says="as many as m is",
-        at="inner[None, :]",
+        says="is right",
     ),
     Mistake(
         "tiles of 256 x 256, in fp32 too",
@@ -187,7 +185,6 @@ mistakes = [
             )
         },
         fails="correct",
-        says="no element are NaN, by padding_option='nan'",
-        at="tl.load(a_block",
+        says="NaN comes out of finite numbers",
     ),
 ]

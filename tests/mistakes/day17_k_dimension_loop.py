@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ALLOCATION = "c = torch.empty(m, n, dtype=a.dtype, device=a.device)"
 DOT = 'acc = tl.dot(a, b, acc, input_precision="ieee")'
@@ -37,7 +37,7 @@ mistakes = [
         "the last, partial frame is left out",
         swap={LOOP: "range(k, BLOCK_K - 1, -BLOCK_K)"},
         fails="correct",
-        says="last, partial block",
+        says="is right",
     ),
     Mistake("b stands still", swap={f"        {MOVE_B}\n": ""}, fails="correct", says="up to"),
     Mistake(
@@ -56,14 +56,13 @@ mistakes = [
         "only the last frame counts",
         swap={DOT: DOT.replace(", acc,", ",")},
         fails="correct",
-        says="nothing of what acc was goes into that",
-        at="tl.dot(",
+        says="Right up to",
     ),
     Mistake(
         "the sum so far is added twice, by tl.dot and by +=",
         swap={DOT: DOT.replace("acc =", "acc +=")},
         fails="correct",
-        says="twice",
+        says="Right up to",
     ),
     Mistake(
         "the sums of fp16 are kept in fp16",
@@ -72,7 +71,7 @@ mistakes = [
             "        acc = (acc + part).to(tl.float16 if a.dtype == tl.float16 else tl.float32)"
         },
         fails="correct",
-        says="precision",
+        says="start it on line 37 as what it becomes",
         on_gpu="start it as what it becomes",
     ),
     Mistake(
@@ -117,7 +116,7 @@ mistakes = [
         "a column-major matrix is taken as packed",
         swap={"*a.stride()": "*((1, m) if a.stride(0) == 1 else a.stride())"},
         fails="edges",
-        says="taken for granted",
+        says="loads from a gap between",
     ),
     Mistake(
         "each product is rounded inside of the loop",
@@ -139,26 +138,25 @@ mistakes = [
             MOVE_B: "b_block = tl.advance(b_block, (BLOCK_K, 0))",
         },
         fails="correct",
-        says="axis 0 is let through",
+        says="past the end of",
     ),
     Mistake(
         "the launcher has a name of its own",
         swap={"def matmul(a": "def matrix_product(a"},
         fails="imports",
         says="Is matrix_product() meant?",
-        at="def matrix_product(",
     ),
     Mistake(
         "inner elements are taken to lie side by side where a has one row",
         swap={"*a.stride(),": "a.stride(0), a.stride(1) if m > 1 else 1,"},
         fails="edges",
-        says="taken for granted",
+        says="loads from a gap between",
     ),
     Mistake(
         "rows of a whose distance suits a descriptor are taken for packed",
         swap={"*a.stride(),": "a.stride(0) - (8 if a.stride(0) == a.shape[1] + 8 else 0), a.stride(1),"},
         fails="edges",
-        says="lay",
+        says="loads from a gap between",
     ),
     Mistake(
         "tiles are counted by n // BLOCK_N + 1, one more than there are where BLOCK_N divides n",

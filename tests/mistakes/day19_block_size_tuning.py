@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 BIAS = "tl.load(b_ptr + (offs_n % n) * stride_b)[None, :]"
 GRID = '(triton.cdiv(m, meta["BLOCK_M"]) * triton.cdiv(n, meta["BLOCK_N"]),)'
@@ -37,7 +37,7 @@ mistakes = [
         "the bias is read with w's stride",
         swap={"w.stride(), b.stride(0)": "w.stride(), w.stride(1)"},
         fails="edges",
-        says="stride",
+        says="past the end of",
     ),
     Mistake(
         "relu turns NaN into 0",
@@ -55,14 +55,13 @@ mistakes = [
         "the strides of x are handed over in the wrong order",
         swap={f"*x.stride(), {TO_KERNEL})": f"x.stride(1), x.stride(0), {TO_KERNEL})"},
         fails="correct",
-        says="x is read with its last two strides swapped",
-        at="x.stride(1), x.stride(0)",
+        says="is right",
     ),
     Mistake(
         "w is taken to be contiguous",
         swap={TO_KERNEL: "k, 1, b.stride(0)"},
         fails="edges",
-        says="as if it was contiguous",
+        says=("Only contiguous inputs come out right", "Of the inputs that are not contiguous"),
     ),
     Mistake(
         "the sums are rounded to fp16 before the bias",
@@ -78,8 +77,7 @@ mistakes = [
             )
         },
         fails="edges",
-        says="lay 48 apart",
-        at="TensorDescriptor(w",
+        says="loads from a gap between the elements of w",
     ),
     Mistake(
         "the tail of k is not masked",
@@ -217,7 +215,7 @@ mistakes = [
     Mistake(
         "the kernel counts a tile too many along n",
         swap={"tl.cdiv(m, BLOCK_M), tl.cdiv(n, BLOCK_N), 8": "tl.cdiv(m, BLOCK_M), n // BLOCK_N + 1, 8"},
-        fails="correct",
-        says="never written",
+        fails="correct or edges",
+        says="were never written",
     ),
 ]

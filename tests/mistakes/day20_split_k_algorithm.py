@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ACC = "acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)"
 LOOP = "range(first_k, k, SPLIT_K * BLOCK_K)"
@@ -70,7 +70,7 @@ mistakes = [
             ),
         },
         fails="edges",
-        says="second call",
+        says="is right",
     ),
     Mistake(
         "every split computes all of K",
@@ -81,13 +81,13 @@ mistakes = [
             "b_ptrs += step * stride_bk": "b_ptrs += BLOCK_K * stride_bk",
         },
         fails="correct",
-        says="times what it should be",
+        says="is right",
     ),
     Mistake(
         "every split starts at the first block of K",
         swap={"first_k = pid_k * BLOCK_K": "first_k = 0"},
         fails="correct",
-        says="counted",
+        says="is right",
     ),
     Mistake(
         "the pointers move on by one block, past what the neighbours read",
@@ -102,13 +102,13 @@ mistakes = [
         "a K that is no whole number of blocks loses its end",
         swap={LOOP: "range(first_k, k // BLOCK_K * BLOCK_K, SPLIT_K * BLOCK_K)"},
         fails="correct",
-        says="counted",
+        says="is right",
     ),
     Mistake(
         "a K that is no multiple of SPLIT_K * BLOCK_K loses its end",
         swap={LOOP: "range(first_k, k // (SPLIT_K * BLOCK_K) * SPLIT_K * BLOCK_K, SPLIT_K * BLOCK_K)"},
         fails="correct",
-        says="counted",
+        says="is right",
     ),
     Mistake(
         "a is read past the end of K",
@@ -132,7 +132,7 @@ mistakes = [
         "the partial sums are averaged",
         swap={SUM: SUM + " / SPLIT_K"},
         fails="correct",
-        says="times what it should be",
+        says="is right",
     ),
     Mistake(
         "the store of a tile has no mask",
@@ -153,7 +153,7 @@ mistakes = [
         "b is taken to be contiguous",
         swap={"*b.stride()": "n, 1"},
         fails="edges",
-        says="as if it was contiguous",
+        says="past the end of",
     ),
     Mistake(
         "the result is always fp32",
@@ -190,7 +190,7 @@ mistakes = [
         "rows of a whose distance suits a descriptor are taken for packed",
         swap={"*a.stride(),": "a.stride(0) - (8 if a.stride(0) == a.shape[1] + 8 else 0), a.stride(1),"},
         fails="edges",
-        says="lay",
+        says="loads from a gap between",
     ),
     Mistake(
         "the first split adds up what others of its launch store",

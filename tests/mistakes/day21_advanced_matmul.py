@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 LOAD_SIZES = "tl.load(group_sizes_ptr + offs_e, mask=offs_e < e, other=0)"
 NUM_PID_M = "num_pid_m = t // BLOCK_M + min(e, t)"
@@ -44,7 +44,7 @@ mistakes = [
             ROW_END: "row_end = tl.sum(sizes, axis=0)",
         },
         fails="correct",
-        says="weights",
+        says="is right",
     ),
     Mistake(
         "a group's last tile writes on into the next group",
@@ -56,7 +56,7 @@ mistakes = [
         "every group has the weights of the first",
         swap={W_GROUP: "w_ptr += 0"},
         fails="correct",
-        says="weights",
+        says="is right",
     ),
     Mistake(
         "every group starts at its first row again",
@@ -104,13 +104,13 @@ mistakes = [
         "the weights are taken to be contiguous",
         swap={"*w.stride()": "k * n, n, 1"},
         fails="edges",
-        says="as if it was contiguous",
+        says="past the end of",
     ),
     Mistake(
         "x is taken to be contiguous",
         swap={"*x.stride()": "k, 1"},
         fails="edges",
-        says="as if it was contiguous",
+        says="past the end of",
     ),
     Mistake(
         "the result is always fp32",
@@ -126,8 +126,7 @@ mistakes = [
             )
         },
         fails="edges",
-        says="lay 64 apart",
-        at="TensorDescriptor(x",
+        says="loads from a gap between",
     ),
     Mistake(
         "torch copies weights that are not contiguous",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ALLOCATION = "y = torch.empty(n_rows, n_cols, dtype=x.dtype, device=x.device)"
 CENTRED = "tl.where(mask, x - mean[:, None], 0.0)"
@@ -104,7 +104,7 @@ mistakes = [
         "masked lanes hold 1, and the mean counts them",
         swap={"mask=mask, other=0.0)": "mask=mask, other=1.0)"},
         fails="correct",
-        says="lanes past the end",
+        says="is right",
     ),
     Mistake(
         "weight and bias are passed the wrong way round",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ADD_DS = "dx += ds.to(tl.float32)"
 ALONG_MEAN = "along_mean = tl.sum(dx_hat, axis=0) / n_cols"
@@ -194,7 +194,7 @@ mistakes = [
             f"dbias_part = {PARTS}": f"dbias_part = {ONE_PART}",
         },
         fails="correct",
-        says="race",
+        says="A race between programs",
     ),
     Mistake(
         "all programs store to the first row of partial sums",
@@ -254,7 +254,7 @@ mistakes = [
             ),
         },
         fails="edges",
-        says="second call",
+        says="times what it should be",
     ),
     Mistake("dx overwrites dy", swap={DX: "dx = dy"}, fails="correct", says="upstream gradient"),
     Mistake(
@@ -350,7 +350,7 @@ mistakes = [
             "ds_ptr + row * stride_dsm + cols * stride_dsn": "ds_ptr + row * stride_dym + cols * stride_dyn"
         },
         fails="edges",
-        says="upstream gradients",
+        says="is right",
     ),
     Mistake(
         "what backward needs is kept on the class",
@@ -370,7 +370,7 @@ mistakes = [
             ),
         },
         fails="edges",
-        says="expanded (stride 0)",
+        says="past the end of",
     ),
     Mistake(
         "eps is squared",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ALLOCATION = "y = torch.empty(x.shape, dtype=x.dtype, device=x.device)"
 CHOICE = "tl.where(keep, x * scale, 0.0)"
@@ -131,7 +131,12 @@ mistakes = [
         fails="limit",
         says="NaN",
     ),
-    Mistake("p = 1 divides by 0", swap={SCALE: "scale = 1 / (1 - p)"}, fails="correct", says="divided by it"),
+    Mistake(
+        "p = 1 divides by 0",
+        swap={SCALE: "scale = 1 / (1 - p)"},
+        fails="correct",
+        says="float division by zero",
+    ),
     Mistake(
         "p = 1 scales by Inf, and 0 · Inf is NaN",
         swap={
@@ -209,7 +214,7 @@ mistakes = [
         "the grid counts blocks of twice the size",
         swap={"triton.cdiv(n, BLOCK)": "triton.cdiv(n, 2 * BLOCK)"},
         fails="correct",
-        says="though a program runs for every 2 blocks of 1024",
+        says="never written",
     ),
     Mistake(
         "the threshold has 31 bits, and what is held against it 32",
@@ -224,15 +229,13 @@ mistakes = [
         "the mask is stored one place early",
         swap={"tl.store(keep_ptr + offs, keep": "tl.store(keep_ptr + offs - 1, keep"},
         fails="correct",
-        says="an offset is below 0 there, and the mask lets it through",
-        at="keep_ptr + offs - 1",
+        says="before the start of",
     ),
     Mistake(
         "the result is stored one place early",
         swap={"tl.store(y_ptr + offs, tl.where": "tl.store(y_ptr + offs - 1, tl.where"},
         fails="correct",
-        says="what its place is made of is below 0 there",
-        at="y_ptr + offs - 1",
+        says="before the start of",
     ),
     Mistake(
         "fp16 is scaled up before it is scaled",
@@ -248,7 +251,7 @@ mistakes = [
         "one block holds the whole input, whatever its length",
         swap={"    BLOCK = 1024\n": "    BLOCK = max(triton.next_power_of_2(n), 16)\n"},
         fails="fast",
-        says="no block in Triton has more than 1048576",
+        says="exceeds triton maximum tensor numel",
     ),
     Mistake(
         "which elements are kept hangs on their sign",

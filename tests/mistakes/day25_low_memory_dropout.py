@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ALLOCATION = "y = torch.empty(x.shape, dtype=x.dtype, device=x.device)"
 CHOICE = "tl.where(u >= p, x * scale, 0.0)"
@@ -66,7 +66,6 @@ mistakes = [
         swap={GRADIENT: GRADIENT.replace("ctx.seed", "ctx.seed + 1")},
         fails="correct",
         says="drops other elements",
-        at="ctx.seed + 1",
     ),
     Mistake(
         "dy is handed on",
@@ -84,7 +83,7 @@ mistakes = [
         "torch takes the scale out of the gradient again",
         swap={GRADIENT: GRADIENT.replace(", None, None", " * (1 - ctx.p), None, None")},
         fails="correct",
-        says="torch computed it (mul)",
+        says="is not scaled",
     ),
     Mistake(
         "one gradient for three arguments",
@@ -230,7 +229,12 @@ mistakes = [
         fails="limit",
         says="NaN",
     ),
-    Mistake("p = 1 divides by 0", swap={SCALE: "scale = 1 / (1 - p)"}, fails="correct", says="divided by it"),
+    Mistake(
+        "p = 1 divides by 0",
+        swap={SCALE: "scale = 1 / (1 - p)"},
+        fails="correct",
+        says="float division by zero",
+    ),
     Mistake(
         "the backward pass is torch's",
         swap={GRADIENT: "return Dropout.apply(dy, ctx.p, ctx.seed) * 1.0, None, None"},
@@ -260,7 +264,7 @@ mistakes = [
             ),
         },
         fails="edges",
-        says="expanded (stride 0)",
+        says="is right",
     ),
     Mistake(
         "the seed is made of what x holds, and kept for the backward pass",
@@ -286,6 +290,5 @@ mistakes = [
         swap={CHOICE: "tl.where(tl.where(x > 0, u, 1 - u) >= p, x * scale, 0.0)"},
         fails="correct",
         says="the same seed and the same element numbers, and by nothing else",
-        at="1 - u) >= p",
     ),
 ]

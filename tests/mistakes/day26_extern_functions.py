@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ALLOCATION = "y = torch.empty(x.shape, dtype=x.dtype, device=x.device)"
 ASINH = "libdevice.asinh(x)"
@@ -121,7 +121,7 @@ mistakes = [
         "gelu_erf launches the kernel of asinh",
         swap={"elementwise(gelu_erf_kernel, x)": "elementwise(asinh_kernel, x)"},
         fails="correct",
-        says="gives what is asked of asinh()",
+        says="is right",
     ),
     Mistake(
         "asinh of a large x is log(2 |x|), where 2 |x| may be Inf",

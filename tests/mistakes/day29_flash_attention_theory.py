@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ALPHA1 = "alpha1 = tl.exp(m1 - shift)"
 ALPHA2 = "alpha2 = tl.exp(m2 - shift)"
@@ -26,7 +26,7 @@ mistakes = [
         "the factors come from a quotient of exponentials",
         swap={ALPHA1: "alpha1 = tl.exp(m1) / tl.exp(shift)"},
         fails="edges",
-        says=("exp(a) / exp(b)", "exponents that are never positive"),
+        says=("What is divided by, or what a logarithm", "Keep exponents from being positive"),
     ),
     Mistake(
         "only the first part is rescaled",
@@ -102,7 +102,7 @@ mistakes = [
         "the mask forgets the columns",
         swap={MASK: "mask = rows[:, None] & (offs_d < BLOCK_D)[None, :]"},
         fails="correct",
-        says="both sides",
+        says="past the end of",
     ),
     Mistake(
         "the mask forgets the rows",

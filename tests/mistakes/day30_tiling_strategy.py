@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ACC = 'acc = tl.dot(s.to(v.dtype), v, acc, input_precision="ieee")'
 ALLOCATION = "o = torch.empty(B, H, Sq, D, dtype=q.dtype, device=q.device)"
@@ -167,7 +167,7 @@ mistakes = [
         "only one sequence of the batch gets programs",
         swap={GRID: "triton.cdiv(Sq, BLOCK_M) * H"},
         fails="correct",
-        says="where a part takes several, these are too few",
+        says="never written",
         at="* H,)",
     ),
     Mistake(
@@ -240,7 +240,7 @@ mistakes = [
         "q's heads are taken to lie D apart where there is one query",
         swap={"*q.stride(),": "q.stride(0), q.stride(1) if Sq > 1 else D, *q.stride()[2:],"},
         fails="edges",
-        says="q is read as if elements along axis 1 lay 32 apart",
+        says="is right",
     ),
     Mistake(
         "every second tile of keys is skipped",

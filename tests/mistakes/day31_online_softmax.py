@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ALIGNED = "seen &= keys[None, :] <= offs_m[:, None] + (Sk - Sq)"
 ALLOCATION = "lse = torch.empty(B, H, Sq, dtype=torch.float32, device=q.device)"
@@ -38,7 +38,7 @@ mistakes = [
         "the rescaling goes the wrong way from the first tile on",
         swap={ALPHA: "alpha = tl.exp(shift - m_i)"},
         fails="correct",
-        says="the inverse of what a sum so far needs",
+        says="Leave out what must not count",
     ),
     Mistake(
         "the maximum forgets the tiles before",
@@ -183,7 +183,7 @@ mistakes = [
             "pid_b * stride_kb + pid_h * stride_kh": "pid_bh * Sk * D",
         },
         fails="edges",
-        says="stride",
+        says="past the end of",
     ),
     Mistake(
         "the store has no mask", swap={f"{RESULT}, mask=rows": RESULT}, fails="correct", says="Unmasked store"
@@ -214,7 +214,6 @@ mistakes = [
         swap={"tiles_m = tl.cdiv(Sq, BLOCK_M)": "tiles_m = Sq // BLOCK_M"},
         fails="correct",
         says="the block starts beyond it",
-        at="Sq // BLOCK_M",
     ),
     Mistake(
         "the result has q's dtype",
@@ -272,7 +271,7 @@ mistakes = [
     Mistake(
         "the running maximum begins as a number, and becomes a block",
         swap={'m_i = tl.full((BLOCK_M,), -float("inf"), tl.float32)': 'm_i = -float("inf")'},
-        fails="compiles",
+        fails="correct",
         says="m_i",
     ),
     Mistake(
@@ -297,7 +296,7 @@ mistakes = [
         "the maximum is not kept, and every lse is -inf",
         swap={"        m_i = m_new\n": ""},
         fails="correct",
-        says="no turn of the loop sets m_i",
+        says="comes out of finite numbers",
     ),
     Mistake(
         "a tile is shifted by its own maximum",
@@ -306,7 +305,7 @@ mistakes = [
             "own = tl.where(own == -float('inf'), 0.0, own)\n        " + UPDATE.replace("shift", "own")
         },
         fails="correct",
-        says="shifts a block by its own maximum, and the sum that it is added to goes by m_new",
+        says="is right",
     ),
     Mistake(
         "a tl.where at the end swallows NaN",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ACC = 'acc = tl.dot(p.to(v.dtype), v, acc * alpha[:, None], input_precision="ieee")'
 ALPHA = "alpha = tl.exp2(m_i - m_new)"
@@ -24,7 +24,7 @@ mistakes = [
         "lanes past the last key count as keys",
         swap={VISIBLE: VISIBLE.replace("Sk", "tl.cdiv(Sk, 64) * 64")},
         fails="correct",
-        says="lanes that hold no element",
+        says="is right",
     ),
     Mistake(
         "log2(e) is missing",
@@ -129,7 +129,7 @@ mistakes = [
         "acc is not divided by the sum",
         swap={f"acc / {DIVIDED}": "acc"},
         fails="correct",
-        says="a division is missing",
+        says="is right",
     ),
     Mistake(
         "v is read with k's row stride",
@@ -183,7 +183,7 @@ mistakes = [
         "the sum over the keys is rounded to v's dtype at every block",
         swap={ACC: ACC + ".to(v.dtype).to(tl.float32)"},
         fails="correct",
-        says="acc (v.dtype)",
+        says="Only 16-bit dtypes",
     ),
     Mistake(
         "fp32 scores are computed in TF32",
@@ -210,7 +210,7 @@ mistakes = [
             WHERE: f"{WHERE} * {BASE_2}",
         },
         fails="correct",
-        says="Only a scale of 0 or less",
+        says="is NaN",
     ),
     Mistake(
         "the loop over keys ends with the last query, as if Sq were Sk",
@@ -234,20 +234,19 @@ mistakes = [
             "tl.full((BLOCK_M,), LOWEST, tl.float32)": "tl.zeros((BLOCK_M,), tl.float32)",
         },
         fails="correct",
-        says="o maximum is subtracted before exp()",
+        says="becomes Inf in fp16",
     ),
     Mistake(
         "a tile is shifted by its own maximum",
         swap={"p = tl.exp2(qk - m_new[:, None])": "p = tl.exp2(qk - tl.max(qk, axis=1)[:, None])"},
         fails="correct",
-        says="shifts a block by its own maximum, and the sum that it is added to goes by m_new",
+        says="is right",
     ),
     Mistake(
         "v is read by the stride of k's heads",
         swap={"pid_b * stride_vb + pid_h * stride_vh": "pid_b * stride_vb + pid_h * stride_kh"},
         fails="correct",
-        says="v is read as if",
-        at="pid_h * stride_kh",
+        says="is right",
     ),
     Mistake(
         "alpha is taken from the new maximum twice, and is always 1",
@@ -282,8 +281,7 @@ mistakes = [
         "the sum starts at 1",
         swap={"l_i = tl.zeros((BLOCK_M,), tl.float32)": "l_i = tl.full((BLOCK_M,), 1.0, tl.float32)"},
         fails="correct",
-        says="l_i is still the 1 that it starts from",
-        at="1.0, tl.float32)",
+        says="is right",
     ),
     Mistake(
         "keys and values change places",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 CAUSAL = "p = tl.where(offs_n[None, :] <= offs_m[:, None] + Sk - Sq, p, 0.0)"
 DELTA = "tl.sum(o.to(tl.float32) * do.to(tl.float32), axis=1)"
@@ -161,14 +161,12 @@ mistakes = [
         "the last, partial tiles of keys get no program",
         swap={GRID: "triton.cdiv(Sq, BLOCK_M) * max(Sk // BLOCK_N, 1) * B * H"},
         fails="correct",
-        says="where a part takes several, these are too few",
-        at="max(Sk // BLOCK_N, 1)",
+        says="never written",
     ),
     Mistake(
         "v is read by the stride of k's heads",
         swap={"pid_b * stride_vb + pid_h * stride_vh": "pid_b * stride_vb + pid_h * stride_kh"},
         fails="correct",
-        says="v is read as if",
-        at="stride_vb",
+        says="is right",
     ),
 ]

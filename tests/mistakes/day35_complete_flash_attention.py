@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from grader import catalog
-from grader.dev.planted import Mistake
+from grader.course import catalog
+from tools.planted import Mistake
 
 APPLY = "return FlashAttention.apply(q, k, v, scale, causal)"
 ATTEND = "attend(q, k, v, seen, scale,"
@@ -277,7 +277,6 @@ mistakes = [
         },
         fails="correct",
         says="a head, row or block number that v does not have",
-        at="(pid_h + 1) // 2",
     ),
     Mistake(
         "a query head reads the key head of its number within the group",
@@ -353,7 +352,7 @@ mistakes = [
         "dk is brought to base e though it is in none",
         swap={DK_OUT: DK_OUT.replace("scale", "scale * 0.6931471805599453")},
         fails="correct",
-        says="In the gradient of k: Every element is ln(2) times what it should be",
+        says="times what it should be",
     ),
     Mistake(
         "v is read by the stride of k's heads",
@@ -365,6 +364,6 @@ mistakes = [
         "exp(score) / exp(lse) for exp(score - lse)",
         swap=own("dscores", "tl.exp2(qk - lse2)", "tl.exp2(qk) / tl.exp2(lse2)"),
         fails="correct",
-        says="exp(a) / exp(b) is exp(a - b)",
+        says="What is divided by, or what a logarithm",
     ),
 ]

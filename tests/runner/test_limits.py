@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.engine.parent import UNTRUSTED
+from grader.grading.warm_parent import UNTRUSTED
 from grader.runner.limits import LARGEST_FILE
 
 LIMITED = """
@@ -33,7 +33,7 @@ def test_no_file_fills_the_disk_and_where_memory_ends_the_learners_process_does(
 
 FORKED = """
 import sys
-from grader.engine.forking import fork_runner
+from grader.grading.forking import fork_runner
 print(fork_runner(sys.argv[1])[0], flush=True)
 sys.stdin.read()
 """

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from grader.runner import waking
+from grader.runner import cuda_warmup
 
 
 def test_what_fails_is_not_printed_as_if_the_file_had(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -21,7 +21,7 @@ def test_what_fails_is_not_printed_as_if_the_file_had(monkeypatch: pytest.Monkey
     class Driver:
         active = Broken()
 
-    monkeypatch.setattr(waking, "driver", Driver)
+    monkeypatch.setattr(cuda_warmup, "driver", Driver)
     monkeypatch.setattr("torch.empty", lambda *_, **__: 1 / 0)
-    waking.wake()
+    cuda_warmup.wake()
     assert printed == []

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from grader.challenge import Bug, Case, Challenge, Claim, Memory, Speed
-from grader.formulas.attention import by_head, forward
-from grader.formulas.attention_suspects import SUSPECTS
-from grader.formulas.dtypes import BRAIN, HALF
-from grader.formulas.heads import at, heads
-from grader.formulas.sdpa import by_any, flash, flex
+from grader.challenge import Bug, Case, Challenge, Claim, Memory, Speed, between
+from grader.challenge.formulas.attention import by_head, forward
+from grader.challenge.formulas.attention_suspects import SUSPECTS
+from grader.challenge.formulas.dtypes import BRAIN, HALF
+from grader.challenge.formulas.heads import at, heads
+from grader.challenge.formulas.sdpa import by_any, flash, flex
 
 
 def inputs(case: Case, draw) -> tuple:
@@ -84,14 +84,14 @@ challenge = Challenge(
         at(0, 5, 16),
         at(4, 0, 16),
         at(31, 33, 32),
-        at(33, 129, 80, H=1),
+        at(between(33, 47), between(130, 143), 80, H=1),
         at(17, 70, 96),
         at(130, 20, 16, B=2),
         at(65, 65, 32, True),
         at(1, 77, 64, True),
         at(70, 20, 32, True),
         at(129, 200, 128, True, H=1),
-        at(20, 50, 32, B=2),
+        at(between(18, 31), between(50, 63), 32, B=2),
         at(50, 64, 64, True, B=2, H=3, dtype=HALF),
         at(70, 150, 128, True, H=1, dtype=HALF),
         at(40, 60, 64, scale=0.5, dtype=HALF),

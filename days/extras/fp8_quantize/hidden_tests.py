@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from grader.challenge import Case, Challenge, Memory, Speed
-from grader.formulas.dtypes import BRAIN, HALF, SINGLE
-from grader.formulas.eight_bits import codes, halfway, nearly, tied
+from grader.challenge import Case, Challenge, Memory, Speed, between
+from grader.challenge.formulas.dtypes import BRAIN, HALF, SINGLE
+from grader.challenge.formulas.eight_bits import codes, halfway, nearly, tied
 
 from .suspects import SUSPECTS
 
@@ -70,7 +70,7 @@ CASES = [
     Case(rows=3, cols=21, block=7),
     Case(rows=5, cols=127, block=127),
     Case(rows=3, cols=129, block=129),
-    Case(rows=3, cols=390, block=130),
+    Case(rows=between(2, 9), cols=390, block=130),
     Case(rows=7, cols=640, block=128),
     Case(rows=2, cols=9600, block=128),
     Case(rows=33, cols=96, block=32),

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from grader.formulas.dtypes import BRAIN, E5M2, HALF
-from grader.formulas.eight_bits import codes
+from grader.challenge.formulas.dtypes import BRAIN, E5M2, HALF
+from grader.challenge.formulas.eight_bits import codes
 
 
 def quantized(

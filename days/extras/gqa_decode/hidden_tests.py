@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from grader.challenge import Case, Challenge, Memory, Speed
-from grader.formulas.decoding import Rules, drawn
-from grader.formulas.dtypes import BRAIN, HALF
+from grader.challenge import Case, Challenge, Memory, Speed, between
+from grader.challenge.formulas.decoding import Rules, drawn
+from grader.challenge.formulas.dtypes import BRAIN, HALF
 
 from .suspects import SUSPECTS
 
@@ -39,7 +39,7 @@ CASES = [
     at("700", 700, 24, 7, 1),
     at("1+1000", 1000, 40, 6, 1, dtype=BRAIN, stale=True),
     at("1025+0+1023+7", 1030, 64, 8, 1),
-    at("3+40+11", 2000, 64, 6, 3),
+    at("3+40+11", between(1900, 2000), 64, 6, 3),
     at("4099", 4099, 32, 8, 1),
     at("20x3", 5, 16, 2, 1),
     # More blocks than splits.

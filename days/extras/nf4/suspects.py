@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from grader.formulas.nf4 import in_blocks, levels, unpack
+from grader.challenge.formulas.nf4 import in_blocks, levels, unpack
 
 TIE = 2.0**-20  # relative, by which a quotient may miss an edge and still be beside it
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from grader.challenge import Case, Challenge, Speed
-from grader.formulas.dtypes import HALF, SINGLE
-from grader.formulas.nf4 import TABLES
+from grader.challenge import Case, Challenge, Speed, between
+from grader.challenge.formulas.dtypes import HALF, SINGLE
+from grader.challenge.formulas.nf4 import TABLES
 
 from .suspects import OF_DEQUANTIZE, OF_QUANTIZE, dequantized, near_tie, quantized
 
@@ -74,7 +74,7 @@ QUANTIZE = [
     Case(n=4096, block=256, table="even"),
     Case(n=4097, block=256),
     Case(n=8193, block=4096, table="narrow"),
-    Case(n=20011, block=256),
+    Case(n=between(19_000, 21_000), block=256),
     Case(n=5000, block=32, table="drawn"),
     Case(n=700, block=64, base=0.0),
     Case(n=700, block=64, base=8.0),
@@ -106,7 +106,7 @@ DEQUANTIZE = [
     at(1025, 64, 16),
     at(2000, 64, 16),
     at(2049, 128, 16),
-    at(5001, 64, 32, table="drawn"),
+    at(between(4900, 5100), 64, 32, table="drawn"),
     at(4096, 64, 64),
     at(4097, 64, 64),
     at(20011, 64, 256, table="even"),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from grader.formulas.nf4 import in_blocks, levels, unpack
+from grader.challenge.formulas.nf4 import in_blocks, levels, unpack
 
 TIE = 2.0**-20  # of what is subtracted and of what is left: so little may move a ratio
 PROGRAM = 4096  # elements of a program of the solution

@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from grader.challenge import Case, Challenge, Memory, Speed
-from grader.formulas.decoding import drawn
-from grader.formulas.drawing import counts
-from grader.formulas.dtypes import BRAIN, HALF
+from grader.challenge import Case, Challenge, Memory, Speed, between
+from grader.challenge.formulas.decoding import drawn
+from grader.challenge.formulas.draw_one_input import counts
+from grader.challenge.formulas.dtypes import BRAIN, HALF
 
 from .suspects import SUSPECTS, paged_attention
 
@@ -71,7 +71,7 @@ CASES = [
     at("255+257", 320, 256, 8, 1, dtype=BRAIN, stale=True),
     at("511+513", 544, 16, 4, 2, page_size=32),
     at("512+496", 512, 64, 6, 1, stale=True),
-    at("700", 704, 24, 7, 1),
+    at("700", 704, 24, between(5, 9), 1),
     at("1+1000", 1008, 40, 6, 1, dtype=BRAIN, stale=True),
     at("1025+0+1023+7", 1040, 64, 8, 1),
     at("3+40+11", 2048, 64, 6, 3, page_size=32),

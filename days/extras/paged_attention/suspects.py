@@ -7,10 +7,10 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from grader.formulas.decoding import Rules
-from grader.formulas.decoding_splits import block_of, of_splits
-from grader.formulas.decoding_suspects import GROUPED
-from grader.formulas.decoding_suspects import SUSPECTS as OF_ANY
+from grader.challenge.formulas.decoding import Rules
+from grader.challenge.formulas.decoding_splits import block_of, of_splits
+from grader.challenge.formulas.decoding_suspects import GROUPED
+from grader.challenge.formulas.decoding_suspects import SUSPECTS as OF_ANY
 
 Step = Callable[[Tensor, Tensor, Tensor, Tensor, float], Tensor]
 Found = Callable[[Tensor, Tensor], Tensor]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from grader.challenge import Case, Challenge, Gradients, Memory, Own, Piece, Speed
-from grader.formulas.drawing import holding
-from grader.formulas.dtypes import BRAIN, HALF
+from grader.challenge import Case, Challenge, Gradients, Memory, Own, Piece, Speed, between
+from grader.challenge.formulas.draw_one_input import holding
+from grader.challenge.formulas.dtypes import BRAIN, HALF
 
 from .suspects import SUSPECTS, rope
 
@@ -53,8 +53,8 @@ CASES = [
     Case(b=2, s=5, h=4, h_k=2, d=16, p=11),
     Case(b=2, s=5, h=4, h_k=2, d=16, p=11, interleaved=True),
     Case(b=3, s=4, h=1, h_k=3, d=32, p=7, demand="degenerate_sizes"),
-    Case(b=1, s=7, h=5, h_k=5, d=6, p=7),
-    Case(b=2, s=3, h=7, h_k=1, d=80, p=64),
+    Case(b=1, s=between(5, 7), h=5, h_k=5, d=6, p=7),
+    Case(b=2, s=between(3, 9), h=7, h_k=1, d=80, p=64),
     Case(b=2, s=3, h=7, h_k=1, d=80, p=64, interleaved=True),
     Case(b=1, s=4, h=12, h_k=4, d=96, p=5),
     Case(b=1, s=3, h=33, h_k=8, d=128, p=300),

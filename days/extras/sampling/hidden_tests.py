@@ -7,8 +7,8 @@ import math
 import torch
 from torch import Tensor
 
-from grader.challenge import Case, Challenge, Frequencies, Memory, Speed
-from grader.formulas.dtypes import BRAIN, HALF
+from grader.challenge import Case, Challenge, Frequencies, Memory, Speed, between
+from grader.challenge.formulas.dtypes import BRAIN, HALF
 
 from .suspects import ODDS, SUSPECTS, odds, relations
 
@@ -62,7 +62,7 @@ CASES = [
     Case(m=1, v=1, t=0.0),
     Case(m=0, v=8, t=0.0),
     Case(m=5, v=7, t=0.0),
-    Case(m=70, v=20, t=0.0),
+    Case(m=between(66, 79), v=between(18, 31), t=0.0),
     Case(m=4, v=255, t=0.0),
     Case(m=4, v=257, t=0.0),
     Case(m=3, v=1023, t=0.0),
@@ -99,7 +99,7 @@ CASES = [
     Case(m=1400, v=257, t=1.0, lead=5.545),
     Case(m=300, v=257, t=0.25, lead=1.386),
     Case(m=200, v=40, t=1e-3, step=1e-3),
-    Case(m=200, v=40, t=1e4),
+    Case(m=between(195, 220), v=40, t=1e4),
     Case(m=128, v=2050, t=1.0, lead=0.0),
     Case(m=100, v=3, t=1.0, lead=0.0),
     # Whoever draws the same numbers for each block of a row never takes the second of these two.

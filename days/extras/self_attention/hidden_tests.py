@@ -7,9 +7,9 @@ from typing import Any
 from torch import Tensor
 from torch.nn.functional import linear, scaled_dot_product_attention
 
-from grader.challenge import Case, Challenge, Memory
-from grader.formulas.drawing import vector
-from grader.formulas.dtypes import BRAIN, HALF
+from grader.challenge import Case, Challenge, Memory, between
+from grader.challenge.formulas.draw_one_input import vector
+from grader.challenge.formulas.dtypes import BRAIN, HALF
 
 from .suspects import SUSPECTS
 
@@ -51,7 +51,7 @@ def reference(
     return linear(context.transpose(1, 2).reshape(b, s, e), w_out, b_out)
 
 
-def between(x: Tensor, *others: Any) -> int:
+def intermediates(x: Tensor, *others: Any) -> int:
     """Bytes of q, k, v and the context, and of the scores and weights that day 27 stores."""
     scores = x.shape[0] * others[4] * x.shape[1] ** 2
     return 4 * x.nbytes + scores * (4 + x.element_size())
@@ -72,7 +72,7 @@ CASES = [
     Case(b=1, s=10, h=1, d=128),
     Case(b=1, s=65, h=5, d=13, causal=True),
     Case(b=1, s=130, h=2, d=16, causal=True),
-    Case(b=2, s=40, h=4, d=16, dtype=HALF),
+    Case(b=2, s=between(33, 47), h=4, d=16, dtype=HALF),
     Case(b=1, s=70, h=2, d=40, dtype=HALF, causal=True),
     Case(b=2, s=20, h=2, d=48, dtype=BRAIN),
     Case(b=2, s=48, h=2, d=48, dtype=BRAIN),
@@ -99,5 +99,5 @@ challenge = Challenge(
     shown=Case(b=2, s=9, h=4, d=16, causal=True),
     cases=CASES,
     # q, k or v written out once more would be a fifth of that.
-    memory=Memory(Case(b=4, s=160, h=4, d=64), extra=between),
+    memory=Memory(Case(b=4, s=160, h=4, d=64), extra=intermediates),
 )

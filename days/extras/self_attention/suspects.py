@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear
 
-from grader.formulas.attention import attention
+from grader.challenge.formulas.attention import attention
 
 
 def by_tokens(qkv: Tensor, num_heads: int) -> Tensor:

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import gelu, silu
 
-from grader.formulas.blocks import BLOCKS, whole_blocks
-from grader.formulas.misread import swapped_strides
+from grader.challenge.formulas.split_rows_in_blocks import BLOCKS, whole_blocks
+from grader.challenge.formulas.stride_variants import swapped_strides
 
 
 def of(

@@ -6,9 +6,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits as of_torch
 
-from grader.challenge import Case, Challenge, Gradients, Piece, Speed
-from grader.formulas.drawing import vector
-from grader.formulas.dtypes import BRAIN, HALF
+from grader.challenge import Case, Challenge, Gradients, Piece, Speed, between
+from grader.challenge.formulas.draw_one_input import vector
+from grader.challenge.formulas.dtypes import BRAIN, HALF
 
 from .suspects import SUSPECTS, costs
 
@@ -58,7 +58,7 @@ CASES = [
     Case(m=70, n=1, pos=True),
     Case(m=1, n=50, pos=True),
     Case(m=20, n=33, hard=True),
-    Case(m=20, n=33, weight=True),
+    Case(m=between(17, 31), n=between(33, 47), weight=True),
     Case(m=48, n=48, weight=True),
     Case(m=96, n=96, weight=True),
     Case(m=20, n=33, pos=True),

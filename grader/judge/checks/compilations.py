@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from grader.challenge import Challenge
-from grader.judge.acceptance import question, surveyed
+from grader.judge.compile_check import question, surveyed
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
 

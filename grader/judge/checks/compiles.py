@@ -7,8 +7,8 @@ from concurrent.futures import TimeoutError as TooLate
 from dataclasses import asdict
 
 from grader import datasheets
-from grader.judge.acceptance import BROKE, Told
-from grader.judge.diagnosis.slips import slip
+from grader.diagnosis.triton_errors import slip
+from grader.judge.compile_check import Told
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
 
@@ -62,7 +62,7 @@ def _rejected(told: Told, source: str) -> CheckFailed:
         sentence = f"Triton cannot compile {where}: {known.says}"
         return CheckFailed("failed", cause, (sentence, f"line {known.line}"))
     at = f" on line {fault.line}" if fault.line else ""
-    silent = ". A pass of its compiler breaks off, and says no more" if BROKE in fault.message else ""
+    silent = ". A pass of its compiler breaks off, and says no more" if fault.unsaid else ""
     sentence = f"With {told.case} Triton cannot compile {told.kernel}{at}: {fault.first_line}{silent}."
     look_at = f"line {fault.line}" if fault.line else f"{told.kernel}, from line {told.line} on"
     return CheckFailed("failed", cause, (sentence.replace("..", "."), look_at))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from grader.answers import Called
 from grader.challenge import Case, Challenge
-from grader.judge.case.compare import CLOSE, Finding, relative
-from grader.judge.case.trial import Trial
-from grader.judge.checks import room
+from grader.challenge.cases.compare import CLOSE, Finding, relative
+from grader.challenge.cases.trial import Trial
+from grader.judge.checks import gpu_out_of_memory
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
+from grader.runner_answers import Called
 
 VALUES = ("values", "nan", "inf", "special", "unwritten")  # kinds of findings
 
@@ -18,13 +18,13 @@ def check(session: Session, challenge: Challenge, case: Case) -> None:
 
     Raises:
         CheckFailed: something is wrong with it, or its runner was lost.
-        NotMeasured: the interpreter cannot be trusted with it, or the GPU has no room for it.
+        NotMeasured: the GPU has no room for it.
     """
-    with room.drawn(case):
+    with gpu_out_of_memory.drawn(case):
         trial = session.trial(challenge, case)
-    if room.lacking(trial):
+    if gpu_out_of_memory.lacking(trial):
         session.close()
-        raise NotMeasured(room.LACKING)
+        raise NotMeasured(gpu_out_of_memory.LACKING)
     if not trial.passed and all(map(_by_little, session.evidence.failed)) and _right_afresh(session, trial):
         reason = "the result is right in the first call of a process, and wrong in a later one"
         trial.findings.insert(0, Finding("stale", reason, {"right_afresh": True}))

@@ -6,19 +6,17 @@ left in an `except`, a `.contiguous()` that copies before the kernel runs, an ou
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from operator import or_
 
 import torch
 
-from grader.answers import Called, Failed, TensorOutput
-from grader.judge.case.compare import Expected, Finding
-from grader.judge.case.oracle import Values, alike, expect, expect_gradients
-from grader.judge.case.trial import Trial
+from grader.challenge.cases.compare import Expected
+from grader.challenge.cases.oracle import Values, alike, expect, expect_gradients
+from grader.challenge.cases.trial import Trial
 from grader.judge.checks import imports
-from grader.judge.diagnosis.eager import converts
 from grader.judge.failures import CheckFailed
 from grader.judge.session import Session
+from grader.runner_answers import Called, Failed, TensorOutput
 
 BY_LAUNCHER = (
     "Your kernels alone do not give the result: launched once more after the inputs changed, with all else "
@@ -36,10 +34,8 @@ OF_AUTOGRAD = (
     "that reads and writes every element of it once more. Let the kernel store it in its input's dtype.",
     "the allocation of the gradients, and what backward() returns",
 )
-CONVERTED = ("clone", "copy_", "_to_copy")
-CONVERTING = ".to(), .contiguous(), .clone()"  # what calls those
 COPIES = (
-    *CONVERTED, "cat", "stack", "constant_pad_nd", "repeat", "repeat_interleave", "flip",
+    "clone", "copy_", "_to_copy", "cat", "stack", "constant_pad_nd", "repeat", "repeat_interleave", "flip",
     "roll", "index", "index_select", "gather", "slice_scatter", "select_scatter", "as_strided_scatter",
 )  # fmt: skip
 TWICE = "that reads and writes every element of it once more, beside what your kernel moves"
@@ -55,7 +51,7 @@ def check(session: Session) -> None:
     for trial in session.evidence.trials:
         if trial.challenge.judges or (trial.answer and isinstance(trial.answer.report, Failed)):
             continue  # of a limit that raised there is nothing to look at
-        sentence, look_at = _unfair(trial, session.evidence.source)
+        sentence, look_at = _unfair(trial)
         if sentence:
             demand = "upstream_copies" if _copies_upstream(trial) else "values"
             cause = {"reason": sentence, "case": trial.case.id}
@@ -76,7 +72,7 @@ def _copies_upstream(trial: Trial) -> bool:
     return whole and bool(trial.upstream) and set(trial.answer.report.foreign) == {"clone"}
 
 
-def _unfair(trial: Trial, source: str) -> tuple[str, str]:
+def _unfair(trial: Trial) -> tuple[str, str]:
     assert trial.answer is not None
     report = trial.answer.report
     assert not isinstance(report, Failed)
@@ -86,7 +82,7 @@ def _unfair(trial: Trial, source: str) -> tuple[str, str]:
     worked = [op for op in report.foreign if op not in trial.challenge.allow]
     worked = [] if worked == ["clone"] and _known(trial, report) else worked
     if worked:
-        if worked == ["_to_copy"] and "_to_copy" in report.late and trial.upstream and not converts(source):
+        if worked == ["_to_copy"] and "_to_copy" in report.late and not report.lines.get("_to_copy"):
             return OF_AUTOGRAD
         return _by_torch(worked, report, trial.arguments + trial.upstream)
     if computed and not report.launches:
@@ -105,48 +101,38 @@ def _unfair(trial: Trial, source: str) -> tuple[str, str]:
         return "The result is a tensor that no kernel was given.", "which tensor is returned"
     if report.elsewhere and (trial.challenge.chance or trial.challenge.frequencies):
         return DRAWN
-    return _alone(trial.repeated.findings) if trial.repeated else ("", "")
-
-
-def _alone(findings: Sequence[Finding]) -> tuple[str, str]:
-    """What came of the launches that were made once more."""
-    if findings and findings[0].kind == "beside":
-        said = (
-            f"While a kernel ran, something else worked: {findings[0].reason}. On a GPU nothing can help it."
-        )
-        return said, "what a kernel calls, reads, prints or shares"
-    return BY_LAUNCHER if findings else ("", "")
+    return BY_LAUNCHER if trial.repeated and trial.repeated.findings else ("", "")
 
 
 def _by_torch(worked: list[str], report: Called, given: Values) -> tuple[str, str]:
     """What torch did, and whether before the kernels, after them or instead of them."""
     computed = [op for op in worked if op not in COPIES]
-    ops = ", ".join((computed or worked)[:3])
+    ops, first = ", ".join((computed or worked)[:3]), (computed or worked)[0]
+    line = report.lines.get(first)
+    look_at = f"the torch call behind {first}" + (f": line {line}" if line else "")
     if computed:
         share = "part of the work" if report.launches else "the work"
-        return f"torch did {share}: {ops} ran outside of your kernel.", f"the torch call behind {computed[0]}"
-    if worked[0] in report.late:
+        return f"torch did {share}: {ops} ran outside of your kernel.", look_at
+    if first in report.late:
         return (
             f"torch converted or copied the result after your kernel ({ops}): {TWICE}. Let the kernel "
             "store it as it is to be returned.",
-            f"{CONVERTING} after the launch"
-            if worked[0] in CONVERTED
-            else f"the torch call behind {worked[0]}",
+            look_at,
         )
-    return _copied(worked[0], ops, given)
+    return _copied(first, ops, given), look_at
 
 
-def _copied(worked: str, ops: str, given: Values) -> tuple[str, str]:
+def _copied(worked: str, ops: str, given: Values) -> str:
     """What a copy costs, and what makes it needless; strides only where a layout may be why."""
     if worked == "_to_copy":
         cure = "Let the kernel convert what it loads, by .to()."
-        return f"torch converted a tensor first ({ops}): {TWICE}. {cure}", ".to(), .float()"
+        return f"torch converted a tensor first ({ops}): {TWICE}. {cure}"
     scattered = any(isinstance(value, torch.Tensor) and not value.is_contiguous() for value in given)
     if worked == "clone" and scattered:
         cure = "A kernel that goes by its strides needs no copy that is contiguous."
-        return f"torch copied a tensor first ({ops}): {TWICE}. {cure}", ".contiguous(), .clone(), .reshape()"
-    cure = "Let the kernel load from the tensor itself, and store to what torch.empty allocates."
-    return f"torch copied a tensor first ({ops}): {TWICE}. {cure}", f"the torch call behind {worked}"
+    else:
+        cure = "Let the kernel load from the tensor itself, and store to what torch.empty allocates."
+    return f"torch copied a tensor first ({ops}): {TWICE}. {cure}"
 
 
 def _computed(trial: Trial, report: Called) -> list[TensorOutput]:

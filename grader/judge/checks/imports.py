@@ -7,15 +7,15 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from grader.answers import Failed, Fault, Parameter
-from grader.catalog import Day
 from grader.challenge import Challenge
-from grader.entries import askers, entries
-from grader.judge.case.trial import draw
-from grader.judge.diagnosis.site import jitted
-from grader.judge.diagnosis.slips import slip
+from grader.challenge.cases.trial import draw
+from grader.course.catalog import Day
+from grader.course.entry_functions import askers, entries
+from grader.diagnosis.syntax import jitted
+from grader.diagnosis.triton_errors import slip
 from grader.judge.failures import CheckFailed
 from grader.judge.session import Session
+from grader.runner_answers import Failed, Fault, Parameter
 
 Functions = dict[str, list[Parameter] | None]
 

@@ -12,22 +12,22 @@ from typing import Any
 
 from grader import datasheets
 from grader.challenge import Case, Challenge, Speed
+from grader.diagnosis.block_sizes import fixed
 from grader.judge.checks import imports
-from grader.judge.diagnosis.fixed import fixed
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
-from grader.judge.speed.builds import Wanted
-from grader.judge.speed.foresight import Seen, foresee
-from grader.predict import gates
-from grader.predict.beside import profile
-from grader.predict.kept import Ours, bar_name, ours
+from grader.judge.speed.compile_for_gpu import Wanted
+from grader.judge.speed.predict_call import Seen, foresee
+from grader.performance.predict import speed_facts
+from grader.performance.predict.compare_with_solution import profile
+from grader.performance.predict.reference_predictions import Ours, bar_name, ours
 from grader.request import Request
 from grader.wire import Channel
 
 
 def answer(request: Request, events: Channel, parent: Channel) -> None:
     """Look inside once: the body of a forked judge."""
-    from grader.judge.look.seeds import seeded
+    from grader.judge.look.many_seeds import seeded
     from grader.judge.look.show import traced
 
     session: Session | None = None
@@ -93,7 +93,7 @@ def _told(seen: Seen, reference: Ours | None, handed: frozenset[str]) -> dict[st
         "flops": call.products if call.flops else 0.0,
         "at_least": call.at_least,
         "cut": call.cut,
-        "facts": [asdict(fact) for fact in gates.facts(call, reference, handed)],
+        "facts": [asdict(fact) for fact in speed_facts.facts(call, reference, handed)],
         "profile": profile(call),
         "launches": launches,
     }

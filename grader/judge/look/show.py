@@ -8,19 +8,19 @@ from typing import Any
 
 import torch
 
-from grader.answers import Failed, Fault
 from grader.challenge import Case, Challenge, Relation
-from grader.judge.case.link import RunnerLost
-from grader.judge.case.naming import a_few
-from grader.judge.case.oracle import gradient_positions
-from grader.judge.case.packing import pack_arguments
-from grader.judge.case.trial import draw
-from grader.judge.case.words import WAYS
-from grader.judge.diagnosis.slips import slip
+from grader.challenge.cases.case_words import WAYS
+from grader.challenge.cases.oracle import gradient_positions
+from grader.challenge.cases.packing import pack_arguments
+from grader.challenge.cases.result_names import a_few
+from grader.challenge.cases.runner_client import RunnerLost
+from grader.challenge.cases.trial import draw
+from grader.diagnosis.triton_errors import slip
 from grader.judge.failures import NotMeasured
 from grader.judge.session import Session
-from grader.measurements import Traced
-from grader.meter.trace import TracedLaunch
+from grader.performance.meter.access_trace import TracedLaunch
+from grader.runner_answers import Failed, Fault
+from grader.runner_measurements import Traced
 
 CELLS = 4000  # of the largest tensor, that make the best picture
 TRIED = 10  # cases, of which the one that shows most is taken
@@ -30,7 +30,7 @@ Tried = tuple[Challenge, Case | Relation]
 
 
 def traced(session: Session) -> list[dict[str, Any]]:
-    """Every function of the day on one small case: its launches, program by program (see meter/trace.py).
+    """Every function of the day on one small case: its launches, program by program (see access_trace.py).
 
     Raises:
         NotMeasured: no case that can be drawn is called like that, or the call ends before anything is seen.

@@ -9,8 +9,8 @@ import ast
 from dataclasses import dataclass
 from functools import cached_property
 
-from grader.bare import is_text
-from grader.judge.diagnosis.handed import bare
+from grader.diagnosis.skeleton import bare
+from grader.strip_comments import is_text
 
 KEPT = "_the_learners"  # class, under another name than ours
 IDLE = ("pass", "return", "return None", "raise NotImplementedError", "raise NotImplementedError()")

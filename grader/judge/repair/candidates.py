@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.judge.repair.edits import KINDS, Kind
-from grader.judge.repair.lines import LINES, moved
+from grader.judge.repair.line_edits import LINES, moved
 from grader.judge.repair.scope import Scope, spelled
 
 ATOMS = (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.Constant, ast.stmt)
@@ -21,9 +21,9 @@ BARE = (
     ast.Tuple,
     ast.List,
 )  # within these nothing needs brackets
-# How much more often than others a line is at fault that the diagnosis names, and one that makes what such a
-# line reads, or launches its kernel.
-WEIGHTS = {"near": 20.0, "behind": 6.0, "far": 1.0}
+# How much more often than others a line is at fault that a fact names, and one that makes what such a line
+# reads, or launches its kernel; where no line is named, one of a kernel.
+WEIGHTS = {"near": 10.0, "behind": 6.0, "kernel": 3.0, "far": 1.0}
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Candidates:
         functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
         every = [(function, Scope(function, constants)) for function in functions]
         self.functions = [(function, scope) for function, scope in every if not (launchers and scope.kernel)]
-        self.places = _places(tree, near)
+        self.places = _places(tree, near) if near else _of_kernels(self.functions)
         # A larger block hides many a mistake: block sizes are edited where the diagnosis names them alone.
         self.blocks = {
             node.lineno
@@ -127,6 +127,11 @@ class Candidates:
             for kind, line, whole in moved(self.source, function):
                 if kind == name and self.places.get(line, "far") == place and line not in self.kept:
                     yield Candidate(kind, line, lines[line - 1].strip(), "", whole)
+
+
+def _of_kernels(functions: list[tuple[ast.FunctionDef, Scope]]) -> dict[int, str]:
+    spans = (range(one.lineno, (one.end_lineno or 0) + 1) for one, scope in functions if scope.kernel)
+    return {line: "kernel" for span in spans for line in span}
 
 
 def _places(tree: ast.Module, near: frozenset[int]) -> dict[int, str]:

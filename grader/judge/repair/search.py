@@ -1,13 +1,14 @@
 """Edits of a file that failed, tried: is there one with which every case is right?
 
-They run where the learner's file ran, confined alike, in runners that interpret. A candidate first meets
-the quickest case that failed, and only its result, its addresses and its races are looked at. What survives
+They run where the learner's file ran, confined alike, in runners that evaluate. A candidate first meets the
+quickest case that failed, and only its result, its addresses and its races are looked at. What survives
 that is judged on all cases that this grading tried, and on others while there is time. Our solution is not
 looked at.
 """
 
 from __future__ import annotations
 
+import ast
 import os
 import threading
 import time
@@ -16,26 +17,23 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
-from grader.answers import Called, Failed
-from grader.judge.case.attempt import Attempt, again, untried
-from grader.judge.case.findings import find, form_findings
-from grader.judge.case.link import Runner, RunnerLost, ask_to_load
-from grader.judge.case.packing import Answer, pack_arguments, read_outputs
-from grader.judge.case.right import ask_oracle
-from grader.judge.case.trial import Trial
-from grader.judge.challenges import weight
-from grader.judge.failures import NotMeasured
+from grader.challenge.cases.attempt import Attempt, again, untried
+from grader.challenge.cases.expected import ask_oracle
+from grader.challenge.cases.findings import find, form_findings
+from grader.challenge.cases.packing import Answer, pack_arguments, read_outputs
+from grader.challenge.cases.runner_client import Runner, RunnerLost, ask_to_load
+from grader.challenge.cases.trial import Trial
+from grader.challenge.loading import weight
+from grader.diagnosis.launches import involved
 from grader.judge.repair.candidates import Candidate, Candidates
 from grader.judge.repair.edits import KINDS
-from grader.judge.repair.lines import LINES
+from grader.judge.repair.line_edits import LINES
 from grader.judge.session import Session
-from grader.judge.trust import trust
 from grader.request import Request
+from grader.runner_answers import Called, Failed
 
-SECONDS = 2.0  # for all candidates together, on two cores
-JUDGED = 5.0  # for the cases of this grading that a survivor must pass
-MORE = 1.0  # and then for cases that this grading has not tried
-CALL = 2.0  # for one answer of a runner
+JUDGED = 2.5  # times the seconds for all candidates: for the cases of this grading that a survivor must pass
+MORE = 0.5  # times them: then for cases that this grading has not tried
 LARGEST = 1 << 20  # elements of a case that is tried
 FORM = {"arity", "type", "scalar", "shape", "dtype", "device", "layout", "shared", "unconnected"}
 
@@ -91,8 +89,17 @@ def repair(session: Session, pointed: frozenset[int]) -> Repair | None:
     facts = [trial.findings[0] for trial in failed]
     near = pointed.union(int(finding.facts.get("line") or 0) for finding in facts)
     launchers = facts[0].kind in FORM
-    candidates = Candidates(evidence.source, evidence.given, near, launchers=launchers)
+    kept = evidence.given | _elsewhere(failed[0], evidence.source)
+    candidates = Candidates(evidence.source, kept, near, launchers=launchers)
     return _Search(session, trials, candidates).run()
+
+
+def _elsewhere(trial: Trial, source: str) -> frozenset[int]:
+    """The lines of kernels that took no part in the wrong result."""
+    apart = involved(trial, source).elsewhere
+    functions = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef))
+    spans = (range(one.lineno, (one.end_lineno or 0) + 1) for one in functions if one.name in apart)
+    return frozenset().union(*spans)
 
 
 class _Search:
@@ -100,7 +107,7 @@ class _Search:
 
     def __init__(self, session: Session, trials: list[Trial], candidates: Candidates) -> None:
         self.session, self.trials = session, trials
-        self.candidates, self.until = iter(candidates), time.monotonic() + SECONDS
+        self.candidates = iter(candidates)
         self.lock = threading.Lock()
         self.tried = 0
         self.found: list[Repair] = []
@@ -114,8 +121,9 @@ class _Search:
         return min(self.found, key=lambda one: one.tried, default=None)
 
     def _work(self) -> None:
+        until: float | None = None
         with closing(Trier(self.session, self.trials)) as trier:
-            while time.monotonic() < self.until and not self.found:
+            while not self.found and (until is None or time.monotonic() < until):
                 with self.lock:
                     candidate = next(self.candidates, None)
                     self.tried += 1
@@ -124,6 +132,8 @@ class _Search:
                     return
                 if trier.passes(candidate.source):
                     self.found.append(Repair(candidate, number))
+                # From the first answer on: a busy machine takes its time to start a runner.
+                until = until or time.monotonic() + self.session.request.explain
 
 
 class Trier:
@@ -135,7 +145,7 @@ class Trier:
 
     def __init__(self, session: Session, trials: list[Trial]) -> None:
         self.session, self.trials = session, trials
-        self.request = replace(session.interpreting.request, call_timeout=CALL)
+        self.request = replace(session.evaluators.request, call_timeout=session.request.explain)
         self.runner: Runner | None = None
 
     def passes(self, source: str) -> bool:
@@ -150,11 +160,11 @@ class Trier:
         """Whether it gets the first case right where results, addresses and races alone are looked at."""
         first = self.trials[0]
         if self.runner is None:
-            self.runner = self.session.interpreting.runner()
+            self.runner = self.session.evaluators.runner()
             ask_to_load(self.runner, self.request)
             _hand_over(self.runner, first, self.request)
         command = {"do": "edited", "path": str(self.request.path)}
-        report, data = self.runner.ask(command, Called, [source.encode()], timeout=CALL)
+        report, data = self.runner.ask(command, Called, [source.encode()], timeout=self.request.explain)
         if isinstance(report, Failed):
             return False
         answer = Answer(report, *read_outputs(report, data, None))
@@ -165,11 +175,11 @@ class Trier:
         assert self.runner is not None
         if isinstance(ask_to_load(self.runner, request), Failed):
             return False
-        until = time.monotonic() + JUDGED
+        until = time.monotonic() + JUDGED * self.request.explain
         for trial in self.trials:
             if time.monotonic() > until or not _tried(self.runner, trial, request).passed:
                 return False
-        until = time.monotonic() + MORE
+        until = time.monotonic() + MORE * self.request.explain
         for trial in self._others():
             if time.monotonic() > until:
                 break
@@ -182,10 +192,6 @@ class Trier:
         challenge, known = self.trials[0].challenge, [trial.case for trial in self.trials]
         for case in challenge.cases:
             if case.gpu or case.huge or case in known or challenge.is_limit(case.demand):
-                continue
-            try:
-                trust(case, self.session.evidence.source, self.session.mute)
-            except NotMeasured:
                 continue
             trial = untried(challenge, case, self.session.names[challenge.entry], self.request)
             if _tryable(trial):

@@ -13,26 +13,26 @@ from typing import Any
 
 import torch
 
-from grader.answers import Failed
-from grader.case import readable
 from grader.challenge import Challenge, Speed
-from grader.judge.case import ties
-from grader.judge.case.compare import CLOSE
-from grader.judge.case.forms import Form
-from grader.judge.case.frequencies import possible
-from grader.judge.case.link import Runner, RunnerLost
-from grader.judge.case.oracle import Values, as_asked, as_tuple, gradient_positions, values_of
-from grader.judge.case.packing import pack_arguments, read_outputs
-from grader.judge.case.patience import in_line
-from grader.judge.case.right import SLICE
-from grader.judge.case.trial import draw, draw_upstream
+from grader.challenge.case import readable
+from grader.challenge.cases import near_ties
+from grader.challenge.cases.category_statistics import possible
+from grader.challenge.cases.compare import CLOSE
+from grader.challenge.cases.expected import SLICE
+from grader.challenge.cases.message_schema import Form
+from grader.challenge.cases.oracle import Values, as_asked, as_tuple, gradient_positions, values_of
+from grader.challenge.cases.packing import pack_arguments, read_outputs
+from grader.challenge.cases.runner_client import Runner, RunnerLost
+from grader.challenge.cases.timeouts import in_line
+from grader.challenge.cases.trial import draw, draw_upstream
 from grader.judge.failures import CheckFailed, by_kernels
 from grader.judge.session import Session
 from grader.judge.speed.ratio import Ratio, bar_ratio
-from grader.judge.speed.rightness import distance, near, widened, wrong
-from grader.measurements import Burst, Prepared, Round, Verified
-from grader.timing.passes import Timed, timed
-from grader.timing.stopwatch import Stopwatch, copying, roll_into, rollable
+from grader.judge.speed.values_of_timed_calls import distance, near, widened, wrong
+from grader.performance.timing.autograd_passes import Timed, timed
+from grader.performance.timing.stopwatch import Stopwatch, copying, roll_into, rollable
+from grader.runner_answers import Failed
+from grader.runner_measurements import Burst, Prepared, Round, Verified
 
 ROUND_US = 2000.0  # of work in a round; with 5000 the ratios of five gradings spread no less
 FIRST = 15  # rounds
@@ -171,7 +171,7 @@ class Benchmark:
         outputs, _ = read_outputs(report, data, size * len(slices))
         plain = self._wanted(outputs, slices, report.nonce)
         if self.challenge.accept:
-            outputs = [ties.without(got, want) for got, want in zip(outputs, plain, strict=False)]
+            outputs = [near_ties.without(got, want) for got, want in zip(outputs, plain, strict=False)]
         length = self.challenge.reduces(self.speed.case) if self.challenge.reduces else 1
         if all(near(got, want, length) for got, want in zip(outputs, plain, strict=False)):
             return

@@ -1,6 +1,6 @@
 """Mutants of the activations that live, and why."""
 
-from grader.dev.planted import Equivalent
+from tools.planted import Equivalent
 
 X = "x = tl.load(x_ptr + at, mask=mask, other=0.0).to(tl.float32)"
 DY = "dy = tl.load(dy_ptr + at_dy, mask=mask, other=0.0).to(tl.float32)"

@@ -1,6 +1,6 @@
 """Mutants of AdamW that live, and why."""
 
-from grader.dev.planted import Equivalent
+from tools.planted import Equivalent
 
 MASKED = "masked lanes are computed and not stored"
 PROMOTED = "the numbers that it is multiplied with are fp32, and promote it"

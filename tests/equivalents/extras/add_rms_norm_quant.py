@@ -1,6 +1,6 @@
 """Mutants of add_rms_norm_quant that live, and why."""
 
-from grader.dev.planted import Equivalent
+from tools.planted import Equivalent
 
 KERNEL = "solution:add_rms_norm_quant_kernel"
 X = "x = tl.load(x_ptr + offs, mask=mask, other=0.0)"

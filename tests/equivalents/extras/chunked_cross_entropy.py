@@ -1,6 +1,6 @@
 """Mutants of chunked cross-entropy that live, and why."""
 
-from grader.dev.planted import Equivalent
+from tools.planted import Equivalent
 
 X = 'x = tl.load(logits_ptr + row * stride_m + cols, mask=cols < end, other=-float("inf")).to(tl.float32)'
 

@@ -1,6 +1,6 @@
 """Mutants of the dynamic tanh that live, and why."""
 
-from grader.dev.planted import Equivalent
+from tools.planted import Equivalent
 
 FORWARD, BACKWARD = "solution:forward_kernel", "solution:backward_kernel"
 ALPHA = "alpha = tl.load(alpha_ptr).to(tl.float32)"

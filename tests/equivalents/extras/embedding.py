@@ -1,6 +1,6 @@
 """Mutants of the embedding that live, and why."""
 
-from grader.dev.planted import Equivalent
+from tools.planted import Equivalent
 
 IDS = "ids = tl.load(ids_ptr + tokens, mask=inside, other=0)"
 ROW = "row = tl.load(weight_ptr + ids[:, None] * stride_wv + offs_d[None, :], mask=mask, other=0.0)"

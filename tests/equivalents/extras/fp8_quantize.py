@@ -1,6 +1,6 @@
 """Mutants of the FP8 quantiser that live, and why."""
 
-from grader.dev.planted import Equivalent
+from tools.planted import Equivalent
 
 DIVIDES = "magnitudes are exact in 16 bits, and Triton divides 16-bit numbers in fp32"
 CASTS = "the store converts to the dtype of what it stores to"

@@ -1,6 +1,6 @@
 """Mutants of the product with 4-bit weights that live, and why."""
 
-from grader.dev.planted import Equivalent
+from tools.planted import Equivalent
 
 NOBODY = "what a row holds that is not there ends in columns of y that are not stored"
 

@@ -1,6 +1,6 @@
 """Mutants of the chunked loss that live, and why."""
 
-from grader.dev.planted import Equivalent
+from tools.planted import Equivalent
 
 LOSS, GRADIENT, SUM = "chunk_loss_kernel", "chunk_grad_kernel", "sum_kernel"
 PART = "part = tl.load(part_ptr + offs, mask=offs < n, other=0.0).to(tl.float32)"

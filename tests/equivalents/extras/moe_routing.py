@@ -1,6 +1,6 @@
 """Mutants of the routing that live, and why."""
 
-from grader.dev.planted import Equivalent
+from tools.planted import Equivalent
 
 NOBODY = "what is read of an expert that is not there is looked up by nobody"
 BITS = "shifted by 32 bits, a bit is 32 bits wide"

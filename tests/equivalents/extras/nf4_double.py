@@ -1,6 +1,6 @@
 """Mutants of double quantisation that live, and why."""
 
-from grader.dev.planted import Equivalent
+from tools.planted import Equivalent
 
 NOBODY = "what a block holds that is not there ends in elements that are not stored"
 SMALL = "a code is at most 15, which eight bits hold as well"

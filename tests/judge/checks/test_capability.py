@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from grader.challenge import Case, Challenge, Speed
-from grader.engine.following import give_up
 from grader.errors import CannotGrade, TrackError
+from grader.grading.judge_events import give_up
 from grader.judge.checks import capability
 from grader.judge.failures import NotMeasured
 

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 import torch
 
-from grader import catalog
 from grader.challenge import Case, Challenge, Claim, Speed
-from grader.claimed import Claimed, Shape
-from grader.judge.challenges import load_challenges
-from grader.judge.checks import claims
+from grader.challenge.loading import load_challenges
+from grader.claim_result import Claimed, Shape
+from grader.cli.screens.claim_ratios import claims as show
+from grader.course import catalog
+from grader.judge.checks import speed_claims
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.speed.ratio import Ratio
-from grader.screens.claims import claims as show
 from tests.shown import shown
 
 SHAPES = [Case(n=1), Case(n=2), Case(n=3), Case(n=4)]
@@ -56,13 +56,13 @@ def session(device: str) -> Any:
 
 def measured(monkeypatch: pytest.MonkeyPatch) -> tuple[Any, list[str]]:
     """A session in which every shape was tried on a GPU, and what was not measured."""
-    monkeypatch.setattr(claims, "Benchmark", Timed)
-    monkeypatch.setattr(claims, "own_stream", contextlib.nullcontext)
+    monkeypatch.setattr(speed_claims, "Benchmark", Timed)
+    monkeypatch.setattr(speed_claims, "own_stream", contextlib.nullcontext)
     monkeypatch.setattr(torch.cuda, "empty_cache", lambda: None)
     one, untimed = session("cuda"), []
     for case in SHAPES:
         try:
-            claims.check(one, CHALLENGE, CLAIM, case)
+            speed_claims.check(one, CHALLENGE, CLAIM, case)
         except NotMeasured as why:
             untimed.append(str(why))
     return one, untimed
@@ -70,7 +70,7 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> tuple[Any, list[str]]:
 
 def test_without_a_gpu_it_is_not_measured() -> None:
     with pytest.raises(NotMeasured, match="claims are measured on a GPU"):
-        claims.check(session("cpu"), CHALLENGE, CLAIM, SHAPES[0])
+        speed_claims.check(session("cpu"), CHALLENGE, CLAIM, SHAPES[0])
 
 
 def test_nothing_that_comes_of_it_fails_a_check(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,7 +105,9 @@ def test_where_no_shape_can_be_timed_it_says_so() -> None:
 
 
 def test_a_backend_is_in_force_around_the_call() -> None:
-    asked = [claims.by(backend, lambda: _enabled())() for backend in ("flash", "cudnn", "eager", "flex")]
+    asked = [
+        speed_claims.by(backend, lambda: _enabled())() for backend in ("flash", "cudnn", "eager", "flex")
+    ]
     assert asked == [(True, False), (False, True), _enabled(), _enabled()]
 
 

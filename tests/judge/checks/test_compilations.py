@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.judge.conftest import KERNEL as HEAD
-from tests.judge.conftest import Judged
 from tests.learner import REPO
+from tests.made_up_day import KERNEL as HEAD
+from tests.made_up_day import Judged
 
 HIDDEN = """
 def inputs(case, draw):
@@ -118,8 +118,8 @@ import importlib.util, json, sys
 import torch
 from triton.runtime import driver
 from grader import datasheets
-from grader.compiler.driver import Driver
-from grader.runner.compiled import compilations
+from grader.performance.compiler.fake_driver import Driver
+from grader.runner.compilation_hook import compilations
 
 driver.set_active(Driver(datasheets.GPUS[datasheets.USUAL]))
 x = torch.empty(16)

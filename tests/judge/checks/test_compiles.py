@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from grader.answers import Fault
-from grader.judge.acceptance import Told
 from grader.judge.checks import compiles
-from tests.judge.conftest import Judged
+from grader.judge.compile_check import Told
+from grader.runner_answers import Fault
+from tests.made_up_day import Judged
 
 HIDDEN = """
 challenge = Challenge(
@@ -51,11 +51,12 @@ def test_a_kernel_that_compiles_passes(judged: Judged) -> None:
 
 
 @pytest.mark.every_triton
-def test_a_loop_that_changes_a_type_is_no_pass_and_the_line_is_named(judged: Judged) -> None:
-    body = "    y = 0.0\n    for step in range(0, n * 0 + 2):\n        y = y + x"
-    verdict = judged(HIDDEN, source(body))
-    assert (verdict.status, verdict.look_at) == ("failed", "line 13")
-    assert verdict.diagnosis.startswith("Triton cannot compile line 13: "), verdict.diagnosis
+def test_what_a_gpu_alone_is_handed_is_compiled_and_the_line_is_named(judged: Judged) -> None:
+    body = "    y = 2 * x\n    if BLOCK == 128:\n        y = 0.0\n        for step in range(0, n * 0 + 2):\n"
+    launch = LAUNCH.replace("BLOCK=64", "BLOCK=128 if x.is_cuda else 64")
+    verdict = judged(HIDDEN, source(body + "            y = y + x", launch=launch))
+    assert (verdict.status, verdict.look_at) == ("failed", "line 15")
+    assert verdict.diagnosis.startswith("Triton cannot compile line 15: "), verdict.diagnosis
     last = verdict.checks[-2]
     assert (last.name, last.outcome, last.cause["fact"]) == ("compiles", "failed", "compiles")
 
@@ -76,11 +77,15 @@ def test_of_an_autotuners_configs_one_that_fits_will_do(judged: Judged) -> None:
     assert "shared memory" in verdict.diagnosis
 
 
-def test_blocks_that_only_the_interpreter_is_handed_need_not_compile(judged: Judged) -> None:
-    launch = LAUNCH.replace("BLOCK=64", "BLOCK=64 if x.is_cuda else 128")
-    body = "    y = 2 * x\n    if BLOCK == 128:\n        y = 0.0\n        for step in range(0, n * 0 + 2):\n"
-    verdict = judged(HIDDEN, source(body + "            y = y + x", launch=launch))
-    assert verdict.status == "passed", verdict.diagnosis
+def test_a_kernel_that_returns_a_value_is_refused_behind_the_front_end(judged: Judged) -> None:
+    verdict = judged(
+        HIDDEN,
+        KERNEL.format(head="", body="    y = 2 * x", launch=LAUNCH).replace(
+            "mask=offs < n)\n\n\n", "mask=offs < n)\n    return y\n\n\n"
+        ),
+    )
+    assert verdict.checks[-2].name == "compiles"
+    assert "Triton cannot compile double_kernel: PassManager::run failed." in verdict.diagnosis
 
 
 def test_kernels_of_one_name_are_not_taken_for_one_another(judged: Judged) -> None:

@@ -8,11 +8,11 @@ from typing import Any
 
 import torch
 
-from grader.answers import Tuning
 from grader.challenge import Case
-from grader.judge.case.compare import Finding
-from grader.judge.case.packing import Answer
+from grader.challenge.cases.compare import Finding
+from grader.challenge.cases.packing import Answer
 from grader.judge.checks import correct
+from grader.runner_answers import Tuning
 from tests.judge.tried import REPORT, tried
 
 

@@ -9,15 +9,15 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from grader.answers import Launch, TensorOutput
 from grader.challenge import Case, Challenge, Gradients
-from grader.judge.case.oracle import Values, expect, expect_gradients
-from grader.judge.case.packing import Answer
-from grader.judge.case.trial import Trial
+from grader.challenge.cases.oracle import Values, expect, expect_gradients
+from grader.challenge.cases.packing import Answer
+from grader.challenge.cases.trial import Trial
+from grader.diagnosis.evidence import Evidence
 from grader.judge.checks import honest
-from grader.judge.diagnosis.evidence import Evidence
 from grader.judge.failures import CheckFailed
 from grader.judge.session import Session
+from grader.runner_answers import Launch, TensorOutput
 from grader.verdict import Verdict
 from tests.judge.tried import REPORT
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from grader import catalog
-from grader.catalog import Day
-from grader.dev import planted
-from grader.judge.challenges import load_challenges
+from grader.challenge.loading import load_challenges
+from grader.course import catalog
+from grader.course.catalog import Day
 from grader.judge.pieces.spliced import Files
+from tools import planted
 
 PLANNED = [day for day in catalog.course() if any(c.pieces for c in load_challenges(day.hidden_tests))]
 

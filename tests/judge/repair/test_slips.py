@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 
-from grader import catalog
-from grader.dev.planted import TESTS, swapped
-from grader.engine.grade import grade
-from grader.engine.warm import Warm
+from grader.cli.grade_command import EXPLAIN
+from grader.course import catalog
+from grader.grading.grade import grade
+from grader.grading.warm_client import Warm
+from tools.planted import TESTS, swapped
 
 DAYS = {day.place.rpartition("/")[2]: day for day in catalog.course()}
 SLIPS = [json.loads(line) for line in (TESTS / "slips.jsonl").read_text("utf-8").splitlines()]
@@ -35,7 +36,7 @@ def test_a_slip_fails_and_an_edit_that_is_told_passes(
     day, path = DAYS[slip["day"]], tmp_path / "kernel.py"
     source = swapped(day, slip["swap"])
     path.write_text(source, encoding="utf-8")
-    verdict = grade(day, path, warm=warm, seed=4021, speed=False, explain=True)
+    verdict = grade(day, path, warm=warm, seed=4021, speed=False, explain=EXPLAIN)
     assert verdict.status == "failed"
     assert verdict.diagnosis
     edit = ON_ONE_LINE.fullmatch(verdict.edit)

@@ -41,7 +41,7 @@ def layer_norm(
     """Return the layer norm of each row of x[m, n]."""
     n_rows, n_cols = x.shape
     y = torch.empty(n_rows, n_cols, dtype=x.dtype, device=x.device)
-    # The interpreter gets wider blocks, or it would take a minute.
+    # Without a GPU blocks are wider.
     BLOCK_N = 64 if x.is_cuda else 512
     layer_norm_kernel[(n_rows,)](x, weight, bias, y, n_cols, x.stride(0), eps, BLOCK_N=BLOCK_N, num_warps=1)
     return y

@@ -70,7 +70,7 @@ class Norm(torch.autograd.Function):
         y, s = x.new_empty(M, N), x.new_empty(M, N)
         mean = torch.empty(M, dtype=torch.float32, device=x.device)
         rstd = torch.empty_like(mean)
-        # The interpreter needs as long for 64 columns as for 512.
+        # Without a GPU blocks are wider.
         narrow[(M,)](
             x, residual, weight, bias, y, s, mean, rstd, N, x.stride(0), residual.stride(0), eps,
             BLOCK=64 if x.is_cuda else 512, num_warps=1,

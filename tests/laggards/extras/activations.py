@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 laggards = [
     # Forward 2 in, 4 out, 4 in, 2 out: 12 bytes an element of bf16 where 4 would do; backward 14 and not 6.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 laggards = [
     # Both states, the denominator, the update and the step by a kernel each: 56 bytes an element, not 28.

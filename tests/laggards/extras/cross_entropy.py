@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 laggards = [
     # Softmax, softmax less the target, and that times the factor: 22 bytes a logit of bf16 where 6 would do.

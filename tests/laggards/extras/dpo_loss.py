@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 BEFORE = "@triton.jit\ndef dpo_kernel("
 LAUNCH = "        logprob_backward_kernel[(n_rows * n_steps, triton.cdiv(n_cols, BLOCK_N))]("

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 laggards = [
     # 128256 rows times 65536 tokens times 4096 columns: 69 TFLOP, where 0.27 G additions would do.
     Laggard("the gradient as a product with a one-hot matrix", file="one_hot.py"),
-    # (The interpreter gets larger ones, or it would take minutes.)
+    # (Without a GPU they are larger.)
     Laggard(
         "a program for every pair of elements",
         swap={

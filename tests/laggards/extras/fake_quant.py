@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 FORWARD = "@triton.jit\ndef forward_kernel("
 LAUNCH = "        forward_kernel[grid](\n            x, scale, zero_point, y,"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 laggards = [
     # Half of the scores are computed for nothing, and blocks of 32 queries read 17 GB from L2.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 laggards = [
     # The race, mended by having no more programs than places: 16 of 132 SMs work.

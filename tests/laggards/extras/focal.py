@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 BEFORE = "@triton.jit\ndef loss_kernel("
 FORWARD = "        loss_kernel[(n_parts,)](logits, target, part, n, *ctx.numbers,"

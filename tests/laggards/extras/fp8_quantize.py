@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 laggards = [
     # 2 bytes an element for the scales, 2 and 1 for the codes: 5 where 3 would do.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 BEFORE = "@triton.jit\ndef mean_kernel("
 FORWARD = "        row_kernel[(n_rows,)](\n"

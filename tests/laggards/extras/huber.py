@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 BACKWARD = "        backward_kernel[(triton.cdiv(n, 2048),)](\n            dmean, x, y, dx, dy,"
 BEFORE = "@triton.jit\ndef mean_kernel("

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 LAUNCH = """    int4_gemv_kernel[(triton.cdiv(n, 64),)](
         x,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 DOT = "acc = tl.dot(a, b, acc, out_dtype=tl.int32)"
 

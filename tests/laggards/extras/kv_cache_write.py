@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 laggards = [
-    # 16.8 million programs of one element, 2 bytes of a sector of 32. (The interpreter gets tiles.)
+    # 16.8 million programs of one element, 2 bytes of a sector of 32. (Without a GPU they are tiles.)
     Laggard(
         "a program for each element",
         swap={

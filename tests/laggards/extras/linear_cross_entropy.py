@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 CHUNKS = "def chunks(n_classes: int) -> Iterator[slice]:"
 WIDE = '''def wide(part: torch.Tensor) -> torch.Tensor:

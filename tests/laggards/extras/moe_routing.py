@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 laggards = [
     # Two walks along 2 million entries, 64 at a time, while the other SMs have nothing to do.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 GRID = "    grid = (triton.cdiv(n, ELEMENTS),)\n"
 ABSMAX = "    absmax = tl.load(absmax_ptr + rows, mask=rows * BLOCK < n, other=0.0)\n"

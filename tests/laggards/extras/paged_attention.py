@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 GATHERED = """@triton.jit
 def gather_kernel(cache_ptr, flat_ptr, tables_ptr, size, BLOCK: tl.constexpr):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 COLS = "cols = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)"
 SELECT = '''@triton.jit

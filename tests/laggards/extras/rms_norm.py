@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 laggards = [
     # Three reads and two writes: 10 bytes an element of bf16 where 4 would do.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 laggards = [
     # The activation is written and read again, in fp32: 14 bytes an element of bf16 where 6 would do.

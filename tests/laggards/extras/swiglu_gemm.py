@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 FIRST = "= 128, 128, 64, 8, 3"
 LOADED = "        gate = tl.dot("

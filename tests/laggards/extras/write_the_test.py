@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Laggard
+from tools.planted import Laggard
 
 laggards: list[Laggard] = []

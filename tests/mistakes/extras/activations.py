@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 AT_DY = "at_dy = place(offs, n1, n2, n3, stride_dy0, stride_dy1, stride_dy2, stride_dy3, FLAT)"
 DX = "tl.store(dx_ptr + offs, dy * slope(kept, KIND), mask=mask)"
@@ -111,7 +111,7 @@ mistakes = [
         "x is taken to be contiguous",
         swap={"FLAT=x.is_contiguous()": "FLAT=True"},
         fails="edges",
-        says="as if it was contiguous",
+        says="Only contiguous inputs come out right",
     ),
     Mistake(
         "x and y are both kept",

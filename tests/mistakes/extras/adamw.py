@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 G = "g = tl.load(grad_ptr + offs, mask=mask, other=0.0).to(tl.float32)\n"
 M = "m = beta1 * m + share1 * g"
@@ -109,7 +109,7 @@ mistakes = [
             STORE_V: "tl.store(exp_avg_sq_ptr + offs, v.to(param_ptr.dtype.element_ty), mask=mask)",
         },
         fails="correct",
-        says="rounded to fp16",
+        says="Every element is a number of",
     ),
     Mistake(
         "grad is decayed where it lies",

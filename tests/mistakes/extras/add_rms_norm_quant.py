@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 AMAX = "amax = tl.max(tl.abs(y), axis=0)"
 GRID = "add_rms_norm_quant_kernel[(n_rows,)]"
@@ -42,7 +42,7 @@ mistakes = [
         "the weight comes after amax",
         swap={Y: Y.replace(" * weight", ""), Q: "libdevice.rint(y * weight / scale).to(tl.int8)"},
         fails="correct",
-        says="The weight comes after",
+        says=("The weight comes after", "residual: right in every case"),
     ),
     Mistake("no weight", swap={Y: Y.replace(" * weight", "")}, fails="correct", says="The weight is missing"),
     Mistake(
@@ -110,7 +110,10 @@ mistakes = [
         says="scale is amax itself",
     ),
     Mistake(
-        "the largest with its sign", swap={AMAX: "amax = tl.max(y, axis=0)"}, fails="correct", says="sign"
+        "the largest with its sign",
+        swap={AMAX: "amax = tl.max(y, axis=0)"},
+        fails="correct",
+        says=("with its sign", "residual: right in every case"),
     ),
     Mistake(
         "the norm is rounded to 16 bits",
@@ -122,7 +125,7 @@ mistakes = [
         "squares in 16 bits",
         swap={MEAN: MEAN.replace("h * h", "total * total")},
         fails="correct or edges",
-        says=("Squares are rounded to 16 bits", "something is computed in too low a precision"),
+        says=("close but not close enough", "Squares are rounded"),
     ),
     Mistake(
         "the mean is over the block",
@@ -134,7 +137,7 @@ mistakes = [
         "eps beside the root",
         swap={Y: "y = h / (tl.sqrt(tl.sum(h * h, axis=0) / n_cols) + eps) * weight"},
         fails="correct",
-        says="belongs under it",
+        says=("eps is added to the root", "close but not close enough"),
     ),
     Mistake("no eps", swap={MEAN: MEAN.replace(" + eps", "")}, fails="correct", says="eps is missing"),
     Mistake(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ALLOCATION = "    batch, m, n = c.shape"
 C = "c_ptrs = c_ptr + (g * m + offs_m[:, None]) * n + offs_n[None, :]"
@@ -44,7 +44,7 @@ mistakes = [
         "every product is written over the first",
         swap={C: C.replace("g * m + ", "")},
         fails="correct",
-        says="same matrix",
+        says="never written",
     ),
     Mistake(
         "matrices of c are taken to be n apart",
@@ -96,7 +96,7 @@ mistakes = [
         "a's mask along k ends one too early",
         swap={LOAD_A: LOAD_A.replace("inner[None, :]", "(offs_k < left - 1)[None, :]")},
         fails="correct",
-        says="the last product is left out",
+        says="is right",
     ),
     Mistake(
         "the last, partial piece of k is left out",
@@ -138,7 +138,7 @@ mistakes = [
         "a's elements are taken to lie side by side where it has one row",
         swap={"        *a.stride(),": "        *a.stride()[:2],\n        a.stride(2) if m > 1 else 1,"},
         fails="edges",
-        says="stride is ignored",
+        says="loads from a gap between",
     ),
     Mistake(
         "torch copies strided matrices first",

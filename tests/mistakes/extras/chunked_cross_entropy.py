@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 CHUNKS = "n_chunks = triton.cdiv(n_cols, chunk)"
 CLAMP = "m_new = tl.minimum(tl.maximum(m_i, tl.max(x, axis=0)), HIGHEST)"
@@ -81,7 +81,7 @@ mistakes = [
         "the sum so far is not rescaled when the maximum rises",
         swap={RESCALED: "l_i += tl.sum(p, axis=0)"},
         fails="correct or edges",
-        says="multiply l_i by exp(old maximum - new one) first",
+        says="is right",
     ),
     Mistake(
         "a part's sum is not rescaled",
@@ -99,7 +99,7 @@ mistakes = [
         "lse in base 2",
         swap={LSE: "tl.store(lse_ptr + row, (log_l + m) * LOG2_E)"},
         fails="correct",
-        says="log2(e) times",
+        says="times what it should be",
     ),
     Mistake(
         "a chunk of -inf alone is NaN",

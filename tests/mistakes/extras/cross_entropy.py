@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 AIM = "aim = tl.where(cols == target, 1 - smoothing, 0.0) + smoothing / n_cols"
 AIMED = "aim = (1 - smoothing) * x_target + smoothing * (tl.sum(total, axis=0) / n_cols)"
@@ -31,7 +31,7 @@ mistakes = [
         "ignored rows get a gradient",
         swap={BACK: "        tl.store(dlogits_ptrs, tl.zeros((BLOCK_N,), tl.float32) + 1e-3, mask=mask)\n"},
         fails="correct",
-        says="where 0 is right",
+        says="close but not close enough",
     ),
     Mistake(
         "ignored rows get none, not even 0",
@@ -55,7 +55,7 @@ mistakes = [
         "the sum so far is not rescaled when the maximum rises",
         swap={RESCALED: "l_i += tl.sum(p, axis=0)"},
         fails="correct or edges",
-        says="multiply l_i by exp(old maximum - new one) first",
+        says="is right",
     ),
     Mistake(
         "lanes past the row hold 0",
@@ -158,6 +158,6 @@ mistakes = [
         "the maximum starts from 0",
         swap={"m_i = tl.full((LANES,), LOWEST, tl.float32)": "m_i = tl.zeros((LANES,), tl.float32)"},
         fails="correct",
-        says="a maximum sees a 0, that m_i starts from",
+        says="What is divided by, or what a logarithm",
     ),
 ]

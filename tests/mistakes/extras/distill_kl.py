@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ACC = "acc = tl.where(alpha > 0, acc * alpha, 0.0) + "
 BY = "by = tl.load(dmean_ptr) * temperature / n_rows"
@@ -22,25 +22,25 @@ mistakes = [
         "the student's sum is not rescaled when its maximum rises",
         swap={L_S: "l_s = l_s + "},
         fails="correct or edges",
-        says="multiply l_s by exp(old maximum - new one) first",
+        says=("Right up to", "close but not close enough"),
     ),
     Mistake(
         "the teacher's mean is not rescaled when its maximum rises",
         swap={ACC: "acc = acc + "},
         fails="correct or edges",
-        says="multiply acc by exp(old maximum - new one) first",
+        says="is right",
     ),
     Mistake(
         "the two maxima are mixed",
         swap={T_MAX: "m_new = m_s"},
         fails="correct or edges",
-        says="nothing of what m_t was goes into that",
+        says="Keep exponents from being positive",
     ),
     Mistake(
         "the divergence goes the other way",
         swap={INPUTS: SWAPPED},
         fails="correct",
-        says="goes the other way",
+        says=("close but not close enough", "is right"),
     ),
     Mistake(
         "lanes past the row hold 0",
@@ -164,7 +164,7 @@ mistakes = [
         "the teacher's maximum starts from 0",
         swap={"m_t = tl.full((LANES,), LOWEST, tl.float32)": "m_t = tl.zeros((LANES,), tl.float32)"},
         fails="edges",
-        says="a maximum sees a 0, that m_t starts from",
+        says="What is divided by, or what a logarithm",
     ),
     Mistake(
         "the maxima start from -inf",

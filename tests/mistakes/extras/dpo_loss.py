@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 AIM = "(tl.where(cols == label, 1.0, 0.0) - p) * dlogprob"
 BACK = "        tl.store(dlogits_ptrs, tl.zeros((BLOCK_N,), tl.float32), mask=mask)\n"
@@ -21,7 +21,7 @@ mistakes = [
         "the sum so far is not rescaled when the maximum rises",
         swap={RESCALED: "l_i += tl.sum(p, axis=0)"},
         fails="correct or edges",
-        says="multiply l_i by exp(old maximum - new one) first",
+        says="is right",
     ),
     Mistake(
         "lanes past the row hold 0",
@@ -107,7 +107,7 @@ mistakes = [
             )
         },
         fails="edges",
-        says="a stride is ignored",
+        says="loads from a gap between",
     ),
     Mistake(
         "softmax is kept",
@@ -183,12 +183,12 @@ mistakes = [
         "the loss's gradient is read by the stride of a reward's",
         swap={"dloss_ptr + offs * stride_dl": "dloss_ptr + offs * stride_dc"},
         fails="edges",
-        says="Only contiguous upstream gradients come out right",
+        says="is right",
     ),
     Mistake(
         "the maximum starts from 0",
         swap={"m_i = tl.full((LANES,), LOWEST, tl.float32)": "m_i = tl.zeros((LANES,), tl.float32)"},
         fails="edges",
-        says="a maximum sees a 0, that m_i starts from",
+        says="What is divided by, or what a logarithm",
     ),
 ]

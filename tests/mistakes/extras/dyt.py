@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ALPHA_TERM = "dalpha += dz * x"
 BIAS_TERM = "dbias += dy\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ATOMIC = 'tl.atomic_add(sums, dy.to(tl.float32), mask=mask, sem="relaxed")'
 DY = "at[:, None] + offs_d[None, :] * stride_d"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 CLAMP = "q = tl.where(q < qmin, qmin, tl.where(q > qmax, qmax, q))"
 GRADIENT = "tl.where((q >= qmin) & (q <= qmax), dy, 0.0)"
@@ -164,7 +164,7 @@ mistakes = [
         "one block a row",
         swap={"return (n_rows * blocks,), {": "return (n_rows,), {"},
         fails="correct",
-        says="Only the first tile was written",
+        says="never written",
     ),
     Mistake(
         "torch fakes",

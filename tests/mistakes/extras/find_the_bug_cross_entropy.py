@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 COUNT = "count += (target != ignore_index).to(tl.float32)"
 LOSS = "tl.log(l_i) + (m_i - x_t)"
@@ -25,7 +25,7 @@ mistakes = [
         "the rescaling goes the wrong way",
         swap={RESCALED: "l_i = l_i * tl.exp(m_new - m_i) +"},
         fails="correct",
-        says="the inverse of what a sum so far needs",
+        says="Leave out what must not count",
     ),
     Mistake(
         "the maximum is replaced before the sum is rescaled to it",
@@ -55,7 +55,7 @@ mistakes = [
         "a large maximum is added before the target's logit is subtracted",
         swap={LOSS: "(m_i + tl.log(l_i)) - x_t"},
         fails="correct",
-        says="precision is lost",
+        says="close but not close enough",
     ),
     Mistake(
         "the target is looked for in the block, not in the row",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ACC = "acc * alpha[:, None]"
 BLOCK_D = "BLOCK_D = triton.next_power_of_2(D)"
@@ -37,7 +37,7 @@ mistakes = [
             'Sk - start_n)[None, :], qk, -float("inf"))': "Sk - start_n)[None, :], qk, 0.0)",
         },
         fails="correct",
-        says="lanes that hold no element",
+        says="is right",
     ),
     Mistake(
         "the diagonal moves, and the loop still ends where it did",
@@ -65,7 +65,7 @@ mistakes = [
             "acc * (l_i * alpha / l_new)",
         },
         fails="correct",
-        says="too small by a factor of its own",
+        says="is right",
     ),
     Mistake(
         "heads of 128 are taken whole, and all others with them",

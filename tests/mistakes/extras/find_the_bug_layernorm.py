@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ADDED = "    tl.atomic_add(part_ptrs, dweight, mask=mask)\n"
 CENTRED = "centred = tl.where(mask, x - mean, 0.0)"
@@ -25,13 +25,13 @@ mistakes = [
         "eps goes into the root of each row's sum, before the division",
         swap={"/ n_cols\n        rstd": "\n        rstd", RSTD: "rstd = 1.0 / tl.sqrt((var + eps) / n_cols)"},
         fails="correct",
-        says="too large by a factor of its own",
+        says="is right",
     ),
     Mistake(
         "x_hat is masked, and the variance is not",
         swap={"tl.sum(centred * centred, axis=0)": "tl.sum((x - mean) * (x - mean), axis=0)"},
         fails="correct",
-        says="the sum over the row is too large",
+        says=("close but not close enough", "is right"),
     ),
     Mistake(
         "a program stores its partial sums, and the last one wins",
@@ -73,6 +73,6 @@ mistakes = [
         "rows of x are read at the stride of dy",
         swap={"row * stride_xm": "row * stride_dym"},
         fails="correct",
-        says="the offset along that axis is left out",
+        says="past the end of",
     ),
 ]

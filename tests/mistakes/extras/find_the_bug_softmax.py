@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 LOAD = 'x = tl.load(x_ptr + offs, mask=mask, other=-float("inf"))'
 MASK = "mask = offs_n < n_cols"
@@ -38,7 +38,7 @@ mistakes = [
         "masked lanes hold a merely small number",
         swap={'other=-float("inf")': "other=-1e9"},
         fails="edges",
-        says="other=",
+        says="is right",
     ),
     Mistake(
         "the exponentials of masked lanes are dropped, and 0 may still be the maximum",
@@ -47,7 +47,7 @@ mistakes = [
             "= tl.sum(numerator, axis=0)": "= tl.sum(tl.where(mask, numerator, 0.0), axis=0)",
         },
         fails="edges",
-        says="a maximum sees a 0",
+        says="a maximum that sees a 0",
     ),
     Mistake(
         "the result takes x's place, for it is parked there anyway",

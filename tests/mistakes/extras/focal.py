@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 CE = "ce = tl.abs(x) * against + log1p(e)"
 MASKED = "tl.sum(tl.where(mask, loss, 0.0), axis=0)"
@@ -83,7 +83,7 @@ mistakes = [
         "q is how right the model is",
         swap={Q: f"{Q}\n    q = 1 - q"},
         fails="correct",
-        says="how right the model is",
+        says="is right",
     ),
     Mistake(
         "q is 1 less a sigmoid",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 DOT = "return tl.dot(a, b, acc, max_num_imprecise_acc=a.shape[1])"
 A = "a = tl.load(a_ptrs, mask=rows[:, None] & inner[None, :], other=0.0)"
@@ -59,7 +59,7 @@ mistakes = [
     ),
     Mistake(
         "the codes are scaled before the product",
-        swap={A: A + " * 1.0"},
+        swap={A: A + " * 0.5"},
         fails="correct",
         says=("no arithmetic in fp8e4nv", "which cannot do what stands on this line"),  # of Triton 3.6
     ),

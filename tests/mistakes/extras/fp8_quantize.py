@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 AMAX = "amax = tl.max(tl.abs(x), axis=1)"
 SCALE = "scale = tl.where(amax > 0, amax / LARGEST, 1.0)"
@@ -79,7 +79,7 @@ mistakes = [
         "the maximum goes through fp16",
         swap={AMAX: AMAX + ".to(tl.float16).to(tl.float32)"},
         fails="correct",
-        says="x is rounded to fp16 first",
+        says="close but not close enough",
     ),
     Mistake(
         "the quotient is rounded to bf16 before the cast",
@@ -145,7 +145,7 @@ mistakes = [
         "rows of q are taken to be as far apart as those of x",
         swap={STORE: STORE.replace("row * n_cols", "row * stride_xm")},
         fails="edges",
-        says="strides of an input",
+        says="never written",
     ),
     Mistake(
         "blocks that are not there are stored",

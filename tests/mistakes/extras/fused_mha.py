@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 DOT = "qk = tl.dot(q2, k2.T, tl.dot(q1, k1.T)) * (scale * LOG2_E)"
 END = "tl.minimum(S, start_m + BLOCK_M)"
@@ -151,7 +151,7 @@ mistakes = [
         "the maximum starts at 0",
         swap={"tl.full((BLOCK_M,), LOWEST, tl.float32)": "tl.zeros((BLOCK_M,), tl.float32)"},
         fails="limit",
-        says="The kernel makes this NaN itself",
+        says="0 / 0 is NaN",
     ),
     Mistake(
         "rotated q and k are stored",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ACC = "acc = tl.dot(p.to(v.dtype), v, acc * alpha[:, None])"
 DOT = "qk = tl.dot(q, k.T) * (scale * LOG2_E)"
@@ -102,7 +102,7 @@ mistakes = [
         "keys behind the length count as scores of 0",
         swap={HIDDEN: "qk = tl.where(seen[None, :], qk, 0.0)"},
         fails="correct",
-        says="too small by a factor",
+        says="is right",
     ),
     Mistake(
         "an empty split leaves what stood there before",
@@ -124,7 +124,7 @@ mistakes = [
             ),
         },
         fails="limit",
-        says="(-inf) - (-inf), where the maximum so far is of nothing but -inf",
+        says="(-inf) - (-inf) is NaN",
     ),
     Mistake(
         "an empty split has the maximum -inf",
@@ -196,13 +196,13 @@ mistakes = [
         "a block is shifted by its own maximum",
         swap={"p = tl.exp2(qk - m_new[:, None])": "p = tl.exp2(qk - tl.max(qk, axis=1)[:, None])"},
         fails="correct",
-        says="shifts a block by its own maximum, and the sum that it is added to goes by m_new",
+        says="is right",
     ),
     Mistake(
         "all rows of a block go by the largest score of any",
         swap={"tl.max(qk, axis=1)": "tl.max(qk)"},
         fails="correct",
-        says="tl.max on line 70 takes one maximum of the whole block",
+        says="is right",
     ),
     Mistake(
         "there are 8 heads of v",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ACC = "acc += tl.where(used, beta * (tl.exp(delta) - delta - 1) - kept * adv, 0.0)"
 BACK = "tl.store(dlogp_ptr + at, tl.where(used, slope * by, 0.0), mask=cols < n_cols)"
@@ -56,7 +56,7 @@ mistakes = [
         "nothing is added to the standard deviation",
         swap={OWN: OWN.replace("(std + 1e-4)", "std")},
         fails="correct",
-        says="is right",
+        says=("is right", "close but not close enough"),
     ),
     Mistake(
         "the standard deviation is biased",
@@ -112,13 +112,13 @@ mistakes = [
             ),
         },
         fails="limit",
-        says="logp holds NaN in places",
+        says="logp is not finite in places",
     ),
     Mistake(
         "tokens that do not count get a gradient",
         swap={BACK: BACK.replace("tl.where(used, slope * by, 0.0)", "slope * by + 0.001")},
         fails="correct",
-        says="off by",
+        says="close but not close enough",
     ),
     Mistake(
         "tokens that do not count get none, not even 0",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 AT_Y = "place(offs, n1, n2, n3, stride_y0, stride_y1, stride_y2, stride_y3, FLAT)\n"
 BY_HUBER = "by_d = tl.where(d > delta, delta, tl.where(d < -delta, -delta, d))"
@@ -81,7 +81,7 @@ mistakes = [
             )
         },
         fails="correct or edges",
-        says="a stride is ignored, taken for granted or another tensor's",
+        says="loads from a gap between",
     ),
     Mistake(
         "lanes past the end repeat the first element",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ACC = "acc = tl.zeros((BLOCK_N, BLOCK_M), dtype=tl.float32)"
 ADD = "acc += part * scale.to(tl.float32)[:, None]"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 DOT = "acc = tl.dot(a, b, acc, out_dtype=tl.int32)"
 ACC = "acc = tl.zeros((BLOCK_M, BLOCK_N), tl.int32)"
@@ -21,7 +21,7 @@ mistakes = [
         "the accumulator is fp32",
         swap={ACC: ACC.replace("int32", "float32"), DOT: "acc = tl.dot(a, b, acc)"},
         fails="correct",
-        says="adds int8 products up in int32",
+        says="acc is a block of 16 × 16 fp32 before the loop",
         on_gpu="start it as what it becomes",
     ),
     Mistake(
@@ -44,7 +44,7 @@ mistakes = [
         "products of fp16, summed in fp16",
         swap={DOT: "acc += tl.dot(a.to(tl.float16), b.to(tl.float16), out_dtype=tl.float16).to(tl.int32)"},
         fails="correct",
-        says="add its products up in fp16",
+        says="close but not close enough",
     ),
     Mistake("the zero points are left out", swap={TAKEN: "acc -= 0"}, fails="correct", says="left out"),
     Mistake(

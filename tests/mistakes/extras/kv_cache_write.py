@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ARGUMENTS = "        n_heads,\n        width,\n"
 GRID = "write_kernel[(len(key), triton.cdiv(n_heads, BLOCK_H))]"
@@ -105,13 +105,13 @@ mistakes = [
         "values are read by the strides of the keys",
         swap={VALUES: VALUES.replace("stride_v", "stride_k")},
         fails="correct",
-        says="as if it was contiguous",
+        says="Only contiguous inputs come out right",
     ),
     Mistake(
         "the launcher hands the strides of the keys over twice",
         swap={VALUE_STRIDES: VALUE_STRIDES.replace("value", "key")},
         fails="correct",
-        says="as if it was contiguous",
+        says="Only contiguous inputs come out right",
     ),
     Mistake(
         "keys and values are taken to be contiguous",
@@ -120,7 +120,7 @@ mistakes = [
             VALUES: "value_ptrs = value_ptr + (token * n_heads + offs_h[:, None]) * width + offs_d[None, :]",
         },
         fails="correct",
-        says="as if it was contiguous",
+        says="Only contiguous inputs come out right",
     ),
     Mistake(
         "the keys go into both caches",
@@ -175,7 +175,7 @@ mistakes = [
         "only whole blocks of heads are launched",
         swap={GRID: "write_kernel[(len(key), max(n_heads // BLOCK_H, 1))]"},
         fails="correct",
-        says="too small",
+        says="are what they were before the call",
     ),
     Mistake(
         "the tokens are on the second axis",
@@ -214,7 +214,7 @@ mistakes = [
         "keys go through fp16",
         swap={STORE_K: STORE_K.replace("key,", "key.to(tl.float16).to(key_cache_ptr.dtype.element_ty),")},
         fails="correct",
-        says="key is rounded to fp16 first",
+        says="close but not close enough",
     ),
     Mistake(
         "a new cache is made, and returned",

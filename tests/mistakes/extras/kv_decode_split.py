@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ACC = "acc = tl.dot(p.to(v.dtype), v, acc * alpha[:, None])"
 DIVIDED = " / tl.where(l_i == 0, 1.0, l_i)"
@@ -213,7 +213,7 @@ mistakes = [
             VALUES: VALUES.replace("stride_vs", "stride_ks"),
         },
         fails="correct or edges",
-        says="another tensor's",
+        says="loads from a gap between",
     ),
     Mistake(
         "the host reads the longest length",

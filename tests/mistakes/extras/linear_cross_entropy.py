@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ADD_DX = "add(torch.mm(logits, weight[chunk]), total, dx if chunk.stop == n_classes else total)"
 COUNT = "count += counts.to(tl.int32)"
@@ -52,7 +52,7 @@ mistakes = [
         "the sum so far is not rescaled when the maximum rises",
         swap={RESCALED: "l_i += "},
         fails="correct",
-        says="multiply l_i by exp(old maximum - new one) first",
+        says="is right",
     ),
     Mistake(
         "lanes past the chunk hold 0",
@@ -73,7 +73,7 @@ mistakes = [
         "a chunk's maximum takes the place of the one before",
         swap={"m_new = tl.maximum(m_i, tl.max(x, axis=0))": "m_new = tl.max(x, axis=0)"},
         fails="correct",
-        says="subtracted from them first",
+        says="Keep exponents from being positive",
     ),
     Mistake(
         "dx is added up in its own dtype",
@@ -103,7 +103,7 @@ mistakes = [
         "rows of a chunk are taken to be one longer",
         swap={"logits_ptr += row * n_cols": "logits_ptr += row * (n_cols + 1)"},
         fails="correct",
-        says="moves the address by row * (n_cols + 1), of which the mask says nothing",
+        says="past the end of",
     ),
     Mistake(
         "the gradient forgets where its chunk begins",

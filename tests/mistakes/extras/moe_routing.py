@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 BACK = "return weights, experts, order, counts"
 # Who chose whom told by the experts, and added up, so that one who is chosen twice counts twice.
@@ -111,7 +111,7 @@ mistakes = [
         "lanes that are no expert hold 0",
         swap={LOADED: "mask=inside, other=0.0"},
         fails="correct or edges",
-        says="Lanes past the last expert",
+        says="is right",
     ),
     Mistake(
         "lanes that are no expert hold -1e9",
@@ -158,7 +158,7 @@ mistakes = [
         "rank counts the token itself",
         swap={RANK: RANK.replace("1 <<", "2 <<")},
         fails="correct",
-        says="it stores where loaded numbers say",
+        says="past the end of",
     ),
     Mistake(
         "rank counts the tokens behind",
@@ -170,7 +170,7 @@ mistakes = [
         "rank counts all tokens",
         swap={f" & {RANK}": ""},
         fails="correct",
-        says="it stores where loaded numbers say",
+        says="past the end of",
         so_far="experts ✓ · weights ✓ · ranks ✗ · sums over programs ✓ · order ✓",
     ),
     Mistake(
@@ -183,44 +183,44 @@ mistakes = [
         "rank is forgotten",
         swap={PLACED: PLACED.replace(" + rank", "")},
         fails="correct",
-        says="stores where loaded numbers say, and none says there",
+        says="never written",
     ),
     Mistake(
         "what the programs before have is forgotten",
         swap={FIRST: FIRST.replace(" + before", "")},
         fails="correct",
-        says="stores where loaded numbers say, and none says there",
+        says="never written",
     ),
     Mistake(
         "the experts before are forgotten",
         swap={FIRST: "first = before"},
         fails="correct",
-        says="stores where loaded numbers say, and none says there",
+        says="never written",
     ),
     Mistake(
         "an expert's entries begin where they end",
         swap={FIRST: FIRST.replace(" - counts", "")},
         fails="correct",
-        says="it stores where loaded numbers say",
+        says="past the end of",
     ),
     Mistake(
         "a program's own entries count as those before it",
         swap={SCANNED: SCANNED.replace(" - count", "")},
         fails="correct",
-        says="it stores where loaded numbers say",
+        says="past the end of",
         so_far="experts ✓ · weights ✓ · ranks ✓ · sums over programs ✗ · order ✓",
     ),
     Mistake(
         "the sum is not carried to the next programs",
         swap={SCANNED: SCANNED.replace("total[None, :] + ", "")},
         fails="correct",
-        says="stores where loaded numbers say, and none says there",
+        says="never written",
     ),
     Mistake(
         "counts are those of the last programs alone",
         swap={CARRY: "total = tl.sum(count, axis=0)"},
         fails="correct",
-        says="stores where loaded numbers say, and none says there",
+        says="never written",
     ),
     Mistake(
         "order holds tokens",
@@ -247,7 +247,7 @@ mistakes = [
             "    # 8 words are a sector.\n": "",
         },
         fails="correct",
-        says="order holds the right numbers in another order",
+        says="is right",
     ),
     Mistake(
         "lanes past the last entry are placed too",
@@ -265,7 +265,7 @@ mistakes = [
         "rows of words are taken to be a block long",
         swap={BEFORE: BEFORE.replace("* e +", "* BLOCK_E +")},
         fails="correct",
-        says="it stores where loaded numbers say",
+        says="past the end of",
     ),
     Mistake(
         "rows past the last token count for the first expert",
@@ -278,7 +278,7 @@ mistakes = [
         "weights are rounded to 16 bits",
         swap={DIVIDED: f"({DIVIDED}).to(tl.float16)"},
         fails="correct",
-        says="the right one rounded to fp16",
+        says="Every element is a number of",
     ),
     Mistake(
         "the weights have the logits' dtype",
@@ -310,7 +310,7 @@ mistakes = [
             COUNTS: COUNTS + "\n    if t == 0:\n        return weights, experts, order, counts",
         },
         fails="limit",
-        says="no kernel runs, and the result counts still holds",
+        says="no kernel runs",
     ),
     Mistake(
         "counts go on where the last call ended",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ABSMAX = "absmax = tl.max(tl.abs(x), axis=1)"
 CODE = "code += tl.where(ratio > tl.gather(edges, code + (step - 1), 0), step, 0)"
@@ -39,7 +39,7 @@ mistakes = [
         "the last byte of an odd n is not written",
         swap={STORE: STORE.replace("n_bytes", "n // 2")},
         fails="correct",
-        says="Only the last element comes out wrong",
+        says="is right",
     ),
     Mistake(
         "the last byte of an odd n is not read",

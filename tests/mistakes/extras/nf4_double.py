@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ABSMAX = "absmax = tl.load(table_ptr + code) * scale + tl.load(offset_ptr)"
 ADD = "code += tl.where(ratio > edge, step, 0)"
@@ -121,7 +121,7 @@ mistakes = [
         "the scale of a short last block is not stored",
         swap={SCALES: "tl.store(scales_ptr + rows, scale, mask=rows < n // BLOCK)"},
         fails="correct",
-        says="the mask ends one early",
+        says="never written",
     ),
     Mistake(
         "the host reads the offset",

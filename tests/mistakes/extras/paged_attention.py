@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ACC = "acc = tl.dot(p.to(v.dtype), v, acc * alpha[:, None])"
 DOT = "qk = tl.dot(q, k.T) * (scale * LOG2_E)"
@@ -118,13 +118,13 @@ mistakes = [
             "v_ptr + offs, mask=inside[:, None] & (offs_d < D)[None, :], other=0.0)"
         },
         fails="correct",
-        says="0 · NaN is NaN",
+        says="is right",
     ),
     Mistake(
         "keys behind the length count as scores of 0",
         swap={HIDDEN: "qk = tl.where(seen[None, :], qk, 0.0)"},
         fails="correct",
-        says="too small by a factor",
+        says="is right",
     ),
     Mistake(
         "every group reads key head 0",
@@ -229,7 +229,7 @@ mistakes = [
             ),
         },
         fails="limit",
-        says="A running maximum that falls",
+        says=("A running maximum that falls", "becomes Inf in fp16"),
     ),
     Mistake(
         "the splits take exp, and the merge takes exp2",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 CHOSEN = "tl.store(chosen_ptr + row * n_cols + cols, tl.where(swap, b, a), mask=mask)"
 D = "d = chosen - rejected\n"
@@ -37,7 +37,7 @@ mistakes = [
             )
         },
         fails="correct",
-        says="copied: the input comes back unchanged",
+        says="is right",
     ),
     Mistake(
         "the chosen row stands in both results",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 ALONG = "along_x_hat = tl.sum(dx_hat * x_hat, axis=0) / n_cols"
 DTYPE = "dx_ptr.dtype.element_ty"
@@ -18,14 +18,6 @@ Y = "y = x * rstd[:, None] * (offset + weight.to(tl.float32))[None, :]"
 ZEROS = "dweight = tl.zeros((BLOCK_N,), tl.float32)"
 
 mistakes = [
-    Mistake(
-        "offset and weight are added in the weight's dtype",
-        swap={
-            Y: Y.replace("weight.to(tl.float32))", "weight.to(tl.float32)).to(weight.dtype).to(tl.float32)")
-        },
-        fails="limit",
-        says="half precision is too low",
-    ),
     Mistake(
         "a mean is subtracted, as layer norm does",
         swap={WIDE: f"{WIDE}    x = tl.where(mask, x - (tl.sum(x, axis=1) / n_cols)[:, None], 0.0)\n"},
@@ -225,7 +217,7 @@ mistakes = [
         "a row of 32 warps leaves no program for an SM",
         swap={"sms * max(16 // num_warps, 1)": "sms * (16 // num_warps)"},
         fails="correct or edges",
-        says="programs is 0 here",
+        says="raised ZeroDivisionError",
     ),
     Mistake(
         "the offset of the weight is kept in a global",
@@ -251,7 +243,7 @@ mistakes = [
         "eps is 1e-6 at least",
         swap={"/ n_cols + eps)": "/ n_cols + tl.maximum(eps, 1e-6))"},
         fails="correct",
-        says="too small by a factor of its own",
+        says="is right",
     ),
     Mistake(
         "eps is squared",

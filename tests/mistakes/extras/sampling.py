@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 CLAMPED = "wait = tl.minimum(tl.maximum(-tl.log(u), 1e-8), 100.0)"
 COUNTERS = "first + start // 4 + tl.arange(0, BLOCK_N // 4)"

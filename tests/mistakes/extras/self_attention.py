@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 BIAS = "acc += tl.load(b_ptr + offs_n, mask=cols, other=0.0)[None, :]"
 DOT = 'acc = tl.dot(x, w, acc, input_precision="ieee")'

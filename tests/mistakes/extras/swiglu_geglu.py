@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 DGATE = "dy * u * (p + g * dp)"
 DUP = "dy * (g * p)"
@@ -94,7 +94,7 @@ mistakes = [
         "the sigmoid is computed in the dtype of gate",
         swap={WIDE: "    g, u = gate, up\n    p, _"},
         fails="correct or edges",
-        says="tl.sigmoid takes no fp16",
+        says="takes no fp16",
     ),
     Mistake(
         "the activation is kept as well",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 DOT_GATE = 'gate = tl.dot(x, w_gate, gate, input_precision="ieee")'
 DOT_UP = 'up = tl.dot(x, w_up, up, input_precision="ieee")'
@@ -66,7 +66,7 @@ mistakes = [
         "w_up is read with the strides of w_gate",
         swap={STRIDES: "        *w_gate.stride(),\n        *w_gate.stride(),"},
         fails="correct",
-        says="as if it was contiguous",
+        says=("Only contiguous inputs come out right", "Of the inputs that are not contiguous"),
     ),
     Mistake(
         "x is taken to be contiguous",
@@ -84,7 +84,7 @@ mistakes = [
         "the tiles of w_up stand still",
         swap={UP_STEP: ""},
         fails="correct",
-        says="Right up to k = 31",
+        says=("Right up to k = 31", "Right up to k = 32"),
     ),
     Mistake(
         "the exponential overflows",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.dev.planted import Mistake
+from tools.planted import Mistake
 
 NAN = "(near | (y.isnan() & wanted.isnan()))"
 SHAPES = "((0, 8), (1, 1), (5, 1), (3, 127), (3, 129), (2, 4099), (1, 16384), (1500, 3))"

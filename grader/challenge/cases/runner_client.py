@@ -1,0 +1,256 @@
+"""The judge's end of a runner: commands and bytes out, answers back, and a reason when a runner is lost."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import re
+import signal
+import socket
+import threading
+import time
+from typing import Any, Literal
+
+import torch
+
+from grader.challenge.cases import message_schema, timeouts
+from grader.challenge.cases.message_schema import Form, Misfit
+from grader.course.learner.earlier_kernels import Earlier, taken
+from grader.cuda_ipc import Unlendable, lent
+from grader.request import Request
+from grader.runner_answers import Borrowed, Confined, Failed, Loaded
+from grader.wire import WHERE, Channel, Closed, Malformed, TimedOut
+
+OUTPUT_KEPT = 4096  # bytes of what the learner prints; the rest is read and dropped
+
+MAX_ANSWER = 6 << 30  # bytes; the largest result of the course has 2**31 elements of 16 bits
+SAYS = 0.3  # seconds that a late one has to say where it is
+LENT = 8 << 20  # bytes, from which on they are worth lending
+
+
+_taken = functools.cache(taken)
+_one_question = threading.Lock()  # at a time, and its answer, on the channel to the parent
+
+
+def _ask_for_runner(parent: Channel, kind: str = "runner") -> tuple[int, Channel, int]:
+    """Ask the parent for a fresh runner: its pid, the channel to it, and the pipe of what it prints.
+
+    Args:
+        kind: `runner`, or `awake` if its GPU is to be; `scout` launches nothing, `builder` compiles;
+            `evaluator` launches nothing on a GPU.
+    """
+    parent.send({"runner": kind})
+    header, _ = parent.receive()
+    link, output = parent.descriptors(2)
+    return int(header["pid"]), Channel(socket.socket(fileno=link)), output
+
+
+class RunnerLost(Exception):
+    """The runner crashed, hung or left. `outcome` is a check's outcome, `reason` one line, `lines` those of
+    the learner's file that it was at, innermost first, where it said so; `compiling`: Triton was not done
+    with what it launches.
+    """
+
+    def __init__(
+        self,
+        outcome: Literal["crashed", "timeout"],
+        reason: str,
+        code: int | None = None,
+        lines: tuple[int, ...] = (),
+    ) -> None:
+        super().__init__(reason)
+        self.outcome, self.reason, self.code, self.lines = outcome, reason, code, lines
+        self.compiling = False
+
+
+class Runner:
+    """A runner process with the learner's file to load.
+
+    Args:
+        parent: the judge's channel to the warm parent.
+        kind: `runner`, or `awake` if its GPU is to be; `scout` launches nothing, `builder` compiles;
+            `evaluator` launches nothing on a GPU.
+    """
+
+    def __init__(self, parent: Channel, kind: str = "runner") -> None:
+        self.parent, self.kind = parent, kind
+        with _one_question:
+            self.pid, self.channel, pipe = _ask_for_runner(parent, kind)
+        self.confined: Confined | None = None
+        self.borrows = True  # until it could not
+        self.path = ""  # of the learner's file, once it was asked to load it
+        self.printed, self.traceback = bytearray(), bytearray()
+        self._late = threading.Event()
+        self._reader = threading.Thread(target=self._drain, args=(pipe,), daemon=True)
+        self._reader.start()
+
+    def _drain(self, pipe: int) -> None:
+        while chunk := os.read(pipe, 1 << 16):
+            kept = self.traceback if self._late.is_set() else self.printed
+            kept += chunk[: max(0, OUTPUT_KEPT - len(kept))]
+        os.close(pipe)
+
+    def ask_with(
+        self, command: dict[str, Any], form: type[Form], storages: list[torch.Tensor], *, timeout: float
+    ) -> tuple[Form | Failed, list[bytearray]]:
+        """`ask`, with storages that are lent where they are large and lie on a GPU.
+
+        Raises:
+            RunnerLost: as `ask`.
+        """
+        self.send_with(command, storages, timeout=timeout)
+        return self.answer(form, timeout=timeout)
+
+    def send_with(self, command: dict[str, Any], storages: list[torch.Tensor], *, timeout: float) -> None:
+        """The first half of `ask_with`.
+
+        Raises:
+            RunnerLost: as `ask`.
+        """
+        large = sum(map(len, storages)) >= LENT and all(storage.is_cuda for storage in storages)
+        over = large and self.borrows and self._lends(storages, timeout)
+        self.send({**command, "borrowed": over}, () if over else storages)
+
+    def _lends(self, storages: list[torch.Tensor], timeout: float) -> bool:
+        """Whether these came over; where they do not, no others will."""
+        try:
+            with lent(storages) as note:
+                answer, _ = self.ask({"do": "borrow", "lent": note}, Borrowed, timeout=timeout)
+                self.borrows = isinstance(answer, Borrowed) and answer.possible
+        except Unlendable:
+            self.borrows = False
+        return self.borrows
+
+    def ask(
+        self, command: dict[str, Any], form: type[Form], blobs: Any = (), *, timeout: float
+    ) -> tuple[Form | Failed, list[bytearray]]:
+        """Send one command and wait for its answer.
+
+        Args:
+            form: of the answer, unless the learner's code raised.
+            blobs: bytes, or uint8 tensors.
+
+        Raises:
+            RunnerLost: no answer came, or none that can be used; the runner is dead then.
+        """
+        self.send(command, blobs)
+        return self.answer(form, timeout=timeout)
+
+    def send(self, command: dict[str, Any], blobs: Any = ()) -> None:
+        """The first half of `ask`: whoever has something to do meanwhile does it before `answer`.
+
+        Raises:
+            RunnerLost: as `ask`.
+        """
+        try:
+            self.channel.send(command, [_plain(blob) for blob in blobs])
+        except Closed:
+            raise self._lost() from None
+
+    def answer(self, form: type[Form], *, timeout: float) -> tuple[Form | Failed, list[bytearray]]:
+        """The second half of `ask`.
+
+        Raises:
+            RunnerLost: as `ask`.
+        """
+        try:
+            if not timeouts.answers(self.channel.sock, self.pid, timeout):
+                raise TimedOut
+            answer, data = self.channel.receive(timeout, MAX_ANSWER)
+        except TimedOut:
+            lines = self._at()
+            self.kill()
+            raise RunnerLost("timeout", f"no answer after {timeout:.0f} s", lines=lines) from None
+        except Malformed as error:
+            self.kill()
+            raise RunnerLost("crashed", f"the process sent no answer that can be read ({error})") from None
+        except Closed:
+            raise self._lost() from None
+        try:
+            if "fault" in answer:
+                return message_schema.read(Failed, answer), data
+            return message_schema.read(form, answer), data
+        except Misfit:
+            self.kill()
+            raise RunnerLost("crashed", "the process sent an answer that was not asked for") from None
+
+    def _at(self) -> tuple[int, ...]:
+        """The lines of the learner's file that it is at: it prints its stack if asked (forking.py)."""
+        self._late.set()
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, WHERE)
+        until, before = time.monotonic() + SAYS, -1
+        while time.monotonic() < until and not 0 < len(self.traceback) == before:
+            before = len(self.traceback)
+            time.sleep(0.02)
+        frame = rf'File "{re.escape(self.path)}", line (\d+) in (a kernel)?'
+        found = re.findall(frame, self.traceback.decode(errors="replace"))
+        return tuple(int(line) for line, kernel in sorted(found, key=lambda one: not one[1]))
+
+    def _lost(self) -> RunnerLost:
+        with _one_question:
+            self.parent.send({"ended": self.pid})
+            code = self.parent.receive()[0]["code"]
+        if code is None:
+            self.kill()
+            return RunnerLost("crashed", "the process closed its connection")
+        if code == -signal.SIGSEGV or code == -signal.SIGBUS:
+            return RunnerLost("crashed", "the process died of a segmentation fault", code)
+        if code == -signal.SIGKILL:
+            return RunnerLost("crashed", "the process was killed, most likely for want of memory", code)
+        if code < 0:
+            return RunnerLost("crashed", f"the process died of signal {signal.Signals(-code).name}", code)
+        return RunnerLost("crashed", f"the process left by itself with exit code {code}", code)
+
+    def confine(self, request: Request) -> None:
+        """Have it give up what the learner's code has no need of.
+
+        Raises:
+            RunnerLost: it did not survive that.
+            RuntimeError: it failed, which is no fault of the learner's.
+        """
+        folders = (request.path.parent, request.provided, *(one.day.provided for one in _mine(request)))
+        shown = [str(folder) for folder in folders if folder.is_dir()]
+        asked = {"do": "confine", "hidden": request.hidden or [], "shown": shown, "scratch": request.scratch}
+        on_cpu = request.device == "cpu"
+        command = {**asked, "on_cpu": on_cpu, "wakes": self.kind == "runner" and not on_cpu}
+        told, _ = self.ask(command, Confined, timeout=request.call_timeout)
+        if isinstance(told, Failed):
+            raise RuntimeError(f"a process could not be confined: {told.fault.message}")
+        self.confined = told
+
+    def kill(self) -> None:
+        """End the runner."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        """End the runner and collect what it printed."""
+        self.kill()
+        self.channel.close()
+        self._reader.join(timeout=1)
+
+
+def _mine(request: Request) -> tuple[Earlier, ...]:
+    """What the learner's file takes from earlier days, the same all grading long."""
+    return _taken(request.hidden_tests, request.path, request.source)
+
+
+def ask_to_load(runner: Runner, request: Request, **more: Any) -> Loaded | Failed:
+    """Have a runner, or a builder, import the learner's file, confined where that was asked for.
+
+    Raises:
+        RunnerLost: it did not survive that.
+    """
+    runner.path = str(request.path)
+    if request.scratch:
+        runner.confine(request)
+    mine = {one.name: [one.path, one.source, str(one.day.provided)] for one in _mine(request)}
+    command = {"do": "load", "path": runner.path, "provided": str(request.provided), "mine": mine}
+    command |= more
+    return runner.ask(command, Loaded, [request.source], timeout=request.call_timeout)[0]
+
+
+def _plain(blob: Any) -> Any:
+    return blob.cpu().numpy().data if isinstance(blob, torch.Tensor) else blob

@@ -1,0 +1,179 @@
+"""One case as it was tried: what was drawn, what is expected, what came back, and what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+
+from grader.challenge import Case, Challenge
+from grader.challenge.case import SEVERAL
+from grader.challenge.cases.compare import Expected, Finding
+from grader.challenge.cases.draw import Draw
+from grader.challenge.cases.oracle import Values, before_last, in_calls
+from grader.challenge.cases.packing import Answer
+from grader.kernel.traced_step import Step
+from grader.randomness import rng
+from grader.runner_answers import Called, TensorOutput
+from grader.tensor_storage import raw
+
+LARGEST = 1 << 17  # elements of a tensor: larger cases take their time
+RECORDED = 1 << 22  # and much larger ones have no room for a second time
+
+
+@dataclass
+class Trial:
+    """What one case showed.
+
+    Attributes:
+        arguments: as drawn.
+        names: what the learner calls them, for messages.
+        results: what the learner calls the outputs, where they have names.
+        upstream: for a differentiable challenge, the gradient that each output is handed, or None.
+        of: positions of the arguments whose gradients are asked for: those that the upstream ones reach.
+        kept: of a random function, the mask that the reference gets behind the arguments; else empty.
+        expected: an `Expected` for each output tensor, plain values for others, then the gradients.
+        rows: length of the first dimension when the oracle was asked only for some of it, else 0.
+        picked: the rows that it was asked for.
+        oracle_arguments: the arguments that it was asked with: those rows of them.
+        answer: the runner's, None when it was lost.
+        findings: what is wrong, the most telling first; empty when the case passes.
+        made: by which steps of kernels what is wrong first came to be NaN or Inf, the last one first.
+        repeated: the same launches on other contents, where that was tried.
+        redrawn: its own arguments are such contents, and not the first that the case draws.
+        limit: what is wrong with it fails nothing.
+    """
+
+    challenge: Challenge
+    case: Case
+    arguments: Values
+    names: list[str]
+    results: tuple[str, ...] = ()
+    upstream: Values = ()
+    of: list[int] = field(default_factory=list)
+    kept: Values = ()
+    expected: Values = ()
+    rows: int = 0
+    picked: list[int] = field(default_factory=list)
+    oracle_arguments: Values = ()
+    answer: Answer | None = None
+    findings: list[Finding] = field(default_factory=list)
+    made: list[Step] = field(default_factory=list)
+    repeated: Trial | None = None
+    redrawn: bool = False
+    limit: bool = False
+
+    @property
+    def passed(self) -> bool:
+        return not self.findings
+
+    @property
+    def unevaluated(self) -> bool:
+        """Whether a kernel holds what only a GPU computes: that says nothing of the file."""
+        return any(finding.facts.get("kind") == "unevaluated" for finding in self.findings[:1])
+
+    def in_calls(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function as this case calls the entry: one that writes in place goes on from where it was."""
+        return in_calls(function, self.challenge.writes, self.oracle_arguments, self.case.calls)
+
+    @property
+    def last_arguments(self) -> Values:
+        """What the oracle's last call is given: what is written in place is as the call before left it."""
+        given = self.oracle_arguments
+        reference, writes = self.challenge.reference, self.challenge.writes
+        return before_last(reference, writes, given, self.case.calls, given)
+
+    @property
+    def asked(self) -> Challenge:
+        """The challenge, with the reference called, and gradients asked for, as this case does."""
+        gradients = self.challenge.gradients
+        if gradients and self.case.alone is not None:
+            gradients = replace(gradients, of=(self.case.alone,))
+        reference = self.in_calls(self.challenge.reference)
+        return replace(self.challenge, reference=reference, gradients=gradients)
+
+    @property
+    def asked_for(self) -> int:
+        """How many results there are, arguments that are written included; behind them come gradients."""
+        return sum(not getattr(want, "label", "") for want in self.expected)
+
+    def stored_everywhere(self, number: int) -> bool:
+        """Whether kernels are known to have stored every byte of the memory that a result lies in."""
+        report = self.answer.report if self.answer else None
+        if not isinstance(report, Called) or report.holes is None:
+            return False
+        out = report.outputs[number]
+        return isinstance(out, TensorOutput) and bool(out.memory) and out.memory not in report.holes
+
+    def on_cpu(self) -> Trial:
+        """The same where an evaluator is to answer: equal tensors on the CPU, laid out alike."""
+        storages: dict[int, torch.Tensor] = {}
+        moved = [_on_cpu(value, storages) for value in (*self.arguments, *self.upstream, *self.kept)]
+        arguments, rest = tuple(moved[: len(self.arguments)]), moved[len(self.arguments) :]
+        expected = [want.on_cpu() if isinstance(want, Expected) else want for want in self.expected]
+        return replace(
+            self,
+            arguments=arguments,
+            oracle_arguments=arguments,
+            upstream=tuple(rest[: len(self.upstream)]),
+            kept=tuple(rest[len(self.upstream) :]),
+            expected=tuple(expected),
+        )
+
+    def runner_arguments(self) -> tuple[Values, list[str]]:
+        """All that the runner is handed, with names: the arguments, then the upstream gradients."""
+        return (*self.arguments, *self.upstream), self.names + ["an upstream gradient"] * len(self.upstream)
+
+
+def _on_cpu(value: Any, storages: dict[int, torch.Tensor]) -> Any:
+    """A tensor, over a storage on the CPU that it shares with whom it shared the one before."""
+    if not isinstance(value, torch.Tensor):
+        return value
+    storage = value.untyped_storage()
+    whole = storages.setdefault(storage.data_ptr(), raw(storage).cpu()).untyped_storage()
+    view = torch.empty(0, dtype=value.dtype)
+    return view.set_(whole, value.storage_offset(), value.shape, value.stride())
+
+
+def repeatable(arguments: Values) -> bool:
+    """Whether the call's launches may be asked for once more: not those of the largest cases."""
+    return 0 < largest(arguments) <= RECORDED
+
+
+def largest(arguments: Values) -> int:
+    """Elements of the largest tensor among them."""
+    return max((v.numel() for v in arguments if isinstance(v, torch.Tensor)), default=0)
+
+
+def draw(challenge: Challenge, case: Case, seed: int, device: str) -> Values:
+    """The arguments of a case: the same for the same seed, whichever other cases run."""
+    return tuple(challenge.inputs(case, Draw(case, rng(seed, case.id).getrandbits(48), device)))
+
+
+def _first(case: Case, output: Any, others: str | None) -> str | None:
+    """The layout of the first output's gradient."""
+    unlike = "transposed" if len(output.shape) > 1 else "strided"
+    return unlike if case.upstream == "unlike" else others
+
+
+def draw_upstream(case: Case, outputs: Values, seed: int, device: str, written: int = 0) -> Values:
+    """A gradient for each floating output, laid out as the case says, from their shapes and dtypes.
+
+    Args:
+        written: so many of them, the first ones, are arguments that were written: they get none.
+    """
+    drawer = Draw(case, rng(seed, case.id, "upstream").getrandbits(48), device)
+    others = "contiguous" if case.upstream in SEVERAL else case.upstream
+    drawn = [
+        drawer(
+            *out.shape, dtype=out.dtype, layout=others if i else _first(case, out, others), values="normal"
+        )
+        if isinstance(out, torch.Tensor | Expected) and out.dtype.is_floating_point
+        else None
+        for i, out in enumerate(outputs[written:])
+    ]
+    alone = {"first": 0, "last": len(drawn) - 1}.get(case.upstream)
+    drawn = [grad if alone in (None, i) else None for i, grad in enumerate(drawn)]
+    return (*[None] * written, *drawn)

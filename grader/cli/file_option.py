@@ -1,0 +1,38 @@
+"""The file that `--file` names, or one line that says what stands there instead."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+from grader.cli.screens.terminal import near
+from grader.errors import BadSubmission, pasted
+
+
+def given(file: Path, again: str) -> Path:
+    """The file that was named.
+
+    Args:
+        again: the command that was typed, as far as the path.
+
+    Raises:
+        BadSubmission: it is a folder, or cannot be read.
+    """
+    try:
+        mode = file.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise BadSubmission(f"There is no file {file}.", f"{again} FILE") from None
+    except OSError as error:
+        raise BadSubmission(f"{file} cannot be read: {error.strerror}.", f"{again} FILE") from None
+    if stat.S_ISDIR(mode):
+        within = file / "kernel.py"
+        meant = pasted(within) if within.is_file() else "FILE"
+        raise BadSubmission(f"{file} is a folder.", f"{again} {meant}")
+    if not stat.S_ISREG(mode):
+        raise BadSubmission(f"{file} is no file on a disk.", f"{again} FILE")
+    return file
+
+
+def again_with(file: Path | None) -> str:
+    """What a command needs so that it takes the same file again."""
+    return f" --file {pasted(near(file))}" if file else ""

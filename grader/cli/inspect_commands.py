@@ -1,0 +1,208 @@
+"""`track inspect` and `track show`: what a kernel does, seen from inside."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from grader import datasheets
+from grader.cli.command_context import chosen, required, standing
+from grader.cli.file_option import again_with
+from grader.cli.file_option import given as named
+from grader.cli.screens import Terminal, compare_with_solution, compiler_listing, inspection
+from grader.cli.screens.terminal import examples
+from grader.cli.shell_integration import Words, as_json, emit, the_day
+from grader.course.catalog import Day
+from grader.course.learner import workspace
+from grader.course.learner.workspace import CannotWrite
+from grader.errors import NoWorkspace, TrackError, pasted
+
+a_file = click.option("--file", type=click.Path(path_type=Path), help="Look at this file.")
+PAGE, PICTURES = ".html", (".png", ".svg", ".pdf")
+SIGNED = {PAGE: b'content="track show"'} | dict.fromkeys(PICTURES, b"track show")  # in all that we make
+
+
+@click.command(epilog=examples("track inspect", "track inspect 7 --gpu a100", "track inspect 13 --ptx"))
+@the_day
+@click.option("--gpu", default=datasheets.USUAL, metavar="NAME", help=f"One of {', '.join(datasheets.GPUS)}.")
+@click.option("--explain", is_flag=True, help="Say what the words of the table mean.")
+@click.option("--machine", is_flag=True, help="Count machine instructions, too.")
+@click.option("--ptx", is_flag=True, help="Print the PTX, your lines between.")
+@click.option("--sass", is_flag=True, help="Print the machine code, your lines between.")
+@click.option("--ttgir", is_flag=True, help="Print Triton's own code for the GPU, your lines between.")
+@click.option("--ours", is_flag=True, help="Our solution beside it, after a pass.")
+@a_file
+@as_json
+def inspect(day: Words, gpu: str, file: Path | None, as_json: bool, **flags: bool) -> None:
+    """See what your kernel moves and compiles to; needs no GPU.
+
+    Bytes line by line, registers, shared memory, occupancy, and a predicted time.
+    """
+    from grader.grading.grade import read
+    from grader.grading.look import ask
+
+    wanted, given = chosen(day, file), again_with(file)
+    key, code = datasheets.key(gpu, f"track inspect {wanted.key}{given}"), _code(wanted, flags)
+    path = _path(wanted, file, "inspect")
+    machine = not code and (as_json or flags["machine"])
+    source, ours = read(path), {}
+    with _waiting("counting and compiling"):
+        parts = ask(wanted, path, "inspect", source=source, given=given, gpu=key, machine=machine, code=code)
+        if flags["ours"]:
+            ours = {"ours": ask(wanted, wanted.solution, "inspect", gpu=key, machine=machine, code="")}
+    if as_json:
+        return emit(day=wanted.key, gpu=key, evidence="predicted", parts=parts, **ours)
+    out, passed = Terminal(sys.stdout), None if file else standing().passed(wanted)
+    chip = datasheets.GPUS[key]
+    if flags["ours"]:
+        compare_with_solution.table(out, wanted, chip, parts, ours["ours"], given, passed)
+    elif code:
+        _compiled(wanted, parts, code, given)
+        compiler_listing.code(out, Terminal(sys.stderr), wanted, _lines(source), parts, code, given)
+    else:
+        inspection.table(out, wanted, _lines(source), chip, parts, given, flags["explain"], passed)
+
+
+def _compiled(day: Day, parts: list[dict[str, Any]], code: str, given: str) -> None:
+    if not any(launch["code"] for part in parts for launch in part["launches"]):
+        problem = f"There is no {code.upper()} to print: no kernel was compiled."
+        raise TrackError(problem, f"track inspect {day.key}{given}")
+
+
+def _code(day: Day, flags: dict[str, bool]) -> str:
+    """The one kind of code that was asked for, or nothing.
+
+    Raises:
+        TrackError: two screens are asked for at once, or our solution before a pass.
+    """
+    made = standing().of(day)
+    if flags["ours"] and not (made.done or made.solution):
+        raise TrackError(f"{day.name} has not passed yet.", f"track grade {day.key}")
+    asked = [name for name in (*compiler_listing.KINDS, "ours", "machine", "explain") if flags[name]]
+    codes = [name for name in asked if name in compiler_listing.KINDS]
+    if (codes or flags["ours"]) and len(asked) > 1:
+        problem = f"--{asked[0]} and --{asked[1]} are two screens: ask for one at a time."
+        raise TrackError(problem, f"track inspect {day.key} --{asked[0]}")
+    return codes[0] if codes else ""
+
+
+@click.command(epilog=examples("track show", "track show 7 --open", "track show 5 -k m=1-n=1 --out t.html"))
+@the_day
+@click.option("-k", "only", metavar="CASE", help="Draw this case, as a failed grading names it.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Write there: .html, .png, .svg, .pdf or a folder."
+)
+@click.option("--open", "opened", is_flag=True, help="Open it, too.")
+@a_file
+@as_json
+def show(
+    day: Words, only: str | None, out: Path | None, opened: bool, file: Path | None, as_json: bool
+) -> None:
+    """Draw which elements each program reads and writes.
+
+    Writes one page that opens in any browser, offline. A .png, .svg or .pdf needs matplotlib.
+    """
+    from grader.grading.grade import read
+    from grader.grading.look import ask
+
+    wanted = chosen(day, file)
+    path, given = _path(wanted, file, "show"), again_with(file)
+    target, source = _target(wanted, file, out), read(path)
+    with _waiting("drawing"):
+        parts = ask(wanted, path, "show", source=source, given=given, only=only)
+    if not any(part["launches"] for part in parts):
+        entries = " and ".join(f"{part['entry']}()" for part in parts)
+        problem = f"There is nothing to draw: {entries} launches no Triton kernel."
+        raise TrackError(problem, f"track grade {wanted.key}{given}")
+    _write(wanted, target, given, lambda place: _draw(place, wanted, _lines(source), parts))
+    if as_json:
+        return emit(day=wanted.key, page=str(target.resolve()), parts=parts)
+    passed = None if file else standing().passed(wanted)
+    inspection.shown(Terminal(sys.stdout), wanted, _lines(source), target, parts, given, passed)
+    if opened and click.launch(str(target.resolve())):
+        raise TrackError(f"Nothing here opens {target.name}.", "Open the link above in a browser.")
+
+
+def _waiting(words: str) -> contextlib.AbstractContextManager[object]:
+    """A sign of life for the seconds that it takes; nothing where nobody watches."""
+    terminal = Terminal(sys.stderr)
+    return terminal.console.status(words) if terminal.live else contextlib.nullcontext()
+
+
+def _lines(source: bytes) -> list[str]:
+    """The file as it was looked at: its author may have saved it since."""
+    return source.decode("utf-8-sig", "replace").splitlines()
+
+
+def _path(day: Day, file: Path | None, do: str) -> Path:
+    if file is None:
+        found = standing().workspace
+        if found is None:
+            raise NoWorkspace("No day was started here or in a folder above.", f"track start {day.key}")
+        return workspace.submission(found, day)
+    return named(file, f"track {do} {day.key} --file")
+
+
+def _target(day: Day, file: Path | None, out: Path | None) -> Path:
+    """Where the picture goes: into our corner of the workspace, unless another place is asked for.
+
+    Raises:
+        TrackError: what stands there is the learner's, or it is no place for a picture.
+    """
+    name = day.stem + PAGE
+    if out is None and file is None:
+        return required().hidden / "show" / name
+    again = f"track show {day.key}{again_with(file)} --out"
+    with _writing(out or Path(name), again):
+        target = out / name if out and out.is_dir() else out or Path(name)
+        kind = target.suffix.lower()
+        if kind not in SIGNED:
+            problem = (
+                f"{target} is neither a folder nor the name of a page (.html) or picture (.png, .svg, .pdf)."
+            )
+            raise TrackError(problem, f"{again} {pasted(target.with_suffix(PAGE))}")
+        if target.exists() and SIGNED[kind] not in target.read_bytes():
+            other = target.with_stem(f"{target.stem}-tiles")
+            problem = f"{target} is not from `track show`, so it stays as it is."
+            raise TrackError(problem, f"{again} {pasted(other)}")
+    return target
+
+
+def _draw(place: Path, day: Day, source: list[str], parts: list[dict[str, Any]]) -> None:
+    if place.suffix.lower() == PAGE:
+        from grader.cli.screens.access_picture import page
+
+        place.write_text(page(day, source, parts), encoding="utf-8")
+    else:
+        from grader.cli.screens.access_picture_by_matplotlib import draw
+
+        draw(place, day, source, parts)
+
+
+def _write(day: Day, target: Path, given: str, draw: Callable[[Path], None]) -> None:
+    """All of it or nothing."""
+    partial = target.with_name(f".{os.getpid()}-{target.name}")  # the ending stays: it chooses the format
+    with _writing(target, f"track show {day.key}{given} --out"):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            draw(partial)
+            partial.replace(target)
+        finally:
+            with contextlib.suppress(OSError):
+                partial.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _writing(target: Path, again: str) -> Iterator[None]:
+    """Turns a failed write into one line, and another place to write to."""
+    try:
+        yield
+    except OSError as error:
+        problem = f"{target} cannot be written: {error.strerror or error}."
+        raise CannotWrite(problem, f"{again} ~/{pasted(target.with_suffix(PAGE).name)}") from error

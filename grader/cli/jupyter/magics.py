@@ -1,0 +1,105 @@
+"""The commands of `track` as magics. A cell is a day's kernel.py; the journal is the terminal's."""
+
+from __future__ import annotations
+
+import html
+import io
+import json
+import shlex
+from collections.abc import Callable
+from functools import partial
+from itertools import takewhile
+from pathlib import Path
+
+from IPython.display import HTML, Markdown, display
+
+from grader.cli.command_context import chosen, note
+from grader.cli.jupyter import cells, command
+from grader.cli.jupyter.page import Page, as_magics
+from grader.cli.screens import Terminal, day_pages
+from grader.course import catalog
+from grader.course.catalog import Day
+from grader.course.learner import handout, workspace
+from grader.errors import TrackError
+
+# A frame with the page in it: a browser opens no link to a file of the machine that the notebook runs on.
+# In a <div>, for IPython warns of HTML that is a frame and nothing else.
+FRAME = '<div><iframe srcdoc="{page}" style="width:100%; height:640px; border:0" title="show"></iframe></div>'
+
+
+def track(line: str) -> None:
+    """`%track …`: any command, as a terminal takes it."""
+    _run(shlex.split(line))
+
+
+def _named(command: str, line: str) -> None:
+    _run([command, *shlex.split(line)])
+
+
+def lesson(line: str) -> None:
+    """`%lesson 13`: a day's lesson."""
+    words = ["lesson", *shlex.split(line)]
+    answer = command.ask(words)
+    if answer.code:
+        return _run(words)
+    display(Markdown(as_magics(answer.out)))
+
+
+def show(line: str) -> None:
+    """`%show 13`: which elements each program reads and writes."""
+    words = ["show", *shlex.split(line)]
+    answer = command.ask([*words, "--json"])
+    if answer.code:
+        return _run(words)
+    page = Path(json.loads(answer.out)["page"]).read_text(encoding="utf-8")
+    display(HTML(FRAME.format(page=html.escape(page.replace("track inspect", "%inspect")))))
+
+
+def part(line: str, cell: str) -> None:
+    """`%%part NAME`: a piece of a kernel file, for `%%grade --with NAME`."""
+    if line.strip().isidentifier():
+        cells.parts[line.strip()] = cell
+    else:
+        _tell(TrackError("This cell has no name.", "%%part NAME, for `%%grade --with NAME`"))
+
+
+def grade(line: str, cell: str) -> None:
+    """`%%grade 13`: the cell becomes the day's kernel.py and is graded; `--with NAME` puts a part first."""
+    try:
+        words, source = cells.assembled(shlex.split(line), cell)
+        _save(_day(words), source)
+    except TrackError as problem:
+        return _tell(problem)
+    _run(["grade", *words])
+
+
+LINES: dict[str, Callable[[str], None]] = {"track": track, "lesson": lesson, "show": show}
+LINES |= {name: partial(_named, name) for name in ("grade", "hint", "inspect", "start", "status")}
+CELLS: dict[str, Callable[[str, str], None]] = {"grade": grade, "part": part}
+
+
+def _run(words: list[str]) -> None:
+    command.follow(words, Page())
+
+
+def _day(words: list[str]) -> Day:
+    """The day that a cell begins with, else the one at hand."""
+    named = list(takewhile(lambda word: not word.startswith("-"), words))
+    return catalog.find(" ".join(named)) if named else chosen(())
+
+
+def _save(day: Day, source: str) -> None:
+    """The cell as the day's kernel.py; a day that was not started is."""
+    found = workspace.create()
+    if not found.folder(day).is_dir():
+        handout.start(found, day)
+        note(found, "started", day)
+    cells.save(found, day, source)
+
+
+def _tell(problem: TrackError) -> None:
+    """One line, and what to do: as every command says it."""
+    stream, page = io.StringIO(), Page()
+    day_pages.error(Terminal(stream), problem)
+    for line in stream.getvalue().splitlines():
+        page.add(line)

@@ -1,0 +1,122 @@
+"""The screens of `track cohort`."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+
+from rich.live import Live
+
+from grader.cli.screens.terminal import Terminal, near
+from grader.course import catalog
+from grader.errors import pasted
+from grader.grading.cohort import report
+from grader.grading.cohort.grading_queue import Tally
+from grader.grading.cohort.store import troubles
+
+EVERY = 30.0  # seconds between two lines where nobody watches
+TROUBLES = 20  # lines of those on the screen
+
+
+class Progress:
+    """How a run stands, in one line that is redrawn; into a pipe one line every half minute."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal, self._said = terminal, time.monotonic()
+        self._live = Live(
+            console=terminal.console,
+            transient=True,
+            auto_refresh=False,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+
+    def __enter__(self) -> Progress:
+        if self._terminal.live:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._live.stop()
+
+    def __call__(self, tally: Tally) -> None:
+        now = time.monotonic()
+        if now - self._said < (0.2 if self._terminal.live else EVERY):
+            return
+        self._said = now
+        if self._terminal.live:
+            self._live.update(self._terminal.text("  ", standing(tally)), refresh=True)
+        else:
+            self._terminal.line(standing(tally), indent=2)
+
+
+def standing(tally: Tally) -> str:
+    """`1,204 graded, 3.2 a second on 8 slots · 812 passed, 392 failed · 41 % read, about 12 min left`."""
+    graded = tally.graded.total()
+    parts = [f"{graded:,} graded, {graded / max(tally.seconds, 1e-9):.1f} a second on {tally.slots} slots"]
+    if graded:
+        parts.append(", ".join(f"{number:,} {status}" for status, number in tally.graded.most_common()))
+    if tally.known:
+        parts.append(f"{tally.known:,} known")
+    if tally.troubles:
+        parts.append(f"{tally.troubles:,} not gradable")
+    if tally.share and tally.share < 1:
+        left = tally.seconds * (1 - tally.share) / tally.share
+        parts.append(f"{tally.share:.0%} read, about {_spoken(left)} left")
+    return " · ".join(parts)
+
+
+def _spoken(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def graded(terminal: Terminal, tally: Tally, db: sqlite3.Connection, path: Path) -> None:
+    """What came of a run."""
+    if not (tally.graded or tally.known or tally.troubles):
+        terminal.line("Nothing was handed in, so nothing was graded.")
+        return terminal.next("track cohort grade --help", "says how to hand in")
+    terminal.line(("Done: ", "bold"), standing(tally), f", {_spoken(tally.seconds)}")
+    if tally.lacking:
+        terminal.line("Confined; not granted on every node: ", ", ".join(sorted(tally.lacking)), indent=2)
+    _troubles(terminal, db)
+    terminal.next(f"track cohort pages report{_of(path)}", "writes the class page, leaderboard and feedback")
+
+
+def status(terminal: Terminal, db: sqlite3.Connection, path: Path) -> None:
+    """How many of what was handed in have a verdict, by day."""
+    days = report.by_day(db)
+    heads = ("day", "handed in", "passed", "stopped", "too slow", "untouched", "not graded")
+    rows: list[Sequence[str]] = [heads]
+    for one in days:
+        counts = (one.handed_in, one.passed, one.stopped, one.slow, one.unstarted, one.waiting)
+        rows.append((catalog.find(one.day).heading, *(f"{count:,}" for count in counts)))
+    terminal.table(rows)
+    _troubles(terminal, db)
+    waiting = sum(one.waiting for one in days)
+    if waiting:
+        again = f"grades the {waiting:,} that are missing"
+        return terminal.next(f"track cohort grade SUBMISSIONS{_of(path)}", again)
+    terminal.next(f"track cohort pages report{_of(path)}", "writes the class page, leaderboard and feedback")
+
+
+def _troubles(terminal: Terminal, db: sqlite3.Connection) -> None:
+    found = troubles(db)
+    if found:
+        terminal.line()
+        terminal.line((f"Not gradable, in the last run: {len(found):,}", "bold"))
+        terminal.table([(one.where, one.problem) for one in found[:TROUBLES]])
+    if len(found) > TROUBLES:
+        terminal.line(
+            f"and {len(found) - TROUBLES:,} more: the class page and the table `trouble` have them", indent=2
+        )
+
+
+def _of(path: Path) -> str:
+    return "" if path == Path("cohort.db") else f" --db {pasted(near(path))}"

@@ -1,0 +1,152 @@
+"""The page of `track report`: a learner's progress in one file that opens offline, light and dark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+
+from grader.cli.benchmark.results import Result
+from grader.cli.screens import charts
+from grader.cli.screens.bench import ORDER
+from grader.cli.screens.benchplot import curves
+from grader.cli.screens.progress import NEW, SHOWN
+from grader.cli.screens.speed_rows import duration
+from grader.course import catalog
+from grader.course.catalog import Day, Key
+from grader.course.learner.history import Daily
+from grader.course.learner.journal import Progress, Record
+
+TEMPLATE = Path(__file__).with_name("report.html")
+SIGNS = {"passed": "✓", "running": "▸", "new": "·"}
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the page shows.
+
+    Attributes:
+        best: of each day its best speed, as a verdict has it.
+        bench: what `track bench` measured last, on one GPU.
+    """
+
+    progress: Mapping[Key, Progress]
+    best: Mapping[Key, Record] = field(default_factory=dict)
+    daily: Sequence[Daily] = ()
+    bench: Sequence[Result] = ()
+
+
+def page(report: Report) -> str:
+    """The whole page."""
+    series = "\n  ".join(
+        f".mark.s{n} {{ fill: var(--s{n}); stroke: var(--s{n}); }} .line.s{n} {{ stroke: var(--s{n}); }}"
+        for n in range(len(charts.MARKS))
+    )
+    body = "\n".join([*_summary(report), *_attempts(report), *_sections(report), *_bench(report)])
+    return TEMPLATE.read_text(encoding="utf-8").replace("{{series}}", series).replace("{{body}}", body)
+
+
+def _summary(report: Report) -> Iterator[str]:
+    days = [report.progress.get(day.key, NEW) for day in catalog.days()]
+    extras = [report.progress.get(extra.key, NEW) for extra in catalog.extras()]
+    done = [one for one in days if one.done]
+    gradings = sum(one.gradings for one in (*days, *extras))
+    yield "<h1>Triton Track: your progress</h1>"
+    tiles = [
+        (f"{len(done)} of {len(days)}", "days done"),
+        (str(sum(one.on_gpu for one in done)), "of them on a GPU"),
+        (str(sum(one.done for one in extras)), f"of {len(extras)} extras done"),
+        (str(gradings), "grading" if gradings == 1 else "gradings"),
+    ]
+    yield '<div class="tiles">' + "".join(f"<div><b>{n}</b>{words}</div>" for n, words in tiles) + "</div>"
+
+
+def _attempts(report: Report) -> Iterator[str]:
+    if report.daily:
+        yield "<h2>Gradings over time</h2>"
+        yield f'<figure class="alone">{charts.calendar(report.daily)}</figure>'
+
+
+def _sections(report: Report) -> Iterator[str]:
+    """The weeks, then the packs of extras that were begun."""
+    if report.best:
+        yield "<h2>Speeds</h2>"
+        yield (
+            '<p class="dim">A bar is the best speed that passed: full if a GPU measured it, hollow if it is '
+            "predicted. The heavy line is what the day asks for, the dashed one what the GPU could do: as "
+            "<code>track bench</code> has it, else a plain copy of as many bytes.</p>"
+        )
+    for number, title in catalog.weeks().items():
+        days = [day for day in catalog.days() if day.week == number]
+        yield f"<h2>Week {number} · {escape(title)}</h2>"
+        yield _days(days, report)
+    for title, extras in catalog.packs().items():
+        begun = [extra for extra in extras if report.progress.get(extra.key, NEW).state != "new"]
+        if begun:
+            yield f"<h2>Extras · {escape(title)}</h2>"
+            yield _days(begun, report)
+
+
+def _days(days: Sequence[Day], report: Report) -> str:
+    return f'<ul class="days">{"".join(_day(day, report) for day in days)}</ul>'
+
+
+def _day(day: Day, report: Report) -> str:
+    progress = report.progress.get(day.key, NEW)
+    kind = SHOWN[progress.state]
+    often = f"{progress.gradings} grading{'s' * (progress.gradings != 1)}" if progress.gradings else ""
+    state = "" if progress.state == "new" else f"{progress.state}<br><small>{often}</small>"
+    cells = [SIGNS[kind], f"{day.label} {escape(day.title)}", state, _speed(day, report)]
+    return f'<li class="{kind}">' + "".join(f"<span>{cell}</span>" for cell in cells) + "</li>"
+
+
+def _speed(day: Day, report: Report) -> str:
+    """The best speed beside what is needed and what could be reached; nothing where there is none."""
+    speed = report.best.get(day.key)
+    if speed is None:
+        return ""
+    measured, ratio = speed.get("evidence") == "measured", float(speed["ratio"])
+    kind = "measured" if measured else "predicted"
+    limit, needed = _limit(day, report, speed) if measured else 0.0, float(speed["needed_us"])
+    told = f"{duration(float(speed['yours_us']))} {kind}, {ratio:.2f}× the speed that is needed"
+    if limit:
+        told += f", {limit / float(speed['yours_us']):.2f} of the limit"
+    drawn = charts.bullet(ratio, needed / limit if limit else 0.0, kind, told)
+    return f"{drawn}<small>{told}</small>"
+
+
+def _limit(day: Day, report: Report, speed: Record) -> float:
+    """µs: what a bench on that GPU says of a day with one bar, else a plain copy where the bar is a share of
+    one, else 0.
+    """
+    own = [one for one in report.bench if one.point.day == day.key and one.gpu == speed["device"]]
+    bars = {one.point.bar: one.point.limit_us for one in own if one.point.timed}
+    if len(bars) == 1:
+        return next(iter(bars.values()))
+    return float(speed["copy_us"]) if str(speed.get("bar")).endswith("of copy") else 0.0
+
+
+def _bench(report: Report) -> Iterator[str]:
+    lines = curves(report.bench)
+    if not lines:
+        return
+    yield f"<h2>Benches on one {escape(report.bench[0].gpu)}</h2>"
+    yield '<p class="dim">Shares of what this GPU could do, the dashed line, against size.</p>'
+    yield '<div class="plots">'
+    for title, of_each in lines.items():
+        drawn = {name: line for name, line in of_each.items() if line}
+        numbers = {name: _series(name, drawn) for name in drawn}
+        keys = "".join(charts.key(number, name) for name, number in numbers.items())
+        told = f"{title}: share of the limit, by {', '.join(drawn)}"
+        plot = charts.curves({numbers[name]: line for name, line in drawn.items()}, told)
+        heading = f"<h3>{escape(title)}</h3>"
+        yield f"<figure>{heading}{plot}<figcaption>{keys}</figcaption></figure>"
+    yield "</div>"
+
+
+def _series(name: str, drawn: Mapping[str, object]) -> int:
+    """Its number, which is the same in every plot for those that most plots have."""
+    if name in ORDER:
+        return ORDER.index(name)
+    return len(ORDER) + [one for one in drawn if one not in ORDER].index(name)

@@ -1,0 +1,1 @@
+"""The days, the learner's work and this machine."""

@@ -1,0 +1,241 @@
+"""The learner's folder: found, created, remembered."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from itertools import chain, count
+from pathlib import Path
+
+from grader.course import catalog
+from grader.course.catalog import Day
+from grader.course.learner import journal
+from grader.course.learner.journal import Record
+from grader.errors import BadSubmission, NoWorkspace, TrackError, pasted
+
+FOLDER = "my-track"
+STAMP = "%Y-%m-%d_%H-%M-%S"  # of a folder of the trash
+
+
+class CannotWrite(TrackError):
+    """The disk is full or read-only, or the folder belongs to someone else."""
+
+    exit_code = 3
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """`root` holds a folder for every started day; its `.track/` the journal, trash and handed-out copies.
+
+    Attributes:
+        far: it is neither around the current folder nor at $TRACK_HOME: it is remembered.
+    """
+
+    root: Path
+    far: bool = field(default=False, compare=False)
+
+    @property
+    def hidden(self) -> Path:
+        return self.root / ".track"
+
+    @property
+    def journal(self) -> Path:
+        return self.hidden / "journal.jsonl"
+
+    def folder(self, day: Day) -> Path:
+        return self.root / day.stem
+
+    def kernel(self, day: Day) -> Path:
+        return self.folder(day) / "kernel.py"
+
+    def handed_out(self, day: Day) -> Path:
+        """The skeleton as it was when this learner got it, which a newer course does not change."""
+        copy = self.copies(day) / "kernel.py"
+        return copy if copy.is_file() else day.skeleton
+
+    def copies(self, day: Day) -> Path:
+        """The folder with every file of a day as it was handed out."""
+        return self.hidden / "handed-out" / day.stem
+
+    def new_trash(self, day: Day) -> Path:
+        """Where work on a day may be put away: a folder that is not there yet, and sorts behind all that are,
+        also where the clock was set back, as it is each autumn.
+        """
+        now = datetime.now().strftime(STAMP)
+        stamp = max([now, *(path.name[: len(now)] for path in self.hidden.glob("trash/[0-9]*-[0-9]*"))])
+        taken = 0
+        while True:
+            path = self.hidden / "trash" / (f"{stamp}_{taken}" if taken else stamp) / day.stem
+            if not path.exists():
+                return path
+            taken += 1
+
+
+def find() -> Workspace | None:
+    """The workspace around the current folder, beside one of its parents, at $TRACK_HOME, or remembered.
+
+    A clone keeps to itself: what lies in another one is found from inside of that one alone.
+    """
+    here = _here()
+    for folder in (here, *here.parents):
+        for root in (folder, folder / FOLDER):
+            if os.path.isdir(root / ".track"):
+                return Workspace(root)
+    home = _home()
+    if home:
+        return Workspace(home) if os.path.isdir(home / ".track") else None
+    return None if _in_clone() else _known()
+
+
+def _known() -> Workspace | None:
+    """The workspace in this clone, else the one that was made last in no clone."""
+    roots = remembered()
+    own = [one for one in roots if one.root.is_relative_to(catalog.ROOT)]
+    free = [one for one in roots if not any(map(_is_clone, (one.root, *one.root.parents)))]
+    return next((replace(one, far=True) for one in (*own, *free)), None)
+
+
+def _is_clone(folder: Path) -> bool:
+    return (folder / "grader" / "version.py").is_file()
+
+
+def remembered() -> list[Workspace]:
+    """The workspaces that still stand, the one that was made last before the others."""
+    try:
+        roots = _memory().read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except OSError:
+        return []
+    return [Workspace(Path(root)) for root in reversed(roots) if os.path.isdir(Path(root, ".track"))]
+
+
+def _remember(workspace: Workspace) -> None:
+    """One line for each; where none can be written, `cd` still finds the way."""
+    with suppress(OSError):
+        _memory().parent.mkdir(parents=True, exist_ok=True)
+        with _memory().open("a", encoding="utf-8", errors="surrogateescape") as lines:
+            lines.write(f"{workspace.root}\n")
+
+
+def _memory() -> Path:
+    """Where programs keep such things: the XDG base directory specification's $XDG_STATE_HOME."""
+    state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+    return Path(state, "triton-track", "workspaces")
+
+
+def _in_clone() -> bool:
+    return _here().is_relative_to(catalog.ROOT)
+
+
+def require() -> Workspace:
+    """Like `find`, for commands that can do nothing without one.
+
+    Raises:
+        NoWorkspace: nothing was started from here.
+    """
+    found = find()
+    if found:
+        return found
+    elsewhere = next(iter(remembered()), None)
+    if elsewhere:
+        problem = f"No day was started here. Your work lies in {elsewhere.root}."
+        raise NoWorkspace(problem, f"cd {pasted(elsewhere.root)}")
+    raise NoWorkspace("No day was started here or in a folder above.", "track start 1")
+
+
+def create() -> Workspace:
+    """The workspace that `find` knows, or a new one: $TRACK_HOME, the clone's my-track/, or ./my-track.
+
+    Raises:
+        CannotWrite: it cannot be made.
+    """
+    found = find()
+    if found:
+        return found
+    made = Workspace(_home() or (catalog.ROOT if _in_clone() else _here()) / FOLDER)
+    with writing(made.root):
+        made.hidden.mkdir(parents=True, exist_ok=True)
+    _remember(made)
+    return made
+
+
+def submission(workspace: Workspace, day: Day) -> Path:
+    """The learner's kernel.py of a day.
+
+    Raises:
+        BadSubmission: the day was not started, or its file is gone.
+    """
+    path = workspace.kernel(day)
+    if not workspace.folder(day).is_dir():
+        raise BadSubmission(f"{day.name} is not started.", f"track start {day.key}")
+    if not path.is_file():
+        raise BadSubmission(f"There is no {path}.", f"track start {day.key}")
+    return path
+
+
+def current(workspace: Workspace | None, records: Sequence[Record]) -> Day | None:
+    """The day whose folder this is, else the day last worked on."""
+    if workspace is None:
+        return None
+    here, key = _here(), journal.current(records)
+    every = (*catalog.course(), catalog.WARM_UP)
+    inside = [day for day in every if here.is_relative_to(workspace.folder(day))]
+    return next(iter(inside), next((day for day in every if day.key == key), None))
+
+
+@contextmanager
+def writing(path: Path, elsewhere: str = "") -> Iterator[None]:
+    """Turns what the system says about a failed write into one line a person can act on.
+
+    Args:
+        elsewhere: the command that writes to another place, where the command knows one.
+    """
+    try:
+        yield
+    except OSError as error:
+        where = Path(os.fsdecode(error.filename2 or error.filename or path))
+        problem, fix = _explain(error, elsewhere or cure(where))
+        raise CannotWrite(f"{problem}: {where}", fix) from error
+
+
+def cure(place: Path) -> str:
+    """What helps where `place` may not be written. From within a workspace TRACK_HOME leads nowhere else."""
+    around = next((one for one in (place, *place.absolute().parents) if os.path.isdir(one / ".track")), None)
+    if around is None:
+        return "Work in a folder of yours, or set TRACK_HOME to one."
+    root, disk = pasted(around), os.statvfs(around).f_flag & os.ST_RDONLY
+    if around.stat().st_uid == os.getuid() and not disk:
+        return f"chmod -R u+w {root}"
+    names = chain([FOLDER], (f"{FOLDER}-{number}" for number in count(2)))
+    free = next(name for name in names if not os.path.lexists(Path.home() / name))
+    return f"cp -r --no-preserve=mode {root} ~/{free} && cd ~/{free}"
+
+
+def _explain(error: OSError, elsewhere: str) -> tuple[str, str]:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return "The disk is full", "Free some space and repeat the command; nothing of yours was changed."
+    if error.errno == errno.EROFS:
+        return "The disk is read-only", elsewhere
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return "No permission to write", elsewhere
+    if error.errno in (errno.EEXIST, errno.ENOTDIR, errno.EISDIR):
+        return (
+            "Something else stands where a folder or file of the course belongs",
+            "Move it away and repeat the command.",
+        )
+    return f"Cannot write ({error.strerror or error})", elsewhere
+
+
+def _here() -> Path:
+    try:
+        return Path.cwd()
+    except OSError:
+        raise NoWorkspace("The folder you are in no longer exists.", "cd ~") from None
+
+
+def _home() -> Path | None:
+    home = os.environ.get("TRACK_HOME")
+    return Path(home).expanduser().absolute() if home else None

@@ -1,0 +1,242 @@
+"""NaN and Inf that a kernel made of numbers, told by the step that made it: its line and its numbers."""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+
+import torch
+
+from grader.challenge.cases.compare import Finding
+from grader.challenge.cases.trial import Trial
+from grader.diagnosis.arithmetic import (
+    BETWEEN,
+    DIVISIONS,
+    LOGARITHMS,
+    POWERS,
+    PRODUCTS,
+    number,
+    of_one,
+    past,
+    told_of,
+    underflows,
+)
+from grader.diagnosis.evidence import Diagnosis, Evidence
+from grader.diagnosis.provenance import garbage
+from grader.diagnosis.source import EXPONENTIALS, accesses, called, calls, takes_maximum
+from grader.diagnosis.syntax import spelled
+from grader.kernel.traced_step import Step
+
+KINDS = ("nan", "inf", "special")
+GIVEN = {"load", "constant"}  # no operations
+ARITHMETIC = re.compile(r"(?:\b0|Inf|NaN|-inf\)?) ([/·-]) (?:0\b|Inf|NaN|\(-inf\))")
+INF = re.compile(r"(?i)(inf|nan)\b")  # by whatever name
+DROPPING = {"max", "maximum", "min", "minimum", "clamp"}  # of NaN and a number they may give the number
+NOT_BY_A_PRODUCT = "Leave out what must not count by a mask or by tl.where, not by a product."
+NOT_POSITIVE = "Keep exponents from being positive: in a softmax by subtracting the row's maximum first."
+COMPUTE_IN_FP32 = "Compute in fp32, and round once, at the store."
+
+
+def gap(trial: Trial, _: Finding, __: Evidence) -> Diagnosis | None:
+    """The rule of the diagnosis for a load from between the elements of an input, where there is a NaN."""
+    first = _first(trial.made) if trial.made else None
+    value = dict(zip(trial.names, trial.arguments, strict=True)).get(first.memory) if first else None
+    if first is None or first.name != "load" or not isinstance(value, torch.Tensor):
+        return None
+    if _element(value, first.offset):
+        return None
+    return (
+        f"Line {first.line} loads from a gap between the elements of {first.memory}: a stride of it is "
+        "ignored, or another number stands in its place.",
+        f"line {first.line}",
+    )
+
+
+def nonfinite(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
+    """The rule of the diagnosis for values that are not finite, or should not be."""
+    if finding.kind not in KINDS:
+        return None
+    if trial.made and (told := _seen(trial, finding, evidence.source)):
+        return told
+    expected, got = finding.facts["expected"], finding.facts["got"]
+    if math.isnan(got) and (left := garbage(trial, evidence.source)):
+        return f"NaN comes out of numbers: it is {left[0]}", left[1]
+    odd = [name for name, value in zip(trial.names, trial.arguments, strict=True) if _odd(value)]
+    if math.isnan(expected) and odd:
+        return _dropped(got, evidence.source)
+    if math.isnan(got) and math.isfinite(expected) and odd:
+        return (
+            f"NaN comes out where a number is right: {odd[0]} is not finite in places. {NOT_BY_A_PRODUCT}",
+            "",
+        )
+    return None
+
+
+def _seen(trial: Trial, finding: Finding, source: str) -> Diagnosis | None:
+    """What the last steps were that led to this element, and what mends them."""
+    final, first = trial.made[0], _first(trial.made)
+    if first.name == "load":
+        return _loaded(trial, final, first, source)
+    if first.name == "constant" and final is first and math.isnan(finding.facts["expected"]):
+        return None  # the number may be in its place, and a NaN was lost
+    if first.name == "constant":
+        return _constant(final, first, finding, source)
+    if trial.case.values == "negative" and underflows(first) and called(source, EXPONENTIALS):
+        return _too_large_a_maximum("0 / 0" if first.name in DIVISIONS else "log(0)")
+    what = told_of(first)
+    if final is not first:
+        there = told_of(final)
+        what = f"{what}, and {there.removeprefix(f'on line {first.line} ')}"
+    begin = "Large values overflow: " * (trial.case.values in ("large", "heavy", "spike") and past(first))
+    said = f"{begin}{what if begin else _opened(what)}. {_cure(first, final, trial, source)}"
+    return said.rstrip(), f"line {first.line}"
+
+
+def _too_large_a_maximum(to: str) -> Diagnosis:
+    return (
+        f"All-negative rows underflow to {to}: too much is subtracted, as by a maximum that sees a 0 of a "
+        "masked lane or starts from one.",
+        "other= of the load, and what the maximum starts from",
+    )
+
+
+def _dropped(got: float, source: str) -> Diagnosis | None:
+    """Which of the functions that lose a NaN are called."""
+    names = sorted({f"tl.{name}" for name, _ in calls(source) if name in DROPPING})
+    ways = [f"{' and '.join(names)} may drop NaN"] if names else []
+    if called(source, {"where"}):
+        ways.append("any comparison with NaN is false but `!=`, so that tl.where takes its other branch")
+    return (f"Where NaN is right comes {got:.4g}: {', and '.join(ways)}.", "") if ways else None
+
+
+def _cure(first: Step, final: Step, trial: Trial, source: str) -> str:
+    """What mends it."""
+    if final.name in PRODUCTS and 0.0 in final.operands[:2]:
+        return NOT_BY_A_PRODUCT
+    if first.name in POWERS and math.isinf(first.result):
+        return NOT_POSITIVE
+    if past(first):
+        of_fp16 = first.dtype == "fp16"
+        return (
+            COMPUTE_IN_FP32 if of_fp16 else "The result is finite: a step on the way need not be that large."
+        )
+    if of_one(first) and first.operands[0] < 0:
+        of = "a logarithm" if first.name in LOGARITHMS else "a root"
+        return f"What {of} is taken of must not be below 0."
+    empty = [f"{label}=0" for label, size in trial.case.sizes.items() if type(size) is int and size == 0]
+    if underflows(first) and empty:
+        return f"With {empty[0]} nothing is added up or counted."
+    if underflows(first):
+        return "What is divided by, or what a logarithm is taken of, must not be 0."
+    return _spared(final, source)
+
+
+def _constant(final: Step, first: Step, finding: Finding, source: str) -> Diagnosis:
+    """An Inf of the file's own, which nothing may count."""
+    inf, line = number(first.result), _written(first.line, source)
+    holder = _holder(line, source)
+    if final is first:
+        of = " of finite numbers" * math.isfinite(finding.facts["expected"])
+        return (
+            f"{inf} comes out{of}: it is that of line {line}{holder}. Nothing that is added up or "
+            "stored may count it.",
+            f"line {line}",
+        )
+    cure = _spared(final, source)
+    if final.name == "dot" and "other=" in holder:
+        cure = "Load 0 there, and give the scores -inf by tl.where."
+    named = inf if first.result in final.operands else "that Inf"
+    return (
+        f"{_opened(told_of(final))}: {named} comes from line {line}{holder}. {cure}".rstrip(),
+        spelled(list(dict.fromkeys((final.line, line)))),
+    )
+
+
+def _spared(final: Step, source: str) -> str:
+    """How an Inf that is in its place does no harm."""
+    if final.name == "subf" and takes_maximum(source):
+        return f"Where the maximum is {number(final.operands[0])}, subtract a finite number."
+    return NOT_BY_A_PRODUCT if final.name in PRODUCTS else ""
+
+
+def _written(line: int, source: str) -> int:
+    """Where the Inf that a line takes is written: there, or else where a variable was last given one.
+
+    The compiler keeps one constant for all lines of a kernel that name it.
+    """
+    there = [
+        ast.unparse(node) for node in _statements(source) if node.lineno <= line <= (node.end_lineno or 0)
+    ]
+    if any(INF.search(text) or _masks(text) for text in there):
+        return line
+    before = [node for node in _statements(source) if node.lineno < line and isinstance(node, ast.Assign)]
+    given = [node.lineno for node in before if INF.search(text := ast.unparse(node)) and not _masks(text)]
+    return max(given, default=line)
+
+
+def _statements(source: str) -> list[ast.Assign | ast.AugAssign | ast.Expr | ast.Return]:
+    kinds = ast.Assign | ast.AugAssign | ast.Expr | ast.Return
+    return [node for node in ast.walk(ast.parse(source)) if isinstance(node, kinds)]
+
+
+def _masks(text: str) -> bool:
+    """Whether a statement gives masked lanes a value."""
+    return called(text, {"load", "where"})
+
+
+def _holder(line: int, source: str) -> str:
+    """What an Inf that the file names on this line is there for."""
+    there = [one for one in _statements(source) if one.lineno <= line <= (one.end_lineno or 0)]
+    if any(name == "load" for name, _ in accesses(source, line)):
+        masked = any("other=" in ast.unparse(one) for one in there)
+        return f", which {'masked lanes of that load hold by `other=`' if masked else 'that load pads with'}"
+    words = [name for one in there for name, _ in calls(ast.unparse(one))]
+    return ", where tl.where puts it" if "where" in words else ", a first value"
+
+
+def _loaded(trial: Trial, final: Step, first: Step, source: str) -> Diagnosis | None:
+    """A NaN or an Inf that was loaded: of an input, or of memory that nobody wrote."""
+    if "torch.empty" in first.memory:
+        said = f"line {first.line} loads it from {first.memory}, where no kernel wrote."
+        return f"NaN comes out of numbers: {said}", f"line {first.line}"
+    if first.memory not in trial.names or final is first:
+        return None
+    holds = f"{first.memory} holds {number(first.result)} there"
+    return f"{_opened(told_of(final))}, and {holds}. {_spared(final, source)}".rstrip(), f"line {final.line}"
+
+
+def denied(sentence: str, made: list[Step]) -> bool:
+    """Whether a sentence tells of arithmetic, as 0 / 0, of a kind that is none of these steps'."""
+    told = set(ARITHMETIC.findall(sentence))
+    seen = {"·" if step.name in PRODUCTS else BETWEEN.get(step.name) for step in made}
+    return bool(made and told and not told & seen)
+
+
+def where(made: list[Step]) -> str:
+    """The lines of these steps: of those that made a number what it is not, where there are any."""
+    lines = {step.line for step in made if step.name not in GIVEN} or {step.line for step in made}
+    return spelled(sorted(lines))
+
+
+def _first(made: list[Step]) -> Step:
+    """Of the steps that nothing stands behind: an operation if there is one, else a load or a constant."""
+    ends = [step for step in made if not step.behind]
+    return min(ends, key=lambda step: (step.name == "load") + 2 * (step.name == "constant"), default=made[-1])
+
+
+def _opened(words: str) -> str:
+    return words[0].upper() + words[1:]
+
+
+def _odd(value: object) -> bool:
+    return isinstance(value, torch.Tensor) and value.is_floating_point() and not bool(value.isfinite().all())
+
+
+def _element(value: torch.Tensor, offset: int) -> bool:
+    """Whether an element lies so many bytes from the beginning of a tensor's memory."""
+    size = value.untyped_storage().nbytes() // value.element_size()
+    lies = torch.zeros(size, dtype=torch.bool)
+    lies.as_strided(value.shape, value.stride(), value.storage_offset()).fill_(True)
+    place = offset // value.element_size()
+    return 0 <= place < size and bool(lies[place])

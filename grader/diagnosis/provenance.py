@@ -1,0 +1,245 @@
+"""Which kernels, by which stores, a wrong result comes from.
+
+A launch says which memory each of its parameters was, and the source what a kernel stores there and of what
+that is made. From the wrong result back: whoever stored it, then whoever stored what that one read. Memory
+of results that are right is not followed.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from grader.challenge.cases.compare import Finding
+from grader.challenge.cases.trial import Trial
+from grader.diagnosis.addresses import Part, assignments
+from grader.diagnosis.evidence import Diagnosis
+from grader.diagnosis.source import adds_to_garbage
+from grader.diagnosis.syntax import function, functions, jitted, last, parameters
+from grader.runner_answers import Called, TensorOutput
+
+MOST_READ = 2  # memories with holes that a sentence names
+ADDED_TO_ANYTHING = (
+    "The result is made from memory that nobody wrote: an atomic adds to what is there already, and "
+    "torch.empty leaves anything there. Begin with torch.zeros.",
+    "the memory that tl.atomic_add adds to",
+)
+
+
+@dataclass(frozen=True)
+class Behind:
+    """Where a wrong result comes from.
+
+    Attributes:
+        stores: kernels, the last one first, and the lines of their stores; none where no kernel was handed
+            the result's memory.
+        unwritten: kernels, and their parameters, that are memory which nobody wrote to and they read.
+        scratch: the same of memory that they read, the call was not handed, and that may have been written in
+            part.
+        whole: no other kernel is behind it by way of torch.
+    """
+
+    stores: Mapping[str, frozenset[int]]
+    unwritten: tuple[tuple[str, str], ...] = ()
+    scratch: tuple[tuple[str, str], ...] = ()
+    whole: bool = True
+
+
+@dataclass(frozen=True)
+class Stored:
+    """One store or atomic: the parameters that its address is made of, and all that it is made of."""
+
+    line: int
+    into: frozenset[str]
+    of: frozenset[str]
+
+
+def behind(trial: Trial, tree: ast.Module) -> Behind | None:
+    """Behind the wrong results of a trial, those kernels that all of them have in common if there are any.
+
+    None where that is not known: nothing of it is a tensor's value, or it may be torch's.
+    """
+    report = trial.answer.report if trial.answer else None
+    if not isinstance(report, Called):
+        return None
+    changed = trial.findings[0].facts.get("changed", len(report.inputs))
+    if changed < len(report.inputs):  # whoever stored there, and no one before
+        every = frozenset(at for launch in report.launches for at in launch.handed.values())
+        return _slice(report.inputs[changed], report, every, tree)
+    numbers = list(dict.fromkeys(f.facts["result"] for f in trial.findings if "result" in f.facts))
+    tensors = [(n, out) for n, out in enumerate(report.outputs) if isinstance(out, TensorOutput)]
+    memory = {n: out.memory for n, out in tensors if out.memory}
+    if not numbers or not set(numbers) <= set(memory):
+        return None
+    right = {n: at for n, at in memory.items() if n not in numbers}
+    past = frozenset(right.values())
+    first, *others = (_slice(memory[n], report, past, tree) for n in numbers)
+    if report.foreign and not first.stores:
+        return None
+    common = [kernel for kernel in first.stores if all(kernel in other.stores for other in others)]
+    common = common or [*first.stores]
+    if numbers[0] >= trial.asked_for:  # a gradient: whoever stored results that are right comes last
+        plain = [at for n, at in right.items() if n < trial.asked_for]
+        sound = {kernel for at in plain for kernel in _slice(at, report, past - {at}, tree).stores}
+        common = [kernel for kernel in common if kernel not in sound] or common
+    whole = first.whole or not report.foreign
+    return Behind({kernel: first.stores[kernel] for kernel in common}, first.unwritten, first.scratch, whole)
+
+
+def _slice(memory: int, report: Called, right: frozenset[int], tree: ast.Module) -> Behind:
+    """Behind what lies in one memory."""
+    wanted, made, found = {memory}, {*report.inputs, *report.untouched}, dict[str, frozenset[int]]()
+    unwritten, scratch = dict[tuple[str, str], None](), dict[tuple[str, str], None]()
+    every = {at for launch in report.launches for at in launch.handed.values()}
+    may = {at for at in every - {*report.inputs} if report.holes is None or at in report.holes}
+    kernels = {launch.kernel for launch in report.launches}
+    written = {name: [*stores(function(tree, name), tree)] for name in kernels}
+    for launch in reversed(report.launches):
+        left = written[launch.kernel]
+        while hits := [s for s in left if any(launch.handed.get(name) in wanted for name in s.into)]:
+            left = [s for s in left if s not in hits]
+            found[launch.kernel] = found.get(launch.kernel, frozenset()) | {s.line for s in hits}
+            made |= {launch.handed[name] for s in hits for name in s.into if name in launch.handed}
+            read = {
+                name: launch.handed[name] for s in hits for name in s.of - s.into if name in launch.handed
+            }
+            wanted |= {*read.values()} - right
+            unwritten |= {(launch.kernel, n): None for n, at in read.items() if at in report.untouched}
+            scratch |= {(launch.kernel, n): None for n, at in read.items() if at in may}
+    if not found:  # nobody stored it, though some could have
+        could = [launch.kernel for launch in report.launches if memory in launch.handed.values()]
+        found = dict.fromkeys(could, frozenset())
+    return Behind(found, tuple(unwritten), tuple(scratch), wanted <= made)
+
+
+def of_nothing(report: Called, results: Iterable[int], tree: ast.Module) -> bool:
+    """Whether one of these results is made from memory that nobody wrote."""
+    outputs = [report.outputs[number] for number in results if number < len(report.outputs)]
+    memory = [out.memory for out in outputs if isinstance(out, TensorOutput) and out.memory]
+    return any(_slice(at, report, frozenset(), tree).unwritten for at in memory)
+
+
+def garbage(trial: Trial, source: str) -> Diagnosis | None:
+    """Where a kernel behind the wrong result read what nobody wrote: the end of a sentence that says so."""
+    known = behind(trial, ast.parse(source))
+    if known is None or not known.unwritten:
+        return None
+    kernel, name = known.unwritten[0]
+    return (
+        f"made from memory that nobody wrote: {kernel} reads {name}, and torch.empty leaves anything there.",
+        f"the load of {name} in {kernel}, and who stores there before it",
+    )
+
+
+def writers(trial: Trial, reader: str, name: str, tree: ast.Module) -> set[tuple[str, int]]:
+    """The other kernels that store to the memory which a kernel is handed as `name`, and on which lines."""
+    report = trial.answer.report if trial.answer else None
+    launches = report.launches if isinstance(report, Called) else []
+    memory = {launch.handed[name] for launch in launches if launch.kernel == reader and name in launch.handed}
+    return {
+        (launch.kernel, s.line)
+        for launch in launches
+        if launch.kernel != reader
+        for s in stores(function(tree, launch.kernel), tree)
+        if any(launch.handed.get(into) in memory for into in s.into)
+    }
+
+
+def of_holes(trial: Trial, finding: Finding, source: str) -> Diagnosis | None:
+    """What is said of a result that kernels stored everywhere, though it holds what torch.empty left: they
+    read that elsewhere. None where a part of the result was not stored, or that is not known.
+    """
+    report, number = trial.answer.report if trial.answer else None, finding.facts.get("result", -1)
+    if number < len(trial.challenge.writes) or not trial.stored_everywhere(number):
+        return None
+    assert isinstance(report, Called)
+    assert report.holes is not None
+    name = str(finding.facts.get("at", "")).partition("[")[0] or "The result"
+    name = f"The result {name}" if name.isidentifier() else name
+    tree = ast.parse(source)
+    if told := garbage(replace(trial, findings=[finding]), source):
+        return f"{name} is {told[0]}", told[1]
+    # By way of torch the memory of a result is not followed.
+    read = _reads(report, report.untouched, tree) or _reads(report, report.holes, tree)
+    start = f"{name} is stored everywhere, and made from memory that nobody wrote"
+    first = {at: (kernel, scratch) for kernel, scratch, at in reversed(read)}.values()
+    if not first and adds_to_garbage(source):
+        return ADDED_TO_ANYTHING
+    if not first:  # all of it holds something by the end
+        return (
+            f"{name} is stored everywhere, and holds what torch.empty leaves: a kernel reads memory before "
+            "anything is stored there.",
+            "what is read before it is written",
+        )
+    if len(first) > MOST_READ:
+        return f"{start}: a kernel reads where torch.empty left holes.", "the calls of torch.empty"
+    reads = " and ".join(f"{kernel} reads {scratch}" for kernel, scratch in first)
+    kernel, scratch = next(iter(first))  # the last one is nearest to the result
+    return (
+        f"{start}: {reads} where nothing was stored before, and torch.empty leaves anything there.",
+        f"the load of {scratch} in {kernel}, and who stores there before it",
+    )
+
+
+def _reads(report: Called, memory: Iterable[int], tree: ast.Module) -> list[tuple[str, str, int]]:
+    """Kernels that make what they store from such memory, with the parameters that it is."""
+    return [
+        (launch.kernel, name, at)
+        for launch in report.launches
+        for name, at in launch.handed.items()
+        if at in memory and any(name in s.of - s.into for s in stores(function(tree, launch.kernel), tree))
+    ]
+
+
+def stores(
+    kernel: ast.FunctionDef | None, tree: ast.Module, callers: frozenset[str] = frozenset()
+) -> Iterator[Stored]:
+    """Those of a kernel, and of the functions under @triton.jit that it calls."""
+    if kernel is None or kernel.name in callers:
+        return
+    known, given = frozenset(parameters(kernel)), [*assignments(kernel)]
+    for call in (node for node in ast.walk(kernel) if isinstance(node, ast.Call)):
+        word = last(call.func)
+        if word == "store" or word.startswith("atomic_"):
+            into = {*_names(call.args[:1]), *_names([call.func])}
+            yield Stored(call.lineno, known & _near(into, given), known & _far(_names([call]), given))
+        helper = function(tree, word) if isinstance(call.func, ast.Name) else None
+        if helper is not None and jitted(helper):
+            handed = _handed(call, helper)
+            for inner in stores(helper, tree, callers | {kernel.name}):
+                into, of = ({n for p in names for n in handed.get(p, ())} for names in (inner.into, inner.of))
+                yield Stored(inner.line, known & _near(into, given), known & _far(of, given))
+
+
+def reached(kernels: Iterable[str], tree: ast.Module) -> set[str]:
+    """These kernels, and the functions under @triton.jit that they call."""
+    found, queue = set[str](), [*kernels]
+    every = {f.name: f for f in functions(tree) if jitted(f)}
+    while queue:
+        name = queue.pop()
+        if name in every and name not in found:
+            found.add(name)
+            queue += [last(n.func) for n in ast.walk(every[name]) if isinstance(n, ast.Call)]
+    return found
+
+
+def _handed(call: ast.Call, helper: ast.FunctionDef) -> dict[str, set[str]]:
+    given = {name: _names([value]) for name, value in zip(parameters(helper), call.args, strict=False)}
+    return given | {word.arg: _names([word.value]) for word in call.keywords if word.arg}
+
+
+def _names(nodes: Iterable[ast.AST]) -> set[str]:
+    return {n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name)}
+
+
+def _near(names: set[str], given: list[Part]) -> set[str]:
+    """What an address is made of; what is loaded is none."""
+    return _far(names, [part for part in given if not part.has("load")])
+
+
+def _far(names: set[str], given: list[Part]) -> set[str]:
+    found = set(names)
+    while more := {n for part in given if part.sets & found for n in part.names} - found:
+        found |= more
+    return found

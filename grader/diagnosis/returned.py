@@ -1,0 +1,103 @@
+"""The form of a result, before its values: what was returned, and what else the call changed."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from grader.challenge.cases.compare import Expected, Finding
+from grader.challenge.cases.trial import Trial
+from grader.diagnosis.evidence import Diagnosis, Evidence, Speech
+from grader.diagnosis.syntax import function
+from grader.runner_answers import Called, TensorOutput
+
+RETURNED, ALLOCATED = "what the launcher returns", "where it is allocated"
+# What to do about it, and where to look, by the kind of finding.
+ADVICE = {
+    "arity": ("Return exactly what the signature asks for.", RETURNED),
+    "type": ("Is the return missing, or of something else?", RETURNED),
+    "shape": ("Allocate the output with the shape the lesson gives.", ALLOCATED),
+    "dtype": ("Allocate the output with the right dtype; the store converts to it.", ALLOCATED),
+    "device": ("Allocate the output on the inputs' device.", ALLOCATED),
+    "layout": ("Allocate it with torch.empty(shape), which takes no strides from an input.", ALLOCATED),
+    "programs": ("The lesson says how many the grid must have.", "the grid"),
+    "stale": (
+        "Something of an earlier call is left over: a buffer or a counter that is not cleared.",
+        "what the file keeps elsewhere, from call to call",
+    ),
+    "host": ("On a GPU that waits for all work before it: leave the values on the device.", "the launcher"),
+}
+
+
+def gives(entry: ast.FunctionDef) -> bool:
+    """Whether it returns a value somewhere."""
+    return any(isinstance(node, ast.Return) and node.value is not None for node in ast.walk(entry))
+
+
+def wrong_form(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
+    """The rule of the diagnosis for a result of the wrong form."""
+    if finding.kind not in ADVICE:
+        return None
+    entry = function(ast.parse(evidence.source), trial.challenge.entry)
+    if "None where a tensor" in finding.reason and entry and not gives(entry):
+        return f"{entry.name} returns nothing yet.", f"{entry.name}, from line {entry.lineno} on"
+    text = finding.reason[0].upper() + finding.reason[1:]
+    read = re.search(r"\.\w+\(\)$", finding.reason) if finding.kind == "host" else None
+    advice, look_at = ADVICE[finding.kind]
+    if finding.kind in ("shape", "dtype") and _in_another_order(trial):
+        advice, look_at = "All that is asked for is there, in another order.", RETURNED
+    return f"{text}. {advice}", f"{read[0]} in the launcher" if read else look_at
+
+
+def _in_another_order(trial: Trial) -> bool:
+    """Whether the results have just the shapes and dtypes that are asked for, but not each its own."""
+    report, first = trial.answer.report if trial.answer else None, len(trial.challenge.writes)
+    outputs = report.outputs if isinstance(report, Called) else []
+    given = [
+        (one.shape, one.dtype) for one in outputs[first : trial.asked_for] if isinstance(one, TensorOutput)
+    ]
+    wanted = [
+        ([*want.shape], str(want.dtype).removeprefix("torch."))
+        for want in trial.expected[first : trial.asked_for]
+        if isinstance(want, Expected)
+    ]
+    return len(given) == len(wanted) == trial.asked_for - first and sorted(given) == sorted(wanted) != given
+
+
+def left_over(_: Trial, __: Finding, evidence: Evidence) -> Speech | None:
+    """The rule of the diagnosis for what an earlier call left, where it is small in the first case."""
+    later = next((trial for trial in evidence.failed if trial.findings[0].kind == "stale"), None)
+    told = wrong_form(later, later.findings[0], evidence) if later else None
+    return (*told, later) if later and told else None
+
+
+def number(trial: Trial, finding: Finding, _: Evidence) -> Diagnosis | None:
+    """The rule of the diagnosis for a function that is to return a number, when no suspect gives its own."""
+    if finding.kind != "scalar":
+        return None
+    entry = f"{trial.challenge.entry}()"
+    missing = " Is the return missing?" if "is None" in finding.reason else ""
+    return f"{entry} {finding.reason.replace('the result is', 'returns')}.{missing}", f"what {entry} returns"
+
+
+def returned_input(trial: Trial, _: Finding, __: Evidence) -> Diagnosis | None:
+    """The rule of the diagnosis for a result that is one of the arguments, memory and all."""
+    assert trial.answer is not None
+    report = trial.answer.report
+    outputs = report.outputs[len(trial.challenge.writes) :] if isinstance(report, Called) else []
+    sources = [entry.source for entry in outputs if isinstance(entry, TensorOutput)]
+    own = next((source for source in sources if source in trial.names), None)
+    if own is None:
+        return None
+    return (
+        f"The result lies in the memory of the input {own}: allocate a new tensor for it.",
+        RETURNED,
+    )
+
+
+def changed_input(trial: Trial, finding: Finding, _: Evidence) -> Diagnosis | None:
+    """The rule of the diagnosis for a call that writes to an argument."""
+    if finding.kind != "input":
+        return None
+    label = finding.facts["tensor"]
+    return f"Your kernel changed its input {label}: store to the output only.", "the pointer of tl.store"

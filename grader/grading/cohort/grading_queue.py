@@ -1,0 +1,145 @@
+"""Grade what has no verdict yet: what was handed in goes to the slots, what comes back into the database.
+
+Of the whole cohort only what the slots are about to grade is in memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from grader.grading.cohort.store import Conditions, Store, Twice
+from grader.grading.cohort.submission import Submission, Trouble
+from grader.grading.cohort.worker import Outcome
+from grader.grading.grade import versions
+from grader.verdict import Check, Verdict
+
+AHEAD = 3  # gradings for each slot that are on their way, so that no slot waits for us
+LOOK = 5.0  # seconds between two looks at how many slots there are
+WHOLE = 1000  # submissions written at once, where nothing has to be graded
+
+
+class Slots(Protocol):
+    """Who grades: ray_backend.Graders."""
+
+    @property
+    def slots(self) -> int: ...
+
+    def begin(self, submission: Submission, conditions: Conditions) -> Any: ...
+
+    def ended(self, references: Collection[Any], timeout: float) -> Iterable[tuple[Any, Outcome]]: ...
+
+
+@dataclass
+class Tally:
+    """How a run stands.
+
+    Attributes:
+        graded: verdicts of this run, by status.
+        known: submissions whose verdict was there, or on its way for an identical source.
+        troubles: what could not be graded.
+        lacking: of the confinement that was asked for, what some node did not grant.
+        slots: gradings that can run at once.
+        share: of what was handed in, read so far; None where nobody knows.
+        begun: by the monotonic clock.
+    """
+
+    graded: Counter[str] = field(default_factory=Counter)
+    known: int = 0
+    troubles: int = 0
+    lacking: set[str] = field(default_factory=set)
+    slots: int = 1
+    share: float | None = None
+    begun: float = field(default_factory=time.monotonic)
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.begun
+
+
+class Feed:
+    """One run.
+
+    Args:
+        told: called with the tally after each grading, and at least once a second.
+    """
+
+    def __init__(self, store: Store, graders: Slots, told: Callable[[Tally], None]) -> None:
+        self.store, self.graders, self.told = store, graders, told
+        self.tally = Tally(slots=graders.slots)
+        self.looked = time.monotonic()
+        self.flying: dict[Any, Submission] = {}
+        self.keys: set[tuple[str, str]] = set()  # of those that are flying
+
+    def all(self, items: Iterable[Submission | Trouble]) -> Tally:
+        """Grade them all."""
+        for number, item in enumerate(items):
+            if isinstance(item, Trouble):
+                self._trouble(item)
+            else:
+                self._take(item)
+            if number % WHOLE == 0:
+                self.store.commit()
+                self.told(self.tally)
+        while self.flying:
+            self._land()
+        self.store.commit()
+        self.tally.share = 1.0
+        return self.tally
+
+    def _take(self, submission: Submission) -> None:
+        self.tally.share = submission.share
+        try:
+            key = self.store.hand_in(submission), str(submission.day.key)
+        except Twice as twice:
+            return self._trouble(Trouble(submission.id, str(twice)))
+        if key in self.keys or self.store.has(*key):
+            self.tally.known += 1
+            return
+        while len(self.flying) >= AHEAD * self.tally.slots:
+            self._land()
+        self.flying[self.graders.begin(submission, self.store.conditions)] = submission
+        self.keys.add(key)
+
+    def _land(self) -> None:
+        """Wait for a grading and write down what has come."""
+        if time.monotonic() - self.looked > LOOK:
+            self.tally.slots, self.looked = max(1, self.graders.slots), time.monotonic()
+        for reference, outcome in self.graders.ended(self.flying, timeout=1.0):
+            submission = self.flying.pop(reference)
+            self.keys.remove(_key(submission))
+            self._keep(submission, outcome)
+        self.store.commit()
+        self.told(self.tally)
+
+    def _keep(self, submission: Submission, outcome: Outcome) -> None:
+        if problem := outcome.get("problem"):
+            where = f"{submission.id}, day {submission.day.key}"
+            return self._trouble(Trouble(where, problem))
+        if "verdict" in outcome:
+            verdict = Verdict.from_json(outcome["verdict"])
+        else:
+            verdict = _ended(submission, self.store.conditions, outcome["ended"])
+        self.store.keep(verdict, outcome.get("shape", ""))
+        self.tally.graded[verdict.status] += 1
+        self.tally.lacking |= set(verdict.not_confined)
+
+    def _trouble(self, trouble: Trouble) -> None:
+        self.store.note(trouble)
+        self.tally.troubles += 1
+
+
+def _key(submission: Submission) -> tuple[str, str]:
+    return hashlib.sha256(submission.source).hexdigest(), str(submission.day.key)
+
+
+def _ended(submission: Submission, conditions: Conditions, times: int) -> Verdict:
+    """The verdict on a source that nobody survived who graded it."""
+    said = f"It ended the process that graded it {times} times, and is not graded again."
+    check = Check("imports", "crashed", 0.0, {"reason": "the grading did not survive this file"})
+    day, sha256 = submission.day.key, _key(submission)[0]
+    return Verdict(day, "crashed", 0, conditions.gpu, versions(), (check,), diagnosis=said, sha256=sha256)

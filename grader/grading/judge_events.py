@@ -1,0 +1,110 @@
+"""The events of a judge, read to the verdict that they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Literal, NoReturn
+
+from grader.claim_result import Claimed
+from grader.errors import CannotGrade, TrackError
+from grader.grading.warm_client import Warm, new_log
+from grader.hunt_result import Hunt
+from grader.request import Request
+from grader.verdict import Check, Limit, Part, SpeedResult, Verdict
+from grader.wire import Closed, Malformed, TimedOut
+
+SILENCE = {
+    "cpu": 130.0,
+    "gpu": 240.0,
+}  # seconds without any event before the command line ends the grading itself
+
+OnEvent = Callable[[dict[str, Any]], None]
+
+
+def follow(parent: Warm, request: Request, base: Verdict, on_event: OnEvent, again: str) -> Verdict:
+    """Read the judge's events to their end.
+
+    Args:
+        base: what is known of the verdict before.
+        again: the command that grades all of it.
+
+    Raises:
+        TrackError: the judge refused to grade, and why.
+        CannotGrade: it stopped, or we failed.
+    """
+    checks: list[Check] = []
+    running = ""
+    try:
+        events = parent.judge(request)
+        while True:
+            event, _ = events.receive(SILENCE[request.device])
+            if event["event"] == "finished":
+                return _finish(base, checks, event)
+            if event["event"] in ("refused", "broken"):
+                give_up(event, again)
+            if event["event"] == "checked":
+                checks.append(Check(**event["check"]))
+            running = event["check"] if event["event"] == "started" else ""
+            on_event(event)
+    except KeyboardInterrupt:
+        parent.stop()
+        raise
+    except (Closed, TimedOut, Malformed) as error:
+        parent.stop()
+        if not running:
+            raise CannotGrade(f"The judge stopped: {parent.last_words()}", "track doctor") from error
+        outcome: Literal["timeout", "crashed"] = "timeout" if isinstance(error, TimedOut) else "crashed"
+        checks.append(Check(running, outcome, 0.0, {"reason": "the grading did not survive this check"}))
+        return replace(
+            base, status=outcome, checks=tuple(checks), diagnosis=f"The grading stopped in {running}."
+        )
+
+
+def _finish(base: Verdict, checks: list[Check], event: dict[str, Any]) -> Verdict:
+    speed = (
+        SpeedResult(**{**event["speed"], "interval": tuple(event["speed"]["interval"])})
+        if event["speed"]
+        else None
+    )
+    failed = replace(base, checks=tuple(checks)).failed
+    if failed:
+        cause = (event["seen"] or failed.cause) | ({"made": event["made"]} if event["made"] else {})
+        checks = [replace(check, cause=cause) if check is failed else check for check in checks]
+    return replace(
+        base,
+        status=event["status"],
+        device=event["device"],
+        checks=tuple(checks),
+        speed=speed,
+        diagnosis=event["diagnosis"],
+        beside=event["beside"],
+        look_at=event["look_at"],
+        edit=event["edit"],
+        output=event["output"],
+        limits=tuple(Limit(**limit) for limit in event["limits"]),
+        pieces=tuple(Part(**part) for part in event["pieces"]),
+        confined=tuple(event.get("confined", ())),
+        not_confined=tuple(event.get("not_confined", ())),
+        hunt=Hunt.from_json(event["hunt"]),
+        claims=tuple(Claimed.from_json(claim) for claim in event["claims"]),
+        interpreted=bool(event["seen"]),
+    )
+
+
+def give_up(event: dict[str, Any], again: str) -> NoReturn:
+    """No verdict can be had: the judge said why."""
+    if event["event"] == "refused":
+        raise TrackError(event["text"], again + event.get("flag", ""))
+    log = new_log("track-crash-")
+    log.write_text(event["text"])
+    last = event["text"].strip().splitlines()[-1]
+    if "CUDA" in event["text"] and "out of memory" in event["text"]:
+        raise CannotGrade(
+            "The GPU's memory ran out where the grader itself needed some: more than is free now "
+            f"(nvidia-smi shows who holds it). Details are in {log}.",
+            again + " --cpu",
+        )
+    raise CannotGrade(
+        f"The grader itself failed ({last}). This is our bug; details are in {log}.", "track doctor"
+    )

@@ -1,0 +1,113 @@
+"""A judge that waits for its request, and on a GPU a runner beside it, both with their CUDA context.
+
+Between two gradings of `track watch` there is time to make them: the next one then begins with its first
+case, 0.7 s earlier on an H200. Each serves one grading, like those that are forked when it is asked for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import socket
+from dataclasses import dataclass
+
+from grader.grading.forking import become, fork_runner, run
+from grader.request import Request
+from grader.wire import Channel, Closed
+
+
+@dataclass
+class Waiting:
+    """A judge that nobody has asked for anything yet.
+
+    Attributes:
+        orders: where it expects the request.
+        asks: where it will ask for runners.
+        events: the descriptor on which its events will arrive.
+    """
+
+    pid: int
+    orders: Channel
+    asks: Channel
+    events: int
+
+    def close(self) -> None:
+        """Let go of what leads to it."""
+        self.orders.close()
+        self.asks.close()
+        os.close(self.events)
+
+
+def fork_judge(*, awake: bool = False) -> Waiting:
+    """A judge; `awake`, it wakes its GPU before it waits."""
+    pairs = [socket.socketpair() for _ in range(3)]
+    (orders, asks, events), theirs = [ours for ours, _ in pairs], [theirs for _, theirs in pairs]
+    pid = os.fork()
+    if pid == 0:
+        become({end.fileno() for end in theirs})
+        run(lambda: _judge(*map(Channel, theirs), awake=awake))
+    for end in theirs:
+        end.close()
+    return Waiting(pid, Channel(orders), Channel(asks), events.detach())
+
+
+def _judge(orders: Channel, asks: Channel, events: Channel, *, awake: bool) -> None:
+    from grader.judge import main
+    from grader.judge.gpu_warmup import rehearse, wake
+    from grader.judge.look import inspect
+
+    if awake:
+        with contextlib.suppress(Exception):  # the grading will wake it again, and say what keeps it from it
+            wake()
+            rehearse(enough=lambda: bool(select.select([orders.sock], [], [], 0)[0]))
+    try:
+        request = Request.from_wire(*orders.receive())
+    except Closed:
+        return
+    orders.close()
+    body = main.judge if request.do == "grade" else inspect.answer
+    body(request, events, asks)
+
+
+class Pair:
+    """A judge and a runner on a GPU, ahead of their grading; before the first one only the runner."""
+
+    def __init__(self, *, first: bool = False) -> None:
+        self.judge: Waiting | None = None if first else fork_judge(awake=True)
+        self.runner: tuple[int, list[int]] | None = fork_runner("grader.runner.gpu_runner")
+
+    @property
+    def pids(self) -> set[int]:
+        """Of those that nobody took."""
+        return {one for one in (self.judge and self.judge.pid, self.runner and self.runner[0]) if one}
+
+    def take_judge(self) -> Waiting | None:
+        """The judge, once, if it is still there."""
+        judge, self.judge = self.judge, None
+        return judge if judge and _lives(judge.pid) else None
+
+    def take_runner(self) -> tuple[int, list[int]] | None:
+        """The runner's pid and descriptors, once, if it is still there."""
+        runner, self.runner = self.runner, None
+        return runner if runner and _lives(runner[0]) else None
+
+    def dismiss(self) -> None:
+        """End those that nobody took."""
+        for pid in self.pids:
+            with contextlib.suppress(ProcessLookupError, ChildProcessError):
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+        if self.judge:
+            self.judge.close()
+        for descriptor in self.runner[1] if self.runner else ():
+            os.close(descriptor)
+        self.judge = self.runner = None
+
+
+def _lives(pid: int) -> bool:
+    try:
+        return os.waitpid(pid, os.WNOHANG)[0] == 0
+    except ChildProcessError:
+        return False

@@ -1,1 +1,0 @@
-"""Triton's CPU interpreter made right, quick and watchful; everything is installed from outside."""

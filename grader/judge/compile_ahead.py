@@ -1,0 +1,238 @@
+"""On a GPU: what the cases will launch, compiled by other processes while the first cases run.
+
+A scout makes each call where nothing is launched and says what it would launch. Builders compile that into
+Triton's cache, where the runner finds it. What a scout cannot know the runner compiles for itself, as ever:
+nothing but time depends on this.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import asdict
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Any
+
+import torch
+
+from grader import datasheets
+from grader.challenge import Case, Challenge
+from grader.challenge.cases.interleaved_backward import others
+from grader.challenge.cases.oracle import gradient_positions, result_dtypes, values_of
+from grader.challenge.cases.runner_client import Runner, RunnerLost, ask_to_load
+from grader.challenge.cases.trial import draw_upstream
+from grader.judge.compile_queue import Waiting
+from grader.judge.failures import NotMeasured
+from grader.judge.session import Session
+from grader.judge.speed.compile_for_gpu import builder
+from grader.judge.speed.full_size_inputs import hollow_inputs, hollow_specs
+from grader.performance.meter.fake_tensors import LARGE, Hollow
+from grader.runner_answers import Failed
+from grader.runner_measurements import Accepted, Surveyed
+from grader.timing_spans import note, span
+
+MOST = 16  # builders; each takes some 100 MB beside what all share
+PATIENCE = 60.0  # seconds for a kernel
+SCOUTED = 10.0  # seconds for a call that launches nothing: no case waits longer for one that never ends
+# Seconds that a case waits in all, or the clock for all of them: what runners may take comes on top, within
+# main.BUSY.
+WAITED = 30.0
+
+Other = Callable[..., tuple[Any, ...]]  # of a relation: the arguments of its second call, from the first
+Call = tuple[Challenge, Case, str, Other | None]  # and the part of it that is timed
+Compilations = list[Future[bool]]  # True where the compiler does not get done
+
+
+class Ahead:
+    """The kernels of one grading, compiled ahead of their cases.
+
+    Args:
+        session: whose GPU may still be waking, and whose file may turn out not to import.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.gpu: dict[str, Any] = {}
+        self.cores = len(os.sched_getaffinity(0))
+        self.compiling = ThreadPoolExecutor(min(MOST, self.cores))
+        self.waiting = Waiting(min(MOST, self.cores))
+        self.builders: SimpleQueue[Runner] = SimpleQueue()
+        self.compiled: dict[str, Future[bool]] = {}  # by recipe
+        self.order: list[str] = []  # in which kernels are launched for the first time
+        self.calls = list(_calls(session))
+        self.plain = {_name(*pair) for pair in session.asked.cases("correct")}
+        self.surveyed: dict[str, Future[Compilations]] = {_name(*call[:2]): Future() for call in self.calls}
+        threading.Thread(target=self._scout, daemon=True).start()
+
+    def pending(self, challenge: Challenge, case: Case) -> list[Future[Any]]:
+        """What is begun, and not done, of what this case launches, or another whose forward pass comes before
+        its backward pass.
+        """
+        cases = [case, *others(challenge, case)] if challenge.gradients and case.calls > 1 else [case]
+        return [one for each in cases for one in self._pending(_name(challenge, each))]
+
+    def _pending(self, name: str) -> list[Future[Any]]:
+        surveyed = self.surveyed.get(name)
+        if surveyed is None:
+            return []
+        return [one for one in surveyed.result() if not one.done()] if surveyed.done() else [surveyed]
+
+    def late(self, challenge: Challenge, case: Case) -> bool:
+        """Whether the compiler is not done with what this case launches."""
+        surveyed = self.surveyed.get(_name(challenge, case))
+        begun = surveyed.result() if surveyed is not None and surveyed.done() else []
+        return any(not one.done() or (not one.cancelled() and one.result()) for one in begun)
+
+    def finish(self) -> None:
+        """Wait for all that is begun, and end the builders: what comes now is timed."""
+        until = time.monotonic() + WAITED
+        with span("wait"):
+            wait(self.surveyed.values(), WAITED)
+            wait([*self.compiled.values()], max(0.0, until - time.monotonic()))
+        self.compiling.shutdown(wait=False, cancel_futures=True)
+        for compilation in self.compiled.values():
+            compilation.cancel()
+        idle = []
+        with contextlib.suppress(Empty):
+            while True:
+                idle.append(self.builders.get_nowait())
+        for process in idle:  # they end side by side: one after the other 16 took 0.13 s
+            process.kill()
+        for process in idle:
+            process.close()
+
+    def _scout(self) -> None:
+        """Ask for one call after the other what it launches, and have that compiled."""
+        torch.set_num_threads(1)  # of this thread, too
+        scout: Runner | None = None
+        try:
+            scout = Runner(self.session.parent, "scout")
+            self.gpu = asdict(datasheets.present(self.session.gpu.result()))
+            ask_to_load(scout, self.session.request, gpu=self.gpu)
+            for challenge, case, part, other in self.calls:
+                recipes = self._surveyed(scout, challenge, case, part)
+                if other is not None:
+                    recipes += self._surveyed(scout, challenge, case, part, other)
+                name = _name(challenge, case)
+                self._answer(name, [self._begun(recipe, name in self.plain) for recipe in recipes])
+        except Exception:  # of a learner's file that a runner tells of, or a lost scout
+            return
+        finally:
+            if scout is not None:
+                scout.close()
+            for name in self.surveyed:
+                self._answer(name, [])
+
+    def _surveyed(
+        self, scout: Runner, challenge: Challenge, case: Case, part: str, other: Other = lambda *same: same
+    ) -> list[dict[str, Any]]:
+        """What one call launches, as recipes."""
+        blobs: list[memoryview] = []
+        asked = _question(challenge, case, part, other, self.session.request.seed, blobs)
+        asked |= {"gpu": self.gpu, "configs": self.cores // 2}
+        with span("survey"):
+            report, _ = scout.ask(asked, Surveyed, blobs, timeout=SCOUTED)
+        return [] if isinstance(report, Failed) else report.recipes
+
+    def _answer(self, name: str, compilations: Compilations) -> None:
+        if not self.surveyed[name].done():
+            self.surveyed[name].set_result(compilations)
+
+    def _begun(self, recipe: dict[str, Any], plain: bool) -> Future[bool]:
+        """The compilation of this recipe, of a plain case or another; equal ones are compiled once."""
+        name = json.dumps({**recipe, "tuned": None}, sort_keys=True)
+        if "kernel" in recipe and recipe["kernel"] not in self.order:
+            self.order.append(recipe["kernel"])
+        if name not in self.compiled:
+            asked = {"do": "compile", "recipe": recipe, "order": list(self.order)}
+            self.compiled[name] = Future()
+            self.waiting.add(recipe, partial(self._answered, self.compiled[name], asked, plain))
+            self.compiling.submit(lambda: self.waiting.next()())
+        return self.compiled[name]
+
+    def _answered(self, compilation: Future[bool], asked: dict[str, Any], plain: bool) -> None:
+        late = False
+        if compilation.set_running_or_notify_cancel():
+            try:
+                late = self._compile(asked, plain)
+            finally:
+                compilation.set_result(late)
+
+    def _compile(self, asked: dict[str, Any], plain: bool) -> bool:
+        if "unknown" in asked["recipe"] or not (plain or self._reached()):
+            return False
+        try:
+            process = self.builders.get_nowait()
+        except Empty:
+            try:
+                process = builder(self.session, self.gpu)
+            except NotMeasured:
+                return False
+        try:
+            report, _ = process.ask(asked, Accepted, timeout=PATIENCE)
+            if isinstance(report, Failed):
+                note("not built", report.fault.first_line)
+        except RunnerLost as lost:
+            process.close()
+            return lost.outcome == "timeout"
+        self.builders.put(process)
+        return False
+
+    def _reached(self) -> bool:
+        """Whether what comes behind the plain cases is still to come: no group after one that failed is."""
+        return not any(_name(t.challenge, t.case) in self.plain for t in self.session.evidence.failed)
+
+
+def begin(session: Session) -> Ahead | None:
+    """Start, where kernels are compiled to run."""
+    return Ahead(session) if session.device == "cuda" else None
+
+
+def _calls(session: Session) -> Iterator[Call]:
+    """All that the checks will call, in their order."""
+    for challenge, case in session.asked.cases("correct") + session.asked.cases("edges"):
+        yield challenge, case, "both", None
+    for challenge, relation in session.asked.relations():
+        yield challenge, relation.case, "both", relation.other
+    for challenge in session.challenges if session.timed else []:
+        if challenge.memory:
+            yield challenge, challenge.memory.case, challenge.memory.part, None
+        for speed in challenge.speeds:
+            yield challenge, speed.case, speed.part, None
+
+
+def _name(challenge: Challenge, case: Case) -> str:
+    return f"{challenge.entry} {case.id}"
+
+
+def _question(
+    challenge: Challenge, case: Case, part: str, other: Other, seed: int, blobs: list[memoryview]
+) -> dict[str, Any]:
+    arguments, specs = hollow_inputs(challenge, case, seed, blobs, other)
+    of = gradient_positions(challenge, arguments) if part != "forward" else []
+    upstream = _upstream(challenge, case, arguments, seed) if of else ()
+    question = {
+        "do": "survey",
+        "entry": challenge.entry,
+        "probe": challenge.probe,
+        "arguments": specs,
+        "of": of,
+    }
+    return {**question, "layout": case.upstream, "upstream": hollow_specs(upstream, blobs)}
+
+
+def _upstream(challenge: Challenge, case: Case, arguments: tuple[Any, ...], seed: int) -> tuple[Any, ...]:
+    """Gradients as the case lays them out; none for large ones: a scout lays out those of its own results."""
+    if any(isinstance(value, torch.Tensor) and value.numel() >= LARGE for value in arguments):
+        return ()
+    with Hollow(lambda *_: None):
+        outputs = values_of(challenge, arguments)
+    dtypes = result_dtypes(challenge.returns, outputs)
+    shaped = [out.to(dtype) if dtype else out for out, dtype in zip(outputs, dtypes, strict=True)]
+    return draw_upstream(case, tuple(shaped), seed, "cpu", len(challenge.writes))

@@ -1,0 +1,62 @@
+"""The first things that a judge's GPU takes time for, done before they are waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from grader.challenge import Case, Challenge, Gradients
+from grader.challenge.cases.compare import compare
+from grader.challenge.cases.draw import VALUES
+from grader.challenge.cases.oracle import expect, expect_gradients
+from grader.challenge.cases.trial import draw, draw_upstream
+from grader.timing_spans import span
+
+
+def known() -> Any:
+    """Torch's properties of the GPU; no CUDA context is made, and whoever compiles ahead waits for none."""
+    return torch.cuda.get_device_properties(0)
+
+
+def wake() -> None:
+    """A CUDA context is made."""
+    with span("cuda"):
+        one = torch.ones(1, 1, device="cuda", dtype=torch.float64)
+        torch.randn(1, device="cuda", generator=torch.Generator("cuda"))
+        (one @ one).cpu()
+
+
+def rehearse(device: str = "cuda", enough: Callable[[], bool] = lambda: False) -> None:
+    """What cases ask of a GPU, asked once: CUDA loads a kernel when it is first launched, and cuBLAS with the
+    first product of a dtype, 0.5 s of day 16's first cases.
+
+    Args:
+        enough: whether something else is waited for by now.
+    """
+    cases = [(_attended, Case(n=8, dtype=dtype)) for dtype in (torch.float32, torch.float16, torch.bfloat16)]
+    cases += [(_doubled, Case(n=8, values=values)) for values in VALUES]
+    for reference, case in cases:
+        if enough():
+            return
+        _try(reference, case, device)
+
+
+def _try(reference: Callable[[torch.Tensor], torch.Tensor], case: Case, device: str) -> None:
+    challenge = Challenge(
+        "f", lambda case, draw: (draw(case.n, case.n),), reference, [case], gradients=Gradients((0,), len)
+    )
+    arguments = draw(challenge, case, 0, device)
+    outputs = expect(challenge, arguments)
+    upstream = draw_upstream(case, outputs, 0, device)
+    for want in (*outputs, *expect_gradients(challenge, arguments, upstream, (), ["x"], [0])):
+        compare(want.right, want, case)
+
+
+def _doubled(x: torch.Tensor) -> torch.Tensor:
+    return 2 * x
+
+
+def _attended(x: torch.Tensor) -> torch.Tensor:
+    return torch.softmax(x @ x.mT, -1) @ x

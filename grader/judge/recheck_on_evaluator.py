@@ -1,0 +1,75 @@
+"""On a GPU, cases that failed are looked at once more in the evaluator, which sees every address and race.
+
+Their inputs are the same to the bit. Where the first of them fails there as well, what was seen there is
+told; where it does not, only the GPU shows what is wrong: what the GPU showed is told, and that it is so.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing, suppress
+from typing import Any
+
+from grader.challenge.cases.attempt import again, untried
+from grader.challenge.cases.runner_client import RunnerLost, ask_to_load
+from grader.challenge.cases.trial import Trial
+from grader.diagnosis.exceptions import STOPPED
+from grader.judge.checks.correct import VALUES
+from grader.judge.session import Session
+from grader.runner_answers import Called, Failed
+from grader.verdict import Check
+
+FEW = 12  # cases, the first that failed among them: as many as are tried once some have failed
+SECONDS = 5.0  # after which no other one is begun
+
+
+def look(session: Session, check: Check | None) -> dict[str, Any]:
+    """Put what the evaluator sees in the place of what the GPU showed.
+
+    Args:
+        check: the first that failed.
+
+    Returns:
+        the cause of that check as it was seen there; empty where nothing was.
+    """
+    first = _trial(session, check) if session.device == "cuda" and check else None
+    if first is None or first.case.gpu:
+        return {}
+    with closing(session.evaluators.runner()) as runner, suppress(RunnerLost):
+        begin, request = time.monotonic(), session.evaluators.request
+        if isinstance(ask_to_load(runner, request), Failed):
+            return {}
+        seen = again(runner, first.on_cpu(), request)
+        if seen.unevaluated:
+            return {}
+        if seen.passed:  # what an earlier call left, say, or smaller blocks, is no GPU's doing
+            by_values = any(one.kind in VALUES for one in first.findings[:1])
+            session.evidence.right_evaluated = by_values and _launches(first) == _launches(seen)
+            return {}
+        session.evidence.see(first, seen)
+        for trial in session.evidence.failed[1:FEW]:
+            if time.monotonic() - begin < SECONDS and not trial.case.gpu:
+                other = again(runner, trial.on_cpu(), request)
+                if not other.passed and not other.unevaluated:
+                    session.evidence.see(trial, other)
+    return {} if session.evidence.compiled else session.cause(session.evidence.failed[0])
+
+
+def _launches(trial: Trial) -> list[tuple[str, list[int]]]:
+    """The kernels that were launched, and their grids: a launcher may choose others on a GPU."""
+    report = trial.answer.report if trial.answer else None
+    return [(one.kernel, one.grid) for one in report.launches] if isinstance(report, Called) else []
+
+
+def _trial(session: Session, check: Check) -> Trial | None:
+    """The trial behind a check, if addresses may say more of it than it says itself."""
+    case = check.name.partition("[")[2][:-1]
+    trial = next(iter(session.evidence.failed), None)
+    if trial is None and session.evidence.lost:
+        pairs = ((c, one) for c in session.challenges for one in c.cases if one is session.evidence.lost[0])
+        trial = next((untried(*pair, session.names[pair[0].entry], session.request) for pair in pairs), None)
+    if trial is None or session.asked.case_id((trial.challenge, trial.case)) != case:
+        return None
+    told = [finding for finding in trial.findings[:1] if finding.kind == "error"]
+    stopped = any(word in finding.facts["message"] for finding in told for word in STOPPED)
+    return trial if stopped or not told else None

@@ -1,0 +1,118 @@
+"""Which cases, relations and counts of a day a grading is asked for, and what they are called."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from grader.challenge import Case, Challenge, Claim, Relation
+from grader.challenge.loading import tallest, weight
+from grader.request import Request
+
+Item = TypeVar("Item", Case, Relation)
+# How a launcher finds out where it runs; `device=x.device` alone does not tell it.
+ASKS = re.compile(rb"cuda|cpu|driver|evaluates|device\.type|get_device", re.IGNORECASE)
+
+FEW, SOON = 6, 1 << 14  # cases evaluated beside a GPU, of so many elements at most
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked for of a day.
+
+    Attributes:
+        device: where tensors lie: `cpu` or `cuda`.
+    """
+
+    request: Request
+    challenges: Sequence[Challenge]
+    device: str
+
+    def cases(self, group: str) -> list[tuple[Challenge, Case]]:
+        """The cases of a group, smallest first, as asked for by -k."""
+        cases = [(c, case) for c in self.challenges for case in c.cases if case.group == group]
+        return sorted(self._asked_for(cases), key=lambda pair: weight(pair[1]))
+
+    def staged(self) -> list[tuple[Challenge, Case]]:
+        """Without a GPU, of a file that may ask for one: of each challenge the plain cases in which one of
+        the sizes is largest.
+        """
+        if self.device != "cpu" or not ASKS.search(self.request.source):
+            return []
+        found = [(c, case) for c in self.challenges if not c.judges for case in _largest(c)]
+        return [pair for pair in found if self._is_asked_for(self.staged_id(pair))]
+
+    def staged_id(self, pair: tuple[Challenge, Case]) -> str:
+        """The id of a case that is tried where the launcher believes in a GPU."""
+        return f"{self.case_id(pair)}-staged"
+
+    def evaluated(self) -> list[tuple[Challenge, Case]]:
+        """On a GPU: of each challenge a few small cases, whose addresses only an evaluator sees."""
+        if self.device == "cpu":
+            return []
+        found = [(c, case) for c in self.challenges if not (c.judges or c.probe) for case in _small(c)]
+        return [pair for pair in found if self._is_asked_for(self.evaluated_id(pair))]
+
+    def evaluated_id(self, pair: tuple[Challenge, Case]) -> str:
+        """The id of a case that is evaluated beside a GPU."""
+        return f"{self.case_id(pair)}-evaluated"
+
+    def walks(self) -> list[tuple[Challenge, Case]]:
+        """The huge cases, of which a few programs are followed."""
+        cases = [(c, case) for c in self.challenges for case in c.cases if case.huge]
+        return [pair for pair in cases if self._is_asked_for(self.walk_id(pair))]
+
+    def compilations(self) -> list[Challenge]:
+        """The challenges whose compilations are counted, as asked for by -k."""
+        return [c for c in self.challenges if c.compilations and self._is_asked_for(self.compilations_id(c))]
+
+    def compilations_id(self, challenge: Challenge) -> str:
+        """The id of that count."""
+        return "compilations" if len(self.challenges) == 1 else f"{challenge.entry}-compilations"
+
+    def claims(self) -> list[tuple[Challenge, Claim, Case]]:
+        """The shapes of all claims, where these were asked for."""
+        asked = (
+            self.challenges if self.request.claims and self.request.speed and not self.request.only else ()
+        )
+        return [(c, claim, case) for c in asked for claim in c.claims for case in claim.cases]
+
+    def relations(self) -> list[tuple[Challenge, Relation]]:
+        """The relations between two calls, as asked for by -k."""
+        return self._asked_for([(c, relation) for c in self.challenges for relation in c.relations])
+
+    def _asked_for(self, pairs: list[tuple[Challenge, Item]]) -> list[tuple[Challenge, Item]]:
+        return [
+            pair
+            for pair in pairs
+            if not (pair[1].gpu and self.device == "cpu") and not pair[1].huge
+            if self._is_asked_for(self.case_id(pair))
+        ]
+
+    def _is_asked_for(self, name: str) -> bool:
+        only = self.request.only
+        return self.request.cases and (only is None or only in name)
+
+    def case_id(self, pair: tuple[Challenge, Case | Relation]) -> str:
+        """A case's id, with its entry in front where the day has several."""
+        challenge, case = pair
+        return case.id if len(self.challenges) == 1 else f"{challenge.entry}-{case.id}"
+
+    def walk_id(self, pair: tuple[Challenge, Case]) -> str:
+        """The id of a case that is walked."""
+        return f"{self.case_id(pair)}-walked"
+
+
+def _small(challenge: Challenge) -> list[Case]:
+    """The smallest plain case, the largest that is soon evaluated, and some in between."""
+    plain = [case for case in challenge.cases if case.group == "correct" and weight(case) <= SOON]
+    plain.sort(key=weight)
+    return plain[:: max(1, math.ceil(len(plain) / FEW))]
+
+
+def _largest(challenge: Challenge) -> list[Case]:
+    plain = [case for case in challenge.cases if case.group == "correct" and not case.gpu]
+    return list(dict.fromkeys(tallest(plain)))

@@ -1,0 +1,134 @@
+"""One call at full size without a GPU: its launches counted in one process, compiled in another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from grader import datasheets
+from grader.challenge import Challenge, Speed
+from grader.challenge.cases.oracle import gradient_positions
+from grader.challenge.cases.runner_client import RunnerLost
+from grader.diagnosis.block_sizes import fixed
+from grader.judge.failures import CheckFailed, NotMeasured
+from grader.judge.session import Session
+from grader.judge.speed.compile_for_gpu import Wanted, build
+from grader.judge.speed.full_size_inputs import hollow_inputs, other_cases
+from grader.performance.meter.counts import LaunchCounts
+from grader.performance.predict.prediction import Call, Compiled
+from grader.performance.predict.reference_predictions import bar_name, ours
+from grader.performance.predict.speed_facts import facts
+from grader.runner_answers import Failed
+from grader.runner_measurements import Metered
+
+OTHERS = 3  # times that another config is asked for
+OTHERWISE = 1.67  # times the ideal bytes, where the day's bar is torch's speed: torch is not ideal, either
+
+
+@dataclass
+class Seen:
+    """A call, and the code of each of its launches."""
+
+    call: Call
+    code: list[str] = field(default_factory=list)
+
+
+def foresee(session: Session, challenge: Challenge, speed: Speed, wanted: Wanted) -> Seen:
+    """Count and compile one call.
+
+    Raises:
+        CheckFailed: at full size the kernel touches memory that is not its own.
+        NotMeasured: nothing can be foretold, and why.
+    """
+    blobs: list[memoryview] = []
+    seed = session.request.seed
+    arguments, specs = hollow_inputs(challenge, speed.case, seed, blobs)
+    tuned = b"autotune" in session.request.source
+    cases = other_cases(challenge, speed.case) if tuned else []
+    others = [hollow_inputs(challenge, case, seed, blobs)[1] for case in cases]
+    of = gradient_positions(challenge, arguments) if speed.part != "forward" else []
+    but: list[dict[str, Any]] = []
+    lighter: dict[str, float] = {}
+    request: dict[str, Any] = {"do": "meter", "entry": challenge.entry, "arguments": specs, "of": of}
+    request |= {"part": speed.part, "upstream": speed.case.upstream, "others": others, "but": but}
+    request["lighter"] = lighter
+    request["gpu"] = datasheets.sheet(wanted.gpu)
+
+    def seen() -> Seen:
+        counted = _counted(session, request, blobs)
+        built = build(session, counted.launches, wanted)
+        call = _call(challenge, speed, arguments, wanted, counted, [compiled for compiled, _ in built])
+        return Seen(call, [code for _, code in built])
+
+    reference = ours(bar_name(session.stem, challenge.entry, speed.case.id, speed.part))
+    handed = fixed(session.evidence.source, session.evidence.given)
+
+    def rank(one: Seen) -> tuple[bool, float]:
+        """A GPU takes the fastest config: where one is fast enough, so is what it takes."""
+        return any(not fact.passed for fact in facts(one.call, reference, handed)), one.call.us
+
+    best = last = seen()
+    for _ in range(OTHERS):
+        spilled = _spilled(last.call)
+        slow, _ = rank(last)
+        given_up = spilled or [launch for launch in last.call.launches if slow and not launch.kept]
+        given_up = [launch for launch in given_up if launch.config and launch.config not in but]
+        if not given_up:  # or there is none besides
+            break
+        if but and spilled:  # one more that is like it would spill as well
+            lighter |= {launch.kernel: launch.each for launch in given_up}
+        but += [launch.config for launch in given_up]
+        last = seen()
+        best = min(best, last, key=rank)
+    return best
+
+
+def _spilled(call: Call) -> list[LaunchCounts]:
+    """Launches that spill or do not fit, which the compiler alone knows."""
+    pairs = zip(call.launches, call.compiled, strict=True)
+    return [
+        launch for launch, compiled in pairs if compiled.built.spilled or not compiled.facts.get("fits", True)
+    ]
+
+
+def _call(
+    challenge: Challenge,
+    speed: Speed,
+    arguments: tuple[Any, ...],
+    wanted: Wanted,
+    counted: Metered,
+    compiled: Sequence[Compiled],
+) -> Call:
+    tensors = [value for value in arguments if isinstance(value, torch.Tensor)]
+    return Call(
+        datasheets.GPUS[wanted.gpu],
+        counted.launches,
+        compiled,
+        ideal=float(speed.moved(*arguments)),
+        flops=float(speed.flops(*arguments)) if speed.flops else 0.0,
+        room=1 / speed.of_copy if speed.of_copy else max(1 / (speed.of_torch or 1.0), OTHERWISE),
+        half=all(t.element_size() <= 2 for t in tensors if t.is_floating_point()),
+        narrow=any(t.element_size() == 1 for t in tensors),
+        double=any(t.dtype == torch.float64 for t in tensors),
+        results=counted.results,
+    )
+
+
+def _counted(session: Session, request: dict[str, Any], blobs: Any) -> Metered:
+    try:
+        session.load(session.fresh_runner())
+        assert session.runner is not None
+        report, _ = session.runner.ask(request, Metered, blobs, timeout=session.request.call_timeout)
+    except (RunnerLost, CheckFailed) as lost:
+        raise NotMeasured(f"no prediction: at full size {lost}") from None
+    finally:
+        session.close()
+    if isinstance(report, Failed):
+        fault = report.fault
+        if fault.kind in ("bounds", "compile", "grid", "launcher") or fault.too_large:
+            raise session.faulted(fault)
+        raise NotMeasured(f"no prediction: {fault.type}: {fault.first_line}")
+    return report

@@ -1,0 +1,98 @@
+"""Accesses of a kernel to memory: all programs' of a batch at once, and a program's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from grader.kernel import location, number_formats
+from grader.kernel.batch import Batch
+from grader.kernel.number_formats import Array
+
+
+class Site(NamedTuple):
+    """Where an operation stands in the learner's file.
+
+    Attributes:
+        line: 0 where it is in none of its lines.
+        calls: the lines in kernels that led there, innermost first.
+        launched: those that led to the launch.
+    """
+
+    line: int
+    calls: list[int]
+    launched: list[int]
+
+    @property
+    def callers(self) -> list[int]:
+        """All that led there."""
+        return [*self.calls, *self.launched]
+
+
+class Touch(NamedTuple):
+    """An access of all programs of a batch, before it happens.
+
+    Attributes:
+        kind: load, store or atomic.
+        address: in bytes, int64.
+        mask: the active lanes, of the same shape; None if all are.
+        size: bytes of an element.
+        bits: what a store writes.
+        op: of an atomic.
+    """
+
+    kind: str
+    site: Site
+    address: Array
+    mask: Array | None
+    size: int
+    element: str
+    bits: Array = None
+    op: str = ""
+
+
+class Access(NamedTuple):
+    """One load, store or atomic of one program, before it happens.
+
+    Attributes:
+        kind: load, store or atomic.
+        addresses: of its lanes, in bytes.
+        mask: which of the lanes are active; bool, of the same shape.
+        dtype: numpy's, of an element; bf16 comes as its bits, uint16.
+        value: what a store writes, of a shape that fits the lanes.
+        op: of an atomic, as Triton spells it; CAS for a compare-and-swap.
+    """
+
+    kind: str
+    addresses: Any
+    mask: Any
+    dtype: Any
+    value: Any = None
+    op: str = ""
+
+    @property
+    def size(self) -> int:
+        """Bytes of an element."""
+        return int(self.dtype.itemsize)
+
+    @property
+    def lanes(self) -> Any:
+        """The addresses of the active lanes."""
+        return self.addresses[self.mask]
+
+
+def accesses(batch: Batch, touch: Touch) -> Iterator[Access]:
+    """Of each program its own lanes; while one is looked at, that is where a kernel is."""
+    narrow = touch.element in number_formats.NARROW
+    kind = np.dtype(f"u{touch.size}") if narrow else np.dtype(number_formats.carrier(touch.element))
+    address = np.broadcast_to(touch.address, (batch.size, *touch.address.shape[1:])).view(np.uint64)
+    mask = np.broadcast_to(True if touch.mask is None else touch.mask, address.shape)
+    op = {"cas": "CAS", "exch": "XCHG"}.get(touch.op, touch.op)
+    x, y, _ = batch.grid
+    for number, program in enumerate(batch.programs):
+        place = int(program % x), int(program // x % y), int(program // (x * y))
+        value = None if touch.bits is None else touch.bits[number]
+        with location.evaluated(touch.site.line, touch.site.callers, place, batch.grid):
+            yield Access(touch.kind, address[number], mask[number], kind, value, op)

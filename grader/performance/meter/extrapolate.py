@@ -1,0 +1,99 @@
+"""From what a few programs did to what the launch does."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+from grader.kernel.tensor_regions import Region
+from grader.performance.compiler.recipe import defined
+from grader.performance.meter.access_counter import Tally
+from grader.performance.meter.counts import Extent, LaunchCounts, Site
+from grader.performance.meter.data_dependent import data_dependent, queued
+
+
+def launch_of(
+    fn: Any,
+    grid: tuple[int, ...],
+    regions: Sequence[Region],
+    tallies: Sequence[Tally],
+    weights: Sequence[float],
+) -> LaunchCounts:
+    """The launch whose sampled programs did `tallies`, each standing for `weights` programs."""
+    launch = LaunchCounts(fn.__name__, defined(fn), grid, grid[0] * grid[1] * grid[2], len(tallies))
+    sites: dict[tuple[str, int, str, int], Site] = {}
+    shared = queued(fn)
+    if shared:  # together they emptied it, or would have
+        weights = [1.0] * len(tallies)
+    for tally, weight in zip(tallies, weights, strict=True):
+        for key, site in tally.sites.items():
+            whole = sites.setdefault(key, Site(*key))
+            whole.add(site, weight)
+            whole.most = max(whole.most, launch.programs * site.asked)
+        launch.dots += weight * tally.dots
+        launch.mean_rounds += weight * tally.rounds / launch.programs
+        launch.flops += weight * tally.flops
+        launch.waited += weight * tally.waited
+        launch.lines = {**tally.lines, **launch.lines}
+        for line, count in tally.trips.items():
+            launch.trips[line] = launch.trips.get(line, 0.0) + weight * count
+        for kind, count in tally.ops.items():
+            launch.ops[kind] = launch.ops.get(kind, 0.0) + weight * count
+    launch.sites = sorted(sites.values(), key=lambda site: (site.line, site.kind))
+    launch.tensors = {region.name: _extent(region, launch.sites) for region in regions}
+    unknown = data_dependent(fn, unstored=any(tally.led for tally in tallies))
+    launch.cut = unknown or any(tally.cut for tally in tallies)
+    launch.shortened = any(tally.shortened for tally in tallies)
+    launch.rounds = max(tally.rounds for tally in tallies)
+    # Of one program alone nobody knows that its loop begins at its number, and not at 0.
+    alike = set.intersection(*(set(tally.strides.items()) for tally in tallies))
+    launch.skips = {line: step for line, step in alike if len(tallies) > 1 and step > launch.programs}
+    launch.heaviest = max(tally.asked for tally in tallies)
+    launch.heaviest_flops = max(tally.flops for tally in tallies)
+    launch.scatter = _scatter([tally.flops for tally in tallies])
+    tiles = [tally.flops_a_tile for tally in tallies]
+    mean = sum(map(operator.mul, weights, tiles)) / sum(weights)
+    launch.uneven = max(tiles) / mean if mean else 1.0
+    if shared:  # by all programs: what these took
+        launch.heaviest = sum(tally.asked for tally in tallies) / launch.programs
+        launch.heaviest_flops, launch.scatter = launch.flops / launch.programs, 1.0
+        launch.rounds = launch.mean_rounds
+    for name, extent in launch.tensors.items():
+        _again(
+            extent,
+            [
+                (weight, *tally.again.get(name, (0.0, 0.0)))
+                for tally, weight in zip(tallies, weights, strict=True)
+            ],
+        )
+    return launch
+
+
+def _scatter(products: Sequence[float]) -> float:
+    """Largest over mean of what two programs do, of which one mirrors the other."""
+    pairs = [one + other for one, other in zip(products, reversed(products), strict=True)]
+    return max(pairs) * len(pairs) / sum(pairs) if sum(pairs) else 1.0
+
+
+def _again(extent: Extent, returns: Sequence[tuple[float, float, float]]) -> None:
+    """How much of a tensor programs load again, and after how many other bytes."""
+    extent.again = sum(weight * count for weight, count, _ in returns)
+    extent.apart = sum(weight * apart for weight, _, apart in returns) / max(extent.again, 1.0)
+
+
+def _extent(region: Region, sites: Sequence[Site]) -> Extent:
+    """What the lines that touch this tensor make of it: each byte at most once, but whole sectors."""
+    mine = [site for site in sites if site.tensor == region.name]
+    extent = Extent(region.stop - region.start, region.own, low=region.low)
+    for site in mine:
+        once = min(max(site.useful, site.moved), extent.bytes)
+        if site.kind != "store":
+            extent.read = min(extent.read + once, extent.bytes)
+        if site.kind != "load":
+            extent.written = min(extent.written + once, extent.bytes)
+    stores = sorted((site for site in mine if site.kind == "store"), key=lambda site: -site.useful)
+    extent.stored = sum(site.useful for site in stores)
+    extent.loaded = sum(site.useful for site in mine if site.kind == "load")
+    extent.line = next((site.line for site in [*stores, *mine]), 0)
+    return extent

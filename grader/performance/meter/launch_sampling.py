@@ -1,0 +1,159 @@
+"""Runs a few programs of a launch instead of all of them, and says what all of them would do."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Iterator, Set
+from functools import partial
+from typing import Any
+
+from grader.datasheets import Gpu
+from grader.kernel.launch_hook import Launching, Place, handed_to
+from grader.kernel.tensor_regions import regions_of
+from grader.performance.meter.access_counter import Counter, Cut, Tally
+from grader.performance.meter.counted_program import Counted
+from grader.performance.meter.counts import LaunchCounts
+from grader.performance.meter.extrapolate import launch_of
+from grader.performance.meter.l2_reuse import fetched
+from grader.performance.meter.program_choice import place, programs, weights
+from grader.performance.meter.sampled_program import Kernels
+
+FEW, MORE, MANY = 4, 10, 160  # programs; more where they are unlike each other, many where some do nothing
+ALIKE, IDLE = 0.2, 0.1
+EVEN = 1.02  # times the mean of all programs' products for a tile that one may do, where they go in step
+AGAIN = 1.5  # times its bytes that a tensor is loaded, from which on it matters who shares them
+# Work, as access_counter.py has it: of one program before it is cut, of one launch from which on four
+# programs must do, and of a whole call; what comes after that is cut early.
+PROGRAM, ENOUGH, CALL, LITTLE = 8000, 4000, 20000, 300
+
+
+class Meter:
+    """Counts the launches of one call.
+
+    Args:
+        counter: that every access goes to.
+        handed: the arguments of the call by name.
+        recipe: how to compile a launch, from its kernel, its arguments by name and its options.
+        gpu: whose waves of programs are looked at; None where none are.
+        made: addresses of the storages that torch made in the call, growing; None where nobody asks.
+    """
+
+    def __init__(
+        self,
+        counter: Counter,
+        handed: dict[str, Any],
+        recipe: Callable[[Any, dict[str, Any], dict[str, Any]], dict[str, Any]],
+        gpu: Gpu | None = None,
+        made: Set[int] | None = None,
+    ) -> None:
+        self.made = made
+        self.counter, self.handed, self.recipe, self.gpu = counter, handed, recipe, gpu
+        self.kernels = Kernels(counter.path, partial(Counted, counter))
+        self.launches: list[LaunchCounts] = []
+        self.spent = 0.0
+        self.few = FEW
+        self.paused = False
+
+    def installed(self) -> contextlib.AbstractContextManager[None]:
+        """While the block runs, launches are counted instead of executed."""
+        return handed_to(self._count)
+
+    @contextlib.contextmanager
+    def trying(self, few: int, spent: float) -> Iterator[None]:
+        """While the block runs, so few programs and steps of each launch run, as one choice of several.
+
+        Args:
+            spent: the work that other choices took; what is counted for good has its own.
+        """
+        before = self.few, self.paused, self.spent
+        self.few, self.paused, self.spent = few, False, spent
+        try:
+            with self.counter.loops.shorter_still():
+                yield
+        finally:
+            self.few, self.paused, self.spent = before
+
+    def _count(self, launching: Launching) -> None:
+        """Count one launch by some of its programs."""
+        grid, named = launching.grid(), launching.named()
+        kernel, program = self.kernels.of(launching, grid)
+        if not math.prod(grid):
+            return
+        memory = regions_of(named, self.handed)
+        self.counter.addresses.launch(memory, whole=math.prod(grid) <= self.few)
+        chosen, tallies = self._run(program, grid)
+        if not self.paused:
+            launch = launch_of(launching.kernel, grid, memory, tallies, weights(chosen, math.prod(grid)))
+            if self.made is not None:
+                launch.elsewhere = [one.name for one in memory if one.own and one.low not in self.made]
+            launch.recipe = self.recipe(launching.kernel, named, launching.options)
+            self.launches.append(launch)
+            if launch.dots and self.gpu and self.few == FEW:
+                self._waves(launch, kernel, program, self.gpu)
+
+    def _waves(
+        self, launch: LaunchCounts, kernel: Counted, program: Callable[[Place], None], gpu: Gpu
+    ) -> None:
+        """What a launch fetches anew of tensors that it loads often and that are too large for L2.
+
+        Only of programs that do the same work: those of a causal kernel begin their loops at different tiles.
+        """
+        if launch.uneven > EVEN:
+            return
+        large = {
+            name: AGAIN * extent.bytes for name, extent in launch.tensors.items() if extent.bytes > gpu.cache
+        }
+        if not any(site.useful > large.get(site.tensor, math.inf) for site in launch.sites):
+            return
+        spent, self.counter.brief = self.spent, True
+        found = fetched(launch, gpu, kernel, lambda at: self._tally(program, at))
+        self.spent, self.counter.brief = spent, False
+        for name, count in found.items():
+            launch.tensors[name].fetched = count
+
+    def _run(self, program: Callable[[Place], None], grid: Place) -> tuple[list[int], list[Tally]]:
+        """The programs that were run, and what each did."""
+        count = math.prod(grid)
+        done: dict[int, Tally] = {}
+        seen = 0.0
+        for wanted in (self.few, MORE, MANY):
+            chosen = programs(count, min(wanted, count))
+            for number in chosen:
+                if number not in done and (len(done) % 2 or len(done) < FEW - 1 or seen < ENOUGH):
+                    done[number] = self._tally(program, place(number, grid))
+                    seen += self.counter.work
+            if self.few < FEW or seen > ENOUGH or _enough(list(done.values()), wanted):
+                break
+        order = sorted(done)
+        return order, [done[number] for number in order]
+
+    def _tally(self, program: Callable[[Place], None], at: Place) -> Tally:
+        self.counter.begin(max(min(PROGRAM, CALL - self.spent), LITTLE))
+        try:
+            program(at)
+        except Cut:
+            self.counter.tally.cut = True
+        except Exception as error:
+            self._strayed(error)
+        self.spent += self.counter.work
+        self.counter.tally.shortened = self.counter.loops.shortened
+        self.counter.tally.cut |= self.counter.loops.late
+        self.counter.tally.trips = self.counter.loops.trips
+        self.counter.tally.strides = self.counter.loops.strides
+        self.counter.tally.tiles = self.counter.loops.rounds
+        return self.counter.tally
+
+    def _strayed(self, error: BaseException) -> None:
+        """A pointer that a shortened loop left behind may stray; anything else is the kernel's own."""
+        self.counter.tally.cut = True
+        if not self.counter.loops.shortened:
+            raise error
+
+
+def _enough(tallies: list[Tally], wanted: int) -> bool:
+    """Whether these stand for all: a few that ask for about as many bytes, or more of which none is idle."""
+    asked = [tally.asked for tally in tallies[:-1]] or [0.0]
+    if wanted < MORE:
+        return max(asked) <= (1 + ALIKE) * min(asked)
+    return min(asked) > IDLE * max(asked)

@@ -1,0 +1,149 @@
+"""Loops of a program that is counted: of long ones some turns run, and stand for the others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from grader.kernel.batch import Batch
+from grader.kernel.number_formats import Array
+from grader.kernel.ttir import Block, Operation
+
+SIGNS = {"slt": "<", "sle": "<=", "sgt": ">", "sge": ">=", "ult": "<", "ule": "<=", "ugt": ">", "uge": ">="}
+MOVES = {"arith.addi": 2, "arith.subi": 1}  # and which of its operands may be what is moved
+TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def loop(machine: Any, operation: Operation) -> Callable[[Batch], list[Array]]:
+    """scf.for."""
+    body, line = operation.regions[0].body, machine.places.site(operation.place, []).line
+    variable, *carried = body.args
+    factor = re.search(r"tt\.loop_unroll_factor = (\d+)", operation.text)
+    unrolled, loops = int(factor[1]) if factor else 1, machine.loops
+
+    def run(batch: Batch) -> list[Array]:
+        first, last, step, *values = (batch[slot] for slot in operation.ins)
+        for value in loops.walk(range(int(first[0]), int(last[0]), int(step[0])), unrolled, line):
+            batch[variable] = np.array([value], first.dtype)
+            for slot, each in zip(carried, values, strict=True):
+                batch[slot] = each
+            values = machine.steps(body, batch)
+        return values
+
+    return run
+
+
+class Counts(NamedTuple):
+    """A `while` that counts as a `for` does: it compares two numbers, of which each turn moves one.
+
+    Attributes:
+        at: which of the carried values is moved.
+        step: the slot of what it is moved by; `away` if that is taken away.
+        fixed: operations in the body that give the same in every turn.
+        sides: the slots of what is compared.
+        sign: how: <, <=, > or >=.
+    """
+
+    at: int
+    step: int
+    away: bool
+    fixed: list[Operation]
+    sides: tuple[int, int]
+    sign: str
+
+
+def repeat(machine: Any, operation: Operation) -> Callable[[Batch], list[Array]]:
+    """scf.while."""
+    before, after = (region.body for region in operation.regions)
+    line, loops = machine.places.site(operation.place, []).line, machine.loops
+    known = _counts(before, after)
+    fixed = [machine.step(one) for one in known.fixed] if known else []
+
+    def run(batch: Batch) -> list[Array]:
+        values, handed = [batch[slot] for slot in operation.ins], list[Array]()
+
+        def asked() -> list[Array]:
+            for slot, value in zip(before.args, values, strict=True):
+                batch[slot] = value
+            return list(machine.steps(before, batch))
+
+        def goes_on() -> bool:
+            goes, *handed[:] = asked()
+            return bool(goes[0])
+
+        def sides() -> tuple[int, int]:
+            assert known
+            asked()
+            left, right = (int(batch[slot][0]) for slot in known.sides)
+            return left, right
+
+        if known and known.sign == "<" and not known.away and known.sides[0] == before.args[known.at]:
+            for step in fixed:
+                step(batch)
+            begins = loops.begun(*sides(), int(batch[known.step][0]), line)
+            values[known.at] = np.array([begins], values[known.at].dtype)
+        for _ in loops.turns(goes_on, line, sides if known else None, known.sign if known else ""):
+            for slot, value in zip(after.args, handed, strict=True):
+                batch[slot] = value
+            values[:] = machine.steps(after, batch)
+            if known:
+                rest = loops.moved(batch[known.step]) - batch[known.step]  # of turns that are left out
+                values[known.at] = values[known.at] - rest if known.away else values[known.at] + rest
+        return handed
+
+    return run
+
+
+def _counts(before: Block, after: Block) -> Counts | None:
+    """What a `while` compares and moves; None of one that does not count."""
+    condition, yields = before.operations[-1], after.operations[-1]
+    made = {out: one for one in before.operations for out in one.outs}
+    test = made.get(condition.ins[0])
+    sign = SIGNS.get(test.text.split(" ")[1].rstrip(",")) if test and test.name == "arith.cmpi" else None
+    if test is None or sign is None or not all(map(_plain, before.operations[:-1])):
+        return None
+    asked, slots = set[int](), [*test.ins]
+    while slots:
+        slot = slots.pop()
+        asked.add(slot)
+        slots += made[slot].ins if slot in made else []
+    inside = dict(zip(condition.ins[1:], after.args, strict=True))
+    moved = [
+        number
+        for number, slot in enumerate(before.args)
+        if slot in asked and yields.ins[number] != inside.get(slot)
+    ]
+    if len(moved) != 1 or before.args[moved[0]] not in inside:
+        return None
+    made = {out: one for one in after.operations for out in one.outs}
+    move, own = made.get(yields.ins[moved[0]]), inside[before.args[moved[0]]]
+    if move is None or move.name not in MOVES or own not in move.ins[: MOVES[move.name]]:
+        return None
+    step = next((slot for slot in move.ins if slot != own), own)
+    fixed = _fixed(after)
+    known = {out for one in fixed for out in one.outs}
+    if step in after.args or (step in made and step not in known):
+        return None
+    (left, right), away = test.ins, move.name == "arith.subi"
+    if right == before.args[moved[0]]:
+        return Counts(moved[0], step, away, fixed, (right, left), TURNED[sign])
+    return Counts(moved[0], step, away, fixed, (left, right), sign)
+
+
+def _plain(operation: Operation) -> bool:
+    """Whether it says the same each time, and nothing happens by it."""
+    return operation.name.startswith(("arith.", "tt.get_"))
+
+
+def _fixed(block: Block) -> list[Operation]:
+    """The operations of a body that give the same in every turn, in order."""
+    changing, found = {*block.args}, list[Operation]()
+    for operation in block.operations:
+        if _plain(operation) and not changing.intersection(operation.ins):
+            found.append(operation)
+        else:
+            changing.update(operation.outs)
+    return found

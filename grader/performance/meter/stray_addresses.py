@@ -1,0 +1,88 @@
+"""Is an address beside all tensors the kernel's fault, or that of a launch of which only some programs ran?
+
+Where a kernel loads integers and goes where they lead, those must have been stored: of a sampled launch most
+were not, and what lies there instead leads anywhere. Where it loads addresses, as Triton's grouped GEMM does,
+they lead to tensors that the launch was not handed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from typing import Any
+
+import numpy as np
+
+from grader.kernel.access import Access
+from grader.kernel.bounds import Bounds
+from grader.kernel.tensor_regions import OutOfBounds, Region
+
+
+def floats(dtype: Any) -> bool:
+    """Whether an element is one, and leads nowhere; uint16 are the bits of a bf16."""
+    return bool(dtype.kind == "f" or dtype == np.uint16)
+
+
+ELSEWHERE = 1 << 36  # bytes from all tensors: half of what lies between two, and no int32 leads so far
+
+
+class Astray(Exception):
+    """The address follows from integers that nobody had stored, or lies in another tensor."""
+
+
+class Addresses:
+    """Holds the addresses of one call against its tensors.
+
+    Args:
+        path: the learner's file.
+
+    Attributes:
+        led: the running program loaded integers of which a sampled launch stored some.
+        loaded: it loaded what may be an address.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.bounds = Bounds(path)
+        self._partly: set[int] = set()  # tensors that a launch stored to of which not all programs ran
+        self._whole = True
+        self.led = self.loaded = False
+
+    def launch(self, regions: list[Region], whole: bool) -> None:
+        """A launch begins, on these tensors; `whole` if all its programs are run."""
+        self.bounds.launch(regions)
+        self._whole = whole
+
+    def program(self) -> None:
+        """A program begins."""
+        self.led = self.loaded = False
+
+    def home(self, access: Access, turned: Set[int] = frozenset()) -> Region | None:
+        """The tensor that it lies in, if it lies in one.
+
+        Args:
+            turned: the lines on which a number of this program passed 2³¹ in int32.
+
+        Raises:
+            OutOfBounds: a lane lies outside of every tensor.
+            Astray: the same, and it is not known where it would lie had everything run.
+        """
+        try:
+            home = self.bounds.home(access, turned)
+        except OutOfBounds:
+            if not (self.led or (self.loaded and self._elsewhere(access))):
+                raise
+            self.bounds.forget(access)
+            raise Astray from None
+        if home is None and self.led:
+            self.bounds.forget(access)
+        if home is not None and access.kind != "load":
+            # Memory is handed out again once a tensor is gone: the next one there may be stored whole.
+            (self._partly.discard if self._whole else self._partly.add)(home.low)
+        elif home is not None and home.low in self._partly:
+            self.led |= not floats(access.dtype)
+        self.loaded |= access.kind == "load" and access.dtype.kind in "iu" and access.size == 8
+        return home
+
+    def _elsewhere(self, access: Access) -> bool:
+        lanes = access.addresses[access.mask].astype(np.int64)
+        beside = [np.maximum(one.start - lanes, lanes - one.stop).min() for one in self.bounds.regions]
+        return bool(lanes.size) and min(beside, default=0) > ELSEWHERE

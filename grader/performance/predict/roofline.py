@@ -1,0 +1,187 @@
+"""A launch's time from its counts: the slowest of memory, L2, products, instructions, spills and waiting.
+
+After Williams, Waterman and Patterson, *Roofline* (CACM 2009), with more roofs: what an SM issues, programs
+that wait for memory, one round after another, with too few of them there to hide it, and starting them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from grader.datasheets import LANES, SCHEDULERS, Gpu
+from grader.performance.compiler.instructions import Stretch
+from grader.performance.meter.counts import SECTOR, LaunchCounts
+from grader.performance.meter.l2_reuse import resident, tile
+from grader.performance.predict.issued_instructions import issued
+from grader.performance.predict.traffic import traffic
+
+START = 0.4e-6  # seconds from a program's start to its first load
+TRIP = 0.65e-6  # one round to memory and back
+STARTED = 0.9  # programs that a GPU starts a clock, on an H200 whatever they do
+LAUNCH = 2.0e-6  # a kernel after another
+# What follows is fitted to our solutions and laggards on an H200; `track dev predicted` says how well.
+REACHED = 0.9  # of the data sheet's bandwidth, at best
+SM_BYTES = 64  # that an SM can receive in one clock
+PARTIAL = 4.0  # a sector that is stored in part costs so many whole ones
+ATOMIC = 6.5  # an atomic addition to a sector costs so many
+# What a `while` does one after another, and what of it the programs beside it on an SM do not hide.
+IN_TURN, SHOWS = ("L2", "products", "instructions", "waiting"), 0.25
+ALONE = 0.1  # of the time of products, up to which what is computed in between is nothing
+SINGLE = 0.4  # of what tl.dot reaches on Hopper, where single warps multiply; fitted to laggards of week 5
+IDLE = 1.4  # warps that wait for each one that issues; a scheduler of few warps issues less
+SPILLED = 0.5  # of L2's bandwidth, that registers in memory are stored and loaded at
+# Element operations a clock and SM: fp32; Philox, fitted to tl.rand on day 24; exp, log, sin, … in fp32.
+ALU, INTEGER, SPECIAL, SPECIAL64 = 128, 76, 16, 40
+
+
+@dataclass(frozen=True)
+class Built:
+    """What the compiler says of a launch; the defaults are a guess.
+
+    Attributes:
+        resident: programs that an SM holds at once.
+        matrix: whether tl.dot became matrix instructions.
+        warpgroup: whether four warps together issue them.
+        overlapped: rounds of a loop that are under way at once.
+        spilled: bytes of a program's registers that lie in memory.
+        warps: of a program.
+        code: the kernel and its loops, as performance/compiler/instructions.py has them.
+    """
+
+    resident: int = 8
+    matrix: bool = True
+    overlapped: int = 1
+    spilled: int = 0
+    warpgroup: bool = True
+    warps: int = 4
+    code: Sequence[Stretch] = ()
+
+
+def roofs(launch: LaunchCounts, gpu: Gpu, built: Built) -> dict[str, float]:
+    """Seconds by what would be the limit, if nothing else were."""
+    if not launch.line:
+        return _of_torch(launch, gpu)
+    busy = min(1.0, launch.programs / gpu.sms)
+    single = SINGLE if gpu.major >= 9 and not built.warpgroup else 1.0
+    eight = launch.ops.get("8-bit dot", 0) / launch.flops if launch.flops else 0.0
+    # Data sheets give operands of 8 bits twice the rate of those of 16.
+    tensor = gpu.tensor * 0.7 * single * (1 + eight) if built.matrix else gpu.fp32 * 0.5
+    steps = max(launch.mean_rounds, 1.0)
+    units = _units(launch, gpu, built, math.ceil(launch.programs / gpu.sms))
+    arithmetic = (_doubles(launch, gpu) + (0.0 if units else _elements(launch, gpu))) / busy
+    between = arithmetic + units.pop("float", 0.0)
+    products = launch.flops / (tensor * 1e12 * busy)
+    found = {
+        "memory": sum(one.bytes for one in traffic(launch, gpu, built.resident)) / (gpu.dram * 1e9 * REACHED),
+        "L2": _l2_bytes(launch) / (gpu.l2 * 1e9 * busy),
+        "one program": max(
+            launch.heaviest / (SM_BYTES * gpu.clock * 1e9),
+            launch.heaviest_flops / (tensor * 1e12 / gpu.sms),
+            _units(launch, gpu, built, launch.busiest).get("issue", 0.0),
+        ),
+        # What is computed between two products waits for the first and keeps the second waiting.
+        "products": products + between if products else 0.0,
+        "arithmetic": arithmetic,
+        "instructions": max(units.values(), default=0.0),
+        "spills": 2 * built.spilled * launch.programs * steps / (SPILLED * gpu.l2 * 1e9 * busy),
+        "waiting": _waiting(launch, gpu, built),
+        "starts": launch.programs / (STARTED * gpu.clock * 1e9),
+        "atomics": _queue(launch) / (gpu.clock * 1e9),
+    }
+    alone = _waits(launch) and between < ALONE * products
+    return found | {"in turn": _in_turn(built, found) if alone else 0.0}
+
+
+def _waits(launch: LaunchCounts) -> bool:
+    """Whether most of its products stand in a `while`."""
+    return launch.waited > launch.flops / 2
+
+
+def _in_turn(built: Built, roofs: dict[str, float]) -> float:
+    """Where products alone stand in a `while`: a program loads, waits and multiplies one after another, and
+    what else its SM holds hides a part of it. What an attention kernel computes meanwhile hides it as well.
+    """
+    parts = [roofs[name] for name in IN_TURN]
+    return max(parts) + (sum(parts) - max(parts)) * (SHOWS if built.resident > 1 else 1.0)
+
+
+def _queue(launch: LaunchCounts) -> float:
+    """The most atomics that one address takes, one a clock, of lines whose lanes share addresses."""
+    shared = [site for site in launch.sites if site.kind == "atomic" and site.useful < site.asked]
+    known = [(site, launch.tensors[site.tensor].bytes) for site in shared if site.tensor]
+    return max((site.asked / max(size, site.itemsize) for site, size in known), default=0.0)
+
+
+def _waiting(launch: LaunchCounts, gpu: Gpu, built: Built) -> float:
+    """The program that has most steps by itself, or all of them, as many at a time as an SM holds."""
+    waves = max(1.0, launch.programs / (gpu.sms * built.resident))
+    alone = START + max(launch.rounds / built.overlapped, 1.0) * TRIP
+    together = waves * (START + max(launch.mean_rounds / built.overlapped, 1.0) * TRIP)
+    return max(alone, together)
+
+
+def _doubles(launch: LaunchCounts, gpu: Gpu) -> float:
+    """What arithmetic in fp64 takes the whole GPU."""
+    return 2 * (launch.ops.get("fp64", 0) + SPECIAL64 * launch.ops.get("special64", 0)) / (gpu.fp64 * 1e12)
+
+
+def _elements(launch: LaunchCounts, gpu: Gpu) -> float:
+    """What all other arithmetic takes it, by its elements: of a kernel that was not compiled."""
+    clocks = gpu.sms * gpu.clock * 1e9
+    return (
+        launch.ops.get("fp32", 0) / (ALU * clocks * 0.7)
+        + launch.ops.get("int", 0) / (INTEGER * clocks * 0.7)
+        + launch.ops.get("special", 0) / (SPECIAL * clocks)
+    )
+
+
+def _units(launch: LaunchCounts, gpu: Gpu, built: Built, programs: float) -> dict[str, float]:
+    """What the instructions of so many programs keep each unit of their SM busy for.
+
+    Of few warps at a time most wait for what they asked for last; shared memory takes requests meanwhile.
+    """
+    warps = built.warps * max(min(built.resident, programs), 1.0) / SCHEDULERS
+    share = programs / launch.programs
+    return {
+        unit: 32 * built.warps * share * count / (LANES[unit] * gpu.clock * 1e9)
+        * (1 + (unit != "shared") * IDLE / warps)
+        for unit, count in issued(launch, built.code).items()
+    }  # fmt: skip
+
+
+def _of_torch(launch: LaunchCounts, gpu: Gpu) -> dict[str, float]:
+    """An operation of torch: what it moves, and a product at the rate that tl.dot reaches; in fp32 without
+    matrix units.
+    """
+    rate = gpu.fp32 * 0.7 if launch.ops.get("fp32") else gpu.tensor * 0.7
+    return {
+        "memory": launch.heaviest / (gpu.dram * 1e9 * REACHED),
+        "products": launch.flops / (rate * 1e12),
+    }
+
+
+def _l2_bytes(launch: LaunchCounts) -> float:
+    total = 0.0
+    for site in launch.sites:
+        partial = site.kind == "store" and site.efficiency <= 0.5
+        total += site.sectors * SECTOR * (ATOMIC if site.kind == "atomic" else PARTIAL if partial else 1.0)
+    return total
+
+
+def seconds(launch: LaunchCounts, gpu: Gpu, built: Built) -> float:
+    """The launch's time."""
+    return max(roofs(launch, gpu, built).values()) + LAUNCH
+
+
+def quick(launch: LaunchCounts, gpu: Gpu) -> float:
+    """The same before anything is compiled; impossible configs take for ever."""
+    options = launch.recipe.get("options", {})
+    warps = int(options.get("num_warps", 4))
+    stages = int(options.get("num_stages", 3))
+    operands, sums = tile(launch)
+    if operands * stages > gpu.shared or sums / (32 * warps) > 200:
+        return float("inf")
+    overlapped = max(stages - 1, 1) if launch.dots and not _waits(launch) else 1
+    return seconds(launch, gpu, Built(resident(launch, gpu), overlapped=overlapped))

@@ -1,0 +1,123 @@
+"""The runner's answers about time and memory on a GPU. Claims all of them: the judge checks them against its
+own clock.
+
+prepare {entry, arguments, upstream, of, part, writes, rolled, allow} → Prepared
+                                             warms up and, for short calls, captures
+round   {calls, nonces}            → Round
+burst   {calls}                    → Burst
+verify  {which, slices}            → Verified
+peak    {entry, arguments, of, writes} → Peak
+
+Where `arguments` is None they are those of the command before: gigabytes need not travel twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from grader.performance.timing.autograd_passes import as_list, timed
+from grader.performance.timing.stopwatch import Stopwatch, dense, own_stream, short
+from grader.runner import backward
+from grader.runner.answering import Reply
+from grader.runner.call_sandbox import World
+from grader.runner.operator_audit import Worked
+from grader.runner.tensors_on_the_wire import pack_outputs, unpack_arguments
+from grader.runner_measurements import Burst, Peak, Prepared, Round, Verified
+
+
+class Clock:
+    """Times the functions of a loaded runner."""
+
+    def __init__(self, runner: Any) -> None:
+        self.runner = runner
+        self.watch: Stopwatch | None = None
+        self.worked = Worked(())
+        self.arguments: list[Any] = []
+
+    def _given(self, header: dict[str, Any], blobs: list[bytearray]) -> list[Any]:
+        if header["arguments"] is not None:
+            self.arguments = []
+            self.arguments = unpack_arguments(header["arguments"], blobs, "cuda")
+        return self.arguments
+
+    @own_stream()
+    def prepare(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
+        self.watch = None
+        torch.cuda.empty_cache()
+        entry = getattr(self.runner.module, header["entry"])
+        arguments = _packed(self._given(header, blobs))
+        upstream = _packed(unpack_arguments(header["upstream"], blobs, "cuda"))
+        how = header["of"], header["part"], header["writes"]
+        function, arguments = timed(entry, arguments, upstream, *how)
+        writes = header["writes"] if header["part"] != "backward" else ()
+        self.watch = Stopwatch(function, arguments, header["rolled"], writes)
+        us = self.watch.warm_up()
+        self.worked = Worked(header["allow"])
+        self.worked.look(function, self.watch.sets[0])
+        captured = short(us) and self._captured(us)
+        return Prepared(us, len(self.watch.outputs) if captured else 0, self.worked.seen()), []
+
+    def _captured(self, us: float) -> bool:
+        """Whether calls could be captured; what did their work is noted."""
+        assert self.watch is not None
+        plain = self.watch.function
+        self.watch.function = self.worked.of(plain)
+        try:
+            return self.watch.capture(us)
+        finally:
+            self.watch.function = plain
+
+    @own_stream()
+    def round(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
+        assert self.watch is not None
+        if not self.watch.graph:  # else no code of the file runs any more
+            self.worked.of(self.watch.function)(*self.watch.sets[0])
+        return Round(self.watch.round(header["calls"], header["nonces"]), self.worked.seen()), []
+
+    @own_stream()
+    def burst(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
+        assert self.watch is not None
+        self.watch.burst(header["calls"])
+        return Burst(), []
+
+    @own_stream()
+    def verify(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
+        assert self.watch is not None
+        result, nonce = self.watch.result(header["which"])
+        outputs, data = pack_outputs(as_list(result), World(), header["slices"])
+        return Verified(nonce, outputs), data
+
+    def peak(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
+        """What one call allocates at its peak, and what of it the outputs are; after one call to compile."""
+        entry = getattr(self.runner.module, header["entry"])
+        arguments = list(self._given(header, blobs))
+        for position in header["writes"]:  # the next command may ask for them as they were drawn
+            arguments[position] = arguments[position].clone()
+        for position in header["of"]:
+            arguments[position] = arguments[position].detach().requires_grad_()
+        leaves = [arguments[position] for position in header["of"]]
+        upstream = backward.any_upstream(_called(entry, arguments, leaves, None)[0])
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_allocated()
+        outputs = _called(entry, arguments, leaves, upstream)[1]
+        return Peak(torch.cuda.max_memory_allocated() - before, backward.size(outputs)), []
+
+
+def _called(
+    entry: Callable[..., Any], arguments: list[Any], leaves: list[torch.Tensor], upstream: list[Any] | None
+) -> tuple[Any, list[Any]]:
+    """A call, forward and backward: what it returned, and that with its gradients, all done."""
+    result = entry(*arguments)
+    given = backward.any_upstream(result) if upstream is None else upstream
+    outputs = [*as_list(result), *backward.gradients(result, leaves, given, 1)]
+    torch.cuda.synchronize()
+    return result, outputs
+
+
+def _packed(values: list[Any]) -> list[Any]:
+    """Each in one piece of memory; a transposed tensor stays one."""
+    loose = [isinstance(value, torch.Tensor) and not dense(value) for value in values]
+    return [value.contiguous() if apart else value for value, apart in zip(values, loose, strict=True)]

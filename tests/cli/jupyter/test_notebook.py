@@ -1,0 +1,81 @@
+"""A day as a notebook: made of its own files, and run by Jupyter."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.course import catalog
+from tests.learner import REPO, Learner
+
+nbformat: Any = pytest.importorskip("nbformat")
+nbclient: Any = pytest.importorskip("nbclient")
+
+DAY = catalog.days()[0]
+
+
+def test_every_day_is_a_valid_notebook_with_its_lesson_and_its_skeleton(learner: Learner) -> None:
+    answer = learner.types("notebook", "--all", "book")
+    assert answer.code == 0
+    assert f"{len(catalog.course())} notebooks written" in answer.out
+    for day in catalog.course():
+        made = nbformat.read(learner.folder / "book" / f"{day.stem}.ipynb", as_version=4)
+        nbformat.validate(made)
+        texts = [cell.source for cell in made.cells if cell.cell_type == "markdown"]
+        assert "\n\n".join(texts).split() == day.lesson.read_text().split(), "no word more or less"
+        graded = f"%%grade {day.key}\n{day.skeleton.read_text().strip()}"
+        assert graded in [cell.source for cell in made.cells]
+
+
+def test_the_next_command_opens_it_with_what_is_there(learner: Learner, tmp_path: Path) -> None:
+    beside = Path(sys.executable).with_name("jupyter")
+    learner.environment["PATH"] = f"{tmp_path}{os.pathsep}/usr/bin{os.pathsep}/bin"
+    if not beside.with_name("jupyter-lab").exists():
+        line = f"Next: {sys.executable} -m pip install jupyterlab && {beside} lab a.ipynb   or "
+        assert line in learner.types("notebook", "1", "--out", "a.ipynb").out
+    (tmp_path / "jupyter-lab").write_text("#!/bin/sh\n")
+    (tmp_path / "jupyter-lab").chmod(0o755)
+    out = learner.types("notebook", "1", "--out", "b.ipynb").out
+    assert out.endswith("Next: jupyter lab b.ipynb   or open it in VS Code\n")
+
+
+def test_a_notebook_of_this_machine_installs_this_course(learner: Learner) -> None:
+    learner.types("notebook", "1")
+    first = next(
+        cell for cell in nbformat.read(learner.folder / f"{DAY.stem}.ipynb", 4).cells if "pip" in cell.source
+    )
+    assert f'%pip install --quiet "{REPO}"' in first.source
+
+
+def test_what_stands_there_is_kept(learner: Learner) -> None:
+    assert "Written: day01" in learner.types("notebook", "1").out
+    path = learner.folder / f"{DAY.stem}.ipynb"
+    path.write_text("mine")
+    answer = learner.types("notebook", "1")
+    assert answer.code != 0
+    assert "it may hold your work" in answer.err
+    learner.types("notebook", "--all", ".")
+    assert path.read_text() == "mine"
+
+
+def test_jupyter_runs_it_from_the_first_cell_to_green(
+    learner: Learner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learner.types("notebook", "1")
+    made = nbformat.read(learner.folder / f"{DAY.stem}.ipynb", as_version=4)
+    solved = f"%%grade 1 --cpu\n{DAY.solution.read_text()}"
+    made.cells += [nbformat.v4.new_code_cell(source) for source in (solved, "%show 1")]
+    monkeypatch.setenv("TRACK_HOME", str(tmp_path / "my-track"))
+    nbclient.NotebookClient(made, timeout=150, kernel_name="python3").execute()
+    printed = [out for cell in made.cells for out in cell.get("outputs", []) if out.output_type == "stream"]
+    assert not printed, "a warning beside what is shown is a red box"
+    said = ["".join(str(out.get("data", "")) for out in cell.get("outputs", [])) for cell in made.cells]
+    by_cell = dict(zip((cell.source.partition("\n")[0] for cell in made.cells), said, strict=True))
+    assert "Nothing to grade yet." in by_cell["%%grade 1"]
+    assert "Passed. The day is done on CPU." in by_cell["%%grade 1 --cpu"]
+    assert any("hint 1 of 3" in one for one in said)
+    assert "srcdoc" in said[-1]

@@ -1,0 +1,189 @@
+"""What people look at: pages, files for learners, tables for other programs, and their commands."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from grader.cli.commands import track
+from grader.cli.screens import cohort_feedback, cohort_pages
+from grader.course import catalog
+from grader.errors import TrackError
+from grader.grading.cohort import report
+from grader.grading.cohort.store import Conditions, Store, reading
+from grader.grading.cohort.submission import Submission, Trouble
+from grader.grading.cohort.worker import shape
+from grader.verdict import Check, SpeedResult, Status, Verdict
+
+HERE = Conditions("0.1.0+abc", "2.13.0", "3.7.1", "cpu", True)
+EVE = "Eve <script>alert(1)<script> & co"
+SPEED = SpeedResult("predicted", 50.0, 100.0, 0.0, 40.0, 0.8, 0.0, "3×", 2.0, (2.0, 2.0), 0, gpu="H200")
+
+
+@pytest.fixture
+def cohort(tmp_path: Path) -> Path:
+    """Four learners: two alike, one with HTML for a name, one whose file waits."""
+    handed: list[tuple[str, int, str, Status | None]] = [
+        ("ann", 1, "a = 1\n", "passed"),
+        ("bob", 1, "a  =  1  # mine\n", "passed"),
+        ("bob", 2, "x", "failed"),
+        ("cy", 2, "y", "failed"),
+        (EVE, 13, "z", "slow"),
+        ("dora", 13, "w", None),
+    ]
+    with Store(tmp_path / "cohort.db", HERE) as kept:
+        for id, key, source, status in handed:
+            submission = Submission(id, catalog.find(str(key)), source.encode())
+            sha256 = kept.hand_in(submission)
+            if status:
+                checks = (
+                    Check("imports", "passed"),
+                    Check("correct[n=1]", "passed" if status == "passed" else "failed"),
+                )
+                said = (
+                    ""
+                    if status == "passed"
+                    else f"The mask of `{source}` is missing on line {len(id)}: <b>look</b>."
+                )
+                speed = SPEED if status == "passed" else None
+                verdict = Verdict(key, status, 1, HERE.gpu, {}, checks, speed, said, sha256=sha256)
+                kept.keep(verdict, shape(submission.source))
+        kept.note(Trouble("../<i>.zip", "it is a <torn> zip"))
+    return tmp_path / "cohort.db"
+
+
+class Reader(HTMLParser):
+    """Which elements and addresses a page has."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.addresses: list[str] = []
+        self.open: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.addresses += [
+            value or "" for name, value in attrs if name in ("src", "href") or name.startswith("on")
+        ]
+        if tag not in ("meta",):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_pages_ask_nobody_for_anything_and_run_nothing(cohort: Path) -> None:
+    with reading(cohort) as db:
+        both = cohort_pages.of_class(db), cohort_pages.leaderboard(db)
+    for page in both:
+        found = Reader(page)
+        assert found.open == []
+        assert found.addresses == []
+        assert found.tags.isdisjoint({"script", "i", "b", "torn", "link", "img", "iframe"})
+        assert "url(" not in page
+        assert "Eve &lt;script&gt;alert(1)&lt;script&gt; &amp; co" in page
+
+
+def test_the_class_page_says_who_is_where_and_what_stops_them(cohort: Path) -> None:
+    with reading(cohort) as db:
+        page = cohort_pages.of_class(db)
+        common, alike, days = report.mistakes(db), report.alike(db), report.by_day(db)
+    assert "4 learners" not in page
+    assert "5 learners, 6 files handed in, 2 of them passed." in page
+    assert [(one.learners, one.days) for one in common] == [(3, "2, 13")], "names and lines set nothing apart"
+    assert [(one.day, one.ids) for one in alike] == [("1", ("ann", "bob"))]
+    assert [(one.day, one.handed_in, one.passed, one.stopped, one.waiting) for one in days] == [
+        ("1", 2, 2, 0, 0),
+        ("2", 2, 0, 2, 0),
+        ("13", 2, 0, 1, 1),
+    ]
+    assert page.index("Day 2 · ") < page.index("Day 1 · "), "the day that stops most comes first"
+    assert "it is a &lt;torn&gt; zip" in page
+
+
+def test_the_leaderboard_ranks_by_passes_then_by_score(cohort: Path) -> None:
+    with reading(cohort) as db:
+        standings, fastest = report.standings(db), report.fastest(db)
+    assert [one.id for one in standings][:2] == ["ann", "bob"]
+    assert standings[0].score == pytest.approx(0.8 + 0.2 * 50 / 60)
+    assert [(one.day, one.id, one.evidence) for one in fastest] == [("1", "ann", "predicted")]
+
+
+def test_comments_and_layout_do_not_set_two_files_apart() -> None:
+    assert shape(b"def f(x):\n    '''It is mine.'''\n    return (x)  # x\n") == shape(
+        b"def f( x ): return x\n"
+    )
+    assert shape(b"a = 1") != shape(b"b = 1")
+    assert shape(b"def") == shape(b"\0") == ""
+
+
+def test_a_learner_gets_back_what_the_terminal_would_have_shown(cohort: Path, tmp_path: Path) -> None:
+    out = tmp_path / "feedback"
+    with reading(cohort) as db:
+        assert cohort_feedback.write(db, out) == 5
+    assert "✗  correct" in (out / "bob" / "day02.txt").read_text(encoding="utf-8")
+    for folder in out.iterdir():
+        assert re.fullmatch(r"[a-z0-9_.-]+", folder.name)
+        assert folder.name not in (".", "..")
+    assert (
+        cohort_feedback.folder_of("Ann")
+        != cohort_feedback.folder_of("ann")
+        != cohort_feedback.folder_of("Änn")
+    )
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+def test_a_table_has_a_row_for_each_submission(cohort: Path, tmp_path: Path, form: str) -> None:
+    path = tmp_path / f"results.{form}"
+    if form == "parquet":
+        pytest.importorskip("pyarrow")
+    shown = CliRunner().invoke(track, ["cohort", "export", str(path), "--db", str(cohort)])
+    assert "6 rows" in shown.output
+    if form == "csv":
+        rows = list(csv.DictReader(path.open(encoding="utf-8")))
+    elif form == "jsonl":
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        assert Verdict.from_json(rows[0]["verdict"]).status == "slow"
+    else:
+        from pyarrow import parquet
+
+        rows = parquet.read_table(path).to_pylist()
+    assert [(row["id"], row["day"], row["status"] or None) for row in rows][:3] == [
+        (EVE, "13", "slow"),
+        ("ann", "1", "passed"),
+        ("bob", "1", "passed"),
+    ]
+    assert float(rows[1]["score"]) > 0.9
+
+
+def test_the_commands_show_and_write_it(cohort: Path, tmp_path: Path) -> None:
+    def typed(*words: str) -> str:
+        return (
+            CliRunner().invoke(track, ["cohort", *words, "--db", str(cohort)], catch_exceptions=False).output
+        )
+
+    assert "grades the 1 that are missing" in typed("status")
+    assert json.loads(typed("status", "--json"))["days"][1]["stopped"] == 2
+    assert "is missing on line 3" in typed("show", "bob", "2")
+    assert json.loads(typed("show", "bob", "2", "--json"))["status"] == "failed"
+    assert "5 files in feedback/" in typed("pages", str(tmp_path / "report"))
+    assert (tmp_path / "report" / "class.html").is_file()
+
+
+def test_what_is_not_there_is_said(cohort: Path, tmp_path: Path) -> None:
+    for words in (
+        ["show", "nobody", "1", "--db", str(cohort)],
+        ["show", "dora", "13", "--db", str(cohort)],
+        ["status", "--db", str(tmp_path / "no.db")],
+        ["export", "results.xls", "--db", str(cohort)],
+    ):
+        with pytest.raises(TrackError):
+            CliRunner().invoke(track, ["cohort", *words], catch_exceptions=False, standalone_mode=False)

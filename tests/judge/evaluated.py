@@ -1,0 +1,58 @@
+"""A process of its own for checks/test_evaluated.py: what a judge beside a GPU learns of small cases from
+the evaluator, and of huge ones that are walked early, without a GPU. Prints of each its sentence, `passed`,
+or why it is not measured.
+
+    python -m tests.judge.evaluated DAY KERNEL
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from grader.challenge import Case, Challenge
+from grader.course import catalog
+from grader.judge.checks import beside_gpu, huge_case_addresses
+from grader.judge.failures import CheckFailed, NotMeasured
+from grader.judge.session import Session
+from grader.request import Request
+from grader.runner_answers import Loaded
+from tests.judge.ahead import parent
+
+
+def main() -> None:
+    """Prints what is said of each case, by its name."""
+    day, path = catalog.find(sys.argv[1]), Path(sys.argv[2])
+    request = Request("grade", day.hidden_tests, path, day.provided, path.read_bytes(), "gpu", 7, 60.0)
+    session = Session(request, parent())
+    loaded = session.load(session.evaluators.runner())
+    assert isinstance(loaded, Loaded)
+    for challenge in session.challenges:
+        session.names[challenge.entry] = [one.name for one in loaded.functions[challenge.entry] or []]
+    beside_gpu.begin(session)
+    huge_case_addresses.begin(session)
+    pairs, walks = session.asked.evaluated(), session.asked.walks()
+    told = {session.asked.evaluated_id(pair): said(beside_gpu.check, session, *pair) for pair in pairs}
+    told |= {session.asked.walk_id(pair): said(huge_case_addresses.check, session, *pair) for pair in walks}
+    print(json.dumps(told))
+
+
+def said(check: Callable[..., Any], session: Session, challenge: Challenge, case: Case) -> str:
+    """What is said of one case."""
+    try:
+        check(session, challenge, case)
+    except NotMeasured as told:
+        return str(told)
+    except CheckFailed as failed:
+        return failed.told[0] if failed.told else str(failed)
+    return "passed"
+
+
+if __name__ == "__main__":
+    main()
+    sys.stdout.flush()
+    os._exit(0)  # a thread that waits for a process holds nobody up
