@@ -7,22 +7,22 @@ import triton.language as tl
 
 @triton.jit
 def piece_stats(x_ptr, stats_ptr, N, stride, PIECE: tl.constexpr):
-    piece, row = tl.program_id(0), tl.program_id(1).to(tl.int64)
+    row, piece = tl.program_id(0).to(tl.int64), tl.program_id(1)
     cols = piece * PIECE + tl.arange(0, PIECE)
     x = tl.load(x_ptr + row * stride + cols, mask=cols < N, other=float("-inf")).to(tl.float32)
     top = tl.max(x, axis=0)
     total = 0.0
     if top != float("-inf"):
         total = tl.sum(tl.exp(x - top), axis=0)
-    stats = stats_ptr + 2 * (row * tl.num_programs(0) + piece)
+    stats = stats_ptr + 2 * (row * tl.num_programs(1) + piece)
     tl.store(stats, top)
     tl.store(stats + 1, total)
 
 
 @triton.jit
 def write_piece(x_ptr, y_ptr, stats_ptr, N, stride, PIECE: tl.constexpr, PIECES: tl.constexpr):
-    piece, row = tl.program_id(0), tl.program_id(1).to(tl.int64)
-    n_pieces = tl.num_programs(0)
+    row, piece = tl.program_id(0).to(tl.int64), tl.program_id(1)
+    n_pieces = tl.num_programs(1)
     each = tl.arange(0, PIECES)
     stats = stats_ptr + 2 * (row * n_pieces + each)
     m = tl.load(stats, mask=each < n_pieces, other=float("-inf"))
@@ -39,8 +39,8 @@ def softmax(x: torch.Tensor) -> torch.Tensor:
     y = x.new_empty(M, N)
     pieces = triton.cdiv(N, 8192)
     stats = torch.empty((M, pieces, 2), dtype=torch.float32, device=x.device)
-    piece_stats[pieces, M](x, stats, N, x.stride(0), PIECE=8192, num_warps=8)
-    write_piece[pieces, M](
+    piece_stats[M, pieces](x, stats, N, x.stride(0), PIECE=8192, num_warps=8)
+    write_piece[M, pieces](
         x, y, stats, N, x.stride(0), PIECE=8192, PIECES=triton.next_power_of_2(pieces), num_warps=8
     )
     return y
