@@ -3,9 +3,9 @@
 The front end has taken each launch of a case before it was evaluated. What is left to ask is what a launcher
 does where it sees a GPU, what else an autotuner would try, and what later passes refuse.
 
-Of each function, dtype and set of flags the smallest case and the largest; of those with most of one size,
-and one of each way to lie in memory, what differs by more than alignment. What their calls would launch on a
-GPU is compiled as far as it takes to know whether it compiles, and equal launches once.
+Asked about are, of each function, dtype and set of flags, the smallest case and the largest, those with most
+of one size, and one of each way to lie in memory. Of the launches of a kernel whose arguments have the same
+types and options the one with the largest tile is compiled, as far as it takes to know whether it compiles.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from grader.challenge.cases.runner_client import Runner, RunnerLost, ask_to_load
 from grader.challenge.cases.trial import draw
 from grader.challenge.loading import tallest, weight
 from grader.diagnosis.triton_errors import slip
+from grader.judge.compile_queue import length
 from grader.judge.failures import NotMeasured
 from grader.judge.session import Session
 from grader.judge.speed.compile_for_gpu import builder
@@ -72,12 +73,12 @@ def begin(session: Session) -> Future[list[Told]] | None:
     """Start asking; None where that is not wanted."""
     if not wanted(session):
         return None
-    ends, others = ([question(session, *pair) for pair in pairs] for pairs in _chosen(session))
-    return ThreadPoolExecutor(1).submit(_answers, session, ends, others)
+    questions = [question(session, *pair) for pair in _chosen(session)]
+    return ThreadPoolExecutor(1).submit(_answers, session, questions)
 
 
-def _chosen(session: Session) -> tuple[list[Asked], list[Asked]]:
-    """The smallest and the largest cases, and others for which a launcher may take other tiles or strides."""
+def _chosen(session: Session) -> list[Asked]:
+    """The smallest and the largest cases, then others with other tiles or strides, perhaps."""
     kinds: dict[Any, list[Asked]] = {}
     pairs = session.asked.cases("correct") + session.asked.cases("edges")
     for challenge, case in sorted(pairs, key=lambda pair: weight(pair[1])):
@@ -86,8 +87,7 @@ def _chosen(session: Session) -> tuple[list[Asked], list[Asked]]:
             kinds.setdefault((challenge.entry, case.dtype, str(flags)), []).append((challenge, case))
     alike = list(kinds.values())
     ends = [pairs[0] for pairs in alike] + [pairs[-1] for pairs in alike if pairs[1:]]
-    others = [pair for pairs in alike for pair in _spread(pairs) if pair not in (pairs[0], pairs[-1])]
-    return ends, others
+    return ends + [pair for pairs in alike for pair in _spread(pairs) if pair not in (pairs[0], pairs[-1])]
 
 
 def _spread(pairs: list[Asked]) -> list[Asked]:
@@ -122,23 +122,18 @@ def question(session: Session, challenge: Challenge, case: Case) -> Question:
     return session.asked.case_id((challenge, case)), asked, blobs
 
 
-def _answers(session: Session, ends: list[Question], others: list[Question]) -> list[Told]:
+def _answers(session: Session, questions: list[Question]) -> list[Told]:
     torch.set_num_threads(1)  # of this thread, too
-    recipes: dict[str, tuple[str, dict[str, Any]]] = {}
-    seen: set[str] = set()
-    last = {case for case, *_ in others}
-    for case, recipe in surveyed(session, ends + others):
-        # What an autotuner tries is judged beside what else it tried for that call.
-        name = json.dumps([recipe, case if recipe["tuned"] else ""], sort_keys=True)
-        rough = json.dumps(_unaligned(recipe), sort_keys=True)
-        if case not in last or not (recipe["tuned"] or rough in seen):
-            recipes.setdefault(name, (case, recipe))
-        seen.add(rough)
-    if ends and not recipes:
+    largest: dict[str, tuple[str, dict[str, Any]]] = {}
+    for case, recipe in surveyed(session, questions):
+        kind = _kind(case, recipe)
+        if kind not in largest or length(recipe) > length(largest[kind][1]):
+            largest[kind] = case, recipe
+    if questions and not largest:
         raise NotMeasured("no launch is seen where the launcher is told of a GPU")
-    compiler = builder(session, SHEET) if recipes and not session.evidence.failed else None
+    compiler = builder(session, SHEET) if largest and not session.evidence.failed else None
     try:
-        launches = list(recipes.values())
+        launches = list(largest.values())
         # Once a case has failed no check asks any more, and whoever looks for the reason wants the core.
         found = [
             _told(None if session.evidence.failed else compiler, session.evidence.source, *launch)
@@ -152,15 +147,21 @@ def _answers(session: Session, ends: list[Question], others: list[Question]) -> 
             compiler.close()
 
 
-def _unaligned(recipe: dict[str, Any]) -> dict[str, Any]:
-    """A launch without what 16 divides of its arguments: no kernel is refused for that."""
-    rough = dict(recipe.get("arguments", {}))
-    for name, word in rough.items():
-        if isinstance(word, dict) and word["is"] == "tensor":
-            rough[name] = word["dtype"]
-        elif type(word) is int and word != 1 and name not in recipe["constants"]:
-            rough[name] = word >= 2**31
-    return {**recipe, "arguments": rough}
+def _kind(case: str, recipe: dict[str, Any]) -> str:
+    """What tells a launch from others of which one is compiled: all but its integers.
+
+    What an autotuner tries is judged beside what else it tried for that call: all of it.
+    """
+    if recipe["tuned"]:
+        return json.dumps([recipe, case], sort_keys=True)
+    types = {name: _type(word) for name, word in recipe.get("arguments", {}).items()}
+    return json.dumps({**recipe, "arguments": types}, sort_keys=True)
+
+
+def _type(word: Any) -> Any:
+    if type(word) is int:
+        return "int"
+    return {**word, "aligned": True} if isinstance(word, dict) and "aligned" in word else word
 
 
 def surveyed(session: Session, questions: list[Question]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -143,8 +143,8 @@ class Originals:
 
 
 def _same(now: Mapping[str, Any], names: list[str], values: list[Any]) -> bool:
-    """Whether it holds these under these names, in this order: of 8,519 names 1.0 ms, one by one 1.5."""
-    return len(now) == len(names) and all(map(is_, now, names)) and all(map(is_, now.values(), values))
+    """Whether it holds these under these names, in this order."""
+    return [*now] == names and all(map(is_, now.values(), values))
 
 
 def _name(owner: Any) -> str:
