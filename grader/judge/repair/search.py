@@ -34,6 +34,7 @@ from grader.runner_answers import Called, Failed
 
 JUDGED = 2.5  # times the seconds for all candidates: for the cases of this grading that a survivor must pass
 MORE = 0.5  # times them: then for cases that this grading has not tried
+WORKERS = 8  # at most: each is a process of its own
 LARGEST = 1 << 20  # elements of a case that is tried
 FORM = {"arity", "type", "scalar", "shape", "dtype", "device", "layout", "shared", "unconnected"}
 
@@ -103,7 +104,7 @@ def _elsewhere(trial: Trial, source: str) -> frozenset[int]:
 
 
 class _Search:
-    """Candidates, tried by two workers until one survives or time is up."""
+    """Candidates, tried on every core until one survives or time is up."""
 
     def __init__(self, session: Session, trials: list[Trial], candidates: Candidates) -> None:
         self.session, self.trials = session, trials
@@ -113,7 +114,8 @@ class _Search:
         self.found: list[Repair] = []
 
     def run(self) -> Repair | None:
-        workers = [threading.Thread(target=self._work) for _ in range(min(2, os.cpu_count() or 1))]
+        count = min(WORKERS, len(os.sched_getaffinity(0)))
+        workers = [threading.Thread(target=self._work) for _ in range(count)]
         for worker in workers:
             worker.start()
         for worker in workers:
