@@ -118,8 +118,16 @@ def helped(clone: Path, *words: str, cwd: Path) -> tuple[str, str]:
     return answer.stdout, answer.stderr
 
 
-def test_a_killed_first_run_is_resumed_by_two_at_once(wheelhouse: Path, tmp_path: Path) -> None:
-    clone = environments.clone(tmp_path / "clone")
+Said = list[tuple[str, str]]
+
+
+@pytest.fixture(scope="module")
+def resumed(wheelhouse: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[int], Said]:
+    """A clone whose environment had lost its Python: a run that makes it anew is killed, and two go on."""
+    clone = environments.clone(tmp_path_factory.mktemp("resumed") / "clone")
+    (clone / ".venv" / "bin").mkdir(parents=True)
+    (clone / ".venv" / "bin" / "python").symlink_to("/nowhere/python3.9")
+    (clone / ".venv" / "ready").write_text(f"{clone}\n")
     command = [clone / "track", "list"]
     surroundings = around(wheelhouse)
     first = subprocess.Popen(command, env=surroundings, start_new_session=True, stderr=subprocess.DEVNULL)
@@ -135,37 +143,26 @@ def test_a_killed_first_run_is_resumed_by_two_at_once(wheelhouse: Path, tmp_path
         for _ in range(2)
     ]
     said = [process.communicate() for process in both]
-    assert [process.returncode for process in both] == [0, 0], said
+    return clone, [process.returncode for process in both], said
+
+
+# In one process: ten core seconds are pip's, for an environment that one of them needs and the other damages.
+@pytest.mark.xdist_group("resumed")
+def test_a_killed_run_that_makes_a_lost_python_anew_is_resumed_by_two_at_once(
+    resumed: tuple[Path, list[int], Said],
+) -> None:
+    _, codes, said = resumed
+    assert codes == [0, 0], said
     assert said[0][0] == said[1][0] != ""
     assert sum("everything imports" in err for _, err in said) == 1
     assert sum("waiting for it" in err for _, err in said) == 1
 
 
-@pytest.fixture(scope="module")
-def lost(
-    wheelhouse: Path, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Path, subprocess.CompletedProcess[str]]:
-    """A clone whose environment had lost its Python, and what the next `track list` came to."""
-    clone = environments.clone(tmp_path_factory.mktemp("lost") / "clone")
-    (clone / ".venv" / "bin").mkdir(parents=True)
-    (clone / ".venv" / "bin" / "python").symlink_to("/nowhere/python3.9")
-    (clone / ".venv" / "ready").write_text(f"{clone}\n")
-    return clone, track(clone, "list", wheelhouse=wheelhouse, cwd=clone.parent)
-
-
-# In one process: ten core seconds are pip's, for an environment that one of them needs and the other damages.
-@pytest.mark.xdist_group("lost")
-def test_an_environment_that_lost_its_python_is_made_anew(
-    lost: tuple[Path, subprocess.CompletedProcess[str]],
-) -> None:
-    assert lost[1].returncode == 0, lost[1].stderr
-
-
-@pytest.mark.xdist_group("lost")
+@pytest.mark.xdist_group("resumed")
 def test_an_environment_that_does_not_import_is_built_anew(
-    lost: tuple[Path, subprocess.CompletedProcess[str]], wheelhouse: Path, tmp_path: Path
+    resumed: tuple[Path, list[int], Said], wheelhouse: Path, tmp_path: Path
 ) -> None:
-    clone = lost[0]
+    clone = resumed[0]
     site = next((clone / ".venv" / "lib").glob("python*/site-packages"))
     (site / "watchfiles").mkdir()
     (site / "watchfiles" / "__init__.py").write_text("from cut_off import")
