@@ -6,7 +6,6 @@ import sqlite3
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 
 from rich.live import Live
 
@@ -39,9 +38,7 @@ class Progress:
             self._live.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._live.stop()
 
     def __call__(self, tally: Tally) -> None:

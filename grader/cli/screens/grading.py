@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any
 
 from rich.console import Group
@@ -28,7 +27,7 @@ class Grading:
         self._planned: list[str] = []
         self._running = ""
         self._note = ""
-        self._written: set[str] = set()
+        self._written, self._untried = set[str](), list[str]()
         self._foretold = False
         self._live = Live(
             console=terminal.console, get_renderable=self._picture, transient=True, refresh_per_second=10
@@ -40,9 +39,7 @@ class Grading:
             self._live.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._live.stop()
 
     def __call__(self, event: dict[str, Any]) -> None:
@@ -68,6 +65,9 @@ class Grading:
         self._foretold = not verdict.on_gpu
         for group in GROUPS if verdict.status != "unstarted" else ():
             self._write(group)
+        if self._untried:
+            parts = line(self._terminal, "not reached", ", ".join(self._untried), "", "not reached")
+            self._terminal.line(*parts, indent=2)
 
     def _write_known(self, noted: bool) -> None:
         if noted and self._note:
@@ -78,7 +78,9 @@ class Grading:
 
     def _write(self, group: str) -> None:
         checks = [check for check in self._checks if check.group == group]
-        if checks and group not in self._written:
+        if {check.outcome for check in checks} == {"not reached"}:
+            self._untried.append(group)
+        elif checks and group not in self._written:
             self._terminal.line(*row(self._terminal, group, checks, self._foretold), indent=2)
             self._written.add(group)
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from grader.cli.screens.terminal import Terminal, typed
+from grader.cli.screens.terminal import Terminal
 from grader.hunt_result import Hunt
-from grader.verdict import Verdict
 
 COUNTED = {  # what the count of each state is followed by
     "fixed": "fixed",
@@ -24,8 +23,3 @@ def bugs(terminal: Terminal, hunt: Hunt) -> None:
         if bug.state == "fixed":
             terminal.line(terminal.mark("passed"), f" fixed: {bug.name} ({bug.kind})", indent=4)
     terminal.line(f"Lines of code changed: {hunt.changed}; in our solution {hunt.ours}.", indent=2)
-
-
-def left_to_the_hint(terminal: Terminal, verdict: Verdict) -> None:
-    """Where the diagnosis is that this screen does not give away."""
-    terminal.line("What the grader makes of it: ", (typed(f"track hint {verdict.day}"), "cyan"), indent=2)

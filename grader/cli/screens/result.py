@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from grader.cli.screens.claim_ratios import claims
 from grader.cli.screens.grading import case
-from grader.cli.screens.hunt import bugs, left_to_the_hint
+from grader.cli.screens.hunt import bugs
 from grader.cli.screens.piece_progress import so_far, to_do
 from grader.cli.screens.speed_rows import speed_rows
 from grader.cli.screens.terminal import Next, Part, Terminal, near, told, typed
@@ -103,18 +103,23 @@ def _limits(terminal: Terminal, verdict: Verdict, again: str) -> None:
 
 def _facts(terminal: Terminal, verdict: Verdict, first: Check | None, path: Path, *, recorded: bool) -> None:
     """What happened, how fast it was, why, where to look, and how far the rest of it is."""
-    untold = recorded and verdict.for_the_hint
-    seen = False
-    if first and verdict.status != "unstarted":
-        seen = _cause(terminal, _symptoms(first) if untold else first, path, verdict.diagnosis)
+    untold, before = recorded and verdict.for_the_hint, terminal.lines
+    cause = first if first and verdict.status != "unstarted" else None
+    meant = bool(verdict.diagnosis) and not untold
+    # The cause comes first; but what Python cannot read is shown before it is explained.
+    early = meant and not (first and first.group == "imports")
+    shown = _diagnosis(terminal, verdict, cause, path) if early else 0
+    terminal.gap = early
+    if cause:
+        _cause(terminal, cause.cause, path, verdict.diagnosis, shown, at_a_line=not untold)
     if verdict.speed:
         terminal.table(speed_rows(verdict.speed))
-    if (seen or verdict.speed) and (untold or verdict.diagnosis):
-        terminal.line()  # what it means stands apart from what was seen; without that, below the headline
+    if terminal.lines > before:
+        terminal.gap = True
     if untold:
-        left_to_the_hint(terminal, verdict)
-    else:
-        _diagnosis(terminal, verdict, first)
+        terminal.line("What the grader makes of it: ", (typed(f"track hint {verdict.day}"), "cyan"), indent=2)
+    elif meant and not early:
+        _diagnosis(terminal, verdict, cause, None)
     if verdict.status == "unstarted":
         to_do(terminal, path)
     so_far(terminal, verdict.pieces)
@@ -125,20 +130,19 @@ def _facts(terminal: Terminal, verdict: Verdict, first: Check | None, path: Path
     _printed(terminal, verdict.output)
 
 
-def _symptoms(check: Check) -> Check:
-    """What is wrong, without the learner's line that does it."""
-    at_a_line = check.cause.get("line")
-    told = {name: fact for name, fact in check.cause.items() if name not in ("line", "reason")}
-    return replace(check, cause=told) if at_a_line else check
-
-
-def _diagnosis(terminal: Terminal, verdict: Verdict, first: Check | None) -> None:
-    if verdict.diagnosis:
-        if verdict.interpreted:
-            terminal.line((EVALUATED, "dim"), indent=2)
-        terminal.line(told(verdict.diagnosis), indent=2)
-    if verdict.look_at and not (first and verdict.look_at == f"line {first.cause.get('line')}"):
+def _diagnosis(terminal: Terminal, verdict: Verdict, cause: Check | None, path: Path | None) -> int:
+    """The sentence, and where to look; with a path also that line of the file, whose number is returned."""
+    if verdict.interpreted:
+        terminal.line((EVALUATED, "dim"), indent=2)
+    terminal.line(told(verdict.diagnosis), indent=2)
+    facts = cause.cause if cause else {}
+    if verdict.look_at and verdict.look_at != f"line {facts.get('line')}":
         terminal.line(("Look at: ", "bold"), verdict.look_at, indent=2)
+    named = re.search(r"\bline (\d+)", verdict.look_at)
+    line = int(named[1] if named else facts.get("line") or 0)
+    if line and path:
+        _line(terminal, path, line, int(facts.get("column") or 0) if line == facts.get("line") else 0)
+    return line
 
 
 def _headline(verdict: Verdict, first: Check | None) -> str:
@@ -183,35 +187,37 @@ def _praise(verdict: Verdict, only: str | None, recorded: bool) -> str:
     return praise + (f" {count} limit{'s' if count > 1 else ''}:" if count else "")
 
 
-def _cause(terminal: Terminal, check: Check, path: Path, diagnosis: str) -> bool:
+def _cause(
+    terminal: Terminal, cause: Mapping[str, Any], path: Path, diagnosis: str, shown: int, *, at_a_line: bool
+) -> None:
     """The facts of a failure, none twice: the reason, the worst element, the learner's line, its callers.
 
-    Returns:
-        whether there was one.
+    Args:
+        shown: a line of the file that stands above already.
+        at_a_line: the learner's line may be told, and what it does.
     """
-    cause, before = check.cause, terminal.lines
-    reason = str(cause.get("reason") or "")
+    line = int(cause.get("line") or 0)
+    reason = str(cause.get("reason") or "") if at_a_line or not line else ""
     said = reason.removeprefix(f"{cause.get('type')}: ").lower().rstrip(".")
     if said and said not in diagnosis.lower() and not any(words in diagnosis for words in ENOUGH):
         terminal.line(reason, indent=2)
     facts: list[tuple[Part, Part]] = []
     if "expected" in cause or "got" in cause:
-        at = cause.get("at", _index(cause["index"]) if cause.get("index") else "")
+        at = cause.get("at") or str(cause.get("index") or "")
         where = f"at {at}" if at else "value"
         off = f", off by {figure(cause['off'])}" if "off" in cause else ""
         wanted, got = apart(cause.get("expected"), cause.get("got"))
-        values = f"expected {wanted}, got {got}"
-        facts.append((where, values + off))
+        if not (got in diagnosis and wanted in diagnosis):
+            facts.append((where, f"expected {wanted}, got {got}{off}"))
     if "max_error" in cause:
         facts.append(("error", _error(cause)))
     terminal.table([*facts, *_words(cause.get("words") or {})])
-    if cause.get("line"):
-        _line(terminal, path, int(cause["line"]), int(cause.get("column") or 0))
+    if line and at_a_line and line != shown:
+        _line(terminal, path, line, int(cause.get("column") or 0))
     frames = cause.get("traceback") or []
-    others = [str(frame) for frame in frames if not str(frame).startswith(f"line {cause.get('line')}, ")]
+    others = [str(frame) for frame in frames if not str(frame).startswith(f"line {line}, ")]
     for frame in others[-TRACED:]:
         terminal.line((frame, "dim"), indent=4)
-    return terminal.lines > before
 
 
 def _words(meanings: Mapping[str, str]) -> list[tuple[Part, Part]]:
@@ -223,12 +229,12 @@ def _words(meanings: Mapping[str, str]) -> list[tuple[Part, Part]]:
 
 
 def _error(cause: Mapping[str, Any]) -> str:
-    """The error that broke its limit, and of what it is a share: `1.2e-05 of the norm of its row, …`."""
-    error, over = f"{cause['max_error']:.3g}", cause.get("over", "the whole result")
-    allowed = f", allowed {cause['allowed']:.3g}" if "allowed" in cause else ""
-    if cause.get("relative", True):
-        return f"{error} of the norm of {over}{allowed}"
-    return f"a norm of {error} over {over}, where 0 is right{allowed}"
+    """How often what is allowed the worst error is; where nothing is, the error itself."""
+    error, allowed = cause["max_error"], cause.get("allowed")
+    if not allowed:
+        return f"a norm of {error:.3g} over {cause.get('over', 'the whole result')}, where 0 is right"
+    times = float(f"{error / allowed:.3g}")
+    return f"{f'{times:,g}' if times < 1e6 else 'over a million'} times what is allowed"
 
 
 def _line(terminal: Terminal, path: Path, line: int, column: int) -> None:
@@ -282,7 +288,3 @@ def _repeat(terminal: Terminal, verdict: Verdict, first: Check | None, again: st
         return terminal.next(other, "grades it there")
     file = "the file" if " --file " in again else "kernel.py"
     terminal.next(again, f"once {file} is changed (stuck? {typed(f'track hint {verdict.day}')})")
-
-
-def _index(index: Any) -> str:
-    return f"[{', '.join(map(str, index))}]" if isinstance(index, (list, tuple)) else str(index)

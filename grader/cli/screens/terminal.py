@@ -63,12 +63,13 @@ class Terminal:
     Attributes:
         live: someone watches it, so lines may be redrawn.
         unicode: it can show more than ASCII.
-        lines: printed so far by `line`.
+        lines: printed so far.
+        gap: a blank line comes before whatever is printed next.
     """
 
     def __init__(self, stream: TextIO, width: int | None = None) -> None:
         self.stream = stream
-        self.lines = 0
+        self.lines, self.gap = 0, False
         self.live = stream.isatty() and os.environ.get("TERM") != "dumb"
         self.unicode = (stream.encoding or "").lower().replace("-", "") == "utf8" and os.environ.get(
             "TERM"
@@ -76,9 +77,15 @@ class Terminal:
         wide = None if stream.isatty() else WIDE
         self.console = Console(file=stream, width=width or wide, highlight=False, markup=False, emoji=False)
 
+    def _begin(self, blank: bool = False) -> None:
+        if self.gap and not blank:
+            self.console.print()
+        self.gap, self.lines = False, self.lines + 1
+
     def line(self, *parts: Part, indent: int = 0) -> None:
         """Prints one line; on a narrow terminal it wraps and keeps its indent."""
-        text, self.lines = self.text(*parts), self.lines + 1
+        text = self.text(*parts)
+        self._begin(not text)
         if self.console.width >= WIDE or not text:
             self.console.print(" " * indent if text else "", text, sep="", soft_wrap=True)
         else:
@@ -86,7 +93,7 @@ class Terminal:
 
     def whole(self, *parts: Part, indent: int = 0) -> None:
         """Prints one line that must stay one, such as a link or code: the terminal alone may wrap it."""
-        self.lines += 1
+        self._begin()
         self.console.print(" " * indent, self.text(*parts), sep="", soft_wrap=True)
 
     def block(self, text: str, indent: int = 4, style: str = "") -> None:
@@ -114,7 +121,7 @@ class Terminal:
 
     def _hung(self, head: Text, last: Text, indent: int, hang: int) -> None:
         """Prints a line whose other lines, where it wraps, begin `hang` columns further. A path stays one."""
-        self.lines += 1
+        self._begin()
         room, wraps = max(self.console.width - indent - hang, 1), self.console.width < WIDE
         pieces = list(last.wrap(self.console, room)) if wraps and " " in last.plain else [last]
         for place, piece in enumerate(pieces):
