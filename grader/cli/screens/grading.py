@@ -137,7 +137,8 @@ def line(terminal: Terminal, outcome: str, group: str, count: str, detail: str) 
     mark, style = terminal.mark(outcome)
     sign = mark.ljust(1 if terminal.unicode else len("TIMEOUT")) + "  "
     if detail:
-        return [(sign, style), f"{group:<{COLUMN}}{count:<7}", (detail, "dim")]
+        head = f"{group:<{COLUMN}}{count:<7}" if len(group) < COLUMN else f"{group}   "
+        return [(sign, style), head, (detail, "dim")]
     return [(sign, style), f"{group:<{COLUMN}}{count}".rstrip()]
 
 
