@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import os
 import re
 import sys
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from typing import Any, NamedTuple
 from unittest import mock
@@ -116,7 +116,8 @@ def _named(kernel: Any) -> str:
         Uncompilable: it names what no kernel can call; Triton says so before it compiles, and of no line.
     """
     try:
-        return str(kernel.cache_key)
+        with contextlib.nullcontext() if kernel.hash else mock.patch.object(JITFunction, "parse", _parsed):
+            return str(kernel.cache_key)
     except RuntimeError as error:
         refused = Uncompilable(str(error))
         refused.kernel_line = _line(error, kernel.fn.__code__.co_filename)  # type: ignore[attr-defined]
@@ -141,7 +142,7 @@ def _unchanged(kernel: Any) -> None:
             raise RuntimeError(f"Global variable {name} has changed since we compiled this kernel")
 
 
-@contextmanager
+@contextlib.contextmanager
 def _heard(path: str) -> Iterator[None]:
     """MLIR says on stderr what it does not take, beside the whole program: of that the reason is kept.
 

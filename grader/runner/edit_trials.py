@@ -51,16 +51,17 @@ class Editing:
 
     def edited(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Load one of them, and call it."""
-        asked, path = self.header, header["path"]
+        asked, path, source = self.header, header["path"], bytes(blobs[0])
         bounds, launches = Bounds(path), list[Launch]()
         try:
+            tree = ast.parse(source)
             with (
                 _at_most(SECONDS),
                 Filled(),
-                _located(path, bytes(blobs[0])),
+                _located(path, source, tree),
                 contextlib.redirect_stdout(io.StringIO()),
             ):
-                entry = getattr(loading.module("kernel", path, bytes(blobs[0])), asked["entry"])
+                entry = getattr(loading.module("kernel", path, source, tree), asked["entry"])
                 entry = PROBES[asked["probe"]](entry) if asked["probe"] else entry
                 handed = unpack_arguments(self.specs, [bytearray(blob) for blob in self.blobs], "cpu")
                 arguments, upstream = handed[: len(asked["arguments"])], handed[len(asked["arguments"]) :]
@@ -83,10 +84,8 @@ class Editing:
                 torch.Tensor.detach(one) if isinstance(one, torch.Tensor) else one
                 for one in [*results, *grads]
             ]
-            outputs, data = (
-                [_entry(one) for one in found],
-                [bytes_of(one) for one in found if isinstance(one, torch.Tensor)],
-            )
+            outputs = [_entry(one) for one in found]
+            data = [bytes_of(one) for one in found if isinstance(one, torch.Tensor)]
         except Exception as error:
             return Failed(Fault("exception", type(error).__name__, "", 0, "", []), []), []
         report = replace(UNSEEN, outputs=outputs, launches=launches, backward=bool(grads))
@@ -115,12 +114,14 @@ class Filled(Watch):  # type: ignore[no-untyped-call]
         return made
 
 
-def _located(path: str, source: bytes) -> contextlib.AbstractContextManager[Any]:
+def _located(path: str, source: bytes, tree: ast.Module) -> contextlib.AbstractContextManager[Any]:
     """While the block runs, the lines of the file's functions are known from its tree: Python's own search
     reads them token by token, three times for each kernel.
     """
     lines = source.decode("utf-8").splitlines(keepends=True)
-    functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
+    # To walk all of the tree takes as long as to read the file.
+    near = (one for node in tree.body for one in (node, *getattr(node, "body", ())))
+    functions = [one for one in near if isinstance(one, ast.FunctionDef)]
     ends = {min([f.lineno, *(one.lineno for one in f.decorator_list)]): f.end_lineno for f in functions}
     stock = inspect.getsourcelines
 
