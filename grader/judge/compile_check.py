@@ -117,8 +117,8 @@ def question(session: Session, challenge: Challenge, case: Case) -> Question:
         "arguments": specs,
         "upstream": [],
         "of": of,
+        "gpu": SHEET,
     }
-    asked |= {"gpu": SHEET}
     return session.asked.case_id((challenge, case)), asked, blobs
 
 
@@ -132,14 +132,13 @@ def _answers(session: Session, questions: list[Question]) -> list[Told]:
     if questions and not largest:
         raise NotMeasured("no launch is seen where the launcher is told of a GPU")
     compiler = builder(session, SHEET) if largest and not session.evidence.failed else None
+    source = session.evidence.source
     try:
-        launches = list(largest.values())
         # Once a case has failed no check asks any more, and whoever looks for the reason wants the core.
-        found = [
-            _told(None if session.evidence.failed else compiler, session.evidence.source, *launch)
-            for launch in launches[:MOST]
+        return [
+            _told(None if at >= MOST or session.evidence.failed else compiler, source, *launch)
+            for at, launch in enumerate(largest.values())
         ]
-        return found + [_told(None, "", *launch) for launch in launches[MOST:]]
     except RunnerLost as lost:
         raise NotMeasured(lost.reason) from None
     finally:
@@ -154,14 +153,9 @@ def _kind(case: str, recipe: dict[str, Any]) -> str:
     """
     if recipe["tuned"]:
         return json.dumps([recipe, case], sort_keys=True)
-    types = {name: _type(word) for name, word in recipe.get("arguments", {}).items()}
+    words = {n: "int" if type(word) is int else word for n, word in recipe.get("arguments", {}).items()}
+    types = {n: {**word, "aligned": True} if isinstance(word, dict) else word for n, word in words.items()}
     return json.dumps({**recipe, "arguments": types}, sort_keys=True)
-
-
-def _type(word: Any) -> Any:
-    if type(word) is int:
-        return "int"
-    return {**word, "aligned": True} if isinstance(word, dict) and "aligned" in word else word
 
 
 def surveyed(session: Session, questions: list[Question]) -> Iterator[tuple[str, dict[str, Any]]]:
