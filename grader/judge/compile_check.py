@@ -3,9 +3,9 @@
 The front end has taken each launch of a case before it was evaluated. What is left to ask is what a launcher
 does where it sees a GPU, what else an autotuner would try, and what later passes refuse.
 
-Asked about are, of each function, dtype and set of flags, the smallest case and the largest, those with most
-of one size, and one of each way to lie in memory. Of the launches of a kernel whose arguments have the same
-types and options the one with the largest tile is compiled, as far as it takes to know whether it compiles.
+The launchers are asked about some cases of each function, dtype and set of flags: the smallest, the largest,
+those with most of one size, and one of each way to lie in memory. Launches of one kernel are alike if types
+and options are. Of those the one with the largest tile is compiled, until it is known whether it compiles.
 """
 
 from __future__ import annotations

@@ -207,7 +207,7 @@ def _cause(
         where = f"at {at}" if at else "value"
         off = f", off by {figure(cause['off'])}" if "off" in cause else ""
         wanted, got = apart(cause.get("expected"), cause.get("got"))
-        if not (got in diagnosis and wanted in diagnosis):
+        if f"is {got} where {wanted} is right" not in diagnosis:
             facts.append((where, f"expected {wanted}, got {got}{off}"))
     if "max_error" in cause:
         facts.append(("error", _error(cause)))
@@ -230,9 +230,10 @@ def _words(meanings: Mapping[str, str]) -> list[tuple[Part, Part]]:
 
 def _error(cause: Mapping[str, Any]) -> str:
     """How often what is allowed the worst error is; where nothing is, the error itself."""
-    error, allowed = cause["max_error"], cause.get("allowed")
+    error, allowed, over = cause["max_error"], cause.get("allowed"), cause.get("over", "the whole result")
     if not allowed:
-        return f"a norm of {error:.3g} over {cause.get('over', 'the whole result')}, where 0 is right"
+        beside_0 = f"a norm of {error:.3g} over {over}, where 0 is right"
+        return f"{error:.3g} of the norm of {over}" if cause.get("relative", True) else beside_0
     times = float(f"{error / allowed:.3g}")
     return f"{f'{times:,g}' if times < 1e6 else 'over a million'} times what is allowed"
 

@@ -57,9 +57,10 @@ def test_a_file_for_another_day_is_graded_there_next() -> None:
         ({"max_error": 0.406, "allowed": 1e-05, "over": "its row"}, "40,600 times what is allowed"),
         ({"max_error": float("inf"), "allowed": 1e-05}, "over a million times what is allowed"),
         (
-            {"max_error": 49.6, "allowed": 0.0, "over": "its row"},
+            {"max_error": 49.6, "allowed": 0.0, "over": "its row", "relative": False},
             "a norm of 49.6 over its row, where 0 is right",
         ),
+        ({"max_error": 0.3, "allowed": 0.0, "over": "its row"}, "0.3 of the norm of its row"),
     ],
 )
 def test_an_error_is_told_by_what_is_allowed(cause: dict[str, object], line: str) -> None:
