@@ -246,5 +246,13 @@ class Called:
 
 
 @dataclass(frozen=True)
+class Registered:
+    """To `operator`: the first of torch's tests that failed, and what torch says; both "" where none did."""
+
+    failed: str
+    message: str
+
+
+@dataclass(frozen=True)
 class Repeated:
     """To `repeat`; the bytes follow of what stood where the outputs lay then."""

@@ -1,7 +1,7 @@
 """torch's operators by what they do to memory, and the tensors among their arguments.
 
-Operators that a learner registered with torch (triton_op, custom_op) are seen through: what they do is looked
-at, too.
+Operators that a learner registered with torch (triton_op, custom_op) are seen through, and launches by way of
+wrap_triton: what they do is looked at, too.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch._C import DispatchKey
+from torch._ops import HigherOrderOperator
 from torch.utils._python_dispatch import TorchDispatchMode
 
 try:
@@ -25,6 +27,8 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     torch would do so only to keep the compiler out of the mode.
     """
+
+    supports_higher_order_operators = True  # such as a launch by way of wrap_triton
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -85,11 +89,13 @@ WHOLE_FILLS = frozenset({"fill_", "zero_"})
 
 
 def body(func: Any) -> Callable[..., Any] | None:
-    """The learner's function behind an operator; None where it is none of theirs.
+    """The learner's function behind an operator, or what launches a wrapped kernel; None where it is neither.
 
     Args:
         func: as __torch_dispatch__ is handed it.
     """
+    if isinstance(func, HigherOrderOperator):
+        return func.py_kernels.get(DispatchKey.CompositeExplicitAutograd)
     found = _known.get(func._schema.name)
     return found._init_fn if found is not None else None
 

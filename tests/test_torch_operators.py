@@ -50,3 +50,10 @@ def test_a_watch_brings_no_compiler_along() -> None:
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(grader.__file__).parent.parent)
     assert not Watch._should_skip_dynamo()
+
+
+def test_what_launches_a_wrapped_kernel_is_seen_through() -> None:
+    from torch._higher_order_ops.triton_kernel_wrap import triton_kernel_wrapper_mutation as wrapped
+
+    assert getattr(body(wrapped), "__name__", "") == "triton_kernel_wrapper_mutation_dense"
+    assert Watch.supports_higher_order_operators

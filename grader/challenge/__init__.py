@@ -5,6 +5,7 @@ from grader.challenge.case import SHORT, Case, Own, between
 from grader.challenge.challenge import Challenge, Gradients, Memory, Piece, Relation, Speed, Tuner
 from grader.challenge.compilation_count import Compilations
 from grader.challenge.functions_for_learner_tests import Candidate, Judges
+from grader.challenge.made_arguments import Made
 from grader.challenge.random_outputs import Chance, Frequencies
 from grader.challenge.speed_claim import Claim
 
@@ -20,6 +21,7 @@ __all__ = [
     "Frequencies",
     "Gradients",
     "Judges",
+    "Made",
     "Memory",
     "Own",
     "Piece",

@@ -12,9 +12,10 @@ from grader.challenge.bug import Bug
 from grader.challenge.case import Case
 from grader.challenge.compilation_count import Compilations
 from grader.challenge.functions_for_learner_tests import Judges
+from grader.challenge.made_arguments import Made
 from grader.challenge.random_outputs import Chance, Frequencies
 from grader.challenge.speed_claim import Claim
-from grader.datasheets import MATRIX_UNITS
+from grader.datasheets import MATRIX_UNITS, Gpu
 from grader.randomness import rng
 from grader.requirements import DEMANDS
 
@@ -166,6 +167,7 @@ class Challenge:
         inputs: its positional arguments for a case; tensors are drawn with `draw(rows, cols)`.
         reference: the same function by torch. Called on float64 copies of the inputs it is the oracle, on
             the inputs themselves the yardstick, which also fixes shape and dtype of the result.
+        made: arguments that are no tensors, such as lists.
         writes: positions of the arguments that the entry changes in place. The reference changes nothing: it
             returns what they hold afterwards, in this order, and then what the entry returns, if anything.
         cases: what it is tried on; sorted by the judge, smallest first.
@@ -191,8 +193,12 @@ class Challenge:
         frequencies: the entry draws categories at random.
         relations: of the results of two calls.
         compilations: how often a kernel may be compiled over some calls.
+        operator: the name by which the entry is registered with torch, such as "track::add"; torch's own
+            tests of operators are run on it.
         allow: torch operators that the launcher may use beyond allocation and views, e.g. ("sum",).
         speed: the speed bar or bars.
+        targets: cases that are compiled and never run, each for a GPU, which need not be here: what they
+            launch fits there, and spills nothing.
         memory: the memory bar.
         shown: of the cases, the one that a picture shows the day's idea with; chosen by `track show` if None.
         pieces: what a learner who is not done yet is told of, in the order in which one fills them in.
@@ -213,6 +219,7 @@ class Challenge:
     reference: Callable[..., Any]
     cases: Sequence[Case]
     turns: Sequence[Case] = ()
+    made: Sequence[Made] = ()
     writes: Sequence[int] = ()
     returns: torch.dtype | Sequence[torch.dtype] | None = None
     reduces: Callable[[Case], int] | None = None
@@ -228,8 +235,10 @@ class Challenge:
     frequencies: Frequencies | None = None
     relations: Sequence[Relation] = ()
     compilations: Compilations | None = None
+    operator: str = ""
     allow: Sequence[str] = ()
     speed: Speed | Sequence[Speed] = ()
+    targets: Mapping[Case, Gpu] = field(default_factory=dict)
     memory: Memory | None = None
     shown: Case | None = None
     pieces: Sequence[Piece] = ()

@@ -16,7 +16,7 @@ from grader.cli.command_context import chosen, required, standing
 from grader.cli.file_option import again_with
 from grader.cli.file_option import given as named
 from grader.cli.screens import Terminal, compare_with_solution, compiler_listing, inspection
-from grader.cli.screens.terminal import examples
+from grader.cli.screens.terminal import examples, near
 from grader.cli.shell_integration import Words, as_json, emit, the_day
 from grader.course.catalog import Day
 from grader.course.learner import workspace
@@ -106,7 +106,7 @@ def show(
 ) -> None:
     """Draw which elements each program reads and writes.
 
-    Writes one page that opens in any browser, offline. A .png, .svg or .pdf needs matplotlib.
+    Writes one page that opens in any browser, offline. A .png, .svg, .pdf or an image needs matplotlib.
     """
     from grader.grading.grade import read
     from grader.grading.look import ask
@@ -120,11 +120,13 @@ def show(
         entries = " and ".join(f"{part['entry']}()" for part in parts)
         problem = f"There is nothing to draw: {entries} launches no Triton kernel."
         raise TrackError(problem, f"track grade {wanted.key}{given}")
+    images = [part.pop("picture") for part in parts if "picture" in part]
     _write(wanted, target, given, lambda place: _draw(place, wanted, _lines(source), parts))
+    also = _image(wanted, target, given, images[0]) if images else ""
     if as_json:
         return emit(day=wanted.key, page=str(target.resolve()), parts=parts)
     passed = None if file else standing().passed(wanted)
-    inspection.shown(Terminal(sys.stdout), wanted, _lines(source), target, parts, given, passed)
+    inspection.shown(Terminal(sys.stdout), wanted, _lines(source), target, parts, given, passed, also)
     if opened and click.launch(str(target.resolve())):
         raise TrackError(f"Nothing here opens {target.name}.", "Open the link above in a browser.")
 
@@ -183,6 +185,20 @@ def _draw(place: Path, day: Day, source: list[str], parts: list[dict[str, Any]])
         from grader.cli.screens.access_picture_by_matplotlib import draw
 
         draw(place, day, source, parts)
+
+
+def _image(day: Day, page: Path, given: str, images: list[Any]) -> str:
+    """Draws beside the page what the kernel makes of an image; says where, or why there is none."""
+    from grader.cli.screens.before_and_after import SIGNATURE, draw
+
+    target = page.with_name(f"{page.stem}-image{'.gif' if len(images) == 1 else '.png'}")
+    if target.is_file() and SIGNATURE.encode() not in target.read_bytes():
+        return f"{near(target)} is not from `track show`, so it stays as it is."
+    try:
+        _write(day, target, given, lambda place: draw(place, images))
+    except TrackError as error:
+        return f"{error} Fix: {error.fix}"
+    return f"What this kernel draws: {near(target)}"
 
 
 def _write(day: Day, target: Path, given: str, draw: Callable[[Path], None]) -> None:

@@ -30,9 +30,10 @@ def entries(day: Day) -> frozenset[str]:
 def askers(names: Collection[str]) -> list[Day]:
     """The days whose kernel.py may have these functions: they ask for the same ones, the most that any does.
 
-    None where that does not say it: of `add` and `total` either may be meant.
+    None where that does not say it: of `add` and `total` either may be meant. An extra only where no day is.
     """
-    found = [day for day in catalog.course() if entries(day) and entries(day) <= set(names)]
+    every = [day for day in catalog.course() if entries(day) and entries(day) <= set(names)]
+    found = [day for day in every if day.kind == "day"] or every
     most = max((len(entries(day)) for day in found), default=0)
     found = [day for day in found if len(entries(day)) == most]
     return found if len(set(map(entries, found))) == 1 else []

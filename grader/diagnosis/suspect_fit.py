@@ -108,11 +108,12 @@ def wanted_of(trial: Trial) -> list[Expected]:
     return [want for want in trial.expected if isinstance(want, Expected)]
 
 
-def _returned(trial: Trial) -> int | float | bool | None:
-    """The number that the function returned; None where it is none."""
+def _returned(trial: Trial) -> Any:
+    """The number that the function returned, or its numbers; None for what is none."""
     report = trial.answer.report if trial.answer else None
-    first = report.outputs[0] if isinstance(report, Called) else None
-    return first.value if isinstance(first, PlainOutput) else None
+    outputs = report.outputs if isinstance(report, Called) else [None]
+    values = tuple(one.value if isinstance(one, PlainOutput) else None for one in outputs)
+    return values if len(values) > 1 else values[0]
 
 
 def _allowed(guess: torch.Tensor, dtype: torch.dtype) -> float:

@@ -73,7 +73,9 @@ def begin(session: Session) -> Future[list[Told]] | None:
     """Start asking; None where that is not wanted."""
     if not wanted(session):
         return None
-    questions = [question(session, *pair) for pair in _chosen(session)]
+    asked = [question(session, *pair) for pair in _chosen(session)]
+    # What is given numbers alone launches nothing.
+    questions = [one for one in asked if any("dtype" in spec for spec in one[1]["arguments"])]
     return ThreadPoolExecutor(1).submit(_answers, session, questions)
 
 
@@ -158,9 +160,13 @@ def _kind(case: str, recipe: dict[str, Any]) -> str:
     return json.dumps({**recipe, "arguments": types}, sort_keys=True)
 
 
-def surveyed(session: Session, questions: list[Question]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What each call would launch on a GPU; where there is one, what a fresh process compiles for it."""
-    runner = Runner(session.parent, "scout" if session.device == "cpu" else "runner")
+def surveyed(
+    session: Session, questions: list[Question], kind: str = ""
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What each call would launch on a GPU; where there is one, what a fresh process compiles for it, unless
+    a scout is asked.
+    """
+    runner = Runner(session.parent, kind or ("scout" if session.device == "cpu" else "runner"))
     try:
         ask_to_load(runner, session.request, gpu=SHEET)
         for case, asked, blobs in questions:

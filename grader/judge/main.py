@@ -74,7 +74,8 @@ def _matches(session: Session) -> bool:
     cases = session.asked.cases("correct") or session.asked.cases("edges")
     asked = session.asked
     other_ways = asked.walks() or asked.staged() or asked.evaluated()
-    return bool(cases or asked.relations() or other_ways or asked.compilations())
+    parts = asked.having("compilations") or asked.having("operator")
+    return bool(cases or asked.relations() or other_ways or parts)
 
 
 def _no_such_case(request: Request, session: Session) -> str:

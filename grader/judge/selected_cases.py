@@ -65,13 +65,13 @@ class Asked:
         cases = [(c, case) for c in self.challenges for case in c.cases if case.huge]
         return [pair for pair in cases if self._is_asked_for(self.walk_id(pair))]
 
-    def compilations(self) -> list[Challenge]:
-        """The challenges whose compilations are counted, as asked for by -k."""
-        return [c for c in self.challenges if c.compilations and self._is_asked_for(self.compilations_id(c))]
-
-    def compilations_id(self, challenge: Challenge) -> str:
-        """The id of that count."""
-        return "compilations" if len(self.challenges) == 1 else f"{challenge.entry}-compilations"
+    def having(self, part: str) -> list[tuple[Challenge, str]]:
+        """The challenges with this part, `compilations` or `operator`, and what its check is called, as asked
+        for by -k.
+        """
+        alone = len(self.challenges) == 1
+        named = [(c, part if alone else f"{c.entry}-{part}") for c in self.challenges if getattr(c, part)]
+        return [(challenge, name) for challenge, name in named if self._is_asked_for(name)]
 
     def claims(self) -> list[tuple[Challenge, Claim, Case]]:
         """The shapes of all claims, where these were asked for."""

@@ -21,6 +21,7 @@ from grader.judge.checks import (
     beside_gpu,
     capability,
     compilations,
+    compile_targets,
     compiles,
     correct,
     honest,
@@ -32,6 +33,7 @@ from grader.judge.checks import (
     peak_memory,
     persistent_loops,
     predicted_speed,
+    registered_operator,
     speed_claims,
 )
 from grader.judge.failures import CheckFailed, NotMeasured
@@ -84,9 +86,9 @@ def planned(session: Session) -> Iterator[Planned]:
     for challenge, relation in asked.relations():
         name = f"edges[{asked.case_id((challenge, relation))}]"
         yield Planned("edges", name, partial(metamorphic_relations.check, session, challenge, relation))
-    for challenge in asked.compilations():
-        name = f"edges[{asked.compilations_id(challenge)}]"
-        yield Planned("edges", name, partial(compilations.check, session, challenge))
+    for part, looked in (("compilations", compilations.check), ("operator", registered_operator.check)):
+        for challenge, name in asked.having(part):
+            yield Planned("edges", f"edges[{name}]", partial(looked, session, challenge))
     for way, pairs, named, check in (
         ("staged", asked.staged(), asked.staged_id, launcher_on_fake_gpu.check),
         ("evaluated", asked.evaluated(), asked.evaluated_id, beside_gpu.check),
@@ -96,6 +98,8 @@ def planned(session: Session) -> Iterator[Planned]:
             yield Planned("edges", f"edges[{named(pair)}]", partial(check, session, *pair), pair, way)
     if compile_check.wanted(session):
         yield Planned("compiles", "compiles", partial(compiles.check, session))
+    for challenge, name in asked.having("targets"):
+        yield Planned("compiles", f"compiles[{name}]", partial(compile_targets.check, session, challenge))
     yield Planned("honest", "honest", partial(honest.check, session))
     several = len(session.challenges) > 1
     for challenge in (one for one in session.challenges if one.memory and not only):

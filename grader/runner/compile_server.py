@@ -1,6 +1,6 @@
 """The process that compiles the learner's kernels for a GPU that it does not see: never evaluated nor run.
 
-load    {path, provided, mine, gpu, evaluated}, and the file's bytes → Loaded, of no functions
+load    {path, provided, mine, made, gpu, evaluated}, and the file's bytes → Loaded, of no functions
 build   {recipe, gpu, machine, code}                → Built
 accept  {recipe}                                    → Accepted
 compile {recipe, order}                             → Accepted, and Triton's cache holds it
@@ -45,7 +45,7 @@ class Builder:
         gpu = Gpu(**header["gpu"])
         driver.set_active(Driver(gpu))
         with contextlib.nullcontext() if header["evaluated"] else pretended(gpu):
-            module = loading.load(self.path, bytes(blobs[0]), header["provided"], header["mine"])
+            module = loading.load(self.path, bytes(blobs[0]), header)
         earlier = [there for name, there in sys.modules.items() if name.startswith("mine.")]
         named = [value for there in (module, *earlier, device_functions) for value in vars(there).values()]
         for value in [*named, *_enclosed(vars(module))]:

@@ -26,6 +26,7 @@ from grader.performance.timing.autograd_passes import results_of
 from grader.runner import backward, loading
 from grader.runner.answering import Reply
 from grader.runner.device_functions import PROBES
+from grader.runner.made_arguments import TakingTensors
 from grader.runner.tensors_on_the_wire import bytes_of, unpack_arguments
 from grader.runner_answers import Called, Failed, Fault, Launch, PlainOutput, TensorOutput
 from grader.tensor_storage import poison, raw
@@ -62,6 +63,7 @@ class Editing:
                 contextlib.redirect_stdout(io.StringIO()),
             ):
                 entry = getattr(loading.module("kernel", path, source, tree), asked["entry"])
+                entry = TakingTensors(entry, asked["made"]) if asked["made"] else entry
                 entry = PROBES[asked["probe"]](entry) if asked["probe"] else entry
                 handed = unpack_arguments(self.specs, [bytearray(blob) for blob in self.blobs], "cpu")
                 arguments, upstream = handed[: len(asked["arguments"])], handed[len(asked["arguments"]) :]

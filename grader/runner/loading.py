@@ -12,15 +12,18 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from grader.runner.made_arguments import TakingTensors
+
 _HANDED = itertools.count(1)
 
 
-def load(path: str, source: bytes, provided: str, mine: dict[str, list[str]] | None = None) -> ModuleType:
+def load(path: str, source: bytes, header: dict[str, Any]) -> ModuleType:
     """The file's module, called `kernel`; what lies beside it can be imported, and what the day provides.
 
     Args:
-        mine: the functions that it can import from `mine`: by name the path and the source of the file that
-            holds it, and the folder of that file's own helpers.
+        header: the folder that the day provides; `mine`, the functions that it can import from there: by name
+            the path and the source of the file that holds it, and the folder of that file's own helpers; and
+            of functions that take other things than tensors what is `made` of those.
 
     Python's own import would take a stale .pyc for a file that was saved twice within a second at equal size.
 
@@ -29,11 +32,15 @@ def load(path: str, source: bytes, provided: str, mine: dict[str, list[str]] | N
     """
     os.chdir(Path(path).parent)
     sys.path.insert(0, os.getcwd())
-    sys.path.append(provided)
+    sys.path.append(header["provided"])
     sys.dont_write_bytecode = True  # beside the learner's files, and stale where two saves are a second apart
-    if mine:
-        _earlier(mine)
-    return module("kernel", path, source)
+    if header["mine"]:
+        _earlier(header["mine"])
+    found = module("kernel", path, source)
+    for entry, made in header["made"].items():
+        if hasattr(found, entry):
+            setattr(found, entry, TakingTensors(getattr(found, entry), made))
+    return found
 
 
 def _earlier(mine: dict[str, list[str]]) -> None:

@@ -1,10 +1,11 @@
 """The runner's loop: load the learner's file, run its function on raw inputs, send back raw outputs.
 
-    load  {path, provided, mine}, and the file's bytes   → Loaded
+    load  {path, provided, mine, made}, and the file's bytes   → Loaded
     call  {entry, arguments, upstream, of, writes, calls, seed, others, again, gpu, traced} → Called
     repeat {}, and other contents for the last call's inputs → Repeated
     interleaved {as call; other, split}, and the inputs of both calls → Repeated
     peak  {entry, arguments, of, writes}                 → Peak
+    operator {entry, operator, arguments, of}            → Registered
 
 The answers are runner_answers.py's, or Failed where the learner's code raised.
 
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import functools
 import inspect
 import os
 import signal
@@ -41,7 +43,9 @@ from grader.runner.calling import Rehearsal, in_calls, write
 from grader.runner.device_functions import PROBES
 from grader.runner.host_reads import READS, heard, noticed, telling
 from grader.runner.launches import observed
+from grader.runner.made_arguments import TakingTensors
 from grader.runner.monkeypatches import Originals, no_audit_hooks
+from grader.runner.registered_operator import tested
 from grader.runner.tensors_on_the_wire import address_of, contents, pack_outputs, unpack_arguments
 from grader.runner_answers import Called, Failed, Loaded, Parameter, Repeated
 from grader.runner_measurements import Peak
@@ -67,7 +71,7 @@ class LearnerFile:
             without_gpu()
         try:
             with telling(), kept() if kernel.EVALUATES else contextlib.nullcontext():
-                self.module = loading.load(self.path, bytes(blobs[0]), header["provided"], header["mine"])
+                self.module = loading.load(self.path, bytes(blobs[0]), header)
         finally:
             self._mend()
         functions = {}
@@ -173,6 +177,7 @@ class LearnerFile:
         arguments, upstream = handed[: len(header["arguments"])], handed[len(header["arguments"]) :]
         world, limits = World(header["allow"], self.path), Bounds(self.path) if kernel.EVALUATES else None
         world.memory.add_inputs([*specs, *others], [*handed, *other], [])
+        written = [arguments[position].detach() for position in header["writes"]]
         leaves = [arguments[position].requires_grad_() for position in header["of"]]
         for value in (other[position] for position in header["of"]):
             if isinstance(value, torch.Tensor):
@@ -180,9 +185,10 @@ class LearnerFile:
         try:
             with on_stage(header["gpu"]), observed(world, limits), world:
                 world.record(header["again"])
-                result = entry(*arguments)
+                for _ in range(header["calls"]):
+                    result = entry(*arguments)
                 entry(*other)
-                results = results_of(result, [])
+                results = results_of(result, written)
                 grads = backward.gradients(results, leaves, upstream, 1)
                 self._synchronise()
             data = pack_outputs(world.keep([*results, *grads]), world, None)[1]
@@ -239,6 +245,7 @@ def serve(channel: Channel) -> None:
     hook(runner.held.noting)
     commands: dict[str, Any] = {"load": runner.load, "call": runner.call, "peak": runner.allocated}
     commands |= {"repeat": runner.repeat, "interleaved": runner.interleaved}
+    commands["operator"] = functools.partial(tested, runner, hook)
     if kernel.EVALUATES:
         from grader.runner.edit_trials import Editing
         from grader.runner.metering import Metering
@@ -268,6 +275,10 @@ def _say_where(_: int, frame: FrameType | None) -> None:
 
 def _parameters(function: Any) -> list[Parameter] | None:
     """Positional parameters of a function and whether each is required; None when it takes any number."""
+    if isinstance(function, TakingTensors):
+        return function.parameters(_parameters(function.function))
+    if schema := getattr(getattr(function, "_opoverload", None), "_schema", None):  # registered with torch
+        return [Parameter(one.name, not one.has_default_value()) for one in schema.arguments]
     try:
         signature = inspect.signature(getattr(function, "fn", function), follow_wrapped=False)
     except (TypeError, ValueError):

@@ -73,8 +73,10 @@ class Storages:
         self._look(found)
 
     def find(self, tensor: torch.Tensor) -> Tracked | None:
-        """What is known of a tensor's storage."""
-        return self.tracked.get(tensor.untyped_storage().data_ptr())
+        """What is known of a tensor's storage, or of the one that it is a part of, as by way of DLPack."""
+        at = tensor.untyped_storage().data_ptr()
+        around = (one for base, one in self.tracked.items() if base < at < base + one.storage.nbytes())
+        return self.tracked.get(at) or next(around, None)
 
     def meet(self, tensor: torch.Tensor, call: int) -> Tracked:
         """What is known of a tensor that a kernel is handed: where nothing is, torch computed it."""

@@ -1,6 +1,6 @@
 """A scout: another process of the untrusted side that calls the learner's function where no kernel runs.
 
-load   {path, provided, mine, gpu}, and the file's bytes         → Loaded, of no functions
+load   {path, provided, mine, made, gpu}, and the file's bytes         → Loaded, of no functions
 survey {entry, probe, arguments, upstream, of, gpu}  → Surveyed   (see launch_survey.py)
 
 It holds no CUDA context: a GPU is pretended, with tensors that take no memory.
@@ -36,7 +36,7 @@ class Scout:
         if kernel.EVALUATES:
             without_gpu()
         with contextlib.nullcontext() if kernel.EVALUATES else pretended(Gpu(**header["gpu"])):
-            self.module = loading.load(self.path, bytes(blobs[0]), header["provided"], header["mine"])
+            self.module = loading.load(self.path, bytes(blobs[0]), header)
         return Loaded({}), []
 
     def survey(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:

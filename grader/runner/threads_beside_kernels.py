@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 import triton.language as tl
+from torch.autograd.graph import _engine_run_backward
 
 from grader.runner.monkeypatches import INSTALLED, OWN
 from grader.tensor_storage import is_memory
@@ -20,6 +21,7 @@ from grader.torch_operators import tensors_in
 INITIALISED: Callable[[], bool] = torch.cuda.is_initialized
 MONITORING: Any = getattr(sys, "monitoring", None)  # from Python 3.12 on
 TOOLS = 6  # that may use it
+WAITING = _engine_run_backward.__code__
 TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
 
 
@@ -57,7 +59,12 @@ def _bare(value: Any) -> Any:
 
 
 def _theirs(frame: FrameType | None) -> bool:
-    """Whether a function of the file's is among the callers; a backward pass runs beside the grader's own."""
+    """Whether a function of the file's is among the callers.
+
+    A thread that waits for a backward pass does nothing: on a GPU autograd runs it in a thread of its own.
+    """
+    if frame is not None and frame.f_code is WAITING:
+        return False
     while frame is not None:
         if not frame.f_code.co_filename.startswith((*INSTALLED, OWN, "<")):
             return True

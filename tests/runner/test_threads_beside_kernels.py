@@ -62,6 +62,19 @@ def test_a_thread_in_a_function_of_the_file_is_told_of() -> None:
         worker.join()
 
 
+def test_a_thread_that_waits_for_a_backward_pass_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the file's own does on a GPU, where autograd runs `backward` in a thread of its own."""
+
+    def waiting() -> Any:
+        return sys._getframe()
+
+    monkeypatch.setattr("grader.runner.threads_beside_kernels.INITIALISED", lambda: True)
+    monkeypatch.setattr(sys, "_current_frames", lambda: {1: waiting()})
+    assert beside([]) == {"another thread of your file"}
+    monkeypatch.setattr("grader.runner.threads_beside_kernels.WAITING", waiting.__code__)
+    assert beside([]) == set()
+
+
 def test_an_object_with_an_address_is_told_of() -> None:
     assert beside([SimpleNamespace(data_ptr=lambda: 0)]) == {
         "an argument of type SimpleNamespace, which is no tensor"

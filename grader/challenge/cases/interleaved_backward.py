@@ -60,6 +60,8 @@ def _wrong(runner: Runner, trial: Trial, other: Case, request: Request) -> str:
         "arguments": specs[: len(trial.arguments)],
         "upstream": specs[len(trial.arguments) :],
         "of": trial.of,
+        "writes": list(trial.challenge.writes),
+        "calls": trial.case.calls if trial.challenge.writes else 1,
         "other": others,
         "split": len(blobs),
         "allow": list(trial.challenge.allow),

@@ -10,12 +10,15 @@ import signal
 import socket
 import threading
 import time
+from pathlib import Path
 from typing import Any, Literal
 
 import torch
 
+from grader.challenge import Challenge
 from grader.challenge.cases import message_schema, timeouts
 from grader.challenge.cases.message_schema import Form, Misfit
+from grader.challenge.loading import load_challenges
 from grader.course.learner.earlier_kernels import Earlier, taken
 from grader.cuda_ipc import Unlendable, lent
 from grader.request import Request
@@ -237,6 +240,18 @@ def _mine(request: Request) -> tuple[Earlier, ...]:
     return _taken(request.hidden_tests, request.path, request.source)
 
 
+@functools.cache
+def _made(hidden_tests: Path) -> dict[str, list[Any]]:
+    """Of each entry that takes other things than tensors, what is made of those."""
+    every = {one.entry: made_of(one) for one in load_challenges(hidden_tests)}
+    return {entry: made for entry, made in every.items() if made}
+
+
+def made_of(challenge: Challenge) -> list[Any]:
+    """What a runner makes of tensors before it calls the entry, as messages have it."""
+    return [[one.at, one.kind, one.count] for one in challenge.made]
+
+
 def ask_to_load(runner: Runner, request: Request, **more: Any) -> Loaded | Failed:
     """Have a runner, or a builder, import the learner's file, confined where that was asked for.
 
@@ -248,7 +263,7 @@ def ask_to_load(runner: Runner, request: Request, **more: Any) -> Loaded | Faile
         runner.confine(request)
     mine = {one.name: [one.path, one.source, str(one.day.provided)] for one in _mine(request)}
     command = {"do": "load", "path": runner.path, "provided": str(request.provided), "mine": mine}
-    command |= more
+    command |= {"made": _made(request.hidden_tests), **more}
     return runner.ask(command, Loaded, [request.source], timeout=request.call_timeout)[0]
 
 

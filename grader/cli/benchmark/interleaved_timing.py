@@ -70,6 +70,9 @@ class Turns:
     def _timed(self, function: Function, arguments: Sequence[Any], writes: Sequence[int] = ()) -> Timed:
         return timed(function, arguments, self.upstream, self.of, self.speed.part, writes)
 
+    def _written(self, one: Contender) -> Sequence[int]:
+        return self.challenge.writes if one.in_place else ()
+
     def run(self, given: Sequence[Contender], times: dict[str, Times]) -> None:
         """Fills in the times of each, and of a copy of as many bytes.
 
@@ -95,13 +98,13 @@ class Turns:
     def once(self, one: Contender) -> None:
         """Call it, on copies of the arguments: it is compiled then."""
         function = one.make(self.arguments)
-        part, handed = self._timed(function, _fresh(self.arguments), self.writes if one.in_place else ())
+        part, handed = self._timed(function, _fresh(self.arguments), self._written(one))
         part(*handed)
 
     def _ready(self, one: Contender, times: Times) -> Stopwatch | None:
         """Its stopwatch, warm; None where it cannot be timed, and `times` says why."""
         self.trying(one.name)
-        writes = self.writes if one.in_place else ()
+        writes = self._written(one)
         try:
             function = one.make(self.arguments)
             part, handed = self._timed(function, _fresh(self.arguments), writes)

@@ -237,14 +237,17 @@ def shown(
     parts: Sequence[Found],
     given: str = "",
     passed: Next | None = None,
+    also: str = "",
 ) -> None:
-    """Says where the page is, how to open it, and what strikes the eye on it."""
+    """Says where the page is, how to open it, and what strikes the eye on it; `also` what else is drawn."""
     launches = [launch for part in parts for launch in part["launches"]]
     terminal.line((day.heading, "bold"))
     terminal.table([_drawn(part) for part in parts if part["launches"]])
     here = ", in the current folder" if page.resolve().parent == Path.cwd() else ""
     terminal.line(f"Written to {near(page)}{here}. To open it:", indent=2)
     terminal.whole((page.resolve().as_uri(), "cyan"), indent=4)
+    if also:
+        terminal.line(also, indent=2)
     found = [one for launch in launches for one in launch.get("findings", ())]
     _findings(terminal, found[:PRINTED], source)
     if len(found) > PRINTED:

@@ -77,10 +77,10 @@ def _names(source: bytes) -> Iterator[str]:
 
 
 def _last(name: str, before: Day | None) -> Day | None:
-    """The day that asks for it: the extra of that name, or the last one before; `softmax` is day 14's."""
+    """The day that asks for it: the extra of that name, or the last day before; `softmax` is day 14's."""
     days = [one for one in catalog.course() if before is None or one.anchor <= before.anchor]
     asking = [one for one in days if one != before and name in entries(one)]
-    return max(asking, key=lambda one: (one.slug == name, one.anchor), default=None)
+    return max(asking, key=lambda one: (one.slug == name, one.kind == "day", one.anchor), default=None)
 
 
 def _file(name: str, day: Day, around: Workspace) -> Earlier:

@@ -17,6 +17,7 @@ from grader.challenge.cases.runner_client import RunnerLost
 from grader.challenge.cases.trial import draw
 from grader.diagnosis.triton_errors import slip
 from grader.judge.failures import NotMeasured
+from grader.judge.look.picture import pictured
 from grader.judge.session import Session
 from grader.performance.meter.access_trace import TracedLaunch
 from grader.runner_answers import Failed, Fault
@@ -94,10 +95,11 @@ def _part(session: Session, entry: str, cases: list[tuple[Challenge, Case]]) -> 
     tried = [(c, case, draw(c, case, session.request.seed, "cpu")) for c, case in cases]
     tried.sort(key=lambda one: (not _chosen(*one[:2]), _far(one[2])))
     drawn = [(*one, _launches(session, one[0], one[2])) for one in tried[:TRIED]]
-    _, case, _, launches = max(
+    challenge, case, _, launches = max(
         drawn, key=lambda one: (_wrong(one[3]), _chosen(*one[:2]), _worth(one[3], one[2]))
     )
-    return {"entry": entry, "case": case.id, "launches": [asdict(launch) for launch in launches]}
+    part = {"entry": entry, "case": case.id, "launches": [asdict(launch) for launch in launches]}
+    return part | pictured(session, challenge)
 
 
 def _launches(session: Session, challenge: Challenge, arguments: tuple[Any, ...]) -> list[TracedLaunch]:

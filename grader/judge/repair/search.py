@@ -21,7 +21,7 @@ from grader.challenge.cases.attempt import Attempt, again, untried
 from grader.challenge.cases.expected import ask_oracle
 from grader.challenge.cases.findings import find, form_findings
 from grader.challenge.cases.packing import Answer, pack_arguments, read_outputs
-from grader.challenge.cases.runner_client import Runner, RunnerLost, ask_to_load
+from grader.challenge.cases.runner_client import Runner, RunnerLost, ask_to_load, made_of
 from grader.challenge.cases.trial import Trial
 from grader.challenge.loading import weight
 from grader.diagnosis.launches import involved
@@ -216,6 +216,7 @@ def _hand_over(runner: Runner, trial: Trial, request: Request) -> None:
         "entry": trial.challenge.entry,
         "probe": trial.challenge.probe,
         "of": trial.of,
+        "made": made_of(trial.challenge),
     }
     command |= {"arguments": specs[:given], "upstream": specs[given:], "writes": list(trial.challenge.writes)}
     runner.ask(command, Called, blobs, timeout=request.call_timeout)

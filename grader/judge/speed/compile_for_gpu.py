@@ -75,7 +75,7 @@ def _share(session: Session, queue: deque[Recipe], wanted: Wanted) -> dict[str, 
             break
         process = process or builder(session, datasheets.sheet(wanted.gpu))
         try:
-            done[_name(recipe)] = _one(process, recipe, wanted, session.evidence.source)
+            done[_name(recipe)] = compiled(process, recipe, wanted, session.evidence.source)
         except RunnerLost as lost:
             process.close()
             process = None
@@ -103,12 +103,24 @@ def builder(session: Session, gpu: dict[str, Any]) -> Runner:
     return process
 
 
-def _one(process: Runner, recipe: Recipe, wanted: Wanted, source: str) -> Compilation:
+def compiled(
+    process: Runner,
+    recipe: Recipe,
+    wanted: Wanted,
+    source: str,
+    gpu: dict[str, Any] | None = None,
+    timeout: float = TIMEOUT,
+) -> Compilation:
+    """What the compiler says of one launch.
+
+    Args:
+        gpu: the sheet of the one that it is compiled for, where `wanted` does not name it.
+    """
+    gpu = gpu or datasheets.sheet(wanted.gpu)
     request = {
-        "do": "build", "recipe": recipe, "gpu": datasheets.sheet(wanted.gpu), "machine": wanted.machine,
-        "code": wanted.code,
+        "do": "build", "recipe": recipe, "gpu": gpu, "machine": wanted.machine, "code": wanted.code,
     }  # fmt: skip
-    report, _ = process.ask(request, Built, timeout=TIMEOUT)
+    report, _ = process.ask(request, Built, timeout=timeout)
     if not isinstance(report, Failed):
         return Compiled(asdict(report.facts)), report.code
     fault = asdict(report.fault)

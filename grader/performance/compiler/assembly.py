@@ -8,6 +8,7 @@ import tempfile
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import triton
 
@@ -77,6 +78,8 @@ def facts(kernel: object, gpu: Gpu, machine: bool = False) -> Facts:
         machine: disassemble it too, which takes a quarter of a second.
     """
     asm, metadata = kernel.asm, kernel.metadata  # type: ignore[attr-defined]
+    if "amdgcn" in asm:
+        return _of_amd(asm["amdgcn"], metadata, gpu)
     ptx = asm["ptx"]
     usage, code = _read(asm["cubin"], machine)
     registers, stack = _used(usage)
@@ -104,6 +107,14 @@ def facts(kernel: object, gpu: Gpu, machine: bool = False) -> Facts:
         code=stretches(ptx),
         machine=_machine(code),
     )
+
+
+def _of_amd(code: str, metadata: Any, gpu: Gpu) -> Facts:
+    """What AMD's assembler says at its end: registers, what spills, and shared memory."""
+    said = dict(re.findall(r"\.(vgpr_count|private_segment_fixed_size):\s+(\d+)", code))
+    registers, stack = (int(said.get(name, 0)) for name in ("vgpr_count", "private_segment_fixed_size"))
+    fits, warps = metadata.shared <= gpu.shared, metadata.num_warps
+    return Facts(registers, stack, metadata.shared, fits, warps, int(metadata.num_stages), 1, "unknown", 0.0)
 
 
 def _machine(code: str) -> dict[str, int]:

@@ -10,6 +10,8 @@ from triton.backends.compiler import GPUTarget
 
 from grader.datasheets import Gpu
 
+GFX942 = 94  # what torch calls the capability of an MI300; NVIDIA has none of that number
+
 
 class Driver:
     """What Triton asks of a driver outside of launches.
@@ -33,6 +35,8 @@ class Driver:
         self.utils = SimpleNamespace(get_device_properties=lambda device=0: facts)
 
     def get_current_target(self) -> GPUTarget:
+        if self.gpu.capability == GFX942:
+            return GPUTarget("hip", "gfx942", 64)
         return GPUTarget("cuda", self.gpu.capability, 32)
 
     def get_current_device(self) -> int:

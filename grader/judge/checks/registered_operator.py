@@ -1,0 +1,56 @@
+"""The check of an operator that is registered with torch, by torch's own tests; shown as one of the edges."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from grader.challenge import Case, Challenge
+from grader.challenge.cases.oracle import gradient_positions
+from grader.challenge.cases.packing import pack_arguments
+from grader.challenge.cases.runner_client import RunnerLost
+from grader.challenge.cases.trial import draw
+from grader.judge.failures import CheckFailed
+from grader.judge.session import Session
+from grader.runner_answers import Failed, Registered
+
+# What is meant by words of torch's that do not say it.
+MEANS = {
+    "must not also be an input": "it returns an argument. It is to return new tensors, or None.",
+    "data pointer|data is NULL|Pointer argument": "a kernel was launched on fake tensors. They hold no data: "
+    "each launch goes through `wrap_triton`, in the backward pass too, and torch only notes it down.",
+}
+
+
+def check(session: Session, challenge: Challenge) -> None:
+    """Have torch test the operator on a few cases.
+
+    Raises:
+        CheckFailed: the first test that fails, or the runner was lost.
+    """
+    for case in _few(challenge):
+        arguments = draw(challenge, case, session.request.seed, session.device)
+        specs, blobs = pack_arguments(arguments, session.names[challenge.entry][: len(arguments)])
+        command: dict[str, Any] = {"do": "operator", "entry": challenge.entry, "arguments": specs}
+        command |= {"operator": challenge.operator, "of": gradient_positions(challenge, arguments)}
+        try:
+            runner, seconds = session.ready_runner(), session.request.call_timeout
+            found, _ = runner.ask(command, Registered, blobs, timeout=seconds)
+        except RunnerLost as lost:
+            raise session.lost(case, lost, challenge) from None
+        if isinstance(found, Failed):
+            raise session.faulted(found.fault)
+        if found.failed:
+            said = (found.message.splitlines() or [""])[0]
+            means = next((mean for words, mean in MEANS.items() if re.search(words, found.message)), said)
+            sentence = f"{challenge.operator} fails {found.failed}: {means}"
+            cause = {"reason": sentence, "test": found.failed, "says": found.message}
+            raise CheckFailed("failed", cause, (sentence, f"how {challenge.operator} is registered"))
+
+
+def _few(challenge: Challenge) -> list[Case]:
+    """The first case, an empty one, and one whose tensors do not lie in one piece."""
+    cases = [case for case in challenge.cases if not (case.gpu or case.huge)]
+    empty = [case for case in cases if any(type(size) is int and not size for size in case.sizes.values())]
+    scattered = [case for case in cases if case.layout not in ("contiguous", "offset")]
+    return [*cases[:1], *empty[:1], *scattered[:1]]

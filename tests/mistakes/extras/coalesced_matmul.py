@@ -1,0 +1,141 @@
+"""Extra: what a product without tl.dot gets wrong, and what the grader must say about it."""
+
+from __future__ import annotations
+
+from tools.planted import Mistake
+
+ALLOCATION = "    c = torch.empty(m, n, dtype=a.dtype, device=a.device)"
+GRID = "matmul_kernel[(triton.cdiv(m, BLOCK_M) * triton.cdiv(n, BLOCK_N),)]("
+INNER = "inner = offs_k < k"
+LOAD_A = "a = tl.load(a_ptrs, mask=inner[:, None] & rows[None, :], other=0.0)"
+LOAD_B = "b = tl.load(b_ptrs, mask=inner[:, None] & cols[None, :], other=0.0)"
+LOOP = "tl.range(0, k, BLOCK_K, num_stages=3)"
+ROWS = "offs_m = (tl.program_id(0) // tiles_n).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)"
+STORE = "tl.store(c_ptr + offs_m[:, None] * n + offs_n[None, :], acc, mask=rows[:, None] & cols[None, :])"
+SUM = "acc += tl.sum(a[:, :, None] * b[:, None, :], axis=0)"
+
+mistakes = [
+    Mistake(
+        "a is not masked along k",
+        swap={LOAD_A: "a = tl.load(a_ptrs, mask=rows[None, :], other=0.0)"},
+        fails="correct",
+        says="both sides",
+    ),
+    Mistake(
+        "b is not masked along k",
+        swap={LOAD_B: "b = tl.load(b_ptrs, mask=cols[None, :], other=0.0)"},
+        fails="correct",
+        says="both sides",
+    ),
+    Mistake(
+        "neither is masked at all",
+        swap={
+            LOAD_A: "a = tl.load(a_ptrs)",
+            LOAD_B: "b = tl.load(b_ptrs)",
+        },
+        fails="correct",
+        says="Unmasked load",
+    ),
+    Mistake(
+        "the mask along k lets one lane too many pass",
+        swap={INNER: "inner = offs_k <= k"},
+        fails="correct",
+        says="past the end of a",
+    ),
+    Mistake(
+        "the last, partial piece of k is left out",
+        swap={LOOP: "tl.range(0, k // BLOCK_K * BLOCK_K, BLOCK_K, num_stages=3)"},
+        fails="correct",
+        says="last, partial one is left out",
+    ),
+    Mistake(
+        "only the last piece of k counts",
+        swap={SUM: SUM.replace("+=", "=")},
+        fails="correct",
+        says="the sum of those before",
+    ),
+    Mistake(
+        "every turn takes the first piece of k",
+        swap={
+            "(start + tl.arange(0, BLOCK_K)).to(tl.int64)": "tl.arange(0, BLOCK_K).to(tl.int64)",
+        },
+        fails="correct",
+        says="first piece",
+    ),
+    Mistake(
+        "a's strides are taken for each other",
+        swap={"        *a.stride(),": "        a.stride(1),\n        a.stride(0),"},
+        fails="correct",
+        says="stride",
+    ),
+    Mistake(
+        "b's strides are taken for each other",
+        swap={"        *b.stride(),": "        b.stride(1),\n        b.stride(0),"},
+        fails="correct",
+        says="stride",
+    ),
+    Mistake(
+        "b's columns are taken to lie side by side",
+        swap={"offs_n[None, :] * stride_bn": "offs_n[None, :]"},
+        fails="edges",
+        says="stride",
+    ),
+    Mistake(
+        "a's rows are taken to be k apart",
+        swap={"offs_m[None, :] * stride_am": "offs_m[None, :] * k"},
+        fails="edges",
+        says="stride",
+    ),
+    Mistake(
+        "m and n change places in the number of tiles",
+        swap={"tiles_n = tl.cdiv(n, BLOCK_N)": "tiles_n = tl.cdiv(m, BLOCK_N)"},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake(
+        "rows of c are taken to be m apart",
+        swap={STORE: STORE.replace("offs_m[:, None] * n", "offs_m[:, None] * m")},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake(
+        "every program takes the first rows",
+        swap={ROWS: "offs_m = tl.arange(0, BLOCK_M).to(tl.int64)"},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake(
+        "partial tiles at the edges get no program",
+        swap={GRID: "matmul_kernel[(m // BLOCK_M * (n // BLOCK_N),)]("},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake(
+        "the store has no mask",
+        swap={STORE: STORE.replace(", mask=rows[:, None] & cols[None, :]", "")},
+        fails="correct",
+        says="Unmasked store",
+    ),
+    Mistake(
+        "a and b are multiplied element by element, and added along the wrong axis",
+        swap={SUM: SUM.replace("axis=0", "axis=1")},
+        fails="correct",
+        says="do not fit together",
+    ),
+    Mistake(
+        "torch copies strided matrices first",
+        swap={ALLOCATION: f"{ALLOCATION}\n    a, b = a.contiguous(), b.contiguous()"},
+        fails="honest",
+        says="strides",
+    ),
+    Mistake("torch does the work", swap={"    return c": "    return a @ b"}, fails="honest", says="torch"),
+    # On a GPU, Triton makes a TF32 product of it.
+    Mistake(
+        "k is the middle axis of the products",
+        swap={SUM: "acc += tl.sum(tl.trans(a)[:, :, None] * b[None, :, :], axis=1)"},
+        fails="correct",
+        says="TF32",
+        gpu=True,
+        wish=True,
+    ),
+]

@@ -1,0 +1,178 @@
+"""Extra: what goes wrong on the way from colour to grey, and what the grader must say about it."""
+
+from __future__ import annotations
+
+from tools.planted import Mistake
+
+ROW = "y = tl.program_id(0).to(tl.int64)"
+COLUMNS = "x = tl.program_id(1).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)"
+MASK = "mask = x < width"
+PIXELS = "pixels = image_ptr + y * stride_h + x * stride_w"
+RED = "red = tl.load(pixels, mask=mask).to(tl.int32)"
+GREEN = "green = tl.load(pixels + 1, mask=mask).to(tl.int32)"
+BLUE = "blue = tl.load(pixels + 2, mask=mask).to(tl.int32)"
+GREY = "grey = (77 * red + 150 * green + 29 * blue + 128) >> 8"
+STORE = "tl.store(grey_ptr + y * width + x, grey.to(tl.uint8), mask=mask)"
+EMPTY = "grey = torch.empty((height, width), dtype=torch.uint8, device=image.device)"
+GRID = "grid = (height, triton.cdiv(width, BLOCK))"
+START = "    height, width, _ = image.shape\n"
+
+
+def narrow(line: str) -> str:
+    return line.replace(".to(tl.int32)", "")
+
+
+mistakes = [
+    Mistake(
+        "the bytes stay bytes, and wrap around",
+        swap={RED: narrow(RED), GREEN: narrow(GREEN), BLUE: narrow(BLUE)},
+        fails="correct",
+        says="wrap",
+    ),
+    Mistake(
+        "rounded down",
+        swap={GREY: GREY.replace(" + 128", "")},
+        fails="correct",
+        says="The half that rounds is not added",
+    ),
+    Mistake(
+        "blue is taken to be first",
+        swap={RED: RED.replace("pixels", "pixels + 2"), BLUE: BLUE.replace("pixels + 2", "pixels")},
+        fails="correct",
+        says="taken for blue, green, red",
+    ),
+    Mistake(
+        "the image is taken for three planes",
+        swap={
+            PIXELS: "pixels = image_ptr + y * width + x\n    plane = tl.num_programs(0) * width",
+            GREEN: GREEN.replace("+ 1", "+ plane"),
+            BLUE: BLUE.replace("+ 2", "+ 2 * plane"),
+        },
+        fails="correct",
+        says="taken for three planes",
+    ),
+    Mistake(
+        "the three bytes are taken to be one pixel each",
+        swap={PIXELS: "pixels = image_ptr + y * stride_h + x"},
+        fails="correct",
+        says="is right",
+    ),
+    Mistake(
+        "the same weight for each channel",
+        swap={GREY: "grey = (red + green + blue) // 3"},
+        fails="correct",
+        says="the same weight",
+    ),
+    Mistake(
+        "green and blue have each other's weight",
+        swap={GREY: GREY.replace("150", "?").replace("29", "150").replace("?", "29")},
+        fails="correct",
+        says="is right",
+    ),
+    Mistake(
+        "each product is shifted by itself",
+        swap={GREY: "grey = (77 * red >> 8) + (150 * green >> 8) + (29 * blue >> 8)"},
+        fails="correct",
+        says="is right",
+    ),
+    Mistake(
+        "divided by 255",
+        swap={GREY: GREY.replace(">> 8", "// 255")},
+        fails="correct",
+        says="is right",
+    ),
+    Mistake(
+        "in floats, cut off",
+        swap={GREY: "grey = 0.299 * red + 0.587 * green + 0.114 * blue"},
+        fails="correct",
+        says="is right",
+    ),
+    Mistake(
+        "rows are taken to lie side by side",
+        swap={PIXELS: PIXELS.replace("stride_h", "width * 3")},
+        fails="edges",
+        says="stride",
+    ),
+    Mistake(
+        "pixels are taken to be three bytes apart",
+        swap={PIXELS: PIXELS.replace("stride_w", "3")},
+        fails="edges",
+        says="stride",
+    ),
+    Mistake(
+        "the strides are handed over in the wrong order",
+        swap={"*image.stride()[:2]": "image.stride(1), image.stride(0)"},
+        fails="correct",
+        says="past the end of image",
+    ),
+    Mistake(
+        "the result is stored with the rows of the image",
+        swap={STORE: STORE.replace("y * width", "y * stride_h")},
+        fails="correct",
+        says="past the end of",
+    ),
+    Mistake(
+        "height and width are swapped",
+        swap={EMPTY: EMPTY.replace("(height, width)", "(width, height)")},
+        fails="correct",
+        says="shape",
+    ),
+    Mistake(
+        "the result keeps three channels",
+        swap={EMPTY: "grey = torch.empty_like(image)"},
+        fails="correct",
+        says="shape",
+    ),
+    Mistake(
+        "pixels past the end of a row are written",
+        swap={MASK: "mask = x >= 0"},
+        fails="correct",
+        says="mask",
+    ),
+    Mistake(
+        "only whole blocks of pixels are launched",
+        swap={GRID: "grid = (height, max(width // BLOCK, 1))"},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake(
+        "a program for each pixel of a column alone",
+        swap={GRID: "grid = (height, 1)"},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake(
+        "rows are on axis 1",
+        swap={
+            ROW: ROW.replace("(0)", "(1)"),
+            COLUMNS: COLUMNS.replace("(1)", "(0)"),
+            GRID: "grid = (triton.cdiv(width, BLOCK), height)",
+        },
+        fails="limit",
+        says="65535",
+    ),
+    Mistake(
+        "offsets in 32 bits",
+        swap={ROW: "y = tl.program_id(0)", COLUMNS: COLUMNS.replace(".to(tl.int64)", "")},
+        fails="limit",
+        says="in int32",
+    ),
+    Mistake(
+        "torch makes the image contiguous",
+        swap={START: f"    image = image.contiguous()\n{START}"},
+        fails="edges or honest",
+        says="contiguous",
+    ),
+    Mistake(
+        "torch widens the bytes",
+        swap={START: f"    image = image.to(torch.int32)\n{START}"},
+        fails="correct or honest",
+        says="torch",
+    ),
+    Mistake(
+        "half done: the result is still to be stored",
+        swap={STORE: "# TODO 3: compute the grey byte by the formula, and store it in a contiguous image."},
+        fails="correct",
+        says="Still in the file is",
+    ),
+]

@@ -1,0 +1,108 @@
+"""Extra: what is counted wrongly, and what goes wrong in the loop, and what the grader must say about it."""
+
+from __future__ import annotations
+
+from tools.planted import Mistake
+
+FIRST = "first = tl.program_id(0).to(tl.int64) * BLOCK"
+LIMITS = "limits = [max_warps // num_warps, max_programs, sm_registers // (num_warps * of_a_warp)]"
+LOOP = "for start in range(first, n, stride):"
+MASK = "mask = offs < n"
+OF_A_WARP = "of_a_warp = triton.cdiv(32 * registers, 256) * 256"
+RETURN = "    return min(limits)\n"
+SHARED = "limits.append(sm_shared // (shared + reserved))"
+IF_SHARED = "    if shared + reserved > 0:  # a T4 reserves nothing\n        " + SHARED
+STRIDE = "stride = tl.num_programs(0).to(tl.int64) * BLOCK"
+
+mistakes = [
+    Mistake(
+        "registers are counted one by one",
+        swap={OF_A_WARP: "of_a_warp = 32 * registers"},
+        fails="correct",
+        says="in pieces",
+    ),
+    Mistake(
+        "the registers of a thread are rounded up, not those of a warp",
+        swap={OF_A_WARP: "of_a_warp = 32 * triton.next_power_of_2(registers)"},
+        fails="correct",
+        says="is right",
+    ),
+    Mistake(
+        "a warp has the registers of one thread",
+        swap={OF_A_WARP: "of_a_warp = triton.cdiv(registers, 256) * 256"},
+        fails="correct",
+        says="a warp has 32 of them",
+    ),
+    Mistake(
+        "a program has the registers of one warp",
+        swap={LIMITS: LIMITS.replace("(num_warps * of_a_warp)", "of_a_warp")},
+        fails="correct",
+        says="each of them its registers",
+    ),
+    Mistake(
+        "what is reserved is not counted",
+        swap={IF_SHARED: "    if shared > 0:\n        limits.append(sm_shared // shared)"},
+        fails="correct",
+        says="reserved bytes",
+    ),
+    Mistake(
+        "a kernel without shared memory divides by 0",
+        swap={IF_SHARED: f"    {SHARED}"},
+        fails="correct",
+        says="ZeroDivisionError",
+    ),
+    Mistake(
+        "what is reserved is reserved once",
+        swap={IF_SHARED: "    if shared > 0:\n        limits.append((sm_shared - reserved) // shared)"},
+        fails="correct",
+        says="for each program",
+    ),
+    Mistake(
+        "the most programs are not asked for",
+        swap={LIMITS: LIMITS.replace("max_programs, ", "")},
+        fails="correct",
+        says="however small they are",
+    ),
+    Mistake(
+        "warps are taken for programs",
+        swap={LIMITS: LIMITS.replace("max_warps // num_warps", "max_warps")},
+        fails="correct",
+        says="num_warps of them",
+    ),
+    Mistake(
+        "registers are not counted",
+        swap={LIMITS: "of_a_warp += 0\n    limits = [max_warps // num_warps, max_programs]"},
+        fails="correct",
+        says="registers",
+    ),
+    Mistake(
+        "at least one program",
+        swap={RETURN: "    return max(min(limits), 1)\n"},
+        fails="correct",
+        says="it is 0",
+    ),
+    Mistake(
+        "the loop has no mask",
+        swap={MASK: "mask = offs >= 0"},
+        fails="correct",
+        says="mask",
+    ),
+    Mistake(
+        "each program copies one block",
+        swap={LOOP: "for start in range(first, tl.minimum(n, first + BLOCK), stride):"},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake(
+        "a whole block is left out at the end",
+        swap={LOOP: "for start in range(first, n - BLOCK, stride):"},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake(
+        "torch copies",
+        swap={"    return y\n": "    return y.copy_(x)\n"},
+        fails="honest",
+        says="torch",
+    ),
+]

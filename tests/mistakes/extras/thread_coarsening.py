@@ -1,0 +1,132 @@
+"""Extra: what strips of several tiles get wrong, and what the grader must say about it."""
+
+from __future__ import annotations
+
+from tools.planted import Mistake
+
+ALLOCATION = "    c = torch.empty(m, n, dtype=a.dtype, device=a.device)"
+ACC = "        acc = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)\n"
+DOT = "acc = tl.dot(a, b, acc)"
+FIRST = "first_n = (tl.program_id(0) % strips).to(tl.int64) * STRIP_N"
+GRID = "strip_kernel[(triton.cdiv(m, block) * triton.cdiv(n, strip),)]("
+LOAD_A = "a = tl.load(a_ptrs, mask=rows[:, None] & inner[None, :], other=0.0)"
+LOAD_B = "b = tl.load(b_ptrs, mask=inner[:, None] & cols[None, :], other=0.0)"
+LOOP = "range(k, 0, -BLOCK_K)"
+OFFS_N = "offs_n = first_n + start_n + tl.arange(0, BLOCK_N)"
+STRIPS = "strips = tl.cdiv(n, STRIP_N)"
+TURNS = "for start_n in range(0, STRIP_N, BLOCK_N):"
+WIDTH = "BLOCK_N = width_of(a, strip)"
+
+# As strips are walked tile by tile: then most mistakes show in every strip.
+BY_TILE = {WIDTH: "BLOCK_N = block"}
+
+mistakes = [
+    Mistake(
+        "a program for every tile, not for every strip",
+        swap={GRID: "strip_kernel[(triton.cdiv(m, block) * triton.cdiv(n, block),)]("},
+        fails="correct",
+        says="program",
+    ),
+    Mistake(
+        "partial strips at the right edge get no program",
+        swap={GRID: "strip_kernel[(triton.cdiv(m, block) * (n // strip),)]("},
+        fails="correct",
+        says="program",
+    ),
+    Mistake(
+        "strips are counted by tiles",
+        swap={STRIPS: "strips = tl.cdiv(n, BLOCK_M)"},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake(
+        "a strip begins where its first tile would, were there no others",
+        swap={FIRST: FIRST.replace("* STRIP_N", "* BLOCK_M")},
+        fails="correct",
+        says=("stores another value where another program", "never written"),
+    ),
+    Mistake(
+        "only the first tile of a strip is computed",
+        swap=BY_TILE | {TURNS: "for start_n in range(0, BLOCK_N, BLOCK_N):"},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake(
+        "the last tile of a strip is left out",
+        swap=BY_TILE | {TURNS: "for start_n in range(0, max(STRIP_N - BLOCK_N, 1), BLOCK_N):"},
+        fails="correct",
+        says="never written",
+    ),
+    Mistake(
+        "the tiles of a strip share one block of sums",
+        swap=BY_TILE | {ACC: "", "    rows = offs_m < m\n": f"    rows = offs_m < m\n{ACC[4:]}"},
+        fails="correct",
+        says="not begun anew",
+    ),
+    Mistake(
+        "every tile of a strip takes the first one's columns of b",
+        swap=BY_TILE
+        | {
+            "offs_k[:, None].to(tl.int64) * n + offs_n[None, :]": (
+                "offs_k[:, None].to(tl.int64) * n + (offs_n - start_n)[None, :]"
+            )
+        },
+        fails="correct",
+        says="do not move on",
+    ),
+    Mistake(
+        "a strip is always four tiles wide",
+        swap={"    strip = block * coarse": "    strip = block * 4"},
+        fails="correct",
+        says="program",
+    ),
+    Mistake(
+        "the loop along k steps by the block's height",
+        swap={LOOP: "range(k, 0, -BLOCK_M)"},
+        fails="correct",
+        says="past the end of a",
+    ),
+    Mistake(
+        "a is not masked along k",
+        swap={LOAD_A: "a = tl.load(a_ptrs, mask=rows[:, None], other=0.0)"},
+        fails="correct",
+        says="both sides",
+    ),
+    Mistake(
+        "b is not masked along k",
+        swap={LOAD_B: "b = tl.load(b_ptrs, mask=cols[None, :], other=0.0)"},
+        fails="correct",
+        says="both sides",
+    ),
+    Mistake(
+        "b is not masked along n: strips end beyond the last column",
+        swap={LOAD_B: "b = tl.load(b_ptrs, mask=inner[:, None], other=0.0)"},
+        fails="correct",
+        says="past the end of b",
+    ),
+    Mistake(
+        "the last, partial piece of k is left out",
+        swap={LOOP: "range(k, BLOCK_K - 1, -BLOCK_K)"},
+        fails="correct",
+        says="last, partial one is left out",
+    ),
+    Mistake(
+        "only the last piece of k counts",
+        swap={DOT: "acc = tl.dot(a, b)"},
+        fails="correct",
+        says="the sum of those before",
+    ),
+    Mistake(
+        "b's pointers move on by columns",
+        swap={"b_ptrs += step * n": "b_ptrs += BLOCK_K"},
+        fails="correct",
+        says="is right",
+    ),
+    Mistake(
+        "the sums are rounded to fp16 at every turn",
+        swap={DOT: "acc += tl.dot(a, b).to(a.dtype)"},
+        fails="correct or edges",
+        says="Compute in fp32, and round once",
+    ),
+    Mistake("torch does the work", swap={"    return c": "    return a @ b"}, fails="honest", says="torch"),
+]
