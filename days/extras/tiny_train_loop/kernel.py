@@ -50,8 +50,10 @@ def block(
     tables: tuple[torch.Tensor, torch.Tensor],
     d: int,
 ) -> torch.Tensor:
-    """One block of a Llama: x[b · s, e] plus attention, plus the MLP, each behind a norm."""
-    # The weights are norm_1, qkv, out, norm_2, gate, up, down; positions is [b, s].
+    """One block of a Llama: x[b · s, e] plus attention, plus the MLP, each behind a norm.
+
+    The weights are norm_1, qkv, out, norm_2, gate, up and down; positions is [b, s], a head has d columns.
+    """
     # TODO 4: attention: project x behind its norm, split heads, rotate q and k, attend, project, add to x.
     # TODO 5: the MLP behind its norm: down of silu(gate) * up. What comes back is x plus that.
 

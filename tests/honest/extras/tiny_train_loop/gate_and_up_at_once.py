@@ -52,7 +52,10 @@ def block(
     tables: tuple[torch.Tensor, torch.Tensor],
     d: int,
 ) -> torch.Tensor:
-    """One block of a Llama: x[b · s, e] plus attention, plus the MLP, each behind a norm."""
+    """One block of a Llama: x[b · s, e] plus attention, plus the MLP, each behind a norm.
+
+    The weights are norm_1, qkv, out, norm_2, gate, up and down; positions is [b, s], a head has d columns.
+    """
     norm_1, qkv, out, norm_2, gate, up, down = weights
     b, s = positions.shape
     q, k, v = Linear.apply(rms_norm(x, norm_1, EPS, 0.0), qkv).view(b, s, 3, -1, d).unbind(2)
