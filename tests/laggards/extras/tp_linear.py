@@ -12,7 +12,6 @@ laggards = [
             "(128, 128, 32) if large": "(16, 16, 16) if large",
             "optin >= 144 << 10": "optin >= 1 << 40",
         },
-        unseen="its operands come from L2, and how fast only a GPU tells",
     ),
     # IEEE fp32 runs on the plain units: 60 TFLOP/s at best, where the matrix units do 700.
     Laggard(
