@@ -45,7 +45,7 @@ class Builder:
         gpu = Gpu(**header["gpu"])
         driver.set_active(Driver(gpu))
         with contextlib.nullcontext() if header["evaluated"] else pretended(gpu):
-            module = loading.load(self.path, bytes(blobs[0]), header)
+            module = loading.load(self.path, bytes(blobs[0]), *loading.asked(header))
         earlier = [there for name, there in sys.modules.items() if name.startswith("mine.")]
         named = [value for there in (module, *earlier, device_functions) for value in vars(there).values()]
         for value in [*named, *_enclosed(vars(module))]:

@@ -8,6 +8,7 @@ import itertools
 import linecache
 import os
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,13 +18,19 @@ from grader.runner.made_arguments import TakingTensors
 _HANDED = itertools.count(1)
 
 
-def load(path: str, source: bytes, header: dict[str, Any]) -> ModuleType:
+def load(
+    path: str,
+    source: bytes,
+    provided: str,
+    mine: Mapping[str, list[str]] | None = None,
+    made: Mapping[str, Sequence[Any]] | None = None,
+) -> ModuleType:
     """The file's module, called `kernel`; what lies beside it can be imported, and what the day provides.
 
     Args:
-        header: the folder that the day provides; `mine`, the functions that it can import from there: by name
-            the path and the source of the file that holds it, and the folder of that file's own helpers; and
-            of functions that take other things than tensors what is `made` of those.
+        mine: the functions that it can import from `mine`: by name the path and the source of the file that
+            holds it, and the folder of that file's own helpers.
+        made: of functions that take other things than tensors what is made of those.
 
     Python's own import would take a stale .pyc for a file that was saved twice within a second at equal size.
 
@@ -32,18 +39,23 @@ def load(path: str, source: bytes, header: dict[str, Any]) -> ModuleType:
     """
     os.chdir(Path(path).parent)
     sys.path.insert(0, os.getcwd())
-    sys.path.append(header["provided"])
+    sys.path.append(provided)
     sys.dont_write_bytecode = True  # beside the learner's files, and stale where two saves are a second apart
-    if header["mine"]:
-        _earlier(header["mine"])
+    if mine:
+        _earlier(mine)
     found = module("kernel", path, source)
-    for entry, made in header["made"].items():
+    for entry, how in (made or {}).items():
         if hasattr(found, entry):
-            setattr(found, entry, TakingTensors(getattr(found, entry), made))
+            setattr(found, entry, TakingTensors(getattr(found, entry), how))
     return found
 
 
-def _earlier(mine: dict[str, list[str]]) -> None:
+def asked(header: dict[str, Any]) -> tuple[Any, Any, Any]:
+    """What such a command says beside the file itself, in `load`'s order."""
+    return header["provided"], header["mine"], header["made"]
+
+
+def _earlier(mine: Mapping[str, list[str]]) -> None:
     """The module `mine`; each file becomes a module of its own below it."""
     whole = sys.modules["mine"] = ModuleType("mine")
     for name, (path, source, helpers) in mine.items():

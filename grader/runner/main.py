@@ -71,7 +71,7 @@ class LearnerFile:
             without_gpu()
         try:
             with telling(), kept() if kernel.EVALUATES else contextlib.nullcontext():
-                self.module = loading.load(self.path, bytes(blobs[0]), header)
+                self.module = loading.load(self.path, bytes(blobs[0]), *loading.asked(header))
         finally:
             self._mend()
         functions = {}

@@ -36,7 +36,7 @@ class Scout:
         if kernel.EVALUATES:
             without_gpu()
         with contextlib.nullcontext() if kernel.EVALUATES else pretended(Gpu(**header["gpu"])):
-            self.module = loading.load(self.path, bytes(blobs[0]), header)
+            self.module = loading.load(self.path, bytes(blobs[0]), *loading.asked(header))
         return Loaded({}), []
 
     def survey(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:

@@ -139,7 +139,7 @@ def completed(*words: str) -> list[str]:
 def test_the_shell_completes_commands_and_days_by_name_and_number() -> None:
     assert completed("sta") == ["start", "status"]
     assert completed("start", "hel") == ["hello_triton"]
-    assert completed("grade", "fused") == ["fused_softmax", "fused_layernorm", "fused_mha"]
+    assert completed("grade", "fused") == ["fused_softmax", "fused_layernorm", "fused_add_mul", "fused_mha"]
     assert completed("hint", "13") == ["13"]
     assert completed("hint", "day13") == ["day13_fused_softmax"]
     assert "--json" in completed("grade", "--")

@@ -17,7 +17,8 @@ CHANNELS = Own("channels_last")  # [b, c, h, w] whose channels lie side by side
 def inputs(case: Case, draw) -> tuple[Tensor, Tensor, Tensor | None, int, int, int, int]:
     """x[b, c, h, w], w[o, c / groups, r, s], a bias where `bias`, and how the window moves.
 
-    `x_layout` and the like make x and w unlike; a window is square where only `r` is given, h = w likewise.
+    `x_layout` and the like make x and w unlike. Where CHANNELS_LAST, channels lie side by side. A
+    window is square where only `r` is given, h = w likewise.
     """
     groups, r = case.get("groups", 1), case.get("r", 3)
     x = _drawn(case, draw, "x", case.b, case.c, case.h, case.get("w", case.h))

@@ -16,7 +16,8 @@ CHANNELS = Own("channels")  # the second dimension lies side by side, as images 
 def inputs(case: Case, draw) -> tuple[Tensor, Tensor, Tensor]:
     """x, y and z of the sides a to d that the case has; `y_layout` and the like make one unlike the others.
 
-    Where `overflows`, the sums leave fp16, and the products are back in it.
+    Where LAST_FIRST, dimensions lie in memory the other way round. Where CHANNELS, the second one lies side
+    by side. Where `overflows`, the sums leave fp16, and the products are back in it.
     """
     x, y, z = (_drawn(case, draw, which) for which in "xyz")
     return (x * 5, y * 5, z / 16) if "overflows" in case else (x, y, z)

@@ -34,7 +34,12 @@ def image_of(case: Case, draw) -> Tensor:
 
 
 def inputs(case: Case, draw) -> tuple[Tensor]:
-    """image; with `level` all bytes are that, as `corners` each is 0 or 255, as `only` one channel is lit."""
+    """image; with `level` all bytes are that, as `corners` each is 0 or 255, as `only` one channel is lit.
+
+    Where CROP, rows lie 5 pixels further apart than they are long. Where RGBA, pixels lie 4 bytes apart.
+    Where TURNED, the pixels of a column lie close together. Where THINNED, it is every second pixel of every
+    second row of an image. Where REPEATED, all rows are one in memory.
+    """
     image = image_of(case, draw)
     if "level" in case:
         image.fill_(case.level)

@@ -16,6 +16,7 @@ TIME = Own("time_first")  # in memory [t, B, d]
 def inputs(case: Case, draw) -> tuple[Tensor, Tensor]:
     """a in [−1, 1] and b; `decay` says what a is, `b_layout` how b lies unlike it.
 
+    Where TIME_FIRST, memory has steps before sequences.
     As `expanded`, all sequences are one in memory; as `broadcast`, all channels are.
     """
     a = _drawn(case, draw, case.layout, _decay(case.get("decay", "near_one")))

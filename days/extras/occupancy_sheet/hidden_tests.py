@@ -55,7 +55,9 @@ COUNTS = [
 
 
 def given(case: Case, draw) -> tuple[int, ...]:
-    """The arguments of `resident`, of an SM that there is, or of one that could be."""
+    """The arguments of `resident`, of the SM of `gpu_name`, or of an `sm` that could be: its warps, programs,
+    registers, shared memory and what it reserves of that.
+    """
     return case.registers, case.shared, case.num_warps, *(case.get("sm") or SMS[case.gpu_name])
 
 

@@ -27,7 +27,11 @@ FACTS = GPUS | {
 
 
 def inputs(case: Case, draw) -> tuple[Tensor, Tensor, int, int, int, int]:
-    """a, b and the facts of the GPU that the case is for; of `here`, this GPU's, or an H200's without one."""
+    """a, b and the facts of the GPU that the case is for; of `here`, this GPU's, or an H200's without one.
+
+    With `swing`, every sum first runs far out and then most of the way back. With `overflows`, sums leave
+    fp16 on the way and come back.
+    """
     there = present(torch.cuda.get_device_properties(draw.device)) if draw.device != "cpu" else None
     gpu = there or H200 if case.on == "here" else FACTS[case.on]
     if there:

@@ -39,7 +39,8 @@ USUAL = dict(zip(FIELDS, REPORTS["axpy"], strict=True))
 
 
 def inputs(case: Case, draw) -> tuple[int | float, ...]:
-    """The report of a known kernel, or axpy's with what the case says instead.
+    """The report of a known kernel, or axpy's with what the case says instead: bytes `read` and `written`,
+    `us`, the `peak`, the percentages `sm` and `dram`, `sectors`, `warps` and `spills`.
 
     A little more is read until neither quotient is near a whole number: roundings on the way do not matter.
     """

@@ -12,7 +12,7 @@ WIDE = {DOUBLE: 3**25, LONG: 3**25, INT: 3**15}  # no float of half the width ho
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor]:
-    """x and y[n], or [2**log]; `y_layout` and `y_values` make y differ from x."""
+    """x and y[n]; `log` is the logarithm of n to base 2. `y_layout` and `y_values` make y differ from x."""
     n = 2**case.log if "log" in case else case.n
     x, y = draw(n), tensor(case, draw, "y", n)
     if case.dtype in WIDE:

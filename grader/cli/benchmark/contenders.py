@@ -68,8 +68,7 @@ class File:
             for one in taken(self.day.hidden_tests, self.path, self.source)
         }
         made = {one.entry: made_of(one) for one in load_challenges(self.day.hidden_tests) if one.made}
-        header = {"provided": str(self.day.provided), "mine": earlier, "made": made}
-        return load(str(self.path), self.source, header)
+        return load(str(self.path), self.source, str(self.day.provided), earlier, made)
 
 
 def files(day: Day, more: Mapping[str, str]) -> list[File]:
