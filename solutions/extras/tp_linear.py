@@ -1,13 +1,13 @@
 """Extra: a linear layer whose weights are split over GPUs, by columns and by rows.
 
-    torchrun --nproc-per-node 2 kernel.py
-
-checks and times it on two GPUs; with TRITON_INTERPRET=1 in front two processes check it without one.
+`track python kernel.py` checks and times it on two GPUs. Without a GPU two processes check it, in Triton's
+interpreter.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable
 from functools import partial
@@ -170,6 +170,9 @@ def check(device: str, m: int, k: int, hidden: int, dtype: torch.dtype) -> None:
 
 if __name__ == "__main__":
     gpus = torch.cuda.is_available()
+    if "RANK" not in os.environ:  # a process for each of two ranks
+        command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", __file__]
+        os.execve(sys.executable, command, os.environ | ({} if gpus else {"TRITON_INTERPRET": "1"}))
     distributed.init_process_group("nccl" if gpus else "gloo")
     if gpus:
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))

@@ -14,7 +14,6 @@ from torch.autograd.function import once_differentiable
 def combine(a_left, b_left, a_right, b_right):
     """Of two steps h → a * h + b, first the left one and then the right one, make one step."""
     # TODO 1: return the a and the b of the one step.
-    return a_left * a_right, a_right * b_left + b_right
 
 
 @triton.jit

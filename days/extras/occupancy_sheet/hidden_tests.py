@@ -55,8 +55,8 @@ COUNTS = [
 
 
 def given(case: Case, draw) -> tuple[int, ...]:
-    """The arguments of `resident`, of the SM of `gpu_name`, or of an `sm` that could be: its warps, programs,
-    registers, shared memory and what it reserves of that.
+    """The arguments of `resident`. `gpu_name` says of which GPU the SM is; `sm` is one that could be: its
+    warps, programs, registers, shared memory, and what it reserves of that.
     """
     return case.registers, case.shared, case.num_warps, *(case.get("sm") or SMS[case.gpu_name])
 

@@ -56,6 +56,8 @@ CASES = [
     Case(m=128, n=128, k=40, block=128, coarse=1, dtype=HALF),
     Case(m=129, n=255, k=33, block=128, coarse=2, dtype=HALF),
     Case(m=90, n=513, k=20, block=128, coarse=4, dtype=HALF),
+    # More than two strips, each of several blocks: strips that begin a block apart leave columns out.
+    Case(m=20, n=1537, k=16, block=128, coarse=4, dtype=HALF),
     Case(m=between(66, 79), n=between(194, 222), k=between(97, 111), block=32, coarse=4, dtype=HALF),
     Case(m=7, n=11, k=2003, block=16, coarse=2, dtype=HALF),
     Case(m=5, n=70, k=512, block=16, coarse=4, values="negative", overflows=True, dtype=HALF),

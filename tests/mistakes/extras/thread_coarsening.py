@@ -128,5 +128,11 @@ mistakes = [
         fails="correct or edges",
         says="Compute in fp32, and round once",
     ),
+    Mistake(
+        "strips begin a block apart",
+        swap={"% strips).to(tl.int64) * STRIP_N": "% strips).to(tl.int64) * BLOCK_N"},
+        fails="correct or edges",
+        says="",
+    ),
     Mistake("torch does the work", swap={"    return c": "    return a @ b"}, fails="honest", says="torch"),
 ]

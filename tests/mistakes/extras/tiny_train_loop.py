@@ -71,6 +71,9 @@ mistakes: list[Mistake] = [
         says="params",
     ),
     Mistake("torch multiplies", swap={"return matmul(x, w.T)": "return x @ w.T"}, fails="honest", says="mm"),
+    Mistake(
+        "the betas have changed places", swap={"*BETAS, 1e-8": "*BETAS[::-1], 1e-8"}, fails="correct", says=""
+    ),
     Mistake("no weight decay", swap={"1e-8, DECAY, step": "1e-8, 0.0, step"}, fails="correct", says=""),
     Mistake(
         "heads are put beside each other as they lie",

@@ -20,7 +20,7 @@ from torch import Tensor
 TEXT = "\n".join(pydoc_data.topics.topics.values()).encode("ascii", "ignore")  # Python's manual: 465 KB
 BAR = 46  # columns
 # b, s, e, f and steps: what two cores evaluate in a minute, and a real one.
-SMALL = (2, 48, 64, 128, 60)
+SMALL = (2, 48, 64, 128, 300)
 LARGE = (16, 256, 512, 1408, 400)
 VOCABULARY = 256  # bytes
 
@@ -61,10 +61,10 @@ def run(
     found: list[Any] = []
     start, every = time.perf_counter(), max(steps // 20, 1)
     for step, (loss, trained) in zip(range(steps), training, strict=False):
-        found.append(loss)
+        found.append(loss.detach())
         weights = trained
-        if told and (step % every == 0 or step == steps - 1):
-            value = float(loss)
+        if told and (step % every == every - 1 or step == steps - 1):
+            value = sum(map(float, found[-every:])) / len(found[-every:])
             bar = "█" * max(round(BAR * value / math.log(VOCABULARY)), 1)
             print(f"  step {step + 1:4}   loss {value:.3f}  {bar}", flush=True)
         if step == 2:
@@ -81,7 +81,8 @@ def written(weights: list[Tensor], begin: str = "The ", length: int = 160) -> st
         for _ in range(length):
             chances = torch.softmax(torch_model.logits_of(ids[:, -48:], weights)[0, -1] / 0.7, dim=-1)
             ids = torch.cat((ids, torch.multinomial(chances, 1, generator=generator)[None]), dim=1)
-    return " ".join(bytes(ids[0].tolist()).decode("ascii", "replace").split())
+    text = " ".join(bytes(ids[0].tolist()).decode("ascii", "replace").split())
+    return "".join(letter if letter.isascii() and letter.isprintable() else "·" for letter in text)
 
 
 def plot(path: Path, curves: dict[str, list[float]]) -> None:
@@ -108,9 +109,9 @@ def main(training: Callable[..., Iterable[Any]]) -> None:
     """Train by `training(tokens, params, lr, precision)`, then by torch, and compare losses and speed."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
     b, s, e, f, steps = LARGE if device == "cuda" else SMALL
-    precision = "fp16" if device == "cuda" else "fp32"
+    precision, rate = ("fp16", 3e-3) if device == "cuda" else ("fp32", 2e-3)
     steps = max(int(sys.argv[1]), 4) if len(sys.argv) > 1 else steps
-    asked = batches(steps, b, s, device), weights_of(e, f, device), 3e-3, precision
+    asked = batches(steps, b, s, device), weights_of(e, f, device), rate, precision
     count = sum(one.numel() for one in asked[1])
     print(f"{count:,} parameters, {steps} steps of {b * s} bytes, {precision}. Your kernels train:\n")
     own, seconds, trained = run(training(*asked), steps, told=True)
@@ -124,5 +125,6 @@ def main(training: Callable[..., Iterable[Any]]) -> None:
         for name, each in ("yours", seconds), ("torch", torch_seconds), ("torch.compile", third):
             print(f"  {name:14} {b * s / each:10,.0f} tokens a second")
     plot(Path("loss.svg"), {"torch": by_torch, "yours": own})
-    print(f"Both curves are in loss.svg. After {steps} steps the model writes:\n\n  {written(trained)}\n")
+    print(f"Both curves are in loss.svg. The model wrote at first:\n\n  {written(asked[1])}\n")
+    print(f"and after {steps} steps:\n\n  {written(trained)}\n")
     print("Each product, norm, loss and update of it was a kernel of this course.")
