@@ -184,7 +184,15 @@ def test_the_pinned_versions_are_a_pair() -> None:
     versions = {pin.name: re.sub("^==", "", str(pin.specifier)) for pin in pins}
     triton, torch = (versions[name].rpartition(".")[0] for name in ("triton", "torch"))
     assert torch in PAIRS[triton]
-    assert Clone(catalog.ROOT).pins("dev")
+
+
+@pytest.mark.parametrize("extra", ["pinned", "dev"])
+def test_each_pin_is_installed_whatever_is_written_behind_it(extra: str) -> None:
+    text = (catalog.ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    block = text.partition(f"\n{extra} = [\n")[2].partition("\n]")[0]
+    written = [line.split('"')[1] for line in block.splitlines() if line.startswith('    "')]
+    assert written
+    assert Clone(catalog.ROOT).pins(extra) == written
 
 
 def previous(version: str) -> str:

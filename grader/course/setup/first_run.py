@@ -74,7 +74,7 @@ class Clone:
         """The requirements of one extra; read by pattern because Python 3.10 has no TOML parser."""
         text = (self.root / "pyproject.toml").read_text(encoding="utf-8")
         block = re.search(rf"^{extra} = \[\n(.*?)^\]", text, re.MULTILINE | re.DOTALL)
-        return re.findall(r'^ +"([^"]+)",$', block[1], re.MULTILINE) if block else []
+        return re.findall(r'^ +"([^"]+)",(?: +#.*)?$', block[1], re.MULTILINE) if block else []
 
 
 def main() -> None:

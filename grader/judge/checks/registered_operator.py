@@ -45,7 +45,14 @@ def check(session: Session, challenge: Challenge) -> None:
             means = next((mean for words, mean in MEANS.items() if re.search(words, found.message)), said)
             sentence = f"{challenge.operator} fails {found.failed}: {means}"
             cause = {"reason": sentence, "test": found.failed, "says": found.message}
-            raise CheckFailed("failed", cause, (sentence, f"how {challenge.operator} is registered"))
+            look_at = f"how {challenge.operator} is registered{_line(session, challenge)}"
+            raise CheckFailed("failed", cause, (sentence, look_at))
+
+
+def _line(session: Session, challenge: Challenge) -> str:
+    """`: line 48`, where the file has the operator's name; empty where it has not."""
+    before, found, _ = session.evidence.source.partition(f'"{challenge.operator}"')
+    return f": line {before.count(chr(10)) + 1}" if found else ""
 
 
 def _few(challenge: Challenge) -> list[Case]:
