@@ -69,8 +69,8 @@ def overwritten(memory: torch.Tensor, start: int) -> torch.Tensor:
 def unwritten(tensor: torch.Tensor) -> torch.Tensor:
     """Which elements hold the poison that they were allocated with; bool, of the tensor's shape.
 
-    One byte of poison may be a number of eight bits as well (-6, 127): such elements count in pairs,
-    and an odd last one where all pairs do.
+    One byte of poison may be a number of eight bits as well (-6, 127): such elements count in pairs, and
+    single ones beside a pair.
     """
     size = tensor.element_size()
     whole = tensor.contiguous().reshape(-1)
@@ -79,7 +79,12 @@ def unwritten(tensor: torch.Tensor) -> torch.Tensor:
     each = torch.zeros(whole.numel(), dtype=torch.bool, device=tensor.device)
     if size == 1:
         each[:even] = words.repeat_interleave(2)
-        each[even:] = (whole.view(torch.uint8)[even:] == POISON & 0xFF) & bool(even and words.all())
+        poisoned = whole.view(torch.uint8) == POISON & 0xFF
+        poisoned[1::2] = whole.view(torch.uint8)[1::2] == POISON >> 8
+        beside = torch.zeros_like(each)
+        beside[1:] |= each[:-1]
+        beside[:-1] |= each[1:]
+        each |= poisoned & beside
     else:
         each[:] = words.view(-1, size // 2).all(dim=1)
     return each.view(tensor.shape)

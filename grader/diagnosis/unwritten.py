@@ -102,10 +102,15 @@ def _nothing(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis:
         why = f"with {trial.case.id} no kernel runs" if any(map(grids, same)) else why
         return f"The result was never written: {why}.", "the launch"
     if finding.facts["result"] < len(trial.challenge.writes):
-        return (
-            f"{trial.results[finding.facts['result']]} is after the call what it was before.",
-            "tl.store and its pointer",
+        named, position = (
+            trial.results[finding.facts["result"]],
+            trial.challenge.writes[finding.facts["result"]],
         )
+        if any(made.kind == "all_reduce" and made.at + 1 == position for made in trial.challenge.made):
+            entry = trial.challenge.entry
+            line = next(f.lineno for f in functions(ast.parse(evidence.source)) if f.name == entry)
+            return f"T{named[1:]} is empty: it was never called.", f"{entry}(), line {line}"
+        return f"{named} is after the call what it was before.", "tl.store and its pointer"
     name = str(finding.facts.get("at", "")).partition("[")[0]
     return (
         f"The result {name + ' ' * bool(name)}was never written: it still holds what torch.empty left there, "

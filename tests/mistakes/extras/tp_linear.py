@@ -29,7 +29,7 @@ mistakes: list[Mistake] = [
         "reduce is forgotten",
         swap={REDUCE: NONE},
         fails="correct",
-        says="the record of reduce's calls is after the call what it was before",
+        says="The record of reduce's calls is empty",
     ),
     Mistake(
         "reduce is called twice",
