@@ -77,7 +77,9 @@ def number(trial: Trial, finding: Finding, _: Evidence) -> Diagnosis | None:
         return None
     entry = f"{trial.challenge.entry}()"
     missing = " Is the return missing?" if "is None" in finding.reason else ""
-    return f"{entry} {finding.reason.replace('the result is', 'returns')}.{missing}", f"what {entry} returns"
+    alone = finding.reason.startswith("the result is")
+    told = finding.reason.replace("the result is", f"{entry} returns")
+    return f"{'' if alone else f'Of what {entry} returns, '}{told}.{missing}", f"what {entry} returns"
 
 
 def returned_input(trial: Trial, _: Finding, __: Evidence) -> Diagnosis | None:
