@@ -100,7 +100,7 @@ mistakes = [
         "a tile that is not full counts as if it were",
         swap={MEAN_OF_TILE: MEAN_OF_TILE.replace("size", "(BLOCK_B * BLOCK_P)")},
         fails="correct",
-        says="is right",
+        says="",
     ),
     Mistake(
         "masked lanes deviate from the mean",
@@ -215,6 +215,15 @@ mistakes = [
         undone=("gradient_sums_kernel", "finish_gradients_kernel", "dx_kernel"),
         so_far="parts of a channel ✓ · mean and variance ✓ · y ✓ · "
         "not started: gradient sums, dweight and dbias, dx",
+    ),
+    Mistake(
+        "half done: mean and variance are there, and y is not",
+        swap={},
+        fails="correct",
+        says="never written",
+        undone=("normalize_kernel", "gradient_sums_kernel", "finish_gradients_kernel", "dx_kernel"),
+        so_far="parts of a channel ✓ · mean and variance ✓ · "
+        "not started: y, gradient sums, dweight and dbias, dx",
     ),
     Mistake(
         "what backward needs is kept in a global, not on ctx",
