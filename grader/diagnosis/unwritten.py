@@ -39,13 +39,13 @@ def unwritten(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
         return unread
     if read_elsewhere := of_holes(trial, finding, evidence.source):
         return too_soon(trial) or read_elsewhere
-    if all(bool(hole.all()) for hole, _ in pairs) or not any(grids(owner) for _, owner in pairs):
-        return _nothing(trial, finding, evidence)
     # A wrong function may leave elements as they were, where a result is written in place.
     if finding.facts.get("result", 0) < len(trial.challenge.writes) and (
         wrong := suspected(trial, finding, evidence)
     ):
         return wrong
+    if all(bool(hole.all()) for hole, _ in pairs) or not any(grids(owner) for _, owner in pairs):
+        return _nothing(trial, finding, evidence)
     gradient = bool(finding.facts.get("label"))  # which another launch than the largest may have stored
     told = _whole_parts(finding) or (None if gradient else _misnumbered(trial, finding, pairs, evidence))
     looped = stores_in_loops(evidence.source)
@@ -102,15 +102,10 @@ def _nothing(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis:
         why = f"with {trial.case.id} no kernel runs" if any(map(grids, same)) else why
         return f"The result was never written: {why}.", "the launch"
     if finding.facts["result"] < len(trial.challenge.writes):
-        named, position = (
-            trial.results[finding.facts["result"]],
-            trial.challenge.writes[finding.facts["result"]],
+        return (
+            f"{trial.results[finding.facts['result']]} is after the call what it was before.",
+            "tl.store and its pointer",
         )
-        if any(made.kind == "all_reduce" and made.at + 1 == position for made in trial.challenge.made):
-            entry = trial.challenge.entry
-            line = next(f.lineno for f in functions(ast.parse(evidence.source)) if f.name == entry)
-            return f"T{named[1:]} is empty: it was never called.", f"{entry}(), line {line}"
-        return f"{named} is after the call what it was before.", "tl.store and its pointer"
     name = str(finding.facts.get("at", "")).partition("[")[0]
     return (
         f"The result {name + ' ' * bool(name)}was never written: it still holds what torch.empty left there, "

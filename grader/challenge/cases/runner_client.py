@@ -241,8 +241,8 @@ def _mine(request: Request) -> tuple[Earlier, ...]:
 
 
 @functools.cache
-def _made(hidden_tests: Path) -> dict[str, list[Any]]:
-    """Of each entry that takes other things than tensors, what is made of those."""
+def made_by(hidden_tests: Path) -> dict[str, list[Any]]:
+    """Of each entry of a day that takes other things than tensors, what is made of those."""
     every = {one.entry: made_of(one) for one in load_challenges(hidden_tests)}
     return {entry: made for entry, made in every.items() if made}
 
@@ -263,7 +263,7 @@ def ask_to_load(runner: Runner, request: Request, **more: Any) -> Loaded | Faile
         runner.confine(request)
     mine = {one.name: [one.path, one.source, str(one.day.provided)] for one in _mine(request)}
     command = {"do": "load", "path": runner.path, "provided": str(request.provided), "mine": mine}
-    command |= {"made": _made(request.hidden_tests), **more}
+    command |= {"made": made_by(request.hidden_tests), **more}
     return runner.ask(command, Loaded, [request.source], timeout=request.call_timeout)[0]
 
 

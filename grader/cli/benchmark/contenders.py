@@ -15,8 +15,7 @@ import triton
 
 from grader.challenge import Challenge, Speed
 from grader.challenge.cases.oracle import values_of
-from grader.challenge.cases.runner_client import made_of
-from grader.challenge.loading import load_challenges
+from grader.challenge.cases.runner_client import made_by
 from grader.cli.benchmark.libraries import LIBRARIES, Function, Library
 from grader.cli.benchmark.results import digest
 from grader.course.catalog import Day
@@ -67,7 +66,7 @@ class File:
             one.name: [one.path, one.source, str(one.day.provided)]
             for one in taken(self.day.hidden_tests, self.path, self.source)
         }
-        made = {one.entry: made_of(one) for one in load_challenges(self.day.hidden_tests) if one.made}
+        made = made_by(self.day.hidden_tests)
         return load(str(self.path), self.source, str(self.day.provided), earlier, made)
 
 

@@ -100,13 +100,13 @@ mistakes = [
         "a tile that is not full counts as if it were",
         swap={MEAN_OF_TILE: MEAN_OF_TILE.replace("size", "(BLOCK_B * BLOCK_P)")},
         fails="correct",
-        says="",
+        says=("is right", "close but not close enough"),
     ),
     Mistake(
         "masked lanes deviate from the mean",
         swap={DEVIATION: "deviation = x - mean_of_tile"},
         fails="correct",
-        says="",
+        says=("is right", "close but not close enough"),
     ),
     Mistake(
         "channels are taken to lie in one piece",

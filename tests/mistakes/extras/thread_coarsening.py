@@ -132,7 +132,7 @@ mistakes = [
         "strips begin a block apart",
         swap={"% strips).to(tl.int64) * STRIP_N": "% strips).to(tl.int64) * BLOCK_N"},
         fails="correct or edges",
-        says="",
+        says="never written",
     ),
     Mistake("torch does the work", swap={"    return c": "    return a @ b"}, fails="honest", says="torch"),
 ]

@@ -23,13 +23,13 @@ mistakes: list[Mistake] = [
         "the bias is added before the sum over ranks, and once more behind it",
         swap={PARTIAL: "launch(x_shard, w_shard, b, sums)"},
         fails="correct",
-        says="",
+        says="is right",
     ),
     Mistake(
         "reduce is forgotten",
         swap={REDUCE: NONE},
         fails="correct",
-        says="The record of reduce's calls is empty",
+        says="never called",
     ),
     Mistake(
         "reduce is called twice",
@@ -47,7 +47,7 @@ mistakes: list[Mistake] = [
         "reduce is given the result",
         swap={REDUCE: NONE, "BLOCK=1024)\n    return y": "BLOCK=1024)\n    reduce(y)\n    return y"},
         fails="correct or edges",
-        says="",
+        says="The bias is in what reduce is given",
     ),
     Mistake(
         "a shard's rows are taken to lie side by side",
@@ -59,7 +59,7 @@ mistakes: list[Mistake] = [
         "no mask where K ends",
         swap={"x = tl.load(x_ptrs, mask=offs_k[None, :] < k_left, other=0.0)": "x = tl.load(x_ptrs)"},
         fails="correct or edges",
-        says="",
+        says="Unmasked load",
     ),
     Mistake(
         "the bias of a rank's columns is left out",
@@ -71,7 +71,7 @@ mistakes: list[Mistake] = [
         "the bias goes along the rows",
         swap={"tl.load(b_ptr + offs % n, mask=mask)": "tl.load(b_ptr + offs // n, mask=mask)"},
         fails="correct or edges",
-        says="",
+        says="is right",
     ),
     Mistake(
         "torch adds the bias",
@@ -87,6 +87,6 @@ mistakes: list[Mistake] = [
         "tiles at the end are not masked",
         swap={"& (offs_n < n)[None, :]": "& (offs_n >= 0)[None, :]"},
         fails="correct",
-        says="",
+        says="past the end of",
     ),
 ]
