@@ -13,7 +13,7 @@ from typing import Any
 from grader.diagnosis.diagnose import OUR_BUG
 from grader.verdict import Check, Verdict
 
-NUMBER = re.compile(r"(?<![\w.])[-+]?(\d+(?:\.\d+)?(?:e[-+]?\d+)?)(?!\w|\.\d|%| bit)")
+NUMBER = re.compile(r"(?<![\w.])[-+]?(\d+(?:\.\d+)?(?:e[-+]?\d+)?)(?!\w|\.\d|%|[ -]bit)")
 NAMED = re.compile(r"\b([A-Za-z]\w*) = ([-+]?\d+)\b")
 PLACE = re.compile(r"\b(?:from|the first) (\d+)(?: on)?\b")
 LINE = re.compile(r"\b[Ll]ines? (\d+(?:(?:, | and )\d+)*)\b")  # as `spelled` has them

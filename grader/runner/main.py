@@ -18,6 +18,7 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import functools
+import importlib
 import inspect
 import os
 import signal
@@ -226,6 +227,7 @@ def serve(channel: Channel) -> None:
     """Answer the judge until it hangs up."""
     limits.usual(kernel.EVALUATES)
     warnings.filterwarnings("ignore", module=r"triton\b")  # what is deprecated: the file did not print it
+    importlib.import_module("filelock")  # which torch.compile imports, and which adds an audit hook
     hook = sys.addaudithook
     hook(heard)
     vars(sys)["addaudithook"] = no_audit_hooks
@@ -245,7 +247,7 @@ def serve(channel: Channel) -> None:
     hook(runner.held.noting)
     commands: dict[str, Any] = {"load": runner.load, "call": runner.call, "peak": runner.allocated}
     commands |= {"repeat": runner.repeat, "interleaved": runner.interleaved}
-    commands["operator"] = functools.partial(tested, runner, hook)
+    commands["operator"] = functools.partial(tested, runner)
     if kernel.EVALUATES:
         from grader.runner.edit_trials import Editing
         from grader.runner.metering import Metering

@@ -6,13 +6,10 @@ code is generated, and kernels are launched as by any other call: no GPU is need
 
 from __future__ import annotations
 
-import importlib
-import sys
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
-from unittest import mock
 
 import torch
 
@@ -38,14 +35,8 @@ class Names(Watch):  # type: ignore[no-untyped-call]
         return func(*args, **(kwargs or {}))
 
 
-def tested(runner: Any, add_audit_hook: Any, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
-    """Of the runner's file: the first test that fails on these arguments, and what torch says.
-
-    Args:
-        add_audit_hook: Python's own; filelock, which torch's tests import, adds one.
-    """
-    with mock.patch.dict(vars(sys), addaudithook=add_audit_hook):
-        importlib.import_module("torch.testing._internal.optests")
+def tested(runner: Any, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
+    """Of the runner's file: the first test that fails on these arguments, and what torch says."""
 
     def drawn() -> tuple[Any, ...]:
         arguments = unpack_arguments(header["arguments"], [bytearray(blob) for blob in blobs], runner.device)

@@ -38,7 +38,7 @@ mistakes = [
         "the sum is rounded to fp16, and ends at 65504",
         swap={RESULT: "result = (x + y) * z"},
         fails="correct or edges",
-        says="fp16",
+        says=("fp16", "16-bit"),
     ),
     Mistake(
         "all are taken to be contiguous",

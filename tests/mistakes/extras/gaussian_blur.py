@@ -151,6 +151,7 @@ mistakes = [
         },
         fails="correct",
         says="race",
+        on_gpu="is right",
     ),
     Mistake(
         "the passes are both of x",

@@ -67,6 +67,7 @@ mistakes = [
         swap={"BLOCK=x.numel()": "BLOCK=1024"},
         fails="correct",
         says="past the end of",
+        on_gpu="never written",
     ),
     Mistake(
         "a program for each direction",
