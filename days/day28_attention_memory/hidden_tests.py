@@ -116,7 +116,7 @@ attend = Challenge(
     ),
     # Room for some statistics of every query, and none for scores, which are 2.6 MB.
     memory=Memory(
-        Case(B=1, H=1, Sq=1024, Sk=1280, D=16, dtype=HALF), extra=lambda q, k, v, scale: 8 * q.numel()
+        Case(B=1, H=1, Sq=1536, Sk=1600, D=16, dtype=HALF), extra=lambda q, k, v, scale: 8 * q.numel()
     ),
 )
 

@@ -144,5 +144,5 @@ challenge = Challenge(
         rolled=(5,),
     ),
     # Room for a few numbers a query, and for dq in fp32; the scores would be 22 times as much as q.
-    memory=Memory(at(1024, 720, 16, H=1), extra=lambda q, *_: 4 * q.nbytes),
+    memory=Memory(at(1600, 1600, 16, H=1), extra=lambda q, *_: 4 * q.nbytes),
 )

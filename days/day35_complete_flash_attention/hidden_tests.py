@@ -137,7 +137,7 @@ whole = Challenge(
         part="both",
     ),
     # A few numbers a query. Keys and values written out for each query head would be 11 times as much as q.
-    memory=Memory(at(300, 1200, 16, Hq=4), extra=lambda q, k, v, scale, causal: q.nbytes // 2),
+    memory=Memory(at(600, 1200, 16, Hq=4), extra=lambda q, k, v, scale, causal: q.nbytes // 2),
 )
 
 

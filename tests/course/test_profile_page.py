@@ -1,4 +1,4 @@
-"""The page that the extra profile_report makes, of a report and of a trace that were written by hand."""
+"""The page that the extra profile_report makes: of a report from an H200, and of a trace written by hand."""
 
 from __future__ import annotations
 
@@ -13,19 +13,11 @@ import pytest
 from grader.course import catalog
 
 DAY = next(day for day in catalog.course() if day.stem == "profile_report")
-COLUMNS = {
-    "ID": ("", "0"),
-    "Kernel Name": ("", "transpose_kernel<float>"),
-    "dram__bytes_read.sum": ("Mbyte", "268.44"),
-    "dram__bytes_write.sum": ("Kbyte", "268,440"),
-    "gpu__time_duration.sum": ("usecond", "1,119.70"),
-    "sm__throughput.avg.pct_of_peak_sustained_elapsed": ("%", "9.0"),
-    "dram__throughput.avg.pct_of_peak_sustained_elapsed": ("%", "10.0"),
-    "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio": ("sector", "16"),
-    "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio": ("sector", "32"),
-    "sm__warps_active.avg.pct_of_peak_sustained_active": ("%", "88.0"),
-    "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum": ("inst", "67,108,864"),
-}
+REPORT = Path(__file__).parent / "ncu_h200.csv"  # ncu --csv --page raw --metrics …, of Nsight Compute 2025.3
+LIMITERS = (
+    *("memory", "too little", "too little", "uncoalesced", "uncoalesced", "too little", "memory", "spills"),
+    *("compute", "memory", "too little", "too little", "spills"),
+)
 
 
 @pytest.fixture
@@ -45,14 +37,14 @@ def page(folder: Path, report: str, *more: str) -> str:
     return (folder / "page.html").read_text(encoding="utf-8")
 
 
-def test_a_report_of_nsight_compute_has_a_row_and_a_point(folder: Path) -> None:
-    rows = [COLUMNS, [unit for unit, _ in COLUMNS.values()], [value for _, value in COLUMNS.values()]]
-    table = "\n".join(",".join(f'"{word}"' for word in row) for row in rows)
-    html = page(folder, f"==PROF== Connected to process 4711\n{table}\n")
-    assert (
-        "<td>transpose_kernel&lt;float&gt;</td><td>1119.7</td><td>479</td><td>9</td><td>uncoalesced" in html
-    )
-    assert html.count("<circle") == 1
+def test_a_report_of_nsight_compute_says_what_limits_each_kernel(folder: Path) -> None:
+    html = page(folder, REPORT.read_text("utf-8"))
+    rows = [row for row in html.split("<tr>") if "_kernel</td>" in row]
+    assert len(rows) == len(LIMITERS)
+    for row, limiter in zip(rows, LIMITERS, strict=True):
+        assert limiter in row, row
+    assert "<td>matmul_kernel</td><td>195.8</td><td>1034</td><td>21</td><td>compute" in html
+    assert html.count("<circle") == 10  # the transposes and the last sums count no operations
 
 
 def test_of_a_trace_the_bytes_are_given(folder: Path) -> None:

@@ -72,7 +72,6 @@ mistakes = [
         },
         fails="correct",
         says="start it on line 37 as what it becomes",
-        on_gpu="start it as what it becomes",
     ),
     Mistake(
         "fp32 is left to tl.dot, which cuts it to TF32",

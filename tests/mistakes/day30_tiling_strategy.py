@@ -176,7 +176,7 @@ mistakes = [
             f"({GRID},)": "(triton.cdiv(Sq, BLOCK_M), B * H)",
             "(tl.program_id(0) // tiles_m)": "tl.program_id(1)",
         },
-        fails="correct",
+        fails="limit",
         says="65535",
         gpu=True,
     ),

@@ -8,17 +8,15 @@ from dataclasses import dataclass, replace
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-from torch.backends import cudnn
 
 
 def convolved(
     x: Tensor, w: Tensor, bias: Tensor | None, stride: int, padding: int, dilation: int, groups: int
 ) -> Tensor:
-    """By sums in fp32 or wider, rounded once."""
-    dtype, wide = x.dtype, torch.promote_types(x.dtype, torch.float32)
-    x, w, bias = (None if t is None else t.to(wide) for t in (x, w, bias))
-    with cudnn.flags(enabled=False):  # which would take TF32 for fp32
-        return F.conv2d(x, w, bias, stride, padding, dilation, groups).to(dtype).contiguous()
+    """By sums in fp64, rounded once: cuDNN takes TF32 for fp32, and its flags hold for all threads."""
+    dtype = x.dtype
+    x, w, bias = (None if t is None else t.double() for t in (x, w, bias))
+    return F.conv2d(x, w, bias, stride, padding, dilation, groups).to(dtype).contiguous()
 
 
 @dataclass(frozen=True)

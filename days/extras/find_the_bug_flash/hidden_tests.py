@@ -122,5 +122,5 @@ challenge = Challenge(
         torch=flash,
     ),
     # Room for a few more numbers a query; the scores would be 45 times as much as q.
-    memory=Memory(at(1024, 720, 16, H=1), extra=lambda q, k, v, scale, causal: 4 * q.nbytes),
+    memory=Memory(at(1600, 1600, 16, H=1), extra=lambda q, k, v, scale, causal: 4 * q.nbytes),
 )

@@ -127,5 +127,5 @@ challenge = Challenge(
         part="both",
     ),
     claims=[Claim(SAYS, CLAIMED, of_torch=1.0, backend=b, part="both") for b in ("eager", "compile")],
-    memory=Memory(Case(t=128, h=16, v=4096), extra=eighth, part="both"),
+    memory=Memory(Case(t=128, h=16, v=12288), extra=eighth, part="both"),
 )

@@ -89,7 +89,7 @@ def at(steps: int, precision: str = "fp32", **more: Any) -> Case:
 CASES = [
     at(1),
     # Three: two losses see one update, in which bias correction cancels both betas.
-    at(3, s=between(13, 19), v=between(34, 40), n=2),
+    at(3, s=between(13, 19), v=between(34, 40), n=2, lr=0.03),
     at(2, e=64, f=72, b=1),
     at(2, precision="fp16"),
 ]

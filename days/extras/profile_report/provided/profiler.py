@@ -11,11 +11,13 @@ from pathlib import Path
 # Of `ncu --csv --page raw`. The first row below the names has the units.
 READ, WRITTEN, TIME = "dram__bytes_read.sum", "dram__bytes_write.sum", "gpu__time_duration.sum"
 SM = "sm__throughput.avg.pct_of_peak_sustained_elapsed"
-DRAM = "dram__throughput.avg.pct_of_peak_sustained_elapsed"
-SECTORS = "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_{}.ratio"
+DRAM = "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"
+SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"  # ld, st
+REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum"
 WARPS = "sm__warps_active.avg.pct_of_peak_sustained_active"
-SPILLS = ("smsp__inst_executed_op_local_ld.sum", "smsp__inst_executed_op_local_st.sum")
+SPILLS = ("smsp__sass_inst_executed_op_local_ld.sum", "smsp__sass_inst_executed_op_local_st.sum")
 PLAIN = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"  # fadd, fmul, ffma: of single lanes
+CYCLES = "smsp__cycles_elapsed.max"  # `--set full` has PLAIN by the cycle alone
 TENSOR = "sm__ops_path_tensor_src_"  # the matrix units', by dtype
 # nsecond, usecond, Kbyte and the like: older versions of ncu write `us`, newer ones `usecond`.
 PREFIX = {"n": 1e-9, "u": 1e-6, "m": 1e-3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
@@ -69,8 +71,14 @@ def _of_row(row: dict[str, str], units: dict[str, str]) -> Kernel:
         value = (row.get(name) or "0").replace(",", "")
         return float(value) * _scale(units.get(name) or "") if _is_number(value) else 0.0
 
+    def sectors(access: str) -> float:
+        return number(SECTORS.format(access)) / max(1.0, number(REQUESTS.format(access)))
+
+    def plain(operation: str) -> float:
+        name = PLAIN.format(operation)
+        return number(name) or number(f"{name}.per_cycle_elapsed") * number(CYCLES)
+
     tensor = sum(number(name) for name in row if name.startswith(TENSOR) and name.endswith(".sum"))
-    plain = number(PLAIN.format("fadd")) + number(PLAIN.format("fmul")) + 2 * number(PLAIN.format("ffma"))
     return Kernel(
         name=row["Kernel Name"],
         bytes_read=int(number(READ)),
@@ -78,10 +86,10 @@ def _of_row(row: dict[str, str], units: dict[str, str]) -> Kernel:
         time_us=number(TIME) * 1e6,
         sm_pct=number(SM),
         dram_pct=number(DRAM),
-        sectors_per_request=max(number(SECTORS.format("ld")), number(SECTORS.format("st"))),
+        sectors_per_request=max(sectors("ld"), sectors("st")),
         warps_active_pct=number(WARPS),
         spills=int(sum(map(number, SPILLS))),
-        flops=tensor + plain,
+        flops=tensor + plain("fadd") + plain("fmul") + 2 * plain("ffma"),
     )
 
 
