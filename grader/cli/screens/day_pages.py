@@ -40,9 +40,9 @@ def started(
     """Prints where a day lies now, and what became of files that were there already."""
     heading = f"Resuming {day.heading[0].lower()}{day.heading[1:]}" if resumed else day.heading
     terminal.line((heading, "bold"))
-    rows = [("lesson", near(workspace.folder(day) / "README.md")), ("kernel", near(workspace.kernel(day)))]
-    helpers = [name for name in fates if name.endswith(".py") and name != "kernel.py"]
-    terminal.table([*rows, *(("given", near(workspace.folder(day) / name)) for name in helpers)])
+    labels = {"README.md": "lesson", "picture.svg": "picture", "kernel.py": "kernel"}
+    terminal.table([(labels.get(name, "given"), near(workspace.folder(day) / name)) for name in fates])
+    helpers = [name for name in fates if name not in labels]
     if helpers:
         terminal.line(f"{' and '.join(helpers)}: finished pieces, which kernel.py imports.", indent=2)
     if resumed and fates["kernel.py"] == "kept":
