@@ -11,7 +11,7 @@ import pytest
 
 from grader.course import catalog
 from tools.pictures import gallery, palette
-from tools.pictures.drawing import SIZE, WIDE
+from tools.pictures.drawing import LEFT, RIGHT, SIZE
 
 SVG = "{http://www.w3.org/2000/svg}"
 HEAVY = 15_000  # bytes
@@ -60,7 +60,7 @@ def blots(root: ElementTree.Element) -> Iterator[str]:
     """Words that run out of the picture, into other words, or below a line."""
     height, placed = float(root.get("height", "")), list(texts(root))
     for words, (left, top, right, bottom) in placed:
-        if left < 0 or top < 0 or right > WIDE or bottom > height:
+        if left < LEFT or top < 0 or right > RIGHT or bottom > height:
             yield f"{words!r} runs out of the picture"
         if any(crosses(line, (left, top, right, bottom)) for line in lines(root)):
             yield f"a line runs through {words!r}"

@@ -1,7 +1,7 @@
 """What the pictures are made of: levels of memory, boxes, cells, grids, arrows, programs, tiles that move.
 
-A drawing is 640 units wide. On a phone 390 pixels wide a unit is little more than half a pixel, so letters
-are 20 units high at least. Every primitive returns the boxes that it drew, for arrows to begin and end at.
+A drawing reaches from 8 to 632 units. On a phone 390 pixels wide a unit is little more than half a pixel,
+so letters are 20 units high at least. Every primitive returns the boxes that it drew, for arrows to begin and end at.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from math import hypot
 
 from tools.pictures.palette import INK, QUIET, style, width
 
-WIDE, EDGE, SIZE, LEADING = 640, 20, 20, 24
+LEFT, RIGHT, MARGIN, SIZE, LEADING = 8, 632, 20, 20, 24
 Place = tuple[float, float]
 
 
@@ -63,7 +63,7 @@ class Drawing:
         self.parts: list[str] = []
         self.rules: list[str] = []
         self.moved = 0
-        self.words(EDGE, 40, title, size=25, look="bold")
+        self.words(MARGIN, 40, title, size=25, look="bold")
 
     def words(
         self, x: float, y: float, words: str, anchor: str = "start", size: int = SIZE, look: str = ""
@@ -74,7 +74,7 @@ class Drawing:
             self.words(x, y + LEADING * number, line, anchor, size, look)
         wide = width(words, size, look)
         left = x - {"start": 0.0, "middle": wide / 2, "end": wide}[anchor]
-        assert 4 <= left <= WIDE - 4 - wide, f"{words!r} of {self.title!r} runs out of the picture"
+        assert LEFT < left < RIGHT - wide, f"{words!r} of {self.title!r} runs out of the picture"
         assert size >= SIZE, f"{words!r} of {self.title!r} is too small for a phone"
         colour = "" if QUIET in look.split() else f"{INK} "
         sized = f' style="font-size:{size}px"' if size != SIZE else ""
@@ -82,7 +82,7 @@ class Drawing:
         at = f'x="{x:g}" y="{y:g}"{anchored} class="{(colour + look).strip()}"{sized}'
         self.parts.append(f"<text {at}>{escape(words, quote=False)}</text>")
 
-    def note(self, y: float, words: str, x: float = EDGE) -> None:
+    def note(self, y: float, words: str, x: float = MARGIN) -> None:
         """A quiet line of text."""
         self.words(x, y, words, look=QUIET)
 
@@ -102,12 +102,12 @@ class Drawing:
         return Box(x, y, w, h)
 
     def level(
-        self, y: float, h: float, words: str, kind: str = "memory", low: bool = False, x: float = EDGE
+        self, y: float, h: float, words: str, kind: str = "memory", low: bool = False, x: float = MARGIN
     ) -> Box:
         """A level of memory from edge to edge, `memory` or `chip`. Its name begins at x, above or `low`."""
-        self.box(EDGE / 2, y, WIDE - EDGE, h, kind=kind)
+        band = self.box(LEFT + 2, y, RIGHT - LEFT - 4, h, kind=kind)
         self.words(x, y + h - 11 if low else y + 25, words, look=f"bold {QUIET}")
-        return Box(EDGE / 2, y, WIDE - EDGE, h)
+        return band
 
     def program(self, x: float, y: float, words: str, w: float = 0) -> Box:
         """The badge of a program."""
@@ -195,10 +195,11 @@ class Drawing:
 
     def svg(self) -> str:
         """The file."""
-        head = f'xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDE} {self.height}"'
-        head += f' width="{WIDE}" height="{self.height:g}" role="img" aria-labelledby="t d"'
+        size = f'width="{RIGHT - LEFT}" height="{self.height:g}"'
+        head = f'xmlns="http://www.w3.org/2000/svg" viewBox="{LEFT} 0 {RIGHT - LEFT} {self.height:g}"'
+        head += f' {size} role="img" aria-labelledby="t d"'
         told = f'<title id="t">{escape(self.title)}</title><desc id="d">{escape(self.text)}</desc>'
-        page = f'<rect width="{WIDE}" height="{self.height:g}" rx="10" class="page" stroke="none"/>'
+        page = f'<rect x="{LEFT}" {size} rx="10" class="page" stroke="none"/>'
         return (
             "\n".join([f"<svg {head}>", told, style("".join(self.rules)), page, *self.parts, "</svg>"]) + "\n"
         )

@@ -29,7 +29,7 @@ def day08(d: Drawing) -> None:
         x, y = at(intensity)
         d.box(x - 7, y - 7, 14, 14, kind="now")
         flat = intensity > 168
-        d.words(x if flat else x + 18, y + (36 if flat else 14), words, "middle" if flat else "start")
+        d.words(622 if flat else x + 18, y + (36 if flat else 14), words, "end" if flat else "start")
     d.words(80, 92, "operations a second")
     d.words(at(1000)[0], 83, "709 T", "middle")
     d.words(at(0.083)[0], 366, "0.083", "middle")
