@@ -1,7 +1,7 @@
 """What the pictures are made of: levels of memory, boxes, cells, grids, arrows, programs, tiles that move.
 
 A drawing reaches from 8 to 632 units. On a phone 390 pixels wide a unit is little more than half a pixel,
-so letters are 20 units high at least. Every primitive returns the boxes that it drew, for arrows to begin and end at.
+so letters are 20 units high at least. Primitives return the boxes that they drew, where arrows begin and end.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def bars(drawing: Drawing, y: float, day: int, case: str, part: str = "") -> Non
         drawing.box(BEGIN, top + 2, max((END - BEGIN) * us / longest, 3), 22, kind=kind)
         drawing.words(BEGIN + (END - BEGIN) * us / longest + 10, top + 20, spoken(us))
     if min(us for *_, us in times) < 0.995 * times[-1][2]:
-        drawing.note(drawing.height + 8, "limit: at the rate of a plain copy or product; no law")
+        drawing.note(drawing.height + 8, "limit: the rate of a plain copy or product, not a law")
         drawing.height += 26
 
 

@@ -146,7 +146,7 @@ def day06(d: Drawing) -> None:
     """
     d.level(58, 150, "b: one matrix for the whole batch")
     b = d.grid(230, 94, ["i..", "..."], {"i": ("", "in"), ".": ("", "plain")}, 60, 48)
-    d.words(424, 120, "the blue tile serves\nprograms 0, 1, 2")
+    d.words(424, 120, "this tile serves\nprograms 0, 1, 2")
     d.level(280, 150, "a + b: numbers say who starts when", low=True)
     for matrix in range(3):
         left = 24 + 202 * matrix

@@ -24,7 +24,7 @@ def day15(d: Drawing) -> None:
         if p == 1:
             tiles = row
     d.words(598, 138, "y", "middle")
-    d.words(564, 138, "a", "end")
+    d.words(557, 176, "a")
     d.moving(x, 1)
     d.moving(tiles, 1)
     d.level(350, 86, "on the chip", "chip", low=True)
@@ -116,10 +116,8 @@ def day18(d: Drawing) -> None:
         d.box(30, 264 + 36 * row, 22, 36, kind="in")
         d.cells(58, 264 + 36 * row, [str(row + 4 * column) for column in range(4)], "now", 42, 36)
         d.cells(232, 264 + 36 * row, [str(16 + row + 4 * column) for column in range(4)], "plain", 42, 36)
-    d.words(420, 290, "yellow: the first")
-    d.words(420, 314, "wave of 16")
-    d.words(420, 352, "blue: the strips")
-    d.words(420, 376, "that it reads")
+    d.words(420, 290, "thick edges: the\nfirst wave of 16")
+    d.words(420, 352, "bars: the strips\nthat it reads")
     d.words(20, 438, "reads 8 × 128 = 1024 cache lines", look="bold")
     bars(d, 458, 18, "8192 × 8192 × 8192, fp16")
 

@@ -141,7 +141,7 @@ def day33(d: Drawing) -> None:
         d.arrow((x, 132), (x1, 232), kind="load")
     d.arrow((330, 132), (400, 232), kind="load")
     d.chain(p, ds)
-    d.note(402, "lse and δ are all that is kept: 8 bytes a query")
+    d.note(402, "instead of weights: lse and δ, 8 bytes a query")
     d.words(20, 446, "by hand: one query, three keys, δ = 1", look="bold")
     table = (("P", ("0.5", "0.25", "0.25")), ("dP", ("4", "−4", "0")), ("dS", ("1.5", "−1.25", "−0.25")))
     for row, (name, values) in enumerate(table):
