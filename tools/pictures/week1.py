@@ -156,7 +156,7 @@ def day06(d: Drawing) -> None:
             box = d.box(left + 62 * column, 292 + 48 * row, 62, 48, str(3 * tile + matrix), kind)
             if tile == 0:
                 d.arrow(b[0][0].left, (180, 118), (180, 232), (box.top[0], 264), box.top, kind="load")
-    d.words(630, 240, "from HBM once,\nthen from L2", "end")
+    d.words(616, 238, "from HBM once,\nthen from L2", "end")
     bars(d, 440, 6, "128 × 512 × 2048, fp32")
 
 

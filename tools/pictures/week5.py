@@ -132,14 +132,13 @@ def day33(d: Drawing) -> None:
     """
     d.height = 596
     d.level(58, 84, "main memory")
-    for x, w, words, kind in ((30, 130, "q, do", "in"), (200, 170, "lse, δ", "in"), (410, 130, "k, v", "in")):
-        d.box(x, 92, w, 40, words, kind)
+    for x, words in ((30, "q, do"), (200, "k, v"), (420, "lse, δ")):
+        d.box(x, 92, 130, 40, words, "in")
     d.level(216, 160, "on the chip", "chip", low=True)
     p = d.box(40, 232, 250, 90, "S = q kᵀ · scale\nP = exp(S − lse)\ndP = do vᵀ", "keep")
     ds = d.box(350, 232, 240, 90, "dS = P ∘ (dP − δ)\none tile, in fp32", "now")
-    for x, x1 in ((95, 95), (230, 200), (430, 250)):
+    for x, x1 in ((95, 95), (255, 180), (440, 265), (510, 510)):
         d.arrow((x, 132), (x1, 232), kind="load")
-    d.arrow((330, 132), (400, 232), kind="load")
     d.chain(p, ds)
     d.note(402, "instead of weights: lse and δ, 8 bytes a query")
     d.words(20, 446, "by hand: one query, three keys, δ = 1", look="bold")
