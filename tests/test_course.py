@@ -76,7 +76,8 @@ def test_a_day_is_whole_in_all_trees(day: Day) -> None:
     missing = [str(path.relative_to(catalog.ROOT)) for path in needed if not path.is_file()]
     assert not missing, f"missing: {', '.join(missing)}"
     names = {path.name for path in day.folder.iterdir()} - {"__pycache__"}
-    more = sorted(names - {"README.md", "kernel.py", "hidden_tests.py", "suspects.py", "provided"})
+    parts = {"README.md", "picture.svg", "kernel.py", "hidden_tests.py", "suspects.py", "provided"}
+    more = sorted(names - parts)
     assert not more, f"no part of a {day.kind}, in days/{day.place}/: {', '.join(more)}"
 
 
@@ -203,7 +204,7 @@ def test_the_lesson_is_an_hour_not_a_book(day: Day) -> None:
     assert lesson.startswith(begins), f"the lesson begins with {begins!r} and its title"
     missing = [heading for heading in HEADINGS if f"\n## {heading}\n" not in lesson]
     assert not missing, f"the lesson lacks a heading: {', '.join(missing)}"
-    parts = lesson.split("```")
+    parts = re.sub(r"^!\[.*\n", "", lesson, flags=re.MULTILINE).split("```")
     words = sum(len(part.split()) for part in parts[::2])
     assert 400 <= words <= 900, f"the lesson has {words} words beside its code; 400 to 900 are wanted"
     assert any(re.sub(r"^\w*", "", part).strip() for part in parts[1::2]), "the lesson shows no code"

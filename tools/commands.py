@@ -234,6 +234,23 @@ def site(out: Path | None, drawn: tuple[str, ...]) -> None:
     raise click.exceptions.Exit(1 if complaints else 0)
 
 
+@dev.command(epilog=examples("track dev pictures", "track dev pictures --check"))
+@click.option("--check", is_flag=True, help="Write nothing; fail if a file is not as it is drawn.")
+def pictures(check: bool) -> None:
+    """Draw the picture of each day, and keep its text in the lesson."""
+    from tools.pictures import gallery
+
+    stale = gallery.stale()
+    for path, text in stale.items():
+        Terminal(sys.stdout).line(f"{'Not as drawn' if check else 'Drawn'}: {path.relative_to(catalog.ROOT)}")
+        if not check:
+            path.write_text(text, encoding="utf-8")
+    if check and stale:
+        Terminal(sys.stdout).next("track dev pictures", "draws them anew")
+        raise click.exceptions.Exit(1)
+    Terminal(sys.stdout).line(f"All {len(gallery.DAYS)} pictures are as they are drawn.")
+
+
 def home(version: str) -> Path:
     """Where this version of Triton lies, beside the one that is installed: a folder for PYTHONPATH."""
     return Path(sys.prefix) / "tritons" / version

@@ -109,6 +109,9 @@ def _write(folder: Path, shown: set[Day]) -> None:
     for place, text in {**sitepages.pages(shown), "measured.md": sitemeasured.page()}.items():
         (docs / place).parent.mkdir(parents=True, exist_ok=True)
         (docs / place).write_text(text, encoding="utf-8")
+    for day in catalog.course():
+        for picture in day.folder.glob("*.svg"):
+            shutil.copy(picture, docs / "days" / day.place)
     shutil.copy(STYLE, docs)
     (folder / "zensical.toml").write_text(f"project = {_toml(_project())}\n", encoding="utf-8")
 

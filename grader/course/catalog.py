@@ -100,7 +100,8 @@ class Day:
     def handed_out(self) -> dict[str, Path]:
         """What `start` copies into the learner's folder, by its name there."""
         helpers = sorted(self.provided.glob("*.py"))
-        return {path.name: path for path in (self.lesson, self.skeleton, *helpers)}
+        given = self.lesson, *self.folder.glob("*.svg"), self.skeleton, *helpers
+        return {path.name: path for path in given}
 
     @property
     def to_fill_in(self) -> bool:

@@ -111,6 +111,7 @@ def test_a_lesson_needs_no_workspace_and_pipes_as_markdown(learner: Learner) -> 
     answer = learner.types("lesson", "13")
     lesson = (REPO / "days" / "day13_fused_softmax" / "README.md").read_text(encoding="utf-8")
     assert lesson.splitlines()[0] in answer.out
+    assert "picture.svg" not in answer.out, "it shows the drawing in text"
     assert answer.out.splitlines()[-1] == "Next: track start 13"
 
 

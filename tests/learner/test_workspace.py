@@ -149,10 +149,11 @@ def test_an_upgraded_course_renews_what_is_untouched_and_nothing_else(found: wor
     assert found.handed_out(day(2)).read_text() == SKELETON
 
 
-def test_finished_helpers_are_handed_out_beside_the_skeleton(found: workspace.Workspace) -> None:
+def test_a_picture_and_helpers_are_handed_out_beside_the_skeleton(found: workspace.Workspace) -> None:
     day(2).provided.mkdir()
     (day(2).provided / "tiles.py").write_text("SIZE = 16\n")
-    fates = {"README.md": "kept", "kernel.py": "kept", "tiles.py": "copied"}
+    (day(2).folder / "picture.svg").write_text("<svg/>")
+    fates = {"README.md": "kept", "picture.svg": "copied", "kernel.py": "kept", "tiles.py": "copied"}
     assert handout.start(found, day(2)) == fates
     assert (found.folder(day(2)) / "tiles.py").read_text() == "SIZE = 16\n"
     (found.folder(day(2)) / "tiles.py").write_text("mine")

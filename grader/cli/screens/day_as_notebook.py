@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import re
+from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,10 @@ def write(day: Day, path: Path, course: str = COURSE) -> None:
 
 def _notebook(form: Any, day: Day, course: str) -> Any:
     lesson = day.lesson.read_text(encoding="utf-8").strip()
+    for picture in day.folder.glob("*.svg"):  # inside: beside a notebook there may be no file
+        data = b64encode(picture.read_bytes()).decode()
+        shown = rf'<img alt="\1" src="data:image/svg+xml;base64,{data}">'
+        lesson = re.sub(rf"^!\[(.*)\]\({picture.name}\)$", shown, lesson, flags=re.MULTILINE)
     title, *sections = re.split(r"^(?=## )", lesson, flags=re.MULTILINE)
     graded = f"%%grade {day.key}\n{day.skeleton.read_text(encoding='utf-8').rstrip()}"
     after = [text.format(day=day.key) for text in (HINT, SHOW, INSPECT)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,9 +40,9 @@ def started(
     """Prints where a day lies now, and what became of files that were there already."""
     heading = f"Resuming {day.heading[0].lower()}{day.heading[1:]}" if resumed else day.heading
     terminal.line((heading, "bold"))
-    rows = [("lesson", near(workspace.folder(day) / "README.md")), ("kernel", near(workspace.kernel(day)))]
-    helpers = [name for name in fates if name not in ("README.md", "kernel.py")]
-    terminal.table([*rows, *(("given", near(workspace.folder(day) / name)) for name in helpers)])
+    labels = {"README.md": "lesson", "picture.svg": "picture", "kernel.py": "kernel"}
+    terminal.table([(labels.get(name, "given"), near(workspace.folder(day) / name)) for name in fates])
+    helpers = [name for name in fates if name not in labels]
     if helpers:
         terminal.line(f"{' and '.join(helpers)}: finished pieces, which kernel.py imports.", indent=2)
     if resumed and fates["kernel.py"] == "kept":
@@ -95,7 +96,8 @@ def glossary(terminal: Terminal, following: Next) -> None:
 def _page(terminal: Terminal, path: Path, following: Next) -> None:
     from grader.cli.screens.markdown import markdown
 
-    text = path.read_text(encoding="utf-8")
+    # Without its picture, which stands there as text, too.
+    text = re.sub(r"^!\[.*\n\n", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
     with terminal.paged(text.count("\n")):
         markdown(terminal, text)
     terminal.next(*following)

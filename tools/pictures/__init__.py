@@ -1,0 +1,1 @@
+"""A picture for each day, as SVG: `track dev pictures` draws them."""

@@ -1,0 +1,63 @@
+"""What was measured, as bars: our solution, torch and the limit, on one scale."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from grader.cli.benchmark.results import Result
+from grader.course import catalog
+from tools.measured import KEPT, record
+from tools.pictures.drawing import MARGIN, Drawing
+from tools.pictures.palette import QUIET
+
+NAMES = {"ours": ("our solution", "keep"), "fast": ("ours, tuned", "keep"), "eager": ("torch", "in")}
+NAMES |= {"cudnn": ("cuDNN", "in")}
+BEGIN, END, ROW = 160, 530, 32
+
+
+@cache
+def _newest() -> list[Result]:
+    """What was measured last, on the GPU that was measured last."""
+    kept = record(KEPT)
+    return [
+        one for one in kept.newest(list(kept.machines)[-1]) if one.point.timed and one.us and not one.problem
+    ]
+
+
+def _measured(stem: str, part: str) -> dict[str, Result]:
+    """By provider the results of a day's first bar; those of a run with another limit are left out."""
+    bar = next(
+        one.point.bar for one in _newest() if one.point.bar.startswith(stem) and one.point.bar.endswith(part)
+    )
+    found = {one.provider: one for one in _newest() if one.point.bar == bar}
+    return {name: one for name, one in found.items() if one.point.limit_us == found["ours"].point.limit_us}
+
+
+def bars(drawing: Drawing, y: float, day: int, case: str, part: str = "") -> None:
+    """A day's first timed case, at the bottom; our tuned solution, too, where a peer is faster than ours.
+
+    Args:
+        case: what was timed, in words; the times are of tests/measured.jsonl.
+        part: which passes, where a day times several.
+    """
+    results = _measured(f"{catalog.find(str(day)).stem}/", part)
+    if all(results[peer].us >= results["ours"].us for peer in ("eager", "cudnn") if peer in results):
+        results.pop("fast", None)
+    times = [(*NAMES[name], results[name].us) for name in NAMES if name in results]
+    times.append(("limit", "plain", results["ours"].point.limit_us))
+    drawing.height = y + 44 + ROW * len(times)
+    drawing.words(MARGIN, y + 20, f"Time on an H200: {case}", look=QUIET)
+    longest = max(us for *_, us in times)
+    for number, (name, kind, us) in enumerate(times):
+        top = y + 34 + ROW * number
+        drawing.words(MARGIN, top + 20, name)
+        drawing.box(BEGIN, top + 2, max((END - BEGIN) * us / longest, 3), 22, kind=kind)
+        drawing.words(BEGIN + (END - BEGIN) * us / longest + 10, top + 20, spoken(us))
+    if min(us for *_, us in times) < 0.995 * times[-1][2]:
+        drawing.note(drawing.height + 8, "limit: the rate of a plain copy or product, not a law")
+        drawing.height += 26
+
+
+def spoken(us: float) -> str:
+    """A time as a person reads it: 133 µs, 1.44 ms."""
+    return f"{us / 1000:.3g} ms" if us >= 999.5 else f"{us:.3g} µs"
