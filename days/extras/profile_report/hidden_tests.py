@@ -1,7 +1,7 @@
 """Extra: GB/s, percent of the peak, and the limiter of a kernel, from a profiler's numbers.
 
-Twelve reports are of kernels whose cause is known: our solutions and laggards, as Nsight Compute 2025.3 counted
-them on an H200, at the GPU's own clocks. `tests/course/ncu_h200.csv` has them as it wrote them.
+Twelve reports are of kernels whose cause is known: our solutions and laggards, as Nsight Compute 2025.3
+counted them on an H200, at the GPU's own clocks. `tests/course/ncu_h200.csv` has them as it wrote them.
 """
 
 from __future__ import annotations
