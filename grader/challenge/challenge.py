@@ -201,6 +201,8 @@ class Challenge:
             launch fits there, and spills nothing.
         memory: the memory bar.
         shown: of the cases, the one that a picture shows the day's idea with; chosen by `track show` if None.
+        image: makes the arguments of a call whose result `track show` draws, beside the first of them; a
+            result of four dimensions is a film.
         pieces: what a learner who is not done yet is told of, in the order in which one fills them in.
         tuner: what is asked of the kernel's autotuner.
         judges: the entry is a test, and its argument a candidate for it.
@@ -241,6 +243,7 @@ class Challenge:
     targets: Mapping[Case, Gpu] = field(default_factory=dict)
     memory: Memory | None = None
     shown: Case | None = None
+    image: Callable[[], tuple[Any, ...]] | None = None
     pieces: Sequence[Piece] = ()
     tuner: Tuner | None = None
     judges: Judges | None = None

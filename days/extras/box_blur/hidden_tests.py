@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from grader.challenge import Case, Challenge, Speed, between
+from grader.challenge.formulas.images import house
 
 from .suspects import SUSPECTS, box
 
@@ -64,6 +65,7 @@ challenge = Challenge(
     reference=box,
     suspects=SUSPECTS,
     shown=Case(h=33, w=10, radius=4),
+    image=lambda: (house(), 4),
     cases=CASES,
     speed=Speed(
         Case(h=4096, w=4096, radius=3, gpu=True),

@@ -20,6 +20,12 @@ def inputs(case: Case, draw) -> tuple[Tensor, int, int, int, int]:
     return palette, case.get("t0", 0), case.count, case.h, case.w
 
 
+def rainbow() -> Tensor:
+    """Its colours: uint8 [256, 3]."""
+    turns = torch.arange(256)[:, None] / 256 + torch.arange(3) / 3
+    return (128 + 127 * torch.cos(2 * torch.pi * turns)).byte()
+
+
 def drawn(palette: Tensor, t: Tensor, y: Tensor, x: Tensor) -> Tensor:
     """The pattern, from times [count], rows [h] and columns [w]: [count, h, w, 3]."""
     code = ((2 * x[None, None, :]) ^ y[None, :, None]) + t[:, None, None]
@@ -119,6 +125,7 @@ challenge = Challenge(
     reference=frames,
     cases=CASES,
     shown=at(2, 8, 30, t0=7),
+    image=lambda: (rainbow(), 0, 24, 128, 192),
     suspects={
         "Rows and columns are swapped in the formula: x is the column.": swapped,
         "All frames are the first one: t grows by one from frame to frame.": with_times(

@@ -6,6 +6,7 @@ from torch import Tensor
 
 from grader.challenge import Case, Challenge, Speed, between
 from grader.challenge.formulas.dtypes import BRAIN, HALF
+from grader.challenge.formulas.images import house
 
 from .suspects import SUSPECTS, blur
 
@@ -70,6 +71,7 @@ challenge = Challenge(
     reference=blur,
     suspects=SUSPECTS,
     shown=Case(h=17, w=129, sigma=1.0, radius=4),
+    image=lambda: (house()[:, :, 1].float().contiguous(), 2.5, 7),
     cases=CASES,
     speed=Speed(Case(h=8192, w=8192, sigma=3.0, radius=8, gpu=True), moved=moved, of_copy=0.22, sweep=("h",)),
 )

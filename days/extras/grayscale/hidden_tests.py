@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from grader.challenge import Case, Challenge, Own, Speed, between
+from grader.challenge.formulas.images import house
 
 CROP = Own("crop")  # like image[:, :w]: rows lie 5 pixels further apart than they are long
 RGBA = Own("rgba")  # like image[..., :3] of four channels: pixels lie 4 bytes apart
@@ -131,6 +132,7 @@ challenge = Challenge(
     reference=grey,
     cases=CASES,
     shown=at(6, 41),
+    image=lambda: (house(),),
     suspects={
         "The half that rounds is not added before the shift: the result is rounded down.": lambda image: (
             mixed(image, (77, 150, 29), half=0)

@@ -6,7 +6,6 @@ import base64
 import contextlib
 from typing import Any
 
-import numpy as np
 import torch
 
 from grader.challenge import Challenge
@@ -16,43 +15,20 @@ from grader.challenge.cases.runner_client import RunnerLost
 from grader.judge.session import Session
 
 
-def _image() -> torch.Tensor:
-    """A sky that fades, the sun, a striped house on speckled ground: uint8 [96, 144, 3]."""
-    y, x = np.mgrid[:96, :144]
-    pixels = np.stack([40 + x, 90 + y, 255 - y], axis=-1)
-    pixels[(x - 112) ** 2 + (y - 24) ** 2 < 300] = 255, 210, 40
-    pixels[78:] = np.random.default_rng(1).integers((20, 90, 20), (90, 200, 60), (18, 144, 3))
-    pixels[38:84, 20:76] = np.where(x[38:84, 20:76, None] % 8 < 3, (250, 245, 235), (190, 40, 40))
-    return torch.from_numpy(pixels.astype(np.uint8))
-
-
-def _palette() -> torch.Tensor:
-    """The colours of a rainbow: uint8 [256, 3]."""
-    turns = torch.arange(256)[:, None] / 256 + torch.arange(3) / 3
-    return (128 + 127 * torch.cos(2 * torch.pi * turns)).byte()
-
-
-ARGUMENTS: dict[str, Any] = {
-    "grayscale": lambda: (_image(),),
-    "box_blur": lambda: (_image(), 4),
-    "gaussian_blur": lambda: (_image()[:, :, 1].float().contiguous(), 2.5, 7),
-    "frames": lambda: (_palette(), 0, 24, 128, 192),
-}
-
-
 def pictured(session: Session, challenge: Challenge) -> dict[str, Any]:
     """As `picture` the image before and after, or a film; nothing where the result has not its form."""
-    if challenge.entry not in ARGUMENTS:
+    if challenge.image is None:
         return {}
-    arguments, names = ARGUMENTS[challenge.entry](), session.names[challenge.entry]
+    arguments, names = challenge.image(), session.names[challenge.entry]
     one = Attempt(challenge, challenge.cases[0], names, session.request, arguments)
     with contextlib.suppress(RunnerLost):
         one.ask(session.ready_runner())
         one.read()
     if one.trial.answer is None or form_findings(one.trial):
         return {}
-    before = () if challenge.entry == "frames" else arguments[:1]
-    return {"picture": [_packed(image) for image in (*before, *one.trial.answer.outputs)]}
+    (result,) = one.trial.answer.outputs
+    images = [result] if result.dim() == 4 else [arguments[0], result]
+    return {"picture": [_packed(image) for image in images]}
 
 
 def _packed(image: torch.Tensor) -> dict[str, Any]:

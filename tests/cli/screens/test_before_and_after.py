@@ -17,7 +17,6 @@ from grader.errors import TrackError
 from grader.grading import look
 from grader.grading.look import ask
 from grader.grading.warm_client import Warm
-from grader.judge.look.picture import _palette
 
 
 def packed(image: np.ndarray[Any, Any]) -> dict[str, Any]:
@@ -75,7 +74,9 @@ def test_a_film_of_24_frames_is_smaller_than_a_megabyte(typed: Any, tmp_path: Pa
         opened.seek(23)
         last = np.array(opened.convert("RGB"))
     code = ((2 * np.arange(192) ^ np.arange(128)[:, None]) + 23) & 255
-    assert np.array_equal(last, _palette().numpy()[code])
+    turns = np.arange(256)[:, None] / 256 + np.arange(3) / 3
+    palette = (128 + 127 * np.cos(2 * np.pi * turns)).astype(np.uint8)
+    assert np.abs(last.astype(int) - palette[code]).max() <= 1  # fp32 beside fp64
 
 
 def test_what_is_not_ours_is_not_overwritten_and_ours_is(typed: Any, tmp_path: Path) -> None:
