@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from pathlib import PurePosixPath
 
@@ -33,12 +34,17 @@ class Submission:
         id: whose it is; printable, and nothing that could be a path.
         source: at most LARGEST bytes.
         share: how much of all that was handed in is read by now, 0 to 1; None where nobody knows.
+        when: the time of the hand-in, with its zone: as the learning platform says it, else that of the file
+            or of the archive in which it came. None where nobody knows.
+        where: the path of the file in what was handed in, archives as folders; "" where it has none.
     """
 
     id: str
     day: Day
     source: bytes
     share: float | None = None
+    when: datetime | None = None
+    where: str = ""
 
 
 @dataclass(frozen=True)
