@@ -1,10 +1,9 @@
 """How learning platforms name what they hand out for download: whose a file is, and when it was handed in.
 
 Moodle names by `mod/assign/classes/downloader.php`, Canvas by `lib/content_zipper.rb`, GitHub Classroom by
-`gh classroom clone student-repos` (`cmd/gh-classroom/clone/student-repos/student-repos.go`): those files of
-moodle/moodle, instructure/canvas-lms and github/gh-classroom were read. Of Gradescope's export no source is
-public: its `submission_metadata.yml` is as programs have it that read it. `--match` is modelled on nbgrader's
-FileNameCollectorPlugin (`nbgrader zip_collect`).
+`cmd/gh-classroom/clone/student-repos/student-repos.go`: those files of moodle/moodle, instructure/canvas-lms
+and github/gh-classroom were read. Gradescope's `submission_metadata.yml` is as public programs have it that
+read it. `--match` is modelled on nbgrader's FileNameCollectorPlugin (`nbgrader zip_collect`).
 """
 
 from __future__ import annotations
@@ -12,30 +11,37 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from pathlib import PurePosixPath
 
+from grader.course.learner.workspace import FOLDER
 from grader.errors import TrackError, pasted
+from grader.grading.cohort.entries import Parts
+from grader.grading.cohort.submission import Unfit, day_of
 
-Parts = tuple[str, ...]
 METADATA = "submission_metadata.yml"  # of Gradescope
 ENDING = "-submissions"  # of the folder in which `gh classroom clone` puts all repositories
-
-# `Ann Smith_12345_assignsubmission_file_/day13.py`; without folders `…_file_day13.py`. No name has a `_`, and
-# the group of those who are in none has no number.
-MOODLE = re.compile(
-    r"(?P<name>[^_]+)(?:_(?P<number>\d+))?_assignsubmission_(?:file|onlinetext)_?(?P<file>.*)", re.DOTALL
+PATTERNS = {
+    # `Ann Smith_12345_assignsubmission_file_/day13.py`, or without folders `…_file_day13.py`. No name has a
+    # `_`, and those who are in no group have no number. A learner's number is another in each assignment.
+    "moodle": r"(?P<learner>[^_/]+)(_(?P<number>\d+))?_assignsubmission_(file|onlinetext)_?/?(?P<rest>.*)",
+    # `smithann_LATE_12345_678910_day13.py`: a user, whose number is one in all of Canvas, then an attachment,
+    # whose number grows. `anon_x7Kq2` is the user of an anonymous assignment.
+    "canvas": r"(?P<learner>\w+?_\d+|anon_[^\W_]+)_(?=\d+_|text\.|link\.)((?P<order>\d+)_)?(?P<rest>.+)",
+    "gradescope": r"(?P<learner>submission_\d+)(/(?P<rest>.*)|$)",
+    "classroom": r"SLUG-(?P<learner>[^/]+)/(?P<rest>.*)",
+    "plain": r"(?P<learner>[^/]+?)(\.(?i:zip))?/(?P<rest>.*)",
+}
+LATE = re.compile(r"(^|_)LATE_")  # of Canvas
+# A folder that is called so holds all learners', and is none's.
+CLASS = re.compile(
+    r"(week|hw|homework|assignment|lab|exercise|project|task|class|cohort|course|student|group|submission|hand-?in"
+    r"|upload|download|export)(s|es)?(?![a-z])",
+    re.IGNORECASE,
 )
-# `smithann_LATE_12345_678910_day13.py`: a user, then an attachment, whose numbers grow. `anon_x7Kq2` is the
-# user of an anonymous assignment.
-CANVAS = re.compile(
-    r"(?:(?P<name>\w+?)(?:_LATE)?_(?P<user>\d+)|(?:LATE_)?(?P<anonymous>anon_[^\W_]+))"
-    r"_(?:(?P<order>\d+)_(?P<file>.+)|(?P<text>(?:text|link)\.html))",
-    re.DOTALL | re.IGNORECASE,
-)
-GRADESCOPE = re.compile(r"submission_\d+|" + re.escape(METADATA))
+OWN = {FOLDER, "grader"}  # stand at the top of one learner's: of what is around a workspace, of a clone
 
 
 @dataclass(frozen=True)
@@ -57,71 +63,135 @@ class Place:
     day: str = ""
 
 
-# None for a path that is no learner's.
-Layout = Callable[[Parts], Place | None]
+@dataclass(frozen=True)
+class Layout:
+    """How all that was handed in is laid out.
+
+    Attributes:
+        name: a key of PATTERNS, or `match`.
+        base: the folder that holds all learners'.
+        pattern: searched for in a path below `base`; its groups are those of PATTERNS, `day` and `time`.
+        known: who stands behind a learner's name, and when they handed in.
+        twice: names that several learners have, which are set apart by their numbers.
+        whole: whose it is where the pattern names no learner.
+    """
+
+    name: str
+    base: Parts
+    pattern: re.Pattern[str]
+    known: Mapping[str, tuple[tuple[str, ...], datetime | None]] = field(default_factory=dict)
+    twice: Collection[str] = ()
+    whole: str = ""
+
+    def place(self, parts: Parts) -> Place | None:
+        """None for a path that is no learner's. Names are in Unicode's form C, however a system has `ü`."""
+        path = "/".join(parts[len(self.base) :])
+        path = LATE.sub(r"\1", path, count=1) if self.name == "canvas" else path
+        found = self.pattern.search(path) if parts[: len(self.base)] == self.base else None
+        said = {name: text or "" for name, text in found.groupdict().items()} if found else {}
+        name = said.get("learner", self.whole)
+        if not found or not name or (self.name == "plain" and not self.whole and _a_day(name)):
+            return None
+        learner = f"{name}_{said['number']}" if name in self.twice else name
+        who, when = self.known.get(name, ((learner,), stamp(said.get("time", ""))))
+        rest, order = said.get("rest", path).split("/"), int(said.get("order") or 0)
+        spelled = tuple(unicodedata.normalize("NFC", one) for one in who)
+        return Place(spelled, tuple(rest), when, order, said.get("day", ""))
 
 
-def recognised(tops: Sequence[str], around: str) -> str:
-    """The layout that most names at the top have: a key of LAYOUTS.
+def arranged(
+    paths: Sequence[Parts], around: str, name: str | None, match: str | None, read: Callable[[Parts], str]
+) -> Layout:
+    """The layout of `paths`; that of a folder ends in "".
 
     Args:
-        around: the name of the folder or archive that they lie in.
+        around: the name of what holds them all.
+        name: a key of PATTERNS; None to see it from the names.
+        match: a pattern in its stead.
+        read: the text of one of them, "" where there is none.
+
+    Raises:
+        TrackError: `match` is no regular expression with a group `learner`.
     """
-    for name, sign in (("moodle", MOODLE), ("canvas", CANVAS), ("gradescope", GRADESCOPE)):
-        if 2 * sum(bool(sign.fullmatch(top)) for top in tops) > len(tops):
+    if match is not None:
+        return Layout("match", (), _given(match))
+    base = _base(paths, around)
+    tops, near = _tops(paths, base), without_zip(base[-1]) if base else around
+    name = name or recognised(tops, near)
+    if name == "plain" and _of_one(tops):
+        return Layout(name, base, re.compile(""), whole=near)
+    slug = near.removesuffix(ENDING)
+    if slug == near:
+        slug = os.path.commonprefix(list(tops)).rpartition("-")[0]  # noqa: RUF071, of texts
+    pattern = re.compile(r"\A" + PATTERNS[name].replace("SLUG", re.escape(slug)), re.DOTALL)
+    known = submitters(read((*base, METADATA))) if name == "gradescope" else {}
+    found = {(one["learner"], one["number"]) for one in map(pattern.match, tops) if one and name == "moodle"}
+    names = [learner for learner, _ in found]
+    return Layout(name, base, pattern, known, {one for one in names if names.count(one) > 1})
+
+
+def recognised(tops: Mapping[str, bool], around: str) -> str:
+    """The layout, a key of PATTERNS, that most names at the top have.
+
+    Args:
+        tops: what lies there, and whether it holds something.
+        around: the name of the folder or zip that they lie in.
+    """
+    if METADATA in tops:
+        return "gradescope"
+    for name in ("moodle", "canvas", "gradescope"):
+        if 2 * sum(bool(re.match(PATTERNS[name], LATE.sub(r"\1", top))) for top in tops) > len(tops):
             return name
     slug = around.removesuffix(ENDING)
-    if slug != around and all(top.startswith(f"{slug}-") for top in tops):
-        return "classroom"
-    return "plain"
+    return "classroom" if slug != around and all(top.startswith(f"{slug}-") for top in tops) else "plain"
 
 
-def moodle(tops: Sequence[str], around: str, metadata: str) -> Layout:
-    """A learner is called by the full name. Its number stands behind it where two have the same name: Moodle
-    draws it anew for each assignment.
+def _of_one(tops: Mapping[str, bool]) -> bool:
+    """Whether all is one learner's: a workspace or a clone, or mostly days lie at the top."""
+    folders = [name for name in tops if tops[name]] or list(tops)
+    return bool(OWN & tops.keys()) or 2 * sum(map(_a_day, folders)) > len(folders)
+
+
+def _base(paths: Sequence[Parts], around: str) -> Parts:
+    """The folders around what all learners handed in, as a zip often has one."""
+    base: Parts = ()
+    while len(tops := _tops(paths, base)) == 1 and all(tops.values()):
+        (top,) = tops
+        below, name = _tops(paths, (*base, top)), without_zip(top)
+        wraps = name == around or CLASS.match(name)
+        if recognised(below, name) == "plain" and (
+            not wraps or OWN & below.keys() or any(map(_a_day, below))
+        ):
+            break
+        base = (*base, top)
+    return base
+
+
+def _tops(paths: Sequence[Parts], base: Parts) -> dict[str, bool]:
+    found: dict[str, bool] = {}
+    for parts in paths:
+        if parts[: len(base)] == base and len(parts) > len(base):
+            name = parts[len(base)]
+            found[name] = found.get(name, False) or len(parts) > len(base) + 1
+    return {name: holds for name, holds in found.items() if name[:1] not in (".", "") and name != "__MACOSX"}
+
+
+def _a_day(name: str) -> bool:
+    try:
+        return day_of(PurePosixPath(name).stem) is not None
+    except Unfit:
+        return True
+
+
+def without_zip(name: str) -> str:
+    """The name of a folder or zip, without the ending of the latter."""
+    return re.sub(r"\.zip$", "", name, flags=re.IGNORECASE)
+
+
+def submitters(metadata: str) -> dict[str, tuple[tuple[str, ...], datetime | None]]:
+    """By folder, who handed it in, and when: each by the e-mail address, else the student's number or name.
+    Of YAML only the few lines are read that are needed.
     """
-    numbers: dict[str, set[str]] = defaultdict(set)
-    for found in filter(None, map(MOODLE.fullmatch, tops)):
-        numbers[found["name"]].add(found["number"] or "")
-
-    def locate(parts: Parts) -> Place | None:
-        found = MOODLE.fullmatch(parts[0])
-        if not found:
-            return None
-        name = found["name"] if len(numbers[found["name"]]) < 2 else f"{found['name']}_{found['number']}"
-        return Place((name,), (found["file"], *parts[1:]) if found["file"] else parts[1:])
-
-    return locate
-
-
-def canvas(tops: Sequence[str], around: str, metadata: str) -> Layout:
-    """A learner is called `smithann_12345`: the number is the user's in all of Canvas, its gradebook too."""
-
-    def locate(parts: Parts) -> Place | None:
-        found = CANVAS.fullmatch(parts[0])
-        if not found:
-            return None
-        learner = found["anonymous"] or f"{found['name']}_{found['user']}"
-        return Place((learner,), (found["file"] or found["text"], *parts[1:]), order=int(found["order"] or 0))
-
-    return locate
-
-
-def gradescope(tops: Sequence[str], around: str, metadata: str) -> Layout:
-    """A learner is called by the e-mail address, else by the student's number or name, of the metadata; where
-    there are none, by the folder.
-    """
-    known = _submitters(metadata)
-
-    def locate(parts: Parts) -> Place | None:
-        learners, when = known.get(parts[0], ((), None))
-        return Place(learners or (parts[0],), parts[1:], when) if len(parts) > 1 else None
-
-    return locate
-
-
-def _submitters(metadata: str) -> dict[str, tuple[tuple[str, ...], datetime | None]]:
-    """Who handed in a folder, and when. Of YAML only the few lines are read that are needed."""
     found = {}
     for block in re.split(r"^(?=\S)", metadata, flags=re.MULTILINE):
         folder, _, rest = block.partition(":\n")
@@ -131,41 +201,11 @@ def _submitters(metadata: str) -> dict[str, tuple[tuple[str, ...], datetime | No
             said = dict(re.findall(r"^\s*:(\w+): *['\"]?(.*?)['\"]?\s*$", person, re.MULTILINE))
             learners.append(next(filter(None, map(said.get, ("email", "sid", "name"))), folder))
         at = re.search(r"^  :created_at: *(.+)$", rest, re.MULTILINE)
-        found[folder] = tuple(learners), stamp(at[1]) if at else None
+        found[folder] = tuple(learners) or (folder,), stamp(at[1]) if at else None
     return found
 
 
-def classroom(tops: Sequence[str], around: str, metadata: str) -> Layout:
-    """A learner is called by the name at GitHub: a repository is `assignment-name`, in a folder
-    `assignment-submissions`. What lies there is read, whichever branch it is.
-    """
-    slug = around.removesuffix(ENDING)
-    common = os.path.commonprefix(tops).rpartition("-")[0]  # noqa: RUF071, of texts
-    before = f"{common if slug == around else slug}-"
-    return lambda parts: Place((parts[0].removeprefix(before),), parts[1:]) if len(parts) > 1 else None
-
-
-def plain(tops: Sequence[str], around: str, metadata: str) -> Layout:
-    """A folder or archive for each learner, named like them."""
-    return lambda parts: Place((parts[0],), parts[1:]) if len(parts) > 1 else None
-
-
-LAYOUTS: dict[str, Callable[[Sequence[str], str, str], Layout]] = {
-    "moodle": moodle,
-    "canvas": canvas,
-    "gradescope": gradescope,
-    "classroom": classroom,
-    "plain": plain,
-}
-
-
-def matching(pattern: str) -> Layout:
-    """Whose a file is by a regular expression, which is searched for in its path: `learner`, and where they
-    are there `day` and `time`, are its named groups.
-
-    Raises:
-        TrackError: it is no regular expression, or has no group `learner`.
-    """
+def _given(pattern: str) -> re.Pattern[str]:
     again = "track cohort collect SUBMISSIONS --match " + pasted(r"(?P<learner>\w+)_day(?P<day>\d+)")
     try:
         expression = re.compile(pattern)
@@ -173,15 +213,7 @@ def matching(pattern: str) -> Layout:
         raise TrackError(f"--match is no regular expression: {error}.", again) from None
     if "learner" not in expression.groupindex:
         raise TrackError("--match has no group named learner.", again)
-
-    def locate(parts: Parts) -> Place | None:
-        found = expression.search("/".join(parts))
-        said = found.groupdict() if found else {}
-        if not said.get("learner"):
-            return None
-        return Place((said["learner"],), parts, stamp(said.get("time") or ""), day=said.get("day") or "")
-
-    return locate
+    return expression
 
 
 def stamp(text: str) -> datetime | None:
@@ -189,14 +221,11 @@ def stamp(text: str) -> datetime | None:
     clock where it names no zone; None where it says none.
     """
     digits = "".join(re.findall(r"\d+", text))[:14]
+    if len(digits) < len("20260426"):
+        return None
     try:
         found = datetime.strptime(digits.ljust(14, "0"), "%Y%m%d%H%M%S")
         zoned = re.search(r"(Z|UTC|GMT)$", text.strip(), re.IGNORECASE)
         return found.replace(tzinfo=timezone.utc) if zoned else found.astimezone()
     except (ValueError, OverflowError, OSError):
         return None
-
-
-def one_spelling(names: Iterable[str]) -> tuple[str, ...]:
-    """Names as one and the same text, whichever way a system spells `ü`: Unicode's normal form C."""
-    return tuple(unicodedata.normalize("NFC", name) for name in names)
