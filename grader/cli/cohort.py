@@ -78,7 +78,8 @@ def grade(
     from grader.grading.cohort.store import Store, reading
 
     found = read(submissions, layout, match, days)
-    click.echo(cohort_collected.layout(found), err=True)
+    if found.layout != "lines":
+        click.echo(cohort_collected.layout(found), err=True)
     try:
         with ray_backend.cluster(address) as ray, cohort_tables.Progress(Terminal(sys.stderr)) as live:
             graders = ray_backend.Graders(

@@ -12,15 +12,6 @@ from grader.grading.cohort.submission import Trouble
 from grader.grading.cohort.submission_formats import HandIn
 from grader.visible import visible
 
-LAYOUTS = {
-    "moodle": "Moodle (Download all submissions)",
-    "canvas": "Canvas (Download submissions)",
-    "gradescope": "Gradescope (Export submissions)",
-    "classroom": "GitHub Classroom (gh classroom clone)",
-    "plain": "a folder or zip for each learner",
-    "match": "as --match says",
-    "lines": "JSON lines",
-}
 COUNTED = (OURS, HIDDEN)  # what nobody calls work
 
 
@@ -28,7 +19,7 @@ def layout(found: HandIn) -> str:
     """How it is laid out, in one line."""
     around = f", in {visible(found.around)}/" if found.around else ""
     other = "" if found.layout in ("match", "lines") else " --layout or --match sets another."
-    return f"Layout: {LAYOUTS[found.layout]}{around}.{other}"
+    return f"Layout: {found.layout}{around}.{other}"
 
 
 def show(

@@ -85,7 +85,7 @@ def graded(terminal: Terminal, tally: Tally, db: sqlite3.Connection, path: Path)
     _troubles(terminal, db)
     if tally.others:
         lists = typed("track cohort collect SUBMISSIONS")
-        terminal.line(f"Not graded, and no work: {tally.others:,} other files. `{lists}` lists them.")
+        terminal.line(f"Other files, which do not look like work: {tally.others:,}. `{lists}` shows them.")
     terminal.next(f"track cohort pages report{_of(path)}", "writes the class page, leaderboard and feedback")
 
 

@@ -26,6 +26,8 @@ Parts = tuple[str, ...]
 DEEPEST = 3  # zips within one another, below what was named
 MOST_FILES = 50_000  # of a zip that is handed in, with the zips in it
 MOST_BYTES = 500_000_000  # of it and the zips in it, together
+MANY = f"with the zips in it, it has more than {MOST_FILES:,} files: unpack it"
+HEADER = b"PK\x01\x02"  # of each file in the directory of a zip
 PACKED = (".tar", ".gz", ".tgz", ".bz2", ".xz", ".zst", ".rar", ".7z")  # beside .zip
 CACHES = ("__pycache__", "__MACOSX", "Thumbs.db", "desktop.ini", "site-packages", "node_modules")
 LINK = "it is a link, and links are not followed"
@@ -114,7 +116,7 @@ def _folder(root: Path) -> Iterator[Entry]:
             if stat.S_ISDIR(there.st_mode) and entry.kind == "file":
                 folders.append(path)
                 entry = replace(entry, kind="folder")
-            time = datetime.fromtimestamp(there.st_mtime).astimezone()
+            time = _time(partial(datetime.fromtimestamp, there.st_mtime))
             problem = "" if stat.S_ISREG(there.st_mode) or entry.kind != "file" else "it is no plain file"
             problem = LINK if problem and stat.S_ISLNK(there.st_mode) else problem
             opened = partial(_on_disk, path)
@@ -137,7 +139,7 @@ def _zip(archive: Entry, most: dict[str, float]) -> Iterator[Entry]:
     listed, hidden = _opened(archive).infolist(), set()
     most["files"] -= len(listed)
     if most["files"] < 0:
-        raise Unfit(f"with the zips in it, it has more than {MOST_FILES:,} files: unpack it")
+        raise Unfit(MANY)
     for info in listed:
         names = _name(info).replace("\\", "/").rstrip("/").split("/")
         cut = next((place for place, name in enumerate(names, 1) if _hidden(name)), None)
@@ -152,9 +154,7 @@ def _zip(archive: Entry, most: dict[str, float]) -> Iterator[Entry]:
 
 
 def _packed(archive: Entry, parts: Parts, info: zipfile.ZipInfo) -> Entry:
-    time = None
-    with suppress(ValueError, OverflowError, OSError):
-        time = datetime(*info.date_time).astimezone()
+    time = _time(partial(datetime, *info.date_time))
     link, locked = stat.S_ISLNK(info.external_attr >> 16), info.flag_bits & LOCKED
     problem = LINK if link else "it asks for a password" if locked else ""
     return Entry(
@@ -172,11 +172,15 @@ def _opened(archive: Entry) -> zipfile.ZipFile:
         with file as packed:
             file = tempfile.TemporaryFile()  # noqa: SIM115, closed when the cache lets it go
             shutil.copyfileobj(packed, file)
+    if archive.parts:  # a directory of millions would be in memory before anybody could count it
+        file.seek(0)
+        if sum(block.count(HEADER) for block in iter(partial(file.read, 2**20), b"")) > 10 * MOST_FILES:
+            raise Unfit(MANY)
     try:
         return zipfile.ZipFile(file)
     except UnicodeDecodeError:
         file.seek(0)
-        flags = re.compile(rb"(PK\x01\x02.{5})(.)", re.DOTALL)
+        flags = re.compile(b"(" + HEADER + b".{5})(.)", re.DOTALL)
         return zipfile.ZipFile(
             io.BytesIO(flags.sub(lambda one: one[1] + bytes([one[2][0] & 0xF7]), file.read()))
         )
@@ -207,6 +211,13 @@ def _unpacked(entry: Entry, depth: int, most: dict[str, float]) -> Iterator[Entr
             yield from _unpacked(inner, depth + 1, most)
     except (*BROKEN, Unfit) as error:
         yield replace(entry, problem=_said(error))
+
+
+def _time(read: Callable[[], datetime]) -> datetime | None:
+    """A time with this machine's zone; None for one that no calendar has."""
+    with suppress(ValueError, OverflowError, OSError):
+        return read().astimezone()
+    return None
 
 
 def _hidden(name: str) -> bool:

@@ -14,12 +14,10 @@ import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from pathlib import PurePosixPath
 
 from grader.course.learner.workspace import FOLDER
 from grader.errors import TrackError, pasted
 from grader.grading.cohort.entries import Parts
-from grader.grading.cohort.submission import Unfit, day_of
 
 METADATA = "submission_metadata.yml"  # of Gradescope
 ENDING = "-submissions"  # of the folder in which `gh classroom clone` puts all repositories
@@ -37,10 +35,11 @@ PATTERNS = {
 LATE = re.compile(r"(^|_)LATE_")  # of Canvas
 # A folder that is called so holds all learners', and is none's.
 CLASS = re.compile(
-    r"(week|hw|homework|assignment|lab|exercise|project|task|class|cohort|course|student|group|submission|hand-?in"
-    r"|upload|download|export)(s|es)?(?![a-z])",
+    r"(week|hw|homework|assignment|lab|exercise|project|task|class|cohort|course|students|groups|submission"
+    r"|hand-?in|upload|download|export)(s|es)?(?![a-z])",
     re.IGNORECASE,
 )
+A_DAY = re.compile(r"day[\s_-]*\d", re.IGNORECASE)
 OWN = {FOLDER, "grader"}  # stand at the top of one learner's: of what is around a workspace, of a clone
 
 
@@ -90,7 +89,7 @@ class Layout:
         found = self.pattern.search(path) if parts[: len(self.base)] == self.base else None
         said = {name: text or "" for name, text in found.groupdict().items()} if found else {}
         name = said.get("learner", self.whole)
-        if not found or not name or (self.name == "plain" and not self.whole and _a_day(name)):
+        if not found or not name or (self.name == "plain" and not self.whole and A_DAY.match(name)):
             return None
         learner = f"{name}_{said['number']}" if name in self.twice else name
         who, when = self.known.get(name, ((learner,), stamp(said.get("time", ""))))
@@ -149,7 +148,7 @@ def recognised(tops: Mapping[str, bool], around: str) -> str:
 def _of_one(tops: Mapping[str, bool]) -> bool:
     """Whether all is one learner's: a workspace or a clone, or mostly days lie at the top."""
     folders = [name for name in tops if tops[name]] or list(tops)
-    return bool(OWN & tops.keys()) or 2 * sum(map(_a_day, folders)) > len(folders)
+    return bool(OWN & tops.keys()) or 2 * sum(bool(A_DAY.match(name)) for name in folders) > len(folders)
 
 
 def _base(paths: Sequence[Parts], around: str) -> Parts:
@@ -160,7 +159,7 @@ def _base(paths: Sequence[Parts], around: str) -> Parts:
         below, name = _tops(paths, (*base, top)), without_zip(top)
         wraps = name == around or CLASS.match(name)
         if recognised(below, name) == "plain" and (
-            not wraps or OWN & below.keys() or any(map(_a_day, below))
+            not wraps or OWN & below.keys() or any(map(A_DAY.match, below))
         ):
             break
         base = (*base, top)
@@ -174,13 +173,6 @@ def _tops(paths: Sequence[Parts], base: Parts) -> dict[str, bool]:
             name = parts[len(base)]
             found[name] = found.get(name, False) or len(parts) > len(base) + 1
     return {name: holds for name, holds in found.items() if name[:1] not in (".", "") and name != "__MACOSX"}
-
-
-def _a_day(name: str) -> bool:
-    try:
-        return day_of(PurePosixPath(name).stem) is not None
-    except Unfit:
-        return True
 
 
 def without_zip(name: str) -> str:

@@ -14,7 +14,7 @@ from grader.course.entry_functions import readers
 from grader.course.learner.workspace import FOLDER
 from grader.grading.cohort.entries import PACKED, Entry, Parts
 from grader.grading.cohort.layouts import Place, without_zip
-from grader.grading.cohort.submission import Trouble, Unfit, day_of, the_day
+from grader.grading.cohort.submission import WARM_UP, Trouble, Unfit, day_of, the_day
 from grader.grading.precheck import precheck
 
 HIDDEN = "hidden or a cache"
@@ -96,7 +96,8 @@ def _look(entry: Entry, place: Place, roots: _Roots, wanted: Collection[Day]) ->
     try:
         day, reason = _day(entry, place, wanted)
     except Unfit as unfit:
-        return File(entry, place, None, str(unfit), packed or entry.named(".py", ".ipynb"))
+        work = packed or (entry.named(".py", ".ipynb") and str(unfit) != WARM_UP)
+        return File(entry, place, None, str(unfit), work)
     if entry.problem:
         work = packed or entry.kind == "folder" or (day is not None and not reason)
         return File(entry, place, day, entry.problem, work)

@@ -16,6 +16,7 @@ from grader.course.catalog import Day
 from grader.errors import TrackError, UnknownDay
 from grader.grading.precheck import LARGEST
 
+WARM_UP = "The warm-up is not graded."
 LONGEST_ID = 100  # characters
 
 
@@ -85,7 +86,7 @@ def the_day(text: str) -> Day:
     except UnknownDay as error:
         raise Unfit(error.problem) from None
     if found not in catalog.course():
-        raise Unfit("The warm-up is not graded.")
+        raise Unfit(WARM_UP)
     return found
 
 

@@ -14,7 +14,7 @@ from typing import BinaryIO, NamedTuple
 from grader.course import catalog
 from grader.course.catalog import Day
 from grader.errors import BadSubmission
-from grader.grading.cohort.entries import PACKED, Entry, Parts, entries
+from grader.grading.cohort.entries import BROKEN, MOST_BYTES, PACKED, Entry, Parts, entries
 from grader.grading.cohort.layouts import Place, arranged
 from grader.grading.cohort.picking import HIDDEN, NOT_ASKED, OURS, pick
 from grader.grading.cohort.submission import (
@@ -38,7 +38,7 @@ class HandIn(NamedTuple):
     """What was handed in.
 
     Attributes:
-        layout: how it is laid out: a key of LAYOUTS, `match` or `lines`.
+        layout: how it is laid out: a key of PATTERNS, `match` or `lines`.
         around: the folder in which the learners' are found, "" for the one that was named.
     """
 
@@ -54,7 +54,7 @@ def read(
     is JSON lines on stdin.
 
     Args:
-        layout: a key of LAYOUTS; None to see it from the names.
+        layout: a key of PATTERNS; None to see it from the names.
         match: a regular expression that says whose a file is, in its stead.
         wanted: the days that are graded; None for all.
 
@@ -137,8 +137,8 @@ def _laid_out(path: Path, name: str | None, match: str | None, wanted: Collectio
     paths = [(*entry.parts, "") if entry.kind == "folder" else entry.parts for entry in found]
 
     def text(parts: Parts) -> str:
-        with suppress(Unfit, ValueError):
-            return found[paths.index(parts)].read().decode("utf-8", "replace")
+        with suppress(*BROKEN), found[paths.index(parts)].opened() as file:
+            return file.read(MOST_BYTES).decode("utf-8", "replace")
         return ""
 
     around = path.resolve().name if path.is_dir() else path.resolve().stem
