@@ -23,8 +23,10 @@ Command = Callable[..., Any]
 
 def handed_in(command: Command) -> Command:
     """The argument and the options that say what was handed in."""
-    told = "Whose a file is, by its path: named groups learner and, where they are there, day and time."
-    layout = click.option("--layout", type=click.Choice(LAYOUTS), help="Its layout, where the names mislead.")
+    told = "A regular expression for paths: its named group learner says whose a file is; also day and time."
+    layout = click.option(
+        "--layout", type=click.Choice(LAYOUTS), help="How it is laid out. Else the names tell."
+    )
     match = click.option("--match", metavar="REGEX", help=told)
     days = click.option("--days", metavar="8-14,20,rope", help="Grade these alone.")
     return click.argument("submissions")(layout(match(days(command))))

@@ -11,8 +11,9 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timezone
 
 from grader.course.learner.workspace import FOLDER
@@ -62,6 +63,10 @@ class Place:
     day: str = ""
 
 
+# Who handed something in, and when.
+Who = tuple[tuple[str, ...], datetime | None]
+
+
 @dataclass(frozen=True)
 class Layout:
     """How all that was handed in is laid out.
@@ -70,17 +75,13 @@ class Layout:
         name: a key of PATTERNS, or `match`.
         base: the folder that holds all learners'.
         pattern: searched for in a path below `base`; its groups are those of PATTERNS, `day` and `time`.
-        known: who stands behind a learner's name, and when they handed in.
-        twice: names that several learners have, which are set apart by their numbers.
-        whole: whose it is where the pattern names no learner.
+        known: who stands behind a name and a number in a path, where it is not just the name.
     """
 
     name: str
     base: Parts
     pattern: re.Pattern[str]
-    known: Mapping[str, tuple[tuple[str, ...], datetime | None]] = field(default_factory=dict)
-    twice: Collection[str] = ()
-    whole: str = ""
+    known: Mapping[tuple[str, str], Who]
 
     def place(self, parts: Parts) -> Place | None:
         """None for a path that is no learner's. Names are in Unicode's form C, however a system has `ü`."""
@@ -88,14 +89,13 @@ class Layout:
         path = LATE.sub(r"\1", path, count=1) if self.name == "canvas" else path
         found = self.pattern.search(path) if parts[: len(self.base)] == self.base else None
         said = {name: text or "" for name, text in found.groupdict().items()} if found else {}
-        name = said.get("learner", self.whole)
-        if not found or not name or (self.name == "plain" and not self.whole and A_DAY.match(name)):
+        name, at = said.get("learner", ""), stamp(said.get("time", ""))
+        who, when = self.known.get((name, said.get("number", "")), ((name,) if name else (), at))
+        if not found or not who or (self.name == "plain" and A_DAY.match(name)):
             return None
-        learner = f"{name}_{said['number']}" if name in self.twice else name
-        who, when = self.known.get(name, ((learner,), stamp(said.get("time", ""))))
         rest, order = said.get("rest", path).split("/"), int(said.get("order") or 0)
-        spelled = tuple(unicodedata.normalize("NFC", one) for one in who)
-        return Place(spelled, tuple(rest), when, order, said.get("day", ""))
+        learners = tuple(unicodedata.normalize("NFC", one) for one in who)
+        return Place(learners, tuple(rest), when, order, said.get("day", ""))
 
 
 def arranged(
@@ -113,20 +113,22 @@ def arranged(
         TrackError: `match` is no regular expression with a group `learner`.
     """
     if match is not None:
-        return Layout("match", (), _given(match))
+        return Layout("match", (), _given(match), {})
     base = _base(paths, around)
     tops, near = _tops(paths, base), without_zip(base[-1]) if base else around
     name = name or recognised(tops, near)
     if name == "plain" and _of_one(tops):
-        return Layout(name, base, re.compile(""), whole=near)
+        return Layout(name, base, re.compile(""), {("", ""): ((near,), None)})
     slug = near.removesuffix(ENDING)
     if slug == near:
         slug = os.path.commonprefix(list(tops)).rpartition("-")[0]  # noqa: RUF071, of texts
     pattern = re.compile(r"\A" + PATTERNS[name].replace("SLUG", re.escape(slug)), re.DOTALL)
     known = submitters(read((*base, METADATA))) if name == "gradescope" else {}
-    found = {(one["learner"], one["number"]) for one in map(pattern.match, tops) if one and name == "moodle"}
-    names = [learner for learner, _ in found]
-    return Layout(name, base, pattern, known, {one for one in names if names.count(one) > 1})
+    if name == "moodle":
+        pairs = {(one["learner"], one["number"] or "") for one in map(pattern.match, tops) if one}
+        times = Counter(learner for learner, _ in pairs)
+        known = {pair: (("_".join(pair),), None) for pair in pairs if times[pair[0]] > 1}
+    return Layout(name, base, pattern, known)
 
 
 def recognised(tops: Mapping[str, bool], around: str) -> str:
@@ -180,9 +182,9 @@ def without_zip(name: str) -> str:
     return re.sub(r"\.zip$", "", name, flags=re.IGNORECASE)
 
 
-def submitters(metadata: str) -> dict[str, tuple[tuple[str, ...], datetime | None]]:
-    """By folder, who handed it in, and when: each by the e-mail address, else the student's number or name.
-    Of YAML only the few lines are read that are needed.
+def submitters(metadata: str) -> dict[tuple[str, str], Who]:
+    """By folder, which has no number, who handed it in, and when: by the e-mail address, else the student's
+    number or name. Of YAML only the few lines are read that are needed.
     """
     found = {}
     for block in re.split(r"^(?=\S)", metadata, flags=re.MULTILINE):
@@ -193,7 +195,7 @@ def submitters(metadata: str) -> dict[str, tuple[tuple[str, ...], datetime | Non
             said = dict(re.findall(r"^\s*:(\w+): *['\"]?(.*?)['\"]?\s*$", person, re.MULTILINE))
             learners.append(next(filter(None, map(said.get, ("email", "sid", "name"))), folder))
         at = re.search(r"^  :created_at: *(.+)$", rest, re.MULTILINE)
-        found[folder] = tuple(learners) or (folder,), stamp(at[1]) if at else None
+        found[folder, ""] = tuple(learners) or (folder,), stamp(at[1]) if at else None
     return found
 
 
