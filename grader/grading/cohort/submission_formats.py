@@ -66,7 +66,7 @@ def read(
     if place == "-":
         if sys.stdin is None:
             raise BadSubmission("There is no stdin to read.", HELP)
-        return HandIn("lines", "", _of_days(_lines(sys.stdin.buffer, 0), days))
+        return HandIn("lines", "", _lines(sys.stdin.buffer, 0, days))
     try:
         file = None if path.is_dir() else path.open("rb")
     except OSError as error:
@@ -75,17 +75,13 @@ def read(
         if path.suffix.lower() in (".py", ".ipynb", *PACKED):
             file.close()
             raise BadSubmission(f"{place} is neither a folder, nor a zip, nor JSON lines.", HELP)
-        return HandIn("lines", "", _of_days(_lines(file, path.stat().st_size), days))
+        return HandIn("lines", "", _lines(file, path.stat().st_size, days))
     if file:
         file.close()
     return _laid_out(path, layout, match, days)
 
 
-def _of_days(items: Iterator[Item], wanted: Collection[Day]) -> Iterator[Item]:
-    return (one for one in items if isinstance(one, Trouble) or one.day in wanted)
-
-
-def _lines(file: BinaryIO, size: int) -> Iterator[Item]:
+def _lines(file: BinaryIO, size: int, wanted: Collection[Day]) -> Iterator[Item]:
     """A submission a line: `{"id": "ann", "day": 13, "source": "import torch\\n…"}`.
 
     Args:
@@ -96,8 +92,8 @@ def _lines(file: BinaryIO, size: int) -> Iterator[Item]:
             try:
                 if line is None:
                     raise Unfit(f"it has more than {LONGEST_LINE:,} bytes")
-                if line.strip():
-                    yield replace(_record(line), share=file.tell() / size if size else None)
+                if line.strip() and (record := _record(line)).day in wanted:
+                    yield replace(record, share=file.tell() / size if size else None)
             except Unfit as unfit:
                 yield Trouble(f"line {number}", str(unfit))
 
