@@ -6,7 +6,6 @@ import io
 import json
 import os
 import shutil
-import tempfile
 import time
 import zipfile
 from collections.abc import Mapping
@@ -15,8 +14,6 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from grader.cli import cohort_collect
 from grader.cli.commands import track
@@ -369,59 +366,6 @@ def test_one_name_that_is_no_text_spoils_no_other_file(tmp_path: Path) -> None:
     )
     (tmp_path / "class.zip").write_bytes(mac)
     assert set(lists(read(str(tmp_path / "class.zip")))[0].values()) == {"Jörg 1", "Ann 1"}
-
-
-PARTS = st.sampled_from(
-    (
-        "ann",
-        "bob",
-        "my-track",
-        ".git",
-        "__MACOSX",
-        "day13_fused_softmax",
-        "rope",
-        "days",
-        "grader",
-        "b\u202ea",
-    )
-)
-NAMES = st.sampled_from(
-    (
-        "day13.py",
-        "day13 (1).py",
-        "kernel.py",
-        "version.py",
-        "day12.ipynb",
-        "README.md",
-        ".DS_Store",
-        "x\x1b.py",
-        "a.tgz",
-    )
-)
-TREES = st.dictionaries(
-    st.builds(lambda parts, name: "/".join((*parts, name)), st.lists(PARTS, max_size=4), NAMES),
-    st.sampled_from((b"1", b"2", solution(12))),
-    min_size=1,
-    max_size=12,
-)
-
-
-@settings(max_examples=40, deadline=None)
-@given(TREES, TREES)
-def test_each_file_is_in_one_list_which_a_zip_and_a_folder_share(tree: Files, packed: Files) -> None:
-    hidden = (".git", "__MACOSX", ".DS_Store")
-    files = {**tree, "eve/work.zip": zipped(packed)}
-    with tempfile.TemporaryDirectory() as place:
-        root = folder(Path(place, "class"), files)
-        shutil.make_archive(f"{place}/class", "zip", root)
-        one, other = (list(read(f"{place}/{name}").items) for name in ("class", "class.zip"))
-    paths = [item.where for item in one]
-    told = [(type(item), item.where, getattr(item, "problem", "")) for item in one]
-    assert told == [(type(item), item.where, getattr(item, "problem", "")) for item in other]
-    assert len(paths) == len(set(paths))
-    every = [*tree, *(f"eve/work.zip/{name}" for name in packed)]
-    shown = {path for path in every if not set(hidden) & set(path.split("/"))}
-    assert shown <= set(paths)
 
 
 def test_the_command_prints_both_lists_and_says_so(tmp_path: Path) -> None:
