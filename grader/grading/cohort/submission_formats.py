@@ -30,8 +30,8 @@ from grader.grading.cohort.submission import (
 LONGEST_LINE = 8_000_000  # bytes: LARGEST of source, most of it escaped
 HELP = "track cohort collect --help"
 NOBODY = "its path names no learner"
-NOTHING = "nothing of it is graded: no file is named as a day, like day13.py or day13_fused_softmax/kernel.py"
-NO_WORK = "nothing of it is graded: it is the course itself, without my-track/, where work lies"
+NOTHING = "nothing is graded: no file is named as a day, like day13.py or day13_fused_softmax/kernel.py"
+NO_WORK = "nothing is graded: only the course itself is there, and no my-track/, where work lies"
 
 
 class HandIn(NamedTuple):

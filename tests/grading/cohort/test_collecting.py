@@ -185,7 +185,7 @@ PICKS: dict[str, tuple[Files, Mapping[str, int], str, dict[str, str], dict[str, 
         {"day13.py": "13"},
         {WORK: "the skeleton as it was handed out"},
     ),
-    "a clone alone": (dict(CLONE), {}, "", {}, {"": "nothing of it is graded: it is the course itself"}),
+    "a clone alone": (dict(CLONE), {}, "", {}, {"": "nothing is graded: only the course itself"}),
     "the newest": (
         {"day13.py": b"1", "day13 (1).py": b"2"},
         {"day13.py": 1},

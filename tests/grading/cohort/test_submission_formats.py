@@ -147,7 +147,7 @@ def test_bad_files_are_named_and_the_rest_is_read(tmp_path: Path) -> None:
         "ann/day03.py": "no plain file",
         "ann/day04.py": "more than 1,000,000 bytes",
         "ann/day77.py": "There is no day 77",
-        "bob": "nothing of it is graded",
+        "bob": "nothing is graded",
         "cy": "it is a link",
         "dora.zip": "it cannot be read",
         "<b>eve/day01.py": "an id begins with",
