@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from grader.cli.cohort_collect import collect, handed_in, read
 from grader.cli.screens import Terminal
 from grader.cli.screens.terminal import examples, near
 from grader.cli.shell_integration import SEED, as_json, emit
@@ -35,6 +36,9 @@ def cohort() -> None:
     """
 
 
+cohort.add_command(collect)
+
+
 @cohort.command(
     epilog=examples(
         "track cohort grade homework/",
@@ -42,7 +46,7 @@ def cohort() -> None:
         "track cohort grade - < a.jsonl",
     )
 )
-@click.argument("submissions")
+@handed_in
 @in_db
 @click.option(
     "--ray",
@@ -52,39 +56,37 @@ def cohort() -> None:
     metavar="local|auto|ADDRESS",
     help="Start a Ray on this machine, or use the cluster that is there.",
 )
-@click.option("--days", metavar="8-14,20,rope", help="Grade these alone.")
 @click.option("--gpus", is_flag=True, help="Grade on GPUs, one grading on each; speed is measured.")
 @click.option("--strict/--no-strict", default=True, help="Confine the code as far as each machine allows.")
 @click.option("--seed", type=SEED, metavar="N", help="Draw the same inputs for all.")
 def grade(
-    submissions: str, db: Path, address: str, days: str | None, gpus: bool, strict: bool, seed: int | None
+    submissions: str, layout: str | None, match: str | None, days: str | None, db: Path, address: str,
+    gpus: bool, strict: bool, seed: int | None,
 ) -> None:  # fmt: skip
-    """Grade SUBMISSIONS: a folder with a folder or zip for each learner, a zip of such, or JSON lines.
+    """Grade SUBMISSIONS: what a learning platform hands out, a folder or zip for each learner, or JSON lines.
 
-    A learner's folder holds day13.py and the like, or is a my-track as it stands. A line is
+    A learner's folder holds day13.py and the like, or a my-track as it stands. A line is
     {"id": "ann", "day": 13, "source": "..."}; - reads them from stdin.
-    What cannot be graded is named, and the rest is graded. Exit code 0: everything has a verdict.
+    What is not graded and looks like work is named, and the rest is graded. Exit code 0: everything has a
+    verdict. `track cohort collect` shows beforehand what is graded.
     """
     import sqlite3
 
-    from grader.cli.screens import cohort_tables
-    from grader.grading.cohort import ray_backend, submission, submission_formats
+    from grader.cli.screens import cohort_collected, cohort_tables
+    from grader.grading.cohort import ray_backend
     from grader.grading.cohort.grading_queue import Feed
     from grader.grading.cohort.store import Store, reading
 
-    wanted = submission.chosen(days) if days else frozenset(catalog.course())
-    items = (
-        one
-        for one in submission_formats.read(submissions)
-        if isinstance(one, submission.Trouble) or one.day in wanted
-    )
+    found = read(submissions, layout, match, days)
+    if found.layout != "lines":
+        click.echo(cohort_collected.layout(found), err=True)
     try:
         with ray_backend.cluster(address) as ray, cohort_tables.Progress(Terminal(sys.stderr)) as live:
             graders = ray_backend.Graders(
                 ray, "gpu" if gpus else "cpu", seed, _private(Path(submissions), db)
             )
             with Store(db, graders.conditions(strict)) as store:
-                tally = Feed(store, graders, live).all(items)
+                tally = Feed(store, graders, live).all(found.items)
     except KeyboardInterrupt:
         raise click.Abort("The verdicts so far are kept; the same command goes on from there.") from None
     except sqlite3.OperationalError as error:

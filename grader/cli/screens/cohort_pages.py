@@ -13,6 +13,7 @@ from grader.course import catalog
 from grader.grading.cohort import report
 from grader.grading.cohort.report import LISTED, OURS
 from grader.grading.cohort.store import troubles
+from grader.visible import visible
 
 PAGE = Path(__file__).with_name("cohort.html")
 # A sign for each status: colour never says it alone.
@@ -91,7 +92,7 @@ def _grid(days: Sequence[report.OfDay], found: dict[str, dict[str, str]], learne
     for id, cells in found.items():
         marks = (cells.get(key, "") for key in keys)
         row = "".join(f'<td class="{one}" title="{one}">{SIGNS.get(one, "")}</td>' for one in marks)
-        rows.append(f"<tr><th>{escape(id)}</th>{row}</tr>")
+        rows.append(f"<tr><th>{escape(visible(id))}</th>{row}</tr>")
     told = MEANT + (f". The first {LISTED:,} of {learners:,} learners." if learners > LISTED else "")
     return f"<h2>Who is where</h2>{_framed(head, rows, told, kind='grid')}"
 
@@ -126,7 +127,7 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequenc
     head = "".join(f"<th{kind}>{escape(text)}</th>" for kind, text in zip(kinds, heads, strict=True))
     lines = []
     for row in rows:
-        cells = (f"<td{kind}>{escape(text)}</td>" for kind, text in zip(kinds, row, strict=True))
+        cells = (f"<td{kind}>{escape(visible(text))}</td>" for kind, text in zip(kinds, row, strict=True))
         lines.append(f"<tr>{''.join(cells)}</tr>")
     return _framed(head, lines)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.live import Live
 
-from grader.cli.screens.terminal import Terminal, near
+from grader.cli.screens.terminal import Terminal, near, typed
 from grader.course import catalog
 from grader.errors import pasted
 from grader.grading.cohort import report
@@ -83,6 +83,9 @@ def graded(terminal: Terminal, tally: Tally, db: sqlite3.Connection, path: Path)
     if tally.lacking:
         terminal.line("Confined; not granted on every node: ", ", ".join(sorted(tally.lacking)), indent=2)
     _troubles(terminal, db)
+    if tally.others:
+        lists = typed("track cohort collect SUBMISSIONS")
+        terminal.line(f"Other files, which do not look like work: {tally.others:,}. `{lists}` shows them.")
     terminal.next(f"track cohort pages report{_of(path)}", "writes the class page, leaderboard and feedback")
 
 

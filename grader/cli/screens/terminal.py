@@ -18,6 +18,7 @@ from rich.text import Text
 
 from grader.course import catalog
 from grader.errors import pasted
+from grader.visible import visible
 
 # A cell or a line is made of plain strings and (string, style) pairs.
 Part = str | tuple[str, str]
@@ -55,7 +56,8 @@ SPELLED = {
 HEADING = re.compile(r"^(#* ?(?:Day \d+|Week \d+|Extras?)) · ", re.MULTILINE)
 NARROWEST = 18  # columns of a cell that is still read as one
 WIDE = 10_000  # columns of a pipe, where nothing wraps
-CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# They drive a terminal, or turn the direction of writing.
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 class Terminal:
@@ -161,7 +163,9 @@ class Terminal:
 
     def clean(self, words: str) -> str:
         """`words` without what could drive a terminal, and in ASCII where it can show nothing else."""
-        words = CONTROLS.sub("?", words.expandtabs(4)).encode("utf-8", "replace").decode()
+        words = (
+            CONTROLS.sub(lambda one: visible(one[0]), words.expandtabs(4)).encode("utf-8", "replace").decode()
+        )
         return words if self.unicode else spell(words)
 
     @contextlib.contextmanager

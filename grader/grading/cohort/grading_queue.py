@@ -41,7 +41,8 @@ class Tally:
     Attributes:
         graded: verdicts of this run, by status.
         known: submissions whose verdict was there, or on its way for an identical source.
-        troubles: what could not be graded.
+        troubles: what is not graded, and looks like work.
+        others: files that are not graded, and do not look like it.
         lacking: of the confinement that was asked for, what some node did not grant.
         slots: gradings that can run at once.
         share: of what was handed in, read so far; None where nobody knows.
@@ -51,6 +52,7 @@ class Tally:
     graded: Counter[str] = field(default_factory=Counter)
     known: int = 0
     troubles: int = 0
+    others: int = 0
     lacking: set[str] = field(default_factory=set)
     slots: int = 1
     share: float | None = None
@@ -129,6 +131,9 @@ class Feed:
         self.tally.lacking |= set(verdict.not_confined)
 
     def _trouble(self, trouble: Trouble) -> None:
+        if not trouble.work:
+            self.tally.others += 1
+            return
         self.store.note(trouble)
         self.tally.troubles += 1
 

@@ -18,6 +18,7 @@ from grader.course.learner.workspace import writing
 from grader.errors import BadSubmission, TrackError, pasted
 from grader.grading.cohort.submission import Submission, Trouble
 from grader.verdict import Verdict
+from grader.visible import visible
 
 SCHEMA = Path(__file__).with_name("schema.sql")
 ANOTHER = "track cohort grade SUBMISSIONS --db FILE"
@@ -167,7 +168,7 @@ class Store:
 
     def note(self, trouble: Trouble) -> None:
         """Write down what could not be graded."""
-        words = (_plain(text) for text in (trouble.where, trouble.problem))
+        words = (visible(text) for text in (trouble.where, trouble.problem))
         self._db.execute("INSERT INTO trouble VALUES (?, ?, ?)", (self.run, *words))
 
     def commit(self) -> None:
@@ -183,12 +184,6 @@ class Store:
         self._db.commit()
         self._db.close()
         self._lock.close()
-
-
-def _plain(text: str) -> str:
-    """`text` in one line, whatever a file may be called."""
-    known = text.encode("utf-8", "replace").decode()
-    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in known)
 
 
 def files_of(path: Path) -> tuple[Path, ...]:

@@ -1,28 +1,23 @@
 """What was handed in, one file at a time: from a folder, from zips, or from JSON lines.
 
-A reader yields a `Submission` for each file that can be graded and a `Trouble` for each that cannot. It holds
-one file at a time, so that a million lines need no more memory than one.
+A reader yields a `Submission` for each file that is graded and a `Trouble` for each that is not. It holds one
+file at a time, so that a million lines need no more memory than one.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
-from pathlib import PurePosixPath
 
 from grader.course import catalog
 from grader.course.catalog import Day
 from grader.errors import TrackError, UnknownDay
 from grader.grading.precheck import LARGEST
 
-NO_DAY = "nothing in it is named as a day: day13.py, or day13_fused_softmax/kernel.py"
+WARM_UP = "The warm-up is not graded."
 LONGEST_ID = 100  # characters
-# Beside .zip, what files are packed into.
-PACKED = (".tar", ".gz", ".tgz", ".bz2", ".xz", ".zst", ".rar", ".7z")
-# Folders that a path may lead through between the learner's and the day's.
-BETWEEN = ("my-track", "extras")
 
 
 @dataclass(frozen=True)
@@ -33,29 +28,30 @@ class Submission:
         id: whose it is; printable, and nothing that could be a path.
         source: at most LARGEST bytes.
         share: how much of all that was handed in is read by now, 0 to 1; None where nobody knows.
+        when: the time of the hand-in, with its zone: as the learning platform says it, else that of the file
+            or of the archive in which it came. None where nobody knows.
+        where: the path of the file in what was handed in, archives as folders; "" where it has none.
     """
 
     id: str
     day: Day
     source: bytes
     share: float | None = None
+    when: datetime | None = None
+    where: str = ""
 
 
 @dataclass(frozen=True)
 class Trouble:
-    """What cannot be graded: where it stands, and why, in one line."""
+    """What is not graded: where it stands, and why, in one line.
+
+    Attributes:
+        work: it looks like work, so that somebody should see to it.
+    """
 
     where: str
     problem: str
-
-
-@dataclass(frozen=True)
-class Other:
-    """A file that is named as a day's kernel and is no Python: a notebook, or a text."""
-
-    id: str
-    day: Day
-    where: str
+    work: bool = True
 
 
 Item = Submission | Trouble
@@ -90,7 +86,7 @@ def the_day(text: str) -> Day:
     except UnknownDay as error:
         raise Unfit(error.problem) from None
     if found not in catalog.course():
-        raise Unfit("The warm-up is not graded.")
+        raise Unfit(WARM_UP)
     return found
 
 
@@ -104,72 +100,19 @@ def small_enough(size: int) -> None:
         raise Unfit(f"the file has more than {LARGEST:,} bytes, which no kernel has")
 
 
-def named(parts: Sequence[str]) -> tuple[int, Day] | None:
-    """The place in a path that names a day, and the day; None where the file is no kernel of a day.
+def day_of(name: str, anywhere: bool = False) -> Day | None:
+    """The day that a name without its ending begins with: `day13`, `Day 13 final`, `rope`.
 
-    `day13.py`, `day13_fused_softmax/kernel.py` and `extras/rope/kernel.py` are kernels.
-
-    Raises:
-        Unfit: a day is named that does not exist.
-    """
-    *folders, name = parts
-    if not name.lower().endswith(".py"):
-        return None
-    if name == "kernel.py" and folders:
-        found = _day(folders[-1])
-        return (len(folders) - 1, found) if found else None
-    if any(_day(folder) for folder in folders):  # a helper beside a kernel
-        return None
-    found = _day(PurePosixPath(name).stem)
-    return (len(folders), found) if found else None
-
-
-def instead(parts: Sequence[str]) -> tuple[int, Day] | None:
-    """The same of `day13.ipynb` and the like, which are no kernels.
+    Args:
+        anywhere: also one that stands further back, as in `ann_day13`.
 
     Raises:
         Unfit: a day is named that does not exist.
     """
-    *folders, name = parts
-    stem, dot, _ = name.rpartition(".")
-    return named((*folders, f"{stem}.py")) if dot and re.match("day", stem, re.IGNORECASE) else None
-
-
-def _day(name: str) -> Day | None:
-    """The day of `day13`, `Day 13 final` or `rope`."""
-    number = re.match(r"day[\s_-]*0*(\d{1,9})(?!\d)", name, re.IGNORECASE)
-    if number:
+    number = re.search(r"(?:^|[^a-z])day[\s_-]*0*(\d{1,9})(?!\d)", name, re.IGNORECASE)
+    if number and (anywhere or number.start() == 0):
         return the_day(number[1])
-    return next((extra for extra in catalog.extras() if extra.slug == name), None)
-
-
-def whose(parts: Sequence[str], place: int, nobody: str) -> str:
-    """The id in a path whose part `place` names the day: the folder before, else `nobody`.
-
-    Raises:
-        Unfit: it can be no id.
-    """
-    before = [part for part in parts[:place] if part not in BETWEEN]
-    return the_id(before[-1] if before else nobody)
-
-
-def complete(items: Iterator[Item | Other], name: str) -> Iterator[Item]:
-    """What lies in `name`; and in the end a line on each `Other` whose kernel is not there, or on nothing."""
-    found, graded, others = False, set(), dict[tuple[str, Day], str]()
-    for item in items:
-        if isinstance(item, Other):
-            others.setdefault((item.id, item.day), item.where)
-            continue
-        if isinstance(item, Submission):
-            graded.add((item.id, item.day))
-        found = True
-        yield item
-    for key, where in others.items():
-        if key not in graded:
-            found = True
-            yield Trouble(where, f"it is named as a day and is no Python file, as day{key[1].label}.py is")
-    if not found:
-        yield Trouble(name, NO_DAY)
+    return next((extra for extra in catalog.extras() if extra.slug == name.lower()), None)
 
 
 def chosen(text: str) -> frozenset[Day]:

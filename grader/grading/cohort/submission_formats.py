@@ -3,85 +3,85 @@
 from __future__ import annotations
 
 import json
-import os
-import stat
 import sys
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
+from grader.course import catalog
+from grader.course.catalog import Day
 from grader.errors import BadSubmission
-from grader.grading.cohort import zips
+from grader.grading.cohort.entries import BROKEN, MOST_BYTES, PACKED, Entry, Parts, entries
+from grader.grading.cohort.layouts import Place, arranged
+from grader.grading.cohort.picking import HIDDEN, NOT_ASKED, OURS, pick
 from grader.grading.cohort.submission import (
-    PACKED,
     Item,
-    Other,
     Submission,
     Trouble,
     Unfit,
-    complete,
-    instead,
-    named,
     small_enough,
     the_day,
     the_id,
 )
-from grader.grading.precheck import LARGEST
 
 LONGEST_LINE = 8_000_000  # bytes: LARGEST of source, most of it escaped
-DEEPEST = 20  # folders within a learner's, below which nobody looks
-HELP = "track cohort grade --help"
+HELP = "track cohort collect --help"
+NOBODY = "its path names no learner"
+NOTHING = "nothing is graded: no file is named as a day, like day13.py or day13_fused_softmax/kernel.py"
+NO_WORK = "nothing is graded: only the course itself is there, and no my-track/, where work lies"
 
 
-def read(place: str) -> Iterator[Item]:
-    """All that `place` holds: a folder with a folder or zip for each learner, a zip of such, a file of JSON
-    lines, or `-`, JSON lines on stdin.
+class HandIn(NamedTuple):
+    """What was handed in.
+
+    Attributes:
+        layout: how it is laid out: a key of PATTERNS, `match` or `lines`.
+        around: the folder in which the learners' are found, "" for the one that was named.
+    """
+
+    layout: str
+    around: str
+    items: Iterator[Item]
+
+
+def read(
+    place: str, layout: str | None = None, match: str | None = None, wanted: Collection[Day] | None = None
+) -> HandIn:
+    """All that `place` holds: a folder or zip, laid out as `layout` says; a file of JSON lines; or `-`, which
+    is JSON lines on stdin.
+
+    Args:
+        layout: a key of PATTERNS; None to see it from the names.
+        match: a regular expression that says whose a file is, in its stead.
+        wanted: the days that are graded; None for all.
 
     Raises:
         BadSubmission: it is none of these; raised before anything is yielded.
+        TrackError: `match` is none.
     """
-    path = Path(place)
+    path, days = Path(place), frozenset(catalog.course() if wanted is None else wanted)
     if place == "-":
         if sys.stdin is None:
             raise BadSubmission("There is no stdin to read.", HELP)
-        return _lines(sys.stdin.buffer, 0)
+        return HandIn("lines", "", _lines(sys.stdin.buffer, 0, days))
     try:
-        if path.is_dir():
-            return _folder(_children(path))
-        file = path.open("rb")
+        file = None if path.is_dir() else path.open("rb")
     except OSError as error:
         raise BadSubmission(f"{place} cannot be read: {error.strerror}.", HELP) from error
-    if path.suffix.lower() == ".zip":
+    if file and path.suffix.lower() != ".zip":
+        if path.suffix.lower() in (".py", ".ipynb", *PACKED):
+            file.close()
+            raise BadSubmission(f"{place} is neither a folder, nor a zip, nor JSON lines.", HELP)
+        return HandIn("lines", "", _lines(file, path.stat().st_size, days))
+    if file:
         file.close()
-        return zips.read(path, None)
-    if path.suffix.lower() in (".py", ".ipynb", *PACKED):
-        file.close()
-        raise BadSubmission(f"{place} is neither a folder, nor a zip, nor JSON lines.", HELP)
-    return _lines(file, path.stat().st_size)
+    return _laid_out(path, layout, match, days)
 
 
-def _children(root: Path) -> list[Path]:
-    """What lies in a folder, by name; what is hidden is skipped.
-
-    Raises:
-        BadSubmission: it is one learner's.
-    """
-    children = sorted(child for child in root.iterdir() if not child.name.startswith("."))
-    folders = [child for child in children if child.is_dir()]
-    if folders and all(map(_is_a_day, folders)):
-        raise BadSubmission(f"{root} holds days, as one learner's folder does.", "Name the one above it.")
-    return children
-
-
-def _is_a_day(folder: Path) -> bool:
-    try:
-        return named((folder.name, "kernel.py")) is not None
-    except Unfit:
-        return True
-
-
-def _lines(file: BinaryIO, size: int) -> Iterator[Item]:
+def _lines(file: BinaryIO, size: int, wanted: Collection[Day]) -> Iterator[Item]:
     """A submission a line: `{"id": "ann", "day": 13, "source": "import torch\\n…"}`.
 
     Args:
@@ -92,8 +92,8 @@ def _lines(file: BinaryIO, size: int) -> Iterator[Item]:
             try:
                 if line is None:
                     raise Unfit(f"it has more than {LONGEST_LINE:,} bytes")
-                if line.strip():
-                    yield replace(_record(line), share=file.tell() / size if size else None)
+                if line.strip() and (record := _record(line)).day in wanted:
+                    yield replace(record, share=file.tell() / size if size else None)
             except Unfit as unfit:
                 yield Trouble(f"line {number}", str(unfit))
 
@@ -127,72 +127,55 @@ def _record(line: bytes) -> Submission:
     return Submission(the_id(record["id"]), the_day(str(day)), text)
 
 
-def _folder(children: list[Path]) -> Iterator[Item]:
-    """A folder or zip for each learner."""
-    for place, child in enumerate(children, 1):
+def _laid_out(path: Path, name: str | None, match: str | None, wanted: Collection[Day]) -> HandIn:
+    """What a folder or a zip holds, learner by learner."""
+    found = sorted(entries(path), key=lambda entry: entry.parts)
+    paths = [(*entry.parts, "") if entry.kind == "folder" else entry.parts for entry in found]
+
+    def text(parts: Parts) -> str:
+        with suppress(*BROKEN), found[paths.index(parts)].opened() as file:
+            return file.read(MOST_BYTES).decode("utf-8", "replace")
+        return ""
+
+    around = path.resolve().name if path.is_dir() else path.resolve().stem
+    layout = arranged(paths, around, name, match, text)
+    learners, nobody = defaultdict[str, list[tuple[Entry, Place]]](list), list[Entry]()
+    for parts, entry in zip(paths, found, strict=True):
+        place = layout.place(parts)
+        if place:
+            for learner in place.learners:
+                learners[learner].append((entry, place))
+        elif entry.listed:
+            nobody.append(entry)
+    return HandIn(layout.name, "/".join(layout.base), _all(learners, nobody, wanted))
+
+
+def _all(
+    learners: dict[str, list[tuple[Entry, Place]]], nobody: list[Entry], wanted: Collection[Day]
+) -> Iterator[Item]:
+    for entry in nobody:
+        hidden = entry.kind == "hidden"
+        work = entry.named(".py", ".ipynb", ".zip", *PACKED) or bool(entry.problem)
+        yield Trouble(entry.path, HIDDEN if hidden else entry.problem or NOBODY, work)
+    for number, learner in enumerate(sorted(learners), 1):
+        for item in _learner(learner, learners[learner], wanted):
+            yield replace(item, share=number / len(learners)) if isinstance(item, Submission) else item
+
+
+def _learner(learner: str, files: list[tuple[Entry, Place]], wanted: Collection[Day]) -> Iterator[Item]:
+    """What one learner handed in: files that are graded, then all others."""
+    try:
+        the_id(learner)
+        graded, left = pick(files, wanted)
+    except Unfit as unfit:
+        graded, left = {}, [Trouble(one.path, one.problem or str(unfit)) for one, _ in files if one.listed]
+    for day, file in graded.items():
+        entry, when = file.entry, file.place.when or file.entry.handed_in
         try:
-            items = _learner(child)
+            yield Submission(learner, day, entry.read(), when=when, where=entry.path)
         except Unfit as unfit:
-            items = iter([Trouble(child.name, str(unfit))])
-        for item in items:
-            yield replace(item, share=place / len(children)) if isinstance(item, Submission) else item
-
-
-def _learner(child: Path) -> Iterator[Item]:
-    """What one learner handed in."""
-    if child.is_symlink():
-        raise Unfit("it is a link, and links are not followed")
-    if child.is_dir():
-        if _is_a_day(child):
-            raise Unfit("it is named as a day and lies in no learner's folder")
-        return complete(_tree(child, the_id(child.name)), child.name)
-    suffix = child.suffix.lower()
-    if suffix == ".zip":
-        return zips.read(child, the_id(child.stem))
-    if suffix in PACKED:
-        raise Unfit("it is packed, and not as a zip: unpack it")
-    if suffix == ".py" or instead((child.name,)):
-        raise Unfit("it lies in no learner's folder")
-    return iter(())
-
-
-def _tree(root: Path, owner: str) -> Iterator[Item | Other]:
-    closed: list[OSError] = []
-    for folder, folders, files in os.walk(root, onerror=closed.append):
-        inside = Path(folder).relative_to(root).parts
-        kept = (name for name in folders if not name.startswith((".", "__pycache__")))
-        folders[:] = sorted(kept) if len(inside) < DEEPEST else []
-        for name in sorted(files):
-            parts = (*inside, name)
-            where = "/".join((root.name, *parts))
-            try:
-                if place := named(parts):
-                    yield Submission(owner, place[1], _plain(Path(folder, name)))
-                elif name.lower().endswith((".zip", *PACKED)):
-                    raise Unfit("it is packed within a folder: unpack it")
-                elif other := instead(parts):
-                    yield Other(owner, other[1], where)
-            except Unfit as unfit:
-                yield Trouble(where, str(unfit))
-            except OSError as error:
-                yield Trouble(where, f"it cannot be read: {error.strerror}")
-    for refused in closed:
-        where = "/".join((root.name, *Path(refused.filename).relative_to(root).parts))
-        yield Trouble(where, f"it cannot be read: {refused.strerror}")
-
-
-def _plain(path: Path) -> bytes:
-    """The bytes of a plain file: never of a link, which could lead to somebody else's.
-
-    Raises:
-        Unfit: it is none, or too large.
-        OSError: it cannot be read.
-    """
-    there = path.lstat()
-    if not stat.S_ISREG(there.st_mode):
-        raise Unfit("it is no plain file, and links are not followed")
-    small_enough(there.st_size)
-    with path.open("rb") as file:
-        source = file.read(LARGEST + 1)  # it may have grown
-    small_enough(len(source))
-    return source
+            yield Trouble(entry.path, str(unfit))
+    yield from left
+    reasons = {one.problem for one in left}
+    if not (graded or NOT_ASKED in reasons or any(one.work for one in left)):
+        yield Trouble(learner, NO_WORK if OURS in reasons else NOTHING)
