@@ -118,7 +118,7 @@ class Mistake:
         """The group that it fails there, or one of those."""
         if not on_gpu:
             return self.fails.split(" or ")
-        own = "correct" if self.fails == "compiles" else self.fails
+        own = "correct or compiles" if self.fails == "compiles" else self.fails
         return own.split(" or ") + ["by addresses"] * ("correct" in own)
 
 

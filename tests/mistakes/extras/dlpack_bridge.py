@@ -42,6 +42,7 @@ mistakes = [
         },
         fails="correct or honest",
         says="Unsupported dtype in DLTensor",
+        on_gpu="Unsupported device in DLTensor",
     ),
     Mistake(
         "a capsule is taken twice",
