@@ -14,6 +14,7 @@ import json
 import math
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -127,10 +128,11 @@ def question(session: Session, challenge: Challenge, case: Case) -> Question:
 def _answers(session: Session, questions: list[Question]) -> list[Told]:
     torch.set_num_threads(1)  # of this thread, too
     largest: dict[str, tuple[str, dict[str, Any]]] = {}
-    for case, recipe in surveyed(session, questions):
-        kind = _kind(case, recipe)
-        if kind not in largest or length(recipe) > length(largest[kind][1]):
-            largest[kind] = case, recipe
+    with suppress(RunnerLost):  # what it does on a GPU is not known, and the cases show what it does here
+        for case, recipe in surveyed(session, questions):
+            kind = _kind(case, recipe)
+            if kind not in largest or length(recipe) > length(largest[kind][1]):
+                largest[kind] = case, recipe
     if questions and not largest:
         raise NotMeasured("no launch is seen where the launcher is told of a GPU")
     compiler = builder(session, SHEET) if largest and not session.evidence.failed else None
@@ -165,16 +167,20 @@ def surveyed(
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """What each call would launch on a GPU; where there is one, what a fresh process compiles for it, unless
     a scout is asked.
+
+    Raises:
+        RunnerLost: it went down, or one call took too long.
     """
-    runner = Runner(session.parent, kind or ("scout" if session.device == "cpu" else "runner"))
+    kind = kind or ("scout" if session.device == "cpu" else "runner")
+    # The first call on a GPU starts CUDA.
+    timeout = session.request.call_timeout if kind == "runner" else TIMEOUT
+    runner = Runner(session.parent, kind)
     try:
         ask_to_load(runner, session.request, gpu=SHEET)
         for case, asked, blobs in questions:
-            report, _ = runner.ask(asked, Surveyed, blobs, timeout=TIMEOUT)
+            report, _ = runner.ask(asked, Surveyed, blobs, timeout=timeout)
             if not isinstance(report, Failed):
                 yield from ((case, recipe) for recipe in report.recipes)
-    except RunnerLost:
-        return  # what it does on a GPU is not known, and the cases show what it does here
     finally:
         runner.close()
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from grader.challenge import Challenge
+from grader.challenge.cases.runner_client import RunnerLost
 from grader.judge.compile_check import question, surveyed
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
@@ -24,9 +25,11 @@ def check(session: Session, challenge: Challenge) -> None:
     wanted = challenge.compilations
     assert wanted is not None
     session.all_compiled()
-    made = [
-        recipe for _, recipe in surveyed(session, [question(session, challenge, c) for c in wanted.cases])
-    ]
+    questions = [question(session, challenge, case) for case in wanted.cases]
+    try:
+        made = [recipe for _, recipe in surveyed(session, questions)]
+    except RunnerLost as lost:
+        raise NotMeasured(f"compilations are not counted: {lost.reason}") from None
     unknown = next((recipe["unknown"] for recipe in made if "unknown" in recipe), "" if made else "no launch")
     if unknown:
         raise NotMeasured(f"compilations are not counted: {unknown}")

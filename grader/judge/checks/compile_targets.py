@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict
 
 from grader.challenge import Challenge
@@ -29,9 +30,10 @@ def check(session: Session, challenge: Challenge) -> None:
         NotMeasured: what a case launches is not known.
     """
     gpus = {session.asked.case_id((challenge, case)): gpu for case, gpu in challenge.targets.items()}
-    launches = [
-        *surveyed(session, [question(session, challenge, case) for case in challenge.targets], "scout")
-    ]
+    questions = [question(session, challenge, case) for case in challenge.targets]
+    launches: list[tuple[str, Recipe]] = []
+    with suppress(RunnerLost):
+        launches.extend(surveyed(session, questions, "scout"))
     unknown = next((name for name in gpus if name not in dict(launches)), "")
     if unknown:
         raise NotMeasured(f"no launch is seen with {unknown}")
