@@ -23,8 +23,9 @@ from grader.cli.screens import Terminal, day_pages, progress
 from grader.cli.screens.terminal import examples
 from grader.cli.shell_integration import Words, as_json, emit, the_day
 from grader.cli.solution_commands import diff, reset, restore, solution, upgrade
-from grader.course import catalog
+from grader.course import catalog, tasks
 from grader.course.learner import handout, workspace
+from grader.errors import pasted
 from grader.verdict import EXIT_CANNOT_GRADE, EXIT_PASSED
 from grader.version import __version__
 
@@ -129,13 +130,14 @@ def grade(
 ) -> None:
     """Grade your kernel, and say what is wrong with it.
 
-    Without DAY it grades the day you stand in, or last worked on. Of a day with many TODOs that is not right
+    Without DAY it grades the day you stand in, or last worked on. DAY may also be the folder of a task of your
+    own (examples/tasks/README.md). Of a day with many TODOs that is not right
     yet it says how far each piece is: that one is tried with our code around it, in a few cases.
     """
-    wanted = chosen(day, file)
-    found = None if file else required()
-    again = f"track grade {wanted.key} --file"
-    path = given(file, again) if file else workspace.submission(required(), wanted)
+    wanted = chosen(day, file, tasks.find)
+    found = None if file or wanted.kind == "task" else required()
+    again = f"track grade {pasted(wanted.key)} --file"
+    path = workspace.submission(found, wanted) if found else given(file, again)
     # Imported here, as `track status` has no use for it.
     from grader.cli import grade_command
 

@@ -39,7 +39,7 @@ class Day:
 
     @property
     def kind(self) -> str:
-        """`day` or `extra`."""
+        """`day` or `extra`; `task` of one that is not the course's (tasks.py)."""
         return "extra" if self.number is None else "day"
 
     @property
@@ -118,6 +118,11 @@ class Day:
     @property
     def hidden_tests(self) -> Path:
         return self.folder / "hidden_tests.py"
+
+    @property
+    def secret(self) -> tuple[str, ...]:
+        """What a confined file may not read of it, beside the course."""
+        return ()
 
     @property
     def solution(self) -> Path:

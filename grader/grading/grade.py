@@ -19,7 +19,7 @@ from grader.course.catalog import Day
 from grader.course.learner.earlier_kernels import taken
 from grader.course.setup.doctor import unfit
 from grader.course.setup.nvidia import has_nvidia_gpu
-from grader.errors import BadSubmission, CannotGrade
+from grader.errors import BadSubmission, CannotGrade, pasted
 from grader.grading.confinement import confinement
 from grader.grading.environment import first_gpu
 from grader.grading.judge_events import OnEvent, follow
@@ -73,8 +73,9 @@ def grade(
         CannotGrade: no verdict can be given here.
     """
     begin = time.monotonic()
+    again = f"track grade {pasted(day.key)}{given}"
     source = read(path, f"track start {day.key}")
-    where = warm.device if warm else choose_device(device, f"track grade {day.key}{given} --cpu")
+    where = warm.device if warm else choose_device(device, f"{again} --cpu")
     seed = random.SystemRandom().randrange(1, 10_000) if seed is None else seed
     base = _nothing_yet(day, source, where, seed)
     refusal = precheck(day, source, given)
@@ -111,9 +112,9 @@ def grade(
         if strict:
             parent.wait()  # whom the folder is told to at once, and who removes it should we be killed
             compiled = where == "gpu"
-            confined = confinement(path.resolve(), private, compiled=compiled)
+            confined = confinement(path.resolve(), [*private, *day.secret], compiled=compiled)
             request = replace(request, **stack.enter_context(confined))
-        verdict = follow(parent, request, base, on_event, f"track grade {day.key}{given}")
+        verdict = follow(parent, request, base, on_event, again)
     return replace(verdict, seconds=round(time.monotonic() - begin, 3))
 
 

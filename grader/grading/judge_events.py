@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Literal, NoReturn
 
 from grader.claim_result import Claimed
+from grader.course import catalog
 from grader.errors import CannotGrade, TrackError
 from grader.grading.warm_client import Warm, new_log
 from grader.hunt_result import Hunt
@@ -42,7 +45,7 @@ def follow(parent: Warm, request: Request, base: Verdict, on_event: OnEvent, aga
             if event["event"] == "finished":
                 return _finish(base, checks, event)
             if event["event"] in ("refused", "broken"):
-                give_up(event, again)
+                give_up(event, again, request.hidden_tests.parent)
             if event["event"] == "checked":
                 checks.append(Check(**event["check"]))
             running = event["check"] if event["event"] == "started" else ""
@@ -92,13 +95,22 @@ def _finish(base: Verdict, checks: list[Check], event: dict[str, Any]) -> Verdic
     )
 
 
-def give_up(event: dict[str, Any], again: str) -> NoReturn:
-    """No verdict can be had: the judge said why."""
+def give_up(event: dict[str, Any], again: str, folder: Path | None = None) -> NoReturn:
+    """No verdict can be had: the judge said why.
+
+    Args:
+        folder: of the hidden tests; where it is none of the course's, what fails there is its author's.
+    """
     if event["event"] == "refused":
         raise TrackError(event["text"], again + event.get("flag", ""))
     log = new_log("track-crash-")
     log.write_text(event["text"])
     last = event["text"].strip().splitlines()[-1]
+    if folder and str(folder) in event["text"] and not folder.is_relative_to(catalog.ROOT / "days"):
+        at = re.findall(rf'File "{re.escape(str(folder))}/([^"]+)", line (\d+)', event["text"])
+        where = f"{at[-1][0]}, line {at[-1][1]}: " if at else ""
+        problem = f"The task itself failed ({where}{last}). Details are in {log}."
+        raise CannotGrade(problem, f"Mend the task, then: {again}")
     if "CUDA" in event["text"] and "out of memory" in event["text"]:
         raise CannotGrade(
             "The GPU's memory ran out where the grader itself needed some: more than is free now "
