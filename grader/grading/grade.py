@@ -30,6 +30,10 @@ from grader.verdict import Check, Verdict
 
 CALL_TIMEOUT = {"cpu": 20.0, "gpu": 60.0}  # seconds one call of the learner's function may take
 
+# Seconds that a whole grading may take: several times what the longest of the course takes on a busy machine.
+# Claims are held against torch for as long as that takes.
+LIMIT = {"cpu": 900.0, "gpu": 1800.0}
+
 
 def grade(
     day: Day,
@@ -41,6 +45,8 @@ def grade(
     on_event: OnEvent = lambda event: None,
     warm: Warm | None = None,
     call_timeout: float | None = None,
+    timeout: float | None = None,
+    fail_fast: bool = False,
     cases: bool = True,
     speed: bool = True,
     claims: bool = False,
@@ -59,6 +65,8 @@ def grade(
         on_event: told of every event as it happens (see judge/main.py); the first comes at once.
         warm: a warm parent to use; without one, one is started and stopped.
         call_timeout: seconds that one call of the learner's function may take.
+        timeout: seconds that the whole grading may take, from when it has its judge on; LIMIT when None.
+        fail_fast: end at the first check that fails; then nothing is looked for that explains it.
         cases: try the cases of correct and edges.
         speed: measure it, or predict it.
         claims: hold what is claimed of such kernels against torch.
@@ -87,7 +95,6 @@ def grade(
     for one in taken(day.hidden_tests, path.resolve(), source):
         on_event({"event": "taken", "text": one.told})
     on_event({"event": "note", "text": "loading torch and triton"})
-    timeout = call_timeout or CALL_TIMEOUT[where]
     files = day.hidden_tests, path.resolve(), day.provided
     request = Request(
         "grade",
@@ -95,7 +102,9 @@ def grade(
         source,
         where,
         seed,
-        timeout,
+        call_timeout or CALL_TIMEOUT[where],
+        limit=timeout or (0.0 if claims else LIMIT[where]),
+        fail_fast=fail_fast,
         only=only,
         cases=cases,
         speed=speed,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NamedTuple, NoReturn
 
 from grader.claim_result import Claimed
 from grader.course import catalog
@@ -34,10 +35,10 @@ def follow(parent: Warm, request: Request, base: Verdict, on_event: OnEvent, aga
 
     Raises:
         TrackError: the judge refused to grade, and why.
-        CannotGrade: it stopped, or we failed.
+        CannotGrade: it stopped, we failed, or the grading was abandoned.
     """
     checks: list[Check] = []
-    running = ""
+    running, planned, begin = "", list[str](), time.monotonic()
     try:
         events = parent.judge(request)
         while True:
@@ -46,6 +47,7 @@ def follow(parent: Warm, request: Request, base: Verdict, on_event: OnEvent, aga
                 return _finish(base, checks, event)
             if event["event"] in ("refused", "broken"):
                 give_up(event, again, request.hidden_tests.parent)
+            planned = event["checks"] if event["event"] == "planned" else planned
             if event["event"] == "checked":
                 checks.append(Check(**event["check"]))
             running = event["check"] if event["event"] == "started" else ""
@@ -54,14 +56,33 @@ def follow(parent: Warm, request: Request, base: Verdict, on_event: OnEvent, aga
         parent.stop()
         raise
     except (Closed, TimedOut, Malformed) as error:
+        if parent.abandoned:
+            parent.end_judges()
+            raise CannotGrade("The grading was abandoned.", again) from error
+        cut = _Cut(running, planned, tuple(checks))
+        if isinstance(error, Closed) and 0 < request.limit <= time.monotonic() - begin:
+            said = f"The whole grading may take {request.limit:g} s, and took longer"
+            return cut.ended(base, "timeout", f"{said}: it was at {running}." if running else f"{said}.")
         parent.stop()
         if not running:
             raise CannotGrade(f"The judge stopped: {parent.last_words()}", "track doctor") from error
         outcome: Literal["timeout", "crashed"] = "timeout" if isinstance(error, TimedOut) else "crashed"
-        checks.append(Check(running, outcome, 0.0, {"reason": "the grading did not survive this check"}))
-        return replace(
-            base, status=outcome, checks=tuple(checks), diagnosis=f"The grading stopped in {running}."
-        )
+        return cut.ended(base, outcome, f"The grading stopped in {running}.")
+
+
+class _Cut(NamedTuple):
+    """A grading that was cut short: in which check, and which were planned and done."""
+
+    running: str
+    planned: list[str]
+    checks: tuple[Check, ...]
+
+    def ended(self, base: Verdict, outcome: Literal["timeout", "crashed"], said: str) -> Verdict:
+        cause = {"reason": "the grading did not survive this check"}
+        stopped = (Check(self.running, outcome, 0.0, cause),) if self.running else ()
+        known = {check.name for check in (*self.checks, *stopped)}
+        rest = (Check(name, "not reached") for name in self.planned if name not in known)
+        return replace(base, status=outcome, checks=(*self.checks, *stopped, *rest), diagnosis=said)
 
 
 def _finish(base: Verdict, checks: list[Check], event: dict[str, Any]) -> Verdict:

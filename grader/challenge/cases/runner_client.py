@@ -16,14 +16,14 @@ from typing import Any, Literal
 import torch
 
 from grader.challenge import Challenge
-from grader.challenge.cases import message_schema, timeouts
+from grader.challenge.cases import held_memory, message_schema, timeouts
 from grader.challenge.cases.message_schema import Form, Misfit
 from grader.challenge.loading import load_challenges
 from grader.course.learner.earlier_kernels import Earlier, taken
 from grader.cuda_ipc import Unlendable, lent
 from grader.request import Request
 from grader.runner_answers import Borrowed, Confined, Failed, Loaded
-from grader.wire import WHERE, Channel, Closed, Malformed, TimedOut
+from grader.wire import NO_MEMORY, WHERE, Channel, Closed, Malformed, TimedOut
 
 OUTPUT_KEPT = 4096  # bytes of what the learner prints; the rest is read and dropped
 
@@ -51,8 +51,8 @@ def _ask_for_runner(parent: Channel, kind: str = "runner") -> tuple[int, Channel
 
 class RunnerLost(Exception):
     """The runner crashed, hung or left. `outcome` is a check's outcome, `reason` one line, `lines` those of
-    the learner's file that it was at, innermost first, where it said so; `compiling`: Triton was not done
-    with what it launches.
+    the learner's file that it was at, innermost first, where it said so; `starved`: for want of memory;
+    `compiling`: Triton was not done with what it launches.
     """
 
     def __init__(
@@ -61,9 +61,11 @@ class RunnerLost(Exception):
         reason: str,
         code: int | None = None,
         lines: tuple[int, ...] = (),
+        starved: bool = False,
     ) -> None:
         super().__init__(reason)
         self.outcome, self.reason, self.code, self.lines = outcome, reason, code, lines
+        self.starved = starved
         self.compiling = False
 
 
@@ -162,9 +164,11 @@ class Runner:
                 raise TimedOut
             answer, data = self.channel.receive(timeout, MAX_ANSWER)
         except TimedOut:
-            lines = self._at()
+            lines, held = self._at(), held_memory.most(self.pid)
             self.kill()
-            raise RunnerLost("timeout", f"no answer after {timeout:.0f} s", lines=lines) from None
+            said, much = f"no answer after {timeout:.0f} s", held > held_memory.MUCH
+            said += f", and by then it held {held_memory.spelled(held)} of memory" if much else ""
+            raise RunnerLost("timeout", said, lines=lines, starved=much) from None
         except Malformed as error:
             self.kill()
             raise RunnerLost("crashed", f"the process sent no answer that can be read ({error})") from None
@@ -194,14 +198,20 @@ class Runner:
     def _lost(self) -> RunnerLost:
         with _one_question:
             self.parent.send({"ended": self.pid})
-            code = self.parent.receive()[0]["code"]
+            told = self.parent.receive()[0]
+        code = told["code"]
         if code is None:
             self.kill()
             return RunnerLost("crashed", "the process closed its connection")
         if code == -signal.SIGSEGV or code == -signal.SIGBUS:
             return RunnerLost("crashed", "the process died of a segmentation fault", code)
         if code == -signal.SIGKILL:
-            return RunnerLost("crashed", "the process was killed, most likely for want of memory", code)
+            held, much = held_memory.spelled(told["held"]), told["held"] > held_memory.KILLED
+            why = f"for want of memory, when it held {held}" if much else f"when it held {held} of memory"
+            return RunnerLost("crashed", f"the process was killed {why}", code, starved=much)
+        # C++ aborts where it gets no memory.
+        if code == NO_MEMORY or (code == -signal.SIGABRT and told["held"] > held_memory.KILLED):
+            return RunnerLost("crashed", "the process asked for more than it may take", code, starved=True)
         if code < 0:
             return RunnerLost("crashed", f"the process died of signal {signal.Signals(-code).name}", code)
         return RunnerLost("crashed", f"the process left by itself with exit code {code}", code)

@@ -1,0 +1,32 @@
+"""The code in the answer of a language model, which often stands between words and in Markdown fences."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from textwrap import dedent
+
+FENCED = re.compile(r"^[ \t]*(```+|~~~+)[^\n`]*\n(.*?)(?:^[ \t]*\1[ \t]*\r?$|\Z)", re.MULTILINE | re.DOTALL)
+
+
+def code(answer: str) -> str:
+    """The answer itself where it is Python or has no fence; else the last fenced block that speaks of triton,
+    or the last one.
+
+    The last, since models think first and correct themselves. A fence that nobody closed ends with the answer.
+    """
+    blocks = [dedent(body) for _, body in FENCED.findall(answer)]
+    if not blocks or _is_python(answer):
+        return answer
+    return next((block for block in reversed(blocks) if "triton" in block), blocks[-1])
+
+
+def _is_python(text: str) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
