@@ -1,6 +1,6 @@
 """Triton Track: the course's grader and command line.
 
-`from grader import grade, grade_many, Pool, Verdict` is its door for Python: grading/api.py says what is promised.
+`from grader import grade, grade_many, Pool, Verdict` is its door for Python: grading/api.py has the promises.
 """
 
 from __future__ import annotations

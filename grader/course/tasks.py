@@ -14,9 +14,9 @@ HIDDEN_TESTS = "hidden_tests.py"
 
 @dataclass(frozen=True)
 class Task(Day):
-    """A folder with a hidden_tests.py, and if one likes with README.md, kernel.py (the skeleton), solution.py.
+    """A folder with a hidden_tests.py; README.md, kernel.py (the skeleton) and solution.py are optional.
 
-    Its hidden_tests.py runs in the judge, unconfined, as the course's own do: it must be code that you trust.
+    Its hidden_tests.py runs in the judge, unconfined, as the course's own: it must be code that you trust.
 
     Attributes:
         root: the folder, without links.

@@ -1,5 +1,5 @@
-"""The door for Python: `from grader import grade, grade_many, Pool, Verdict`. These names, their arguments and
-the fields of a Verdict stay as they are within a major version.
+"""The door for Python: `from grader import grade, grade_many, Pool, Verdict`. These names, their arguments
+and the fields of a Verdict stay as they are within a major version.
 
     verdict = grade(13, "import torch\\n…", device="cpu")
     verdict.status, verdict.score(), verdict.diagnosis
@@ -48,12 +48,11 @@ def grade(
     timeout: float | None = None,
     fail_fast: bool = False,
 ) -> Verdict:
-    """Grade one kernel file on one day, or on a task. It takes seconds, most of them imports: a Pool pays these
-    once.
+    """Grade one kernel file on a day or task. It takes seconds, most of them imports: a Pool pays these once.
 
     Args:
-        day: 13, "softmax" or "rope", whatever `track grade` answers to; or the folder of a task of your own, a
-            Path or a text with a `/`. Its hidden_tests.py runs unconfined: it must be code that you trust.
+        day: 13, "softmax" or "rope", whatever `track grade` answers to; or the folder of a task of your own,
+            a Path or a text with a `/`. Its hidden_tests.py runs unconfined: it must be code that you trust.
         source: the file's text or bytes, or the path of a file. Only of a path can `from mine import …` find
             kernels of the same learner. Of a text that is no Python, such as a model's answer, the last
             fenced block with a kernel is graded.
@@ -72,8 +71,8 @@ def grade(
         BadSubmission: the path cannot be read.
         CannotGrade: no verdict can be given here; the fault is never the file's.
     """
-    options = {"seed": seed, "strict": strict, "speed": speed, "timeout": timeout, "fail_fast": fail_fast}
-    return graded(day, source, None, device=device, **options)
+    options: dict[str, Any] = {"device": device, "seed": seed, "strict": strict, "speed": speed}
+    return graded(day, source, None, **options, timeout=timeout, fail_fast=fail_fast)
 
 
 def grade_many(
@@ -127,10 +126,8 @@ class Pool:
         self._lock = Lock()
 
     async def grade(self, *asked: Any, **options: Any) -> Verdict:
-        """`grade(day, source, …)` above, by the next parent that is idle; any number may be awaited at once. Of
-        a Pool with a `task`, `grade(source, …)`.
-
-        Where the awaiting task is cancelled, the grading is ended, and its parent is free for the next.
+        """`grade(day, source, …)` above, by the next parent that is idle; any number may be awaited at once.
+        Of a Pool with a `task`, `grade(source, …)`. A task that is cancelled ends its grading.
 
         Args:
             options: `seed`, `strict`, `speed`, `timeout`, `fail_fast`.

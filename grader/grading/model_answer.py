@@ -14,7 +14,7 @@ def code(answer: str) -> str:
     """The answer itself where it is Python or has no fence; else the last fenced block that speaks of triton,
     or the last one.
 
-    The last, since models think first and correct themselves. A fence that nobody closed ends with the answer.
+    The last, since models think first and correct themselves. A fence may be left open at the end.
     """
     blocks = [dedent(body) for _, body in FENCED.findall(answer)]
     if not blocks or _is_python(answer):
