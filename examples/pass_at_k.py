@@ -2,8 +2,8 @@
 
     python examples/pass_at_k.py answers.jsonl --k 1 5 --p 1 2 --workers 4 --verdicts verdicts.jsonl
 
-A line is {"id": "level1/19_ReLU", "task": "examples/tasks/relu/", "source": "…"}. The task is a folder, or a
-day such as 13; without one, the id is it. The source is a file's text, or a model's whole answer. Lines with the
+A line is {"id": "level1/19_ReLU", "task": "examples/tasks/relu/", "source": "…"}. The task is a folder or a
+day, such as 13; without one, the id is it. The source is a text, or a model's whole answer. Lines with the
 same id are its samples.
 
 pass@k: Chen et al. 2021, arXiv:2107.03374. fast_p: Ouyang et al. 2025, arXiv:2502.10517.
