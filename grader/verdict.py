@@ -218,7 +218,8 @@ class Verdict:
           that the task must move (see SpeedResult): 0 at the bar, 1 where nothing is left to gain.
 
         It is one scale whatever was asked for. A pass is at least 0.8 where its speed is known, 0.6 where it
-        could not be measured or was not asked for, and 1 on a day without a bar. Of a prediction the times are predicted ones: `speed.evidence` says which.
+        could not be measured or was not asked for, and 1 on a day without a bar. Of a prediction the times
+        are predicted ones: `speed.evidence` says which.
         """
         first = self.failed
         if not self.checks or self.status == "unstarted" or (first and first.group in ("imports", "honest")):

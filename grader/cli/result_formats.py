@@ -7,28 +7,21 @@ measured, and a learner's pass is whole all the same.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from grader.verdict import HARMLESS, Verdict
 
 POINTS = 100
-
-
-class _Group(NamedTuple):
-    """`correct`, and whether all of it passed; None where it was not reached."""
-
-    name: str
-    passed: bool | None
-    said: str
+Group = tuple[str, bool | None, str]  # `correct`, whether all of it passed, or was not reached, and in words
 
 
 def gradescope(verdict: Verdict) -> dict[str, Any]:
-    """`results.json`: https://gradescope-autograders.readthedocs.io/en/latest/specs/. Its score
-    counts; the tests have none. On the leaderboard: `score()`, and the time in µs where one is known.
+    """`results.json`: https://gradescope-autograders.readthedocs.io/en/latest/specs/. Its score counts, the
+    tests have none. On the leaderboard: `score()`, and the time in µs where one is known.
     """
     tests = [
-        {"name": one.name, "status": "passed" if one.passed else "failed", "output": one.said}
-        for one in _groups(verdict)
+        {"name": name, "status": "passed" if passed else "failed", "output": said}
+        for name, passed, said in _groups(verdict)
     ]
     board: list[dict[str, Any]] = [{"name": "Score", "value": round(verdict.score(), 3)}]
     if verdict.speed:
@@ -63,11 +56,8 @@ def check50(verdict: Verdict) -> dict[str, Any]:
     return {"slug": str(verdict.day), "results": results, "version": verdict.versions["track"]}
 
 
-FORMATS: dict[str, Callable[[Verdict], dict[str, Any]]] = {
-    "gradescope": gradescope,
-    "classroom": classroom,
-    "check50": check50,
-}
+FORMATS: dict[str, Callable[[Verdict], dict[str, Any]]]
+FORMATS = {one.__name__: one for one in (gradescope, classroom, check50)}
 
 
 def _points(verdict: Verdict) -> float:
@@ -83,7 +73,7 @@ def _told(verdict: Verdict) -> str:
     )
 
 
-def _groups(verdict: Verdict) -> list[_Group]:
+def _groups(verdict: Verdict) -> list[Group]:
     """Those that were tried or could have been."""
     found = []
     for group in dict.fromkeys(check.group for check in verdict.checks):
@@ -97,5 +87,5 @@ def _groups(verdict: Verdict) -> list[_Group]:
         said = "not reached" if passed is None else said
         said += f"; {bad.name}: {bad.cause.get('reason', bad.outcome)}" if bad else ""
         if checks:
-            found.append(_Group(group, passed, said))
+            found.append((group, passed, said))
     return found

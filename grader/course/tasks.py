@@ -17,68 +17,40 @@ class Task(Day):
     """A folder with a hidden_tests.py; README.md, kernel.py (the skeleton) and solution.py are optional.
 
     Its hidden_tests.py runs in the judge, unconfined, as the course's own: it must be code that you trust.
-
-    Attributes:
-        root: the folder, without links.
-        typed: what names it in a command.
     """
 
-    root: Path
-    typed: str
-
-    @property
-    def key(self) -> Key:
-        return self.typed
-
-    @property
-    def kind(self) -> str:
-        return "task"
-
-    @property
-    def name(self) -> str:
-        return f"Task {self.slug}"
-
-    @property
-    def heading(self) -> str:
-        return f"Task · {self.title}"
-
-    @property
-    def anchor(self) -> int:
-        return 0
+    root: Path  # without links
 
     @property
     def folder(self) -> Path:
         return self.root
 
     @property
+    def key(self) -> Key:
+        """From the current folder where it lies below it, else in full; a word with a `/` is no day's."""
+        here = Path.cwd()
+        below = self.folder != here and self.folder.is_relative_to(here)
+        return f"{self.folder.relative_to(here)}/" if below else str(self.folder)
+
+    @property
+    def kind(self) -> str:
+        return "task"
+
+    @property
     def solution(self) -> Path:
-        return self.root / "solution.py"
-
-    @property
-    def to_fill_in(self) -> bool:
-        return self.skeleton.is_file() and super().to_fill_in
-
-    @property
-    def title(self) -> str:
-        return super().title if self.lesson.is_file() else self.slug
-
-    @property
-    def secret(self) -> tuple[str, ...]:
-        """What a confined file may not read, not even where it lies beside it."""
-        return str(self.root), str(self.hidden_tests), str(self.solution)
+        return self.folder / "solution.py"
 
 
-def at(folder: str | Path) -> Day | None:
-    """The task whose folder this is; the day, where it is one of the course's; None where it is no task's."""
-    root = Path(folder).expanduser()
+def at(folder: Path) -> Day | None:
+    """The task in that folder; the day, where it is the course's; None where it has no hidden_tests.py."""
     try:
+        root = folder.expanduser().resolve()
         if not (root / HIDDEN_TESTS).is_file():
             return None
-        root = root.resolve()
-    except (OSError, ValueError):  # words that no path can have
+    except (OSError, RuntimeError, ValueError):  # words that no path can have
         return None
-    own = next((day for day in catalog.course() if day.folder.resolve() == root), None)
-    return own or Task(None, root.name, root, _typed(root))
+    own = (day for day in catalog.course() if day.folder.resolve() == root)
+    return next(own, Task(None, root.name, root))
 
 
 def find(what: str) -> Day:
@@ -87,22 +59,16 @@ def find(what: str) -> Day:
     Raises:
         UnknownDay: nothing answers to it.
     """
-    if "/" in what and (task := at(what)):
+    folder = Path(what)
+    if "/" in what and (task := at(folder)):
         return task
     try:
         return catalog.find(what)
     except UnknownDay:
-        if task := at(what):
+        if task := at(folder):
             return task
-        if Path(what).is_dir():
-            example = next(iter(sorted(Path(what).glob(f"*/{HIDDEN_TESTS}"))), None)
-            named = example.parent if example else "FOLDER"
-            problem = f"{what} is no task: there is no {HIDDEN_TESTS} in that folder."
-            raise UnknownDay(problem, f"track grade {named} --file FILE") from None
-        raise
-
-
-def _typed(root: Path) -> str:
-    """From the current folder where it lies below it, else in full; a word with a `/` is no day's."""
-    here = Path.cwd()
-    return f"{root.relative_to(here)}/" if root.is_relative_to(here) and root != here else str(root)
+        if not folder.is_dir():
+            raise
+    example = next((path.parent for path in sorted(folder.glob(f"*/{HIDDEN_TESTS}"))), "FOLDER")
+    problem = f"{what} is no task: there is no {HIDDEN_TESTS} in that folder."
+    raise UnknownDay(problem, f"track grade {example} --file FILE")

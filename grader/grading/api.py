@@ -15,11 +15,10 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections.abc import Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Lock
-from types import TracebackType
 from typing import Any, Literal
 
 from grader.course import tasks
@@ -160,7 +159,8 @@ class Pool:
         day, sources = self._meant(asked)
         day = day if isinstance(day, Day | Path) else tasks.find(str(day))
         futures = [self._threads.submit(self._run, day, source, options, []) for source in sources]
-        return [_outcome(future) for future in futures]
+        errors = [future.exception() for future in futures]
+        return [e if isinstance(e, TrackError) else f.result() for e, f in zip(errors, futures, strict=True)]
 
     def _meant(self, asked: tuple[Any, ...]) -> tuple[Any, Any]:
         """The day, and the source or sources."""
@@ -189,9 +189,7 @@ class Pool:
     def __enter__(self) -> Pool:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         for parent in self._parents if kind else ():  # nobody waits for what they grade
             parent.abandon()
         self.close()
@@ -199,14 +197,5 @@ class Pool:
     async def __aenter__(self) -> Pool:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await asyncio.to_thread(self.__exit__, kind, error, trace)
-
-
-def _outcome(future: Future[Verdict]) -> Verdict | TrackError:
-    try:
-        return future.result()
-    except TrackError as error:
-        return error
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        await asyncio.to_thread(self.__exit__, kind)

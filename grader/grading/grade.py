@@ -121,7 +121,9 @@ def grade(
         if strict:
             parent.wait()  # whom the folder is told to at once, and who removes it should we be killed
             compiled = where == "gpu"
-            confined = confinement(path.resolve(), [*private, *day.secret], compiled=compiled)
+            # Of a task each file by name: it is not to be read from a file beside it either.
+            own = map(str, (day.folder, day.hidden_tests, day.solution))
+            confined = confinement(path.resolve(), [*private, *own], compiled=compiled)
             request = replace(request, **stack.enter_context(confined))
         verdict = follow(parent, request, base, on_event, again)
     return replace(verdict, seconds=round(time.monotonic() - begin, 3))

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from grader.claim_result import Claimed
 from grader.course import catalog
@@ -59,30 +59,24 @@ def follow(parent: Warm, request: Request, base: Verdict, on_event: OnEvent, aga
         if parent.abandoned:
             parent.end_judges()
             raise CannotGrade("The grading was abandoned.", again) from error
-        cut = _Cut(running, planned, tuple(checks))
-        if isinstance(error, Closed) and 0 < request.limit <= time.monotonic() - begin:
-            said = f"The whole grading may take {request.limit:g} s, and took longer"
-            return cut.ended(base, "timeout", f"{said}: it was at {running}." if running else f"{said}.")
-        parent.stop()
-        if not running:
-            raise CannotGrade(f"The judge stopped: {parent.last_words()}", "track doctor") from error
-        outcome: Literal["timeout", "crashed"] = "timeout" if isinstance(error, TimedOut) else "crashed"
-        return cut.ended(base, outcome, f"The grading stopped in {running}.")
+        late = isinstance(error, Closed) and 0 < request.limit <= time.monotonic() - begin
+        if not late:
+            parent.stop()
+            if not running:
+                raise CannotGrade(f"The judge stopped: {parent.last_words()}", "track doctor") from error
+        limit = f"The whole grading may take {request.limit:g} s, and was stopped"
+        base = replace(base, status="timeout" if late or isinstance(error, TimedOut) else "crashed")
+        return _cut_short(base, limit if late else "The grading stopped", running, checks, planned)
 
 
-class _Cut(NamedTuple):
-    """A grading that was cut short: in which check, and which were planned and done."""
-
-    running: str
-    planned: list[str]
-    checks: tuple[Check, ...]
-
-    def ended(self, base: Verdict, outcome: Literal["timeout", "crashed"], said: str) -> Verdict:
+def _cut_short(base: Verdict, said: str, running: str, checks: list[Check], planned: list[str]) -> Verdict:
+    """The verdict where `running` was the last check that began; what comes behind it is not reached."""
+    if running:
         cause = {"reason": "the grading did not survive this check"}
-        stopped = (Check(self.running, outcome, 0.0, cause),) if self.running else ()
-        known = {check.name for check in (*self.checks, *stopped)}
-        rest = (Check(name, "not reached") for name in self.planned if name not in known)
-        return replace(base, status=outcome, checks=(*self.checks, *stopped, *rest), diagnosis=said)
+        checks = [*checks, Check(running, "timeout" if base.status == "timeout" else "crashed", 0.0, cause)]
+    rest = (Check(name, "not reached") for name in planned[len(checks) :])
+    at = f" in {running}" if running else ""
+    return replace(base, checks=(*checks, *rest), diagnosis=f"{said}{at}.")
 
 
 def _finish(base: Verdict, checks: list[Check], event: dict[str, Any]) -> Verdict:

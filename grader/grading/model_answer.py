@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
-import warnings
 from textwrap import dedent
 
 FENCED = re.compile(r"^[ \t]*(```+|~~~+)[^\n`]*\n(.*?)(?:^[ \t]*\1[ \t]*\r?$|\Z)", re.MULTILINE | re.DOTALL)
@@ -16,17 +16,8 @@ def code(answer: str) -> str:
 
     The last, since models think first and correct themselves. A fence may be left open at the end.
     """
-    blocks = [dedent(body) for _, body in FENCED.findall(answer)]
-    if not blocks or _is_python(answer):
+    blocks = [dedent(body) for _, body in FENCED.findall(answer)] or [answer]
+    with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+        ast.parse(answer)
         return answer
     return next((block for block in reversed(blocks) if "triton" in block), blocks[-1])
-
-
-def _is_python(text: str) -> bool:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import torch
 
 from grader.challenge import Challenge
-from grader.challenge.cases import held_memory, message_schema, timeouts
+from grader.challenge.cases import message_schema, timeouts
 from grader.challenge.cases.message_schema import Form, Misfit
 from grader.challenge.loading import load_challenges
 from grader.course.learner.earlier_kernels import Earlier, taken
@@ -29,6 +29,9 @@ OUTPUT_KEPT = 4096  # bytes of what the learner prints; the rest is read and dro
 
 MAX_ANSWER = 6 << 30  # bytes; the largest result of the course has 2**31 elements of 16 bits
 SAYS = 0.3  # seconds that a late one has to say where it is
+# Bytes. With torch, triton and the arguments of a case a process holds 0.2 GiB, on a GPU some GiB.
+MUCH = 4 << 30  # of one that is late: half of what it may take without a GPU
+KILLED = 1 << 30  # of one that the system killed
 LENT = 8 << 20  # bytes, from which on they are worth lending
 
 
@@ -164,11 +167,13 @@ class Runner:
                 raise TimedOut
             answer, data = self.channel.receive(timeout, MAX_ANSWER)
         except TimedOut:
-            lines, held = self._at(), held_memory.most(self.pid)
+            lines, held = self._at(), timeouts.held(self.pid)
             self.kill()
-            said, much = f"no answer after {timeout:.0f} s", held > held_memory.MUCH
-            said += f", and by then it held {held_memory.spelled(held)} of memory" if much else ""
-            raise RunnerLost("timeout", said, lines=lines, starved=much) from None
+            much = held > MUCH
+            said = f", and by then it held {held / 2**30:.1f} GiB of memory" if much else ""
+            raise RunnerLost(
+                "timeout", f"no answer after {timeout:.0f} s{said}", lines=lines, starved=much
+            ) from None
         except Malformed as error:
             self.kill()
             raise RunnerLost("crashed", f"the process sent no answer that can be read ({error})") from None
@@ -206,11 +211,10 @@ class Runner:
         if code == -signal.SIGSEGV or code == -signal.SIGBUS:
             return RunnerLost("crashed", "the process died of a segmentation fault", code)
         if code == -signal.SIGKILL:
-            held, much = held_memory.spelled(told["held"]), told["held"] > held_memory.KILLED
-            why = f"for want of memory, when it held {held}" if much else f"when it held {held} of memory"
-            return RunnerLost("crashed", f"the process was killed {why}", code, starved=much)
+            said = f"the process was killed when it held {told['held'] / 2**30:.1f} GiB of memory"
+            return RunnerLost("crashed", said, code, starved=told["held"] > KILLED)
         # C++ aborts where it gets no memory.
-        if code == NO_MEMORY or (code == -signal.SIGABRT and told["held"] > held_memory.KILLED):
+        if code == NO_MEMORY or (code == -signal.SIGABRT and told["held"] > KILLED):
             return RunnerLost("crashed", "the process asked for more than it may take", code, starved=True)
         if code < 0:
             return RunnerLost("crashed", f"the process died of signal {signal.Signals(-code).name}", code)
