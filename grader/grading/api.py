@@ -107,16 +107,19 @@ class Pool:
             time each other: a second GPU has a process of its own, under another CUDA_VISIBLE_DEVICES.
         device: as of `grade`.
         task: what is graded where a call names only sources.
+        options: of each grading where a call has no other: `seed`, `strict`, `speed`, `timeout`, `fail_fast`.
 
     Raises:
         CannotGrade: there is no such device here.
     """
 
-    def __init__(self, workers: int = 1, device: Where = "auto", task: What | None = None) -> None:
+    def __init__(
+        self, workers: int = 1, device: Where = "auto", task: What | None = None, **options: Any
+    ) -> None:
         where = engine.choose_device(device)
         if workers < 1 or (where == "gpu" and workers > 1):
             raise ValueError(f"{workers} workers: one or more without a GPU, exactly one on a GPU")
-        self._task = task
+        self._task, self._options = task, options
         self._parents = [Warm(where) for _ in range(workers)]
         self._idle: SimpleQueue[Warm] = SimpleQueue()
         for parent in self._parents:
@@ -127,9 +130,6 @@ class Pool:
     async def grade(self, *asked: Any, **options: Any) -> Verdict:
         """`grade(day, source, …)` above, by the next parent that is idle; any number may be awaited at once.
         Of a Pool with a `task`, `grade(source, …)`. A task that is cancelled ends its grading.
-
-        Args:
-            options: `seed`, `strict`, `speed`, `timeout`, `fail_fast`.
 
         Raises:
             TypeError: there is no day, or no source.
@@ -148,9 +148,6 @@ class Pool:
     def grade_many(self, *asked: Any, **options: Any) -> list[Verdict | TrackError]:
         """`grade_many(day, sources, …)`: a verdict for each source, in their order, and where none could be
         given the error, which is not the source's fault. Of a Pool with a `task`, `grade_many(sources, …)`.
-
-        Args:
-            options: as of `grade`.
 
         Raises:
             UnknownDay: no day answers to it, and no task lies there.
@@ -173,7 +170,7 @@ class Pool:
         parent = self._idle.get()
         taken.append(parent)
         try:
-            return graded(day, source, parent, **options)
+            return graded(day, source, parent, **{**self._options, **options})
         finally:
             with self._lock:
                 taken.clear()

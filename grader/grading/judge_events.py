@@ -71,9 +71,10 @@ def follow(parent: Warm, request: Request, base: Verdict, on_event: OnEvent, aga
 
 def _cut_short(base: Verdict, said: str, running: str, checks: list[Check], planned: list[str]) -> Verdict:
     """The verdict where `running` was the last check that began; what comes behind it is not reached."""
+    late = base.status == "timeout"
+    cause = {"reason": "it was not done in time" if late else "the grading did not survive this check"}
     if running:
-        cause = {"reason": "the grading did not survive this check"}
-        checks = [*checks, Check(running, "timeout" if base.status == "timeout" else "crashed", 0.0, cause)]
+        checks = [*checks, Check(running, "timeout" if late else "crashed", 0.0, cause)]
     rest = (Check(name, "not reached") for name in planned[len(checks) :])
     at = f" in {running}" if running else ""
     return replace(base, checks=(*checks, *rest), diagnosis=f"{said}{at}.")

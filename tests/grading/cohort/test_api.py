@@ -80,13 +80,13 @@ def test_a_batch_is_graded_without_asyncio_in_its_order(tmp_path: Path) -> None:
 
 def test_a_pool_for_a_task_takes_sources_alone_and_a_limit_ends_a_grading() -> None:
     right = (RELU / "solution.py").read_text()
-    with Pool(1, "cpu", task=RELU) as pool:
-        (slow,) = pool.grade_many([right + "\nwhile True:\n    pass\n"], timeout=1.0)
+    with Pool(1, "cpu", task=RELU, timeout=1.0) as pool:
+        (slow,) = pool.grade_many([right + "\nwhile True:\n    pass\n"])
         assert (slow.status, slow.score()) == ("timeout", 0.0)
         assert slow.diagnosis == "The whole grading may take 1 s, and was stopped in imports."
         assert slow.checks[-1].outcome == "not reached"
         begin = time.monotonic()
-        assert pool.grade_many([right])[0].status == "passed"
+        assert pool.grade_many([right], timeout=60)[0].status == "passed"
         assert time.monotonic() - begin < 10, "the parent stays, and what it has imported"
         with pytest.raises(TypeError, match="grade"):
             pool.grade_many(1, [right], 3)
