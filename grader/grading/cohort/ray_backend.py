@@ -103,7 +103,8 @@ class Graders:
             CannotGrade: there is none, or the course is not installed there.
         """
         if not self.slots:
-            fix = f"ray start --address=HEAD:6379 --num-{self.device}s=1   on a node that has one"
+            less = "Leave --gpus out, or on a node with one: " if self.device == "gpu" else "On a node: "
+            fix = f"{less}ray start --address=HEAD:6379 --num-{self.device}s=1"
             raise CannotGrade(f"This Ray cluster has no {self.device.upper()}.", fix)
         try:
             here = self._remote(worker.ready)
