@@ -19,7 +19,7 @@ def given(file: Path | None, again: str) -> Path:
         BadSubmission: there is none, it is a folder, or it cannot be read.
     """
     if file is None:
-        raise BadSubmission("Which file is to be graded?", f"{again} FILE")
+        raise BadSubmission("Which file is meant?", f"{again} FILE")
     try:
         mode = file.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):

@@ -67,8 +67,10 @@ def find(what: str) -> Day:
     except UnknownDay:
         if task := at(folder):
             return task
-        if not folder.is_dir():
+        if "/" not in what and not folder.is_dir():
             raise
+    if not folder.is_dir():
+        raise UnknownDay(f"There is no folder {what}.", "track list")
     example = next((path.parent for path in sorted(folder.glob(f"*/{HIDDEN_TESTS}"))), "FOLDER")
     problem = f"{what} is no task: there is no {HIDDEN_TESTS} in that folder."
     raise UnknownDay(problem, f"track grade {example} --file FILE")
