@@ -106,7 +106,7 @@ def test_a_task_is_graded_from_the_command_line(relu: Path) -> None:
     answer = learner.types("grade", str(relu))
     assert answer.code == 2
     assert answer.err.splitlines()[:2] == [
-        "error: Which file is to be graded?",
+        "error: Which file is meant?",
         "fix: track grade relu/ --file FILE",
     ]
     (relu / "wrong.py").write_text(RIGHT.replace("offs < n", "offs < n - 1"), encoding="utf-8")
