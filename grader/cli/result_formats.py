@@ -49,7 +49,11 @@ def check50(verdict: Verdict) -> dict[str, Any]:
     """What `check50 -o json` prints: https://cs50.github.io/check50/json_specification.html"""
     results, before = list[dict[str, Any]](), None
     for name, passed, said in _groups(verdict):
-        cause = None if passed else {"rationale": said, "help": None if passed is None else verdict.look_at}
+        cause = (
+            None
+            if passed
+            else {"rationale": said, "help": verdict.look_at or None if passed is False else None}
+        )
         facts = {"name": name, "description": name, "passed": passed, "log": said.splitlines()}
         results.append({**facts, "cause": cause, "data": {}, "dependency": before})
         before = name
