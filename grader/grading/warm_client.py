@@ -35,6 +35,7 @@ class Warm:
         self.device = device
         self.gpu = gpu or first_gpu()
         self.log = tempfile.TemporaryFile()  # noqa: SIM115  # no name: however this process ends, none stays
+        self.abandoned = False
         self._start()
 
     def _start(self) -> None:
@@ -53,7 +54,6 @@ class Warm:
         self.control = Channel(ours)
         self.ready = False
         self.events: Channel | None = None  # of the grading at hand
-        self.abandoned = False
 
     def wait(self) -> None:
         """Block until the imports are done; of another process where somebody ended the one that was there.
