@@ -37,6 +37,6 @@ class CannotGrade(TrackError):
     exit_code = 3
 
 
-def pasted(path: Path | str) -> str:
+def pasted(path: Path | str | int) -> str:
     """A path, or another word of a person's, as it stands in a command that is pasted into a shell."""
     return shlex.quote(str(path))

@@ -33,6 +33,8 @@ class Request:
         scratch: the only folder that the learner's code may write to; empty where it is not confined.
         hidden: folders that it may not read then.
         call_timeout: seconds that one call of the learner's function may take.
+        limit: seconds that the whole grading may take, kept by the warm parent; 0 sets none.
+        fail_fast: end at the first check that fails, and look for no reasons.
         only: a substring of the ids of the cases to try; all when None.
         cases, speed: whether cases are tried, and bars.
         claims: whether claims are held against torch.
@@ -51,6 +53,8 @@ class Request:
     device: Device
     seed: int
     call_timeout: float
+    limit: float = 0.0
+    fail_fast: bool = False
     only: str | None = None
     cases: bool = True
     speed: bool = True

@@ -198,6 +198,12 @@ class Verdict:
         wrong = failed is not None and failed.group in ("correct", "edges") and "type" not in failed.cause
         return wrong and any(bug.state in ("standing", "hidden") for bug in bugs)
 
+    @property
+    def correct(self) -> bool:
+        """Whether all values are right and the file's own kernel made them, however fast it is."""
+        late = self.failed is not None and self.failed.group in ("memory", "fast")
+        return self.status in ("passed", "slow") or (late and self.status == "inconclusive")
+
     def score(self) -> float:
         """How good the file is, from 0 to 1: for a leaderboard, or as the reward of a training loop.
 
@@ -211,8 +217,9 @@ class Verdict:
         - 0.2 × how far a pass is on its way from the needed time to the limit, a plain copy of the bytes
           that the task must move (see SpeedResult): 0 at the bar, 1 where nothing is left to gain.
 
-        A pass is at least 0.8 where its speed is known, 0.6 where it could not be measured, and 1 on a day
-        without a bar. Of a prediction the times are predicted ones: `speed.evidence` says which.
+        It is one scale whatever was asked for. A pass is at least 0.8 where its speed is known, 0.6 where it
+        could not be measured or was not asked for, and 1 on a day without a bar. Of a prediction the times
+        are predicted ones: `speed.evidence` says which.
         """
         first = self.failed
         if not self.checks or self.status == "unstarted" or (first and first.group in ("imports", "honest")):

@@ -15,6 +15,7 @@ from typing import Any
 
 MAX_HEADER = 8 << 20
 WHERE = signal.SIGRTMIN  # asks a child where it is: it prints its stack. LLVM takes SIGUSR1 over
+NO_MEMORY = 71  # exit code of a child that ran out of memory where nothing could be answered any more
 _PREFIX = struct.Struct("<I")
 
 

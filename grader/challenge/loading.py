@@ -20,6 +20,9 @@ def load_challenges(path: Path) -> tuple[Challenge, ...]:
     """The challenge, or challenges, of a hidden_tests.py; its folder is a package, so `from .suspects` works.
 
     Every load makes modules of its own, under a name of its own: days and courses do not mix.
+
+    Raises:
+        AttributeError: it has none; else whatever its own code raises.
     """
     name = f"hidden_tests_{next(_LOADS)}"
     spec = importlib.util.spec_from_file_location(name, path, submodule_search_locations=[str(path.parent)])
@@ -28,8 +31,11 @@ def load_challenges(path: Path) -> tuple[Challenge, ...]:
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     importlib.invalidate_caches()  # a file may have come into the folder since it was last looked at
     spec.loader.exec_module(module)
-    challenge = module.challenge
-    return (challenge,) if isinstance(challenge, Challenge) else tuple(challenge)
+    found = getattr(module, "challenge", ())
+    challenges = (found,) if isinstance(found, Challenge) else tuple(found)
+    if not challenges:
+        raise AttributeError(f"{path} has no `challenge = Challenge(...)`")
+    return challenges
 
 
 def drawn(request: Request) -> tuple[Challenge, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -98,18 +99,21 @@ def standing() -> Standing:
     return Standing(found, read, journal.fold(read.records), workspace.current(found, read.records))
 
 
-def chosen(words: tuple[str, ...], file: Path | None = None) -> Day:
+def chosen(
+    words: tuple[str, ...], file: Path | None = None, find: Callable[[str], Day] = catalog.find
+) -> Day:
     """The day that was typed, else the current one.
 
     Args:
         file: what `--file` names, if anything: that needs no workspace, but a day.
+        find: the day of some words; `tasks.find` where a task of one's own will do.
 
     Raises:
         UnknownDay: no day is called so; the fix is the command that was typed, with a day that there is.
     """
     if words:
         try:
-            return catalog.find(" ".join(words))
+            return find(" ".join(words))
         except UnknownDay as unknown:
             here = _standing_at(Path(" ".join(words)))
             if here:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import sys
 from dataclasses import asdict
-from pathlib import Path
-from typing import Literal
 
 import click
 
@@ -14,7 +11,7 @@ from grader.cli import shell_integration
 from grader.cli.bench import bench
 from grader.cli.cohort import cohort
 from grader.cli.command_context import chosen, note, open_hint, required, standing, upcoming
-from grader.cli.file_option import given
+from grader.cli.grade import Device, grade, on_cpu, on_gpu
 from grader.cli.inspect_commands import inspect, show
 from grader.cli.notebook import notebook
 from grader.cli.python import python
@@ -42,12 +39,8 @@ Exit codes: 0 passed, 1 not yet, 2 usage, 3 could not grade, 130 stopped."""
 HELP = f"Triton Track: {len(catalog.days())} days of GPU kernels, graded on this machine."
 HELP += "\n\nWithout a command it says where you are and what comes next."
 
-Device = Literal["cpu", "gpu"] | None
-
 # A clone, or the package that was installed: which of several courses on a machine answers.
 WHERE = str(catalog.PACKAGE.parent).replace("%", "%%")
-on_cpu = click.option("--cpu", "device", flag_value="cpu", help="Grade on the CPU; needs no GPU.")
-on_gpu = click.option("--gpu", "device", flag_value="gpu", help="Grade on the GPU, with speed.")
 
 
 @click.group(cls=shell_integration.Commands, invoke_without_command=True, epilog=COMPLETION, help=HELP)
@@ -103,58 +96,7 @@ def lesson(day: Words, words: bool) -> None:
     day_pages.lesson(Terminal(sys.stdout), wanted, standing().after_reading(wanted))
 
 
-@track.command(epilog=examples("track grade", "track grade 13 --cpu", "track grade 13 --file my.py --json"))
-@the_day
-@on_cpu
-@on_gpu
-@click.option("--seed", type=shell_integration.SEED, metavar="N", help="Draw the same inputs again.")
-@click.option("-k", "only", metavar="CASE", help="Try one case, as a failed grading names it.")
-@click.option("--file", type=click.Path(path_type=Path), help="Grade this file; nothing is recorded.")
-@click.option("--strict", is_flag=True, help="Confine your code as far as this machine allows.")
-@click.option("--limits", is_flag=True, help="Make every limit that a pass is told of a requirement.")
-@click.option("--no-explain", is_flag=True, help="Look for no edit that makes your kernel right: faster.")
-@click.option("--claims", is_flag=True, help="On a GPU, hold what is claimed of such kernels against torch.")
-@as_json
-def grade(
-    day: Words,
-    device: Device,
-    seed: int | None,
-    only: str | None,
-    file: Path | None,
-    strict: bool,
-    limits: bool,
-    no_explain: bool,
-    claims: bool,
-    as_json: bool,
-) -> None:
-    """Grade your kernel, and say what is wrong with it.
-
-    Without DAY it grades the day you stand in, or last worked on. Of a day with many TODOs that is not right
-    yet it says how far each piece is: that one is tried with our code around it, in a few cases.
-    """
-    wanted = chosen(day, file)
-    found = None if file else required()
-    again = f"track grade {wanted.key} --file"
-    path = given(file, again) if file else workspace.submission(required(), wanted)
-    # Imported here, as `track status` has no use for it.
-    from grader.cli import grade_command
-
-    watcher = sys.stderr if sys.stderr.isatty() else io.StringIO()
-    screen = Terminal(watcher if as_json else sys.stdout)
-    asked = grade_command.Submission(
-        *(wanted, path, found, device or "auto", seed, only),
-        strict=strict,
-        claims=claims,
-        limits=limits,
-        explain=0.0 if no_explain else grade_command.EXPLAIN,
-    )
-    try:
-        verdict, _ = grade_command.grade(asked, screen)
-    except KeyboardInterrupt:
-        raise click.Abort("Nothing was recorded, your file is untouched.") from None
-    if as_json:
-        emit(**verdict.to_json())
-    raise click.exceptions.Exit(verdict.exit_code)
+track.add_command(grade)
 
 
 @track.command(epilog=examples("track watch", "track watch 13 --cpu"))

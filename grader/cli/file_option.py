@@ -9,15 +9,17 @@ from grader.cli.screens.terminal import near
 from grader.errors import BadSubmission, pasted
 
 
-def given(file: Path, again: str) -> Path:
+def given(file: Path | None, again: str) -> Path:
     """The file that was named.
 
     Args:
         again: the command that was typed, as far as the path.
 
     Raises:
-        BadSubmission: it is a folder, or cannot be read.
+        BadSubmission: there is none, it is a folder, or it cannot be read.
     """
+    if file is None:
+        raise BadSubmission("Which file is meant?", f"{again} FILE")
     try:
         mode = file.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):

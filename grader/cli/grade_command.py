@@ -37,6 +37,8 @@ class Submission:
         claims: hold what is claimed of such kernels against torch.
         limits: make every limit a requirement.
         explain: seconds to look for one edit that makes a file that fails right.
+        timeout: seconds that the whole grading may take.
+        fail_fast: end at the first check that fails.
     """
 
     day: Day
@@ -49,6 +51,8 @@ class Submission:
     claims: bool = False
     limits: bool = False
     explain: float = EXPLAIN
+    timeout: float | None = None
+    fail_fast: bool = False
 
 
 class Graded(NamedTuple):
@@ -79,6 +83,8 @@ def grade(submission: Submission, terminal: Terminal, warm: Warm | None = None) 
             claims=submission.claims,
             limits=submission.limits,
             explain=submission.explain,
+            timeout=submission.timeout,
+            fail_fast=submission.fail_fast,
             given="" if submission.workspace else f" --file {pasted(near(submission.path))}",
         )
         live.finish(verdict)

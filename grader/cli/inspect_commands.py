@@ -18,6 +18,7 @@ from grader.cli.file_option import given as named
 from grader.cli.screens import Terminal, compare_with_solution, compiler_listing, inspection
 from grader.cli.screens.terminal import examples, near
 from grader.cli.shell_integration import Words, as_json, emit, the_day
+from grader.course import tasks
 from grader.course.catalog import Day
 from grader.course.learner import workspace
 from grader.course.learner.workspace import CannotWrite
@@ -47,7 +48,7 @@ def inspect(day: Words, gpu: str, file: Path | None, as_json: bool, **flags: boo
     from grader.grading.grade import read
     from grader.grading.look import ask
 
-    wanted, given = chosen(day, file), again_with(file)
+    wanted, given = chosen(day, file, tasks.find), again_with(file)
     key, code = datasheets.key(gpu, f"track inspect {wanted.key}{given}"), _code(wanted, flags)
     path = _path(wanted, file, "inspect")
     machine = not code and (as_json or flags["machine"])
@@ -111,7 +112,7 @@ def show(
     from grader.grading.grade import read
     from grader.grading.look import ask
 
-    wanted = chosen(day, file)
+    wanted = chosen(day, file, tasks.find)
     path, given = _path(wanted, file, "show"), again_with(file)
     target, source = _target(wanted, file, out), read(path)
     with _waiting("drawing"):
@@ -143,12 +144,12 @@ def _lines(source: bytes) -> list[str]:
 
 
 def _path(day: Day, file: Path | None, do: str) -> Path:
-    if file is None:
+    if file is None and day.kind != "task":
         found = standing().workspace
         if found is None:
             raise NoWorkspace("No day was started here or in a folder above.", f"track start {day.key}")
         return workspace.submission(found, day)
-    return named(file, f"track {do} {day.key} --file")
+    return named(file, f"track {do} {pasted(day.key)} --file")
 
 
 def _target(day: Day, file: Path | None, out: Path | None) -> Path:

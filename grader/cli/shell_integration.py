@@ -113,8 +113,13 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON d
 
 
 def emit(**document: Any) -> None:
-    """Prints the one JSON document of a `--json` run; figures JSON has no word for become strings."""
-    click.echo(json.dumps(_finite({"schema": SCHEMA, **document}), indent=2))
+    """Prints the one JSON document of a `--json` run."""
+    click.echo(as_text({"schema": SCHEMA, **document}))
+
+
+def as_text(document: dict[str, Any]) -> str:
+    """A JSON document; figures JSON has no word for become strings."""
+    return json.dumps(_finite(document), indent=2)
 
 
 def _finite(value: Any) -> Any:

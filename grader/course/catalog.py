@@ -39,7 +39,7 @@ class Day:
 
     @property
     def kind(self) -> str:
-        """`day` or `extra`."""
+        """`day` or `extra`; `task` of one that is not the course's (tasks.py)."""
         return "extra" if self.number is None else "day"
 
     @property
@@ -55,7 +55,7 @@ class Day:
     @property
     def heading(self) -> str:
         """`Day 13 · Fused softmax` or `Extra · Rotary position embedding`."""
-        return f"{'Extra' if self.number is None else self.name} · {self.title}"
+        return f"{self.kind.capitalize() if self.number is None else self.name} · {self.title}"
 
     @property
     def stem(self) -> str:
@@ -106,7 +106,7 @@ class Day:
     @property
     def to_fill_in(self) -> bool:
         """Whether its file has TODOs; that of a bug hunt is whole."""
-        return "TODO" in self.skeleton.read_text(encoding="utf-8")
+        return self.skeleton.is_file() and "TODO" in self.skeleton.read_text(encoding="utf-8")
 
     @property
     def begin(self) -> str:
@@ -135,6 +135,8 @@ class Day:
     @property
     def title(self) -> str:
         """The lesson's first heading without its "Day 13 · " or "Extra · ", so "Fused softmax"."""
+        if not self.lesson.is_file():
+            return self.slug
         with self.lesson.open(encoding="utf-8") as lines:
             heading = next((line for line in lines if line.startswith("# ")), f"# {self.slug}")
         return re.sub(r"^# ((?:Day \d+|Extra)\s*[·:—-]\s*)?", "", heading).strip()

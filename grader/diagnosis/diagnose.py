@@ -145,6 +145,9 @@ def _spoken(told: Diagnosis | Speech, first: Trial, several: bool) -> Speech:
 
 def _lost(case: Case | None, lost: RunnerLost, source: str) -> Diagnosis:
     where = f"with {case.id}" if case else "while your file was imported"
+    if lost.starved:
+        at = f"line {lost.lines[0]}" if lost.lines else "what your code allocates, and keeps"
+        return f"Your code ran out of memory {where}: {lost.reason}.", at
     if lost.outcome == "timeout" and lost.compiling:
         return (
             f"Your code did not finish {where}: {lost.reason}, and Triton is not done compiling what it "

@@ -52,6 +52,7 @@ def _in_its_own_words(fault: Mapping[str, Any], said: str) -> Diagnosis:
     if fault["kind"] == "compile":
         return f"Triton cannot compile {line or 'a kernel'}: {said}", line or "the kernel"
     if fault["kind"] == "memory":
+        said = said.rpartition("DefaultCPUAllocator: ")[2]
         return f"Your code ran out of memory{on}: {said}", line or "what is allocated"
     return f"Your code raised {fault['type']}{on}: {said}", line or "what runs outside of your file's lines"
 

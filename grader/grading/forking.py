@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from grader import kernel
-from grader.wire import WHERE, Channel
+from grader.wire import NO_MEMORY, WHERE, Channel
 
 PATIENCE = 1.0  # seconds that the killed ones of a round may take to end
 ROUNDS = 100  # in which what a learner's code left behind is ended; each ends what the one before set free
@@ -116,6 +116,8 @@ def run(body: Any) -> None:
     try:
         body()
         code = 0
+    except MemoryError:
+        code = NO_MEMORY  # telling more takes some
     except Exception:
         import traceback
 

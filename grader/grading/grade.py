@@ -19,7 +19,7 @@ from grader.course.catalog import Day
 from grader.course.learner.earlier_kernels import taken
 from grader.course.setup.doctor import unfit
 from grader.course.setup.nvidia import has_nvidia_gpu
-from grader.errors import BadSubmission, CannotGrade
+from grader.errors import BadSubmission, CannotGrade, pasted
 from grader.grading.confinement import confinement
 from grader.grading.environment import first_gpu
 from grader.grading.judge_events import OnEvent, follow
@@ -29,6 +29,10 @@ from grader.request import Device, Request
 from grader.verdict import Check, Verdict
 
 CALL_TIMEOUT = {"cpu": 20.0, "gpu": 60.0}  # seconds one call of the learner's function may take
+
+# Seconds that a whole grading may take: several times what the longest of the course takes on a busy machine.
+# Claims are held against torch for as long as that takes.
+LIMIT = {"cpu": 900.0, "gpu": 1800.0}
 
 
 def grade(
@@ -41,6 +45,8 @@ def grade(
     on_event: OnEvent = lambda event: None,
     warm: Warm | None = None,
     call_timeout: float | None = None,
+    timeout: float | None = None,
+    fail_fast: bool = False,
     cases: bool = True,
     speed: bool = True,
     claims: bool = False,
@@ -59,6 +65,8 @@ def grade(
         on_event: told of every event as it happens (see judge/main.py); the first comes at once.
         warm: a warm parent to use; without one, one is started and stopped.
         call_timeout: seconds that one call of the learner's function may take.
+        timeout: seconds that the whole grading may take, from when it has its judge on; LIMIT when None.
+        fail_fast: end at the first check that fails; then nothing is looked for that explains it.
         cases: try the cases of correct and edges.
         speed: measure it, or predict it.
         claims: hold what is claimed of such kernels against torch.
@@ -73,8 +81,9 @@ def grade(
         CannotGrade: no verdict can be given here.
     """
     begin = time.monotonic()
+    again = f"track grade {pasted(day.key)}{given}"
     source = read(path, f"track start {day.key}")
-    where = warm.device if warm else choose_device(device, f"track grade {day.key}{given} --cpu")
+    where = warm.device if warm else choose_device(device, f"{again} --cpu")
     seed = random.SystemRandom().randrange(1, 10_000) if seed is None else seed
     base = _nothing_yet(day, source, where, seed)
     refusal = precheck(day, source, given)
@@ -86,7 +95,6 @@ def grade(
     for one in taken(day.hidden_tests, path.resolve(), source):
         on_event({"event": "taken", "text": one.told})
     on_event({"event": "note", "text": "loading torch and triton"})
-    timeout = call_timeout or CALL_TIMEOUT[where]
     files = day.hidden_tests, path.resolve(), day.provided
     request = Request(
         "grade",
@@ -94,7 +102,9 @@ def grade(
         source,
         where,
         seed,
-        timeout,
+        call_timeout or CALL_TIMEOUT[where],
+        limit=timeout or (0.0 if claims else LIMIT[where]),
+        fail_fast=fail_fast,
         only=only,
         cases=cases,
         speed=speed,
@@ -111,9 +121,11 @@ def grade(
         if strict:
             parent.wait()  # whom the folder is told to at once, and who removes it should we be killed
             compiled = where == "gpu"
-            confined = confinement(path.resolve(), private, compiled=compiled)
+            # Of a task each file by name: it is not to be read from a file beside it either.
+            own = map(str, (day.folder, day.hidden_tests, day.solution))
+            confined = confinement(path.resolve(), [*private, *own], compiled=compiled)
             request = replace(request, **stack.enter_context(confined))
-        verdict = follow(parent, request, base, on_event, f"track grade {day.key}{given}")
+        verdict = follow(parent, request, base, on_event, again)
     return replace(verdict, seconds=round(time.monotonic() - begin, 3))
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Literal, NoReturn
+from pathlib import Path
+from typing import Any, NoReturn
 
 from grader.claim_result import Claimed
+from grader.course import catalog
 from grader.errors import CannotGrade, TrackError
 from grader.grading.warm_client import Warm, new_log
 from grader.hunt_result import Hunt
@@ -31,10 +35,10 @@ def follow(parent: Warm, request: Request, base: Verdict, on_event: OnEvent, aga
 
     Raises:
         TrackError: the judge refused to grade, and why.
-        CannotGrade: it stopped, or we failed.
+        CannotGrade: it stopped, we failed, or the grading was abandoned.
     """
     checks: list[Check] = []
-    running = ""
+    running, planned, begin = "", list[str](), time.monotonic()
     try:
         events = parent.judge(request)
         while True:
@@ -42,7 +46,8 @@ def follow(parent: Warm, request: Request, base: Verdict, on_event: OnEvent, aga
             if event["event"] == "finished":
                 return _finish(base, checks, event)
             if event["event"] in ("refused", "broken"):
-                give_up(event, again)
+                give_up(event, again, request.hidden_tests.parent)
+            planned = event["checks"] if event["event"] == "planned" else planned
             if event["event"] == "checked":
                 checks.append(Check(**event["check"]))
             running = event["check"] if event["event"] == "started" else ""
@@ -51,14 +56,28 @@ def follow(parent: Warm, request: Request, base: Verdict, on_event: OnEvent, aga
         parent.stop()
         raise
     except (Closed, TimedOut, Malformed) as error:
-        parent.stop()
-        if not running:
-            raise CannotGrade(f"The judge stopped: {parent.last_words()}", "track doctor") from error
-        outcome: Literal["timeout", "crashed"] = "timeout" if isinstance(error, TimedOut) else "crashed"
-        checks.append(Check(running, outcome, 0.0, {"reason": "the grading did not survive this check"}))
-        return replace(
-            base, status=outcome, checks=tuple(checks), diagnosis=f"The grading stopped in {running}."
-        )
+        if parent.abandoned:
+            parent.end_judges()
+            raise CannotGrade("The grading was abandoned.", again) from error
+        late = isinstance(error, Closed) and 0 < request.limit <= time.monotonic() - begin
+        if not late:
+            parent.stop()
+            if not running:
+                raise CannotGrade(f"The judge stopped: {parent.last_words()}", "track doctor") from error
+        limit = f"The whole grading may take {request.limit:g} s, and was stopped"
+        base = replace(base, status="timeout" if late or isinstance(error, TimedOut) else "crashed")
+        return _cut_short(base, limit if late else "The grading stopped", running, checks, planned)
+
+
+def _cut_short(base: Verdict, said: str, running: str, checks: list[Check], planned: list[str]) -> Verdict:
+    """The verdict where `running` was the last check that began; what comes behind it is not reached."""
+    late = base.status == "timeout"
+    cause = {"reason": "it was not done in time" if late else "the grading did not survive this check"}
+    if running:
+        checks = [*checks, Check(running, "timeout" if late else "crashed", 0.0, cause)]
+    rest = (Check(name, "not reached") for name in planned[len(checks) :])
+    at = f" in {running}" if running else ""
+    return replace(base, checks=(*checks, *rest), diagnosis=f"{said}{at}.")
 
 
 def _finish(base: Verdict, checks: list[Check], event: dict[str, Any]) -> Verdict:
@@ -92,13 +111,22 @@ def _finish(base: Verdict, checks: list[Check], event: dict[str, Any]) -> Verdic
     )
 
 
-def give_up(event: dict[str, Any], again: str) -> NoReturn:
-    """No verdict can be had: the judge said why."""
+def give_up(event: dict[str, Any], again: str, folder: Path | None = None) -> NoReturn:
+    """No verdict can be had: the judge said why.
+
+    Args:
+        folder: of the hidden tests; where it is none of the course's, what fails there is its author's.
+    """
     if event["event"] == "refused":
         raise TrackError(event["text"], again + event.get("flag", ""))
     log = new_log("track-crash-")
     log.write_text(event["text"])
     last = event["text"].strip().splitlines()[-1]
+    if folder and str(folder) in event["text"] and not folder.is_relative_to(catalog.ROOT / "days"):
+        at = re.findall(rf'File "{re.escape(str(folder))}/([^"]+)", line (\d+)', event["text"])
+        where = f"{at[-1][0]}, line {at[-1][1]}: " if at else ""
+        problem = f"The task itself failed ({where}{last}). Details are in {log}."
+        raise CannotGrade(problem, f"Mend the task, then: {again}")
     if "CUDA" in event["text"] and "out of memory" in event["text"]:
         raise CannotGrade(
             "The GPU's memory ran out where the grader itself needed some: more than is free now "

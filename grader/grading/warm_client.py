@@ -35,6 +35,7 @@ class Warm:
         self.device = device
         self.gpu = gpu or first_gpu()
         self.log = tempfile.TemporaryFile()  # noqa: SIM115  # no name: however this process ends, none stays
+        self.abandoned = False
         self._start()
 
     def _start(self) -> None:
@@ -52,6 +53,7 @@ class Warm:
         theirs.close()
         self.control = Channel(ours)
         self.ready = False
+        self.events: Channel | None = None  # of the grading at hand
 
     def wait(self) -> None:
         """Block until the imports are done; of another process where somebody ended the one that was there.
@@ -78,7 +80,22 @@ class Warm:
             (events,) = self.control.descriptors(1)
         except Closed as error:
             raise CannotGrade(f"The grader stopped: {self.last_words()}", "track doctor") from error
-        return Channel(socket.socket(fileno=events))
+        self.events = Channel(socket.socket(fileno=events))
+        if self.abandoned:
+            self.abandon()
+        return self.events
+
+    def abandon(self) -> None:
+        """Let the grading at hand end with CannotGrade: for another thread than the one that waits for it."""
+        self.abandoned = True
+        if self.events:
+            with contextlib.suppress(OSError):
+                self.events.sock.shutdown(socket.SHUT_RDWR)
+
+    def end_judges(self) -> None:
+        """End those at work; the parent stays, and with it what it has imported."""
+        with contextlib.suppress(Closed):
+            self.control.send({"do": "end"})
 
     def stand_by(self) -> None:
         """On a GPU: have a judge and a runner ready for the next grading."""

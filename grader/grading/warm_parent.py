@@ -52,6 +52,7 @@ class Parent:
     def __init__(self, control: socket.socket, standby: Pair | None = None) -> None:
         self.control = Channel(control)
         self.judges: dict[Channel, list[int]] = {}  # and the processes forked for each
+        self.ends: dict[Channel, float] = {}  # when a judge must be done, by time.monotonic()
         self.scratch: set[str] = set()  # folders that the command line removes, unless it was killed
         self.standby = standby
 
@@ -61,10 +62,13 @@ class Parent:
         self.control.send({"ready": True})
         while True:
             watched = [self.control.sock, *(judge.sock for judge in self.judges)]
-            readable, _, _ = select.select(watched, [], [], IDLE if self.standby else None)
-            if not readable:
+            readable, _, _ = select.select(watched, [], [], self._patience())
+            late = [judge for judge, end in self.ends.items() if end <= time.monotonic()]
+            for judge in late:
+                self._bury(judge)
+            if not readable and not late:
                 self._dismiss()
-            for judge in [judge for judge in self.judges if judge.sock in readable]:
+            for judge in [judge for judge in self.judges if judge not in late and judge.sock in readable]:
                 try:
                     self._answer(judge)
                 except Closed:
@@ -75,9 +79,17 @@ class Parent:
                 except Closed:
                     return self._leave()
 
+    def _patience(self) -> float | None:
+        """Seconds until something is to be done that nobody asks for."""
+        waits = [max(0.0, end - time.monotonic()) for end in self.ends.values()]
+        return min(waits + [IDLE] * bool(self.standby), default=None)
+
     def _obey(self, order: dict[str, Any], blobs: list[bytearray]) -> None:
-        """The command line asks for a judge, or that one stand by."""
-        if order["do"] != "stand by":
+        """The command line asks for a judge, that one stand by, or that those at work end."""
+        if order["do"] == "end":
+            for judge in list(self.judges):
+                self._bury(judge)
+        elif order["do"] != "stand by":
             self._give_judge(order, blobs)
         elif not kernel.EVALUATES:
             self._dismiss()
@@ -86,6 +98,8 @@ class Parent:
     def _give_judge(self, request: dict[str, Any], blobs: list[bytearray]) -> None:
         judge = (self.standby and self.standby.take_judge()) or fork_judge()
         self.judges[judge.asks] = [judge.pid]
+        if request["limit"]:
+            self.ends[judge.asks] = time.monotonic() + request["limit"]
         self.scratch |= {request["scratch"]} - {""}
         try:
             self.control.hand_over([judge.events])
@@ -107,7 +121,8 @@ class Parent:
             shutil.rmtree(folder, ignore_errors=True)
 
     def _bury(self, judge: Channel) -> None:
-        """A judge is done: end what it left running and collect all of it."""
+        """A judge is done, or late: end it and what it left running, and collect all of it."""
+        self.ends.pop(judge, None)
         for pid in self.judges.pop(judge)[::-1]:
             with contextlib.suppress(ProcessLookupError, ChildProcessError):
                 os.kill(pid, signal.SIGKILL)
@@ -121,10 +136,10 @@ class Parent:
         header, _ = judge.receive()
         if "ended" in header:
             pid = int(header["ended"])
-            code = _exit_code(pid)
+            code, held = _exit_code(pid)
             if code is not None:
                 self.judges[judge].remove(pid)
-            judge.send({"code": code})
+            judge.send({"code": code, "held": held})
             return
         kind = header["runner"]
         waiting = self.standby.take_runner() if self.standby and kind == "awake" else None
@@ -133,17 +148,19 @@ class Parent:
         hand_over(judge, pid, descriptors)
 
 
-def _exit_code(pid: int) -> int | None:
-    """How a child ended (negative: the signal), None if it has not within a second."""
+def _exit_code(pid: int) -> tuple[int | None, int]:
+    """How a child ended (negative: the signal), None if it has not within a second; and the most memory that
+    it held, in bytes.
+    """
     for _ in range(200):
         try:
-            done, status = os.waitpid(pid, os.WNOHANG)
+            done, status, used = os.wait4(pid, os.WNOHANG)
         except ChildProcessError:
-            return None
+            return None, 0
         if done:
-            return os.waitstatus_to_exitcode(status)
+            return os.waitstatus_to_exitcode(status), used.ru_maxrss << 10
         time.sleep(0.005)
-    return None
+    return None, 0
 
 
 def main() -> None:

@@ -33,6 +33,8 @@ from grader.request import Request
 from grader.verdict import Check, decisive
 from grader.wire import Channel
 
+NOTHING: dict[str, Any] = {"seen": {}, "made": [], "pieces": [], "hunt": None}
+
 
 def judge(request: Request, events: Channel, parent: Channel) -> None:
     """Grade once: the body of a forked judge."""
@@ -50,23 +52,27 @@ def judge(request: Request, events: Channel, parent: Channel) -> None:
         suite.run()
         session.close()
         session.evaluators.drop_walkers()
-        seen = recheck_on_evaluator.look(session, decisive(suite.outcomes))
-        made = trace(session)
-        parts, hunt = pieces(session), hunted(session)
+        quick = request.fail_fast and decisive(suite.outcomes) is not None
+        why = NOTHING if quick else _reasons(session, suite)
         if suite.broken:
             events.send({"event": "broken", "text": suite.broken})
             return
-        told = _verdict(session, suite.outcomes)
+        told = _verdict(session, suite.outcomes, quick)
         seen_only = told["look_at"].startswith(WHAT_IS_STORED)
         named = [] if seen_only else lines_named(told["look_at"])
-        fixed = repair(session, frozenset(named)) if request.explain else None
+        fixed = repair(session, frozenset(named)) if request.explain and not quick else None
         told |= {"look_at": fixed.look_at, "edit": fixed.edit} if fixed else {"edit": ""}
         right = told["status"] in ("passed", "slow", "inconclusive")
         told["limits"] = [asdict(limit) for limit in limits(session, suite.limits)] if right else []
-        told |= {"pieces": parts, "hunt": hunt, "seen": seen, "made": made}
-        events.send({"event": "finished", **told})
+        events.send({"event": "finished", **told, **why})
     except Exception:
         events.send({"event": "broken", "text": traceback.format_exc()})
+
+
+def _reasons(session: Session, suite: Suite) -> dict[str, Any]:
+    """What is looked for once all is tried."""
+    seen = recheck_on_evaluator.look(session, decisive(suite.outcomes))
+    return {"seen": seen, "made": trace(session), "pieces": pieces(session), "hunt": hunted(session)}
 
 
 def _matches(session: Session) -> bool:
@@ -89,11 +95,12 @@ def _no_such_case(request: Request, session: Session) -> str:
     return f'No case matches "{request.only}". There are {a_few(names, request.only or "")}'
 
 
-def _verdict(session: Session, checks: list[Check]) -> dict[str, Any]:
+def _verdict(session: Session, checks: list[Check], quick: bool) -> dict[str, Any]:
     first = decisive(checks)
-    sentence, look_at = ("", "")
-    if first:
-        sentence, look_at = diagnose_or_say(session.evidence, str(first.cause.get("reason", first.outcome)))
+    reason = str(first.cause.get("reason", first.outcome)) if first else ""
+    sentence, look_at = (reason, "")
+    if first and not quick:
+        sentence, look_at = diagnose_or_say(session.evidence, reason)
     printed = session.printed.decode(errors="replace")
     status = first.outcome if first else "passed"
     # Beside what no time decides, none is shown.

@@ -105,7 +105,7 @@ def planned(session: Session) -> Iterator[Planned]:
     for challenge in (one for one in session.challenges if one.memory and not only):
         name = f"memory[{challenge.entry}]" if several else "memory"
         yield Planned("memory", name, partial(peak_memory.check, session, challenge))
-    bars = [(one, speed) for one in session.challenges for speed in one.speeds if session.timed]
+    bars = [(one, speed) for one in session.challenges for speed in one.speeds if not only]
     for challenge, speed in bars:
         name = "fast" if not several and len(bars) == 1 else f"fast[{bar_id(session, challenge, speed)}]"
         yield Planned("fast", name, partial(_fast, session, challenge, speed))
@@ -149,6 +149,8 @@ def _walk(session: Session, challenge: Challenge, case: Case) -> None:
 
 def _fast(session: Session, challenge: Challenge, speed: Speed) -> None:
     """The bar; then what the autotuner chose among, where the day asks for one."""
+    if not session.timed:
+        raise NotMeasured("not asked for")
     capability.check(session, speed.capability)
     autotuner.named(session, challenge)
     (predicted_speed if session.device == "cpu" else measured_speed).check(session, challenge, speed)
@@ -209,9 +211,10 @@ class Suite:
 
     def _unreachable(self, group: str) -> bool:
         """A group is not reached once one before it failed; nor is the rest of a group that lost its
-        runner, nor most of one that has failed often enough.
+        runner, or failed where that is enough, nor most of one that has failed often enough.
         """
-        if self.failed_group not in (None, group) or self.stopped_group == group:
+        past = self.failed_group if self.session.request.fail_fast else self.stopped_group
+        if self.failed_group not in (None, group) or past == group:
             return True
         return self.left[group] % self.step != 0
 

@@ -18,6 +18,7 @@ from grader.runner_answers import BROKE, Fault
 MAX_TEXT = 2000
 KERNELS = os.path.dirname(kernel.__file__)  # who evaluates them
 HELPERS = os.path.dirname(triton.__file__)  # of launchers: triton.cdiv and its like
+NO_MEMORY = "out of memory", "not enough memory", "can't allocate memory"
 PLAIN = ArithmeticError, AssertionError, LookupError, NameError, TypeError, ValueError
 
 
@@ -67,7 +68,7 @@ def _kind(chain: list[BaseException], compiling: bool, path: str) -> str:
         return "grid"
     if type(root).__name__ == "Unevaluated":
         return "unevaluated"
-    if isinstance(root, MemoryError) or "out of memory" in str(root) or "not enough memory" in str(root):
+    if isinstance(root, MemoryError) or any(words in str(root) for words in NO_MEMORY):
         return "memory"
     broke = any(words in str(root) for words in BROKE)
     if compiling or broke or type(root).__name__ == "Uncompilable":

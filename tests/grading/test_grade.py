@@ -58,6 +58,13 @@ BAD_FILES = {
     "a wrong shape": (HEAD + LAUNCH + "    return y[None]\n", "failed", "shape"),
     "an exception": (HEAD + "    raise ValueError('ouch')\n", "failed", "ouch"),
     "no memory": (HEAD + "    return bytearray(1 << 40)\n", "failed", "memory"),
+    "more than torch can allocate": (
+        HEAD + "    torch.empty(1 << 45)\n" + LAUNCH,
+        "failed",
+        "ran out of memory on line",
+    ),
+    "no memory left to say so": (HEAD + "    import os\n    os._exit(71)\n", "crashed", "ran out of memory"),
+    "killed": (HEAD + "    import os\n    os.kill(os.getpid(), 9)\n", "crashed", "killed when it held 0."),
     "a wild pointer": (
         SOLUTION.replace("tl.store(y_ptr + offs", "tl.store(y_ptr + offs + 10**9"),
         "failed",

@@ -36,7 +36,7 @@ def test_the_sentence_is_of_what_decides(outcomes: tuple[Outcome, Outcome]) -> N
 
 def test_a_check_that_does_not_end_is_our_bug_and_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     events: list[dict[str, Any]] = []
-    request = SimpleNamespace(call_timeout=0.0, device="cpu")
+    request = SimpleNamespace(fail_fast=False, call_timeout=0.0, device="cpu")
     session: Any = SimpleNamespace(request=request, evidence=SimpleNamespace(own=None))
     endless = Planned("correct", "correct[n=8]", lambda: time.sleep(60.0))
     monkeypatch.setitem(BUSY, "cpu", 0.05)

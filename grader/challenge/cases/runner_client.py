@@ -23,12 +23,15 @@ from grader.course.learner.earlier_kernels import Earlier, taken
 from grader.cuda_ipc import Unlendable, lent
 from grader.request import Request
 from grader.runner_answers import Borrowed, Confined, Failed, Loaded
-from grader.wire import WHERE, Channel, Closed, Malformed, TimedOut
+from grader.wire import NO_MEMORY, WHERE, Channel, Closed, Malformed, TimedOut
 
 OUTPUT_KEPT = 4096  # bytes of what the learner prints; the rest is read and dropped
 
 MAX_ANSWER = 6 << 30  # bytes; the largest result of the course has 2**31 elements of 16 bits
 SAYS = 0.3  # seconds that a late one has to say where it is
+# Bytes. With torch, triton and the arguments of a case a process holds 0.2 GiB, on a GPU some GiB.
+MUCH = 4 << 30  # of one that is late: half of what it may take without a GPU
+KILLED = 1 << 30  # of one that the system killed
 LENT = 8 << 20  # bytes, from which on they are worth lending
 
 
@@ -51,8 +54,8 @@ def _ask_for_runner(parent: Channel, kind: str = "runner") -> tuple[int, Channel
 
 class RunnerLost(Exception):
     """The runner crashed, hung or left. `outcome` is a check's outcome, `reason` one line, `lines` those of
-    the learner's file that it was at, innermost first, where it said so; `compiling`: Triton was not done
-    with what it launches.
+    the learner's file that it was at, innermost first, where it said so; `starved`: for want of memory;
+    `compiling`: Triton was not done with what it launches.
     """
 
     def __init__(
@@ -61,9 +64,11 @@ class RunnerLost(Exception):
         reason: str,
         code: int | None = None,
         lines: tuple[int, ...] = (),
+        starved: bool = False,
     ) -> None:
         super().__init__(reason)
         self.outcome, self.reason, self.code, self.lines = outcome, reason, code, lines
+        self.starved = starved
         self.compiling = False
 
 
@@ -162,9 +167,13 @@ class Runner:
                 raise TimedOut
             answer, data = self.channel.receive(timeout, MAX_ANSWER)
         except TimedOut:
-            lines = self._at()
+            lines, held = self._at(), timeouts.held(self.pid)
             self.kill()
-            raise RunnerLost("timeout", f"no answer after {timeout:.0f} s", lines=lines) from None
+            much = held > MUCH
+            said = f", and by then it held {held / 2**30:.1f} GiB of memory" if much else ""
+            raise RunnerLost(
+                "timeout", f"no answer after {timeout:.0f} s{said}", lines=lines, starved=much
+            ) from None
         except Malformed as error:
             self.kill()
             raise RunnerLost("crashed", f"the process sent no answer that can be read ({error})") from None
@@ -194,14 +203,19 @@ class Runner:
     def _lost(self) -> RunnerLost:
         with _one_question:
             self.parent.send({"ended": self.pid})
-            code = self.parent.receive()[0]["code"]
+            told = self.parent.receive()[0]
+        code = told["code"]
         if code is None:
             self.kill()
             return RunnerLost("crashed", "the process closed its connection")
         if code == -signal.SIGSEGV or code == -signal.SIGBUS:
             return RunnerLost("crashed", "the process died of a segmentation fault", code)
         if code == -signal.SIGKILL:
-            return RunnerLost("crashed", "the process was killed, most likely for want of memory", code)
+            said = f"the process was killed when it held {told['held'] / 2**30:.1f} GiB of memory"
+            return RunnerLost("crashed", said, code, starved=told["held"] > KILLED)
+        # C++ aborts where it gets no memory.
+        if code == NO_MEMORY or (code == -signal.SIGABRT and told["held"] > KILLED):
+            return RunnerLost("crashed", "the process asked for more than it may take", code, starved=True)
         if code < 0:
             return RunnerLost("crashed", f"the process died of signal {signal.Signals(-code).name}", code)
         return RunnerLost("crashed", f"the process left by itself with exit code {code}", code)

@@ -5,6 +5,8 @@ On a machine with more to do than cores a right kernel would be late, and told t
 
 from __future__ import annotations
 
+import contextlib
+import re
 import select
 import socket
 import time
@@ -30,3 +32,13 @@ def in_line(pid: int) -> float:
     except (OSError, ValueError):
         return 0.0
     return int(waited) / 1e9
+
+
+def held(pid: int) -> int:
+    """The most bytes that a process, or one below it, ever held; 0 where the system does not say."""
+    found = 0
+    with contextlib.suppress(OSError):
+        peak = re.search(r"^VmHWM:\s*(\d+) kB", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
+        below = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        found = max([int(peak[1]) << 10 if peak else 0, *map(held, map(int, below))])
+    return found

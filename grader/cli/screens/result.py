@@ -75,7 +75,7 @@ def show(
     headline = _praise(verdict, only, passed is not None and recorded) if good else _headline(verdict, first)
     terminal.line()
     terminal.line((headline, "bold"), (took, "dim"))
-    again = f"track grade {verdict.day}" + ("" if passed else f" --file {pasted(near(path))}")
+    again = f"track grade {pasted(verdict.day)}" + ("" if passed else f" --file {pasted(near(path))}")
     again += " --strict" if verdict.confined or verdict.not_confined else ""
     again += " --limits" if limits else ""
     if good:
@@ -285,7 +285,8 @@ def _repeat(terminal: Terminal, verdict: Verdict, first: Check | None, again: st
         terminal.command("The same inputs again: ", replay, indent=2)
     others = first.cause.get("asked_by") if first else None
     if others and " --file " in again:
-        other = again.replace(f"track grade {verdict.day} ", f"track grade {others[0]} ", 1)
+        other = again.replace(f"track grade {pasted(verdict.day)} ", f"track grade {others[0]} ", 1)
         return terminal.next(other, "grades it there")
     file = "the file" if " --file " in again else "kernel.py"
-    terminal.next(again, f"once {file} is changed (stuck? {typed(f'track hint {verdict.day}')})")
+    hint = "" if "/" in str(verdict.day) else f" (stuck? {typed(f'track hint {verdict.day}')})"  # of a day
+    terminal.next(again, f"once {file} is changed{hint}")

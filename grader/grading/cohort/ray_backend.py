@@ -20,6 +20,7 @@ from grader.grading.cohort.submission import Submission
 from grader.grading.cohort.worker import TRIES, Device, Outcome
 from grader.grading.environment import import_path
 
+TOKEN = "export RAY_AUTH_MODE=token, and copy the head's ~/.ray/auth_token to this home."
 REACHED = 10.0  # seconds in which a cluster's port answers
 
 
@@ -43,12 +44,18 @@ def cluster(address: str) -> Iterator[Any]:
     try:
         _heard(address)
         ray.init(address, **options)
+    except ray.exceptions.AuthenticationError as error:
+        raise CannotGrade("Ray is to ask for a token, and there is none here.", TOKEN) from error
     except (ConnectionError, OSError, RuntimeError, ValueError) as error:
         problem = str(error).strip().partition("\n")[0]
         if address == "local":
             raise CannotGrade(
                 f"Ray does not start: {problem}", f"df -h {pasted(tempfile.gettempdir())}"
             ) from error
+        if "Failed to connect" in problem:  # so Ray says it, though its port answers
+            said = "it wants another token, or the node lost its agent, and with it itself"
+            fix = f"{TOKEN} For a lost node: ray stop, and ray start again."
+            raise CannotGrade(f"Ray at {address} takes no work: {said}.", fix) from error
         raise CannotGrade(f"Ray cannot be reached at {address}: {problem}", "ray status") from error
     # Ray prints a page for each worker or node that is lost; what becomes of their tasks it tells us, too.
     with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
@@ -96,7 +103,9 @@ class Graders:
             CannotGrade: there is none, or the course is not installed there.
         """
         if not self.slots:
-            raise CannotGrade(f"This Ray cluster has no {self.device.upper()}.", "ray status")
+            less = "Leave --gpus out, or on a node with one: " if self.device == "gpu" else "On a node: "
+            fix = f"{less}ray start --address=HEAD:6379 --num-{self.device}s=1"
+            raise CannotGrade(f"This Ray cluster has no {self.device.upper()}.", fix)
         try:
             here = self._remote(worker.ready)
             found: Conditions = self.ray.get(here.remote(self.device, strict))

@@ -25,7 +25,8 @@ def check(session: Session, challenge: Challenge, case: Case) -> None:
     if gpu_out_of_memory.lacking(trial):
         session.close()
         raise NotMeasured(gpu_out_of_memory.LACKING)
-    if not trial.passed and all(map(_by_little, session.evidence.failed)) and _right_afresh(session, trial):
+    again = not session.request.fail_fast and not trial.passed
+    if again and all(map(_by_little, session.evidence.failed)) and _right_afresh(session, trial):
         reason = "the result is right in the first call of a process, and wrong in a later one"
         trial.findings.insert(0, Finding("stale", reason, {"right_afresh": True}))
     if session.forgives(trial):

@@ -49,7 +49,8 @@ def replaced(name: str) -> tuple[str, str]:
 
 def _unimported(fault: Fault, source: str) -> CheckFailed:
     line = f"line {fault.line}" if fault.line else "your file"
-    sentence = f"Your file does not import: {line} raised {fault.type}: {fault.first_line}"
+    raised = "ran out of memory" if fault.kind == "memory" else f"raised {fault.type}: {fault.first_line}"
+    sentence = f"Your file does not import: {line} {raised}"
     told = slip(asdict(fault), source)
     cause = {"reason": sentence, **asdict(fault), "line": told.line if told else fault.line}
     return CheckFailed("failed", cause, (told.says, f"line {told.line}") if told else (sentence, line))

@@ -1,0 +1,124 @@
+"""`track grade`: one grading, shown on a screen or written as another system's document."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from grader.cli import shell_integration
+from grader.cli.command_context import chosen, required
+from grader.cli.file_option import given
+from grader.cli.result_formats import FORMATS
+from grader.cli.screens import Terminal
+from grader.cli.screens.terminal import examples
+from grader.cli.shell_integration import Words, as_json, as_text, the_day
+from grader.course import tasks
+from grader.course.learner import workspace
+from grader.errors import TrackError, pasted
+
+Device = Literal["cpu", "gpu"] | None
+
+on_cpu = click.option("--cpu", "device", flag_value="cpu", help="Grade on the CPU; needs no GPU.")
+on_gpu = click.option("--gpu", "device", flag_value="gpu", help="Grade on the GPU, with speed.")
+OUTPUT = click.Path(path_type=Path, dir_okay=False)
+SECONDS = click.FloatRange(min=0, min_open=True)
+SECONDS.name = "number of seconds"  # as click calls it where a word was typed
+
+
+class Grouped(click.Command):
+    """Lists what an autograder needs below what a learner does."""
+
+    BELOW = ("timeout", "fail_fast", "format", "output")
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, below in (("Options", False), ("For autograders", True)):
+            listed = [
+                one for one in self.get_params(ctx) if (one.name in self.BELOW) is below and one.name != "day"
+            ]
+            with formatter.section(title):
+                formatter.write_dl(list(filter(None, (one.get_help_record(ctx) for one in listed))))
+
+
+@click.command(
+    cls=Grouped, epilog=examples("track grade", "track grade 13 --cpu", "track grade 13 --file my.py --json")
+)
+@the_day
+@on_cpu
+@on_gpu
+@click.option("--seed", type=shell_integration.SEED, metavar="N", help="Draw the same inputs again.")
+@click.option("-k", "only", metavar="CASE", help="Try one case, as a failed grading names it.")
+@click.option("--file", type=click.Path(path_type=Path), help="Grade this file; nothing is recorded.")
+@click.option("--strict", is_flag=True, help="Confine your code as far as this machine allows.")
+@click.option("--limits", is_flag=True, help="Make every limit that a pass is told of a requirement.")
+@click.option("--no-explain", is_flag=True, help="Look for no edit that makes your kernel right: faster.")
+@click.option("--claims", is_flag=True, help="On a GPU, hold what is claimed of such kernels against torch.")
+@click.option(
+    "--timeout",
+    "--limit",
+    "timeout",
+    type=SECONDS,
+    metavar="SECONDS",
+    help="End the grading after so long.",
+)
+@click.option("--fail-fast", is_flag=True, help="End at the first failure; explain nothing.")
+@click.option("--format", type=click.Choice(list(FORMATS)), help="Print what that system reads.")
+@click.option("--output", type=OUTPUT, help="Write it, or the JSON, here.")
+@as_json
+def grade(
+    day: Words,
+    device: Device,
+    seed: int | None,
+    only: str | None,
+    file: Path | None,
+    strict: bool,
+    limits: bool,
+    no_explain: bool,
+    claims: bool,
+    timeout: float | None,
+    fail_fast: bool,
+    format: str | None,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Grade your kernel, and say what is wrong with it.
+
+    Without DAY it grades the day you stand in, or last worked on. Of a day with many TODOs that is not right
+    yet it says how far each piece is: that one is tried with our code around it, in a few cases.
+
+    DAY may also be the folder of a task of your own: see examples/tasks/README.md.
+    """
+    if output and not os.access(output.parent, os.W_OK):
+        raise TrackError(f"{output} cannot be written: is there such a folder?", "track grade --output FILE")
+    wanted = chosen(day, file, tasks.find)
+    found = None if file or wanted.kind == "task" else required()
+    again = f"track grade {pasted(wanted.key)} --file"
+    path = workspace.submission(found, wanted) if found else given(file, again)
+    # Imported here, as `track status` has no use for it.
+    from grader.cli import grade_command
+
+    watcher = sys.stderr if sys.stderr.isatty() else io.StringIO()
+    screen = Terminal(watcher if (as_json or format) and not output else sys.stdout)
+    asked = grade_command.Submission(
+        *(wanted, path, found, device or "auto", seed, only),
+        strict=strict,
+        claims=claims,
+        limits=limits,
+        explain=0.0 if no_explain or fail_fast else grade_command.EXPLAIN,
+        timeout=timeout,
+        fail_fast=fail_fast,
+    )
+    try:
+        verdict, _ = grade_command.grade(asked, screen)
+    except KeyboardInterrupt:
+        raise click.Abort("Nothing was recorded, your file is untouched.") from None
+    document = FORMATS[format](verdict) if format else verdict.to_json()
+    if output:
+        output.write_text(as_text(document) + "\n", encoding="utf-8")
+    elif as_json or format:
+        click.echo(as_text(document))
+    raise click.exceptions.Exit(verdict.exit_code)
