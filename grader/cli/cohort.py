@@ -13,8 +13,7 @@ from grader.cli.screens import Terminal
 from grader.cli.screens.terminal import examples, near
 from grader.cli.shell_integration import SEED, as_json, emit
 from grader.course import catalog
-from grader.course.learner.workspace import writing
-from grader.errors import CannotGrade, TrackError
+from grader.errors import CannotGrade
 
 # Each command imports what it needs: `track status` has no use for SQL or Ray.
 
@@ -125,28 +124,6 @@ def status(db: Path, as_json: bool) -> None:
         cohort_tables.status(Terminal(sys.stdout), kept, db)
 
 
-@cohort.command(epilog=examples("track cohort show ann 13", "track cohort show ann 13 --json"))
-@click.argument("id")
-@click.argument("day")
-@in_db
-@as_json
-def show(id: str, day: str, db: Path, as_json: bool) -> None:
-    """Show a verdict as the learner would see it."""
-    from grader.cli.screens import cohort_feedback
-    from grader.grading.cohort import store
-
-    wanted = catalog.find(day)
-    with store.reading(db) as kept:
-        verdict, source = store.verdict_of(kept, id, str(wanted.key))
-    if verdict is None:
-        raise CannotGrade(
-            f"What {id} handed in for {wanted.kind} {wanted.key} has no verdict yet.", "track cohort grade"
-        )
-    if as_json:
-        return emit(**verdict.to_json())
-    cohort_feedback.seen_by_the_learner(Terminal(sys.stdout), wanted, verdict, source)
-
-
 @cohort.command(epilog=examples("track cohort export results.csv", "track cohort export results.parquet"))
 @click.argument("file", type=click.Path(path_type=Path))
 @in_db
@@ -158,27 +135,3 @@ def export(file: Path, db: Path) -> None:
     with store.reading(db) as kept:
         number = exporting.export(kept, file)
     click.echo(f"{near(file)}: {number:,} rows")
-
-
-@cohort.command(epilog=examples("track cohort pages report"))
-@click.argument("folder", type=click.Path(path_type=Path))
-@in_db
-@click.option("--no-feedback", is_flag=True, help="Leave the learners' files out.")
-def pages(folder: Path, db: Path, no_feedback: bool) -> None:
-    """Write the class page, the leaderboard, and for each learner what they would see, into FOLDER."""
-    from grader.cli.screens import cohort_feedback
-    from grader.cli.screens import cohort_pages as written
-    from grader.grading.cohort import store
-
-    if folder.is_file():
-        raise TrackError(f"{folder} is a file.", "track cohort pages report")
-    with store.reading(db) as kept, writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, page in (
-            ("class.html", written.of_class(kept)),
-            ("leaderboard.html", written.leaderboard(kept)),
-        ):
-            (folder / name).write_text(page, encoding="utf-8")
-        files = 0 if no_feedback else cohort_feedback.write(kept, folder / "feedback")
-    told = "" if no_feedback else f", and {files:,} files in feedback/"
-    click.echo(f"{near(folder)}: class.html, leaderboard.html{told}")

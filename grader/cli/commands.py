@@ -9,7 +9,7 @@ import click
 
 from grader.cli import shell_integration
 from grader.cli.bench import bench
-from grader.cli.cohort import cohort
+from grader.cli.cohort_teaching import cohort
 from grader.cli.command_context import chosen, note, open_hint, required, standing, upcoming
 from grader.cli.grade import Device, grade, on_cpu, on_gpu
 from grader.cli.inspect_commands import inspect, show

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.live import Live
 
@@ -13,8 +15,10 @@ from grader.cli.screens.terminal import Terminal, near, typed
 from grader.course import catalog
 from grader.errors import pasted
 from grader.grading.cohort import report
+from grader.grading.cohort.gradebook import Book
 from grader.grading.cohort.grading_queue import Tally
-from grader.grading.cohort.store import troubles
+from grader.grading.cohort.report import NOTHING, WORDS
+from grader.grading.cohort.store import Result, troubles
 
 EVERY = 30.0  # seconds between two lines where nobody watches
 TROUBLES = 20  # lines of those on the screen
@@ -104,6 +108,45 @@ def status(terminal: Terminal, db: sqlite3.Connection, path: Path) -> None:
         again = f"grades the {waiting:,} that are missing"
         return terminal.next(f"track cohort grade SUBMISSIONS{_of(path)}", again)
     terminal.next(f"track cohort pages report{_of(path)}", "writes the class page, leaderboard and feedback")
+
+
+def gradebook(terminal: Terminal, book: Book, path: Path, form: str | None) -> None:
+    """What a gradebook holds, and what it could not place."""
+    grades = [one for _, grades in book.rows for one in grades]
+    missing, without = (sum(one.said == NOTHING for one in grades), sum(one.points is None for one in grades))
+    terminal.line(f"{near(path)}: {len(book.rows):,} learners, {len(book.days)} days")
+    terminal.line(f"{missing:,} not handed in, {without:,} without points yet", indent=2)
+    if book.strangers:
+        terminal.line((f"Handed in, and in no row: {len(book.strangers):,}", "bold"))
+        terminal.table([(one,) for one in book.strangers[:TROUBLES]])
+        terminal.next(f"track cohort gradebook {pasted(path)}", "once the roster names them")
+    elif not form:
+        terminal.next("track cohort gradebook FILE.csv --for moodle", "or canvas: writes what it imports")
+
+
+def could_be(terminal: Terminal, found: Sequence[Result], path: Path) -> None:
+    """What was handed in by those whom a part of a name can mean."""
+    rows = [(one.id, catalog.find(one.day).heading, WORDS[one.status or "waiting"]) for one in found]
+    terminal.table(rows[:TROUBLES])
+    if len(rows) > TROUBLES:
+        terminal.line(f"and {len(rows) - TROUBLES:,} more", indent=2)
+    terminal.next(f"track cohort show {pasted(found[0].id)} {found[0].day}{_of(path)}", "shows the first")
+
+
+def changed(terminal: Terminal, found: Sequence[dict[str, Any]], path: Path) -> None:
+    """What differs between two databases."""
+    kinds = [" → ".join(WORDS.get(one[side], NOTHING) for side in ("before", "after")) for one in found]
+    counted = ", ".join(f"{number:,} {kind}" for kind, number in Counter(kinds).most_common())
+    terminal.line((f"{len(found):,} verdicts differ", "bold"), ": " * bool(found), counted)
+    rows = []
+    for one, kind in zip(found[:TROUBLES], kinds, strict=False):
+        scores = f"{one['score_before'] or 0:.3f} → {one['score'] or 0:.3f}"
+        other = "another file" if one["other_file"] else ""
+        rows.append((one["id"], catalog.find(one["day"]).heading, kind, scores, other))
+    terminal.table(rows)
+    if len(found) > TROUBLES:
+        terminal.line(f"and {len(found) - TROUBLES:,} more: --json has them", indent=2)
+    terminal.next(f"track cohort status{_of(path)}", "")
 
 
 def _troubles(terminal: Terminal, db: sqlite3.Connection) -> None:

@@ -104,7 +104,8 @@ class Feed:
             return
         while len(self.flying) >= AHEAD * self.tally.slots:
             self._land()
-        self.flying[self.graders.begin(submission, self.store.conditions)] = submission
+        conditions = self.store.conditions.of(submission.day)
+        self.flying[self.graders.begin(submission, conditions)] = submission
         self.keys.add(key)
 
     def _land(self) -> None:
@@ -126,7 +127,7 @@ class Feed:
             verdict = Verdict.from_json(outcome["verdict"])
         else:
             verdict = _ended(submission, self.store.conditions, outcome["ended"])
-        self.store.keep(verdict, outcome.get("shape", ""))
+        self.store.keep(verdict)
         self.tally.graded[verdict.status] += 1
         self.tally.lacking |= set(verdict.not_confined)
 

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sqlite3
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from grader.course import catalog
-from grader.grading.cohort.worker import shape
 
+WORDS = {
+    **{
+        "passed": "passed",
+        "failed": "wrong",
+        "slow": "too slow",
+        "crashed": "crashed",
+        "timeout": "did not end",
+    },
+    **{"inconclusive": "too noisy to tell", "unstarted": "untouched", "waiting": "not graded"},
+}
+NOTHING = "nothing handed in"
 LISTED = 1000  # learners on a page
 COMMON = 15  # mistakes on a page
-ALIKE = 200  # groups of alike files on a page
-OURS = "our solution"
+LEAST = 0.0005  # by which two scores differ
+CHANGES = """SELECT id, day, max(before) AS before, max(after) AS after, max(score_before) AS score_before,
+    max(score) AS score, count(DISTINCT sha256) > 1 AS other_file FROM (
+        SELECT id, day, sha256, coalesce(status, 'waiting') AS before, NULL AS after, score AS score_before,
+            NULL AS score FROM old.result
+        UNION ALL SELECT id, day, sha256, NULL, coalesce(status, 'waiting'), NULL, score FROM main.result)
+    GROUP BY id, day HAVING max(before) IS NOT max(after) OR abs(max(score) - max(score_before)) > ?"""
 
 
 @dataclass(frozen=True)
@@ -35,8 +51,11 @@ class OfDay:
 
 @dataclass(frozen=True)
 class Standing:
-    """One learner: days passed of days handed in, and the sum of their scores."""
+    """One learner: days passed of days handed in, and the sum of their scores. Who has as many of both shares
+    a place.
+    """
 
+    place: int
     id: str
     handed_in: int
     passed: int
@@ -62,14 +81,6 @@ class Fastest:
     evidence: str
 
 
-@dataclass(frozen=True)
-class Alike:
-    """Learners whose code for a day is the same but for comments and layout."""
-
-    day: str
-    ids: tuple[str, ...]
-
-
 def in_order(day: str) -> tuple[int, int, str]:
     """A key that sorts days as the course has them, extras behind the day that they hang on."""
     if day.isdecimal():
@@ -88,15 +99,16 @@ def by_day(db: sqlite3.Connection) -> list[OfDay]:
 
 def standings(db: sqlite3.Connection) -> list[Standing]:
     """The best learners: by days passed, then by score."""
-    query = """SELECT id, count(*), CAST(total(status = 'passed') AS INTEGER) AS passed, total(score) AS score
-        FROM result GROUP BY id ORDER BY passed DESC, score DESC, id LIMIT ?"""
+    query = """SELECT rank() OVER (ORDER BY passed DESC, round(score, 3) DESC), * FROM (
+        SELECT id, count(*), CAST(total(status = 'passed') AS INTEGER) AS passed, total(score) AS score
+        FROM result GROUP BY id) ORDER BY 1, id LIMIT ?"""
     return [Standing(*row) for row in db.execute(query, (LISTED,))]
 
 
 def grid(db: sqlite3.Connection) -> dict[str, dict[str, str]]:
     """By learner and day the status, `waiting` where there is none yet; the first learners by name."""
     query = """SELECT id, day, coalesce(status, 'waiting') FROM result
-        WHERE id IN (SELECT DISTINCT id FROM submission ORDER BY id LIMIT ?) ORDER BY id"""
+        WHERE id IN (SELECT DISTINCT id FROM result ORDER BY id LIMIT ?) ORDER BY id"""
     found: dict[str, dict[str, str]] = {}
     for id, day, status in db.execute(query, (LISTED,)):
         found.setdefault(id, {})[day] = status
@@ -104,8 +116,8 @@ def grid(db: sqlite3.Connection) -> dict[str, dict[str, str]]:
 
 
 def mistakes(db: sqlite3.Connection) -> list[Mistake]:
-    """The commonest diagnoses; names and numbers of one file's own do not set them apart."""
-    db.create_function("kind", 1, lambda text: re.sub(r"`[^`]*`|[\d.]+", "…", text), deterministic=True)
+    """The commonest diagnoses; names, numbers, lines and case of one file's own do not set them apart."""
+    db.create_function("kind", 1, _kind, deterministic=True)
     query = """SELECT count(DISTINCT id) AS learners, group_concat(DISTINCT day), min(diagnosis)
         FROM result WHERE diagnosis <> '' AND status NOT IN ('passed', 'unstarted')
         GROUP BY kind(diagnosis) ORDER BY learners DESC, 3 LIMIT ?"""
@@ -113,8 +125,21 @@ def mistakes(db: sqlite3.Connection) -> list[Mistake]:
     return [Mistake(learners, _listed(days), words) for learners, days, words in rows]
 
 
+def _kind(diagnosis: str) -> str:
+    without = re.sub(r"\W*(\b(on|in|at|of) )?\blines? \d+( (and|to) \d+)?\b", "", diagnosis)
+    own = re.sub(r"`[^`]*`|[\d.]+", "", without)
+    return re.sub(r"\W+", " ", own).casefold().strip()
+
+
 def _listed(days: str) -> str:
     return ", ".join(sorted(days.split(","), key=in_order))
+
+
+def changes(db: sqlite3.Connection, before: Path) -> list[dict[str, Any]]:
+    """What has another status or score than in the database `before`, came or went, by learner and day."""
+    db.execute("ATTACH ? AS old", (f"{before.resolve().as_uri()}?mode=ro",))
+    found = db.execute(CHANGES, (LEAST,))
+    return [dict(zip((name for name, *_ in found.description), row, strict=True)) for row in found]
 
 
 def fastest(db: sqlite3.Connection) -> list[Fastest]:
@@ -122,17 +147,3 @@ def fastest(db: sqlite3.Connection) -> list[Fastest]:
     query = """SELECT day, id, min(yours_us), evidence FROM result
         WHERE status = 'passed' AND yours_us IS NOT NULL GROUP BY day, evidence"""
     return sorted((Fastest(*row) for row in db.execute(query)), key=lambda one: in_order(one.day))
-
-
-def alike(db: sqlite3.Connection) -> list[Alike]:
-    """Groups of learners with the same code on a day: a hint to look, and no verdict. Short days have few
-    ways to be right, and our own solution is there for all to read: it is named where it is among them.
-    """
-    query = """SELECT day, shape, json_group_array(id) FROM result
-        WHERE shape <> '' AND status <> 'unstarted' GROUP BY day, shape HAVING count(*) > 1 LIMIT ?"""
-    found = []
-    for day, digest, ids in db.execute(query, (ALIKE,)):
-        ours = shape(catalog.find(day).solution.read_bytes()) == digest
-        names = sorted(json.loads(ids))
-        found.append(Alike(day, tuple(names) + (OURS,) * ours))
-    return sorted(found, key=lambda one: (in_order(one.day), one.ids))

@@ -7,22 +7,30 @@ import hashlib
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import astuple, dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import astuple, dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from types import TracebackType
 
+from grader.course import catalog
+from grader.course.catalog import Day
 from grader.course.learner.workspace import writing
 from grader.errors import BadSubmission, TrackError, pasted
+from grader.grading.cohort import roster
+from grader.grading.cohort.course_digest import of_day
+from grader.grading.cohort.roster import Learner
 from grader.grading.cohort.submission import Submission, Trouble
 from grader.verdict import Verdict
 from grader.visible import visible
 
 SCHEMA = Path(__file__).with_name("schema.sql")
 ANOTHER = "track cohort grade SUBMISSIONS --db FILE"
-VERSION = 1  # of the schema: PRAGMA user_version
+VERSION = 2  # of the schema: PRAGMA user_version
+HAND_IN = """INSERT INTO submission VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+    course = excluded.course, run = excluded.run, place = excluded.place,
+    handed_in = coalesce(min(handed_in, excluded.handed_in), handed_in, excluded.handed_in)"""
 
 
 @dataclass(frozen=True)
@@ -30,7 +38,7 @@ class Conditions:
     """Under what a run grades. With a source and a day they are the key of a verdict.
 
     Attributes:
-        course: its version and a digest of its files.
+        course: its version and a digest of the engine's files; of one day (`of`) also of that day's files.
         gpu: `cpu` where there is none.
         strict: the code is confined.
     """
@@ -40,6 +48,10 @@ class Conditions:
     triton: str
     gpu: str
     strict: bool
+
+    def of(self, day: Day) -> Conditions:
+        """The same for one day: a change of its files changes no other day's."""
+        return replace(self, course=f"{self.course}.{of_day(day)}")
 
 
 @dataclass(frozen=True)
@@ -54,8 +66,9 @@ class Result:
     diagnosis: str | None
     yours_us: float | None
     evidence: str | None
-    shape: str | None
     at: str | None
+    handed_in: str | None
+    place: str
 
 
 class Twice(Exception):
@@ -92,6 +105,8 @@ def _check(connection: sqlite3.Connection, path: Path, *, new: bool = False) -> 
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     except sqlite3.DatabaseError as error:
         raise TrackError(f"{path} is no database: {error}.", ANOTHER) from None
+    if 0 < version < VERSION:
+        raise TrackError(f"An earlier version of this course wrote {path}.", ANOTHER)
     if version != VERSION and (tables or not new):
         raise TrackError(f"{path} is no cohort of this course.", ANOTHER)
 
@@ -128,41 +143,41 @@ class Store:
         self.commit()
 
     def hand_in(self, submission: Submission) -> str:
-        """Note who handed in what, and return the source's sha256.
+        """Note who handed in what and when, and return the source's sha256. A source that was handed in
+        before keeps its first time.
 
         Raises:
             Twice: in this run that learner handed in another file for that day.
         """
         sha256 = hashlib.sha256(submission.source).hexdigest()
         key = submission.id, str(submission.day.key)
-        before = self._db.execute(
-            "SELECT sha256, run FROM submission WHERE (id, day) = (?, ?)", key
-        ).fetchone()
-        if before and before[1] == self.run:
-            if before[0] == sha256:
-                return sha256
+        query = "SELECT sha256 FROM submission WHERE (id, day, run) = (?, ?, ?)"
+        before = self._db.execute(query, (*key, self.run)).fetchone()
+        if before and before[0] != sha256:
             raise Twice(f"another file for day {key[1]} was handed in before, and counts")
-        self._db.execute("REPLACE INTO submission VALUES (?, ?, ?, ?)", (*key, sha256, self.run))
+        course = self.conditions.of(submission.day).course
+        when = _utc(submission.when) if submission.when else None
+        self._db.execute(HAND_IN, (*key, sha256, course, self.run, when, visible(submission.where)))
         if self._db.execute("SELECT 1 FROM source WHERE sha256 = ?", (sha256,)).fetchone() is None:
             self._db.execute("INSERT INTO source VALUES (?, ?)", (sha256, zlib.compress(submission.source)))
         return sha256
 
     def has(self, sha256: str, day: str) -> bool:
         """Whether there is a verdict on it under this run's conditions."""
-        key = sha256, day, *astuple(self.conditions)
+        key = sha256, day, *astuple(self.conditions.of(catalog.find(day)))
         where = "(sha256, day, course, torch, triton, gpu, strict) = (?, ?, ?, ?, ?, ?, ?)"
         return self._db.execute(f"SELECT 1 FROM verdict WHERE {where}", key).fetchone() is not None
 
-    def keep(self, verdict: Verdict, shape: str) -> None:
+    def keep(self, verdict: Verdict) -> None:
         """Write a verdict; one that is there stays."""
-        speed = verdict.speed
+        speed, day = verdict.speed, str(verdict.day)
         self._db.execute(
-            f"INSERT OR IGNORE INTO verdict VALUES ({', '.join('?' * 15)})",
+            f"INSERT OR IGNORE INTO verdict VALUES ({', '.join('?' * 14)})",
             (
-                *(verdict.sha256, str(verdict.day), *astuple(self.conditions), _now()),
+                *(verdict.sha256, day, *astuple(self.conditions.of(catalog.find(day))), _now()),
                 *(verdict.status, verdict.score(), verdict.diagnosis),
                 *((speed.yours_us, speed.evidence) if speed else (None, None)),
-                *(shape, json.dumps(verdict.to_json())),
+                json.dumps(verdict.to_json()),
             ),
         )
 
@@ -192,8 +207,12 @@ def files_of(path: Path) -> tuple[Path, ...]:
     return (whole.parent, whole, *(whole.with_name(whole.name + end) for end in ("-wal", "-shm", ".lock")))
 
 
+def _utc(moment: datetime) -> str:
+    return moment.astimezone(timezone.utc).isoformat(timespec="seconds")
+
+
 def _now() -> str:
-    return datetime.now(timezone.utc).isoformat(timespec="seconds")
+    return _utc(datetime.now())
 
 
 COLUMNS = ", ".join(Result.__dataclass_fields__)
@@ -203,6 +222,27 @@ def results(connection: sqlite3.Connection) -> Iterator[Result]:
     """Every submission with its verdict, by id and day."""
     rows = connection.execute(f"SELECT {COLUMNS} FROM result ORDER BY id, day")
     return (Result(*row) for row in rows)
+
+
+def hide_withdrawn(connection: sqlite3.Connection, learners: Sequence[Learner] | None) -> list[str]:
+    """From here on `result` has nothing of who is withdrawn; returns the names of who handed in nothing."""
+    owners = {}
+    for (id,) in connection.execute("SELECT DISTINCT id FROM submission"):
+        with suppress(TrackError):
+            owners[id] = roster.find(id, learners)
+    hidden = json.dumps([id for id, one in owners.items() if one.withdrawn])
+    connection.execute("CREATE TEMP TABLE hidden AS SELECT value AS id FROM json_each(?)", (hidden,))
+    kept = "SELECT * FROM main.result WHERE id NOT IN (SELECT id FROM hidden)"
+    connection.execute(f"CREATE TEMP VIEW result AS {kept}")
+    there = {one.names for one in owners.values()}
+    return [one.name for one in learners or () if not one.withdrawn and one.names not in there]
+
+
+def meant(connection: sqlite3.Connection, who: str, day: Day | None) -> list[Result]:
+    """What was handed in by whom a part of a name or number can mean; a whole id means no other."""
+    found = [one for one in results(connection) if day is None or one.day == str(day.key)]
+    exact = [one for one in found if one.id == who]
+    return exact or [one for one in found if roster.squashed(who) in roster.squashed(one.id)]
 
 
 def verdict_of(connection: sqlite3.Connection, id: str, day: str) -> tuple[Verdict | None, bytes]:

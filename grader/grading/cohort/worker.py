@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import ast
-import hashlib
-import json
 import os
 import subprocess
-import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
@@ -19,9 +15,9 @@ from grader.course.setup.doctor import unfit
 from grader.errors import CannotGrade, TrackError
 from grader.grading import grade as engine
 from grader.grading.api import graded
+from grader.grading.cohort import course_digest
 from grader.grading.cohort.store import Conditions
 from grader.grading.warm_client import Warm
-from grader.strip_comments import bare
 
 Device = Literal["cpu", "gpu"]
 TRIES = 3  # of a source that ends whoever grades it
@@ -34,13 +30,11 @@ class Outcome(TypedDict, total=False):
 
     Attributes:
         verdict: the document of `track grade --json`.
-        shape: see `shape`; goes with a verdict.
         problem: in one line; no fault of the source.
         ended: so many processes ended with the source in hand, and nobody tries again.
     """
 
     verdict: dict[str, Any]
-    shape: str
     problem: str
     ended: int
 
@@ -57,9 +51,10 @@ def grade(
     be the source's, or come of who else uses this machine.
 
     Args:
+        conditions: of that day.
         private: where submissions and verdicts lie; confined code cannot read it where this node has it, too.
     """
-    here = conditions_here(device, conditions.strict)
+    here = conditions_here(device, conditions.strict).of(catalog.find(key))
     if here != conditions:
         return {"problem": f"the run is for {conditions}, and a node has {here}"}
     outcome: Outcome = {}
@@ -82,7 +77,7 @@ def _once(
             parent.process.wait(PATIENCE)
         ended = parent.ready and parent.process.returncode is not None
         return {"ended": 1} if ended else {"problem": error.problem}
-    return {"verdict": verdict.to_json(), "shape": shape(source)}
+    return {"verdict": verdict.to_json()}
 
 
 def ready(device: Device, strict: bool) -> Conditions:
@@ -108,22 +103,13 @@ def _parent(device: Device) -> Warm:
     return _parents[key]
 
 
-def shape(source: bytes) -> str:
-    """A digest of the code without comments, docstrings and layout; empty where Python cannot read it."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            code = ast.unparse(bare(ast.parse(source)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ""
-    return hashlib.sha256(code.encode("utf-8", "replace")).hexdigest()
-
-
 def conditions_here(device: Device, strict: bool) -> Conditions:
     """Under what this process grades."""
     found = engine.versions()
     gpu = _gpu(os.environ.get("CUDA_VISIBLE_DEVICES", "0")) if device == "gpu" else "cpu"
-    return Conditions(f"{found['track']}+{_digest()}", found["torch"], found["triton"], gpu, strict)
+    return Conditions(
+        f"{found['track']}+{course_digest.engine()}", found["torch"], found["triton"], gpu, strict
+    )
 
 
 @cache
@@ -132,16 +118,3 @@ def _gpu(visible: str) -> str:
     first = visible.partition(",")[0]
     found = enumerate(nvidia.gpus())
     return next((gpu.name for place, gpu in found if first in (str(place), gpu.uuid)), "an unknown GPU")
-
-
-@cache
-def _digest() -> str:
-    """Of all that a verdict depends on: a mended grader or day grades anew."""
-    package = catalog.PACKAGE
-    trees = {package, catalog.ROOT / "days", catalog.ROOT / "solutions"}
-    files = {path for tree in trees for path in tree.rglob("*.py")}
-    digest = hashlib.sha256()
-    for path in sorted(files, key=str):
-        base = package if path.is_relative_to(package) else catalog.ROOT
-        digest.update(json.dumps([str(path.relative_to(base)), path.read_text(encoding="utf-8")]).encode())
-    return digest.hexdigest()[:8]

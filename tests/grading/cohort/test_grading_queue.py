@@ -15,6 +15,7 @@ import pytest
 from grader.course import catalog
 from grader.errors import TrackError
 from grader.grading.cohort import store
+from grader.grading.cohort.course_digest import of_day
 from grader.grading.cohort.grading_queue import AHEAD, Feed, Tally
 from grader.grading.cohort.store import Conditions, Store, reading
 from grader.grading.cohort.submission import Submission, Trouble
@@ -55,7 +56,7 @@ class Played:
         digest = hashlib.sha256(one.source).hexdigest()
         checks = (Check("imports", "passed"), Check("correct[n=1]", "passed"))
         verdict = Verdict(one.day.key, status, 1, HERE.gpu, {}, checks, sha256=digest)  # type: ignore[arg-type]
-        return {"verdict": verdict.to_json(), "shape": digest[:4]}
+        return {"verdict": verdict.to_json()}
 
 
 def run(path: Path, items: Iterable[Any], slots: Played, here: Conditions = HERE) -> Tally:
@@ -100,6 +101,17 @@ def test_under_other_conditions_it_is_graded_anew_and_both_verdicts_stay(tmp_pat
     with reading(tmp_path / "c.db") as db:
         assert db.execute("SELECT count(*) FROM verdict").fetchone() == (3,)
         assert len(list(store.results(db))) == 1
+
+
+def test_a_change_of_one_days_files_grades_that_day_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    items = [Submission("ann", catalog.find(key), f"day {key}".encode()) for key in ("1", "20")]
+    run(tmp_path / "c.db", items, Played())
+    monkeypatch.setattr(store, "of_day", lambda day: "mended" if day.key == 20 else of_day(day))
+    slots = Played()
+    assert run(tmp_path / "c.db", items, slots).known == 1
+    assert slots.begun == [b"day 20"]
 
 
 def test_a_new_file_takes_the_place_of_the_old_one(tmp_path: Path) -> None:

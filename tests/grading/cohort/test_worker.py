@@ -21,6 +21,7 @@ from grader.grading.cohort.submission import Submission
 
 DAY = catalog.find("1")
 HERE = worker.ready("cpu", strict=False)
+ON_DAY = HERE.of(DAY)
 # Unconfined code can end the warm parent, whose child runs it.
 DEADLY = b"""
 import os, signal
@@ -38,21 +39,20 @@ if len(marks) < 2:
     open({str(tmp_path)!r} + "/" + str(len(marks)), "w").close()
     os.kill(os.getpid(), signal.SIGKILL)
 """
-    outcome = worker.grade("1", DAY.solution.read_bytes() + crash.encode(), "cpu", 1, HERE)
+    outcome = worker.grade("1", DAY.solution.read_bytes() + crash.encode(), "cpu", 1, ON_DAY)
     assert outcome["verdict"]["status"] == "passed"
 
 
 def test_a_source_that_ends_its_warm_parent_is_tried_three_times_and_the_next_is_graded() -> None:
-    outcome = worker.grade("1", DAY.solution.read_bytes() + DEADLY, "cpu", 1, HERE)
+    outcome = worker.grade("1", DAY.solution.read_bytes() + DEADLY, "cpu", 1, ON_DAY)
     assert "ended" in outcome or outcome["verdict"]["status"] == "crashed"
-    outcome = worker.grade("1", DAY.solution.read_bytes(), "cpu", 1, HERE)
+    outcome = worker.grade("1", DAY.solution.read_bytes(), "cpu", 1, ON_DAY)
     assert outcome["verdict"]["status"] == "passed"
-    assert outcome["shape"] == worker.shape(DAY.solution.read_bytes())
     worker._parents.popitem()[1].stop()
 
 
 def test_a_node_with_another_course_or_gpu_grades_nothing() -> None:
-    for other in (replace(HERE, course="0.0.1+abc"), replace(HERE, gpu="NVIDIA H200")):
+    for other in (HERE, replace(ON_DAY, course="0.0.1+abc"), replace(ON_DAY, gpu="NVIDIA H200")):
         assert "the run is for" in worker.grade("1", b"", "cpu", 1, other)["problem"]
 
 
@@ -115,10 +115,10 @@ def test_confined_code_finds_nothing_of_what_others_handed_in(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "class" / "tmp"))  # of the rule as well
     Path(tempfile.tempdir).mkdir()
     source = DAY.solution.read_bytes() + PRYING.format(drow=WORD[::-1], places=room).encode()
-    free = worker.grade("1", source, "cpu", 1, HERE)["verdict"]
+    free = worker.grade("1", source, "cpu", 1, ON_DAY)["verdict"]
     for place in ("day01.py", "class.zip", "cohort.db-wal", "kernel.py", "environ", "cwd"):
         assert place in free["diagnosis"], "unconfined it finds it"
-    confined = worker.grade("1", source, "cpu", 1, replace(HERE, strict=True), room)["verdict"]
+    confined = worker.grade("1", source, "cpu", 1, replace(ON_DAY, strict=True), room)["verdict"]
     if not {"hidden files", "hidden processes"} <= set(confined["confined"]):
         pytest.skip("not granted here, as the verdict says")
     assert confined["status"] == "passed", confined["diagnosis"]

@@ -1,0 +1,135 @@
+"""How alike two files of a day are, by their tokens: a hint to look, and no verdict.
+
+Names, numbers and strings of a file's own are made alike, and what stands in the skeleton or in our solution
+is taken out. What is left is compared by winnowing, as MOSS does it: S. Schleimer, D. S. Wilkerson and
+A. Aiken, "Winnowing: Local Algorithms for Document Fingerprinting", SIGMOD 2003.
+"""
+
+from __future__ import annotations
+
+import io
+import keyword
+import sqlite3
+import tokenize
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import combinations
+
+from grader.course import catalog
+from grader.course.catalog import Day
+from grader.grading.cohort.report import in_order
+
+GRAM = 10  # tokens that are compared as one; what is shorter says nothing
+WINDOW = 6  # grams of which one is kept, so that no match of GRAM + WINDOW - 1 tokens is missed
+COMMON = 10  # files that may have a gram; what more of them have is how one writes that day
+LEAST, SHARE = 5, 0.5  # grams that two files share, and of the one with fewer
+FILES = 5000  # of a day that are compared
+LISTED = 200  # pairs in all
+ENDS = {tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING}  # a statement begins behind
+
+Prints = dict[int, set[int]]  # of each gram that is kept the lines where it stands
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Two files of a day that are alike: whose, each with the lines that are, counted from 1.
+
+    Attributes:
+        ids: several on a side where their tokens are the same.
+        share: of what the smaller file has of its own, 0 to 1.
+    """
+
+    day: Day
+    ids: tuple[list[str], list[str]]
+    share: float
+    sources: tuple[bytes, bytes]
+    lines: tuple[set[int], set[int]]
+
+
+def alike(db: sqlite3.Connection) -> list[Alike]:
+    """Pairs of files that share more than chance has it, the most alike first."""
+    days = [catalog.find(day) for (day,) in db.execute("SELECT DISTINCT day FROM result")]
+    found = [pair for day in days for pair in _of_day(db, day)]
+    return sorted(found, key=lambda one: (-one.share, in_order(str(one.day.key)), one.ids))[:LISTED]
+
+
+def _of_day(db: sqlite3.Connection, day: Day) -> Iterator[Alike]:
+    files = _files(db, day)
+    having = defaultdict[int, list[int]](list)
+    for place, (*_, prints) in enumerate(files):
+        for gram in prints:
+            having[gram].append(place)
+    rare = {gram: places for gram, places in having.items() if len(places) <= COMMON}
+    own = [sum(gram in rare for gram in prints) for *_, prints in files]
+    shared = Counter(pair for places in rare.values() for pair in combinations(places, 2))
+    shared.update({(place, place): own[place] for place, (ids, *_) in enumerate(files) if len(ids) > 1})
+    for (a, b), number in shared.items():
+        if number >= LEAST and number >= SHARE * min(own[a], own[b]):
+            (left, one, here), (right, other, there) = files[a], files[b]
+            grams = [gram for gram in here.keys() & there.keys() if gram in rare]
+            lines = _lines(here, grams), _lines(there, grams)
+            ids = (left, right) if a != b else (left[:1], left[1:])
+            yield Alike(day, ids, number / min(own[a], own[b]), (one, other), lines)
+
+
+def _lines(prints: Prints, grams: Iterable[int]) -> set[int]:
+    return {line for gram in grams for line in prints[gram]}
+
+
+def _files(db: sqlite3.Connection, day: Day) -> list[tuple[list[str], bytes, Prints]]:
+    """The files of a day with what each has of its own; those with the same tokens are one."""
+    given = (path.read_bytes() for path in (day.skeleton, day.solution) if path.is_file())
+    known = {gram for source in given for gram, _ in _grams(tokens(source))}
+    query = """SELECT id, deflated FROM result JOIN source USING (sha256)
+        WHERE day = ? AND status <> 'unstarted' ORDER BY id LIMIT ?"""
+    files: dict[tuple[str, ...], tuple[list[str], bytes, Prints]] = {}
+    for id, deflated in db.execute(query, (str(day.key), FILES)):
+        source = zlib.decompress(deflated)
+        read = tokens(source)
+        own = {gram: lines for gram, lines in winnowed(read).items() if gram not in known}
+        files.setdefault(tuple(word for word, _ in read), ([], source, own))[0].append(id)
+    return list(files.values())
+
+
+def tokens(source: bytes) -> list[tuple[str, int]]:
+    """Its tokens with their lines, as far as Python reads it; comments, layout and docstrings are none.
+
+    What stands behind a dot stays: `tl.load` is no name of the file's own.
+    """
+    found: list[tuple[str, int]] = []
+    begins = True  # a statement, which a docstring is alone
+    with suppress(tokenize.TokenError, SyntaxError, ValueError):
+        for one in tokenize.tokenize(io.BytesIO(source).readline):
+            begins = begins or one.type in ENDS
+            if one.type in (*ENDS, tokenize.COMMENT, tokenize.NL) or (one.type == tokenize.STRING and begins):
+                continue
+            begins, word = False, one.string
+            if one.type in (tokenize.NUMBER, tokenize.STRING):
+                word = tokenize.tok_name[one.type]
+            elif word.isidentifier() and not keyword.iskeyword(word) and found[-1:] and found[-1][0] != ".":
+                word = "name"
+            found.append((word, one.start[0]))
+    return found
+
+
+def _grams(read: Sequence[tuple[str, int]]) -> list[tuple[int, set[int]]]:
+    """Each run of GRAM tokens as a number, and the lines where it stands."""
+    runs = (read[place : place + GRAM] for place in range(len(read) - GRAM + 1))
+    return [
+        (zlib.crc32(repr([w for w, _ in run]).encode()), {*range(run[0][1], run[-1][1] + 1)}) for run in runs
+    ]
+
+
+def winnowed(read: Sequence[tuple[str, int]]) -> Prints:
+    """Of every WINDOW grams the one with the least number, of several the last one."""
+    grams = list(enumerate(_grams(read)))
+    windows = [grams[place : place + WINDOW] for place in range(len(grams) - WINDOW + 1)] or [grams]
+    found = defaultdict[int, set[int]](set)
+    for _, (gram, lines) in (
+        min(window, key=lambda one: (one[1][0], -one[0])) for window in windows if window
+    ):
+        found[gram] |= lines
+    return found
