@@ -27,7 +27,7 @@ def test_an_extra_answers_to_its_slug(text: str) -> None:
     ("text", "problem", "fix"),
     [
         ("37", "There is no day 37: the course has days 1 to 36.", "track list"),
-        ("35", "Day 35 is not built yet.", "track list"),
+        ("35", "Day 35 is not in this edition of the course.", "track list"),
         ("triplng", 'No day is called "triplng". Did you mean tripling?', "track start tripling"),
     ],
 )

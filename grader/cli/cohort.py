@@ -12,7 +12,6 @@ from grader.cli.cohort_collect import collect, handed_in, read
 from grader.cli.screens import Terminal
 from grader.cli.screens.terminal import examples, near
 from grader.cli.shell_integration import SEED, as_json, emit
-from grader.course import catalog
 from grader.errors import CannotGrade
 
 # Each command imports what it needs: `track status` has no use for SQL or Ray.

@@ -12,6 +12,7 @@ from grader.cli.bench import bench
 from grader.cli.cohort_teaching import cohort
 from grader.cli.command_context import chosen, note, open_hint, required, standing, upcoming
 from grader.cli.grade import Device, grade, on_cpu, on_gpu
+from grader.cli.hand_in import hand_in
 from grader.cli.inspect_commands import inspect, show
 from grader.cli.notebook import notebook
 from grader.cli.python import python
@@ -180,7 +181,7 @@ def doctor(as_json: bool) -> None:
     raise click.exceptions.Exit(EXIT_PASSED if fine else EXIT_CANNOT_GRADE)
 
 
-for command in (inspect, show, bench, report, python, notebook, cohort):
+for command in (inspect, show, bench, report, python, notebook, hand_in, cohort):
     track.add_command(command)
 
 

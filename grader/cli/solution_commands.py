@@ -23,6 +23,7 @@ from grader.errors import TrackError
 def solution(day: Words, yes: bool, fast: bool) -> None:
     """Read our solution: freely after a pass, after one question before."""
     found, wanted = required(), chosen(day)
+    wanted.required_solution()
     if fast and not wanted.fast_solution.is_file():
         problem = f"{wanted.name} has one solution: nothing of it was tuned apart."
         raise TrackError(problem, f"track solution {wanted.key}")
@@ -51,7 +52,7 @@ def diff(day: Words, against: bool) -> None:
     made = here.of(wanted)
     if against and not (made.done or made.solution):
         raise TrackError(f"{wanted.name} has not passed yet.", f"track grade {wanted.key}")
-    other = wanted.solution if against else found.handed_out(wanted)
+    other = wanted.required_solution() if against else found.handed_out(wanted)
     day_pages.diff(Terminal(sys.stdout), Terminal(sys.stderr), wanted, other, mine, here.passed(wanted))
 
 

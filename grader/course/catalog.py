@@ -12,7 +12,7 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
-from grader.errors import UnknownDay
+from grader.errors import TrackError, UnknownDay
 
 PACKAGE = Path(__file__).resolve().parents[1]
 # A wheel carries the course inside the package, a clone has it next door.
@@ -122,6 +122,17 @@ class Day:
     @property
     def solution(self) -> Path:
         return ROOT / "solutions" / f"{self.place}.py"
+
+    def required_solution(self) -> Path:
+        """The solution, for what cannot do without.
+
+        Raises:
+            TrackError: a teacher handed the course out without it.
+        """
+        if not self.solution.is_file():
+            problem = f"Our solution of {self.kind} {self.key} is not in this edition of the course."
+            raise TrackError(problem, f"track hint {self.key}")
+        return self.solution
 
     @property
     def fast_solution(self) -> Path:
@@ -245,5 +256,5 @@ def _by_number(number: int) -> Day:
             return day
     last = max((day.anchor for day in days()), default=0)
     if 1 <= number <= last:
-        raise UnknownDay(f"Day {number} is not built yet.", "track list")
+        raise UnknownDay(f"Day {number} is not in this edition of the course.", "track list")
     raise UnknownDay(f"There is no day {number}: the course has days 1 to {last}.", "track list")

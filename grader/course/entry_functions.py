@@ -13,7 +13,7 @@ from grader.course.catalog import Day
 
 
 def entries(day: Day) -> frozenset[str]:
-    """None of a bug hunt's, whose file is handed out; else the functions of the solution that are an `entry`,
+    """None of a bug hunt's, whose file is handed out; else the functions of the skeleton that are an `entry`,
     or where entries come out of a loop, named in any string.
     """
     return frozenset(_asked(day))
@@ -24,7 +24,7 @@ def _asked(day: Day) -> dict[str, list[str]]:
     """Its entries, and the names of their parameters."""
     if not day.to_fill_in:
         return {}
-    body = ast.parse(day.solution.read_text(encoding="utf-8")).body
+    body = ast.parse(day.skeleton.read_text(encoding="utf-8")).body
     nodes = list(ast.walk(ast.parse(day.hidden_tests.read_text(encoding="utf-8"))))
     told = [node.value for node in nodes if isinstance(node, ast.keyword) and node.arg == "entry"]
     if not all(isinstance(value, ast.Constant) for value in told):

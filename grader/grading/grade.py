@@ -94,6 +94,8 @@ def grade(
         raise CannotGrade(f"Nothing can be graded here: {problem.what}.", problem.fix)
     for one in taken(day.hidden_tests, path.resolve(), source):
         on_event({"event": "taken", "text": one.told})
+    if not day.solution.is_file() and "Piece(" in _text(day.hidden_tests):
+        on_event({"event": "taken", "text": "Without our solution, how far each piece is cannot be told."})
     on_event({"event": "note", "text": "loading torch and triton"})
     files = day.hidden_tests, path.resolve(), day.provided
     request = Request(

@@ -39,7 +39,8 @@ def hunted(session: Session) -> dict[str, Any] | None:
         return None
     mine, skeleton = request.source.decode("utf-8-sig"), request.skeleton
     told = tuple(_told(bugs, dict(_heard(session))))
-    return asdict(Hunt(told, changed(skeleton, mine), changed(skeleton, request.solution)))
+    ours = changed(skeleton, request.solution) if request.solution else 0
+    return asdict(Hunt(told, changed(skeleton, mine), ours))
 
 
 def states(bugs: Sequence[Bug], heard: Mapping[str, bool | None]) -> list[State]:

@@ -18,7 +18,7 @@ from tests.learner import DAY_1, REPO, Learner, passed
 COMMANDS = [
     "tour", "start", "lesson", "grade", "watch", "hint",
     "solution", "diff", "status", "list", "reset", "restore", "upgrade",
-    "doctor", "inspect", "show", "bench", "report", "python", "notebook", "cohort",
+    "doctor", "inspect", "show", "bench", "report", "python", "notebook", "hand-in", "cohort",
 ]  # fmt: skip
 
 

@@ -42,7 +42,7 @@ def types(*words: str) -> int:
             "track dev new rope --after N   (for a new day: --day)",
         ),
         ("rope --after 2 --day", "An extra hangs on a day, a day does not.", "track dev new rope --after 2"),
-        ("rope --after 7", "Day 7 is not built yet.", "track list"),
+        ("rope --after 7", "Day 7 is not in this edition of the course.", "track list"),
         ("rope --after 9", "There is no day 9: the course has days 1 to 8.", "track list"),
         ("Rope --after 2", "is no slug: small letters, digits and single", "track dev new rope --after 2"),
         ("flash-attn --day", "is no slug", "track dev new flash_attn --day"),

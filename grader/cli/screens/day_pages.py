@@ -124,7 +124,10 @@ def hint(
         terminal.line()
         markdown(terminal, text)
     more = "hint" if max(tiers) < len(TIERS) else "solution"
-    again = f"track grade {day.key}", f"or {typed(f'track {more} {day.key}')} for more"
+    said = f"or {typed(f'track {more} {day.key}')} for more"
+    if more == "solution" and not day.solution.is_file():
+        said = "our solution is not in this edition"
+    again = f"track grade {day.key}", said
     terminal.next(*(passed or again))
 
 

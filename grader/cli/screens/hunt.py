@@ -22,4 +22,5 @@ def bugs(terminal: Terminal, hunt: Hunt) -> None:
     for bug in hunt.bugs:
         if bug.state == "fixed":
             terminal.line(terminal.mark("passed"), f" fixed: {bug.name} ({bug.kind})", indent=4)
-    terminal.line(f"Lines of code changed: {hunt.changed}; in our solution {hunt.ours}.", indent=2)
+    ours = f"; in our solution {hunt.ours}" if hunt.ours else ""
+    terminal.line(f"Lines of code changed: {hunt.changed}{ours}.", indent=2)

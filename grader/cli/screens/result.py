@@ -13,6 +13,7 @@ from grader.cli.screens.hunt import bugs
 from grader.cli.screens.piece_progress import so_far, to_do
 from grader.cli.screens.speed_rows import speed_rows
 from grader.cli.screens.terminal import Next, Part, Terminal, near, told, typed
+from grader.course import catalog
 from grader.digits import apart, figure
 from grader.errors import pasted
 from grader.requirements import DEMANDS
@@ -84,7 +85,7 @@ def show(
     if good and verdict.beside:
         terminal.line()
         terminal.line(verdict.beside, indent=2)
-        if passed:
+        if passed and catalog.find(str(verdict.day)).solution.is_file():
             terminal.line("Side by side: ", (typed(f"track inspect {verdict.day} --ours"), "cyan"), indent=2)
     if good and not only:
         terminal.next(*(passed or ("track status", "")))

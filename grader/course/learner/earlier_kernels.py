@@ -89,6 +89,9 @@ def _file(name: str, day: Day, around: Workspace) -> Earlier:
         source = mine.read_bytes()
         if hashlib.sha256(source).hexdigest() in _passed(around, day):
             return Earlier(name, day, str(mine), source.decode(), own=True)
+    if not day.solution.is_file():
+        problem = f"{name} must be yours: our solution of {day.kind} {day.key} is not in this edition."
+        raise TrackError(f"{problem} It is taken once it has passed.", f"track start {day.key}")
     return Earlier(name, day, str(day.solution), day.solution.read_text(encoding="utf-8"), own=False)
 
 
