@@ -21,6 +21,7 @@ from tools.commands import dev
 README = (catalog.ROOT / "README.md").read_text(encoding="utf-8")
 CONTRIBUTING = (catalog.ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 SETUP = (catalog.ROOT / "SETUP.md").read_text(encoding="utf-8")
+TEACHING = (catalog.ROOT / "TEACHING.md").read_text(encoding="utf-8")
 PROGRAM = re.compile(r"^(?:\./track|track|python -m grader)\b ?([^#\n]*)", re.MULTILINE)
 
 
@@ -40,7 +41,7 @@ def test_the_first_screen_has_what_it_is_a_graded_day_and_the_two_commands() -> 
     assert any(line.startswith("./track dev test") for line in top)
 
 
-@pytest.mark.parametrize("words", SHOWN + shown(CONTRIBUTING) + shown(SETUP))
+@pytest.mark.parametrize("words", SHOWN + shown(CONTRIBUTING) + shown(SETUP) + shown(TEACHING))
 def test_a_command_that_is_shown_exists_with_its_options(words: str) -> None:
     command: click.Command = track
     rest = shlex.split(words)
@@ -71,7 +72,7 @@ def test_an_option_that_is_named_belongs_to_some_command(option: str) -> None:
 
 
 def test_links_lead_to_files() -> None:
-    for link in re.findall(r"\]\((?!http)([^)#]+)\)", README + CONTRIBUTING + SETUP):
+    for link in re.findall(r"\]\((?!http)([^)#]+)\)", README + CONTRIBUTING + SETUP + TEACHING):
         assert (catalog.ROOT / link).is_file(), link
 
 

@@ -156,6 +156,7 @@ def _nav() -> list[dict[str, Any]]:
     return [
         {"Home": "README.md"},
         {"Set-up": "SETUP.md"},
+        {"Teaching": "TEACHING.md"},
         {"Syllabus": course},
         {"Glossary": "days/GLOSSARY.md"},
         {"Reading": "reading.md"},

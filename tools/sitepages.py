@@ -35,7 +35,8 @@ def pages(shown: Set[Day]) -> dict[str, str]:
     """
     lessons = {f"days/{day.place}/README.md": day for day in catalog.course()}
     rooms = sorted(catalog.ROOT.glob("grader/*/**/README.md"))
-    alone = ["README.md", "SETUP.md", "CONTRIBUTING.md", "CHANGELOG.md", "days/README.md", "days/GLOSSARY.md"]
+    alone = ["README.md", "SETUP.md", "TEACHING.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+    alone += ["days/README.md", "days/GLOSSARY.md"]
     alone += ["grader/README.md", "tools/README.md", *(str(path.relative_to(catalog.ROOT)) for path in rooms)]
     known = {*alone, *lessons, "reading.md", "measured.md"}
     texts = {place: (catalog.ROOT / place).read_text(encoding="utf-8") for place in (*alone, *lessons)}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,8 @@ import pytest
 from grader.course import catalog
 from grader.errors import TrackError
 from grader.grading.cohort import edition
+from grader.grading.cohort.submission import Submission
+from grader.grading.cohort.submission_formats import read
 
 DAYS = [catalog.find(key) for key in ("1", "7", "13", "find_the_bug_softmax")]
 NOT_HERE = "Our solution of day 7 is not in this edition of the course."
@@ -73,7 +74,8 @@ def test_a_wrong_kernel_is_told_all_but_its_pieces_and_handed_in(handed_out: Pat
         handed_out, "hand-in", "--name", "Ada Lovelace"
     )
     packed = handed_out / "my-track" / "Ada Lovelace.zip"
-    assert zipfile.ZipFile(packed).namelist() == ["Ada Lovelace/day07_memory_coalescing/kernel.py"]
+    items = [one for one in read(str(packed)).items if isinstance(one, Submission)]
+    assert [(one.id, one.day.key, one.source) for one in items] == [("Ada Lovelace", 7, wrong.encode())]
 
 
 def test_nothing_is_overwritten_and_no_day_lacks_what_it_takes(tmp_path: Path) -> None:
