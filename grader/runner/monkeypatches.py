@@ -42,7 +42,7 @@ INSTALLED = tuple(
 OWN = str(Path(__file__).parents[1])  # the grader's
 THIS = sys.modules[__name__]
 NOTHING = object()  # that no name holds
-APART = ("judge", "engine", "cli", "dev")  # rooms that do nothing in the process of a file
+APART = ("cli", "grading", "judge", "diagnosis")  # rooms that do nothing in the process of a file
 LIMITS = (bool, int, float, str, tuple, frozenset)  # what a limit is, or a list of names
 # What Python itself has files replace.
 OFFERED: tuple[Any, ...] = (sys.excepthook, sys.displayhook, sys.unraisablehook, sys.breakpointhook)
