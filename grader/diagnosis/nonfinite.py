@@ -34,7 +34,7 @@ ARITHMETIC = re.compile(r"(?:\b0|Inf|NaN|-inf\)?) ([/·-]) (?:0\b|Inf|NaN|\(-inf
 INF = re.compile(r"(?i)(inf|nan)\b")  # by whatever name
 DROPPING = {"max", "maximum", "min", "minimum", "clamp"}  # of NaN and a number they may give the number
 NOT_BY_A_PRODUCT = "Leave out what must not count by a mask or by tl.where, not by a product."
-NOT_POSITIVE = "Keep exponents from being positive: in a softmax by subtracting the row's maximum first."
+NOT_POSITIVE = "Keep exponents from being positive."
 COMPUTE_IN_FP32 = "Compute in fp32, and round once, at the store."
 
 
@@ -96,7 +96,7 @@ def _seen(trial: Trial, finding: Finding, source: str) -> Diagnosis | None:
 def _too_large_a_maximum(to: str) -> Diagnosis:
     return (
         f"All-negative rows underflow to {to}: too much is subtracted, as by a maximum that sees a 0 of a "
-        "masked lane or starts from one.",
+        "masked lane or starts from 0.",
         "other= of the load, and what the maximum starts from",
     )
 
@@ -112,8 +112,6 @@ def _dropped(got: float, source: str) -> Diagnosis | None:
 
 def _cure(first: Step, final: Step, trial: Trial, source: str) -> str:
     """What mends it."""
-    if final.name in PRODUCTS and 0.0 in final.operands[:2]:
-        return NOT_BY_A_PRODUCT
     if first.name in POWERS and math.isinf(first.result):
         return NOT_POSITIVE
     if past(first):
@@ -129,7 +127,7 @@ def _cure(first: Step, final: Step, trial: Trial, source: str) -> str:
         return f"With {empty[0]} nothing is added up or counted."
     if underflows(first):
         return "What is divided by, or what a logarithm is taken of, must not be 0."
-    return _spared(final, source)
+    return "" if final.name in PRODUCTS else _spared(final, source)
 
 
 def _constant(final: Step, first: Step, finding: Finding, source: str) -> Diagnosis:
@@ -138,11 +136,7 @@ def _constant(final: Step, first: Step, finding: Finding, source: str) -> Diagno
     holder = _holder(line, source)
     if final is first:
         of = " of finite numbers" * math.isfinite(finding.facts["expected"])
-        return (
-            f"{inf} comes out{of}: it is that of line {line}{holder}. Nothing that is added up or "
-            "stored may count it.",
-            f"line {line}",
-        )
+        return f"{inf} comes out{of}: it is that of line {line}{holder}.", f"line {line}"
     cure = _spared(final, source)
     if final.name == "dot" and "other=" in holder:
         cure = "Load 0 there, and give the scores -inf by tl.where."

@@ -35,6 +35,7 @@ class Bounds:
         self.races = Races()
         self.read: set[int] = set()  # addresses of the storages that were loaded from
         self.stored: dict[int, Any] = {}  # by the address of a storage: which of its bytes were stored
+        self.moved = 0  # bytes of all stores: of each as often as it was stored
 
     def launch(self, regions: list[Region]) -> None:
         """A launch begins, on the tensors of these regions."""
@@ -63,6 +64,7 @@ class Bounds:
         if home.low not in self.stored:
             self.stored[home.low] = np.zeros(home.high - home.low, bool)
         bytes_ = self.stored[home.low]
+        self.moved += first.size * size
         elements = bytes_[: len(bytes_) // size * size].view(number_formats.RAW[size])
         elements[first // size] = np.frombuffer(b"\x01" * size, elements.dtype)[0]
 

@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from grader.challenge.cases.attempt import Attempt, again, untried
@@ -104,11 +105,16 @@ def _elsewhere(trial: Trial, source: str) -> frozenset[int]:
 
 
 class _Search:
-    """Candidates, tried on every core until one survives or time is up."""
+    """Candidates, tried on every core until one survives or time is up.
+
+    The file as it is comes first. Where it survives, what failed shows in none of these cases, and no edit is
+    proved by them: in a relation between two calls, for example.
+    """
 
     def __init__(self, session: Session, trials: list[Trial], candidates: Candidates) -> None:
         self.session, self.trials = session, trials
-        self.candidates = iter(candidates)
+        unedited = Candidate("", 0, "", "", candidates.source)
+        self.candidates = chain([unedited], candidates)
         self.lock = threading.Lock()
         self.tried = 0
         self.found: list[Repair] = []
@@ -120,7 +126,8 @@ class _Search:
             worker.start()
         for worker in workers:
             worker.join()
-        return min(self.found, key=lambda one: one.tried, default=None)
+        first = min(self.found, key=lambda one: one.tried, default=None)
+        return first if first and first.candidate.kind else None
 
     def _work(self) -> None:
         until: float | None = None
