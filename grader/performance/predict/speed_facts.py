@@ -155,7 +155,8 @@ def _stores(call: Call) -> Iterator[Fact]:
             times = extent.stored / extent.bytes if extent.bytes else 0.0
             if times >= STORES and extent.stored > WASTE * call.ideal and extent.bytes > call.gpu.cache:
                 least = "at least " if launch.cut else ""
-                says = f"Line {extent.line} stores to {name} {least}{times:.0f} times what fits in it."
+                what = f"Line {extent.line} stores to {name} {least}{times:.0f} times what fits in it."
+                says = f"{what} Programs, or rounds of a loop, take the same elements."
                 yield Fact("stores", False, says, extent.line)
 
 

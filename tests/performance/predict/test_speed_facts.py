@@ -165,7 +165,9 @@ def test_what_the_learner_cannot_change_is_no_help() -> None:
 def test_an_element_that_is_stored_again_and_again_is_told() -> None:
     again = copy()
     again.tensors["y"].stored = 1024.0 * SIZE
-    assert failing(call(again))["stores"].says == "Line 6 stores to y 1024 times what fits in it."
+    assert failing(call(again))["stores"].says == (
+        "Line 6 stores to y 1024 times what fits in it. Programs, or rounds of a loop, take the same elements."
+    )
 
 
 def test_a_small_intermediate_tensor_stays_in_l2_and_a_bar_leaves_room() -> None:
