@@ -114,7 +114,7 @@ attend = Challenge(
         of_torch=1.5,
         torch=three_steps,
     ),
-    # Room for some statistics of every query, and none for scores, which are 2.6 MB.
+    # Room for some statistics of every query, and none for scores, which are 4.9 MB.
     memory=Memory(
         Case(B=1, H=1, Sq=1536, Sk=1600, D=16, dtype=HALF), extra=lambda q, k, v, scale: 8 * q.numel()
     ),

@@ -13,9 +13,14 @@ from grader.challenge.formulas.stride_variants import first_heads, through
 NOTHING = torch.tensor(torch.inf)  # no guess: it is the result of nobody
 
 
-def undivided(q, k, v, scale) -> torch.Tensor:
+def raised(q, k, scale) -> torch.Tensor:
+    """exp(s - max): weights that are not divided by their sum."""
     s = q @ k.mT * scale
-    return torch.exp(s - s.amax(-1, keepdim=True)) @ v
+    return torch.exp(s - s.amax(-1, keepdim=True))
+
+
+def undivided(q, k, v, scale) -> torch.Tensor:
+    return raised(q, k, scale) @ v
 
 
 def of_whole_blocks(block: int) -> Callable[..., torch.Tensor]:
@@ -69,6 +74,26 @@ def last_values(block: int) -> Callable[..., torch.Tensor]:
     return wrong
 
 
+def with_tail(block: int) -> Callable[..., torch.Tensor]:
+    """Attention in which lanes past the last key count with score 0."""
+
+    def wrong(q, k, v, scale) -> torch.Tensor:
+        s = torch.nn.functional.pad(q @ k.mT * scale, (0, -k.shape[2] % block))
+        return torch.softmax(s, -1)[..., : k.shape[2]] @ v
+
+    return wrong
+
+
+def last_sum(block: int) -> Callable[..., torch.Tensor]:
+    """Attention whose weights are divided by the sum of those of the last block of keys."""
+
+    def wrong(q, k, v, scale) -> torch.Tensor:
+        weights = raised(q, k, scale)
+        return weights @ v / weights[..., last_block(k.shape[2], block) :].sum(-1, keepdim=True)
+
+    return wrong
+
+
 SCALE = "Scores are q · k · scale, with the scale once."
 
 OF_ATTENTION = {
@@ -107,6 +132,18 @@ OF_ATTENTION = {
     },
     **{
         f"Only the last block of {n} keys reaches the result: add to the accumulator.": last_values(n)
+        for n in BLOCKS
+    },
+    **{
+        f"Lanes past the last key count with score 0, in tiles of {n}: exp(0) is 1. They need -inf.": (
+            with_tail(n)
+        )
+        for n in BLOCKS
+    },
+    **{
+        f"The weights are divided by the sum of the last block of {n} alone: add up those of all.": last_sum(
+            n
+        )
         for n in BLOCKS
     },
     **{told: wrong for n in BLOCKS for told, wrong in of_tiles(n).items()},

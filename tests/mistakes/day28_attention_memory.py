@@ -46,7 +46,7 @@ mistakes = [
         "keys past the last have a score of 0",
         swap={SCORES: 'tl.dot(q, k, input_precision="ieee") * scale'},
         fails="correct",
-        says="is right",
+        says="Lanes past the last key count with score 0",
     ),
     Mistake(
         "keys past the last have a merely small score",
@@ -70,7 +70,7 @@ mistakes = [
         "the sum is that of the last frame",
         swap={SUM: "l_i = tl.sum(p, axis=1)"},
         fails="correct",
-        says="is right",
+        says="divided by the sum of the last block",
     ),
     Mistake(
         "no maximum is subtracted",
@@ -225,7 +225,7 @@ mistakes = [
         "lanes past the last key get a score of 0 by tl.where",
         swap={SCORES: SCORES.replace('-float("inf")', "0.0")},
         fails="correct",
-        says="is right",
+        says="Lanes past the last key count with score 0",
     ),
     Mistake(
         "the maximum is taken down the queries, the sum along the keys",
