@@ -1,9 +1,9 @@
-"""Two kinds of plot as SVG, in a page's own colours: `site.css` has those of light and dark."""
+"""Three kinds of plot as SVG, in a page's own colours: `site.css` has those of light and dark."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -82,6 +82,19 @@ def lines(given: Sequence[Line], text: str) -> str:
         parts.append(f'<circle class="ring" cx="{was:.1f}" cy="{y}" r="4"/>')
         parts.append(_mark(line.kind, is_, y))
     return _svg(parts, bottom + 18, text)
+
+
+def bars(times: Mapping[str, float], text: str) -> str:
+    """A bar for each time, in µs, from zero; `ours` and `fast` in colour, the limit as an outline."""
+    room = WIDTH - 100 - 60  # between the names and the longest bar's figure
+    parts = []
+    for number, (name, us) in enumerate(times.items()):
+        y, wide = 22 * number, room * us / max(times.values())
+        kind = {"ours": "ours", "fast": "ours", "the limit": "ring"}.get(name, "peer")
+        parts.append(f'<text x="94" y="{y + 13}" text-anchor="end">{escape(name)}</text>')
+        parts.append(f'<path class="{kind}" d="M100 {y + 2}h{max(wide, 1):.1f}v14h-{max(wide, 1):.1f}z"/>')
+        parts.append(f'<text x="{wide + 106:.1f}" y="{y + 13}">{_time(us)}</text>')
+    return _svg(parts, 22 * len(times), text)
 
 
 def _mark(kind: str, x: float, y: float) -> str:

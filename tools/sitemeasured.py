@@ -1,15 +1,21 @@
-"""The measured times as a page of the site: the table of performance/predict/README.md, and its plots."""
+"""The measured times on the site: behind each lesson, and as a page, beside those that were predicted."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
 
+from grader.cli.benchmark.results import Machine, Result
 from grader.course import catalog
+from grader.course.catalog import Day
 from tools import plots
+from tools.measured import KEPT, TORCH, record, timed
+from tools.table import LIBRARIES
 
+BESIDE = {"eager": "torch", "compile": "torch.compile", "limit": "the limit"}
 PAGE = catalog.ROOT / "grader" / "performance" / "predict" / "README.md"
 ROW = re.compile(r"^\| (\w+)/(\w+)/(\S+)/(\w+) \| (.+?) \| (\d+) \| (\d+) \|", re.MULTILINE)
 TOP = """\
@@ -27,6 +33,43 @@ Full marks are measured, rings are predicted; all scales are logarithmic. *ours*
 
 A kernel on the diagonal was predicted exactly. Above it, it is slower than predicted.
 """
+
+
+MEASURED = """\
+## Measured
+
+On one {gpu}, {date}. A shorter bar is faster. Nothing can be faster than the limit, for the bytes and the
+operations that the task needs take as long.
+"""
+
+
+def of(day: Day) -> str:
+    """What ends a lesson: our times beside torch, libraries and the limit; empty where nothing was timed."""
+    machine, bars = _timed()
+    own = [results for bar, results in bars.items() if bar.split("/")[0] == day.stem]
+    plotted = [_beside(results) for results in own if "ours" in results and results["ours"].us]
+    top = MEASURED.format(gpu=machine.gpu, date=machine.at[:10])
+    return "\n\n".join([top, *plotted]) if plotted else ""
+
+
+@cache
+def _timed() -> tuple[Machine, dict[str, dict[str, Result]]]:
+    kept = record(KEPT)
+    return list(kept.machines.values())[-1], timed(kept)
+
+
+def _beside(results: Mapping[str, Result]) -> str:
+    """One timed case, those that ran with the solution's limit: others ran at other clocks."""
+    own = results["ours"]
+    point = own.point
+    same = {name: one.us for name, one in results.items() if one.point.limit_us == point.limit_us}
+    library = min((name for name in LIBRARIES if same.get(name)), key=lambda name: same[name], default="")
+    names = ["ours", "fast", *TORCH, library]
+    times = {BESIDE.get(name, name): same[name] for name in names if same.get(name)}
+    times["the limit"] = point.limit_us
+    passes = "" if point.part == "forward" else f" · {point.part}"
+    words = f"{point.entry}, {point.case}: " + ", ".join(f"{name} {us:,.0f} µs" for name, us in times.items())
+    return f"`{point.entry}` · `{point.case}`{passes}\n\n{plots.bars(times, words)}"
 
 
 @dataclass(frozen=True)
