@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -36,6 +37,7 @@ ROOMS = (
     *("cli", "grading", "judge", "diagnosis", "runner", "challenge", "kernel"),
     *("performance/meter", "performance/compiler", "performance/predict"),
 )
+IMAGE = re.compile(r"!\[[^\]]*\]\((?!https?:)([^)\s]+)\)")
 # No option that asks another server for anything: no fonts, no repo_url (its stars), no analytics.
 FEATURES = [f"navigation.{name}" for name in ("indexes", "top", "footer")]
 FEATURES += ["search.highlight", "content.code.copy"]
@@ -116,9 +118,9 @@ def _write(folder: Path, shown: set[Day]) -> None:
     for place, text in sitepages.pages(shown).items():
         (docs / place).parent.mkdir(parents=True, exist_ok=True)
         (docs / place).write_text(text, encoding="utf-8")
-    for day in catalog.course():
-        for picture in day.folder.glob("*.svg"):
-            shutil.copy(picture, docs / "days" / day.place)
+        for picture in map((docs / place).parent.joinpath, IMAGE.findall(text)):
+            picture.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(catalog.ROOT / picture.resolve().relative_to(docs.resolve()), picture)
     shutil.copy(STYLE, docs)
     (search,) = generator_home().glob("zensical/templates/assets/javascripts/workers/search.*.js")
     worker = WORKER.replace("SOURCE", json.dumps(search.read_text(encoding="utf-8")))
