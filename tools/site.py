@@ -115,6 +115,8 @@ def _write(folder: Path, shown: set[Day]) -> None:
     (docs / "notebooks").mkdir(parents=True)
     for day in catalog.course():
         day_as_notebook.write(day, docs / "notebooks" / f"{day.stem}.ipynb")
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*pip, "--wheel-dir", docs / "notebooks", catalog.ROOT], check=True)
     for place, text in sitepages.pages(shown).items():
         (docs / place).parent.mkdir(parents=True, exist_ok=True)
         (docs / place).write_text(text, encoding="utf-8")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence, Set
 from pathlib import Path, PurePosixPath
 from posixpath import normpath
 
+from grader.cli.screens.day_as_notebook import WHEEL
 from grader.course import catalog
 from grader.course.catalog import Day
 from grader.course.learner.hints import TIERS, read
@@ -106,6 +107,7 @@ def _lesson(day: Day, shown: Set[Day]) -> str:
     title, *sections = SECTION.split(day.lesson.read_text(encoding="utf-8"))
     title, _, lead = title.partition("\n")
     way = [f"[As a notebook]({up}notebooks/{day.stem}.ipynb){{ .md-button download }}"]
+    way.append(f"[The course as a wheel]({up}notebooks/{WHEEL}){{ .md-button download }}")
     if REPOSITORY:
         colab = f"https://colab.research.google.com/github/{REPOSITORY}/blob/notebooks/{day.stem}.ipynb"
         way.insert(0, f"[Open in Colab]({colab}){{ .md-button }}")
