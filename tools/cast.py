@@ -18,7 +18,7 @@ from tools.fetched import fetch
 
 CAST = Path(__file__).with_name("grade.cast")
 PICTURE = CAST.with_suffix(".svg")
-SIZE = "90x27"  # columns and rows
+SIZE = "90x29"  # columns and rows
 DAY, SEED = catalog.find("13"), "4021"
 RIGHT, SLIP = 'other=-float("inf")', "other=0.0"
 KERNEL = f"my-track/{DAY.stem}/kernel.py"
