@@ -38,8 +38,8 @@ A kernel on the diagonal was predicted exactly. Above it, it is slower than pred
 MEASURED = """\
 ## Measured
 
-On one {gpu}, {date}. A shorter bar is faster. Nothing can be faster than the limit, for the bytes and the
-operations that the task needs take as long.
+On one {gpu}, {date}. A shorter bar is faster. The limit is the time of a plain copy of as many bytes, or of a
+large matrix product of as many operations, whichever takes longer.
 """
 
 

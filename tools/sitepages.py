@@ -20,6 +20,7 @@ LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#)([^)#\s]+)(#[^)\s]*)?\)")
 # A line of text, right below which a list begins. On GitHub `1.` begins one, `100.` does not.
 ITEM = re.compile(r"^(?! *(?:[-*] |\d+\. |\|))(\S.*)\n(?=(?:[-*]|1\.) )", re.MULTILINE)
 SECTION = re.compile(r"^(?=## )", re.MULTILINE)
+PICTURE = re.compile(r"^(!\[.*\])\(picture\.svg\)$", re.MULTILINE)
 TABLE = re.compile(r"^\|.*\n(?:\|.*\n)+", re.MULTILINE)
 SOURCES = "## Where it is from"
 # Out of learners' search: developers' pages, and those that say a lesson's words again.
@@ -64,11 +65,13 @@ def groups() -> dict[str, tuple[str, Sequence[Day]]]:
 
 
 def _group(title: str, days: Sequence[Day]) -> str:
-    """A week or a pack as a page: what each lesson says first."""
+    """A week or a pack as a page: what each lesson says first, and its picture."""
     parts = [f"# {title}"]
     for day in days:
-        lead = day.lesson.read_text(encoding="utf-8").partition("\n")[2].partition("\n## ")[0]
+        lesson = day.lesson.read_text(encoding="utf-8")
+        lead = lesson.partition("\n")[2].partition("\n## ")[0]
         parts += [f"## [{day.heading}](../{day.folder.name}/README.md)", lead.strip()]
+        parts += [f"{text}(../{day.folder.name}/picture.svg)" for text in PICTURE.findall(lesson)]
     return "\n\n".join(parts) + "\n"
 
 
