@@ -13,6 +13,7 @@ import click
 import pytest
 
 from grader.cli.commands import track
+from grader.cli.screens import day_as_notebook
 from grader.course import catalog
 from grader.course.setup import doctor
 from grader.course.setup.first_run import Clone
@@ -96,6 +97,7 @@ def test_a_file_that_contributors_are_sent_to_exists(path: str) -> None:
 def test_versions_are_the_pinned_and_the_supported_ones() -> None:
     pins = dict(pin.split("==") for pin in Clone(catalog.ROOT).pins("pinned") if ";" not in pin)
     assert f"torch {pins['torch']} with Triton {pins['triton']}" in README
+    assert f"torch=={pins['torch']} triton=={pins['triton']}" == day_as_notebook.PAIR
     first, *_, last = doctor.PAIRS
     assert f"Triton {first} to {last}" in " ".join(README.split())
     assert ", ".join(" or ".join(torches) for torches in doctor.PAIRS.values()) in " ".join(README.split())

@@ -18,18 +18,20 @@ from grader.version import REPOSITORY, __version__
 
 FIRST = """\
 # Installs the course if it is missing. COURSE is where from: a wheel, or the address of a clone.
-# A torch and a Triton that fit stay. Without a GPU, uv takes PyTorch's CPU build; the usual one has 5.8 GB.
+# A torch and a Triton that fit stay. Without torch and a GPU, PyTorch's CPU build comes: 0.2 GB, not 5.8.
 COURSE = "{course}"
 
-import importlib.util, sys
+import importlib.util, shutil, sys
 
 if importlib.util.find_spec("grader") is None:
-    %pip install --quiet uv
-    uv = f'"{{sys.executable}}" -m uv pip install --quiet --python "{{sys.executable}}" --torch-backend auto'
-    !{{uv}} "{{COURSE}}" || "{{sys.executable}}" -m pip install --quiet "{{COURSE}}"
+    if importlib.util.find_spec("torch") is None and shutil.which("nvidia-smi") is None:
+        %pip install --quiet uv
+        !"{{sys.executable}}" -m uv pip install -q --python "{{sys.executable}}" --torch-backend cpu {pair}
+    %pip install --quiet "{{COURSE}}"
 
 %load_ext grader.notebook
 %track doctor"""
+PAIR = "torch==2.13.0 triton==3.7.1"  # as pyproject.toml pins them
 HINT = "# Stuck? A nudge; run it again for the approach, and again for the crucial lines.\n%hint {day}"
 SHOW = "# Once a TODO is filled in: which elements each program reads and writes.\n%show {day}"
 INSPECT = "# And what the kernel moves, line by line, and what it compiles to.\n%inspect {day}"
@@ -84,7 +86,10 @@ def _notebook(form: Any, day: Day) -> Any:
     title, *sections = re.split(r"^(?=## )", lesson, flags=re.MULTILINE)
     graded = f"%%grade {day.key}\n{day.skeleton.read_text(encoding='utf-8').rstrip()}"
     own = [graded, *(text.format(day=day.key) for text in (HINT, SHOW, INSPECT))]
-    cells = [form.new_markdown_cell(title.strip()), form.new_code_cell(FIRST.format(course=COURSE))]
+    cells = [
+        form.new_markdown_cell(title.strip()),
+        form.new_code_cell(FIRST.format(course=COURSE, pair=PAIR)),
+    ]
     for section in sections:
         if section.startswith("## Setting up\n"):  # the first cell does
             continue
