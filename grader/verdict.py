@@ -67,6 +67,7 @@ class SpeedResult:
         noise: the same copy timed twice in the same run, one over the other; 1.0 on a quiet machine.
         gpu: the GPU that a predicted time is for. Of a prediction torch_us and of_torch are 0, the interval
             is a point, and nothing was run.
+        ours_us: what is predicted for our solution; 0 where it was measured, for ours was not.
     """
 
     evidence: Literal["measured", "predicted"]
@@ -82,6 +83,7 @@ class SpeedResult:
     rounds: int
     noise: float | None = None
     gpu: str = ""
+    ours_us: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@
   const large = ({ fontSize, fontWeight }) => parseFloat(fontSize) >= (fontWeight >= 700 ? 18.66 : 24);
   const written = one => [...one.childNodes].some(node => node.nodeType === Node.TEXT_NODE && node.data.trim());
   const seen = one => one.checkVisibility({ opacityProperty: true }) && !one.closest("iframe, .headerlink, [hidden]");
-  return [...document.querySelectorAll("article *, nav a")]
+  return [...document.querySelectorAll("article *, nav *")]
     .filter(one => written(one) && seen(one) && contrast(one) < (large(getComputedStyle(one)) ? 3 : 4.5))
     .map(one => `${one.tagName} "${one.textContent.trim().slice(0, 20)}" ${contrast(one).toFixed(2)}`);
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -12,10 +13,12 @@ import click
 import pytest
 
 from grader.cli.commands import track
+from grader.cli.screens import day_as_notebook
 from grader.course import catalog
 from grader.course.setup import doctor
 from grader.course.setup.first_run import Clone
 from tests import environments
+from tools import cast
 from tools.commands import dev
 
 README = (catalog.ROOT / "README.md").read_text(encoding="utf-8")
@@ -31,14 +34,24 @@ def shown(page: str) -> list[str]:
 
 
 SHOWN = shown(README)
-SLIP = ('other=-float("inf")', "other=0.0")
 
 
 def test_the_first_screen_has_what_it_is_a_graded_day_and_the_two_commands() -> None:
-    top = README.splitlines()[:60]
+    top = README.splitlines()[:30]
     assert "GPU kernel programming" in top[2]
+    assert any(f"]({cast.PICTURE.relative_to(catalog.ROOT)})" in line for line in top)
     assert any(line.startswith("./track tour") for line in top)
-    assert any(line.startswith("./track dev test") for line in top)
+    assert any(line.startswith("./track start 1") for line in top)
+    assert len(README.splitlines()) <= 120
+
+
+def test_what_will_be_built_has_figures_that_were_measured() -> None:
+    measured = (catalog.ROOT / "solutions" / "README.md").read_text(encoding="utf-8").splitlines()
+    rows = re.findall(r"^\| (\d+) \| .+? \| (.+) \| (.+) \| (.+) \|$", README, re.MULTILINE)
+    assert len(rows) == 10
+    for day, *figures in rows:
+        own = [re.split(r" *\| *", row) for row in measured if f"day{int(day):02}_" in row]
+        assert any(cells[5:7] + cells[8:9] == figures for cells in own), day
 
 
 @pytest.mark.parametrize("words", SHOWN + shown(CONTRIBUTING) + shown(SETUP) + shown(TEACHING))
@@ -84,19 +97,19 @@ def test_a_file_that_contributors_are_sent_to_exists(path: str) -> None:
 def test_versions_are_the_pinned_and_the_supported_ones() -> None:
     pins = dict(pin.split("==") for pin in Clone(catalog.ROOT).pins("pinned") if ";" not in pin)
     assert f"torch {pins['torch']} with Triton {pins['triton']}" in README
+    assert f"torch=={pins['torch']} triton=={pins['triton']}" == day_as_notebook.PAIR
     first, *_, last = doctor.PAIRS
     assert f"Triton {first} to {last}" in " ".join(README.split())
     assert ", ".join(" or ".join(torches) for torches in doctor.PAIRS.values()) in " ".join(README.split())
 
 
-def test_the_graded_day_is_what_a_real_grading_prints(tmp_path: Path) -> None:
-    screen = re.search(r"```\n(.*?)```", README, re.DOTALL)
-    assert screen
-    first, second = (part.strip() for part in screen[1].split("$ ./track grade\n")[1:])
-    seed = re.search(r"--seed (\d+)", first)
-    assert seed
-    assert graded(tmp_path, seed[1], *SLIP) == untimed(first)
-    assert graded(tmp_path, seed[1]) == untimed(second)
+def test_the_recorded_terminal_shows_what_a_real_grading_prints(tmp_path: Path) -> None:
+    events = cast.CAST.read_text(encoding="utf-8").splitlines()[1:]
+    shown = untimed(re.sub(r"\x1b\[[?\d;]*[A-Za-z]", "", "".join(json.loads(event)[2] for event in events)))
+    for slip in ((cast.RIGHT, cast.SLIP), ()):
+        screen = graded(tmp_path, cast.SEED, *slip)
+        _, verdict, below = re.split(r"(?=Not yet|Passed)(.)", screen, maxsplit=1)
+        assert verdict + below in shown
 
 
 def graded(folder: Path, seed: str, *slip: str) -> str:

@@ -251,6 +251,14 @@ def pictures(check: bool) -> None:
     Terminal(sys.stdout).line(f"All {len(gallery.DAYS)} pictures are as they are drawn.")
 
 
+@dev.command()
+def cast() -> None:
+    """Record the terminal of README.md anew: two real gradings of day 13, drawn as SVG."""
+    from tools import cast as recording
+
+    recording.record()
+
+
 def home(version: str) -> Path:
     """Where this version of Triton lies, beside the one that is installed: a folder for PYTHONPATH."""
     return Path(sys.prefix) / "tritons" / version

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
 WIDTH = 400  # of the drawing, near the pixels of a phone: letters keep their size there
 MARGIN = 44  # room for `100 ms`
-HEIGHT = 34  # of a line
 # Around their middle: a circle, a square and a triangle, which tell without a colour.
 MARKS = {
     "ours": "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0",
@@ -22,16 +21,6 @@ MARKS = {
 class Point:
     """A kernel in the scatter plot, in µs. `kind` is a class of site.css: ours, honest or slow."""
 
-    predicted: float
-    measured: float
-    kind: str
-
-
-@dataclass(frozen=True)
-class Line:
-    """A kernel in the plot of a timed case, in µs."""
-
-    name: str
     predicted: float
     measured: float
     kind: str
@@ -61,27 +50,17 @@ def scatter(points: Sequence[Point], text: str) -> str:
     return _svg(parts, WIDTH, text)
 
 
-def lines(given: Sequence[Line], text: str) -> str:
-    """A line a kernel on one logarithmic scale: a circle where it was measured, a ring where predicted."""
-    low, high = _decades(value for line in given for value in (line.predicted, line.measured))
-    bottom = HEIGHT * len(given) + 4
-    side = WIDTH - 2 * MARGIN
+def bars(times: Mapping[str, float], text: str) -> str:
+    """A bar for each time, in µs, from zero; `ours` and `fast` in colour, the limit as an outline."""
+    room = WIDTH - 100 - 60  # between the names and the longest bar's figure
     parts = []
-    for power in range(low, high + 1):
-        x = MARGIN + side * (power - low) / (high - low)
-        parts.append(f'<path class="rule" d="M{x:.1f} 0V{bottom}"/>')
-        parts.append(f'<text x="{x:.1f}" y="{bottom + 13}" text-anchor="middle">{_time(10.0**power)}</text>')
-    for number, line in enumerate(given):
-        y = HEIGHT * number + 26
-        was, is_ = (MARGIN + side * _along(value, low, high) for value in (line.predicted, line.measured))
-        right = max(was, is_)
-        x, anchor = (right + 8, "start") if right < 0.8 * WIDTH else (min(was, is_) - 8, "end")
-        parts.append(f'<text x="0" y="{y - 11}">{escape(line.name)}</text>')
-        parts.append(f'<text x="{x:.1f}" y="{y + 4}" text-anchor="{anchor}">{_time(line.measured)}</text>')
-        parts.append(f'<path class="line" d="M{was:.1f} {y}H{is_:.1f}"/>')
-        parts.append(f'<circle class="ring" cx="{was:.1f}" cy="{y}" r="4"/>')
-        parts.append(_mark(line.kind, is_, y))
-    return _svg(parts, bottom + 18, text)
+    for number, (name, us) in enumerate(times.items()):
+        y, wide = 22 * number, room * us / max(times.values())
+        kind = {"ours": "ours", "fast": "ours", "the limit": "ring"}.get(name, "peer")
+        parts.append(f'<text x="94" y="{y + 13}" text-anchor="end">{escape(name)}</text>')
+        parts.append(f'<path class="{kind}" d="M100 {y + 2}h{max(wide, 1):.1f}v14h-{max(wide, 1):.1f}z"/>')
+        parts.append(f'<text x="{wide + 106:.1f}" y="{y + 13}">{_time(us)}</text>')
+    return _svg(parts, 22 * len(times), text)
 
 
 def _mark(kind: str, x: float, y: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -21,14 +22,22 @@ from grader.errors import CannotGrade, TrackError
 from grader.grading.look import ask
 from grader.grading.warm_client import Warm
 from grader.version import REPOSITORY
-from tools import sitecheck, sitemeasured, sitepages
+from tools import sitecheck, sitepages
 from tools.fetched import fetch
 
 STYLE = Path(__file__).with_name("site.css")
+# A browser starts no worker from a file's address: on a disk the search starts its own from its text.
+WORKER = """\
+if (location.protocol === "file:")
+  window.Worker = class extends Worker {
+    constructor() { super(URL.createObjectURL(new Blob([SOURCE]))); }
+  };
+"""
 ROOMS = (
     *("cli", "grading", "judge", "diagnosis", "runner", "challenge", "kernel"),
     *("performance/meter", "performance/compiler", "performance/predict"),
 )
+IMAGE = re.compile(r"!\[.*\]\((?!https?:)([^)\s]+)\)")
 # No option that asks another server for anything: no fonts, no repo_url (its stars), no analytics.
 FEATURES = [f"navigation.{name}" for name in ("indexes", "top", "footer")]
 FEATURES += ["search.highlight", "content.code.copy"]
@@ -94,7 +103,7 @@ def _draw(days: Iterable[Day], folder: Path, told: Callable[[str], None]) -> set
                 told(f"  none: {problem}")
                 continue
             if any(part["launches"] for part in parts):
-                text = access_picture.page(day, source.decode().splitlines(), parts)
+                text = access_picture.page(day, [], parts)  # without its lines: they are the answer
                 (folder / f"{day.stem}.html").write_text(text, encoding="utf-8")
                 shown.add(day)
     return shown
@@ -106,13 +115,18 @@ def _write(folder: Path, shown: set[Day]) -> None:
     (docs / "notebooks").mkdir(parents=True)
     for day in catalog.course():
         day_as_notebook.write(day, docs / "notebooks" / f"{day.stem}.ipynb")
-    for place, text in {**sitepages.pages(shown), "measured.md": sitemeasured.page()}.items():
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*pip, "--wheel-dir", docs / "notebooks", catalog.ROOT], check=True)
+    for place, text in sitepages.pages(shown).items():
         (docs / place).parent.mkdir(parents=True, exist_ok=True)
         (docs / place).write_text(text, encoding="utf-8")
-    for day in catalog.course():
-        for picture in day.folder.glob("*.svg"):
-            shutil.copy(picture, docs / "days" / day.place)
+        for picture in map((docs / place).parent.joinpath, IMAGE.findall(text)):
+            picture.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(catalog.ROOT / picture.resolve().relative_to(docs.resolve()), picture)
     shutil.copy(STYLE, docs)
+    (search,) = generator_home().glob("zensical/templates/assets/javascripts/workers/search.*.js")
+    worker = WORKER.replace("SOURCE", json.dumps(search.read_text(encoding="utf-8")))
+    (docs / "iframe-worker.js").write_text(worker, encoding="utf-8")
     (folder / "zensical.toml").write_text(f"project = {_toml(_project())}\n", encoding="utf-8")
 
 
@@ -139,32 +153,32 @@ def _project() -> dict[str, Any]:
         "nav": _nav(),
         "extra_css": [STYLE.name],
         "theme": {"font": False, "features": FEATURES, "palette": palette},
-        "extra": {"social": [github] if REPOSITORY else []},
+        "extra": {"social": [github] if REPOSITORY else [], "polyfills": ["iframe-worker.js"]},
         "markdown_extensions": MARKDOWN,
-        "plugins": {"search": {}},  # the one for use without a server loads a script from elsewhere
+        # The plugin loads a script from elsewhere, unless one of this name is there.
+        "plugins": {"search": {}, "offline": {}},
     }
 
 
 def _nav() -> list[dict[str, Any]]:
-    weeks = [
-        {f"Week {number} · {title}": [_entry(day) for day in catalog.days() if day.week == number]}
-        for number, title in catalog.weeks().items()
-    ]
-    packs = [{title: [_entry(extra) for extra in extras]} for title, extras in catalog.packs().items()]
-    course = ["days/README.md", *weeks, *packs]
+    groups = {title: [place, *map(_entry, days)] for place, (title, days) in sitepages.groups().items()}
     rooms = [{room: f"grader/{room}/README.md"} for room in ROOMS]
-    return [
-        {"Home": "README.md"},
-        {"Set-up": "SETUP.md"},
-        {"Teaching": "TEACHING.md"},
-        {"Syllabus": course},
-        {"Glossary": "days/GLOSSARY.md"},
-        {"Reading": "reading.md"},
+    apart = [
         {"How grading works": ["grader/README.md", *rooms]},
-        {"Measured": "measured.md"},
+        {"Predicted and measured": "measured.md"},
         {"Add a day": "CONTRIBUTING.md"},
         {"The workshop": "tools/README.md"},
         {"Changes": "CHANGELOG.md"},
+    ]
+    return [
+        {"Home": "README.md"},
+        {"Set-up": "SETUP.md"},
+        {"Syllabus": ["days/README.md", *({title: pages} for title, pages in groups.items())]},
+        {"Glossary": "days/GLOSSARY.md"},
+        {"Reading": "reading.md"},
+        {"How fast": "solutions/README.md"},
+        {"Teaching": "TEACHING.md"},
+        {"For developers": apart},
     ]
 
 

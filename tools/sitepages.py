@@ -4,45 +4,80 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from pathlib import Path, PurePosixPath
 from posixpath import normpath
 
+from grader.cli.screens.day_as_notebook import WHEEL
 from grader.course import catalog
 from grader.course.catalog import Day
 from grader.course.learner.hints import TIERS, read
 from grader.version import REPOSITORY
+from tools import sitemeasured
 
 FENCE = re.compile(r"^(```.*?^```)$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#)([^)#\s]+)(#[^)\s]*)?\)")
 # A line of text, right below which a list begins. On GitHub `1.` begins one, `100.` does not.
 ITEM = re.compile(r"^(?! *(?:[-*] |\d+\. |\|))(\S.*)\n(?=(?:[-*]|1\.) )", re.MULTILINE)
+SECTION = re.compile(r"^(?=## )", re.MULTILINE)
+PICTURE = re.compile(r"^(!\[.*\])\(picture\.svg\)$", re.MULTILINE)
+TABLE = re.compile(r"^\|.*\n(?:\|.*\n)+", re.MULTILINE)
 SOURCES = "## Where it is from"
+# Out of learners' search: developers' pages, and those that say a lesson's words again.
+UNSEARCHED = "---\nsearch:\n  exclude: true\n---\n\n"
 FRAME = """\
-??? example "Our solution, drawn: which elements each program reads and writes"
+<iframe src="{up}show/{stem}.html" loading="lazy" title="{heading}: who touches what"></iframe>
 
-    <iframe src="{up}show/{stem}.html" loading="lazy" title="{heading}: who touches what"></iframe>
-
-    [The picture alone]({up}show/{stem}.html)
+Our solution at work: which elements each program reads and writes. [The picture alone]({up}show/{stem}.html)
 """
+SKELETON = 60  # lines, from which on it is folded
 
 
 def pages(shown: Set[Day]) -> dict[str, str]:
-    """Every page but the measured one, by its path in the site.
+    """Every page, by its path in the site.
 
     Args:
         shown: the days whose picture lies in show/.
     """
     lessons = {f"days/{day.place}/README.md": day for day in catalog.course()}
-    rooms = sorted(catalog.ROOT.glob("grader/*/**/README.md"))
-    alone = ["README.md", "SETUP.md", "TEACHING.md", "CONTRIBUTING.md", "CHANGELOG.md"]
-    alone += ["days/README.md", "days/GLOSSARY.md"]
-    alone += ["grader/README.md", "tools/README.md", *(str(path.relative_to(catalog.ROOT)) for path in rooms)]
-    known = {*alone, *lessons, "reading.md", "measured.md"}
-    texts = {place: (catalog.ROOT / place).read_text(encoding="utf-8") for place in (*alone, *lessons)}
-    texts |= {place: _lesson(day, texts[place], day in shown) for place, day in lessons.items()}
+    learners = ["README.md", "SETUP.md", "days/README.md", "days/GLOSSARY.md", "solutions/README.md"]
+    rooms = sorted(str(path.relative_to(catalog.ROOT)) for path in catalog.ROOT.glob("grader/*/**/README.md"))
+    apart = ["TEACHING.md", "CONTRIBUTING.md", "CHANGELOG.md", "grader/README.md", "tools/README.md", *rooms]
+    texts = {place: (catalog.ROOT / place).read_text(encoding="utf-8") for place in (*learners, *apart)}
+    texts |= {place: _lesson(day, shown) for place, day in lessons.items()}
+    texts["days/README.md"] = TABLE.sub(_stacked, texts["days/README.md"])
+    texts |= {place: _group(title, days) for place, (title, days) in groups().items()}
     texts["reading.md"] = _reading(catalog.days())
-    return {place: _at(place, text, known) for place, text in texts.items()}
+    texts["measured.md"] = sitemeasured.page()
+    texts = {place: _at(place, text, texts.keys()) for place, text in texts.items()}
+    return texts | {place: UNSEARCHED + texts[place] for place in (*apart, "measured.md", *groups())}
+
+
+def groups() -> dict[str, tuple[str, Sequence[Day]]]:
+    """The weeks, then the packs of extras: title and days of each, by the path of its page."""
+    found: dict[str, tuple[str, Sequence[Day]]] = {}
+    for number, title in catalog.weeks().items():
+        days = [day for day in catalog.days() if day.week == number]
+        found[f"days/week{number}/README.md"] = f"Week {number} · {title}", days
+    for title, extras in catalog.packs().items():
+        found[f"days/extras/{re.sub('[^a-z]+', '-', title.lower())}/README.md"] = title, extras
+    return found
+
+
+def _group(title: str, days: Sequence[Day]) -> str:
+    """A week or a pack as a page: what each lesson says first, and its picture."""
+    parts = [f"# {title}"]
+    for day in days:
+        lesson = day.lesson.read_text(encoding="utf-8")
+        lead = lesson.partition("\n")[2].partition("\n## ")[0]
+        parts += [f"## [{day.heading}](../{day.folder.name}/README.md)", lead.strip()]
+        parts += [f"{text}(../{day.folder.name}/picture.svg)" for text in PICTURE.findall(lesson)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _stacked(table: re.Match[str]) -> str:
+    """A table whose rows a phone shows as blocks."""
+    return f'<div class="stacked" markdown>\n\n{table[0]}\n</div>\n'
 
 
 def _at(place: str, text: str, known: Set[str]) -> str:
@@ -67,20 +102,40 @@ def _linked(place: str, known: Set[str]) -> Callable[[re.Match[str]], str]:
     return link
 
 
-def _lesson(day: Day, text: str, shown: bool) -> str:
-    """A lesson, its notebook below the title, and behind it hints and picture, both folded."""
+def _lesson(day: Day, shown: Set[Day]) -> str:
+    """A lesson, with the notebook below its title, the picture behind the idea, the skeleton behind the task,
+    and at its end the hints, folded, and the measured times.
+    """
     up = "../" * len(Path("days", day.place).parts)
-    title, _, rest = text.partition("\n")
+    title, *sections = SECTION.split(day.lesson.read_text(encoding="utf-8"))
+    title, _, lead = title.partition("\n")
     way = [f"[As a notebook]({up}notebooks/{day.stem}.ipynb){{ .md-button download }}"]
+    way.append(f"[The course as a wheel]({up}notebooks/{WHEEL}){{ .md-button download }}")
     if REPOSITORY:
         colab = f"https://colab.research.google.com/github/{REPOSITORY}/blob/notebooks/{day.stem}.ipynb"
         way.insert(0, f"[Open in Colab]({colab}){{ .md-button }}")
+    parts = [title, " ".join(way), lead]
+    for section in sections:
+        parts.append(section)
+        if section.startswith("## The idea\n") and day in shown:
+            parts.append(FRAME.format(up=up, stem=day.stem, heading=day.heading))
+        if section.startswith("## Your task\n"):
+            parts.append(_skeleton(day))
     hints = zip(TIERS, read(day), strict=True)
-    tiers = [f'??? question "{tier}"\n\n{textwrap.indent(hint, "    ")}' for tier, hint in hints]
-    parts = [f"{title}\n\n{' '.join(way)}\n{rest}", "## Hints", *tiers]
-    if shown:
-        parts += ["## Who touches what", FRAME.format(up=up, stem=day.stem, heading=day.heading)]
-    return "\n\n".join(part.strip() for part in parts) + "\n"
+    parts += ["## Hints", *(_box("??? question", tier, hint) for tier, hint in hints), sitemeasured.of(day)]
+    return "\n\n".join(part.strip() for part in parts if part.strip()) + "\n"
+
+
+def _skeleton(day: Day) -> str:
+    """The file to fill in, folded where it is long."""
+    source = day.skeleton.read_text(encoding="utf-8").rstrip()
+    fold = "???" if len(source.splitlines()) > SKELETON else "???+"
+    return _box(f"{fold} example", "kernel.py, which you fill in", f"```python\n{source}\n```")
+
+
+def _box(kind: str, title: str, text: str) -> str:
+    """Text that folds: `???` is closed, `???+` is open."""
+    return f'{kind} "{title}"\n\n{textwrap.indent(text, "    ")}'
 
 
 def _reading(days: Iterable[Day]) -> str:

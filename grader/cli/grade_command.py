@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from grader.cli.command_context import note, standing
 from grader.cli.screens import Terminal, result
 from grader.cli.screens.grading import Grading
-from grader.cli.screens.progress import following
+from grader.cli.screens.progress import following, gained
 from grader.cli.screens.terminal import Next, near
 from grader.course.catalog import Day
 from grader.course.learner import journal
@@ -95,6 +95,9 @@ def grade(submission: Submission, terminal: Terminal, warm: Warm | None = None) 
         terminal.line(NO_CLAIM)
     passed = _following(submission, recorded) if found else None
     options: dict[str, Any] = {"only": submission.only, "limits": submission.limits}
+    if recorded:
+        here = standing()
+        options["gained"] = gained(here.progress, submission.day, here.journal.records)
     result.show(terminal, verdict, submission.path, passed=passed, recorded=recorded, **options)
     return Graded(verdict, recorded)
 

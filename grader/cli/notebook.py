@@ -11,12 +11,11 @@ import click
 from grader.cli.command_context import chosen
 from grader.cli.screens import Terminal
 from grader.cli.screens import day_as_notebook as page
-from grader.cli.screens.terminal import examples, near
+from grader.cli.screens.terminal import examples, near, typed
 from grader.cli.shell_integration import Words, as_json, emit, the_day
 from grader.course import catalog
 from grader.course.learner.workspace import writing
 from grader.errors import TrackError, pasted
-from grader.version import REPOSITORY
 
 
 @click.command(epilog=examples("track notebook 13", "track notebook --all notebooks"))
@@ -44,7 +43,7 @@ def notebook(day: Words, out: Path | None, folder: Path | None, as_json: bool) -
         targets, kept = {wanted: out or Path(f"{wanted.stem}.ipynb")}, []
     for one, path in targets.items():
         if path not in kept:
-            page.write(one, path, _course())
+            page.write(one, path)
             written.append(path)
     if as_json:
         return emit(written=[str(path) for path in written], kept=[str(path) for path in kept])
@@ -53,13 +52,9 @@ def notebook(day: Words, out: Path | None, folder: Path | None, as_json: bool) -
     if kept:
         screen.line(f"{_count(kept, 'already there')}: left as they are.")
     made = written[0] if written else kept[0]
+    if typed("track") == "%track":
+        return screen.line("Open it in the list of files.")
     screen.next(f"{_jupyter()} lab {pasted(near(made))}", "or open it in VS Code")
-
-
-def _course() -> str:
-    """What a notebook on this machine installs: what is public, else the clone that wrote it."""
-    in_clone = (catalog.ROOT / "pyproject.toml").is_file()
-    return str(catalog.ROOT) if in_clone and not REPOSITORY else page.COURSE
 
 
 def _jupyter() -> str:

@@ -15,7 +15,6 @@ from typing import Any
 
 from grader import kernel
 from grader.course.learner import earlier_kernels
-from grader.runner import loading
 
 
 def main() -> None:
@@ -39,6 +38,8 @@ def _mine(path: Path) -> ModuleType:
     """The module `mine`, which finds a function when it is asked for it, and says on stderr whose it is."""
 
     def bring(name: str) -> Any:
+        from grader.runner import loading
+
         one = earlier_kernels.brought(name, path)
         if one is None:
             raise AttributeError(f"no earlier day asks for {name}")
@@ -56,6 +57,8 @@ def _mine(path: Path) -> ModuleType:
 
 
 def _told(path: str, error: BaseException, trace: TracebackType | None) -> None:
+    if isinstance(error, KeyboardInterrupt):
+        return print("Stopped.", file=sys.stderr)
     own = trace
     while own is not None and own.tb_frame.f_code.co_filename != path:
         own = own.tb_next

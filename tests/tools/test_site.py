@@ -55,8 +55,11 @@ class Seen(HTMLParser):
 
 
 def as_github_shows(*pages: Path) -> Counter[str]:
-    markdown = MarkdownIt("commonmark").enable("table")
-    return sum((Seen(markdown.render(page.read_text(encoding="utf-8"))).found for page in pages), Counter())
+    return sum((rendered(page.read_text(encoding="utf-8")) for page in pages), Counter())
+
+
+def rendered(text: str) -> Counter[str]:
+    return Seen(MarkdownIt("commonmark").enable("table").render(text)).found
 
 
 def built(site: Path, place: str) -> str:
@@ -70,8 +73,9 @@ def built(site: Path, place: str) -> str:
 @pytest.mark.parametrize("day", catalog.course(), ids=lambda day: day.place)
 def test_a_lesson_and_its_hints_are_shown_as_on_github(site: Path, day: catalog.Day) -> None:
     told = Seen(built(site, f"days/{day.place}/index.html")).found
-    told["h2"] -= 1 + (day == DRAWN)  # Hints, Who touches what
-    wanted = as_github_shows(day.lesson, day.hints)
+    told["h2"] -= 1  # Hints
+    told["pre"] -= 1  # the skeleton
+    wanted = as_github_shows(day.lesson, day.hints) + rendered(sitemeasured.of(day))
     wanted["h2"] -= 3  # the hints' own
     assert told == wanted
 
@@ -84,13 +88,33 @@ def test_a_page_is_shown_as_on_github(site: Path, place: str) -> None:
     assert Seen(built(site, page)).found == as_github_shows(catalog.ROOT / place)
 
 
-def test_a_lesson_has_its_notebook_and_picture_and_hints_are_folded(site: Path) -> None:
+def test_a_lesson_has_all_that_belongs_to_it_in_its_place(site: Path) -> None:
     page = built(site, f"days/{DRAWN.place}/index.html")
-    assert f"../../notebooks/{DRAWN.stem}.ipynb" in page
-    assert f'<iframe src="../../show/{DRAWN.stem}.html"' in page
-    assert page.count("<details") == 4
-    assert "<details open" not in page
-    assert 'id="data"' in (site / "show" / f"{DRAWN.stem}.html").read_text(encoding="utf-8")
+    parts = (
+        f"../../notebooks/{DRAWN.stem}.ipynb",
+        'id="the-idea"',
+        f'<iframe src="../../show/{DRAWN.stem}.html"',
+        'id="your-task"',
+        '<details class="example" open',
+        "TODO",
+        'id="how-it-is-graded"',
+        '<details class="question">',
+        'aria-label="softmax, rows=16384-cols=8192-fp16: ours',
+    )
+    places = [page.find(part) for part in parts]
+    assert -1 not in places
+    assert places == sorted(places)
+    picture = (site / "show" / f"{DRAWN.stem}.html").read_text(encoding="utf-8")
+    assert 'id="data"' in picture
+    assert "tl.load" not in picture, "the answer"
+
+
+def test_every_lesson_stands_in_the_menu_and_its_week_is_a_page(site: Path) -> None:
+    menu = (site / "index.html").read_text(encoding="utf-8")
+    for day in catalog.course():
+        assert f'href="./days/{day.place}/index.html"' in menu
+    week = built(site, "days/week2/index.html")
+    assert all(f"../{day.stem}/index.html" in week for day in catalog.days() if day.week == 2)
 
 
 def test_without_a_repository_nothing_links_into_one(site: Path) -> None:
@@ -130,9 +154,8 @@ def test_every_measured_time_is_plotted() -> None:
     text = sitemeasured.PAGE.read_text(encoding="utf-8")
     told = re.search(r"Over the (\d+) kernels", text)
     assert told
-    assert len(sitemeasured.rows()) == int(told[1])
-    page = sitemeasured.page()
-    assert len(re.findall(r'<path class="(?:ours|honest|slow)"', page)) == 2 * int(told[1]) + 3
+    assert len(sitemeasured.points()) == int(told[1])
+    assert len(re.findall(r'<path class="(?:ours|honest|slow)"', sitemeasured.page())) == int(told[1]) + 3
 
 
 @pytest.mark.parametrize(
@@ -168,7 +191,15 @@ def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) -> Non
 
 # In a browser: Playwright (pip install playwright) over a Chromium of the system.
 LESSON = f"days/{DRAWN.place}/index.html"
-KINDS = ("index.html", "days/index.html", LESSON, "measured.html", "grader/index.html", "404.html")
+KINDS = (
+    "index.html",
+    "days/index.html",
+    "days/week1/index.html",
+    LESSON,
+    "measured.html",
+    "grader/index.html",
+    "404.html",
+)
 THEMES = {"light": "default", "dark": "slate"}
 
 
@@ -214,13 +245,16 @@ def test_pages_are_readable_and_ask_nobody_else(browser: Any, address: str, widt
     assert said == []
 
 
-def test_the_search_finds_a_lesson(browser: Any, address: str) -> None:
+@pytest.mark.parametrize("served", [True, False])
+def test_the_search_finds_the_lesson_first(browser: Any, address: str, site: Path, served: bool) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 844})
-    page.goto(address)
+    page.goto(address if served else f"file://{site}/index.html")
     page.wait_for_selector("article h1")
     page.keyboard.press("Control+k")
-    page.keyboard.type("coalescing", delay=30)
-    page.get_by_text("Day 07 · Memory").wait_for(timeout=20_000)
+    page.wait_for_timeout(1000)
+    page.keyboard.type("masking", delay=30)
+    page.get_by_text("Day 03 · Masking", exact=True).wait_for(timeout=20_000)
+    assert "Day 03 · Masking" in page.locator("ol a").first.inner_text()
     page.close()
 
 

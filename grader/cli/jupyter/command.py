@@ -19,6 +19,13 @@ class Answer:
     out: str
 
 
+class Interrupted(KeyboardInterrupt):
+    """Of the notebook; the command was ended, and had its last word. Jupyter shows one line of it."""
+
+    def _render_traceback_(self) -> list[str]:
+        return ["Interrupted."]
+
+
 class Reader(Protocol):
     """Whoever takes the lines as they come."""
 
@@ -32,7 +39,7 @@ def ask(words: Sequence[str]) -> Answer:
             out, _ = process.communicate()
         except KeyboardInterrupt:
             _interrupt(process)
-            raise
+            raise Interrupted from None
     return Answer(process.returncode, out)
 
 
@@ -40,7 +47,7 @@ def follow(words: Sequence[str], reader: Reader) -> int:
     """Runs a command in colours, hands on each line as it comes, and returns the exit code.
 
     Raises:
-        KeyboardInterrupt: of the notebook; the command was ended, and had its last word.
+        Interrupted: by the notebook.
     """
     with _started(words, subprocess.STDOUT, FORCE_COLOR="1", COLORTERM="") as process:
         try:
@@ -48,7 +55,7 @@ def follow(words: Sequence[str], reader: Reader) -> int:
         except KeyboardInterrupt:
             _interrupt(process)
             _hand_on(process, reader)
-            raise
+            raise Interrupted from None
     return process.returncode
 
 

@@ -6,6 +6,7 @@ import html
 import io
 import json
 import shlex
+import tempfile
 from collections.abc import Callable
 from functools import partial
 from itertools import takewhile
@@ -15,8 +16,9 @@ from IPython.display import HTML, Markdown, display
 
 from grader.cli.command_context import chosen, note
 from grader.cli.jupyter import cells, command
-from grader.cli.jupyter.page import Page, as_magics
+from grader.cli.jupyter.page import DARK_ONES, Page
 from grader.cli.screens import Terminal, day_pages
+from grader.cli.screens.day_as_notebook import as_magics
 from grader.course import catalog
 from grader.course.catalog import Day
 from grader.course.learner import handout, workspace
@@ -24,12 +26,28 @@ from grader.errors import TrackError
 
 # A frame with the page in it: a browser opens no link to a file of the machine that the notebook runs on.
 # In a <div>, for IPython warns of HTML that is a frame and nothing else.
-FRAME = '<div><iframe srcdoc="{page}" style="width:100%; height:640px; border:0" title="show"></iframe></div>'
+FRAME = '<div>{look}<iframe class="track" srcdoc="{page}" title="show"></iframe></div>'
+LOOK = "<style>iframe.track{color-scheme:light;width:100%;height:640px;border:0}"
+LOOK += f"{DARK_ONES}{{color-scheme:dark}}</style>"
 
 
 def track(line: str) -> None:
     """`%track …`: any command, as a terminal takes it."""
-    _run(shlex.split(line))
+    words = shlex.split(line)
+    if words[:1] == ["watch"]:
+        return _tell(TrackError("`watch` is for terminals. A cell is graded when you run it.", "%status"))
+    _run(words)
+
+
+def script(line: str, cell: str) -> None:
+    """`%%track python`: the cell as a file that `track python` runs."""
+    words = shlex.split(line)
+    if words[:1] != ["python"]:
+        return _tell(TrackError("Of the commands, `python` alone takes a cell.", "%%track python"))
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "cell.py")
+        file.write_text(f"\n{cell}", encoding="utf-8")  # so that line 18 is the cell's
+        _run([*words, str(file)])
 
 
 def _named(command: str, line: str) -> None:
@@ -52,7 +70,7 @@ def show(line: str) -> None:
     if answer.code:
         return _run(words)
     page = Path(json.loads(answer.out)["page"]).read_text(encoding="utf-8")
-    display(HTML(FRAME.format(page=html.escape(page.replace("track inspect", "%inspect")))))
+    display(HTML(FRAME.format(look=LOOK, page=html.escape(page.replace("track inspect", "%inspect")))))
 
 
 def part(line: str, cell: str) -> None:
@@ -75,7 +93,7 @@ def grade(line: str, cell: str) -> None:
 
 LINES: dict[str, Callable[[str], None]] = {"track": track, "lesson": lesson, "show": show}
 LINES |= {name: partial(_named, name) for name in ("grade", "hint", "inspect", "start", "status")}
-CELLS: dict[str, Callable[[str, str], None]] = {"grade": grade, "part": part}
+CELLS: dict[str, Callable[[str, str], None]] = {"grade": grade, "part": part, "track": script}
 
 
 def _run(words: list[str]) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import html
-import re
 
 from IPython.display import HTML, display
 from rich.ansi import AnsiDecoder
 from rich.color import ColorType
 from rich.console import Console
 from rich.style import Style
+
+from grader.cli.screens.day_as_notebook import as_magics
 
 # Text, background, and a terminal's red, green, yellow, blue, magenta and cyan: 4.5 times as bright or as
 # dark as their background, as WCAG 2.2 asks (success criterion 1.4.3).
@@ -20,7 +21,6 @@ DARK = ("#e6e6e6", "#16181b", "#ff8a80", "#7ee2a0", "#f2c55c", "#8ab4f8", "#d7a6
 DARK_ONES = 'body[data-jp-theme-light="false"] .track,html[theme="dark"] .track,body.vscode-dark .track'
 LOOKS = "color:var(--track-text);background:var(--track-back);padding:.7em 1em;margin:0;white-space:pre-wrap;"
 LOOKS += "word-break:normal;overflow-wrap:anywhere;font:13px/1.45 ui-monospace,Menlo,Consolas,monospace"
-MAGICS = "hint|inspect|lesson|show|start|status"
 _CONSOLE = Console(width=10_000)  # what decides where spans begin and end asks for one
 
 
@@ -34,17 +34,12 @@ class Page:
 
     def add(self, line: str) -> None:
         """Shows one more line of a command's output."""
-        text = self.decoder.decode_line(as_magics(line))
+        # What follows a day is its notebook.
+        text = self.decoder.decode_line(as_magics(line.replace("%track start", "%track notebook")))
         # Every character has one style: the spans that lie over it, put together.
         segments = text.render(_CONSOLE) if text else []
         self.lines.append("".join(_span(part.text, part.style) for part in segments))
         self.handle.update(HTML(f'{STYLE}<pre class="track">{"<br>".join(self.lines).strip()}</pre>'))
-
-
-def as_magics(words: str) -> str:
-    """Commands as a cell has them: `%track grade 13` as `%%grade 13`, `%track hint` as `%hint`."""
-    words = re.sub(rf"%track ({MAGICS})\b", r"%\1", words.replace("%track grade", "%%grade"))
-    return words.replace("once kernel.py is changed", "once the cell is changed")
 
 
 def _span(words: str, style: Style | None) -> str:

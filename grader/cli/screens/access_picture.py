@@ -111,7 +111,9 @@ class Sheet:
     def _masked(self, step: Json) -> Iterator[Row]:
         """Where masked lanes belong: what is left of a row's block lies beside that row, not on the next."""
         if self.vector or self._runs_on(step["touched"]):
-            yield from self._in_memory(step["masked"])
+            cut = self.whole + REACH  # to whole rows, where they go on
+            over = cut % self.columns
+            yield from self._in_memory((first, n - over * (first + n == cut)) for first, n in step["masked"])
             return
         ends, reach = self._ends(step), self._reach.get(step["line"], 0)
         starts = {first for first, _ in step["touched"] if first % self.columns == 0}

@@ -17,7 +17,7 @@ from grader.errors import TrackError
 CELL, WIDEST, TALLEST = 0.12, 5.0, 8.0  # inches of a cell's side, and of the sides of a tensor
 LINE, GAP = 0.22, 0.4  # inches of a line of text, and between panels
 DIGIT = 0.09  # inches of its width
-KEY = "hatched: held back by the mask · red: outside, and no mask · split: touched by several programs"
+KEY = "hatched: masked out · red: outside, and not masked out · split: touched by several programs"
 INK, DIM, BODY, RED = "#1d2126", "#8a94a1", "#e6eaef", "#d92d33"
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from grader.cli.screens.terminal import Part, Terminal, near, typed
 from grader.course import catalog
 from grader.course.catalog import Day, Key
-from grader.course.learner.journal import Progress
+from grader.course.learner.journal import Progress, Record
 
 NEW = Progress()
 SHOWN = {
@@ -36,22 +37,19 @@ def status(
     """
     days = catalog.days()
     done = [progress[day.key] for day in days if day.key in progress and progress[day.key].done]
-    terminal.line(
-        ("Triton Track", "bold"),
-        f"   {_bar(len(done), len(days))} {len(done)} of {len(days)} days done{_where(done)}",
-    )
-    week = (current or days[0]).week
-    sections = [(_week(number), [d for d in days if d.week == number], number == week) for number in _weeks()]
-    sections += [(_pack(title), list(extras), current in extras) for title, extras in catalog.packs().items()]
-    if not every:
+    terminal.line(("Triton Track", "bold"), f"   {len(done)} of {len(days)} days done{_where(done)}")
+    terminal.line()
+    if every:
+        for place, (title, members) in enumerate(_sections().items()):
+            if place:
+                terminal.line()
+            _section(terminal, title, members, progress)
+    else:
+        _map(terminal, progress)
+        here = current or days[0]
+        title, at_hand = next((title, some) for title, some in _sections().items() if here in some)
         terminal.line()
-    for title, of_section, at_hand in sections:
-        if every:
-            terminal.line()
-        _section(terminal, title, of_section, progress, at_hand or every)
-        if at_hand and not every:
-            _opened(terminal, of_section, progress)
-    if not every:
+        _section(terminal, title, at_hand, progress)
         terminal.line()
         terminal.line("Every day: ", (typed("track status --all"), "cyan"))
     if skipped:
@@ -61,47 +59,47 @@ def status(
     terminal.next(*following(progress, current))
 
 
-def _weeks() -> Sequence[int]:
-    return list(dict.fromkeys(day.week for day in catalog.days()))
+def _sections() -> dict[str, Sequence[Day]]:
+    """The days by week, then the extras by pack."""
+    weeks = {day.week: [one for one in catalog.days() if one.week == day.week] for day in catalog.days()}
+    titled = {
+        " · ".join(filter(None, (f"Week {n}", catalog.weeks().get(n)))): some for n, some in weeks.items()
+    }
+    return titled | {_titled("Extras", title): extras for title, extras in catalog.packs().items()}
 
 
-def _week(number: int) -> str:
-    return " · ".join(filter(None, (f"Week {number}", catalog.weeks().get(number))))
+def _titled(*words: str | None) -> str:
+    return " · ".join(filter(None, words))
 
 
-def _pack(title: str) -> str:
-    return " · ".join(filter(None, ("Extras", title)))
+def _map(terminal: Terminal, progress: Mapping[Key, Progress]) -> None:
+    """A row for each week, a place for each day; the extras in one line."""
+    weeks = [(title, some) for title, some in _sections().items() if some[0].number]
+    terminal.table([[title, *(_cell(terminal, progress, day) for day in some)] for title, some in weeks])
+    extras = catalog.extras()
+    if extras:
+        done = sum(progress.get(one.key, NEW).done for one in extras)
+        words = f"Extras   {done} of {len(extras)} done: "
+        terminal.line(words, (typed("track list --extras"), "cyan"), indent=2)
+    begun, new = (terminal.mark(state)[0] for state in ("running", "new"))
+    terminal.line((f"█ done on GPU   ▓ done on CPU   {begun} begun   {new} to come", "dim"), indent=2)
 
 
-def _section(
-    terminal: Terminal, title: str, days: Sequence[Day], progress: Mapping[Key, Progress], whole: bool
-) -> None:
-    """A heading with the days below it; or, not `whole`, with those that are begun and not done behind it."""
+def _cell(terminal: Terminal, progress: Mapping[Key, Progress], day: Day) -> Part:
+    one = progress.get(day.key, NEW)
+    return ("█" if one.on_gpu else "▓", "green") if one.done else terminal.mark(SHOWN[one.state])
+
+
+def _section(terminal: Terminal, title: str, days: Sequence[Day], progress: Mapping[Key, Progress]) -> None:
+    """A heading with the days below it."""
     passed = sum(progress.get(day.key, NEW).done for day in days)
-    begun = [day.label for day in days if progress.get(day.key, NEW).state in ("started", "not yet")]
-    more = f"   begun: {', '.join(begun)}" if begun and not whole else ""
-    terminal.line((title, "bold" if whole else ""), f"   {passed}/{len(days)}", (more, "dim"))
-    if whole:
-        terminal.table([_row(terminal, day, progress.get(day.key, NEW)) for day in days])
-
-
-def _opened(terminal: Terminal, days: Sequence[Day], progress: Mapping[Key, Progress]) -> None:
-    """Points at the extras that these days open, less those that are done."""
-    numbers = [day.number for day in days]
-    extras = [one for one in catalog.extras() if one.anchor in numbers]
-    left = [f"{one.slug} after {one.anchor}" for one in extras if not progress.get(one.key, NEW).done]
-    if left:
-        terminal.line("Extras to these days: ", (", ".join(left), "cyan"), indent=2)
+    terminal.line((title, "bold"), f"   {passed}/{len(days)}")
+    terminal.table([_row(terminal, day, progress.get(day.key, NEW)) for day in days])
 
 
 def _where(done: list[Progress]) -> str:
     gpu = sum(day.on_gpu for day in done)
     return f": {gpu} on GPU, {len(done) - gpu} on CPU only" if done else ""
-
-
-def _bar(done: int, of: int, width: int = 20) -> str:
-    filled = width * done // max(of, 1)
-    return "█" * filled + "░" * (width - filled)
 
 
 def _row(terminal: Terminal, day: Day, progress: Progress) -> list[Part]:
@@ -150,7 +148,7 @@ def listing(
     for place, (title, extras) in enumerate(catalog.packs().items()):
         if place or not extras_alone:
             terminal.line()
-        terminal.line((_pack(title), "bold"))
+        terminal.line((_titled("Extras", title), "bold"))
         table(extras)
     terminal.next(*following(progress, current))
 
@@ -211,6 +209,19 @@ def following(progress: Mapping[Key, Progress], current: Day | None) -> tuple[st
             "every day is done on CPU; measure its speed on a GPU",
         )
     return "track list", "every day is done on GPU"
+
+
+def gained(progress: Mapping[Key, Progress], day: Day, records: Sequence[Record]) -> list[str]:
+    """What a pass brings: the words of the syllabus, how many days are done, and the dates in a row."""
+    syllabus = (catalog.ROOT / "days" / "README.md").read_text(encoding="utf-8")
+    row = re.search(rf"\]\({day.place}/README\.md\).*\| (.+) \|$", syllabus, re.MULTILINE)
+    passed = {str(record.get("at"))[:10] for record in records if record.get("status") == "passed"}
+    today, streak = datetime.now(timezone.utc).date(), 0
+    while str(today - timedelta(streak)) in passed:
+        streak += 1
+    done = sum(progress.get(one.key, NEW).done for one in catalog.days())
+    count = f"{done} of {len(catalog.days())} days done{f', {streak} days in a row' * (streak > 1)}."
+    return [*([f"What you know now: {row[1].replace('`', '')}."] if row else []), count]
 
 
 def _ago(at: str) -> str:

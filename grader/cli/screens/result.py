@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +60,7 @@ def show(
     passed: Next | None = None,
     recorded: bool = True,
     limits: bool = False,
+    gained: Sequence[str] = (),
 ) -> None:
     """Prints everything below the list of checks.
 
@@ -69,6 +70,7 @@ def show(
         passed: the command that follows a pass, and a word on it; None for a file outside of the workspace.
         recorded: the journal has it.
         limits: they were made requirements.
+        gained: what a pass of the whole day brings, a line each.
     """
     first = verdict.failed
     good = verdict.status == "passed"
@@ -88,6 +90,10 @@ def show(
         if passed and catalog.find(str(verdict.day)).solution.is_file():
             terminal.line("Side by side: ", (typed(f"track inspect {verdict.day} --ours"), "cyan"), indent=2)
     if good and not only:
+        if gained:
+            terminal.line()
+        for words in gained:
+            terminal.line((words, "green"), indent=2)
         terminal.next(*(passed or ("track status", "")))
     else:
         _repeat(terminal, verdict, first, again)

@@ -1,4 +1,4 @@
-"""Figures as a person reads them: times, and the rows that say how fast a kernel is."""
+"""Figures as a person reads them: times, and the rows with bars that say how fast a kernel is."""
 
 from __future__ import annotations
 
@@ -8,32 +8,28 @@ from typing import Any
 from grader.cli.screens.terminal import Part
 from grader.verdict import SpeedResult
 
+WIDTH = 12  # columns of the longest bar
 
-def speed_rows(speed: SpeedResult) -> list[tuple[Part, Part]]:
-    """Yours, needed and torch in one unit, the share of copy, and where the figures come from."""
-    if speed.evidence == "predicted":
-        return _foretold(speed)
+
+def speed_rows(speed: SpeedResult) -> list[list[Part]]:
+    """Yours, ours or torch, the copy and what is needed: time, bar, remark; where they come from."""
     low, high = speed.interval
-    return [
-        (
-            "yours",
-            f"{duration(speed.yours_us)}   {speed.ratio:.2f}× the needed speed ({low:.2f} to {high:.2f})",
-        ),
-        ("needed", f"{duration(speed.needed_us)}   {speed.bar}"),
-        ("torch", f"{duration(speed.torch_us)}   yours is {speed.of_torch:.2f}× as fast"),
-        ("copy", f"{duration(speed.copy_us)}   yours reaches {speed.of_copy:.0%} of it"),
-        ("evidence", "measured on this GPU"),
+    found = "measured on this GPU"
+    rows = [
+        ("yours", speed.yours_us, f"{speed.ratio:.2f}× the needed speed ({low:.2f} to {high:.2f})"),
+        ("torch", speed.torch_us, f"yours is {speed.of_torch:.2f}× as fast"),
+        ("copy", speed.copy_us, f"yours reaches {speed.of_copy:.0%} of it"),
+        ("needed", speed.needed_us, speed.bar),
     ]
-
-
-def _foretold(speed: SpeedResult) -> list[tuple[Part, Part]]:
-    """A prediction's rows: nothing was timed, so there is no torch and no interval."""
-    return [
-        ("yours", f"{duration(speed.yours_us)}, predicted for one {speed.gpu}"),
-        ("too slow from", f"{duration(speed.needed_us)}   {speed.bar}"),
-        ("copy", f"{duration(speed.copy_us)}   predicted, of as many bytes as the task must move"),
-        ("evidence", "predicted from counts, not measured"),
-    ]
+    if speed.evidence == "predicted":
+        found = f"predicted for one {speed.gpu} from counts, not measured"
+        rows = [("yours", speed.yours_us, ""), ("ours", speed.ours_us, "")]
+        rows += [("copy", speed.copy_us, "moves as many bytes as the task must")]
+        rows += [("too slow from", speed.needed_us, speed.bar)]
+    scale = WIDTH / max(us for _, us, _ in rows)
+    drawn = [(name, us, "█" * max(round(us * scale), 1), words) for name, us, words in rows if us]
+    bars: list[list[Part]] = [[name, duration(us), (bar, "cyan"), words] for name, us, bar, words in drawn]
+    return [*bars, ["evidence", found]]
 
 
 def predicted(part: Mapping[str, Any]) -> str:

@@ -92,8 +92,14 @@ def _pair() -> list[Condition]:
     fitting = PAIRS.get(_minor(triton or ""))
     if torch is None or fitting is None or _minor(torch) in fitting:
         return []
-    what = f"torch {torch} and triton {triton} are no pair: that triton goes with {' or '.join(fitting)}"
-    return [Condition(False, what, f'{PIP} "torch=={fitting[-1]}.*"')]
+    what = f"torch {torch} and triton {triton} are no pair"
+    for own, torches in PAIRS.items():  # Triton is a tenth of torch's size
+        if _minor(torch) in torches:
+            return [
+                Condition(False, f"{what}: that torch goes with triton {own}", f'{PIP} "triton=={own}.*"')
+            ]
+    told = f"{what}: that triton goes with {' or '.join(fitting)}"
+    return [Condition(False, told, f'{PIP} "torch=={fitting[-1]}.*"')]
 
 
 def _numpy() -> list[Condition]:

@@ -164,5 +164,6 @@ def _result(call: Call, reference: Ours) -> dict[str, object]:
         interval=(ratio, ratio),
         rounds=0,
         gpu=call.gpu.name,
+        ours_us=reference.us,
     )
     return asdict(result)

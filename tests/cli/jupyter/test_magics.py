@@ -111,6 +111,9 @@ def test_work_from_a_terminal_goes_to_the_trash_and_a_cells_does_not(shell: Any)
         ("%show 99", "There is no day 99"),
         ("%status", "0 of 35 days done"),
         ("%lesson 1", "Next: %start 1"),
+        ("%track watch", "`watch` is for terminals."),
+        ("%%track python --cpu\nprint(2 + 3)", ">5</pre>"),
+        ("%%track grade\nx = 1", "`python` alone takes a cell"),
     ],
 )
 def test_every_command_answers(shell: Any, cell: str, words: str) -> None:
@@ -146,7 +149,8 @@ def test_an_interrupt_ends_the_command_and_what_it_started(
         result = shell.run_cell(f"%%grade 1 --cpu\n{forever}")
     timer.join()
     signal.signal(signal.SIGINT, before)
-    assert isinstance(result.error_in_exec, KeyboardInterrupt)
+    assert isinstance(result.error_in_exec, KeyboardInterrupt), "the cells below do not run"
+    assert captured.stdout.strip() == "Interrupted."
     assert "Stopped. Nothing was recorded" in captured.outputs[-1].data["text/html"]
     strays = subprocess.run(
         ["pgrep", "-f", str(tmp_path)], capture_output=True, text=True, check=False

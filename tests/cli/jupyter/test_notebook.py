@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from grader.course import catalog
-from tests.learner import REPO, Learner
+from tests.learner import Learner
 
 nbformat: Any = pytest.importorskip("nbformat")
 nbclient: Any = pytest.importorskip("nbclient")
@@ -27,12 +27,31 @@ def test_every_day_is_a_valid_notebook_with_its_lesson_and_its_skeleton(learner:
     for day in catalog.course():
         made = nbformat.read(learner.folder / "book" / f"{day.stem}.ipynb", as_version=4)
         nbformat.validate(made)
-        texts = [cell.source for cell in made.cells if cell.cell_type == "markdown"]
-        text, pictures = re.subn(INSIDE, r"![\1](picture.svg)", "\n\n".join(texts))
+        texts = "\n\n".join(cell.source for cell in made.cells if cell.cell_type == "markdown")
+        texts, pictures = re.subn(INSIDE, r"![\1](picture.svg)", texts)
         assert pictures == (day.folder / "picture.svg").is_file()
-        assert text.split() == day.lesson.read_text().split(), "no word more or less"
-        graded = f"%%grade {day.key}\n{day.skeleton.read_text().strip()}"
-        assert graded in [cell.source for cell in made.cells]
+        lesson = EXAMPLE.sub("\\1", SET_UP.sub("", day.lesson.read_text()), count=1)
+        assert re.findall(r"^#+ .*", texts, re.MULTILINE) == re.findall(r"^#+ .*", lesson, re.MULTILINE)
+        assert len(texts.split()) > 0.95 * len(lesson.split())
+        assert not re.search(r"(?<!%)\btrack (grade|hint|inspect|python|show|start)\b", texts)
+        codes = [cell.source for cell in made.cells if cell.cell_type == "code"]
+        assert f"%%grade {day.key}\n{day.skeleton.read_text().strip()}" in codes
+        assert any(code.startswith("%%track python\nimport") for code in codes) == (
+            "```python" in example(day)
+        )
+        assert str(catalog.ROOT) not in str(made)
+
+
+SET_UP = re.compile(r"^## Setting up\n(?:(?!## ).*\n)*", re.MULTILINE)
+# The code of the worked example, which is a cell.
+EXAMPLE = re.compile(
+    r"^(## A worked example\n(?:(?!## ).*\n)*?)```python\n(?:(?!```).*\n)*```\n", re.MULTILINE
+)
+
+
+def example(day: catalog.Day) -> str:
+    found = EXAMPLE.search(day.lesson.read_text())
+    return found[0] if found else ""
 
 
 def test_the_next_command_opens_it_with_what_is_there(learner: Learner, tmp_path: Path) -> None:
@@ -45,14 +64,6 @@ def test_the_next_command_opens_it_with_what_is_there(learner: Learner, tmp_path
     (tmp_path / "jupyter-lab").chmod(0o755)
     out = learner.types("notebook", "1", "--out", "b.ipynb").out
     assert out.endswith("Next: jupyter lab b.ipynb   or open it in VS Code\n")
-
-
-def test_a_notebook_of_this_machine_installs_this_course(learner: Learner) -> None:
-    learner.types("notebook", "1")
-    first = next(
-        cell for cell in nbformat.read(learner.folder / f"{DAY.stem}.ipynb", 4).cells if "pip" in cell.source
-    )
-    assert f'%pip install --quiet "{REPO}"' in first.source
 
 
 def test_what_stands_there_is_kept(learner: Learner) -> None:
@@ -71,6 +82,7 @@ def test_jupyter_runs_it_from_the_first_cell_to_green(
 ) -> None:
     learner.types("notebook", "1")
     made = nbformat.read(learner.folder / f"{DAY.stem}.ipynb", as_version=4)
+    assert "7, 6, 5, 4, 3, 2, 1, 0" not in str(made), "what the worked example prints"
     solved = f"%%grade 1 --cpu\n{DAY.solution.read_text()}"
     made.cells += [nbformat.v4.new_code_cell(source) for source in (solved, "%show 1")]
     monkeypatch.setenv("TRACK_HOME", str(tmp_path / "my-track"))
@@ -82,4 +94,5 @@ def test_jupyter_runs_it_from_the_first_cell_to_green(
     assert "Nothing to grade yet." in by_cell["%%grade 1"]
     assert "Passed. The day is done on CPU." in by_cell["%%grade 1 --cpu"]
     assert any("hint 1 of 3" in one for one in said)
+    assert "7, 6, 5, 4, 3, 2, 1, 0" in by_cell["%%track python"]
     assert "srcdoc" in said[-1]

@@ -82,7 +82,10 @@ def test_without_torch_status_works_and_grade_says_what_to_install(
 VERSIONS = {
     "a triton before ours": (("2.9.0", "3.5.0"), "triton 3.5.0 is not supported, 3.6 to 3.9 are"),
     "a triton after ours": (("2.16.0", "3.10.0"), "triton 3.10.0 is not supported, 3.6 to 3.9 are"),
-    "no pair": (("2.10.0", "3.7.1"), "torch 2.10.0 and triton 3.7.1 are no pair"),
+    "no pair": (
+        ("2.10.0", "3.7.1"),
+        "torch 2.10.0 and triton 3.7.1 are no pair: that torch goes with triton 3.6",
+    ),
     "the oldest pair": (("2.10.0", "3.6.0"), ""),
     "the newest pair": (("2.15.0+cpu", "3.9.0"), ""),
 }
