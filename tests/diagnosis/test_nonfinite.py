@@ -72,7 +72,7 @@ def nan(*made: Step, values: str = "normal", x: torch.Tensor | None = None, resu
         ),
         (
             [Step(STORE, "mulf", "fp32", [0.0, INF], NAN, [1]), Step(STORE, "rsqrt", "fp32", [0.0], INF)],
-            "On line 9 rsqrt(0) is Inf, and 0 · Inf is NaN. What is divided by, or what a logarithm is taken of, must not be 0",
+            "On line 9 rsqrt(0) is Inf, and 0 · Inf is NaN. What is divided by",
         ),
         ([OTHER], "-inf comes out of finite numbers: it is that of line 4, which masked lanes of that load"),
     ],
