@@ -166,7 +166,8 @@ def test_an_element_that_is_stored_again_and_again_is_told() -> None:
     again = copy()
     again.tensors["y"].stored = 1024.0 * SIZE
     assert failing(call(again))["stores"].says == (
-        "Line 6 stores to y 1024 times what fits in it. Programs, or rounds of a loop, take the same elements."
+        "Line 6 stores to y 1024 times what fits in it. "
+        "Programs, or rounds of a loop, take the same elements."
     )
 
 
