@@ -159,6 +159,10 @@ def _launched(tree: ast.Module, part: Involved) -> set[int]:
     return theirs - others
 
 
+def _tuners(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
+    return {n.lineno for f in functions(tree) for n in f.decorator_list if "autotune" in ast.unparse(n)}
+
+
 def _grids(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
     """Where grids are made: at the launch, or under names that stand there."""
     lines = set[int]()
@@ -207,6 +211,7 @@ IN_KERNELS: tuple[tuple[str, Where], ...] = (
     (r"\bloads?\b", _call("load")),
 )
 OUTSIDE: tuple[tuple[str, Where], ...] = (
+    (r"^(key|prune_configs_by)\b", _tuners),
     (r"\bgrid\b", _grids),
     ("allocat|torch.empty|the memory", _allocated),
     (r"\bctx\b", _kept),
