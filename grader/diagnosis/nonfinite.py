@@ -35,6 +35,7 @@ INF = re.compile(r"(?i)(inf|nan)\b")  # by whatever name
 DROPPING = {"max", "maximum", "min", "minimum", "clamp"}  # of NaN and a number they may give the number
 NOT_BY_A_PRODUCT = "Leave out what must not count by a mask or by tl.where, not by a product."
 NOT_POSITIVE = "Keep exponents from being positive."
+OF_A_SUM = " In a softmax, subtract the row's maximum first."
 COMPUTE_IN_FP32 = "Compute in fp32, and round once, at the store."
 
 
@@ -113,7 +114,7 @@ def _dropped(got: float, source: str) -> Diagnosis | None:
 def _cure(first: Step, final: Step, trial: Trial, source: str) -> str:
     """What mends it."""
     if first.name in POWERS and math.isinf(first.result):
-        return NOT_POSITIVE
+        return NOT_POSITIVE + OF_A_SUM * called(source, {"sum"})
     if past(first):
         of_fp16 = first.dtype == "fp16"
         return (

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from grader.challenge import Case, Challenge, Speed, between
+from grader.challenge.formulas.images import rainbow
 
 Frames = Callable[[Tensor, int, int, int, int], Tensor]
 
@@ -18,12 +19,6 @@ def inputs(case: Case, draw) -> tuple[Tensor, int, int, int, int]:
     if "grey" in case:
         palette.copy_(torch.arange(256, device=palette.device)[:, None].expand(256, 3))
     return palette, case.get("t0", 0), case.count, case.h, case.w
-
-
-def rainbow() -> Tensor:
-    """Its colours: uint8 [256, 3]."""
-    turns = torch.arange(256)[:, None] / 256 + torch.arange(3) / 3
-    return (128 + 127 * torch.cos(2 * torch.pi * turns)).byte()
 
 
 def drawn(palette: Tensor, t: Tensor, y: Tensor, x: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""An image to try a kernel on: for `track show`."""
+"""What a kernel makes an image of: for `track show`."""
 
 from __future__ import annotations
 
@@ -14,3 +14,9 @@ def house() -> torch.Tensor:
     pixels[78:] = np.random.default_rng(1).integers((20, 90, 20), (90, 200, 60), (18, 144, 3))
     pixels[38:84, 20:76] = np.where(x[38:84, 20:76, None] % 8 < 3, (250, 245, 235), (190, 40, 40))
     return torch.from_numpy(pixels.astype(np.uint8))
+
+
+def rainbow() -> torch.Tensor:
+    """The colours of a rainbow: uint8 [256, 3]."""
+    turns = torch.arange(256)[:, None] / 256 + torch.arange(3) / 3
+    return (128 + 127 * torch.cos(2 * torch.pi * turns)).byte()
