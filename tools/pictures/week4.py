@@ -7,7 +7,7 @@ from tools.pictures.speed import bars
 
 
 def day22(d: Drawing) -> None:
-    """The subtraction changes masked lanes, too
+    """Subtracting changes masked lanes, too
 
     A row of 5 elements in a block of 8 lanes. After the mean 5 is subtracted, the masked lanes hold
     −5, and their squares make the variance 17. tl.where puts zeros there, and the variance is 2, as
