@@ -76,4 +76,4 @@ def sooner(one: Day) -> list[Day]:
 
 
 def test_the_first_lesson_names_the_glossary() -> None:
-    assert "`track lesson --words`" in lesson("1")
+    assert "`./track lesson --words`" in lesson("1")

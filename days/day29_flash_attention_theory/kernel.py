@@ -1,4 +1,4 @@
-"""Day 29: two partial softmaxes become one, and the bytes that this saves, counted."""
+"""Day 29: two partial softmaxes become one, and the bytes that flash attention moves."""
 
 from __future__ import annotations
 

@@ -29,30 +29,29 @@ def divided(*arguments: torch.Tensor) -> Part:
     return m, total, (o / total[:, None]).nan_to_num(0.0)
 
 
-ADD = "what was summed relative to another maximum cannot be added."
 OF_MERGE = {
-    f"Only the first part is rescaled: the second needs exp(m2 - m) as well, {ADD}": merging(shrunk, kept),
-    f"Only the second part is rescaled: the first needs exp(m1 - m) as well, {ADD}": merging(kept, shrunk),
-    f"Neither part is rescaled to the new maximum: {ADD}": of_sum,
+    "Only part 1 is rescaled: multiply the sums of part 2 by exp(m2 - m), too.": merging(shrunk, kept),
+    "Only part 2 is rescaled: multiply the sums of part 1 by exp(m1 - m), too.": merging(kept, shrunk),
+    "Neither part is rescaled: sums relative to different maxima cannot be added.": of_sum,
     "l is rescaled and o is not: o holds the same exponentials as l, and needs the same factors.": (
         lambda *a: (*merge(*a)[:2], of_sum(*a)[2])
     ),
     "o is rescaled and l is not: l holds the same exponentials as o, and needs the same factors.": (
         lambda *a: (merge(*a)[0], of_sum(*a)[1], merge(*a)[2])
     ),
-    "The factors are turned over: exp(m_old - m_new) makes a sum smaller, never larger.": merging(
+    "The factors are upside down: exp(m_old - m_new) makes a sum smaller, never larger.": merging(
         lambda own, other, m: torch.exp(m - own), lambda own, other, m: torch.exp(m - own)
     ),
-    "The first part's factor is turned over: exp(m1 - m) makes a sum smaller, never larger.": merging(
+    "The factor of part 1 is upside down: exp(m1 - m) makes a sum smaller, never larger.": merging(
         lambda own, other, m: torch.exp(m - own), shrunk
     ),
-    "The second part's factor is turned over: exp(m2 - m) makes a sum smaller, never larger.": merging(
+    "The factor of part 2 is upside down: exp(m2 - m) makes a sum smaller, never larger.": merging(
         shrunk, lambda own, other, m: torch.exp(m - own)
     ),
-    "The factors have changed places: the first part is weighed by m2, the second by m1.": merging(
+    "The factors have changed places: part 1 is multiplied by exp(m2 - m), part 2 by exp(m1 - m).": merging(
         lambda own, other, m: torch.exp(other - m), lambda own, other, m: torch.exp(other - m)
     ),
-    "The second maximum is taken for that of all keys: it is the larger of the two, whichever that is.": (
+    "The maximum of part 2 is taken for that of all keys: it is the larger of the two, whichever that is.": (
         by_second
     ),
     "The parts are weighed by powers of 2: exp2 needs its argument times log2(e).": base_2,

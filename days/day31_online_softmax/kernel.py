@@ -32,7 +32,7 @@ def lse_kernel(
 ):
     """log Σ exp(q kᵀ · scale) for BLOCK_M queries of one head, BLOCK_N keys at a time; BLOCK_D >= D."""
     # TODO 1: find this program's head and queries, point at its queries and at the head's first keys, read q.
-    # TODO 2: start a maximum and a sum for each query, those of someone who has seen no key.
+    # TODO 2: start a maximum and a sum for each query, as if the query had seen no key yet.
     # TODO 3: where may the keys end: behind the last one that some query of this program sees?
     # TODO 4: for every tile of keys: scale the scores; what is no key, or is not seen, must not count.
     # TODO 5: the new maximum, the old sum rescaled to it, the new terms added. Mind rows that saw nothing.

@@ -214,7 +214,7 @@ SUSPECTS: dict[str, Wrong] = {
     f"The causal mask shows one key too many: {SEES}": of_mask(lambda last: last + 1),
     f"The causal mask is shifted the wrong way: {SEES}": of_mask(lambda last: -last),
     "There is no causal mask: with causal=True a query sees no later keys.": of_mask(lambda last: None),
-    f"The causal mask is turned over, earlier keys are hidden: {SEES}": flipped,
+    f"The causal mask hides the earlier keys, and not the later ones: {SEES}": flipped,
     "The mask is causal even where causal=False.": lambda q, k, scale, causal: attention_lse(
         q, k, scale, True
     ),

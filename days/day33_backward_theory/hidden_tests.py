@@ -22,9 +22,9 @@ def delta_inputs(case: Case, draw) -> tuple:
 def inputs(case: Case, draw) -> tuple:
     """q, k, v, do, lse, delta, scale and causal.
 
-    lse and delta are those of a forward pass over these keys and values, or with `more_keys` over others
-    too, as when keys are spread over several GPUs: then a row of one key has more than rounding errors to
-    show. `order` says how inputs lie in memory: bshd as [B, S, H, D]. With `rise`, keys fall from first
+    lse and delta are those of a forward pass over these keys and values. With `more_keys` they come from
+    more keys than the kernel gets, as when keys are spread over several GPUs: a row of dS need not sum to 0.
+    `order` says how inputs lie in memory: bshd as [B, S, H, D]. With `rise`, keys fall from first
     to last by that much each: with negative queries the scores rise.
     """
     q, do = (heads(case, draw, which, case.H, case.Sq) for which in ("q", "do"))

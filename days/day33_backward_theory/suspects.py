@@ -55,7 +55,7 @@ def down_the_columns(o: torch.Tensor, do: torch.Tensor) -> torch.Tensor:
 
 OF_DSCORES = {
     "The scale is missing in p = exp(q kᵀ · scale - lse).": gradient(p_scale=lambda scale: 1.0),
-    "The scale is applied to ds: it belongs into p alone, the rest follows on day 34.": times_scale,
+    "The scale is applied to ds: it belongs in p alone, and day 34 applies it to dq and dk.": times_scale,
     "delta is missing: ds is p ∘ (dp - delta).": gradient(lambda p, dp, delta: p * dp),
     "delta is added where it is subtracted: ds is p ∘ (dp - delta).": gradient(
         lambda p, dp, delta: p * (dp + delta[..., None])

@@ -32,13 +32,13 @@ mistakes = [
         "only the first part is rescaled",
         swap={ALPHA2: "alpha2 = tl.exp(m2 - m2)"},
         fails="correct",
-        says="Only the first part is rescaled",
+        says="Only part 1 is rescaled",
     ),
     Mistake(
         "only the second part is rescaled, as if the new keys always had the larger maximum",
         swap={ALPHA1: "alpha1 = tl.exp(m1 - m1)"},
         fails="correct",
-        says="Only the second part is rescaled",
+        says="Only part 2 is rescaled",
     ),
     Mistake(
         "neither part is rescaled",
@@ -56,16 +56,16 @@ mistakes = [
         "o is rescaled and l is not", swap={SUM: "l1 + l2"}, fails="correct", says="o is rescaled and l is"
     ),
     Mistake(
-        "the factors are turned over",
+        "the factors are upside down",
         swap={ALPHA1: "alpha1 = tl.exp(shift - m1)", ALPHA2: "alpha2 = tl.exp(shift - m2)"},
         fails="correct",
-        says="turned over",
+        says="factors are upside down",
     ),
     Mistake(
-        "one of the factors is turned over",
+        "one of the factors is upside down",
         swap={ALPHA2: "alpha2 = tl.exp(shift - m2)"},
         fails="correct",
-        says="second part's factor is turned over",
+        says="factor of part 2 is upside down",
     ),
     Mistake(
         "programs are counted as if each took eight rows",

@@ -121,10 +121,10 @@ mistakes = [
         says="one key too many",
     ),
     Mistake(
-        "the causal mask is turned over",
+        "the causal mask hides the earlier keys",
         swap={ALIGNED: ALIGNED.replace("<=", ">="), END: "end = Sk"},
         fails="correct",
-        says="turned over",
+        says="hides the earlier keys",
     ),
     Mistake(
         "the mask is causal whatever was asked for",

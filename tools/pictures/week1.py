@@ -91,7 +91,7 @@ def day04(d: Drawing) -> None:
     Ten blocks, the last one half full, and four programs. Program p starts at block p and moves on by
     four blocks each round. After two rounds programs 2 and 3 are done.
     """
-    kinds = ("in", "out", "keep", "now")
+    kinds = ("in", "out", "keep", "plain")
     d.level(58, 145, "main memory: 9½ blocks")
     blocks = d.cells(25, 96, [str(i) for i in range(9)], [kinds[i % 4] for i in range(9)], 59, 44)
     d.box(586, 96, 29, 44, kind="off")
@@ -141,13 +141,14 @@ def day06(d: Drawing) -> None:
     """Axis 0 is fastest: neighbours share
 
     A batch of three matrices with six tiles each. The numbers are the order in which programs start.
-    Programs 0, 1 and 2 start together, and read the same tile of b: one of them from HBM, the others
-    from L2.
+    Axis 0 counts matrices, axis 1 columns and axis 2 rows of tiles. Programs 0, 1 and 2 start
+    together, and read the same tile of b: one of them from HBM, the others from L2.
     """
     d.level(58, 150, "b: one matrix for the whole batch")
     b = d.grid(230, 94, ["i..", "..."], {"i": ("", "in"), ".": ("", "plain")}, 60, 48)
     d.words(424, 120, "this tile serves\nprograms 0, 1, 2")
-    d.level(280, 150, "a + b: numbers say who starts when", low=True)
+    d.level(280, 176, "a + b: numbers say who starts when", low=True)
+    d.words(20, 418, "axis 0: matrices, axis 1: columns, axis 2: rows")
     for matrix in range(3):
         left = 24 + 202 * matrix
         for tile in range(6):
@@ -157,7 +158,7 @@ def day06(d: Drawing) -> None:
             if tile == 0:
                 d.arrow(b[0][0].left, (180, 118), (180, 232), (box.top[0], 264), box.top, kind="load")
     d.words(616, 238, "from HBM once,\nthen from L2", "end")
-    bars(d, 440, 6, "128 × 512 × 2048, fp32")
+    bars(d, 466, 6, "128 × 512 × 2048, fp32")
 
 
 def day07(d: Drawing) -> None:

@@ -47,28 +47,28 @@ def day09(d: Drawing) -> None:
     That is 2 reads and 2 writes. One fused kernel keeps u in registers: 1 read and 1 write.
     """
     d.words(20, 78, "torch, two kernels: 2 reads + 2 writes")
-    d.level(90, 50, "memory", x=112)
-    for x, words, kind in ((40, "x", "in"), (260, "u = x + bias", "bad"), (540, "y", "out")):
+    d.level(90, 50, "main memory", x=106)
+    for x, words, kind in ((40, "x", "in"), (276, "u = x + bias", "bad"), (540, "y", "out")):
         d.box(x, 97, 150 if kind == "bad" else 60, 36, words, kind)
     d.level(200, 66, "chip", "chip", low=True)
     d.box(100, 212, 150, 42, "kernel 1: add", "plain")
     d.box(410, 212, 150, 42, "kernel 2: gelu", "plain")
     d.arrow((70, 133), (130, 212), kind="load")
-    d.arrow((230, 212), (290, 133), kind="store")
-    d.arrow((380, 133), (440, 212), kind="load")
+    d.arrow((230, 212), (306, 133), kind="store")
+    d.arrow((396, 133), (440, 212), kind="load")
     d.arrow((530, 212), (570, 133), kind="store")
     d.words(20, 306, "one kernel: 1 read + 1 write")
     d.level(318, 50, "main memory", x=220)
     d.box(40, 325, 60, 36, "x", "in")
     d.box(120, 325, 66, 36, "bias", "in")
     d.box(540, 325, 60, 36, "y", "out")
-    d.level(428, 66, "", "chip")
+    d.level(428, 92, "chip", "chip", low=True)
     chain = d.box(40, 440, 560, 42, "+ bias   →   u in registers   →   gelu", "keep")
     d.arrow((70, 361), (70, 440), kind="load")
     d.arrow((153, 361), (153, 440), kind="load")
     d.arrow((570, chain.y), (570, 361), kind="store")
     d.words(170, 404, "once for all rows of a tile")
-    bars(d, 504, 9, "16384 × 8192, fp16")
+    bars(d, 530, 9, "16384 × 8192, fp16")
 
 
 def day10(d: Drawing) -> None:

@@ -12,10 +12,11 @@ def day15(d: Drawing) -> None:
     A matrix times a vector. Program 1 owns some rows of a and walks along them, tile by tile. For
     each tile it also reads the piece of x above it. The sums stay in registers until the rows end.
     """
-    d.level(58, 242, "main memory")
-    d.words(136, 116, "x", "end")
+    d.level(58, 196, "main memory")
+    d.words(20, 118, "x", look="bold")
+    d.words(20, 202, "a", look="bold")
     x = d.cells(150, 92, [""] * 4, "in", 100, 36)
-    for p in range(3):
+    for p in range(2):
         y = 146 + 48 * p
         d.words(136, y + 31, f"program {p}", "end")
         words = ["tile 0", "tile 1", "tile 2", "rest"] if p == 1 else [""] * 4
@@ -23,17 +24,16 @@ def day15(d: Drawing) -> None:
         d.box(580, y, 36, 48, kind="out" if p == 1 else "plain")
         if p == 1:
             tiles = row
-    d.words(598, 138, "y", "middle")
-    d.words(557, 176, "a")
+    d.words(598, 138, "y", "middle", look="bold")
     d.moving(x, 1)
     d.moving(tiles, 1)
-    d.level(350, 86, "on the chip", "chip", low=True)
-    acc = d.box(160, 364, 350, 40, "acc: a sum for each lane", "keep")
-    d.arrow((300, 242), (300, 364), kind="load")
-    d.arrow((acc.x + 350, 384), (598, 384), (598, 242), kind="store")
-    d.words(312, 330, "both parts, each turn")
-    d.words(160, 426, "reduced once, after the loop")
-    bars(d, 446, 15, "8192 × 8192, fp32")
+    d.level(328, 86, "on the chip", "chip", low=True)
+    acc = d.box(160, 342, 350, 40, "acc: a sum for each lane", "keep")
+    d.arrow((300, 242), (300, 342), kind="load")
+    d.arrow((acc.x + 350, 362), (598, 362), (598, 242), kind="store")
+    d.words(312, 282, "each turn: a tile of a,\nand the piece of x above")
+    d.words(160, 404, "reduced once, after the loop")
+    bars(d, 424, 15, "8192 × 8192, fp32")
 
 
 def day16(d: Drawing) -> None:
@@ -71,32 +71,32 @@ def day17(d: Drawing) -> None:
     """A tile of c stays, frames pass by
 
     With k = 200 and BLOCK_K = 64 the loop has four turns. Each turn reads one frame: a piece of a and
-    a piece of b. The tile of c stays in registers from the first frame to the last. The last frame
-    has 8 columns, the rest is zeros.
+    a piece of b. The tile of c stays in registers from the first frame to the last. In the last
+    frame a has 8 columns and b has 8 rows, the rest is zeros.
     """
-    d.level(58, 126, "main memory")
-    d.words(302, 83, "rows of a", "end")
-    d.words(610, 83, "columns of b", "end")
-    a = d.cells(30, 94, ["a0", "a1", "a2", ""], "in", 68, 44)
-    b = d.cells(338, 94, ["b0", "b1", "b2", ""], "in", 68, 44)
-    for cell, name in ((a[3], "a3"), (b[3], "b3")):
-        d.box(cell.x + 30, cell.y, 38, 44, "0", "off")
-        d.words(cell.x + 15, cell.y + 29, name, "middle")
-    for cells in (a, b):
-        for cell, left in zip(cells, (64, 64, 64, 8), strict=True):
-            d.words(cell.bottom[0], 166, str(left), "middle")
-        d.moving(cells, 1)
-    d.level(240, 128, "on the chip", "chip", low=True)
-    frame = d.box(30, 256, 200, 64, "3 frames in\nshared memory", "now")
-    acc = d.box(330, 256, 280, 64, "acc = tl.dot(a, b, acc)\nfp32, in registers", "keep")
-    d.arrow((130, 174), frame.top, kind="load")
-    d.arrow((440, 174), (440, 216), (200, 216), (200, 256), kind="load")
+    d.level(58, 210, "main memory")
+    d.words(30, 132, "rows of a")
+    d.words(430, 83, "columns of b")
+    a = d.cells(30, 144, ["a0", "a1", "a2"], "in", 68, 44)
+    a.append(d.box(234, 144, 30, 44, "a3", "in").to(d.box(264, 144, 38, 44, "0", "off")))
+    b = [d.box(430, 92 + 38 * turn, 100, 38, f"b{turn}", "in") for turn in range(3)]
+    b.append(d.box(430, 206, 100, 26, "b3", "in").to(d.box(430, 232, 100, 26, "0", "off")))
+    for cell, other, left in zip(a, b, (64, 64, 64, 8), strict=True):
+        d.words(cell.bottom[0], 216, str(left), "middle")
+        d.words(544, other.y + 26, str(left))
+    d.moving(a, 1)
+    d.moving(b, 1)
+    d.level(330, 124, "on the chip", "chip", low=True)
+    frame = d.box(30, 344, 200, 64, "3 frames in\nshared memory", "now")
+    acc = d.box(330, 344, 280, 64, "acc = tl.dot(a, b, acc)\nfp32, in registers", "keep")
+    d.arrow((132, 224), (132, 344), kind="load")
+    d.arrow(b[1].left, (370, b[1].left[1]), (370, 300), (200, 300), (200, 344), kind="load")
     d.chain(frame, acc)
-    d.level(412, 56, "main memory")
-    tile = d.box(390, 421, 160, 38, "tile of c", "out")
+    d.level(498, 56, "main memory")
+    tile = d.box(390, 507, 160, 38, "tile of c", "out")
     d.arrow(acc.bottom, tile.top, kind="store")
-    d.words(458, 398, "once, at the end", "end")
-    bars(d, 478, 17, "4096 × 4096 × 4096, fp16")
+    d.words(458, 482, "once, at the end", "end")
+    bars(d, 564, 17, "4096 × 4096 × 4096, fp16")
 
 
 def day18(d: Drawing) -> None:
@@ -157,7 +157,7 @@ def day20(d: Drawing) -> None:
     Four splits take the eight blocks of k in turn, as players take cards. Each split stores a whole
     tile of partial sums. A second kernel adds the four sheets, in one order, and rounds once.
     """
-    kinds = ("in", "out", "keep", "now")
+    kinds = ("in", "out", "keep", "plain")
     d.level(58, 92, "main memory: blocks of k, in a and in b")
     d.cells(34, 98, [str(block) for block in range(8)], [kinds[block % 4] for block in range(8)], 71.5, 40)
     d.level(206, 76, "", "chip")

@@ -7,7 +7,7 @@ from tools.pictures.speed import bars
 
 
 def day22(d: Drawing) -> None:
-    """A masked lane has a mean, too
+    """Subtracting changes masked lanes, too
 
     A row of 5 elements in a block of 8 lanes. After the mean 5 is subtracted, the masked lanes hold
     −5, and their squares make the variance 17. tl.where puts zeros there, and the variance is 2, as
@@ -197,20 +197,23 @@ def day28(d: Drawing) -> None:
     d.words(20, 122, "pass 1 reads")
     d.words(20, 180, "pass 2 reads")
     d.moving([*first, *again], 5)
-    d.level(280, 200, "on the chip: no score is kept", "chip", low=True)
-    d.box(24, 294, 76, 140, "q\nstays", "keep")
-    one = d.box(130, 294, 264, 58, "s = q · k\nforgotten", "now")
-    two = d.box(130, 376, 264, 58, "s again, p = exp(s − m)\nforgotten", "now")
+    d.level(280, 218, "on the chip: no score is kept", "chip", low=True)
+    one = d.box(24, 294, 190, 84, "pass 1\ns = q · k\nforgotten", "now")
+    q = d.box(244, 294, 76, 60, "q\nstays", "keep")
+    two = d.box(350, 294, 230, 84, "pass 2: s again\np = exp(s − m)\nforgotten", "now")
     d.moving([one] * 4 + [two] * 4, 5)
-    m = d.box(430, 294, 100, 58, "m", "keep")
-    acc = d.box(430, 376, 100, 58, "l, acc", "keep")
-    d.arrow((100, 323), one.left)
-    d.arrow((100, 405), two.left)
-    d.chain(one, m)
-    d.chain(two, acc)
-    d.arrow((450, 352), (372, 376))
-    d.arrow((255, 208), (255, 294), kind="load")
-    d.arrow(acc.right, (590, 405), (590, 208), kind="store")
-    d.words(580, 250, "o = acc / l", "end")
-    d.words(268, 250, "each turn")
-    bars(d, 492, 28, "64 heads × 2048, D = 128, fp16")
+    m = d.box(24, 408, 190, 46, "m", "keep")
+    acc = d.box(350, 408, 230, 46, "l, acc", "keep")
+    d.arrow(q.left, (214, 324))
+    d.arrow(q.right, (350, 324))
+    d.arrow(one.bottom, m.top)
+    d.arrow(two.bottom, acc.top)
+    d.arrow(m.right, (328, 431), (328, 362), (350, 362))
+    d.arrow(first[0].left, (176, 114), (176, 294), kind="load")
+    d.arrow((450, 194), (450, 294), kind="load")
+    d.arrow(acc.right, (602, 431), (602, 208), kind="store")
+    d.words(590, 272, "o = acc / l", "end")
+    d.words(188, 250, "each turn")
+    d.words(462, 242, "each turn")
+    d.note(524, "orange frames: one turn of one pass")
+    bars(d, 536, 28, "64 heads × 2048, D = 128, fp16", torch="torch, math")

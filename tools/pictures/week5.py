@@ -14,15 +14,15 @@ def day29(d: Drawing) -> None:
     """Two partial softmaxes merge exactly
 
     Part 1 has the scores 1 and 3: m = 3, l = 1.135, o = 21.353. Part 2 has 5 and 2: m = 5, l = 1.050,
-    o = 31.991. Each part's l and o are multiplied by its α and added. out = o / l = 28.985, as of all
-    four scores at once.
+    o = 31.991. Each part's l and o are multiplied by its α and added. After the last merge, out is
+    o / l = 28.985, as of all four scores at once.
     """
     d.height = 506
     parts = (
         (24, "part 1", "1, 3", "10, 20", ("m = 3", "l = 1.135", "o = 21.353"), "0.135"),
         (334, "part 2", "5, 2", "30, 40", ("m = 5", "l = 1.050", "o = 31.991"), "1"),
     )
-    d.level(180, 316, "on the chip", "chip", low=True)
+    d.level(180, 278, "on the chip", "chip", low=True)
     for x, name, scores, values, kept, alpha in parts:
         d.words(x, 84, name, look="bold")
         d.box(x, 94, 282, 60, f"scores {scores}\nvalues {values}", "in")
@@ -36,10 +36,9 @@ def day29(d: Drawing) -> None:
         420,
         92,
         "m = max(3, 5) = 5\nl = 0.135 · 1.135 + 1.050 = 1.203\no = 0.135 · 21.353 + 31.991 = 34.881",
-        "now",
+        "out",
     )
-    d.arrow((320, 418), (320, 442))
-    d.box(190, 442, 260, 42, "out = o / l = 28.985", "out")
+    d.words(20, 488, "after the last merge: out = o / l = 28.985")
 
 
 def day30(d: Drawing) -> None:
@@ -120,7 +119,7 @@ def day32(d: Drawing) -> None:
     d.words(243, 346, "k, v: one tile a turn", "end")
     d.arrow(acc.right, (580, 433), (580, 316), kind="store")
     d.words(568, 346, "o = acc / l, lse", "end")
-    bars(d, 540, 32, "64 causal heads × 4096, fp16")
+    bars(d, 540, 32, "64 causal heads × 4096, fp16", torch="torch, flash")
 
 
 def day33(d: Drawing) -> None:
@@ -130,7 +129,7 @@ def day33(d: Drawing) -> None:
     δ. P = exp(S − lse) needs no maximum and no sum. In the example dS = P · (dP − δ) is 1.5, −1.25
     and −0.25: its sum is 0.
     """
-    d.height = 596
+    d.height = 638
     d.level(58, 84, "main memory")
     for x, words in ((30, "q, do"), (200, "k, v"), (420, "lse, δ")):
         d.box(x, 92, 130, 40, words, "in")
@@ -141,12 +140,19 @@ def day33(d: Drawing) -> None:
         d.arrow((x, 132), (x1, 232), kind="load")
     d.chain(p, ds)
     d.note(402, "instead of weights: lse and δ, 8 bytes a query")
-    d.words(20, 446, "by hand: one query, three keys, δ = 1", look="bold")
-    table = (("P", ("0.5", "0.25", "0.25")), ("dP", ("4", "−4", "0")), ("dS", ("1.5", "−1.25", "−0.25")))
+    d.words(20, 446, "by hand: three keys, dO = (1, −1), δ = 1", look="bold")
+    table = (
+        ("V", ("4, 0", "0, 4", "8, 8")),
+        ("P", ("0.5", "0.25", "0.25")),
+        ("dP", ("4", "−4", "0")),
+        ("dS", ("1.5", "−1.25", "−0.25")),
+    )
     for row, (name, values) in enumerate(table):
         d.words(40, 488 + 42 * row, name)
-        d.cells(100, 462 + 42 * row, values, "now" if name == "dS" else "keep", 110, 38)
-    d.words(450, 572, "sum 0", look="bold")
+        kind = {"V": "in", "dS": "now"}.get(name, "keep")
+        d.cells(100, 462 + 42 * row, values, kind, 110, 38)
+    d.words(450, 572, "dP = dO · V")
+    d.words(450, 614, "sum 0", look="bold")
 
 
 def day34(d: Drawing) -> None:
@@ -176,7 +182,7 @@ def day34(d: Drawing) -> None:
     ):
         d.box(x, 338, 300, 90, "\n".join(lines), "chip")
     d.note(458, "no two programs add to one element: no atomics")
-    bars(d, 476, 34, "64 causal heads × 4096, fp16")
+    bars(d, 476, 34, "64 causal heads × 4096, fp16", torch="torch, flash")
 
 
 def day35(d: Drawing) -> None:
@@ -201,4 +207,4 @@ def day35(d: Drawing) -> None:
     d.arrow(acc.top, (475, 258), kind="store")
     d.words(187, 282, "k, v: once\nq, do: each turn")
     d.words(487, 300, "dk, dv once")
-    bars(d, 478, 35, "both passes, 64 causal heads × 4096")
+    bars(d, 478, 35, "both passes, 64 causal heads × 4096", torch="torch, flash")

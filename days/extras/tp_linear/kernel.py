@@ -1,6 +1,6 @@
 """Extra: a linear layer whose weights are split over GPUs, by columns and by rows.
 
-`track python kernel.py` checks and times it on two GPUs. Without a GPU two processes check it, in Triton's
+`./track python kernel.py` checks and times it on two GPUs. Without a GPU two processes check it, in Triton's
 interpreter.
 """
 

@@ -105,8 +105,8 @@ def _unpruned(seen: Sequence[Seen], wanted: Tuner) -> Told | None:
         return None
     smallest, tuning = min(left, key=lambda pair: weight(pair[0].case))
     return (
-        f"Pruning drops no config in any case: with {smallest.case.id} all {tuning.configs} are timed, whose "
-        "tiles are far larger than the result, too.",
+        f"Pruning drops no config in any case: with {smallest.case.id} all {tuning.configs} are timed, even "
+        "those whose tiles are far larger than the result.",
         "prune_configs_by",
     )
 
