@@ -278,7 +278,7 @@ mistakes = [
         "the maximum of a tile that shows nothing is kept as 0",
         swap={"        m_i = m_new\n": "        m_i = shift\n"},
         fails="limit",
-        says="is -inf where",
+        says=("is -inf where", "log(0) is -inf"),
     ),
     Mistake(
         "the maximum is never below -10,000",
