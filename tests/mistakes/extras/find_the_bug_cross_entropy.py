@@ -25,7 +25,7 @@ mistakes = [
         "the rescaling goes the wrong way",
         swap={RESCALED: "l_i = l_i * tl.exp(m_new - m_i) +"},
         fails="correct",
-        says="Leave out what must not count",
+        says="is NaN",
     ),
     Mistake(
         "the maximum is replaced before the sum is rescaled to it",
