@@ -23,7 +23,7 @@ from typing import Any, Literal
 
 from grader.course import tasks
 from grader.course.catalog import Day, Key
-from grader.errors import TrackError
+from grader.errors import BadSubmission, TrackError
 from grader.grading import grade as engine
 from grader.grading.model_answer import code
 from grader.grading.warm_client import Warm
@@ -69,6 +69,7 @@ def grade(
         UnknownDay: no day answers to it, and no task lies there.
         BadSubmission: the path cannot be read.
         CannotGrade: no verdict can be given here; the fault is never the file's.
+        ValueError: there is no such device, or no time.
     """
     options: dict[str, Any] = {"device": device, "seed": seed, "strict": strict, "speed": speed}
     return graded(day, source, None, **options, timeout=timeout, fail_fast=fail_fast)
@@ -86,6 +87,11 @@ def graded(
     day: What, source: Source, warm: Warm | None, *, private: Sequence[str] = (), **options: Any
 ) -> Verdict:
     """`grade` by a warm parent, where there is one; confined code may not read what is `private` either."""
+    if not isinstance(source, str | bytes | Path):
+        raise BadSubmission(f"A {type(source).__name__} is no source.", "Give a text, bytes or a Path.")
+    timeout = options.get("timeout")
+    if timeout is not None and timeout <= 0:
+        raise ValueError("timeout is a number of seconds above 0, or None")
     found = day if isinstance(day, Day) else tasks.find(f"{day}/" if isinstance(day, Path) else str(day))
     try:
         if isinstance(source, Path):

@@ -175,7 +175,10 @@ def choose_device(device: str, without: str = "track grade --cpu") -> Device:
 
     Raises:
         CannotGrade: a GPU was asked for and there is none.
+        ValueError: it is none of these.
     """
+    if device not in ("auto", "cpu", "gpu"):
+        raise ValueError(f"a device is auto, cpu or gpu, and not {device!r}")
     hidden = device == "cpu" or os.environ.get("CUDA_VISIBLE_DEVICES") == ""
     present = not hidden and has_nvidia_gpu()
     if device == "gpu" and not present:

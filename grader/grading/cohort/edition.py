@@ -62,3 +62,5 @@ def _left_out(days: Collection[Day], solutions: bool) -> Iterator[Path]:
             yield from (day.folder, day.hints, day.solution, day.fast_solution)
     if not solutions:
         yield from {*(catalog.ROOT / "solutions").iterdir()} - {catalog.WARM_UP.solution}
+        tasks = catalog.ROOT / "examples" / "tasks"
+        yield from (*tasks.glob("*/solution.py"), *tasks.glob("*/wrong.py"), tasks / "plain_check.py")

@@ -36,6 +36,19 @@ def test_what_is_no_fault_of_the_source_is_raised() -> None:
         Pool(workers=0, device="cpu")
 
 
+@pytest.mark.parametrize(
+    ("source", "more", "problem"),
+    [
+        (3.5, {}, BadSubmission),
+        ("import triton", {"timeout": 0}, ValueError),
+        ("import triton", {"device": "tpu"}, ValueError),
+    ],
+)
+def test_what_nobody_can_grade_is_refused(source: object, more: dict[str, object], problem: type) -> None:
+    with pytest.raises(problem):
+        grade(1, source, **more)  # type: ignore[arg-type]
+
+
 def test_the_door_is_opened_when_it_is_used() -> None:
     """`track status` imports the package, and nothing heavy with it."""
     code = "import sys, grader; print(*(name for name in sys.modules if name.startswith('grader.')))"

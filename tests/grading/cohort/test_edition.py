@@ -39,6 +39,7 @@ def test_it_has_the_days_that_were_asked_for_and_no_solution(handed_out: Path) -
     assert [path.name for path in handed_out.rglob("solutions/**/*") if path.is_file()] == [
         "day00_warm_up.py"
     ]
+    assert not [*handed_out.glob("examples/tasks/*/solution.py")]
     assert "day02" not in (handed_out / "days" / "README.md").read_text(encoding="utf-8")
     for name in ("track", "grader/grading/cohort/schema.sql", "README.md", "examples/class.toml"):
         assert (handed_out / name).is_file()
