@@ -10,7 +10,7 @@ import click
 
 from grader.cli.cohort_collect import collect, handed_in, read
 from grader.cli.screens import Terminal
-from grader.cli.screens.terminal import examples, near
+from grader.cli.screens.terminal import counted, examples, near
 from grader.cli.shell_integration import SEED, as_json, emit
 from grader.errors import CannotGrade
 
@@ -91,9 +91,8 @@ def grade(
         fix = "Mend that, and the same command goes on from there."
         raise CannotGrade(f"{db} cannot be written: {error}.", fix) from error
     except sqlite3.DatabaseError as error:
-        raise CannotGrade(
-            f"{db} cannot be read: {error}.", "track cohort grade SUBMISSIONS --db FILE"
-        ) from error
+        fix = "track cohort grade SUBMISSIONS --db FILE"
+        raise CannotGrade(f"{db} cannot be read: {error}.", fix) from error
     with reading(db) as kept:
         cohort_tables.graded(Terminal(sys.stdout), tally, kept, db)
     raise click.exceptions.Exit(1 if tally.troubles else 0)
@@ -133,4 +132,4 @@ def export(file: Path, db: Path) -> None:
 
     with store.reading(db) as kept:
         number = exporting.export(kept, file)
-    click.echo(f"{near(file)}: {number:,} rows")
+    click.echo(f"{near(file)}: {counted(number, 'row')}")

@@ -40,7 +40,8 @@ def read(submissions: str, layout: str | None, match: str | None, days: str | No
     """
     from grader.grading.cohort import submission, submission_formats
 
-    return submission_formats.read(submissions, layout, match, submission.chosen(days) if days else None)
+    wanted = None if days is None else submission.chosen(days)
+    return submission_formats.read(submissions, layout, match, wanted)
 
 
 @click.command(
@@ -76,7 +77,7 @@ def collect(submissions: str, layout: str | None, match: str | None, days: str |
         emit(layout=found.layout, around=found.around, graded=graded, not_graded=not_graded)
     else:
         options = {"--layout": layout, "--match": match, "--days": days}
-        given = [f" {name} {pasted(value)}" for name, value in options.items() if value]
+        given = [f" {name} {pasted(value)}" for name, value in options.items() if value is not None]
         again = f"track cohort grade {pasted(submissions)}{''.join(given)}"
         cohort_collected.show(Terminal(sys.stdout), found, graded, left, again)
     raise click.exceptions.Exit(1 if any(one.work for one in left) else 0)

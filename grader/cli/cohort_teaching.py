@@ -13,7 +13,7 @@ import click
 
 from grader.cli.cohort import cohort, in_db
 from grader.cli.screens import Terminal
-from grader.cli.screens.terminal import examples, near
+from grader.cli.screens.terminal import counted, examples, near
 from grader.cli.shell_integration import as_json, emit
 from grader.course import catalog
 from grader.course.learner.workspace import writing
@@ -51,7 +51,9 @@ def gradebook(target: Path, db: Path, file: Path, form: Literal["moodle", "canva
     with store.reading(db) as kept:
         book = books.gradebook(kept, klass, datetime.now(timezone.utc))
     books.write(book, target, form)
-    cohort_tables.gradebook(Terminal(sys.stdout), book, target, form)
+    options = cohort_tables.of(db) + (f" --class {pasted(near(file))}" if file != CLASS else "")
+    options += f" --for {form}" if form else ""
+    cohort_tables.gradebook(Terminal(sys.stdout), book, target, form, options)
     raise click.exceptions.Exit(1 if book.strangers else 0)
 
 
@@ -107,7 +109,7 @@ def pages(folder: Path, db: Path, file: Path, no_feedback: bool) -> None:
     if folder.is_file():
         raise TrackError(f"{folder} is a file.", "track cohort pages report")
     klass = class_file.Class() if file == CLASS and not file.exists() else class_file.read(file)
-    with store.reading(db) as kept, writing(folder):
+    with store.reading(db) as kept, writing(folder, "track cohort pages report"):
         absent = store.hide_withdrawn(kept, klass.learners)
         folder.mkdir(parents=True, exist_ok=True)
         written = {} if no_feedback else cohort_feedback.write(kept, folder / "feedback")
@@ -117,7 +119,7 @@ def pages(folder: Path, db: Path, file: Path, no_feedback: bool) -> None:
         for name, text in cohort_pages.every(kept, shared):
             (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8")
-    told = f", and {len(written):,} files in feedback/ and feedback.zip" if written else ""
+    told = f", and {counted(len(written), 'file')} in feedback/ and feedback.zip" if written else ""
     click.echo(f"{near(folder)}: class.html, leaderboard.html{told}")
 
 
@@ -129,10 +131,10 @@ def handout(folder: Path, days: str | None, without_solutions: bool) -> None:
     """Write what students get into FOLDER: a course that runs by `./track tour`, as this one does."""
     from grader.grading.cohort import edition, submission
 
-    wanted = submission.chosen(days) if days else frozenset(catalog.course())
+    wanted = frozenset(catalog.course()) if days is None else submission.chosen(days)
     edition.write(folder, wanted, solutions=not without_solutions)
     kinds = Counter(day.kind for day in wanted)
-    parts = [f"{number} {kind}{'s' * (number > 1)}" for kind, number in sorted(kinds.items())]
+    parts = [counted(number, kind) for kind, number in sorted(kinds.items())]
     kept = "without solutions" if without_solutions else "with solutions"
     out = Terminal(sys.stdout)
     out.line(f"{near(folder)}: {', '.join([*parts, kept])}")

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from grader.cli.screens.terminal import Terminal
+from grader.cli.screens.terminal import Terminal, counted
 from grader.grading.cohort.picking import HIDDEN, OURS
 from grader.grading.cohort.submission import Trouble
 from grader.grading.cohort.submission_formats import HandIn
@@ -36,19 +36,19 @@ def show(
         again: the command that grades them.
     """
     terminal.line(layout(found))
-    learners, files = len({row["id"] for row in graded}), f"{len(graded):,} file{'s' * (len(graded) != 1)}"
+    learners, files = counted(len({row["id"] for row in graded}), "learner"), counted(len(graded), "file")
     rows = [("learner", "day", "handed in", "bytes", "file")] if graded else []
     for row in graded:
         when = (row["time"] or "")[:16].replace("T", " ")
         rows.append((visible(row["id"]), str(row["day"]), when, f"{row['size']:,}", visible(row["path"])))
-    counted = Counter(one.problem for one in left if one.problem in COUNTED)
+    numbers = Counter(one.problem for one in left if one.problem in COUNTED)
     told = [one for one in left if one.problem not in COUNTED]
     work, rest = (
         [(visible(one.where), visible(one.problem)) for one in told if one.work is is_work]
         for is_work in (True, False)
     )
     for heading, table in (
-        (f"Graded: {files} of {learners:,} learner{'s' * (learners != 1)}", rows),
+        (f"Graded: {files} of {learners}", rows),
         (f"Not graded, and may be work: {len(work):,}", work),
         (f"Not graded: {len(rest):,}", rest),
     ):
@@ -56,10 +56,10 @@ def show(
             terminal.line()
             terminal.line((heading, "bold"))
             terminal.table(table)
-    if counted:
+    if numbers:
         terminal.line()
-        numbers = (f"{number:,} × {problem}" for problem, number in counted.most_common())
-        terminal.line("Not graded either: ", ", ".join(numbers))
+        either = (f"{number:,} × {problem}" for problem, number in numbers.most_common())
+        terminal.line("Not graded either: ", ", ".join(either))
     if graded:
         return terminal.next(again, f"grades {files}")
     terminal.next("track cohort collect --help", "says what can be handed in")

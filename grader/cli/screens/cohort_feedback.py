@@ -16,6 +16,7 @@ import tempfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from grader.cli.screens import Terminal, result
@@ -34,6 +35,7 @@ Written = dict[tuple[str, str], Path]  # by learner and day
 
 def seen_by_the_learner(terminal: Terminal, day: Day, verdict: Verdict, source: bytes) -> None:
     """Prints a verdict as `track grade` showed it to whoever handed in `source`."""
+    verdict = replace(verdict, confined=(), not_confined=())  # the class was confined, their machine need not
     Grading(terminal, day).finish(verdict)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "kernel.py")

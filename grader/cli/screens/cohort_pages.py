@@ -12,6 +12,7 @@ from string import Template
 from urllib.parse import quote
 
 from grader.cli.screens.speed_rows import duration
+from grader.cli.screens.terminal import counted
 from grader.course import catalog
 from grader.grading.cohort import report
 from grader.grading.cohort.likeness import Alike
@@ -74,11 +75,11 @@ def of_class(db: sqlite3.Connection, shared: Report) -> str:
     days, found = report.by_day(db), report.grid(db)
     handed_in, passed = sum(day.handed_in for day in days), sum(day.passed for day in days)
     learners = db.execute("SELECT count(DISTINCT id) FROM result").fetchone()[0]
-    intro = f"<p>{learners:,} learners, {handed_in:,} files handed in, {passed:,} of them passed.</p>"
+    files = f"{counted(handed_in, 'file')} handed in, {passed:,} of them passed"
+    intro = f"<p>{counted(learners, 'learner')}, {files}.</p>"
     grid = _grid(days, found, learners, shared)
-    return _page(
-        "The class", [intro, _stops(days), _mistakes(db), grid, _alike(shared), _troubles(db)], shared
-    )
+    parts = [intro, _stops(days), _mistakes(db), grid, _alike(shared), _troubles(db)]
+    return _page("The class", parts, shared)
 
 
 def leaderboard(db: sqlite3.Connection, shared: Report) -> str:
@@ -130,9 +131,9 @@ def _stops(days: Sequence[report.OfDay]) -> str:
         counts = (one.handed_in, one.passed, one.stopped, one.slow, one.unstarted, one.waiting)
         cells = "".join(f'<td class="n">{count:,}</td>' for count in counts)
         rows.append(f"<tr><td>{escape(_day(one.day))}</td>{cells}<td>{bar}</td></tr>")
-    heads = ("handed in", "passed", "stopped", "too slow", "untouched", "not graded")
+    heads = ("handed in", "passed", "not passed", "of these too slow", "untouched", "not graded")
     head = "<th>day</th>" + "".join(f'<th class="n">{one}</th>' for one in heads) + "<th>share</th>"
-    told = "Stopped: tried, and not passed yet; too slow is among them. The share is that of the stopped."
+    told = "Not passed: tried, and not passed yet. The share is that of these."
     return f"<h2>Which day stops most</h2>{_framed(head, rows, told)}"
 
 
@@ -169,7 +170,7 @@ def _alike(shared: Report) -> str:
         who = " and ".join(" = ".join(ids) for ids in one.ids)
         rows.append((one.day.heading, _link(f"alike/{number}.html", who), f"{one.share:.0%}"))
     if not rows:
-        return ""
+        return "<h2>Alike</h2><p>No two files of a day were found alike.</p>"
     told = f"By tokens, whatever names are called, without what the skeleton and our solution have. {HINT}"
     table = _table(("day", "learners", "alike"), rows, numbers=(2,))
     return f'<h2>Alike</h2><p class="dim">{told}</p>{table}'

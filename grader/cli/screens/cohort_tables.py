@@ -11,7 +11,7 @@ from typing import Any
 
 from rich.live import Live
 
-from grader.cli.screens.terminal import Terminal, near, typed
+from grader.cli.screens.terminal import Terminal, counted, near, typed
 from grader.course import catalog
 from grader.errors import pasted
 from grader.grading.cohort import report
@@ -57,13 +57,14 @@ class Progress:
 
 
 def standing(tally: Tally) -> str:
-    """`1,204 graded, 3.2 a second on 8 slots · 812 passed, 392 failed · 41 % read, about 12 min left`."""
+    """`1,204 graded now, 3.2 a second on 8 slots · 812 passed, 392 failed · 41 % read, about 12 min left`."""
     graded = tally.graded.total()
-    parts = [f"{graded:,} graded, {graded / max(tally.seconds, 1e-9):.1f} a second on {tally.slots} slots"]
+    speed = graded / max(tally.seconds, 1e-9)
+    parts = [f"{graded:,} graded now, {speed:.1f} a second on {counted(tally.slots, 'slot')}"]
     if graded:
         parts.append(", ".join(f"{number:,} {status}" for status, number in tally.graded.most_common()))
     if tally.known:
-        parts.append(f"{tally.known:,} known")
+        parts.append(f"{tally.known:,} had a verdict")
     if tally.troubles:
         parts.append(f"{tally.troubles:,} not gradable")
     if tally.share and tally.share < 1:
@@ -81,22 +82,24 @@ def _spoken(seconds: float) -> str:
 def graded(terminal: Terminal, tally: Tally, db: sqlite3.Connection, path: Path) -> None:
     """What came of a run."""
     if not (tally.graded or tally.known or tally.troubles):
-        terminal.line("Nothing was handed in, so nothing was graded.")
-        return terminal.next("track cohort grade --help", "says how to hand in")
+        terminal.line("Nothing was found that can be graded.")
+        return terminal.next("track cohort grade --help", "says what can be graded")
     terminal.line(("Done: ", "bold"), standing(tally), f", {_spoken(tally.seconds)}")
     if tally.lacking:
-        terminal.line("Confined; not granted on every node: ", ", ".join(sorted(tally.lacking)), indent=2)
+        terminal.line("Confined. Not on every machine: ", ", ".join(sorted(tally.lacking)), indent=2)
     _troubles(terminal, db)
     if tally.others:
         lists = typed("track cohort collect SUBMISSIONS")
-        terminal.line(f"Other files, which do not look like work: {tally.others:,}. `{lists}` shows them.")
-    terminal.next(f"track cohort pages report{_of(path)}", "writes the class page, leaderboard and feedback")
+        terminal.line(f"No work, such as the course's own files: {tally.others:,}. `{lists}` shows them.")
+    if not (tally.graded or tally.known):
+        return terminal.next("track cohort grade --help", "says what can be graded")
+    terminal.next(f"track cohort pages report{of(path)}", "writes the class page, leaderboard and feedback")
 
 
 def status(terminal: Terminal, db: sqlite3.Connection, path: Path) -> None:
     """How many of what was handed in have a verdict, by day."""
     days = report.by_day(db)
-    heads = ("day", "handed in", "passed", "stopped", "too slow", "untouched", "not graded")
+    heads = ("day", "handed in", "passed", "not passed", "of these too slow", "untouched", "not graded")
     rows: list[Sequence[str]] = [heads]
     for one in days:
         counts = (one.handed_in, one.passed, one.stopped, one.slow, one.unstarted, one.waiting)
@@ -105,23 +108,28 @@ def status(terminal: Terminal, db: sqlite3.Connection, path: Path) -> None:
     _troubles(terminal, db)
     waiting = sum(one.waiting for one in days)
     if waiting:
-        again = f"grades the {waiting:,} that are missing"
-        return terminal.next(f"track cohort grade SUBMISSIONS{_of(path)}", again)
-    terminal.next(f"track cohort pages report{_of(path)}", "writes the class page, leaderboard and feedback")
+        again = f"grades the {waiting:,} that {'is' if waiting == 1 else 'are'} missing"
+        return terminal.next(f"track cohort grade SUBMISSIONS{of(path)}", again)
+    terminal.next(f"track cohort pages report{of(path)}", "writes the class page, leaderboard and feedback")
 
 
-def gradebook(terminal: Terminal, book: Book, path: Path, form: str | None) -> None:
-    """What a gradebook holds, and what it could not place."""
+def gradebook(terminal: Terminal, book: Book, path: Path, form: str | None, options: str) -> None:
+    """What a gradebook holds, and what it could not place; `options` are those that were typed."""
     grades = [one for _, grades in book.rows for one in grades]
+    terminal.line(f"{near(path)}: {counted(len(book.rows), 'learner')}, {counted(len(book.days), 'day')}")
     missing, without = (sum(one.said == NOTHING for one in grades), sum(one.points is None for one in grades))
-    terminal.line(f"{near(path)}: {len(book.rows):,} learners, {len(book.days)} days")
-    terminal.line(f"{missing:,} not handed in, {without:,} without points yet", indent=2)
+    terminal.line(f"0 because nothing was handed in: {counted(missing, 'cell')}", indent=2)
+    terminal.line(f"Empty because not due or not graded yet: {counted(without, 'cell')}", indent=2)
+    if book.without_due:
+        days = ", ".join(str(day.key) for day in book.without_due)
+        terminal.line(("Handed in, and not in [due]: ", "bold"), f"{days}. They have no column.")
     if book.strangers:
         terminal.line((f"Handed in, and in no row: {len(book.strangers):,}", "bold"))
         terminal.table([(one,) for one in book.strangers[:TROUBLES]])
-        terminal.next(f"track cohort gradebook {pasted(path)}", "once the roster names them")
+        terminal.next(f"track cohort gradebook {pasted(path)}{options}", "once the roster names them")
     elif not form:
-        terminal.next("track cohort gradebook FILE.csv --for moodle", "or canvas: writes what it imports")
+        again = f"track cohort gradebook FILE.csv --for moodle{options}"
+        terminal.next(again, "or canvas: writes what it imports")
 
 
 def could_be(terminal: Terminal, found: Sequence[Result], path: Path) -> None:
@@ -130,14 +138,14 @@ def could_be(terminal: Terminal, found: Sequence[Result], path: Path) -> None:
     terminal.table(rows[:TROUBLES])
     if len(rows) > TROUBLES:
         terminal.line(f"and {len(rows) - TROUBLES:,} more", indent=2)
-    terminal.next(f"track cohort show {pasted(found[0].id)} {found[0].day}{_of(path)}", "shows the first")
+    terminal.next(f"track cohort show {pasted(found[0].id)} {found[0].day}{of(path)}", "shows the first")
 
 
 def changed(terminal: Terminal, found: Sequence[dict[str, Any]], path: Path) -> None:
     """What differs between two databases."""
     kinds = [" → ".join(WORDS.get(one[side], NOTHING) for side in ("before", "after")) for one in found]
-    counted = ", ".join(f"{number:,} {kind}" for kind, number in Counter(kinds).most_common())
-    terminal.line((f"{len(found):,} verdicts differ", "bold"), ": " * bool(found), counted)
+    ways = ", ".join(f"{number:,} {kind}" for kind, number in Counter(kinds).most_common())
+    terminal.line((f"Verdicts that differ: {len(found):,}", "bold"), " · " * bool(found), ways)
     rows = []
     for one, kind in zip(found[:TROUBLES], kinds, strict=False):
         scores = f"{one['score_before'] or 0:.3f} → {one['score'] or 0:.3f}"
@@ -146,7 +154,7 @@ def changed(terminal: Terminal, found: Sequence[dict[str, Any]], path: Path) -> 
     terminal.table(rows)
     if len(found) > TROUBLES:
         terminal.line(f"and {len(found) - TROUBLES:,} more: --json has them", indent=2)
-    terminal.next(f"track cohort status{_of(path)}", "")
+    terminal.next(f"track cohort status{of(path)}", "")
 
 
 def _troubles(terminal: Terminal, db: sqlite3.Connection) -> None:
@@ -156,10 +164,10 @@ def _troubles(terminal: Terminal, db: sqlite3.Connection) -> None:
         terminal.line((f"Not gradable, in the last run: {len(found):,}", "bold"))
         terminal.table([(one.where, one.problem) for one in found[:TROUBLES]])
     if len(found) > TROUBLES:
-        terminal.line(
-            f"and {len(found) - TROUBLES:,} more: the class page and the table `trouble` have them", indent=2
-        )
+        have = "the class page and the table `trouble` have them"
+        terminal.line(f"and {len(found) - TROUBLES:,} more: {have}", indent=2)
 
 
-def _of(path: Path) -> str:
+def of(path: Path) -> str:
+    """The option that names a database, unless it is the usual one."""
     return "" if path == Path("cohort.db") else f" --db {pasted(near(path))}"

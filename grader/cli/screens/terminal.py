@@ -60,6 +60,11 @@ WIDE = 10_000  # columns of a pipe, where nothing wraps
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
+def counted(number: int, what: str) -> str:
+    """`1 day`, `1,204 days`."""
+    return f"{number:,} {what}{'s' * (number != 1)}"
+
+
 class Terminal:
     """A stream that people read.
 

@@ -79,7 +79,11 @@ def read(path: Path) -> Class:
     top = _table("The file", _parsed(path), TOP, told)
     points = POINTS | _table("[points]", top.get("points", {}), dict.fromkeys(POINTS, NUMBER), told)
     weight = _by_day("weight", top.get("weight", {}), NUMBER, told)
-    learners = roster.read(path.parent / top["roster"]) if "roster" in top else None
+    learners = None
+    try:
+        learners = roster.read(path.parent / top["roster"]) if "roster" in top else None
+    except TrackError as error:
+        told.append(error.problem)
     due = {day: _end(value) for day, value in _by_day("due", top.get("due", {}), DATE, told).items()}
     late = LATE | _table("[late]", top.get("late", {}), dict.fromkeys(LATE, NUMBER), told)
     overrides = _overrides(top.get("override", []), learners, told)

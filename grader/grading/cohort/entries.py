@@ -98,7 +98,8 @@ def entries(place: Path) -> Iterator[Entry]:
         for entry in _folder(place) if place.is_dir() else _zip(whole, {"files": math.inf}):
             yield from _unpacked(entry, 1, {"files": MOST_FILES, "bytes": MOST_BYTES})
     except (*BROKEN, Unfit) as error:
-        yield Entry((place.name,), problem=_said(error))
+        torn = isinstance(error, zipfile.BadZipFile)
+        yield Entry((place.name,), problem="it is no whole zip: download it again" if torn else _said(error))
 
 
 def _folder(root: Path) -> Iterator[Entry]:

@@ -32,7 +32,7 @@ def export(db: sqlite3.Connection, path: Path) -> int:
     forms = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}
     if path.suffix not in forms:
         raise TrackError(f"{path} ends in none of {', '.join(forms)}.", "track cohort export results.csv")
-    with writing(path):
+    with writing(path, "track cohort export results.csv"):
         return forms[path.suffix](db, path)
 
 
@@ -50,7 +50,7 @@ def _csv(db: sqlite3.Connection, path: Path) -> int:
 def _jsonl(db: sqlite3.Connection, path: Path) -> int:
     number = 0
     with path.open("w", encoding="utf-8") as file:
-        query = f"SELECT {', '.join(COLUMNS)}, verdict FROM result ORDER BY id, day"
+        query = f"SELECT {', '.join(COLUMNS)}, verdict FROM result ORDER BY id, in_order(day)"
         for *row, verdict in db.execute(query):
             record = dict(zip(COLUMNS, row, strict=True)) | {"verdict": json.loads(verdict or "null")}
             file.write(json.dumps(record) + "\n")

@@ -52,11 +52,13 @@ class Book:
     Attributes:
         rows: everybody who is not withdrawn, by name, with a grade for each day.
         strangers: what was handed in by nobody on the roster, in words.
+        without_due: days that somebody handed in, and that have no column because `[due]` lacks them.
     """
 
     days: Sequence[Day]
     rows: Sequence[tuple[Learner, Sequence[Grade]]]
     strangers: Sequence[str]
+    without_due: Sequence[Day]
 
 
 def gradebook(db: sqlite3.Connection, klass: Class, now: datetime) -> Book:
@@ -65,24 +67,29 @@ def gradebook(db: sqlite3.Connection, klass: Class, now: datetime) -> Book:
     Args:
         now: a day that is due later, and of which nothing was handed in, has no points yet.
     """
-    handed = [catalog.find(day) for (day,) in db.execute("SELECT DISTINCT day FROM submission")]
+    query = "SELECT DISTINCT day FROM submission ORDER BY in_order(day)"
+    handed = [catalog.find(day) for (day,) in db.execute(query)]
     days = sorted(klass.due or handed, key=lambda day: in_order(str(day.key)))
     known = {one.names: one for one in klass.learners or ()}
-    attempts, strangers = defaultdict[tuple[frozenset[str], str], list[Grade]](list), dict[str, None]()
-    query = "SELECT id, day, status, score, evidence, handed_in FROM attempt ORDER BY run, handed_in"
-    for id, day, *facts in db.execute(query):
+    attempts, strangers = defaultdict[tuple[frozenset[str], str], dict[str, Grade]](dict), dict[str, None]()
+    first = "handed_in IS NULL, handed_in" if klass.best else "run, handed_in"
+    query = f"SELECT id, day, sha256, status, score, evidence, handed_in FROM attempt ORDER BY {first}"
+    for id, day, sha256, *facts in db.execute(query):
         try:
             learner = roster.find(id, klass.learners)
         except TrackError as stranger:
             strangers[stranger.problem] = None
             continue
         known.setdefault(learner.names, learner)
-        attempts[learner.names, day].append(_grade(klass, catalog.find(day), *facts))
+        grade, of_day = _grade(klass, catalog.find(day), *facts), attempts[learner.names, day]
+        before = of_day.get(sha256, grade) if klass.best else of_day.pop(sha256, grade)
+        of_day[sha256] = max(before, grade, key=lambda one: one.points or 0)  # in time where it came twice
     rows = []
     for learner in sorted(known.values(), key=lambda one: one.name):
-        grades = [_counting(klass, learner, day, attempts[learner.names, str(day.key)], now) for day in days]
+        tried = ((day, [*attempts[learner.names, str(day.key)].values()]) for day in days)
+        grades = [_counting(klass, learner, day, ones, now) for day, ones in tried]
         rows += [] if learner.withdrawn else [(learner, grades)]
-    return Book(days, rows, list(strangers))
+    return Book(days, rows, list(strangers), [day for day in handed if day not in days])
 
 
 def _grade(
@@ -108,12 +115,12 @@ def _grade(
 
 
 def _counting(klass: Class, learner: Learner, day: Day, attempts: list[Grade], now: datetime) -> Grade:
-    """Of the attempts at a day the one that counts."""
+    """Of the attempts at a day, each another file, the one that counts: of equally good ones the earliest."""
     if given := klass.overrides.get((learner.names, day)):
         return Grade(given[0], f"override: {given[1]}")
     if not attempts:
         return Grade(None, NOT_DUE) if day in klass.due and now < klass.due[day] else Grade(0, NOTHING)
-    one = max(reversed(attempts), key=lambda one: one.points or 0) if klass.best else attempts[-1]
+    one = max(attempts, key=lambda one: one.points or 0) if klass.best else attempts[-1]
     which = f", the {'best' if klass.best else 'last'} of {len(attempts)}" if len(attempts) > 1 else ""
     return Grade(one.points, one.said + which)
 
@@ -126,8 +133,8 @@ def write(book: Book, path: Path, form: Form | None) -> None:
     """
     made = {None: _plain, "moodle": _moodle, "canvas": _canvas}[form](book)
     rows = [[f"{cell:g}" if isinstance(cell, float) else cell for cell in row] for row in made]
-    with writing(path), path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows(rows)
+    with writing(path, "track cohort gradebook FILE.csv"), path.open("w", newline="", encoding="utf-8") as to:
+        csv.writer(to).writerows(rows)
 
 
 def _plain(book: Book) -> Iterator[Sequence[object]]:
@@ -145,13 +152,16 @@ def _moodle(book: Book) -> Iterator[Sequence[object]]:
     full = (key for key in FOUND_BY_MOODLE if all(one.cells.get(key) for one in learners))
     if (key := next(full, None)) is None:
         lacking = [one.name for one in learners if not any(map(one.cells.get, FOUND_BY_MOODLE))]
-        problem = "Moodle finds nobody by name, and the roster has no email address of"
-        raise TrackError(f"{problem} {', '.join(lacking[:3]) or 'some'}.", "Add a column `email address`.")
+        told, fix = f"the roster has no email address of {'; '.join(lacking[:3]) or 'some'}", ""
+        if not any(one.cells for one in learners):
+            told, fix = "the class file names no roster", 'Write roster = "roster.csv" into it. '
+        fix += "The roster needs a column `email address`."
+        raise TrackError(f"Moodle finds nobody by name, and {told}.", fix)
     days = [day.name for day in book.days]
     yield [key.capitalize(), "Name", *days, *(f"{day} feedback" for day in days)]
     for learner, grades in book.rows:
-        told = *(one.points for one in grades), *(one.said for one in grades)
-        yield [learner.cells[key], learner.name, *told]
+        row = *(one.points for one in grades), *(one.said for one in grades)
+        yield [learner.cells[key], learner.name, *row]
 
 
 def _canvas(book: Book) -> Iterator[Sequence[object]]:

@@ -21,7 +21,6 @@ HIDDEN = "hidden or a cache"
 OURS = "the course's own file"
 NOT_ASKED = "--days does not ask for it"
 NO_PYTHON = "it is no Python file"
-DECIDES = "--days with one of them decides"
 VERSION = ("grader", "version.py")  # lies in each clone of the course
 # `day13 (1)` of a browser, `kernel-1` of Canvas, `kernel copy` of a Mac.
 COPY = re.compile(r"[ _-]*(?:\((\d+)\)|-(\d+)| copy(?: (\d+))?)$", re.IGNORECASE)
@@ -141,9 +140,10 @@ def _by_functions(entry: Entry, kernel: bool, wanted: Collection[Day]) -> tuple[
     if not kernel:
         return next(iter(asked), None), "it is not named as a day" + (f", and {has[3:]}" if found else "")
     if not found and len(wanted) > 1:
-        raise Unfit(f"nothing says which day it is for: {DECIDES}")
+        raise Unfit("nothing says which day it is for: grade it with --days and its day")
     if len(asked) > 1 and asked[0] in wanted:
-        raise Unfit(f"{has}: {DECIDES}")
+        again = " or ".join(f"--days {day.key}" for day in asked)
+        raise Unfit(f"{has}: grade it with {again}")
     return next(iter(asked or wanted)), ""
 
 

@@ -10,16 +10,9 @@ from typing import Any
 
 from grader.course import catalog
 
-WORDS = {
-    **{
-        "passed": "passed",
-        "failed": "wrong",
-        "slow": "too slow",
-        "crashed": "crashed",
-        "timeout": "did not end",
-    },
-    **{"inconclusive": "too noisy to tell", "unstarted": "untouched", "waiting": "not graded"},
-}
+WORDS = {"passed": "passed", "failed": "wrong", "slow": "too slow", "crashed": "crashed"}
+WORDS |= {"timeout": "did not end", "inconclusive": "too noisy to tell"}
+WORDS |= {"unstarted": "untouched", "waiting": "not graded"}
 NOTHING = "nothing handed in"
 LISTED = 1000  # learners on a page
 COMMON = 15  # mistakes on a page
@@ -29,7 +22,8 @@ CHANGES = """SELECT id, day, max(before) AS before, max(after) AS after, max(sco
         SELECT id, day, sha256, coalesce(status, 'waiting') AS before, NULL AS after, score AS score_before,
             NULL AS score FROM old.result
         UNION ALL SELECT id, day, sha256, NULL, coalesce(status, 'waiting'), NULL, score FROM main.result)
-    GROUP BY id, day HAVING max(before) IS NOT max(after) OR abs(max(score) - max(score_before)) > ?"""
+    GROUP BY id, day HAVING max(before) IS NOT max(after) OR abs(max(score) - max(score_before)) > ?
+    ORDER BY id, in_order(day)"""
 
 
 @dataclass(frozen=True)

@@ -44,11 +44,12 @@ def read(path: Path) -> tuple[Learner, ...]:
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines(keepends=True)
     except (OSError, UnicodeDecodeError) as error:
-        raise TrackError(f"The roster {path} cannot be read: {error}.", "Save it as CSV in UTF-8.") from None
+        why = getattr(error, "strerror", "save it as CSV in UTF-8")
+        raise TrackError(f"The roster {path} cannot be read: {why}.") from None
     head, *rows = csv.reader(lines or [""], delimiter=max(",;\t", key="".join(lines[:1]).count))
     columns = [name.strip().casefold() for name in head]
     if not {*KNOWN, "first name", "last name", "surname"} & set(columns):
-        raise TrackError(f"The roster {path} has none of the columns {', '.join(KNOWN)}.", "Add one.")
+        raise TrackError(f"The roster {path} has none of the columns {', '.join(KNOWN)}.")
     learners = (_learner(dict(zip(columns, map(str.strip, row), strict=False))) for row in rows)
     return tuple(one for one in learners if one.names and one.name != "Points Possible")  # a row of Canvas
 

@@ -20,6 +20,7 @@ from grader.course.learner.workspace import writing
 from grader.errors import BadSubmission, TrackError, pasted
 from grader.grading.cohort import roster
 from grader.grading.cohort.course_digest import of_day
+from grader.grading.cohort.report import in_order
 from grader.grading.cohort.roster import Learner
 from grader.grading.cohort.submission import Submission, Trouble
 from grader.verdict import Verdict
@@ -87,6 +88,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
     connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=30)
     try:
         _check(connection, path)
+        connection.create_function("in_order", 1, lambda day: "{:03}{}{}".format(*in_order(day)))
         yield connection
     except sqlite3.DatabaseError as error:
         raise TrackError(f"{path} cannot be read: {error}.", ANOTHER) from error
@@ -131,9 +133,8 @@ class Store:
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise TrackError(
-                f"Another run writes {path}.", f"track cohort status --db {pasted(path)}"
-            ) from None
+            fix = f"track cohort status --db {pasted(path)}"
+            raise TrackError(f"Another run writes {path}.", fix) from None
         self._db = sqlite3.connect(path, timeout=30)
         _check(self._db, path, new=True)
         self._db.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")
@@ -220,7 +221,7 @@ COLUMNS = ", ".join(Result.__dataclass_fields__)
 
 def results(connection: sqlite3.Connection) -> Iterator[Result]:
     """Every submission with its verdict, by id and day."""
-    rows = connection.execute(f"SELECT {COLUMNS} FROM result ORDER BY id, day")
+    rows = connection.execute(f"SELECT {COLUMNS} FROM result ORDER BY id, in_order(day)")
     return (Result(*row) for row in rows)
 
 

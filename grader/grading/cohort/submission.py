@@ -68,9 +68,13 @@ def the_id(text: object) -> str:
         Unfit: it cannot.
     """
     if not isinstance(text, str) or not 0 < len(text) <= LONGEST_ID:
-        raise Unfit(f"an id is a text of 1 to {LONGEST_ID} characters")
-    if not text.isprintable() or "/" in text or "\\" in text or not text[0].isalnum():
-        raise Unfit("an id begins with a letter or digit and has neither / nor \\ nor control characters")
+        raise Unfit(f"a name is a text of 1 to {LONGEST_ID} characters")
+    if wrong := next((one for one in text if not one.isprintable() or one in "/\\"), None):
+        said = f"has a {wrong}" if wrong in "/\\" else f"has an invisible U+{ord(wrong):04X}"
+        said = "is not in UTF-8" if "\ud800" <= wrong <= "\udfff" else said
+        raise Unfit(f"the name {said}: write it with letters, digits, spaces and signs such as -")
+    if not text[0].isalnum():
+        raise Unfit("a name begins with a letter or digit")
     return text
 
 
@@ -119,7 +123,7 @@ def chosen(text: str) -> frozenset[Day]:
     """The days of `8-14,20,rope`.
 
     Raises:
-        TrackError: one of them does not exist, or the list is empty.
+        TrackError: one of them does not exist or is not graded, or the list is empty.
     """
     found: set[Day] = set()
     for part in filter(None, (part.strip() for part in text.split(","))):
@@ -129,6 +133,7 @@ def chosen(text: str) -> frozenset[Day]:
             found |= {day for day in catalog.days() if first <= day.anchor <= last}
         else:
             found.add(catalog.find(part))
-    if not found:
-        raise TrackError(f'"{text}" names no day.', "track cohort grade SUBMISSIONS --days 8-14,20,rope")
+    if not found or catalog.WARM_UP in found:
+        problem = WARM_UP if found else f'"{text}" names no day.'
+        raise TrackError(problem, "Name other days, such as 8-14,20,rope.")
     return frozenset(found)

@@ -17,15 +17,7 @@ from grader.errors import BadSubmission
 from grader.grading.cohort.entries import BROKEN, MOST_BYTES, PACKED, Entry, Parts, entries
 from grader.grading.cohort.layouts import Place, arranged
 from grader.grading.cohort.picking import HIDDEN, NOT_ASKED, OURS, pick
-from grader.grading.cohort.submission import (
-    Item,
-    Submission,
-    Trouble,
-    Unfit,
-    small_enough,
-    the_day,
-    the_id,
-)
+from grader.grading.cohort.submission import Item, Submission, Trouble, Unfit, small_enough, the_day, the_id
 
 LONGEST_LINE = 8_000_000  # bytes: LARGEST of source, most of it escaped
 HELP = "track cohort collect --help"

@@ -166,15 +166,46 @@ def test_moodle_and_canvas_get_the_columns_that_they_know(folder: Path) -> None:
 
 
 def test_moodle_needs_an_address_of_everybody(folder: Path) -> None:
-    (folder / "roster.csv").write_text("name,email address\nAnn,ann@x.edu\nBob,\n")
-    (folder / "class.toml").write_text('roster = "roster.csv"')
+    (folder / "roster.csv").write_text('name,email address\nAnn,ann@x.edu\nBob,\n"Li, Cy",\n')
     hand_in(folder / "cohort.db", ("ann", 1, "slow", at(9)))
-    with pytest.raises(TrackError, match="no email address of Bob"):
-        CliRunner().invoke(
-            track,
-            ["cohort", "gradebook", "g.csv", "--for", "moodle"],
-            catch_exceptions=False,
-            standalone_mode=False,
+    for text, told in (('roster = "roster.csv"', "no email address of Bob; Li, Cy"), ("", "names no roster")):
+        (folder / "class.toml").write_text(text)
+        with pytest.raises(TrackError, match=told):
+            CliRunner().invoke(
+                track,
+                ["cohort", "gradebook", "g.csv", "--for", "moodle"],
+                catch_exceptions=False,
+                standalone_mode=False,
+            )
+
+
+def test_a_day_without_due_is_named_and_the_next_command_keeps_the_options(folder: Path) -> None:
+    (folder / "class.toml").rename(folder / "my class.toml")
+    hand_in(folder / "b.db", *((who, key, "slow", at(9)) for who in ("ann", "ida") for key in (1, 14, 4)))
+    words = ["gradebook", "g.csv", "--db", "b.db", "--class", "my class.toml", "--for", "moodle"]
+    shown = CliRunner().invoke(track, ["cohort", *words], catch_exceptions=False).output
+    assert "Handed in, and not in [due]: 4, 14." in shown
+    assert "cohort gradebook g.csv --db b.db --class 'my class.toml' --for moodle" in shown
+    assert "0 because nothing was handed in: 10 cells" in shown
+    shown = (
+        CliRunner().invoke(track, ["cohort", "show", "ann", "--db", "b.db"], catch_exceptions=False).output
+    )
+    assert shown.index("Day 1 · ") < shown.index("Day 4 · ") < shown.index("Day 14 · ")
+
+
+def test_a_file_that_came_under_two_names_is_one_attempt_and_of_equals_the_earliest_counts(
+    folder: Path,
+) -> None:
+    for number, (id, when, source) in enumerate(
+        [("ann_2", at(14), b"1"), ("ann_1", at(8), b"1"), ("ann_3", at(9), b"2")]
+    ):
+        with Store(folder / "cohort.db", HERE) as kept:
+            sha256 = kept.hand_in(Submission(id, catalog.find("1"), source, when=when))
+            kept.keep(Verdict(1, "slow", 1, HERE.gpu, {}, sha256=sha256))
+        counted = book(folder).rows[0][1][0]
+        assert (
+            counted.said
+            == ("too slow, 5 days late: 100 % less", "too slow", "too slow, the best of 2")[number]
         )
 
 
@@ -214,7 +245,10 @@ def test_every_wrong_key_has_a_kind_line(folder: Path) -> None:
     ("text", "words"),
     [
         ("= 1", "cannot be read"),
-        ('roster = "no.csv"', "cannot be read"),
+        (
+            'roster = "no.csv"\ntitel = "x"',
+            r'has 2 mistakes:[^"]*"titel"[^"]*"title"\?\n .*no.csv cannot be read: No ',
+        ),
         ('roster = "class.toml"', "none of the columns"),
     ],
 )

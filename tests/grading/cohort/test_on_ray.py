@@ -56,7 +56,7 @@ def test_a_cohort_is_graded_once_and_what_kills_is_told(tmp_path: Path, surround
     code, shown = typed("grade", "class.jsonl", "--no-strict", "--seed", "4021")
     assert code == 1, "a line could not be graded"
     assert "3 graded" in shown
-    assert "1 known" in shown
+    assert "1 had a verdict" in shown
     assert "line 5  it is no JSON" in shown
     _, shown = typed("export", "r.jsonl")
     rows = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]

@@ -196,7 +196,7 @@ def test_the_commands_show_and_write_it(cohort: Path, tmp_path: Path) -> None:
             CliRunner().invoke(track, ["cohort", *words, "--db", str(cohort)], catch_exceptions=False).output
         )
 
-    assert "grades the 1 that are missing" in typed("status")
+    assert "grades the 1 that is missing" in typed("status")
     assert json.loads(typed("status", "--json"))["days"][1]["stopped"] == 2
     assert "is missing: <b>" in typed("show", "bob", "2")
     assert "bob" in typed("show", "bo")
@@ -228,11 +228,11 @@ def test_two_databases_are_told_apart(cohort: Path, tmp_path: Path) -> None:
         return CliRunner().invoke(track, ["cohort", "diff", *words], catch_exceptions=False).output
 
     both = str(cohort), str(tmp_path / "after.db")
-    assert "6 verdicts differ" in typed(*both)
+    assert "Verdicts that differ: 6" in typed(*both)
     assert "wrong → passed" in typed(*both)
     found = {
         one["id"]: (one["before"], one["after"]) for one in json.loads(typed(*both, "--json"))["changes"]
     }
     assert "cy" not in found
     assert (found["dora"], found["fay"]) == (("waiting", None), (None, "waiting"))
-    assert "0 verdicts differ" in typed(both[0], both[0])
+    assert "Verdicts that differ: 0" in typed(both[0], both[0])

@@ -107,12 +107,13 @@ def test_a_bad_line_is_named_and_the_next_is_read(tmp_path: Path) -> None:
         b'{"id": "ann", "day": 99, "source": "x"}': "There is no day 99",
         b'{"id": "ann", "day": 0, "source": "x"}': "The warm-up is not graded",
         b'{"id": "ann", "day": 1, "source": "\\ud800"}': "half of a character",
-        b'{"id": "../../ann", "day": 1, "source": "x"}': "an id begins with",
-        b'{"id": "a/n", "day": 1, "source": "x"}': "neither / nor",
-        b'{"id": "a\\u0007n", "day": 1, "source": "x"}': "control characters",
-        b'{"id": "=HYPERLINK()", "day": 1, "source": "x"}': "an id begins with",
+        b'{"id": "../../ann", "day": 1, "source": "x"}': "the name has a /: write it with",
+        b'{"id": "a\\u200en", "day": 1, "source": "x"}': "the name has an invisible U+200E",
+        b'{"id": "a\\udcffn", "day": 1, "source": "x"}': "the name is not in UTF-8",
+        b'{"id": "a\\u0007n", "day": 1, "source": "x"}': "invisible U+0007",
+        b'{"id": "=HYPERLINK()", "day": 1, "source": "x"}': "a name begins with",
         b'{"id": "", "day": 1, "source": "x"}': "1 to 100 characters",
-        b'{"id": 7, "day": 1, "source": "x"}': "an id is a text",
+        b'{"id": 7, "day": 1, "source": "x"}': "a name is a text",
         json.dumps(good | {"source": "x" * (LARGEST + 1)}).encode(): "more than 1,000,000 bytes",
         b"x" * (2 * LONGEST_LINE + 5): f"more than {LONGEST_LINE:,} bytes",
     }
@@ -150,7 +151,7 @@ def test_bad_files_are_named_and_the_rest_is_read(tmp_path: Path) -> None:
         "bob": "nothing is graded",
         "cy": "it is a link",
         "dora.zip": "it cannot be read",
-        "<b>eve/day01.py": "an id begins with",
+        "<b>eve/day01.py": "a name begins with",
         "stray_day.py": "names no learner",
     }
     assert {one.partition(": ")[0] for one in troubles} == set(wanted)
