@@ -118,8 +118,8 @@ def gradebook(terminal: Terminal, book: Book, path: Path, form: str | None, opti
     grades = [one for _, grades in book.rows for one in grades]
     terminal.line(f"{near(path)}: {counted(len(book.rows), 'learner')}, {counted(len(book.days), 'day')}")
     missing, without = (sum(one.said == NOTHING for one in grades), sum(one.points is None for one in grades))
-    terminal.line(f"0 because nothing was handed in: {counted(missing, 'cell')}", indent=2)
-    terminal.line(f"Empty because not due or not graded yet: {counted(without, 'cell')}", indent=2)
+    terminal.line(f"0 points, because nothing was handed in: {counted(missing, 'cell')}", indent=2)
+    terminal.line(f"Empty, because not due or not graded yet: {counted(without, 'cell')}", indent=2)
     if book.without_due:
         days = ", ".join(str(day.key) for day in book.without_due)
         terminal.line(("Handed in, and not in [due]: ", "bold"), f"{days}. They have no column.")

@@ -186,7 +186,7 @@ def test_a_day_without_due_is_named_and_the_next_command_keeps_the_options(folde
     shown = CliRunner().invoke(track, ["cohort", *words], catch_exceptions=False).output
     assert "Handed in, and not in [due]: 4, 14." in shown
     assert "cohort gradebook g.csv --db b.db --class 'my class.toml' --for moodle" in shown
-    assert "0 because nothing was handed in: 10 cells" in shown
+    assert "0 points, because nothing was handed in: 10 cells" in shown
     shown = (
         CliRunner().invoke(track, ["cohort", "show", "ann", "--db", "b.db"], catch_exceptions=False).output
     )
