@@ -90,7 +90,7 @@ def graded(terminal: Terminal, tally: Tally, db: sqlite3.Connection, path: Path)
     _troubles(terminal, db)
     if tally.others:
         lists = typed("track cohort collect SUBMISSIONS")
-        terminal.line(f"No work, such as the course's own files: {tally.others:,}. `{lists}` shows them.")
+        terminal.line(f"Files that are no work: {tally.others:,}. `{lists}` says why.")
     if not (tally.graded or tally.known):
         return terminal.next("track cohort grade --help", "says what can be graded")
     terminal.next(f"track cohort pages report{of(path)}", "writes the class page, leaderboard and feedback")
