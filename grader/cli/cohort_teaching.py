@@ -63,7 +63,7 @@ def gradebook(target: Path, db: Path, file: Path, form: Literal["moodle", "canva
 @in_db
 @as_json
 def show(who: str, day: str | None, db: Path, as_json: bool) -> None:
-    """Show a verdict as the learner would see it.
+    """Show a verdict as the learner's feedback has it.
 
     WHO is a learner, or a part of a name or number. Where that can be several, or without DAY, it lists what
     they handed in.
@@ -98,7 +98,7 @@ def show(who: str, day: str | None, db: Path, as_json: bool) -> None:
 @of_class
 @click.option("--no-feedback", is_flag=True, help="Leave the learners' files out.")
 def pages(folder: Path, db: Path, file: Path, no_feedback: bool) -> None:
-    """Write the class page, the leaderboard, and for each learner what they would see, into FOLDER.
+    """Write the class page, the leaderboard, and each learner's feedback, into FOLDER.
 
     The class file gives a title, and says who is withdrawn; without one everybody is shown. feedback.zip has
     the folders as Moodle named them, so that Moodle takes it back as it is.
