@@ -61,8 +61,8 @@ def test_what_needs_a_solution_says_that_it_is_not_here(handed_out: Path) -> Non
 
 
 def test_a_wrong_kernel_is_told_all_but_its_pieces_and_handed_in(handed_out: Path) -> None:
-    assert "nothing to hand in" in typed(handed_out, "hand-in", "--name", "Ada Lovelace", code=2)
     typed(handed_out, "start", "7")
+    assert "nothing to hand in" in typed(handed_out, "hand-in", "--name", "Ada Lovelace", code=2)
     kernel = handed_out / "my-track" / "day07_memory_coalescing" / "kernel.py"
     wrong = catalog.find("7").solution.read_text(encoding="utf-8").replace("tl.trans(mask)", "mask")
     kernel.write_text(wrong, encoding="utf-8")
