@@ -33,7 +33,7 @@ mistakes = [
         "the rescaling goes the wrong way",
         swap={UPDATE: UPDATE.replace("m_i - m_new", "m_new - m_i")},
         fails="correct",
-        says="is NaN",
+        says="The result is finite: a step on the way",
     ),
     Mistake(
         "the numerators of the first pass are stored, and only their sum is rescaled",
@@ -195,7 +195,7 @@ mistakes = [
             "num_programs = triton.cdiv(n_rows, rounds)": "num_programs = min(n_rows, 264)",
         },
         fails="correct",
-        says="is NaN",
+        says="What is divided by, or what a logarithm is taken of, must not be 0",
     ),
     Mistake(
         "the sum starts at 1",

@@ -62,9 +62,7 @@ def status(
 def _sections() -> dict[str, Sequence[Day]]:
     """The days by week, then the extras by pack."""
     weeks = {day.week: [one for one in catalog.days() if one.week == day.week] for day in catalog.days()}
-    titled = {
-        " · ".join(filter(None, (f"Week {n}", catalog.weeks().get(n)))): some for n, some in weeks.items()
-    }
+    titled = {_titled(f"Week {n}", catalog.weeks().get(n)): some for n, some in weeks.items()}
     return titled | {_titled("Extras", title): extras for title, extras in catalog.packs().items()}
 
 

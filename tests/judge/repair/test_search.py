@@ -21,6 +21,7 @@ SLIPS = [
     ("12", "tl.log(", "tl.log2(", "with another function than `tl.log2`"),
     ("8", "    return out", "    out", "with something else returned every"),
 ]  # fmt: skip
+HONEST = Path(__file__).parents[2] / "honest"
 WAIT = 60.0  # seconds for an edit, that a busy machine finds it, too
 
 
@@ -48,6 +49,24 @@ def test_a_slip_is_told_by_its_line_and_the_edit_passes(
     lines[line - 1] = lines[line - 1].replace(edit[2], edit[3], 1)
     path.write_text("\n".join(lines) + "\n")
     assert told(warm, path, day).status == "passed"
+
+
+def test_programs_that_all_do_the_same_work_are_no_cure(warm: Warm, tmp_path: Path) -> None:
+    path, first = tmp_path / "kernel.py", "first = tl.program_id(0)"
+    source = swapped(catalog.find("4"), {f"{first} * BLOCK": first})
+    path.write_text(source)
+    stride = source[: source.index("stride = tl.num_programs(0)")].count("\n") + 1
+    assert not told(warm, path, "4", explain=5.0).look_at.startswith(f"line {stride}: with less")
+
+
+def test_no_edit_is_proved_by_cases_that_the_file_passes_as_it_is(warm: Warm, tmp_path: Path) -> None:
+    path, right = tmp_path / "kernel.py", "tl.rand(seed, i)"
+    honest = (HONEST / "day24_dropout" / "early_returns.py").read_text(encoding="utf-8")
+    assert right in honest
+    path.write_text(honest.replace(right, "tl.rand(seed + tl.program_id(0), tl.arange(0, BLOCK))"))
+    verdict = told(warm, path, "24", explain=WAIT)
+    assert verdict.failed and verdict.failed.name == "edges[the_next_seed]"
+    assert verdict.edit == ""
 
 
 def test_nothing_is_looked_for_where_nobody_asks(warm: Warm, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ mistakes = [
         "the rescaling goes the wrong way",
         swap={RESCALED: "l_i = l_i * tl.exp(m_new - m_i) +"},
         fails="correct",
-        says="is NaN",
+        says="Keep exponents from being positive",
     ),
     Mistake(
         "the maximum is replaced before the sum is rescaled to it",
