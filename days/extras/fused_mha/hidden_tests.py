@@ -120,5 +120,5 @@ challenge = Challenge(
     cases=CASES,
     speed=Speed(layer, moved=moved, flops=flops, of_torch=0.85, torch=by_torch, rolled=(0,)),
     # Rotated keys of one head in two would be a quarter of the result.
-    memory=Memory(Case(b=2, s=600, h=4, hk=2, d=64, dtype=HALF)),
+    memory=Memory(Case(b=16, s=128, h=8, hk=4, d=128, dtype=HALF)),
 )

@@ -99,5 +99,5 @@ challenge = Challenge(
     shown=Case(b=2, s=9, h=4, d=16, causal=True),
     cases=CASES,
     # q, k or v written out once more would be a fifth of that.
-    memory=Memory(Case(b=4, s=160, h=4, d=64), extra=intermediates),
+    memory=Memory(Case(b=32, s=128, h=4, d=64), extra=intermediates),
 )

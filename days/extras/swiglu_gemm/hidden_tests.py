@@ -111,5 +111,5 @@ challenge = Challenge(
         torch=by_torch,
     ),
     # A product that is stored is as large as the result.
-    memory=Memory(Case(m=800, n=1200, k=64, dtype=HALF)),
+    memory=Memory(Case(m=1600, n=1600, k=64, dtype=HALF)),
 )
