@@ -19,6 +19,7 @@ from grader.errors import TrackError
 from grader.grading.grade import grade
 from grader.grading.warm_client import Warm
 from grader.judge.bug_hunt import states
+from grader.judge.main import UNSEEN
 from grader.verdict import HARMLESS, SpeedResult, Verdict
 from tools import planted
 from tools.truth import untrue
@@ -177,8 +178,13 @@ def _graded(
         )
 
 
+def passed(verdict: Verdict) -> bool:
+    """Whether it passes; without a GPU, kernels that run on one alone are only compiled."""
+    return verdict.status == "passed" or verdict.diagnosis == UNSEEN
+
+
 def _right(each: Planted, verdict: Verdict, _: Verdict) -> Iterator[str]:
-    if verdict.status != "passed":
+    if not passed(verdict):
         yield said(verdict)
 
 
@@ -186,8 +192,9 @@ def _slow(each: Planted, verdict: Verdict, _: Verdict) -> Iterator[str]:
     """Where it cannot be seen that a laggard is one, it passes."""
     assert isinstance(each.file, planted.Laggard)
     stores = each.file.stores and (verdict.on_gpu or _failed_group(verdict) == "memory")
+    got = "passed" if passed(verdict) else verdict.status
     wanted = "slow" if verdict.on_gpu or not each.file.unseen else "passed"
-    if verdict.status != ("failed" if stores else wanted) or (stores and _failed_group(verdict) != "memory"):
+    if got != ("failed" if stores else wanted) or (stores and _failed_group(verdict) != "memory"):
         yield said(verdict)
 
 

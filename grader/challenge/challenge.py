@@ -252,6 +252,11 @@ class Challenge:
     needs: tuple[int, int] | None = None
     requires: Sequence[str] = ()
 
+    @property
+    def on_gpu_alone(self) -> bool:
+        """Whether all its cases need a GPU: without one its kernels are compiled for `targets` alone."""
+        return all(case.gpu for case in self.cases)
+
     def __post_init__(self) -> None:
         if unknown := [demand for demand in self.requires if demand not in DEMANDS]:
             raise ValueError(f"{self.entry}: no demand {unknown[0]!r}. There are {', '.join(DEMANDS)}.")

@@ -33,6 +33,7 @@ from grader.request import Request
 from grader.verdict import Check, decisive
 from grader.wire import Channel
 
+UNSEEN = "No value was seen: these kernels run on a GPU alone."
 NOTHING: dict[str, Any] = {"seen": {}, "made": [], "pieces": [], "hunt": None}
 
 
@@ -103,6 +104,8 @@ def _verdict(session: Session, checks: list[Check], quick: bool) -> dict[str, An
         sentence, look_at = diagnose_or_say(session.evidence, reason)
     printed = session.printed.decode(errors="replace")
     status = first.outcome if first else "passed"
+    if status == "passed" and session.device == "cpu" and any(c.on_gpu_alone for c in session.challenges):
+        status, sentence = "inconclusive", UNSEEN
     # Beside what no time decides, none is shown.
     untimed = first is not None and first.cause.get("fact", "time") != "time"
     device = "cpu" if session.device == "cpu" else torch.cuda.get_device_name()

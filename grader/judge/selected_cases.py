@@ -108,7 +108,7 @@ class Asked:
 
 def _small(challenge: Challenge) -> list[Case]:
     """The smallest plain case, the largest that is soon evaluated, and some in between."""
-    plain = [case for case in challenge.cases if case.group == "correct" and weight(case) <= SOON]
+    plain = [c for c in challenge.cases if c.group == "correct" and weight(c) <= SOON and not c.gpu]
     plain.sort(key=weight)
     return plain[:: max(1, math.ceil(len(plain) / FEW))]
 

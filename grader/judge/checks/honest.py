@@ -14,7 +14,7 @@ from grader.challenge.cases.compare import Expected
 from grader.challenge.cases.oracle import Values, alike, expect, expect_gradients
 from grader.challenge.cases.trial import Trial
 from grader.judge.checks import imports
-from grader.judge.failures import CheckFailed
+from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
 from grader.runner_answers import Called, Failed, TensorOutput
 
@@ -46,7 +46,10 @@ def check(session: Session) -> None:
 
     Raises:
         CheckFailed: the first thing that no kernel did; a limit where that is to copy an upstream gradient.
+        NotMeasured: no case was tried.
     """
+    if not session.evidence.trials:
+        raise NotMeasured("no case was tried")
     limit: CheckFailed | None = None
     for trial in session.evidence.trials:
         if trial.challenge.judges or (trial.answer and isinstance(trial.answer.report, Failed)):

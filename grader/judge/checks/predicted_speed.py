@@ -34,6 +34,8 @@ def check(session: Session, challenge: Challenge, speed: Speed) -> None:
         NotMeasured: nothing can be foretold here, or no more than what it takes at least, or of one of an
             autotuner's configs alone.
     """
+    if challenge.on_gpu_alone:
+        raise NotMeasured("needs a GPU")
     call = foresee(session, challenge, speed, Wanted(datasheets.USUAL)).call
     _does_the_work(call, challenge, speed, session.evidence.source)
     reference = ours(bar_name(session.stem, challenge.entry, speed.case.id, speed.part))

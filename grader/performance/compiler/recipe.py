@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 from collections import namedtuple
 from collections.abc import Callable
@@ -9,11 +10,15 @@ from typing import Any
 
 import torch
 import triton.language as tl
+from triton.experimental.gluon.language import _layouts
+from triton.experimental.gluon.nvidia import hopper as gluon
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion", "launch_pdl")
 
 Names = tuple[set[str], set[str]]
+LAYOUTS = (_layouts.DistributedLayout, _layouts.SharedLayout)  # of Gluon
+
 NONE: Names = (set(), set())
 
 
@@ -95,9 +100,15 @@ def _word(value: Any) -> Any:
     if isinstance(value, torch.Tensor):
         dtype = str(value.dtype).removeprefix("torch.")
         return {"is": "tensor", "dtype": dtype, "aligned": value.data_ptr() % 16 == 0}
-    if isinstance(value, TensorDescriptor):
+    if isinstance(value, TensorDescriptor | gluon.TensorDescriptor):
         words = {name: [int(n) for n in getattr(value, name)] for name in ("shape", "strides", "block_shape")}
-        return {"is": "descriptor", "base": _word(value.base), **words}
+        return {"is": "descriptor", "base": _word(value.base), **words, "layout": _word(_layout(value))}
+    if isinstance(value, LAYOUTS):
+        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        words = {
+            name: _word(field) if isinstance(field, LAYOUTS) else field for name, field in fields.items()
+        }
+        return {"is": "layout", "name": type(value).__name__, **words}
     if isinstance(value, tl.dtype):
         return {"is": "dtype", "name": value.name}
     if isinstance(value, tuple | list):
@@ -113,6 +124,11 @@ def _word(value: Any) -> Any:
     if callable(value) and hasattr(value, "__name__"):
         return {"is": "function", "name": value.__name__}
     raise Unknown(f"an argument of type {type(value).__name__}")
+
+
+def _layout(descriptor: Any) -> Any:
+    """Of shared memory, in Gluon; None where the compiler chooses it."""
+    return getattr(descriptor, "layout", None)
 
 
 class Mock:
@@ -155,7 +171,12 @@ def _value(word: Any, function: Callable[[str], Any]) -> Any:
         return Mock(getattr(torch, word["dtype"]), word["aligned"])
     if kind == "descriptor":
         base = _value(word["base"], function)
-        return TensorDescriptor(base, word["shape"], word["strides"], word["block_shape"])
+        sizes = word["shape"], word["strides"], word["block_shape"]
+        layout = _value(word["layout"], function)
+        return gluon.TensorDescriptor(base, *sizes, layout) if layout else TensorDescriptor(base, *sizes)
+    if kind == "layout":
+        fields = {name: _value(field, function) for name, field in word.items() if name not in ("is", "name")}
+        return getattr(_layouts, word["name"])(**fields)
     if kind == "dtype":
         return tl.dtype(word["name"])
     if kind == "tuple":

@@ -1,0 +1,13 @@
+"""Extra: right transposes whose layouts move a sector for each element, or a few bytes at a time."""
+
+from __future__ import annotations
+
+from tools.planted import Laggard
+
+UNSEEN = "its values need a GPU, and so does its time"
+
+laggards = [
+    # Neighbouring lanes store to unlike rows of y, 2 bytes each: a sector of 32 bytes for every element.
+    Laggard("stored as it was read", swap={"READ, WRITE, num": "READ, READ, num"}, unseen=UNSEEN),
+    Laggard("read as it is stored", swap={"READ, WRITE, num": "WRITE, WRITE, num"}, unseen=UNSEEN),
+]

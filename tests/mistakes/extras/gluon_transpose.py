@@ -1,0 +1,61 @@
+"""Extra: what a transpose in Gluon gets wrong, and what is said about it."""
+
+from __future__ import annotations
+
+from tools.planted import Mistake
+
+AGAIN = "    rows, cols = offsets(pid_m, BLOCK, 0, WRITE), offsets(pid_n, BLOCK, 1, WRITE)\n"
+CONVERT = "    x = gl.convert_layout(x, WRITE)\n"
+STORE = "gl.store(y_ptr + cols.to(gl.int64)[None, :] * m + rows[:, None], x, mask=inside)"
+WARPS = "WRITE = gl.BlockedLayout(size_per_thread=[8, 1], threads_per_warp=[8, 4], warps_per_cta=[1, 4]"
+
+mistakes = [
+    Mistake("no layout is converted", swap={CONVERT: ""}, fails="compiles", says="ayout"),
+    Mistake("rows and columns are still those of READ", swap={AGAIN: ""}, fails="compiles", says="ayout"),
+    Mistake(
+        "WRITE is for eight warps, and four are launched",
+        swap={WARPS: WARPS.replace("[1, 4]", "[1, 8]")},
+        fails="compiles",
+        says="Triton cannot compile",
+    ),
+    Mistake(
+        "y's rows are taken to be n apart",
+        swap={STORE: STORE.replace("* m +", "* n +")},
+        fails="correct",
+        says="is right",
+        gpu=True,
+    ),
+    Mistake(
+        "the tile is copied, and not turned",
+        swap={
+            STORE: STORE.replace(
+                "cols.to(gl.int64)[None, :] * m + rows[:, None]",
+                "rows.to(gl.int64)[:, None] * n + cols[None, :]",
+            )
+        },
+        fails="correct",
+        says="copied, and not turned",
+        gpu=True,
+    ),
+    Mistake(
+        "every program stores the first row of tiles",
+        swap={AGAIN: AGAIN.replace("offsets(pid_m, BLOCK, 0, WRITE)", "offsets(0, BLOCK, 0, WRITE)")},
+        fails="correct",
+        says="never written",
+        gpu=True,
+    ),
+    Mistake(
+        "half of the columns get no program",
+        swap={"grid = (triton.cdiv(n, BLOCK), ": "grid = (triton.cdiv(n // 2, BLOCK), "},
+        fails="correct",
+        says="never written",
+        gpu=True,
+    ),
+    Mistake(
+        "x's rows are taken to be n apart",
+        swap={"[:, None] * stride_xm": "[:, None] * n"},
+        fails="edges",
+        says="stride",
+        gpu=True,
+    ),
+]
