@@ -44,6 +44,8 @@ def out_of_bounds(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnos
         look_at = f"the offsets on line {line}, and whether some lanes have no element"
     if facts["kind"] == "load":
         return f"Unmasked load: {finding.reason}. What lies there is not yours, and may be anything.", look_at
+    if not line:  # the bytes beside the tensor have changed, and nobody saw by which store
+        return f"{reason}, over whatever lies there: a mask, a stride or a start is wrong.", look_at
     return f"Unmasked store: {finding.reason}, over whatever lies there.", look_at
 
 

@@ -9,5 +9,6 @@ UNSEEN = "its values need a GPU, and so does its time"
 laggards = [
     # Neighbouring lanes store to unlike rows of y, 2 bytes each: a sector of 32 bytes for every element.
     Laggard("stored as it was read", swap={"READ, WRITE, num": "READ, READ, num"}, unseen=UNSEEN),
-    Laggard("read as it is stored", swap={"READ, WRITE, num": "WRITE, WRITE, num"}, unseen=UNSEEN),
+    # A lane has one element of a row of x, and stores it 2 bytes wide into a row of y of its own.
+    Laggard("row by row", file="row_by_row.py", unseen=UNSEEN),
 ]

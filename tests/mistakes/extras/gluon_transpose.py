@@ -22,7 +22,7 @@ mistakes = [
         "y's rows are taken to be n apart",
         swap={STORE: STORE.replace("* m +", "* n +")},
         fails="correct",
-        says="is right",
+        says=("is right", "over whatever lies there"),
         gpu=True,
     ),
     Mistake(
