@@ -210,7 +210,7 @@ class Verdict:
         """How good the file is, from 0 to 1: for a leaderboard, or as the reward of a training loop.
 
         0 for what does not import, and for what is not honest: a result that did not come from the file's
-        own kernel is worth nothing. Else the sum of
+        own kernel is worth nothing; nor is one of which no value was seen. Else the sum of
 
         - 0.3 × the share of `correct` cases that passed, and 0.2 × that of `edges`; what was not reached
           has not passed, what cannot be measured here is left out;
@@ -224,7 +224,8 @@ class Verdict:
         are predicted ones: `speed.evidence` says which.
         """
         first = self.failed
-        if not self.checks or self.status == "unstarted" or (first and first.group in ("imports", "honest")):
+        unseen = self.status == "unstarted" or (self.status == "inconclusive" and not first)
+        if not self.checks or unseen or (first and first.group in ("imports", "honest")):
             return 0.0
         right = 0.3 * self._share("correct") + 0.2 * self._share("edges")
         passed = self.status == "passed"

@@ -137,12 +137,15 @@ def _foretold(files: Mapping[Day, Path | None], as_json: bool, again: str) -> No
     Args:
         again: what a command needs so that it takes the same file.
     """
+    from grader.challenge.loading import load_challenges
     from grader.cli.screens import bench as screen
 
     rows = [row for day, path in files.items() for row in _predictions(day, path, again)]
     day = next(iter(files))
     if not rows:
-        raise TrackError(f"{day.name} has no speed bar: nothing of it is timed.", "track bench 4")
+        timed = any(challenge.speeds for challenge in load_challenges(day.hidden_tests))
+        why = "needs a GPU to be timed" if timed else "has no speed bar: nothing of it is timed"
+        raise TrackError(f"{day.name} {why}.", "track bench 4")
     if as_json:
         return emit(evidence="predicted", gpu=datasheets.USUAL, rows=rows)
     gpu = datasheets.GPUS[datasheets.USUAL].name

@@ -27,6 +27,10 @@ class GridTooLarge(RuntimeError):
     """CUDA would refuse this launch."""
 
 
+class NeedsGpu(RuntimeError):
+    """No evaluator carries out this launch."""
+
+
 class Launching:
     """A launch that is about to be carried out.
 
@@ -137,6 +141,8 @@ def install() -> None:
     def run(function: Any, *args: Any, grid: Any, warmup: bool = False, **options: Any) -> Any:
         if warmup:
             return stock(function, *args, grid=grid, warmup=True, **options)
+        if function.is_gluon():
+            raise NeedsGpu(f"{function.fn.__name__} is in Gluon, and runs on a GPU alone")
         return _take(Launching(function, grid, args, options))
 
     kernels.run = run
