@@ -10,7 +10,7 @@ from typing import Any
 from grader.challenge.cases.compare import Finding
 from grader.challenge.cases.trial import Trial
 from grader.diagnosis.evidence import Diagnosis, Evidence
-from grader.diagnosis.syntax import function
+from grader.diagnosis.syntax import function, spelled
 from grader.diagnosis.triton_errors import slip
 
 # What CUDA calls it that a kernel went where no tensor is: an address of nobody's, one between two elements,
@@ -64,7 +64,9 @@ def of_autograd(message: str, source: str) -> Diagnosis | None:
         return None
     classes = (n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.ClassDef) and n.name == found[1])
     backward = next((method for one in classes if (method := function(one, "backward"))), None)
-    where = f"backward(), line {backward.lineno}" if backward else "backward()"
+    lines = [node.lineno for node in _returns(backward)] if backward else []
+    where = f"what backward() returns: {spelled(lines)}" if lines else "backward()"
+    where = f"{where}, line {backward.lineno}" if backward and not lines else where
     count = COUNT.search(message)
     if not count:
         return message, where
@@ -76,6 +78,6 @@ def of_autograd(message: str, source: str) -> Diagnosis | None:
     )
 
 
-def _returns(function: ast.FunctionDef) -> bool:
-    """Whether it returns a value somewhere."""
-    return any(isinstance(node, ast.Return) and node.value is not None for node in ast.walk(function))
+def _returns(function: ast.FunctionDef) -> list[ast.Return]:
+    """Where it returns a value."""
+    return [node for node in ast.walk(function) if isinstance(node, ast.Return) and node.value is not None]

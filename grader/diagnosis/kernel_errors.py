@@ -160,6 +160,16 @@ def plain_helper(scene: Scene, match: re.Match[str]) -> Found | None:
     return {"name": helper.name, "line": helper.lineno} if helper and not jitted(helper) else None
 
 
+def returnless(scene: Scene, _: re.Match[str]) -> Found | None:
+    """A function of the file that this line calls, and that ends without a return."""
+    for call in scene.here.calls() if scene.here.in_kernel else []:
+        helper = function(scene.here.tree, last(call.func))
+        returns = helper and any(isinstance(n, ast.Return) and n.value for n in ast.walk(helper))
+        if helper and jitted(helper) and not returns:
+            return {"name": helper.name, "line": helper.body[-1].lineno}
+    return None
+
+
 def foreign_dtype(scene: Scene, _: re.Match[str]) -> Found | None:
     """`torch.float32`, `"float32"`."""
     for n in scene.here.nodes if scene.here.in_kernel else []:
@@ -269,6 +279,8 @@ KERNEL: list[tuple[str, Finder, str]] = [
     (r"'(int|float|bool)' object has no attribute 'to'", converted,
      "{text} is a plain number here, without .to(): an argument that is 1, or a constexpr, is compiled in as "
      "a constant. tl.cast({text}, {dtype}) converts it either way."),
+    ("NoneType", returnless,
+     "{name} returns nothing: what it computes is lost without a return."),
     ("'NoneType' object has no attribute '(type|dtype)'|type <class 'NoneType'>", anything,
      "None stands in this line where a tensor or a number belongs. Does the launch give it, or a function "
      "that returns nothing?"),
