@@ -126,6 +126,16 @@ def operands(node: Any, scope: Scope) -> Edits:
         yield node, changed(node, left=node.right, right=node.left)
 
 
+def regrouped(node: Any, scope: Scope) -> Edits:
+    """Parentheses elsewhere: a + b * c for (a + b) * c, or the other way round."""
+    if isinstance(node, ast.BinOp):
+        left, right = node.left, node.right
+        if isinstance(left, ast.BinOp) and type(left.op) is not type(node.op):
+            yield node, changed(left, right=changed(node, left=left.right))
+        if isinstance(right, ast.BinOp) and type(right.op) is not type(node.op):
+            yield node, changed(right, left=changed(node, right=right.left))
+
+
 def dropped(node: Any, scope: Scope) -> Edits:
     """A term, a factor, or a condition left out."""
     if isinstance(node, ast.BinOp):
@@ -559,6 +569,8 @@ def advanced(node: Any, scope: Scope) -> Edits:
 
 def returned(node: Any, scope: Scope) -> Edits:
     """What is returned."""
+    if isinstance(node, ast.Expr) and not isinstance(node.value, ast.Call | ast.Constant):
+        yield node, f"return {spelled(node.value)}"
     if scope.kernel:
         return
     if isinstance(node, ast.Return) and node.value is not None:
@@ -566,8 +578,13 @@ def returned(node: Any, scope: Scope) -> Edits:
             yield node.value, other
         for names in itertools.permutations(scope.allocated(), 2):
             yield node.value, ", ".join(names)
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Name):
-        yield node, f"return {node.value.id}"
+    if (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Call)
+        and isinstance(node.value.func, ast.Subscript)
+    ):
+        for name in scope.allocated():
+            yield node, f"{spelled(node)}\n{' ' * node.col_offset}return {name}"
 
 
 def of_tensor(node: Any, scope: Scope) -> Edits:
@@ -631,6 +648,7 @@ KINDS: Mapping[str, Kind] = {
         (comparison, "another comparison than `{it}`", 0.45),
         (operator, "another operator in `{it}`", 0.05),
         (operands, "the operands of `{it}` changed over", 0.5),
+        (regrouped, "other parentheses in `{it}`", 0.5),
         (dropped, "less than `{it}`", 0.58),
         (factor, "one more factor beside `{it}`", 0.022),
         (term, "one more term beside `{it}`", 0.006),
