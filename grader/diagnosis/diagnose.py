@@ -27,6 +27,7 @@ from grader.diagnosis.nonfinite import gap, nonfinite
 from grader.diagnosis.out_of_bounds import out_of_bounds
 from grader.diagnosis.patterns import values
 from grader.diagnosis.precision import imprecise, rounded, tf32
+from grader.diagnosis.provenance import alone_behind
 from grader.diagnosis.races import raced, too_soon
 from grader.diagnosis.returned import changed_input, left_over, number, returned_input, wrong_form
 from grader.diagnosis.suspects import numberless, suspected
@@ -45,6 +46,7 @@ ONLY_ON_A_GPU = (
 
 
 RULES_LIE_IN = Path(__file__).parent
+FEW = 2  # lines: to look at more helps little
 WHAT_IS_STORED = "what is stored there"  # to look at where nothing better is known
 OUR_BUG = "our bug"  # what a sentence says where a rule raised
 
@@ -179,6 +181,9 @@ def _lost(case: Case | None, lost: RunnerLost, source: str) -> Diagnosis:
 def place(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """Nothing better is known: say what is seen, and if that is stored by a line of the learner's, which."""
     said = seen(trial, finding, evidence)
+    alone = alone_behind(trial, evidence) - evidence.given
+    if said and 0 < len(alone) <= FEW:
+        return said, f"what makes it: {spelled(sorted(alone))}"
     stored = involved(trial, evidence.source).stores
     if said and stored is not None and stored <= evidence.given:  # by what is handed out
         return f"{said} Which line makes it so is not known.", ""
