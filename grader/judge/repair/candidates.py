@@ -10,17 +10,11 @@ from typing import Any
 
 from grader.judge.repair.edits import KINDS, Kind
 from grader.judge.repair.line_edits import LINES, moved
-from grader.judge.repair.scope import Scope, spelled
+from grader.judge.repair.scope import Scope, names, spelled
 
 ATOMS = (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.Constant, ast.stmt)
-BARE = (
-    ast.stmt,
-    ast.keyword,
-    ast.Call,
-    ast.Subscript,
-    ast.Tuple,
-    ast.List,
-)  # within these nothing needs brackets
+# Within these nothing needs brackets.
+BARE = (ast.stmt, ast.keyword, ast.Call, ast.Subscript, ast.Tuple, ast.List)
 # How much more often than others a line is at fault that a fact names; one that makes what such a line reads,
 # launches its kernel, or stands in a function that is named; one of a kernel; and one that a wrong result is
 # made from, and no right one.
@@ -151,19 +145,15 @@ def _behind(tree: ast.Module, near: frozenset[int]) -> set[int]:
     ]
     for function, node in statements:
         if near.intersection(_lines(node)):
-            read |= _names(node, ast.Load)
+            read |= names(node, ast.Load)
             inside.add(function.name)
         if function.lineno in near:
             found.update(_lines(node))
     for _, node in statements:
-        launches = inside & _names(node, ast.Load) and not hasattr(node, "body")
-        if launches or read & _names(node, ast.Store):
+        launches = inside & names(node, ast.Load) and not hasattr(node, "body")
+        if launches or read & names(node, ast.Store):
             found.update(_lines(node))
     return found
-
-
-def _names(node: ast.AST, use: type[ast.expr_context]) -> set[str]:
-    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, use)}
 
 
 def _lines(statement: ast.stmt) -> range:
