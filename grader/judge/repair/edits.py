@@ -174,24 +174,30 @@ def unwrapped(node: Any, scope: Scope) -> Edits:
             yield node, node.args[1]
 
 
-def _changed_over(each: list[ast.expr], apart: int) -> Iterator[list[ast.expr]]:
-    """With two of them, so far apart at most, in each other's place."""
+def _changed_over(each: list[ast.expr], apart: range) -> Iterator[list[ast.expr]]:
+    """With two of them, so far apart, in each other's place."""
     for i, j in itertools.combinations(range(len(each)), 2):
-        if j - i <= apart:
+        if j - i in apart:
             yield [*each[:i], each[j], *each[i + 1 : j], each[i], *each[j + 1 :]]
 
 
 def arguments(node: Any, scope: Scope) -> Edits:
-    """Two arguments of a call changed over: of a launch, of a helper, of dot."""
-    if isinstance(node, ast.Call):
-        for args in _changed_over(node.args, 24 if isinstance(node.func, ast.Subscript | ast.Name) else 2):
+    """Two arguments of a call that stand side by side changed over."""
+    for args in _changed_over(node.args, range(1, 2)) if isinstance(node, ast.Call) else ():
+        yield node, changed(node, args=args)
+
+
+def far_arguments(node: Any, scope: Scope) -> Edits:
+    """Two others: of a launch, or of a function of the file."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript | ast.Name):
+        for args in _changed_over(node.args, range(2, 24)):
             yield node, changed(node, args=args)
 
 
 def pair(node: Any, scope: Scope) -> Edits:
     """Two of a tuple changed over: sizes, a grid, what is returned."""
     if isinstance(node, ast.Tuple) and not any(isinstance(each, ast.Slice) for each in node.elts):
-        for elts in _changed_over(node.elts, len(node.elts)):
+        for elts in _changed_over(node.elts, range(1, 24)):
             yield node, changed(node, elts=elts)
 
 
@@ -560,7 +566,8 @@ KINDS: Mapping[str, Kind] = {
         (rounded_up, "the division rounded the other way", 2.7),
         (function, "another function than `{it}`", 1.6),
         (unwrapped, "one function call less", 0.53),
-        (arguments, "two arguments changed over", 0.15),
+        (arguments, "two arguments changed over", 1),
+        (far_arguments, "two arguments changed over", 0.06),
         (pair, "two of `{it}` changed over", 0.36),
         (accumulation, "another kind of assignment, `=` or `+=`,", 0.7),
         (statement, "the line left out, or its condition fixed,", 0.6),

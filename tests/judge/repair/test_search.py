@@ -65,7 +65,8 @@ def test_no_edit_is_proved_by_cases_that_the_file_passes_as_it_is(warm: Warm, tm
     assert right in honest
     path.write_text(honest.replace(right, "tl.rand(seed + tl.program_id(0), tl.arange(0, BLOCK))"))
     verdict = told(warm, path, "24", explain=WAIT)
-    assert verdict.failed and verdict.failed.name == "edges[the_next_seed]"
+    assert verdict.failed
+    assert verdict.failed.name == "edges[the_next_seed]"
     assert verdict.edit == ""
 
 
