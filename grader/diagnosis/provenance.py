@@ -15,16 +15,8 @@ from grader.challenge.cases.compare import Finding
 from grader.challenge.cases.trial import Trial
 from grader.diagnosis.addresses import Part, assignments
 from grader.diagnosis.evidence import Diagnosis, Evidence
-from grader.diagnosis.source import adds_to_garbage
 from grader.diagnosis.syntax import function, functions, jitted, last, parameters
 from grader.runner_answers import Called, TensorOutput
-
-MOST_READ = 2  # memories with holes that a sentence names
-ADDED_TO_ANYTHING = (
-    "The result is made from memory that nobody wrote: an atomic adds to what is there already, and "
-    "torch.empty leaves anything there. Begin with torch.zeros.",
-    "the memory that tl.atomic_add adds to",
-)
 
 
 @dataclass(frozen=True)
@@ -35,15 +27,12 @@ class Behind:
         stores: kernels, the last one first, and the lines of their stores; none where no kernel was handed
             the result's memory.
         unwritten: kernels, and their parameters, that are memory which nobody wrote to and they read.
-        scratch: the same of memory that they read, the call was not handed, and that may have been written in
-            part.
         whole: no other kernel is behind it by way of torch.
         calls: lines of kernels that store, or call a function that does.
     """
 
     stores: Mapping[str, frozenset[int]]
     unwritten: tuple[tuple[str, str], ...] = ()
-    scratch: tuple[tuple[str, str], ...] = ()
     whole: bool = True
     calls: frozenset[int] = frozenset()
 
@@ -91,7 +80,7 @@ def behind(trial: Trial, tree: ast.Module) -> Behind | None:
         sound = {kernel for at in plain for kernel in _slice(at, report, past - {at}, tree).stores}
         common = [kernel for kernel in common if kernel not in sound] or common
     whole = first.whole or not report.foreign
-    return Behind({kernel: first.stores[kernel] for kernel in common}, first.unwritten, first.scratch, whole)
+    return Behind({kernel: first.stores[kernel] for kernel in common}, first.unwritten, whole)
 
 
 def alone_behind(trial: Trial, evidence: Evidence) -> frozenset[int]:
@@ -127,10 +116,8 @@ def _made_on(lines: frozenset[int], tree: ast.Module) -> set[int]:
 def _slice(memory: int, report: Called, right: frozenset[int], tree: ast.Module) -> Behind:
     """Behind what lies in one memory."""
     wanted, made, found = {memory}, {*report.inputs, *report.untouched}, dict[str, frozenset[int]]()
-    unwritten, scratch = dict[tuple[str, str], None](), dict[tuple[str, str], None]()
-    every = {at for launch in report.launches for at in launch.handed.values()}
-    may = {at for at in every - {*report.inputs} if report.holes is None or at in report.holes}
-    kernels, calls = {launch.kernel for launch in report.launches}, set[int]()
+    unwritten, calls = dict[tuple[str, str], None](), set[int]()
+    kernels = {launch.kernel for launch in report.launches}
     written = {name: [*stores(function(tree, name), tree)] for name in kernels}
     for launch in reversed(report.launches):
         left = written[launch.kernel]
@@ -144,11 +131,10 @@ def _slice(memory: int, report: Called, right: frozenset[int], tree: ast.Module)
             }
             wanted |= {*read.values()} - right
             unwritten |= {(launch.kernel, n): None for n, at in read.items() if at in report.untouched}
-            scratch |= {(launch.kernel, n): None for n, at in read.items() if at in may}
     if not found:  # nobody stored it, though some could have
         could = [launch.kernel for launch in report.launches if memory in launch.handed.values()]
         found = dict.fromkeys(could, frozenset())
-    return Behind(found, tuple(unwritten), tuple(scratch), wanted <= made, frozenset(calls))
+    return Behind(found, tuple(unwritten), wanted <= made, frozenset(calls))
 
 
 def of_nothing(report: Called, results: Iterable[int], tree: ast.Module) -> bool:
@@ -170,20 +156,6 @@ def garbage(trial: Trial, source: str) -> Diagnosis | None:
     )
 
 
-def writers(trial: Trial, reader: str, name: str, tree: ast.Module) -> set[tuple[str, int]]:
-    """The other kernels that store to the memory which a kernel is handed as `name`, and on which lines."""
-    report = trial.answer.report if trial.answer else None
-    launches = report.launches if isinstance(report, Called) else []
-    memory = {launch.handed[name] for launch in launches if launch.kernel == reader and name in launch.handed}
-    return {
-        (launch.kernel, s.line)
-        for launch in launches
-        if launch.kernel != reader
-        for s in stores(function(tree, launch.kernel), tree)
-        if any(launch.handed.get(into) in memory for into in s.into)
-    }
-
-
 def of_holes(trial: Trial, finding: Finding, source: str) -> Diagnosis | None:
     """What is said of a result that kernels stored everywhere, though it holds what torch.empty left: they
     read that elsewhere. None where a part of the result was not stored, or that is not known.
@@ -202,20 +174,16 @@ def of_holes(trial: Trial, finding: Finding, source: str) -> Diagnosis | None:
     read = _reads(report, report.untouched, tree) or _reads(report, report.holes, tree)
     start = f"{name} is stored everywhere, and made from memory that nobody wrote"
     first = {at: (kernel, scratch) for kernel, scratch, at in reversed(read)}.values()
-    if not first and adds_to_garbage(source):
-        return ADDED_TO_ANYTHING
     if not first:  # all of it holds something by the end
         return (
             f"{name} is stored everywhere, and holds what torch.empty leaves: a kernel reads memory before "
             "anything is stored there.",
             "what is read before it is written",
         )
-    if len(first) > MOST_READ:
-        return f"{start}: a kernel reads where torch.empty left holes.", "the calls of torch.empty"
-    reads = " and ".join(f"{kernel} reads {scratch}" for kernel, scratch in first)
     kernel, scratch = next(iter(first))  # the last one is nearest to the result
     return (
-        f"{start}: {reads} where nothing was stored before, and torch.empty leaves anything there.",
+        f"{start}: {kernel} reads {scratch} where nothing was stored before, and torch.empty leaves anything "
+        "there.",
         f"the load of {scratch} in {kernel}, and who stores there before it",
     )
 
