@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Device = Literal["auto", "cpu", "gpu"]
 
-EXPLAIN = 2.0  # seconds that a learner waits for an edit that makes the file right
+EXPLAIN = 4.0  # seconds that a learner waits for an edit that makes the file right
 
 
 @dataclass(frozen=True)

@@ -32,12 +32,6 @@ class Part:
     def has(self, *words: str) -> bool:
         return any(isinstance(n, ast.Call) and last(n.func) in words for n in ast.walk(self.value))
 
-    @property
-    def product(self) -> bool:
-        """Whether a product stands in it, of two things that are no plain numbers."""
-        times = [n for n in ast.walk(self.value) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mult)]
-        return any(not any(isinstance(side, ast.Constant) for side in (n.left, n.right)) for n in times)
-
 
 def strides_of(name: str, tree: ast.Module) -> set[int]:
     """The lines on which a launcher takes strides of a tensor, or kernels use those that are called so."""
@@ -113,11 +107,3 @@ def _by_values(source: str, line: int, given: Callable[[ast.Call], list[ast.expr
                 if any(part.has(*VALUES) for part in behind):
                     return True
     return False
-
-
-def parts_of(access: Part, given: list[Part]) -> list[Part]:
-    """The access and all assignments behind it, but those of loaded values: what is loaded is no address."""
-    found, left = [access], [part for part in given if not part.has("load")]
-    while more := [part for part in left if any(part.sets & one.names for one in found)]:
-        found, left = found + more, [part for part in left if part not in more]
-    return found

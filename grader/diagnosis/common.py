@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 
@@ -12,13 +12,11 @@ from grader.challenge.cases.compare import CLOSE, Expected, Finding, relative
 from grader.challenge.cases.result_names import called
 from grader.challenge.cases.trial import Trial
 from grader.diagnosis.evidence import Diagnosis, Evidence
-from grader.diagnosis.syntax import never_read
 
 KINDS = ("overrun", "unwritten", "values", "nan", "inf", "special")
 UNLIKELY = 0.05  # of what is told, so much may be by luck
 FEW = 2  # failed cases, passed ones, or names: fewer tell nothing, more are no sentence
 ENOUGH = 3  # sizes that are right
-BESIDE = ("dtype", "layout", "values")  # what tells cases apart that are alike in all sizes
 STORED = (
     "Only contiguous inputs come out right: the output is written with the strides of an input. It is new, "
     "and has its own.",
@@ -26,11 +24,6 @@ STORED = (
 )
 EXPANDED = (
     "autograd may hand down an expanded (stride 0) or a transposed one. Its strides go to the kernel, too."
-)
-NARROW = (
-    "Only 16-bit dtypes come out wrong: half precision is too low. Compute in fp32, .to(tl.float32), and "
-    "round nowhere before the store.",
-    ".to(tl.float32)",
 )
 
 
@@ -59,10 +52,6 @@ def only_contiguous(trial: Trial, finding: Finding, evidence: Evidence) -> Diagn
         return STORED
     if not said or finding.kind in ("overrun", "unwritten"):
         return None  # more is known of those
-    unread = [one for one in never_read(evidence.source) if not one[1].endswith("_ptr")]
-    if len(unread) == 1:
-        ((kernel, name, line),) = unread
-        return f"{said}: {kernel} is handed {name}, and nothing in it reads that.", f"line {line}"
     if what == "upstream gradients":
         return f"{said}: {EXPANDED}", "the strides of the upstream gradient"
     names = _always_strided(evidence) if what == "inputs" else []
@@ -101,16 +90,6 @@ def _meet(trial: Trial) -> bool:
     return any(found.kind == "race" and found.facts["kind"] == "store" for found in trial.findings)
 
 
-def only_narrow(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
-    """The rule of the diagnosis for files that are wrong in 16 bits alone."""
-    narrow = all(other.case.dtype.itemsize == 2 for other in evidence.failed)
-    if not narrow or sum(other.case.dtype.itemsize > 2 for other in evidence.passed) < FEW:
-        return None
-    errors = [relative(other.findings[0]) for other in evidence.failed if other.findings[0].kind == "values"]
-    just = not any(other.case.dtype.itemsize == 2 for other in evidence.passed)
-    return NARROW if just or min(errors, default=1.0) <= CLOSE else None
-
-
 def right_up_to(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """The rule of the diagnosis for files that are right up to some size, and wrong from another on."""
     found = [other.findings[0] for other in evidence.failed]
@@ -137,48 +116,6 @@ def right_up_to(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis
 def _sizes(label: str, cases: list[Case]) -> set[int]:
     found = {case.sizes.get(label) for case in cases}
     return {size for size in found if isinstance(size, int) and not isinstance(size, bool) and size > 0}
-
-
-def shared(evidence: Evidence) -> str:
-    """The size that every failed case has and passed ones have not, in words; empty where there is none, or
-    where it may be by luck: of all cases, of those that have something else that all failed ones have, or of
-    those that are as large or as small in another size.
-    """
-    failed, every = [t.case for t in evidence.failed], [t.case for t in evidence.trials]
-    kinds = [label for label in (*failed[0].sizes, *BESIDE) if len({_of(label, case) for case in every}) > 1]
-    common = {
-        label: {number for number, case in enumerate(every) if _of(label, case) == _of(label, failed[0])}
-        for label in kinds
-        if len({_of(label, case) for case in failed}) == 1
-    }
-    least = min(
-        (label for label in common if label not in BESIDE), key=lambda label: len(common[label]), default=""
-    )
-    rivals = [set(range(len(every))), *(alike for label, alike in common.items() if label != least)]
-    rivals += (beyond for label in kinds if label != least for beyond in _beyond(label, failed, every))
-    if (
-        not least
-        or len(failed) < FEW
-        or any(
-            luck(len(failed), len(common[least] & rival), len(rival)) * len(kinds) > UNLIKELY
-            for rival in rivals
-        )
-    ):
-        return ""
-    return f" Every case that fails has {least}={failed[0].get(least)}."
-
-
-def _beyond(label: str, failed: list[Case], every: list[Case]) -> Iterator[set[int]]:
-    """The cases in which a size is at least as large as in all failed ones, and at most; none of a choice."""
-    wrong, sizes = [_of(label, case) for case in failed], [_of(label, case) for case in every]
-    if all(isinstance(size, int | float) and not isinstance(size, bool) for size in sizes):
-        yield {number for number, size in enumerate(sizes) if size >= min(wrong)}  # type: ignore[operator, type-var]
-        yield {number for number, size in enumerate(sizes) if size <= max(wrong)}  # type: ignore[operator, type-var]
-
-
-def _of(label: str, case: Case) -> object:
-    """A size of a case by name, or what it has beside sizes."""
-    return getattr(case, label) if label in BESIDE else case.get(label)
 
 
 def luck(wrong: int, alike: int, every: int) -> float:

@@ -18,19 +18,20 @@ from grader.challenge.cases.compare import Finding
 from grader.challenge.cases.result_names import element
 from grader.challenge.cases.runner_client import RunnerLost
 from grader.challenge.cases.trial import Trial
-from grader.diagnosis.common import always_right, layout, only_contiguous, only_narrow, right_up_to, shared
+from grader.diagnosis.common import always_right, layout, only_contiguous, right_up_to
 from grader.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.diagnosis.exceptions import raised
 from grader.diagnosis.launches import involved
 from grader.diagnosis.lines import pointed
 from grader.diagnosis.nonfinite import gap, nonfinite
 from grader.diagnosis.out_of_bounds import out_of_bounds
-from grader.diagnosis.patterns import values
+from grader.diagnosis.patterns import off
 from grader.diagnosis.precision import imprecise, rounded, tf32
+from grader.diagnosis.provenance import alone_behind
 from grader.diagnosis.races import raced, too_soon
 from grader.diagnosis.returned import changed_input, left_over, number, returned_input, wrong_form
 from grader.diagnosis.suspects import numberless, suspected
-from grader.diagnosis.syntax import loops_around, never_read, spelled
+from grader.diagnosis.syntax import loops_around, spelled
 from grader.diagnosis.unfinished import unfinished
 from grader.diagnosis.unwritten import unwritten
 from grader.digits import apart
@@ -45,6 +46,7 @@ ONLY_ON_A_GPU = (
 
 
 RULES_LIE_IN = Path(__file__).parent
+FEW = 2  # lines: to look at more helps little
 WHAT_IS_STORED = "what is stored there"  # to look at where nothing better is known
 OUR_BUG = "our bug"  # what a sentence says where a rule raised
 
@@ -179,13 +181,12 @@ def _lost(case: Case | None, lost: RunnerLost, source: str) -> Diagnosis:
 def place(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """Nothing better is known: say what is seen, and if that is stored by a line of the learner's, which."""
     said = seen(trial, finding, evidence)
+    alone = alone_behind(trial, evidence) - evidence.given
+    if said and 0 < len(alone) <= FEW:
+        return said, f"what makes it: {spelled(sorted(alone))}"
     stored = involved(trial, evidence.source).stores
     if said and stored is not None and stored <= evidence.given:  # by what is handed out
         return f"{said} Which line makes it so is not known.", ""
-    unread = [one for one in never_read(evidence.source) if "stride" in one[1]]
-    if said and len(unread) == 1:
-        ((kernel, name, line),) = unread
-        return f"{said} {kernel} is handed {name}, and nothing in it reads that.", f"line {line}"
     return (said, WHAT_IS_STORED) if said else None
 
 
@@ -197,7 +198,7 @@ def seen(trial: Trial, finding: Finding, evidence: Evidence) -> str:
     where = element("", facts["index"]) if facts.get("label") else facts.get("at", str(facts["index"]))
     where = f"At {where} the result" if where.startswith("[") else where or "The result"
     got, right = apart(facts["got"], facts["expected"])
-    return f"{where} is {got} where {right} is right.{always_right(trial, evidence)}{shared(evidence)}"
+    return f"{where} is {got} where {right} is right.{always_right(trial, evidence)}"
 
 
 RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | Speech | None]] = (
@@ -215,8 +216,7 @@ RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | Speech | None]]
     suspected,
     nonfinite,
     tf32,
-    only_narrow,
-    values,
+    off,
     right_up_to,
     imprecise,
     number,
@@ -224,4 +224,4 @@ RULES: Sequence[Callable[[Trial, Finding, Evidence], Diagnosis | Speech | None]]
 )
 OF_MEMORY = (out_of_bounds, unwritten)  # to these it is added if only contiguous inputs are right
 # These say where, or what the failed cases share, and not why.
-WITHOUT_A_CAUSE = (right_up_to, only_narrow, imprecise, number, place)
+WITHOUT_A_CAUSE = (right_up_to, imprecise, number, place)

@@ -10,7 +10,7 @@ from typing import Any
 from grader.challenge.cases.compare import Finding
 from grader.challenge.cases.trial import Trial
 from grader.diagnosis.evidence import Diagnosis, Evidence
-from grader.diagnosis.syntax import function
+from grader.diagnosis.syntax import function, returns, spelled
 from grader.diagnosis.triton_errors import slip
 
 # What CUDA calls it that a kernel went where no tensor is: an address of nobody's, one between two elements,
@@ -27,7 +27,7 @@ def raised(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | No
         return None
     fault, said = finding.facts, finding.reason.removeprefix(f"{finding.facts['type']}: ")
     entry = function(ast.parse(evidence.source), trial.challenge.entry)
-    if entry and not fault["line"] and "NoneType" in fault["message"] and not _returns(entry):
+    if entry and not fault["line"] and "NoneType" in fault["message"] and not returns(entry):
         return f"{entry.name} returns nothing yet.", f"{entry.name}, from line {entry.lineno} on"
     if of_backward := of_autograd(fault["message"], evidence.source):
         return of_backward
@@ -64,18 +64,15 @@ def of_autograd(message: str, source: str) -> Diagnosis | None:
         return None
     classes = (n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.ClassDef) and n.name == found[1])
     backward = next((method for one in classes if (method := function(one, "backward"))), None)
-    where = f"backward(), line {backward.lineno}" if backward else "backward()"
+    lines = [node.lineno for node in returns(backward)] if backward else []
+    where = f"what backward() returns: {spelled(lines)}" if lines else "backward()"
+    where = f"{where}, line {backward.lineno}" if backward and not lines else where
     count = COUNT.search(message)
     if not count:
         return message, where
-    got = f"{count[2]} value{'s' * (count[2] != '1')}" if not backward or _returns(backward) else "nothing"
+    got = f"{count[2]} value{'s' * (count[2] != '1')}" if not backward or returns(backward) else "nothing"
     return (
         f"backward() returns {got} where {count[1]} gradients are asked for: one for each argument of "
         "forward(), in their order, and None for what is no tensor.",
         where,
     )
-
-
-def _returns(function: ast.FunctionDef) -> bool:
-    """Whether it returns a value somewhere."""
-    return any(isinstance(node, ast.Return) and node.value is not None for node in ast.walk(function))

@@ -20,6 +20,7 @@ from grader.diagnosis.syntax import (
     jitted,
     last,
     quoted,
+    returns,
     root,
 )
 
@@ -43,6 +44,20 @@ def call(*names: str) -> Finder:
         return {"call": quoted(calls[0]), "word": last(calls[0].func), "first": first}
 
     return find
+
+
+def length(scene: Scene, match: re.Match[str]) -> Found | None:
+    """The line's one tl.arange, and where the launcher sets how long it is."""
+    found, launch = call("arange")(scene, match), scene.launch
+    end = scene.here.calls("arange")[0].args[-1] if found else None
+    if found is None or launch is None or launch.launch is None or launch.function is None:
+        return found
+    given = next((word.value for word in launch.launch.keywords if word.arg == getattr(end, "id", "")), None)
+    if given is None:
+        return found
+    made = (node for node in ast.walk(launch.function) if isinstance(node, ast.Assign))
+    lines = [one.lineno for one in made if _name(given) in assigned(one)]
+    return found | {"line": max(lines, default=launch.line)}
 
 
 def node(*kinds: type[ast.AST]) -> Finder:
@@ -160,6 +175,15 @@ def plain_helper(scene: Scene, match: re.Match[str]) -> Found | None:
     return {"name": helper.name, "line": helper.lineno} if helper and not jitted(helper) else None
 
 
+def returnless(scene: Scene, _: re.Match[str]) -> Found | None:
+    """A function of the file that this line calls, and that ends without a return."""
+    for call in scene.here.calls() if scene.here.in_kernel else []:
+        helper = function(scene.here.tree, last(call.func))
+        if helper and jitted(helper) and not returns(helper):
+            return {"name": helper.name, "line": helper.body[-1].lineno}
+    return None
+
+
 def foreign_dtype(scene: Scene, _: re.Match[str]) -> Found | None:
     """`torch.float32`, `"float32"`."""
     for n in scene.here.nodes if scene.here.in_kernel else []:
@@ -233,7 +257,7 @@ KERNEL: list[tuple[str, Finder, str]] = [
     # Blocks.
     ("arange's arguments must be of type tl.constexpr", not_constant,
      "The ends of tl.arange must be integers known to the compiler, and {end} is not one. {advice}"),
-    ("arange's range must be a power of 2", call("arange"),
+    ("arange's range must be a power of 2", length,
      "The length of {call} is no power of 2: make it the next one, and mask the lanes past the end."),
     (r"arange\(\) (got multiple values for argument '_sem|got an unexpected|takes)", call("arange"),
      "tl.arange takes a start and an end, and no step: start + step * tl.arange(0, BLOCK)."),
@@ -269,6 +293,8 @@ KERNEL: list[tuple[str, Finder, str]] = [
     (r"'(int|float|bool)' object has no attribute 'to'", converted,
      "{text} is a plain number here, without .to(): an argument that is 1, or a constexpr, is compiled in as "
      "a constant. tl.cast({text}, {dtype}) converts it either way."),
+    ("NoneType", returnless,
+     "{name} returns nothing: what it computes is lost without a return."),
     ("'NoneType' object has no attribute '(type|dtype)'|type <class 'NoneType'>", anything,
      "None stands in this line where a tensor or a number belongs. Does the launch give it, or a function "
      "that returns nothing?"),

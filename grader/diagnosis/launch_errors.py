@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from grader.diagnosis.syntax import Finder, Found, Scene, Site, function, jitted, last
+from grader.diagnosis.syntax import Finder, Found, Scene, Site, function, jitted, last, returns
 
 
 def outside(scene: Scene, _: re.Match[str]) -> Found | None:
@@ -42,7 +42,7 @@ def plain_function(scene: Scene, _: re.Match[str]) -> Found | None:
 def returning(scene: Scene, _: re.Match[str]) -> Found | None:
     """The launched kernel returns a value."""
     kernel = _kernel(scene.here)
-    found = [n for n in ast.walk(kernel) if isinstance(n, ast.Return) and n.value] if kernel else []
+    found = returns(kernel) if kernel else []
     return {"line": found[0].lineno} if found else None
 
 

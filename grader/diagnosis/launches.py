@@ -27,14 +27,12 @@ class Involved:
         stores: lines of the stores that it comes from, where that is known; none where no kernel stored it.
         right: functions, or `Class.method`, that are right with our code around them, where others are not.
         wrong: those others.
-        idle: lines of kernels that were not launched, where others of their name were.
     """
 
     elsewhere: frozenset[str] = frozenset()
     stores: frozenset[int] | None = None
     right: frozenset[str] = frozenset()
     wrong: frozenset[str] = frozenset()
-    idle: frozenset[int] = frozenset()
 
 
 NOBODY = Involved()
@@ -51,19 +49,7 @@ def involved(trial: Trial, source: str) -> Involved:
     ran = ran or [launch.kernel for launch in launches(trial)]
     apart = every - reached(ran or _stopped(trial, every), tree)
     lines = None if known is None else frozenset().union(*known.stores.values())
-    return Involved(frozenset(apart if apart < every else ()), lines, idle=_namesakes(trial, tree))
-
-
-def _namesakes(trial: Trial, tree: ast.Module) -> frozenset[int]:
-    """The lines of kernels that were not launched, and share their name with one that was."""
-    ran = {(launch.kernel, launch.line) for launch in launches(trial)}
-    found = set[int]()
-    for kernel in filter(jitted, functions(tree)):
-        begins = range(kernel.decorator_list[0].lineno, kernel.lineno + 1)
-        others = {line for name, line in ran if name == kernel.name and line}
-        if others and not others & {*begins}:
-            found.update(range(kernel.lineno, (kernel.end_lineno or 0) + 1))
-    return frozenset(found)
+    return Involved(frozenset(apart if apart < every else ()), lines)
 
 
 def _stopped(trial: Trial, kernels: set[str]) -> list[str]:

@@ -46,7 +46,7 @@ def pointed(look_at: str, source: str, given: frozenset[int] = frozenset(), part
         return look_at
     sound = frozenset().union(*(_whole(tree, name) for name in part.right))
     apart = [one for one in functions(tree) if one.name in part.elsewhere - part.wrong]
-    known = given.union(sound, part.idle, *(_lines(one) for one in apart), _launched(tree, part))
+    known = given.union(sound, *(_lines(one) for one in apart), _launched(tree, part))
     lines = sorted(_spoken_of(look_at, tree, part, sound) - known)
     if 0 < len(lines) <= MOST:
         return f"{look_at}: {spelled(lines)}"
@@ -71,16 +71,11 @@ def _spoken_of(look_at: str, tree: ast.Module, part: Involved, sound: frozenset[
     rest = outside_kernels(tree)
     if known := re.search(r"\.(\w+)\(\) in the launcher", look_at):
         return _call(known[1].strip("_"))(tree, rest)
-    if known := re.search(r"the strides of (\w+)", look_at):
+    if known := re.search(r"the strides of (?!the\b)(\w+)", look_at):
         return strides_of(known[1], tree)
     if known := re.search(r"the load of (\w+) in (\w+)", look_at):
         loads = (n for n in ast.walk(function(tree, known[2]) or tree) if isinstance(n, ast.Call))
         return {n.lineno for n in loads if last(n.func) == "load" and known[1] in ast.unparse(n.args[0])}
-    if known := re.search(r"the launch of (\w+)", look_at):
-        calls = (n for n in rest if isinstance(n, ast.Call) and isinstance(n.func, ast.Subscript))
-        return {
-            n.lineno for n in calls if isinstance(n.func, ast.Subscript) and last(n.func.value) == known[1]
-        }
     if known := re.search(r"what (\w+)(?:\(\))? returns", look_at):
         own = function(tree, known[1])
         return _each(ast.Return)(tree, [*ast.walk(own)] if own else rest)
@@ -202,7 +197,6 @@ def _kept_elsewhere(tree: ast.Module, nodes: list[ast.AST]) -> set[int]:
 IN_KERNELS: tuple[tuple[str, Where], ...] = (
     ("other=", _keyword("other")),
     (r"\bmasks?\b", _masks),
-    ("tl.program_id", _call("program_id")),
     (r"cast|\.to\(", _casts),
     (r"\bloops?\b", _loops),
     ("program's number", _numbers),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import math
 import re
 
@@ -12,7 +11,6 @@ from grader.challenge.cases.compare import Finding
 from grader.challenge.cases.trial import Trial
 from grader.diagnosis.arithmetic import (
     BETWEEN,
-    DIVISIONS,
     LOGARITHMS,
     POWERS,
     PRODUCTS,
@@ -24,7 +22,7 @@ from grader.diagnosis.arithmetic import (
 )
 from grader.diagnosis.evidence import Diagnosis, Evidence
 from grader.diagnosis.provenance import garbage
-from grader.diagnosis.source import EXPONENTIALS, accesses, called, calls, takes_maximum
+from grader.diagnosis.source import called, takes_maximum
 from grader.diagnosis.syntax import spelled
 from grader.kernel.traced_step import Step
 
@@ -32,7 +30,6 @@ KINDS = ("nan", "inf", "special")
 GIVEN = {"load", "constant"}  # no operations
 ARITHMETIC = re.compile(r"(?:\b0|Inf|NaN|-inf\)?) ([/·-]) (?:0\b|Inf|NaN|\(-inf\))")
 INF = re.compile(r"(?i)(inf|nan)\b")  # by whatever name
-DROPPING = {"max", "maximum", "min", "minimum", "clamp"}  # of NaN and a number they may give the number
 NOT_BY_A_PRODUCT = "Leave out what must not count by a mask or by tl.where, not by a product."
 NOT_POSITIVE = "Keep exponents from being positive."
 OF_A_SUM = " In a softmax, subtract the row's maximum first."
@@ -64,8 +61,6 @@ def nonfinite(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis |
     if math.isnan(got) and (left := garbage(trial, evidence.source)):
         return f"NaN comes out of numbers: it is {left[0]}", left[1]
     odd = [name for name, value in zip(trial.names, trial.arguments, strict=True) if _odd(value)]
-    if math.isnan(expected) and odd:
-        return _dropped(got, evidence.source)
     if math.isnan(got) and math.isfinite(expected) and odd:
         return (
             f"NaN comes out where a number is right: {odd[0]} is not finite in places. {NOT_BY_A_PRODUCT}",
@@ -79,12 +74,11 @@ def _seen(trial: Trial, finding: Finding, source: str) -> Diagnosis | None:
     final, first = trial.made[0], _first(trial.made)
     if first.name == "load":
         return _loaded(trial, final, first, source)
-    if first.name == "constant" and final is first and math.isnan(finding.facts["expected"]):
-        return None  # the number may be in its place, and a NaN was lost
     if first.name == "constant":
-        return _constant(final, first, finding, source)
-    if trial.case.values == "negative" and underflows(first) and called(source, EXPONENTIALS):
-        return _too_large_a_maximum("0 / 0" if first.name in DIVISIONS else "log(0)")
+        if final is first:
+            return None  # the number may be in its place, and another was lost
+        cure = "" if final.name == "dot" else _spared(final, source)
+        return f"{_opened(told_of(final))}. {cure}".rstrip(), f"line {final.line}"
     what = told_of(first)
     if final is not first:
         there = told_of(final)
@@ -92,23 +86,6 @@ def _seen(trial: Trial, finding: Finding, source: str) -> Diagnosis | None:
     begin = "Large values overflow: " * (trial.case.values in ("large", "heavy", "spike") and past(first))
     said = f"{begin}{what if begin else _opened(what)}. {_cure(first, final, trial, source)}"
     return said.rstrip(), f"line {first.line}"
-
-
-def _too_large_a_maximum(to: str) -> Diagnosis:
-    return (
-        f"All-negative rows underflow to {to}: too much is subtracted, as by a maximum that sees a 0 of a "
-        "masked lane or starts from 0.",
-        "other= of the load, and what the maximum starts from",
-    )
-
-
-def _dropped(got: float, source: str) -> Diagnosis | None:
-    """Which of the functions that lose a NaN are called."""
-    names = sorted({f"tl.{name}" for name, _ in calls(source) if name in DROPPING})
-    ways = [f"{' and '.join(names)} may drop NaN"] if names else []
-    if called(source, {"where"}):
-        ways.append("any comparison with NaN is false but `!=`, so that tl.where takes its other branch")
-    return (f"Where NaN is right comes {got:.4g}: {', and '.join(ways)}.", "") if ways else None
 
 
 def _cure(first: Step, final: Step, trial: Trial, source: str) -> str:
@@ -131,63 +108,11 @@ def _cure(first: Step, final: Step, trial: Trial, source: str) -> str:
     return "" if final.name in PRODUCTS else _spared(final, source)
 
 
-def _constant(final: Step, first: Step, finding: Finding, source: str) -> Diagnosis:
-    """An Inf of the file's own, which nothing may count."""
-    inf, line = number(first.result), _written(first.line, source)
-    holder = _holder(line, source)
-    if final is first:
-        of = " of finite numbers" * math.isfinite(finding.facts["expected"])
-        return f"{inf} comes out{of}: it is that of line {line}{holder}.", f"line {line}"
-    cure = _spared(final, source)
-    if final.name == "dot" and "other=" in holder:
-        cure = "Load 0 there, and give the scores -inf by tl.where."
-    named = inf if first.result in final.operands else "that Inf"
-    return (
-        f"{_opened(told_of(final))}: {named} comes from line {line}{holder}. {cure}".rstrip(),
-        spelled(list(dict.fromkeys((final.line, line)))),
-    )
-
-
 def _spared(final: Step, source: str) -> str:
     """How an Inf that is in its place does no harm."""
     if final.name == "subf" and takes_maximum(source):
         return f"Where the maximum is {number(final.operands[0])}, subtract a finite number."
     return NOT_BY_A_PRODUCT if final.name in PRODUCTS else ""
-
-
-def _written(line: int, source: str) -> int:
-    """Where the Inf that a line takes is written: there, or else where a variable was last given one.
-
-    The compiler keeps one constant for all lines of a kernel that name it.
-    """
-    there = [
-        ast.unparse(node) for node in _statements(source) if node.lineno <= line <= (node.end_lineno or 0)
-    ]
-    if any(INF.search(text) or _masks(text) for text in there):
-        return line
-    before = [node for node in _statements(source) if node.lineno < line and isinstance(node, ast.Assign)]
-    given = [node.lineno for node in before if INF.search(text := ast.unparse(node)) and not _masks(text)]
-    return max(given, default=line)
-
-
-def _statements(source: str) -> list[ast.Assign | ast.AugAssign | ast.Expr | ast.Return]:
-    kinds = ast.Assign | ast.AugAssign | ast.Expr | ast.Return
-    return [node for node in ast.walk(ast.parse(source)) if isinstance(node, kinds)]
-
-
-def _masks(text: str) -> bool:
-    """Whether a statement gives masked lanes a value."""
-    return called(text, {"load", "where"})
-
-
-def _holder(line: int, source: str) -> str:
-    """What an Inf that the file names on this line is there for."""
-    there = [one for one in _statements(source) if one.lineno <= line <= (one.end_lineno or 0)]
-    if any(name == "load" for name, _ in accesses(source, line)):
-        masked = any("other=" in ast.unparse(one) for one in there)
-        return f", which {'masked lanes of that load hold by `other=`' if masked else 'that load pads with'}"
-    words = [name for one in there for name, _ in calls(ast.unparse(one))]
-    return ", where tl.where puts it" if "where" in words else ", a first value"
 
 
 def _loaded(trial: Trial, final: Step, first: Step, source: str) -> Diagnosis | None:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from typing import Any
 
 from grader.challenge.cases.compare import Finding
 from grader.challenge.cases.trial import Trial
-from grader.diagnosis.addresses import Part, assignments, parts_of
+from grader.diagnosis.addresses import Part, assignments
 from grader.diagnosis.evidence import Diagnosis, Evidence
 from grader.diagnosis.source import accesses, keyword, limits, made, masked_at
-from grader.diagnosis.syntax import functions, jitted, quoted, spelled
+from grader.diagnosis.syntax import functions, jitted, loops_around, spelled
 
 MOST = 4  # lines; more are no place to look at
 
@@ -70,31 +69,23 @@ def _beyond(
     # In a helper the start of its block may be made by who calls that.
     found = (starts(evidence.source, at, evidence.given) for at in (line, *facts.get("callers", ())) if at)
     lines = next(filter(None, found), [line])
-    if not several:
-        return (
-            f"{reason} in program {tuple(facts['program'])}: it is a single element, whose place is wrong, "
-            "or there are more programs than elements.",
-            f"how its place is counted: {spelled(lines)}, and the grid",
-        )
+    said = f"{reason} in program {tuple(facts['program'])}, and nothing of it lies inside"
+    steps = [] if any(facts["program"]) else _steps(evidence.source, line)
+    if steps and not evidence.given.issuperset(steps):
+        why = "A wrong step or bound of the loop does that, or a wrong start."
+        return f"{said}. {why}", f"the step of the loop: {spelled(steps)}"
     return (
-        f"{reason} in program {tuple(facts['program'])}, and nothing of it lies inside: the block starts "
-        "beyond it. A wrong start or stride does that, or a head, row or block number that "
-        f"{facts['tensor'] or 'the tensor'} does not have.",
+        f"{said}: the block starts beyond it. A wrong start or stride does that, or a head, row or block "
+        f"number that {facts['tensor'] or 'the tensor'} does not have.",
         f"how the start of the block is counted: {spelled(lines)}",
     )
 
 
 def _let_through(facts: dict[str, Any], line: int, guard: str, evidence: Evidence) -> Diagnosis:
     """What may be wrong with a mask, or another guard, that let a lane through."""
-    source, mask = evidence.source, f"the mask on line {line}{made(evidence.source, line)}"
+    mask = f"the mask on line {line}{made(evidence.source, line)}"
     if not facts["masked"]:
         return "here that lets every lane through. Which limit belongs in it?", mask
-    if facts["tile"] and (bare := _unlimited(source, line)):
-        return (
-            f"that limits one side of the tile, and not {bare}. A tile's mask needs both sides, rows and "
-            "columns, each with its own limit.",
-            f"the mask on line {line}",
-        )
     look_at = f"which stride and which limit go with which offset: {_lines(line, evidence)}"
     look_at += _launched(facts, evidence)
     if facts["tile"]:
@@ -140,39 +131,20 @@ def starts(source: str, line: int, given: frozenset[int], most: int = MOST) -> l
     return sorted({part.line for part in found} - given)
 
 
+def _steps(source: str, line: int) -> list[int]:
+    """The lines of the loop around this one that move what is accessed there."""
+    read = {
+        n.id for _, call in accesses(source, line) for n in ast.walk(call.args[0]) if isinstance(n, ast.Name)
+    }
+    loops = loops_around([line], source)
+    adds = (part for part in _parts(source, line) if part.adds and loops and part.line > loops[-1])
+    return [part.line for part in adds if part.sets & read]
+
+
 def _counts(value: ast.expr) -> bool:
     """Whether something is multiplied or divided in it."""
     operators = (node.op for node in ast.walk(value) if isinstance(node, ast.BinOp))
     return any(isinstance(each, ast.Mult | ast.FloorDiv | ast.Mod) for each in operators)
-
-
-def _unlimited(source: str, line: int) -> str:
-    """The offsets of a tile, `offs_k[None, :]`, along whose axis the mask of an access limits nothing.
-
-    Empty where there is no mask, or where it or the address does not tell axes by [:, None] and [None, :].
-    """
-    given = _parts(source, line)
-    for _, call in accesses(source, line):
-        mask = keyword(call, "mask")
-        limited = {axis for axis, _ in _sides(mask, given)} if mask else set[int]()
-        sides = _sides(call.args[0], given) if limited and call.args else ()
-        for axis, node in sides:
-            # What wraps around, (offs_n % n)[None, :], needs no limit.
-            wraps = any(isinstance(one, ast.BinOp) and isinstance(one.op, ast.Mod) for one in ast.walk(node))
-            if axis not in limited and not wraps:
-                return quoted(node)
-    return ""
-
-
-def _sides(value: ast.expr, given: list[Part]) -> Iterator[tuple[int, ast.Subscript]]:
-    """Each `offs[:, None]` behind an expression, with the axis along which it goes."""
-    parts = parts_of(Part(value.lineno, set(), value, False), given)
-    for node in (node for part in parts for node in ast.walk(part.value)):
-        index = node.slice if isinstance(node, ast.Subscript) else None
-        if isinstance(node, ast.Subscript) and isinstance(index, ast.Tuple) and len(index.elts) == 2:
-            along = [axis for axis, one in enumerate(index.elts) if isinstance(one, ast.Slice)]
-            if len(along) == 1:
-                yield along[0], node
 
 
 def _parts(source: str, line: int) -> list[Part]:

@@ -14,17 +14,9 @@ from dataclasses import dataclass, replace
 from grader.challenge.cases.compare import Finding
 from grader.challenge.cases.trial import Trial
 from grader.diagnosis.addresses import Part, assignments
-from grader.diagnosis.evidence import Diagnosis
-from grader.diagnosis.source import adds_to_garbage
+from grader.diagnosis.evidence import Diagnosis, Evidence
 from grader.diagnosis.syntax import function, functions, jitted, last, parameters
 from grader.runner_answers import Called, TensorOutput
-
-MOST_READ = 2  # memories with holes that a sentence names
-ADDED_TO_ANYTHING = (
-    "The result is made from memory that nobody wrote: an atomic adds to what is there already, and "
-    "torch.empty leaves anything there. Begin with torch.zeros.",
-    "the memory that tl.atomic_add adds to",
-)
 
 
 @dataclass(frozen=True)
@@ -35,22 +27,26 @@ class Behind:
         stores: kernels, the last one first, and the lines of their stores; none where no kernel was handed
             the result's memory.
         unwritten: kernels, and their parameters, that are memory which nobody wrote to and they read.
-        scratch: the same of memory that they read, the call was not handed, and that may have been written in
-            part.
         whole: no other kernel is behind it by way of torch.
+        calls: lines of kernels that store, or call a function that does.
     """
 
     stores: Mapping[str, frozenset[int]]
     unwritten: tuple[tuple[str, str], ...] = ()
-    scratch: tuple[tuple[str, str], ...] = ()
     whole: bool = True
+    calls: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
 class Stored:
-    """One store or atomic: the parameters that its address is made of, and all that it is made of."""
+    """One store or atomic: the parameters that its address is made of, and all that it is made of.
+
+    Attributes:
+        call: the line of its kernel: where a function that it calls stores, that of the call.
+    """
 
     line: int
+    call: int
     into: frozenset[str]
     of: frozenset[str]
 
@@ -84,15 +80,43 @@ def behind(trial: Trial, tree: ast.Module) -> Behind | None:
         sound = {kernel for at in plain for kernel in _slice(at, report, past - {at}, tree).stores}
         common = [kernel for kernel in common if kernel not in sound] or common
     whole = first.whole or not report.foreign
-    return Behind({kernel: first.stores[kernel] for kernel in common}, first.unwritten, first.scratch, whole)
+    return Behind({kernel: first.stores[kernel] for kernel in common}, first.unwritten, whole)
+
+
+def alone_behind(trial: Trial, evidence: Evidence) -> frozenset[int]:
+    """The lines of kernels that wrong results are made from, and none that is right in every case.
+
+    Weiser, "Program slicing", 1984; of the right results, Lyle and Weiser's dicing, 1987.
+    """
+    tree = ast.parse(evidence.source)
+    report = trial.answer.report if trial.answer else None
+    if not isinstance(report, Called):
+        return frozenset()
+    alike = [other for other in evidence.failed if other.challenge is trial.challenge]
+    wrong = {found.facts.get("result") for other in alike for found in other.findings}
+    lines: dict[bool, set[int]] = {True: set(), False: set()}
+    for number, out in enumerate(report.outputs):
+        if isinstance(out, TensorOutput) and out.memory:
+            lines[number in wrong] |= _made_on(_slice(out.memory, report, frozenset(), tree).calls, tree)
+    return frozenset(lines[True] - lines[False])
+
+
+def _made_on(lines: frozenset[int], tree: ast.Module) -> set[int]:
+    """These lines, on which kernels store, and those that make what they store, where, and by which mask."""
+    found = set(lines)
+    for kernel in filter(jitted, functions(tree)):
+        names = _names(n for n in ast.walk(kernel) if isinstance(n, ast.Call) and n.lineno in lines)
+        parts = [*assignments(kernel)]
+        while more := [part for part in parts if part.sets & names and part.line not in found]:
+            found.update(part.line for part in more)
+            names = names.union(*(part.names for part in more))
+    return found
 
 
 def _slice(memory: int, report: Called, right: frozenset[int], tree: ast.Module) -> Behind:
     """Behind what lies in one memory."""
     wanted, made, found = {memory}, {*report.inputs, *report.untouched}, dict[str, frozenset[int]]()
-    unwritten, scratch = dict[tuple[str, str], None](), dict[tuple[str, str], None]()
-    every = {at for launch in report.launches for at in launch.handed.values()}
-    may = {at for at in every - {*report.inputs} if report.holes is None or at in report.holes}
+    unwritten, calls = dict[tuple[str, str], None](), set[int]()
     kernels = {launch.kernel for launch in report.launches}
     written = {name: [*stores(function(tree, name), tree)] for name in kernels}
     for launch in reversed(report.launches):
@@ -100,17 +124,17 @@ def _slice(memory: int, report: Called, right: frozenset[int], tree: ast.Module)
         while hits := [s for s in left if any(launch.handed.get(name) in wanted for name in s.into)]:
             left = [s for s in left if s not in hits]
             found[launch.kernel] = found.get(launch.kernel, frozenset()) | {s.line for s in hits}
+            calls |= {s.call for s in hits}
             made |= {launch.handed[name] for s in hits for name in s.into if name in launch.handed}
             read = {
                 name: launch.handed[name] for s in hits for name in s.of - s.into if name in launch.handed
             }
             wanted |= {*read.values()} - right
             unwritten |= {(launch.kernel, n): None for n, at in read.items() if at in report.untouched}
-            scratch |= {(launch.kernel, n): None for n, at in read.items() if at in may}
     if not found:  # nobody stored it, though some could have
         could = [launch.kernel for launch in report.launches if memory in launch.handed.values()]
         found = dict.fromkeys(could, frozenset())
-    return Behind(found, tuple(unwritten), tuple(scratch), wanted <= made)
+    return Behind(found, tuple(unwritten), wanted <= made, frozenset(calls))
 
 
 def of_nothing(report: Called, results: Iterable[int], tree: ast.Module) -> bool:
@@ -132,20 +156,6 @@ def garbage(trial: Trial, source: str) -> Diagnosis | None:
     )
 
 
-def writers(trial: Trial, reader: str, name: str, tree: ast.Module) -> set[tuple[str, int]]:
-    """The other kernels that store to the memory which a kernel is handed as `name`, and on which lines."""
-    report = trial.answer.report if trial.answer else None
-    launches = report.launches if isinstance(report, Called) else []
-    memory = {launch.handed[name] for launch in launches if launch.kernel == reader and name in launch.handed}
-    return {
-        (launch.kernel, s.line)
-        for launch in launches
-        if launch.kernel != reader
-        for s in stores(function(tree, launch.kernel), tree)
-        if any(launch.handed.get(into) in memory for into in s.into)
-    }
-
-
 def of_holes(trial: Trial, finding: Finding, source: str) -> Diagnosis | None:
     """What is said of a result that kernels stored everywhere, though it holds what torch.empty left: they
     read that elsewhere. None where a part of the result was not stored, or that is not known.
@@ -164,20 +174,16 @@ def of_holes(trial: Trial, finding: Finding, source: str) -> Diagnosis | None:
     read = _reads(report, report.untouched, tree) or _reads(report, report.holes, tree)
     start = f"{name} is stored everywhere, and made from memory that nobody wrote"
     first = {at: (kernel, scratch) for kernel, scratch, at in reversed(read)}.values()
-    if not first and adds_to_garbage(source):
-        return ADDED_TO_ANYTHING
     if not first:  # all of it holds something by the end
         return (
             f"{name} is stored everywhere, and holds what torch.empty leaves: a kernel reads memory before "
             "anything is stored there.",
             "what is read before it is written",
         )
-    if len(first) > MOST_READ:
-        return f"{start}: a kernel reads where torch.empty left holes.", "the calls of torch.empty"
-    reads = " and ".join(f"{kernel} reads {scratch}" for kernel, scratch in first)
     kernel, scratch = next(iter(first))  # the last one is nearest to the result
     return (
-        f"{start}: {reads} where nothing was stored before, and torch.empty leaves anything there.",
+        f"{start}: {kernel} reads {scratch} where nothing was stored before, and torch.empty leaves anything "
+        "there.",
         f"the load of {scratch} in {kernel}, and who stores there before it",
     )
 
@@ -203,13 +209,15 @@ def stores(
         word = last(call.func)
         if word == "store" or word.startswith("atomic_"):
             into = {*_names(call.args[:1]), *_names([call.func])}
-            yield Stored(call.lineno, known & _near(into, given), known & _far(_names([call]), given))
+            yield Stored(
+                call.lineno, call.lineno, known & _near(into, given), known & _far(_names([call]), given)
+            )
         helper = function(tree, word) if isinstance(call.func, ast.Name) else None
         if helper is not None and jitted(helper):
             handed = _handed(call, helper)
             for inner in stores(helper, tree, callers | {kernel.name}):
                 into, of = ({n for p in names for n in handed.get(p, ())} for names in (inner.into, inner.of))
-                yield Stored(inner.line, known & _near(into, given), known & _far(of, given))
+                yield Stored(inner.line, call.lineno, known & _near(into, given), known & _far(of, given))
 
 
 def reached(kernels: Iterable[str], tree: ast.Module) -> set[str]:

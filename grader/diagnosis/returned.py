@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import re
 
-from grader.challenge.cases.compare import Expected, Finding
+from grader.challenge.cases.compare import Finding
 from grader.challenge.cases.trial import Trial
 from grader.diagnosis.evidence import Diagnosis, Evidence, Speech
-from grader.diagnosis.syntax import function
+from grader.diagnosis.syntax import function, returns
 from grader.runner_answers import Called, TensorOutput
 
 RETURNED, ALLOCATED = "what the launcher returns", "where it is allocated"
@@ -16,7 +16,7 @@ RETURNED, ALLOCATED = "what the launcher returns", "where it is allocated"
 ADVICE = {
     "arity": ("Return exactly what the signature asks for.", RETURNED),
     "type": ("Is the return missing, or of something else?", RETURNED),
-    "shape": ("Allocate the output with the shape the lesson gives.", ALLOCATED),
+    "shape": ("Allocate each output as the lesson says, and return them in its order.", ALLOCATED),
     "dtype": ("Allocate the output with the right dtype; the store converts to it.", ALLOCATED),
     "device": ("Allocate the output on the inputs' device.", ALLOCATED),
     "layout": ("Allocate it with torch.empty(shape), which takes no strides from an input.", ALLOCATED),
@@ -29,39 +29,17 @@ ADVICE = {
 }
 
 
-def gives(entry: ast.FunctionDef) -> bool:
-    """Whether it returns a value somewhere."""
-    return any(isinstance(node, ast.Return) and node.value is not None for node in ast.walk(entry))
-
-
 def wrong_form(trial: Trial, finding: Finding, evidence: Evidence) -> Diagnosis | None:
     """The rule of the diagnosis for a result of the wrong form."""
     if finding.kind not in ADVICE:
         return None
     entry = function(ast.parse(evidence.source), trial.challenge.entry)
-    if "None where a tensor" in finding.reason and entry and not gives(entry):
+    if "None where a tensor" in finding.reason and entry and not returns(entry):
         return f"{entry.name} returns nothing yet.", f"{entry.name}, from line {entry.lineno} on"
     text = finding.reason[0].upper() + finding.reason[1:]
     read = re.search(r"\.\w+\(\)$", finding.reason) if finding.kind == "host" else None
     advice, look_at = ADVICE[finding.kind]
-    if finding.kind in ("shape", "dtype") and _in_another_order(trial):
-        advice, look_at = "All that is asked for is there, in another order.", RETURNED
     return f"{text}. {advice}", f"{read[0]} in the launcher" if read else look_at
-
-
-def _in_another_order(trial: Trial) -> bool:
-    """Whether the results have just the shapes and dtypes that are asked for, but not each its own."""
-    report, first = trial.answer.report if trial.answer else None, len(trial.challenge.writes)
-    outputs = report.outputs if isinstance(report, Called) else []
-    given = [
-        (one.shape, one.dtype) for one in outputs[first : trial.asked_for] if isinstance(one, TensorOutput)
-    ]
-    wanted = [
-        ([*want.shape], str(want.dtype).removeprefix("torch."))
-        for want in trial.expected[first : trial.asked_for]
-        if isinstance(want, Expected)
-    ]
-    return len(given) == len(wanted) == trial.asked_for - first and sorted(given) == sorted(wanted) != given
 
 
 def left_over(_: Trial, __: Finding, evidence: Evidence) -> Speech | None:

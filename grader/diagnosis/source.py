@@ -7,8 +7,6 @@ from collections.abc import Iterator
 
 from grader.diagnosis.syntax import spelled
 
-EXPONENTIALS = {"exp", "exp2", "sigmoid", "softmax", "sinh", "cosh", "expm1", "exp10"}
-
 
 def calls(source: str) -> Iterator[tuple[str, ast.Call]]:
     """Every call, by the last part of the function's name: `load` for tl.load(…)."""
@@ -87,12 +85,3 @@ def dots_in_tf32(source: str) -> list[int]:
         elif not isinstance(precision, ast.Constant):
             return []
     return lines
-
-
-def adds_to_garbage(source: str) -> bool:
-    """Whether tl.atomic_add is used, and nothing anywhere is filled with a first value."""
-    fills = {"zeros", "zeros_like", "new_zeros", "zero_", "fill_", "full", "full_like", "copy_", "clone"}
-    if not called(source, {"atomic_add"}) or called(source, fills):
-        return False
-    stored = (call.args[1] for name, call in calls(source) if name == "store" and len(call.args) > 1)
-    return not any(isinstance(value, ast.Constant) for value in stored)

@@ -13,15 +13,15 @@ from grader.challenge.cases.trial import Trial
 from grader.diagnosis.evidence import Evidence, Speech
 from grader.diagnosis.launches import launches
 from grader.diagnosis.nonfinite import denied, where
-from grader.diagnosis.provenance import behind, reached
+from grader.diagnosis.provenance import alone_behind, behind, reached
 from grader.diagnosis.source import calls, keyword, takes_maximum
 from grader.diagnosis.suspect_fit import Explained, differs, explained, refuted, wanted_of
 from grader.diagnosis.syntax import function as function_of
-from grader.diagnosis.syntax import has_loop, last
+from grader.diagnosis.syntax import has_loop, last, spelled
 
 KINDS = ("values", "nan", "inf", "special", "scalar", "unwritten")  # the last of what is changed in place
 NOT_NUMBERS = ("nan", "inf")
-FEW = 2  # kernels that are named where each may hold the formula
+FEW = 2  # kernels that are named where each may hold the formula, and lines
 HALF = 0.5  # of what fails alike
 THIRD = 0.33  # of it, where a suspect explains the first: a mistake may show otherwise in other cases
 OUTPUTS = {"o", "lse", "both", "Both"}  # words that speak of outputs, beside their names
@@ -182,6 +182,9 @@ def _formula(sentence: str, trial: Trial, evidence: Evidence) -> str:
         return (
             f"what {'backward' if trial.findings[0].facts.get('label') else trial.challenge.entry}() returns"
         )
+    alone = alone_behind(trial, evidence) - evidence.given
+    if 0 < len(alone) <= FEW:
+        return f"the formula: {spelled(sorted(alone))}"
     sure = known if known and known.whole else None
     launched = {*(sure.stores if sure else (launch.kernel for launch in launches(trial)))}
     launched = {name.rpartition(".")[2] for name in evidence.wrong} or launched or {trial.challenge.entry}

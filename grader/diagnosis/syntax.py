@@ -139,6 +139,11 @@ def function(tree: ast.AST, name: str) -> ast.FunctionDef | None:
     return next((node for node in functions(tree) if node.name == name), None)
 
 
+def returns(node: ast.FunctionDef) -> list[ast.Return]:
+    """Where it returns a value."""
+    return [one for one in ast.walk(node) if isinstance(one, ast.Return) and one.value is not None]
+
+
 def jitted(node: ast.FunctionDef) -> bool:
     return any("jit" in ast.unparse(decorator) for decorator in node.decorator_list)
 
@@ -184,19 +189,6 @@ def stores_in_loops(source: str) -> bool:
     nodes = in_kernels(ast.parse(source))
     stores = [n.lineno for n in nodes if isinstance(n, ast.Call) and last(n.func) == "store"]
     return bool(loops_around(stores, source))
-
-
-def never_read(source: str) -> list[tuple[str, str, int]]:
-    """What kernels are handed and do not read, other than constants: the kernel, the parameter, its line."""
-    found = list[tuple[str, str, int]]()
-    for kernel in filter(jitted, functions(ast.parse(source))):
-        read = {n.id for n in ast.walk(kernel) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-        plain = [name for name, constant in parameters(kernel).items() if not constant and name not in read]
-        lines = {
-            a.arg: a.lineno for a in (*kernel.args.posonlyargs, *kernel.args.args, *kernel.args.kwonlyargs)
-        }
-        found += [(kernel.name, name, lines[name]) for name in plain]
-    return found
 
 
 def spelled(lines: Sequence[int]) -> str:

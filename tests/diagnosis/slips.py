@@ -95,7 +95,7 @@ EVALUATED: list[tuple[str, ...]] = [
     (OFFS, "offs = pid * BLOCK + tl.arange(0, n)",
      "The ends of tl.arange must be integers known to the compiler, and n is not"),
     ("BLOCK = 64", "BLOCK = 48",
-     "The length of tl.arange(0, BLOCK) is no power of 2: make it the next one,", OFFS),
+     "The length of tl.arange(0, BLOCK) is no power of 2: make it the next one,", "BLOCK = 48"),
     (OFFS, "offs = tl.arange(pid * BLOCK, pid * BLOCK + BLOCK)",
      "The ends of tl.arange must be integers known to the compiler, and pid * BLOCK"),
     ("BLOCK: tl.constexpr", "BLOCK",

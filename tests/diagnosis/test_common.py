@@ -41,26 +41,5 @@ def grouped(n: int, heads: int, wrong: bool, **case: object) -> Trial:
     return tried(of, (torch.randn(n),), lambda a: a.exp(), lambda a: a.exp() + by)
 
 
-SHARED = "Every case that fails has heads=4."
-SIZES = (5, 6, 70, 90, 33)
-
-
-def test_what_all_failed_cases_share_is_told_with_the_place() -> None:
-    right, wrong = ([grouped(n, heads, heads == 4) for n in SIZES] for heads in (1, 4))
-    assert told(*right, *wrong).endswith(SHARED)
-
-
-def test_what_failed_cases_may_share_by_luck_is_not_told() -> None:
-    """Most cases have it, they are few, or they share something else, or a length, that is as good."""
-    most = [grouped(n, 4, wrong=n > 80) for n in (5, 6, 70, 7, 8, 81, 82, 83)]
-    assert SHARED not in told(*most, grouped(9, 1, wrong=False), grouped(11, 1, wrong=False))
-    few = [grouped(n, heads, heads == 4) for n in SIZES[:3] for heads in (1, 4)]
-    assert SHARED not in told(*few)
-    right = [grouped(n, 1, wrong=False) for n in SIZES]
-    assert SHARED not in told(*right, *(grouped(n, 4, wrong=True, layout="offset") for n in SIZES))
-    longer = [grouped(n, 4, wrong=True) for n in (91, 95, 112, 200, 300)]
-    assert SHARED not in told(*right, grouped(150, 1, wrong=False), *longer)
-
-
 def test_a_length_that_few_cases_part_is_no_threshold() -> None:
     assert told(*(summed(n, right=n <= 128) for n in (3, 64, 128, 130, 200))).startswith("At [")

@@ -49,7 +49,7 @@ def entry(x):
         ("other= of the load", "line 6"),
         ("the mask of the store", "lines 5 and 8"),
         ("the grid", "line 13"),
-        ("tl.program_id in the offsets", "line 3"),
+        ("the strides of the store", "line 8"),
         ("where it is allocated", "line 12"),
         (".to(tl.float32)", "line 7"),
         ("what is stored there", "line 8"),

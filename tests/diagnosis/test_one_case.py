@@ -142,14 +142,6 @@ def covered(m: int, n: int, written: Callable[[int], int]) -> Trial:
     return trial
 
 
-def test_as_many_programs_as_tiles_acquit_the_grid() -> None:
-    trials = [covered(m, 8, lambda m: min(m, 32)) for m in (20, 40, 100)]
-    sentence = told(*trials)
-    assert sentence.startswith(
-        "64 of 320 elements were never written, the first at [32, 0], though 2 programs"
-    )
-
-
 def test_too_few_programs_convict_it_of_the_case_on_the_screen() -> None:
     trials = [covered(m, 8, lambda m: min(m, 64)) for m in (20, 70, 150, 65)]
     for trial in trials:

@@ -1,4 +1,4 @@
-"""What wrong values look like: what is told is true of every case that failed."""
+"""All of a result off by one number: what is told is true of every case that failed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import torch
 
 from grader.challenge import Case
 from grader.diagnosis.evidence import Evidence
-from grader.diagnosis.patterns import values
+from grader.diagnosis.patterns import off
 from tests.judge.tried import tried
 
 SIZES = (40, 60, 100)
@@ -18,7 +18,7 @@ def doubled(x: torch.Tensor) -> torch.Tensor:
 
 
 def said(trials) -> str:
-    told = values(trials[0], trials[0].findings[0], Evidence(list(trials), source="", compiled=False))
+    told = off(trials[0], trials[0].findings[0], Evidence(list(trials), source="", compiled=False))
     return told[0] if told else ""
 
 
@@ -29,21 +29,8 @@ def said(trials) -> str:
         (lambda x: 2 * x + len(x) / 40, ""),
         (lambda x: 2.2 * x, "Every element is 1.1 times what it should be."),
         (lambda x: x / len(x) * 30, ""),
-        (lambda x: -2 * x, "Every element is right but for its sign."),
-        (lambda x: x, "The result is a, copied: the input comes back unchanged."),
+        (lambda x: -2 * x, "Every element is -1 times what it should be."),
     ],
 )
 def test_one_number_is_told_where_it_is_the_same_in_all_cases(wrong, says: str) -> None:
     assert said([tried(Case(n=n), (torch.randn(n),), doubled, wrong) for n in SIZES]) == says
-
-
-def test_a_transposed_result_is_told() -> None:
-    square = torch.randn(5, 5)
-    trial = tried(Case(m=5, n=5), (square,), lambda a: a + a**2, lambda a: (a + a**2).T.contiguous())
-    assert said([trial]) == "The result is transposed: rows and columns are swapped."
-
-
-def test_one_row_for_all_is_told() -> None:
-    rows = torch.randn(4, 9)
-    trial = tried(Case(m=4, n=9), (rows,), doubled, lambda a: 2 * a[:1].expand(4, 9).contiguous())
-    assert said([trial]) == "The result is the same all along its first axis."

@@ -91,25 +91,3 @@ def test_rows_columns_and_the_end_of_a_vector_are_told_with_the_programs_that_ra
     written: torch.Tensor, programs: int, says: str
 ) -> None:
     assert says in told(with_holes(~written, programs))
-
-
-def test_the_last_partial_tiles_are_told_where_every_case_leaves_less_than_a_tile() -> None:
-    left = [
-        torch.arange(full).expand(3, full) >= written for written, full in ((0, 1), (128, 129), (384, 500))
-    ]
-    sentence = told(*(with_holes(hole, 2) for hole in left))
-    assert sentence.startswith("The last, partial tiles were never written")
-    whole = torch.arange(512).expand(3, 512) >= 128
-    assert "Columns from 128 on" in told(*(with_holes(hole, 2) for hole in (*left, whole)))
-
-
-def test_a_head_that_nobody_stored_is_named_as_a_whole() -> None:
-    holes = torch.zeros(2, 3, 5, 4, dtype=torch.bool)
-    holes[:, 1:] = True
-    sentence = told(with_holes(holes, 6))
-    assert sentence.startswith(
-        "dk[0, 1] and 3 more of 6 were never written, as a whole: no program takes them"
-    )
-    holes[:, 1:] = False
-    holes[:, :, 3:] = True
-    assert "as a whole" not in told(with_holes(holes, 6))

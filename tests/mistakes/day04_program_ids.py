@@ -59,7 +59,7 @@ mistakes = [
         "the second axis of the grid is asked",
         swap={FIRST: "first = tl.program_id(1) * BLOCK"},
         fails="correct",
-        says="never reads tl.program_id(0)",
+        says="from 1024 on were never written",
     ),
     Mistake(
         "the jump is right for four programs alone",

@@ -92,7 +92,7 @@ mistakes = [
         "the columns of tiles are counted by n and BLOCK_M",
         swap={"tl.cdiv(n, BLOCK_N)\n": "tl.cdiv(n, BLOCK_M)\n"},
         fails="correct",
-        says="though 4 programs were launched, as many as there are tiles",
+        says="Rows from 32 on were never written: none of 4 programs stores there",
     ),
     Mistake(
         "the grid adds rows and columns of tiles",

@@ -156,7 +156,7 @@ mistakes = [
         "results are stored two apart",
         swap={"y_ptr + pid_m": "y_ptr + 2 * pid_m"},
         fails="correct",
-        says="a single element, whose place is wrong",
+        says="nothing of it lies inside",
         at="tl.store(y_ptr",
     ),
     Mistake("nothing is returned", swap={RETURN: "    y"}, fails="correct", says="returns nothing"),
@@ -185,7 +185,7 @@ mistakes = [
         "the maximum is never below fp16's lowest number",
         swap={"    m = tl.max(m_i, axis=0)\n": "    m = tl.maximum(tl.max(m_i, axis=0), -65504.0)\n"},
         fails="edges",
-        says="All-negative rows underflow",
+        says="log(0) is -inf",
     ),
     Mistake(
         "a tl.where at the end swallows NaN",

@@ -30,7 +30,7 @@ mistakes = [
         "the sums are kept in fp16",
         swap={DOT: "tl.dot(a, b, input_precision='ieee', out_dtype=tl.float16)"},
         fails="correct",
-        says="Only 16-bit dtypes",
+        says="too low a precision",
     ),
     Mistake(
         "the inner block is 16 wide, whatever k is",

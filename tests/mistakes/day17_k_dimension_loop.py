@@ -161,6 +161,6 @@ mistakes = [
         "tiles are counted by n // BLOCK_N + 1, one more than there are where BLOCK_N divides n",
         swap={"tiles_n = tl.cdiv(n, BLOCK_N)": "tiles_n = n // BLOCK_N + 1"},
         fails="correct",
-        says="more than one takes the same tile",
+        says="no store reached them",
     ),
 ]

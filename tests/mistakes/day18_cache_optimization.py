@@ -102,7 +102,7 @@ mistakes = [
         "the kernel takes row and column the wrong way round",
         swap={"pid_m, pid_n = grouped_tile(": "pid_n, pid_m = grouped_tile("},
         fails="correct",
-        says="more than one takes the same tile",
+        says="were never written: none of",
     ),
     Mistake(
         "the grid counts tiles of 32",

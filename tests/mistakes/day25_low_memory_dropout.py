@@ -34,7 +34,7 @@ mistakes = [
         "y is written without its batch",
         swap={"y_ptr + offs, tl.where": "y_ptr + row % M * N + offs_n, tl.where"},
         fails="edges",
-        says="[1] of the result was never written, as a whole",
+        says="no store reached them",
     ),
     Mistake(
         "x is kept for the backward pass",

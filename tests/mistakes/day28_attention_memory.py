@@ -132,7 +132,7 @@ mistakes = [
         "the sum over the keys is rounded to v's dtype at every block",
         swap={DOT: DOT + ".to(v.dtype).to(tl.float32)"},
         fails="correct",
-        says="Only 16-bit dtypes",
+        says="too low a precision",
     ),
     Mistake(
         "programs count the batches first, results the heads",
@@ -239,7 +239,7 @@ mistakes = [
             'm_i = tl.full((BLOCK_M,), -float("inf"), tl.float32)': "m_i = tl.zeros((BLOCK_M,), tl.float32)"
         },
         fails="edges",
-        says="All-negative rows underflow",
+        says="0 / 0 is NaN",
     ),
     Mistake(
         "lanes past the last key of a frame load -inf",

@@ -144,7 +144,9 @@ mistakes = [
         says="stride",
     ),
     Mistake("the result overwrites o1", swap={ALLOCATION: "o = o1"}, fails="correct", says="input o1"),
-    Mistake("o comes first", swap={RETURN: "return o, m_i, l_i"}, fails="correct", says="in another order"),
+    Mistake(
+        "o comes first", swap={RETURN: "return o, m_i, l_i"}, fails="correct", says="return them in its order"
+    ),
     Mistake("only o is returned", swap={RETURN: "return o"}, fails="correct", says="3 outputs"),
     Mistake(
         "torch finds the maxima",

@@ -183,7 +183,7 @@ mistakes = [
         "the sum over the keys is rounded to v's dtype at every block",
         swap={ACC: ACC + ".to(v.dtype).to(tl.float32)"},
         fails="correct",
-        says="Only 16-bit dtypes",
+        says="too low a precision",
     ),
     Mistake(
         "fp32 scores are computed in TF32",

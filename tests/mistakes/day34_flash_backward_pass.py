@@ -429,7 +429,7 @@ mistakes = [
             )
         },
         fails="edges",
-        says=("dk and dv: right in every case", "Only 16-bit dtypes"),
+        says=("dk and dv: right in every case", "too low a precision"),
     ),
     Mistake(
         "the loop over queries starts a block late",

@@ -10,20 +10,15 @@ from typing import Any
 
 from grader.judge.repair.edits import KINDS, Kind
 from grader.judge.repair.line_edits import LINES, moved
-from grader.judge.repair.scope import Scope, spelled
+from grader.judge.repair.scope import Scope, names, spelled
 
 ATOMS = (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.Constant, ast.stmt)
-BARE = (
-    ast.stmt,
-    ast.keyword,
-    ast.Call,
-    ast.Subscript,
-    ast.Tuple,
-    ast.List,
-)  # within these nothing needs brackets
-# How much more often than others a line is at fault that a fact names, and one that makes what such a line
-# reads, or launches its kernel; where no line is named, one of a kernel.
-WEIGHTS = {"near": 10.0, "behind": 6.0, "kernel": 3.0, "far": 1.0}
+# Within these nothing needs brackets.
+BARE = (ast.stmt, ast.keyword, ast.Call, ast.Subscript, ast.Tuple, ast.List)
+# How much more often than others a line is at fault that a fact names; one that makes what such a line reads,
+# launches its kernel, or stands in a function that is named; one of a kernel; and one that a wrong result is
+# made from, and no right one.
+NEAR, BEHIND, KERNEL, ALONE = 3.0, 2.0, 3.0, 3.0
 
 
 @dataclass(frozen=True)
@@ -51,7 +46,8 @@ class Candidates:
     Args:
         source: of the learner's file.
         kept: lines that are not edited.
-        near: lines that a fact names: they are edited first.
+        near: lines that a fact names: they are edited early.
+        alone: lines that wrong results are made from, and no right ones.
         launchers: edit no kernel.
     """
 
@@ -60,6 +56,7 @@ class Candidates:
         source: str,
         kept: frozenset[int],
         near: frozenset[int] = frozenset(),
+        alone: frozenset[int] = frozenset(),
         *,
         launchers: bool = False,
     ) -> None:
@@ -73,7 +70,9 @@ class Candidates:
         functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
         every = [(function, Scope(function, constants)) for function in functions]
         self.functions = [(function, scope) for function, scope in every if not (launchers and scope.kernel)]
-        self.places = _places(tree, near) if near else _of_kernels(self.functions)
+        self.near, self.alone, self.behind = near, alone, _behind(tree, near)
+        kernels = [function for function, scope in every if scope.kernel]
+        self.inside = {line for one in kernels for line in range(one.lineno, (one.end_lineno or 0) + 1)}
         # A larger block hides many a mistake: block sizes are edited where the diagnosis names them alone.
         self.blocks = {
             node.lineno
@@ -84,7 +83,7 @@ class Candidates:
             and spelled(node.targets[0]).strip("()").isupper()
         }
         self.nodes = [
-            (node, parent, scope)
+            (node, parent, scope, self.weight(node.lineno, node.end_lineno))
             for function, scope in self.functions
             for statement in function.body
             for node, parent in _walk(statement, function)
@@ -93,27 +92,30 @@ class Candidates:
     def __iter__(self) -> Iterator[Candidate]:
         seen = {self.raw}
         rates = {name: kind.rate for name, kind in KINDS.items()} | {n: one.rate for n, one in LINES.items()}
-        turns = [(rate * WEIGHTS[place], name, place) for name, rate in rates.items() for place in WEIGHTS]
-        for _, name, place in sorted(turns, key=lambda turn: -turn[0]):
-            for candidate in self.of(name, place):
+        weights = {weight for *_, weight in self.nodes if weight}
+        turns = [(rate * weight, name, weight) for name, rate in rates.items() for weight in weights]
+        for _, name, weight in sorted(turns, key=lambda turn: -turn[0]):
+            for candidate in self.of(name, weight):
                 whole = candidate.source.encode()
                 if whole not in seen:
                     seen.add(whole)
                     yield candidate
 
-    def of(self, name: str, place: str = "far") -> Iterator[Candidate]:
-        """Those of one kind, on lines of one of the WEIGHTS."""
-        return self._edited(name, KINDS[name], place) if name in KINDS else self._moved(name, place)
+    def weight(self, *lines: int) -> float:
+        """How often what stands on these lines is at fault, beside others; 0 where it is not to be edited."""
+        line = next((line for line in lines if line not in self.kept), 0)
+        if not line or (line in self.blocks and line not in self.near):
+            return 0.0
+        named = NEAR if line in self.near else BEHIND if line in self.behind else 1.0
+        return named * (KERNEL if line in self.inside else 1.0) * (ALONE if line in self.alone else 1.0)
 
-    def _edited(self, name: str, kind: Kind, place: str) -> Iterator[Candidate]:
-        for node, parent, scope in self.nodes:
-            if self.places.get(node.lineno, "far") != place or (
-                place != "near" and node.lineno in self.blocks
-            ):
-                continue
-            if {node.lineno, node.end_lineno} <= self.kept:
-                continue
-            for old, other in kind.edits(node, scope):
+    def of(self, name: str, weight: float) -> Iterator[Candidate]:
+        """Those of one kind, on lines of this weight."""
+        return self._edited(name, KINDS[name], weight) if name in KINDS else self._moved(name, weight)
+
+    def _edited(self, name: str, kind: Kind, weight: float) -> Iterator[Candidate]:
+        for node, parent, scope, own in self.nodes:
+            for old, other in kind.edits(node, scope) if own == weight else ():
                 bare = old is not node or isinstance(parent, BARE) or isinstance(old, ast.stmt)
                 begin = self.starts[old.lineno - 1] + old.col_offset
                 end = self.starts[old.end_lineno - 1] + old.end_col_offset
@@ -121,45 +123,36 @@ class Candidates:
                 whole = (self.raw[:begin] + text + self.raw[end:]).decode()
                 yield Candidate(name, old.lineno, self.raw[begin:end].decode(), text.decode(), whole)
 
-    def _moved(self, name: str, place: str) -> Iterator[Candidate]:
+    def _moved(self, name: str, weight: float) -> Iterator[Candidate]:
         lines = self.source.splitlines()
         for function, _ in self.functions:
             for kind, line, whole in moved(self.source, function):
-                if kind == name and self.places.get(line, "far") == place and line not in self.kept:
+                if kind == name and self.weight(line) == weight:
                     yield Candidate(kind, line, lines[line - 1].strip(), "", whole)
 
 
-def _of_kernels(functions: list[tuple[ast.FunctionDef, Scope]]) -> dict[int, str]:
-    spans = (range(one.lineno, (one.end_lineno or 0) + 1) for one, scope in functions if scope.kernel)
-    return {line: "kernel" for span in spans for line in span}
-
-
-def _places(tree: ast.Module, near: frozenset[int]) -> dict[int, str]:
-    """Of lines that are near, or behind those, which they are."""
-    found, read, inside = dict[int, str](), set[str](), set[str]()
+def _behind(tree: ast.Module, near: frozenset[int]) -> set[int]:
+    """Lines that make what a near one reads, that launch its kernel, or that stand in a function of which the
+    first line is near.
+    """
+    found, read, inside = set[int](), set[str](), set[str]()
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     statements = [
-        (function, node)
-        for function in ast.walk(tree)
-        if isinstance(function, ast.FunctionDef)
-        for node in ast.walk(function)
+        (one, node)
+        for one in functions
+        for node in ast.walk(one)
         if isinstance(node, ast.stmt) and not isinstance(node, ast.FunctionDef)
     ]
     for function, node in statements:
         if near.intersection(_lines(node)):
-            found |= dict.fromkeys(_lines(node), "near")
-            read |= {
-                one.id
-                for one in ast.walk(node)
-                if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)
-            }
+            read |= names(node, ast.Load)
             inside.add(function.name)
+        if function.lineno in near:
+            found.update(_lines(node))
     for _, node in statements:
-        names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
-        made = {
-            one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
-        }
-        if made & read or (names & inside and not hasattr(node, "body")):
-            found = dict.fromkeys(_lines(node), "behind") | found
+        launches = inside & names(node, ast.Load) and not hasattr(node, "body")
+        if launches or read & names(node, ast.Store):
+            found.update(_lines(node))
     return found
 
 

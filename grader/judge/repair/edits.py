@@ -12,10 +12,21 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from grader.judge.repair.scope import Scope, changed, name_of, parsed, spelled
+from grader.judge.repair.scope import (
+    Scope,
+    changed,
+    given,
+    is_access,
+    is_read,
+    name_of,
+    names,
+    parsed,
+    spelled,
+)
 
 Other = ast.AST | str  # a node, or its text
 Edits = Iterator[tuple[Any, Other]]  # a node of the function, and what stands in its place
+FILLS = ("0.0", "-float('inf')", "float('inf')")
 MASK_AT = {"load": 1, "store": 2}
 FUNCTIONS = (
     ("exp", "exp2"), ("log", "log2"), ("max", "min", "sum"), ("maximum", "minimum"), ("sqrt", "rsqrt"),
@@ -24,20 +35,7 @@ FUNCTIONS = (
 )  # fmt: skip
 OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
 COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
-REDUCTIONS = {
-    "sum",
-    "max",
-    "min",
-    "argmax",
-    "argmin",
-    "cumsum",
-    "cumprod",
-    "reduce",
-    "associative_scan",
-    "xor_sum",
-    "sort",
-    "flip",
-}
+REDUCTIONS = {"sum", "max", "min", "argmax", "argmin", "cumsum", "cumprod", "reduce", "associative_scan"}
 LOOPS = {"range", "static_range"}
 ALLOCATIONS = {"empty", "zeros", "full", "empty_like", "zeros_like", "ones"}
 
@@ -56,18 +54,14 @@ def _shaped(node: Any, scope: Scope) -> Iterator[str]:
 
 def name(node: Any, scope: Scope) -> Edits:
     """Another name of the same kind."""
-    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+    if is_read(node):
         for other in scope.like(node.id):
             yield node, other
 
 
 def other_name(node: Any, scope: Scope) -> Edits:
     """A name of another kind."""
-    if (
-        isinstance(node, ast.Name)
-        and isinstance(node.ctx, ast.Load)
-        and scope.sort(node.id) not in ("", "pointer")
-    ):
+    if is_read(node) and scope.sort(node.id) not in ("", "pointer"):
         for other in scope.beside(node):
             if scope.sort(other) != scope.sort(node.id):
                 yield node, other
@@ -91,7 +85,7 @@ def infinity(node: Any, scope: Scope) -> Edits:
     """The sign of an infinity, or 0 in its place."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         yield node, node.operand
-    if isinstance(node, ast.Call) and name_of(node) == "float":
+    if name_of(node) == "float":
         value = spelled(node.args[0]) if node.args else ""
         yield node, "float('inf')" if "-" in value else "float('-inf')"
         yield node, "0.0"
@@ -126,6 +120,19 @@ def operands(node: Any, scope: Scope) -> Edits:
         yield node, changed(node, left=node.right, right=node.left)
 
 
+def regrouped(node: Any, scope: Scope) -> Edits:
+    """Parentheses elsewhere: a + b * c for (a + b) * c, or the other way round."""
+    if isinstance(node, ast.BinOp):
+        left, right = node.left, node.right
+        if isinstance(left, ast.BinOp) and type(left.op) is not type(node.op):
+            yield node, changed(left, right=changed(node, left=left.right))
+        if isinstance(right, ast.BinOp) and type(right.op) is not type(node.op):
+            yield node, changed(right, left=changed(node, right=right.left))
+            if isinstance(left, ast.BinOp) and type(left.op) is type(node.op):
+                inner = changed(node, left=left.right, right=right.left)
+                yield node, changed(left, right=changed(right, left=inner))
+
+
 def dropped(node: Any, scope: Scope) -> Edits:
     """A term, a factor, or a condition left out."""
     if isinstance(node, ast.BinOp):
@@ -142,26 +149,11 @@ def factor(node: Any, scope: Scope) -> Edits:
             yield node, ast.BinOp(node, ast.Mult(), parsed(other))
 
 
-def term(node: Any, scope: Scope) -> Edits:
-    """A sum with one more name."""
-    if scope.is_operand(node):
-        for other in _shaped(node, scope):
-            yield node, ast.BinOp(node, ast.Add(), parsed(other))
-
-
-def remainder(node: Any, scope: Scope) -> Edits:
-    """A number taken apart: `%` and `//` by a size or a block."""
-    if scope.kernel and scope.is_operand(node) and not scope.is_float(node):
-        for other in scope.beside(node):
-            yield node, ast.BinOp(node, ast.Mod(), parsed(other))
-            yield node, ast.BinOp(node, ast.FloorDiv(), parsed(other))
-
-
 def rounded_up(node: Any, scope: Scope) -> Edits:
     """`//` where `cdiv` is needed, or the other way round."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
         yield node, f"{scope.language}.cdiv({spelled(node.left)}, {spelled(node.right)})"
-    if name_of(node) == "cdiv" and isinstance(node, ast.Call) and len(node.args) == 2:
+    if name_of(node) == "cdiv" and len(node.args) == 2:
         yield node, ast.BinOp(node.args[0], ast.FloorDiv(), node.args[1])
 
 
@@ -174,14 +166,6 @@ def function(node: Any, scope: Scope) -> Edits:
                         yield node.func, changed(node.func, attr=other)
 
 
-def square(node: Any, scope: Scope) -> Edits:
-    """A function's argument times itself; a root taken."""
-    if scope.kernel and scope.is_operand(node) and scope.is_float(node):
-        yield node, ast.BinOp(node, ast.Mult(), node)
-        for called in ("sqrt", "rsqrt", "exp", "log", "abs"):
-            yield node, f"tl.{called}({spelled(node)})"
-
-
 def unwrapped(node: Any, scope: Scope) -> Edits:
     """A function that is not called."""
     if isinstance(node, ast.Call) and node.args and name_of(node) not in LOOPS | {"load", "store", "arange"}:
@@ -190,24 +174,31 @@ def unwrapped(node: Any, scope: Scope) -> Edits:
             yield node, node.args[1]
 
 
+def _changed_over(each: list[ast.expr], apart: range) -> Iterator[list[ast.expr]]:
+    """With two of them, so far apart, in each other's place."""
+    for i, j in itertools.combinations(range(len(each)), 2):
+        if j - i in apart:
+            yield [*each[:i], each[j], *each[i + 1 : j], each[i], *each[j + 1 :]]
+
+
 def arguments(node: Any, scope: Scope) -> Edits:
-    """Two arguments of a call changed over: of a launch, of a helper, of dot."""
-    if isinstance(node, ast.Call) and len(node.args) > 1:
-        apart = 24 if isinstance(node.func, ast.Subscript | ast.Name) else 2
-        for i, j in itertools.combinations(range(len(node.args)), 2):
-            if j - i <= apart:
-                given = list(node.args)
-                given[i], given[j] = given[j], given[i]
-                yield node, changed(node, args=given)
+    """Two arguments of a call that stand side by side changed over."""
+    for args in _changed_over(node.args, range(1, 2)) if isinstance(node, ast.Call) else ():
+        yield node, changed(node, args=args)
+
+
+def far_arguments(node: Any, scope: Scope) -> Edits:
+    """Two others: of a launch, or of a function of the file."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript | ast.Name):
+        for args in _changed_over(node.args, range(2, 24)):
+            yield node, changed(node, args=args)
 
 
 def pair(node: Any, scope: Scope) -> Edits:
     """Two of a tuple changed over: sizes, a grid, what is returned."""
     if isinstance(node, ast.Tuple) and not any(isinstance(each, ast.Slice) for each in node.elts):
-        for i, j in itertools.combinations(range(len(node.elts)), 2):
-            given = list(node.elts)
-            given[i], given[j] = given[j], given[i]
-            yield node, changed(node, elts=given)
+        for elts in _changed_over(node.elts, range(1, 24)):
+            yield node, changed(node, elts=elts)
 
 
 def accumulation(node: Any, scope: Scope) -> Edits:
@@ -216,11 +207,7 @@ def accumulation(node: Any, scope: Scope) -> Edits:
         yield node, f"{spelled(node.target)} = {spelled(node.value)}"
         for sign in ("+", "-", "*", "/"):
             yield node, f"{spelled(node.target)} {sign}= {spelled(node.value)}"
-    if (
-        isinstance(node, ast.Assign)
-        and isinstance(node.targets[0], ast.Name)
-        and node.targets[0].id in scope.earlier(node)
-    ):
+    if scope.resets(node):
         to, value = node.targets[0].id, spelled(node.value)
         yield node, f"{to} += {value}"
         yield node, f"{to} = tl.maximum({to}, {value})"
@@ -230,11 +217,7 @@ def statement(node: Any, scope: Scope) -> Edits:
     """A line left out."""
     if isinstance(node, ast.AugAssign) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)):
         yield node, "pass"
-    if (
-        isinstance(node, ast.Assign)
-        and isinstance(node.targets[0], ast.Name)
-        and node.targets[0].id in scope.earlier(node)
-    ):
+    if scope.resets(node):
         yield node, "pass"
     if isinstance(node, ast.If) and not node.orelse:
         yield node.test, "True"
@@ -248,30 +231,22 @@ def statement(node: Any, scope: Scope) -> Edits:
 
 
 def axis(node: Any, scope: Scope) -> Edits:
-    if isinstance(node, ast.Call) and name_of(node) in REDUCTIONS and node.args:
-        given = [each for each in node.keywords if each.arg == "axis"]
-        positional = (
-            node.args[1:2] if not given and name_of(node) not in ("reduce", "associative_scan") else []
-        )
+    if name_of(node) in REDUCTIONS and node.args:
+        named = any(each.arg == "axis" for each in node.keywords)
         for other in ("0", "1", "None"):
-            if positional:
-                yield positional[0], other
-            elif given:
-                yield given[0].value, other
-            elif other != "None":
-                yield node, changed(node, keywords=[*node.keywords, ast.keyword("axis", parsed(other))])
+            if len(node.args) > 1 and not named and name_of(node) not in ("reduce", "associative_scan"):
+                yield node.args[1], other
+            elif named or other != "None":
+                yield node, given(node, axis=other)
 
 
 def broadcast(node: Any, scope: Scope) -> Edits:
     """`[:, None]` where `[None, :]` is needed, or the other way round; or none."""
-    if (
-        isinstance(node, ast.Subscript)
-        and isinstance(node.slice, ast.Tuple)
-        and "None" in spelled(node.slice)
-    ):
-        value, given = spelled(node.value), [spelled(each) for each in node.slice.elts]
-        for at in range(1, len(given)):
-            yield node, f"{value}[{', '.join([*given[at:], *given[:at]])}]"
+    axes = node.slice if isinstance(node, ast.Subscript) else None
+    if isinstance(axes, ast.Tuple) and "None" in spelled(axes):
+        value, each = spelled(node.value), [spelled(one) for one in axes.elts]
+        for at in range(1, len(each)):
+            yield node, f"{value}[{', '.join([*each[at:], *each[:at]])}]"
         yield node, node.value
 
 
@@ -285,17 +260,14 @@ def turned_over(node: Any, scope: Scope) -> Edits:
 
 def fill(node: Any, scope: Scope) -> Edits:
     """`other=` of a load."""
-    if isinstance(node, ast.Call) and name_of(node) == "load":
-        kept = [each for each in node.keywords if each.arg != "other"]
-        for other in ("0.0", "-float('inf')", "float('inf')", "1.0"):
-            yield node, changed(node, keywords=[*kept, ast.keyword("other", parsed(other))])
+    if name_of(node) == "load":
+        for other in (*FILLS, "1.0"):
+            yield node, given(node, other=other)
 
 
 def _accessed(node: Any) -> tuple[int, ast.expr | None] | None:
     """The place of an access's mask, and what stands there."""
-    if not isinstance(node, ast.Call) or not (
-        name_of(node) in MASK_AT or name_of(node).startswith("atomic_")
-    ):
+    if not is_access(node):
         return None
     at = MASK_AT.get(name_of(node), 2)
     named = next((each.value for each in node.keywords if each.arg == "mask"), None)
@@ -303,51 +275,33 @@ def _accessed(node: Any) -> tuple[int, ast.expr | None] | None:
 
 
 def _masked(node: ast.Call, at: int, text: str) -> ast.Call:
-    kept = [each for each in node.keywords if each.arg != "mask"]
-    return changed(node, args=node.args[:at], keywords=[ast.keyword("mask", parsed(text)), *kept])
+    return given(changed(node, args=node.args[:at]), mask=text)
 
 
 def mask(node: Any, scope: Scope) -> Edits:
     """A mask where none is, or another one."""
-    if (found := _accessed(node)) and isinstance(node, ast.Call):
+    if found := _accessed(node):
         for other in scope.masks():
             if found[1] is None or other != spelled(found[1]):
                 yield node, _masked(node, found[0], other)
 
 
 def mask_and_fill(node: Any, scope: Scope) -> Edits:
-    if (
-        (found := _accessed(node))
-        and isinstance(node, ast.Call)
-        and name_of(node) == "load"
-        and found[1] is None
-    ):
-        for other in scope.masks():
-            for value in ("0.0", "-float('inf')", "float('inf')"):
-                masked = _masked(node, found[0], other)
-                yield node, changed(masked, keywords=[*masked.keywords, ast.keyword("other", parsed(value))])
+    if name_of(node) == "load" and (found := _accessed(node)) and found[1] is None:
+        for other, value in itertools.product(scope.masks(), FILLS):
+            yield node, given(node, mask=other, other=value)
 
 
 def mask_term(node: Any, scope: Scope) -> Edits:
     """One condition more."""
-    conditions = isinstance(node, ast.Compare) and len(node.ops) == 1
-    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and scope.sort(node.id) == "mask":
-        conditions = True
-    if conditions:
+    compares = isinstance(node, ast.Compare) and len(node.ops) == 1
+    if compares or (is_read(node) and scope.sort(node.id) == "mask"):
         for other in scope.masks():
             if other != spelled(node):
                 yield node, f"({spelled(node)}) & ({other})"
         for other in scope.masks():
             if other != spelled(node) and isinstance(node, ast.Compare):
                 yield node, f"({spelled(node)}) | ({other})"
-
-
-def chosen(node: Any, scope: Scope) -> Edits:
-    """`tl.where` around what lanes outside of the tensor must not change."""
-    if scope.kernel and scope.is_operand(node) and scope.is_float(node):
-        for condition in scope.masks():
-            for value in ("0.0", "-float('inf')"):
-                yield node, f"tl.where({condition}, {spelled(node)}, {value})"
 
 
 def cast(node: Any, scope: Scope) -> Edits:
@@ -368,27 +322,26 @@ def wider(node: Any, scope: Scope) -> Edits:
 
 
 def precision(node: Any, scope: Scope) -> Edits:
-    if isinstance(node, ast.Call) and name_of(node) == "dot":
-        kept = [each for each in node.keywords if each.arg != "input_precision"]
+    if name_of(node) == "dot":
         for value in ("'ieee'", "'tf32'"):
-            yield node, changed(node, keywords=[*kept, ast.keyword("input_precision", parsed(value))])
+            yield node, given(node, input_precision=value)
         yield node, changed(node, keywords=[each for each in node.keywords if each.arg != "out_dtype"])
 
 
 def dot_sum(node: Any, scope: Scope) -> Edits:
     """What a product is added to."""
-    if isinstance(node, ast.Call) and name_of(node) == "dot" and len(node.args) == 2:
+    if name_of(node) == "dot" and len(node.args) == 2:
         for other in scope.of("value"):
             yield node, changed(node, args=[*node.args, ast.Name(other)])
-    if isinstance(node, ast.Call) and name_of(node) == "dot" and len(node.args) == 3:
+    if name_of(node) == "dot" and len(node.args) == 3:
         yield node, changed(node, args=node.args[:2])
 
 
 def transposed(node: Any, scope: Scope) -> Edits:
-    if isinstance(node, ast.Call) and name_of(node) == "dot":
+    if name_of(node) == "dot":
         for given in node.args[:2]:
             yield given, f"tl.trans({spelled(given)})"
-    if isinstance(node, ast.Call) and name_of(node) == "trans" and node.args:
+    if name_of(node) == "trans" and node.args:
         yield node, node.args[0]
     if isinstance(node, ast.Attribute) and node.attr == "T":
         yield node, node.value
@@ -396,7 +349,7 @@ def transposed(node: Any, scope: Scope) -> Edits:
 
 def maximum_subtracted(node: Any, scope: Scope) -> Edits:
     """exp of a difference from the largest."""
-    if isinstance(node, ast.Call) and name_of(node) in ("exp", "exp2") and node.args:
+    if name_of(node) in ("exp", "exp2") and node.args:
         given = spelled(node.args[0])
         yield node.args[0], f"{given} - tl.max({given}, axis=0)"
         yield node.args[0], f"{given} - tl.max({given}, axis=1)[:, None]"
@@ -407,19 +360,12 @@ def maximum_subtracted(node: Any, scope: Scope) -> Edits:
 
 def loaded(node: Any, scope: Scope) -> Edits:
     """`tl.load` around a pointer that is used as a value."""
-    if scope.kernel and isinstance(node, ast.Assign) and scope.is_pointer(node.value):
-        yield node.value, f"tl.load({spelled(node.value)})"
+    place = node.value if isinstance(node, ast.Assign) else node
+    alone = place is not node or (isinstance(node, ast.BinOp | ast.Name) and scope.reads(node))
+    if scope.kernel and alone and scope.is_pointer(place):
+        yield place, f"tl.load({spelled(place)})"
         for other in scope.masks():
-            yield node.value, f"tl.load({spelled(node.value)}, mask={other})"
-    elif (
-        scope.kernel
-        and isinstance(node, ast.BinOp | ast.Name)
-        and scope.is_pointer(node)
-        and scope.reads(node)
-    ):
-        yield node, f"tl.load({spelled(node)})"
-        for other in scope.masks():
-            yield node, f"tl.load({spelled(node)}, mask={other})"
+            yield place, f"tl.load({spelled(place)}, mask={other})"
 
 
 def bound(node: Any, scope: Scope) -> Edits:
@@ -428,24 +374,16 @@ def bound(node: Any, scope: Scope) -> Edits:
         return
     begin, *rest = node.args if len(node.args) > 1 else [parsed("0"), *node.args]
     end, step = rest[0], rest[1:]
-    first = spelled(begin)
-    yield node, changed(node, args=[parsed("0"), end, *step])
-    for other in ("1", "-1"):
-        yield node, changed(node, args=[begin, ast.BinOp(end, ast.Add(), parsed(other)), *step])
-        yield node, changed(node, args=[ast.BinOp(begin, ast.Add(), parsed(other)), end, *step])
+    each: list[list[ast.expr]] = [[parsed("0"), end, *step], [begin, end]]
+    for number in map(parsed, ("1", "-1")):
+        each.append([begin, ast.BinOp(end, ast.Add(), number), *step])
+        each.append([ast.BinOp(begin, ast.Add(), number), end, *step])
     for other in [n for sort in ("size", "constexpr", "program", "stride") for n in scope.of(sort)]:
-        named = ast.Name(other)
-        yield node, changed(node, args=[begin, named, *step])
-        yield node, changed(node, args=[begin, end, named])
-        if other != first:
-            yield node, changed(node, args=[named, end, *step])
-        yield (
-            node,
-            changed(node, args=[begin, parsed(f"{scope.language}.cdiv({spelled(end)}, {other})"), *step]),
-        )
-        yield node, changed(node, args=[begin, ast.BinOp(end, ast.Add(), named), *step])
-    if step:
-        yield node, changed(node, args=[begin, end])
+        named, blocks = ast.Name(other), parsed(f"{scope.language}.cdiv({spelled(end)}, {other})")
+        each += [[begin, named, *step], [begin, end, named], [named, end, *step], [begin, blocks, *step]]
+        each.append([begin, ast.BinOp(end, ast.Add(), named), *step])
+    for args in each:
+        yield node, changed(node, args=args)
 
 
 def atomic(node: Any, scope: Scope) -> Edits:
@@ -458,8 +396,7 @@ def atomic(node: Any, scope: Scope) -> Edits:
 
 def offset(node: Any, scope: Scope) -> Edits:
     """One more term of an address."""
-    address = isinstance(node, ast.Call) and (name_of(node) in MASK_AT or name_of(node).startswith("atomic_"))
-    place = node.args[0] if address and isinstance(node, ast.Call) and node.args else None
+    place = node.args[0] if is_access(node) and node.args else None
     place = node.value if isinstance(node, ast.Assign) and scope.is_pointer(node.value) else place
     if scope.kernel and place is not None:
         for other in scope.of("offsets") + scope.of("program"):
@@ -471,16 +408,13 @@ def offset(node: Any, scope: Scope) -> Edits:
 
 def block_start(node: Any, scope: Scope) -> Edits:
     """`pid * BLOCK` before the offsets of a block, or for a `pid` that stands there."""
-    sides = [(node.left, node.right), (node.right, node.left)] if isinstance(node, ast.BinOp) else []
+    sides: list[tuple[Any, Any]] = []
+    if isinstance(node, ast.BinOp):
+        sides = [(node.left, node.right), (node.right, node.left)]
     for one, other in sides:
-        if (
-            isinstance(one, ast.Name)
-            and scope.sort(one.id) == "program"
-            and isinstance(other, ast.Call)
-            and name_of(other) == "arange"
-        ):
+        if is_read(one) and scope.sort(one.id) == "program" and name_of(other) == "arange":
             yield one, f"{one.id} * {spelled(other.args[-1])}"
-    if scope.kernel and isinstance(node, ast.Call) and name_of(node) == "arange" and len(node.args) == 2:
+    if scope.kernel and name_of(node) == "arange" and len(node.args) == 2:
         for program in scope.of("program"):
             yield node, f"{program} * {spelled(node.args[1])} + {spelled(node)}"
 
@@ -495,14 +429,11 @@ def step(node: Any, scope: Scope) -> Edits:
 
 def rescaled(node: Any, scope: Scope) -> Edits:
     """What was summed up so far, times a factor, where more is added."""
-    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and isinstance(node.op, ast.Add):
-        for other in scope.of("value"):
-            for by in (other, f"{other}[:, None]"):
-                yield node, f"{node.target.id} = {node.target.id} * {by} + {spelled(node.value)}"
-    if isinstance(node, ast.Call) and name_of(node) == "dot" and len(node.args) == 3:
-        for other in scope.of("value"):
-            for by in (other, f"{other}[:, None]"):
-                yield node.args[2], f"{spelled(node.args[2])} * {by}"
+    for by in [text for other in scope.of("value") for text in (other, f"{other}[:, None]")]:
+        if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
+            yield node, f"{spelled(node.target)} = {spelled(node.target)} * {by} + {spelled(node.value)}"
+        if name_of(node) == "dot" and len(node.args) == 3:
+            yield node.args[2], f"{spelled(node.args[2])} * {by}"
 
 
 # In launchers
@@ -512,16 +443,15 @@ def allocation(node: Any, scope: Scope) -> Edits:
     """What is allocated: from zeros, in another dtype or shape."""
     if scope.kernel or not isinstance(node, ast.Call) or name_of(node) not in ALLOCATIONS:
         return
-    kept = [each for each in node.keywords if each.arg != "dtype"]
     for other in [f"{one}.dtype" for one in scope.of("tensor")] + ["torch.float32"]:
-        yield node, changed(node, keywords=[*kept, ast.keyword("dtype", parsed(other))])
+        yield node, given(node, dtype=other)
     for other in scope.of("tensor"):
         yield node, f"torch.empty_like({other})"
     if name_of(node).endswith("_like") and node.args:
-        given = spelled(node.args[0])
-        yield node, f"torch.empty({given}.shape, dtype={given}.dtype, device={given}.device)"
+        like = spelled(node.args[0])
+        yield node, f"torch.empty({like}.shape, dtype={like}.dtype, device={like}.device)"
         for size in scope.of("size"):
-            yield node, f"torch.empty({size}, dtype={given}.dtype, device={given}.device)"
+            yield node, f"torch.empty({size}, dtype={like}.dtype, device={like}.device)"
 
 
 def grid(node: Any, scope: Scope) -> Edits:
@@ -540,10 +470,7 @@ def advanced(node: Any, scope: Scope) -> Edits:
     if not (scope.kernel and isinstance(node, ast.For | ast.While)) or hasattr(node.body[-1], "body"):
         return
     last, indent = node.body[-1], " " * node.body[-1].col_offset
-    inside = {
-        one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
-    }
-    used = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
+    inside, used = names(node, ast.Store), names(node, ast.Load)
     for pointer in scope.of("pointer"):
         if pointer in used - inside and pointer in scope.stored:
             for block in scope.of("constexpr"):
@@ -559,15 +486,18 @@ def advanced(node: Any, scope: Scope) -> Edits:
 
 def returned(node: Any, scope: Scope) -> Edits:
     """What is returned."""
+    if isinstance(node, ast.Expr) and not isinstance(node.value, ast.Call | ast.Constant):
+        yield node, f"return {spelled(node.value)}"
     if scope.kernel:
         return
     if isinstance(node, ast.Return) and node.value is not None:
         for other in scope.of("tensor"):
             yield node.value, other
-        for names in itertools.permutations(scope.allocated(), 2):
-            yield node.value, ", ".join(names)
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Name):
-        yield node, f"return {node.value.id}"
+        for both in itertools.permutations(scope.allocated(), 2):
+            yield node.value, ", ".join(both)
+    if isinstance(node, ast.Expr) and isinstance(getattr(node.value, "func", None), ast.Subscript):
+        for name in scope.allocated():
+            yield node, f"{spelled(node)}\n{' ' * node.col_offset}return {name}"
 
 
 def of_tensor(node: Any, scope: Scope) -> Edits:
@@ -604,7 +534,6 @@ KINDS: Mapping[str, Kind] = {
         (mask, "another mask", 0.58),
         (mask_and_fill, "a mask", 0.3),
         (mask_term, "one more condition beside `{it}`", 0.02),
-        (chosen, "tl.where, so that some lanes do not count", 0.011),
         (cast, "another cast, or none,", 0.45),
         (wider, "fp32 in the place of a narrower dtype", 0.14),
         (precision, "another precision of the product", 4.3),
@@ -631,15 +560,14 @@ KINDS: Mapping[str, Kind] = {
         (comparison, "another comparison than `{it}`", 0.45),
         (operator, "another operator in `{it}`", 0.05),
         (operands, "the operands of `{it}` changed over", 0.5),
+        (regrouped, "other parentheses in `{it}`", 0.5),
         (dropped, "less than `{it}`", 0.58),
         (factor, "one more factor beside `{it}`", 0.022),
-        (term, "one more term beside `{it}`", 0.006),
-        (remainder, "a part of `{it}`, by % or //,", 0.01),
         (rounded_up, "the division rounded the other way", 2.7),
         (function, "another function than `{it}`", 1.6),
-        (square, "one more function around `{it}`", 0.03),
         (unwrapped, "one function call less", 0.53),
-        (arguments, "two arguments changed over", 0.15),
+        (arguments, "two arguments changed over", 1),
+        (far_arguments, "two arguments changed over", 0.06),
         (pair, "two of `{it}` changed over", 0.36),
         (accumulation, "another kind of assignment, `=` or `+=`,", 0.7),
         (statement, "the line left out, or its condition fixed,", 0.6),

@@ -5,11 +5,14 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 Node = TypeVar("Node", bound=ast.AST)
-ACCESSES = ("load", "store")
+NO_OPERANDS = ("", "mask", "tensor")
+MAKES = ("store", "zeros", "full", "range", "cdiv", "")
 INTEGERS = ("program", "offsets", "size", "constexpr", "stride", "scalar")
+VALUES = ("load(", "dot(", "exp", "zeros(", "full(", "sum(")  # what a kernel makes values with
+TENSORS = ("torch.", "empty", "zeros", ".contiguous")  # and a launcher tensors
 MASKS = 24
 
 
@@ -19,12 +22,33 @@ def name_of(node: ast.AST) -> str:
     return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
 
 
+def is_read(node: Any) -> TypeGuard[ast.Name]:
+    """Whether it is a name whose value is read."""
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+
+
+def names(node: ast.AST, use: type[ast.expr_context]) -> set[str]:
+    """Those that are read in it, or set."""
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, use)}
+
+
 def changed(node: Node, **fields: Any) -> Node:
     """A copy of this node alone, with other fields."""
     other = copy.copy(node)
     for name, value in fields.items():
         setattr(other, name, value)
     return other
+
+
+def given(call: ast.Call, **words: str) -> ast.Call:
+    """The call with these keyword arguments, and its others."""
+    kept = [each for each in call.keywords if each.arg not in words]
+    return changed(call, keywords=[*kept, *(ast.keyword(word, parsed(text)) for word, text in words.items())])
+
+
+def is_access(node: ast.AST) -> bool:
+    """Whether it is a load, a store or an atomic."""
+    return name_of(node) in ("load", "store") or name_of(node).startswith("atomic_")
 
 
 def parsed(text: str) -> ast.expr:
@@ -61,12 +85,8 @@ class Scope:
             for name in ast.walk(node)
             if isinstance(name, ast.Name)
         }
-        accesses = [
-            n for n in ast.walk(function) if name_of(n) in ACCESSES or name_of(n).startswith("atomic_")
-        ]
-        self._pointers = {
-            _leftmost(node.args[0]) for node in accesses if isinstance(node, ast.Call) and node.args
-        }
+        calls = (node for node in ast.walk(function) if isinstance(node, ast.Call) and node.args)
+        self._pointers = {_leftmost(call.args[0]) for call in calls if is_access(call)}
         for parameter in [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]:
             self._sorts[parameter.arg] = self._of_parameter(parameter)
         for node in ast.walk(function):
@@ -109,25 +129,14 @@ class Scope:
     def _of_value(self, value: ast.AST) -> str:
         text = spelled(value)
         if not self.kernel:
-            return (
-                "tensor"
-                if "torch." in text or "empty" in text or "zeros" in text or ".contiguous" in text
-                else "size"
-            )
+            return "tensor" if any(word in text for word in TENSORS) else "size"
         if isinstance(value, ast.Name):
             return self._sorts.get(value.id, "value")
         if isinstance(value, ast.Compare) or (
             isinstance(value, ast.BinOp) and isinstance(value.op, ast.BitAnd | ast.BitOr)
         ):
             return "mask"
-        if (
-            "load(" in text
-            or "dot(" in text
-            or "exp" in text
-            or "zeros(" in text
-            or "full(" in text
-            or "sum(" in text
-        ):
+        if any(word in text for word in VALUES):
             return "value"
         if "program_id" in text and "arange" not in text:
             return "program"
@@ -185,9 +194,10 @@ class Scope:
     def allocated(self) -> list[str]:
         return [name for name in self.of("tensor") if name in self.stored]
 
-    def earlier(self, statement: ast.stmt) -> set[str]:
-        """Names that are assigned on earlier lines."""
-        return {name for name, line in self.stored.items() if line < statement.lineno}
+    def resets(self, node: ast.AST) -> bool:
+        """Whether it assigns a name that an earlier line has assigned."""
+        name = node.targets[0] if isinstance(node, ast.Assign) else None
+        return isinstance(name, ast.Name) and self.stored.get(name.id, name.lineno) < name.lineno
 
     def is_pointer(self, node: ast.AST) -> bool:
         """Whether an expression is an address."""
@@ -195,9 +205,7 @@ class Scope:
             return isinstance(node.op, ast.Add | ast.Sub) and (
                 self.is_pointer(node.left) or self.is_pointer(node.right)
             )
-        return (
-            isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and self.sort(node.id) == "pointer"
-        )
+        return is_read(node) and self.sort(node.id) == "pointer"
 
     def reads(self, node: ast.AST) -> bool:
         """Whether an address stands where it is neither accessed nor part of a longer one."""
@@ -210,13 +218,9 @@ class Scope:
         """Whether a factor or a term may be missing here: a whole value, an argument, a part of a sum."""
         if not isinstance(node, ast.Name | ast.BinOp | ast.Subscript | ast.Call) or self.is_pointer(node):
             return False
-        if isinstance(node, ast.Name) and (
-            not isinstance(node.ctx, ast.Load) or self.sort(node.id) in ("", "mask", "tensor")
-        ):
+        if isinstance(node, ast.Name) and not (is_read(node) and self.sort(node.id) not in NO_OPERANDS):
             return False
-        if (
-            isinstance(node, ast.Call) and name_of(node) in ("store", "zeros", "full", "range", "cdiv", "")
-        ) or name_of(node).startswith("atomic"):
+        if isinstance(node, ast.Call) and (name_of(node) in MAKES or name_of(node).startswith("atomic")):
             return False
         parent = self._parents.get(node)
         if isinstance(parent, ast.Assign | ast.AugAssign | ast.Return):

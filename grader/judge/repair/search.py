@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-from grader.challenge.cases.attempt import Attempt, again, untried
+from grader.challenge.cases.attempt import Attempt, again
 from grader.challenge.cases.expected import ask_oracle
 from grader.challenge.cases.findings import find, form_findings
 from grader.challenge.cases.packing import Answer, pack_arguments, read_outputs
@@ -26,6 +26,7 @@ from grader.challenge.cases.runner_client import Runner, RunnerLost, ask_to_load
 from grader.challenge.cases.trial import Trial
 from grader.challenge.loading import weight
 from grader.diagnosis.launches import involved
+from grader.diagnosis.provenance import alone_behind
 from grader.judge.repair.candidates import Candidate, Candidates
 from grader.judge.repair.edits import KINDS
 from grader.judge.repair.line_edits import LINES
@@ -33,8 +34,8 @@ from grader.judge.session import Session
 from grader.request import Request
 from grader.runner_answers import Called, Failed
 
-JUDGED = 2.5  # times the seconds for all candidates: for the cases of this grading that a survivor must pass
-MORE = 0.5  # times them: then for cases that this grading has not tried
+JUDGED = 1.25  # times the seconds for all candidates: for the cases of this grading that a survivor must pass
+MORE = 0.25  # times them: then for cases that this grading has not tried
 WORKERS = 8  # at most: each is a process of its own
 LARGEST = 1 << 20  # elements of a case that is tried
 FORM = {"arity", "type", "scalar", "shape", "dtype", "device", "layout", "shared", "unconnected"}
@@ -89,10 +90,11 @@ def repair(session: Session, pointed: frozenset[int]) -> Repair | None:
     trials = failed + [trial for trial in evidence.passed if _tryable(trial)]
     trials = [trial.on_cpu() for trial in trials] if session.device == "cuda" else trials
     facts = [trial.findings[0] for trial in failed]
-    near = pointed.union(int(finding.facts.get("line") or 0) for finding in facts)
+    near = pointed.union(int(finding.facts.get("line") or 0) for finding in facts) - {0}
     launchers = facts[0].kind in FORM
     kept = evidence.given | _elsewhere(failed[0], evidence.source)
-    candidates = Candidates(evidence.source, kept, near, launchers=launchers)
+    alone = alone_behind(failed[0], evidence)
+    candidates = Candidates(evidence.source, kept, near, alone, launchers=launchers)
     return _Search(session, trials, candidates).run()
 
 
@@ -189,22 +191,22 @@ class Trier:
             if time.monotonic() > until or not _tried(self.runner, trial, request).passed:
                 return False
         until = time.monotonic() + MORE * self.request.explain
-        for trial in self._others():
+        for one in self._others(request):
             if time.monotonic() > until:
                 break
-            if not _tried(self.runner, trial, request).passed:
+            if not _asked(one, self.runner).passed:
                 return False
         return True
 
-    def _others(self) -> Iterator[Trial]:
+    def _others(self, request: Request) -> Iterator[Attempt]:
         """Small cases of the same function that this grading has not tried."""
         challenge, known = self.trials[0].challenge, [trial.case for trial in self.trials]
         for case in challenge.cases:
             if case.gpu or case.huge or case in known or challenge.is_limit(case.demand):
                 continue
-            trial = untried(challenge, case, self.session.names[challenge.entry], self.request)
-            if _tryable(trial):
-                yield trial
+            one = Attempt(challenge, case, self.session.names[challenge.entry], request)
+            if _tryable(one.trial):
+                yield one
 
     def close(self) -> None:
         """End its runner."""
@@ -241,11 +243,14 @@ def _answered(trial: Trial, answer: Answer, request: Request) -> Trial:
 
 def _tried(runner: Runner, trial: Trial, request: Request) -> Trial:
     if trial.challenge.chance or trial.case.calls > 1:
-        one = Attempt(trial.challenge, trial.case, trial.names, request)
-        one.ask(runner)
-        one.read()
-        return one.judged()
+        return _asked(Attempt(trial.challenge, trial.case, trial.names, request), runner)
     return again(runner, trial, request)
+
+
+def _asked(one: Attempt, runner: Runner) -> Trial:
+    one.ask(runner)
+    one.read()
+    return one.judged()
 
 
 def _tryable(trial: Trial) -> bool:

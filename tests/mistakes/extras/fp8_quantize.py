@@ -133,7 +133,7 @@ mistakes = [
         "every group of blocks is the first one",
         swap={"tl.program_id(1) * BLOCK_G + ": ""},
         fails="correct",
-        says="never reads tl.program_id(1)",
+        says="no store reached them",
     ),
     Mistake(
         "rows of x are taken to be n_cols apart",

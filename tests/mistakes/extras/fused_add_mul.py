@@ -62,13 +62,13 @@ mistakes = [
         "y's last stride is taken to be 1",
         swap={"offs * y3": "offs"},
         fails="edges",
-        says="is handed y3, and nothing in it reads that",
+        says="In every case that fails y is not",
     ),
     Mistake(
         "y's second stride is forgotten",
         swap={" + i1 * y1": ""},
         fails="edges",
-        says="is handed y1, and nothing in it reads that",
+        says="Of the inputs that are not contiguous, some come out wrong",
     ),
     Mistake(
         "two coordinates are exchanged",

@@ -179,7 +179,7 @@ mistakes = [
         "the divergence is held at 0, which drops a NaN",
         swap={ACC: ACC.replace("(tl.exp(delta) - delta - 1)", "tl.maximum(tl.exp(delta) - delta - 1, 0.0)")},
         fails="limit",
-        says="tl.maximum may drop NaN",
+        says="where nan is right",
     ),
     Mistake(
         "the loss has no ratio above exp(3)",

@@ -81,7 +81,7 @@ mistakes = [
         "every sequence reads the first one",
         swap={ROWS: "offs_m % S * stride_xs"},
         fails="correct",
-        says="the same all along its first axis",
+        says="is right",
     ),
     Mistake(
         "x is taken to be contiguous",

@@ -39,7 +39,7 @@ mistakes = [
             "e = tl.exp(-tl.abs(x))": "x = tl.maximum(x, -1e30)\n    e = tl.exp(-tl.abs(x))",
         },
         fails="limit",
-        says="may drop NaN",
+        says="where nan is right",
     ),
     Mistake(
         "the targets have changed places",
