@@ -81,9 +81,7 @@ class Metering:
                 self._call(walk, header, arguments)
         except Exception as error:
             return Failed(faults.describe(error, self.runner.path), walk.addresses.bounds.report()), []
-        beside = walk.addresses.bounds.report()
-        left, drawn = walk.handing.unread(), walk.draws.redrawn
-        return Walked(walk.launches, beside, left, drawn, sorted(walk.again), walk.effort), []
+        return Walked(walk.addresses.bounds.report()), []
 
     def trace(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Write down what each program of one small call touches."""
