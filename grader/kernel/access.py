@@ -90,9 +90,8 @@ def accesses(batch: Batch, touch: Touch) -> Iterator[Access]:
     address = np.broadcast_to(touch.address, (batch.size, *touch.address.shape[1:])).view(np.uint64)
     mask = np.broadcast_to(True if touch.mask is None else touch.mask, address.shape)
     op = {"cas": "CAS", "exch": "XCHG"}.get(touch.op, touch.op)
-    x, y, _ = batch.grid
-    for number, program in enumerate(batch.programs):
-        place = int(program % x), int(program // x % y), int(program // (x * y))
+    for number, program in enumerate(batch.programs.tolist()):
+        place = location.place(program, batch.grid)
         value = None if touch.bits is None else touch.bits[number]
         with location.evaluated(touch.site.line, touch.site.callers, place, batch.grid):
             yield Access(touch.kind, address[number], mask[number], kind, value, op)

@@ -24,7 +24,7 @@ from grader.kernel.ttir import Operation, Program
 from grader.performance.meter.access_counter import LANES, Cut
 from grader.performance.meter.fake_tensors import LARGE
 from grader.performance.meter.loop_sampling import Loops
-from grader.performance.meter.program_choice import place, programs
+from grader.performance.meter.program_choice import programs
 from grader.performance.meter.sampled_program import Kernels, Sampled
 from grader.performance.meter.stray_addresses import Addresses, Astray, floats
 from grader.tensor_storage import span
@@ -46,7 +46,7 @@ class Walked(Sampled):
 
     def __init__(self, walk: Walk, program: Program) -> None:
         self.turned = walk.turned
-        super().__init__(program, walk.path, walk, walk.loops)
+        super().__init__(program, walk.path, walk.allows, walk.loops)
 
     def _made(self, operation: Operation) -> Step:
         step, whole = super()._made(operation), WRAPS.get(operation.name)
@@ -109,11 +109,11 @@ class Walk:
         _, program = self.kernels.of(launching, grid)
         lengths = {span(tensor) // tensor.element_size() for tensor in tensors_in([*named.values()])}
         self.addresses.launch(regions_of(named, self.handed), whole=math.prod(grid) <= LEAST)
-        for number, at in enumerate(telling(grid, lengths)):
-            if number < LEAST or self.spent < CALL:
-                self._follow(program, at)
+        for turn, number in enumerate(telling(grid, lengths)):
+            if turn < LEAST or self.spent < CALL:
+                self._follow(program, number)
 
-    def _follow(self, program: Callable[[Place], None], at: Place) -> None:
+    def _follow(self, program: Callable[[int], None], number: int) -> None:
         """Run one program.
 
         Where a loop is cut short a pointer may be left behind, and what it strays to is not told.
@@ -127,7 +127,7 @@ class Walk:
         self.loops.reset()
         self.turned.clear()
         try:
-            program(at)
+            program(number)
         except Cut:
             pass
         except Exception as error:
@@ -139,21 +139,19 @@ class Walk:
                 bounds.overruns = noted | {at: one for at, one in bounds.overruns.items() if one.wrapped}
 
 
-def telling(grid: Place, lengths: set[int]) -> list[Place]:
-    """The programs that tell most, in that order: the last, the first, those where a tensor's 2³¹-th element
-    may lie, the corners of the grid, and some between.
+def telling(grid: Place, lengths: set[int]) -> list[int]:
+    """The numbers of the programs that tell most, in that order: the last, the first, those where a tensor's
+    2³¹-th element may lie, the corners of the grid, and some between.
 
     Args:
         lengths: of the tensors, in elements.
     """
-    count = math.prod(grid)
+    count, (x, y, z) = math.prod(grid), grid
     if not count:
         return []
     numbers = [count - 1, 0]
     for length in sorted(length for length in lengths if length > TURN):
         around = TURN * count // length
         numbers += [number for number in (around, around - 1, around + 1) if 0 < number < count]
-    places: list[Place] = [place(number, grid) for number in numbers]
-    places += [tuple(size - 1 if axis == only else 0 for axis, size in enumerate(grid)) for only in range(3)]
-    places += [place(number, grid) for number in programs(count, SPREAD)]
-    return list(dict.fromkeys(places))
+    numbers += [x - 1, (y - 1) * x, (z - 1) * x * y, *programs(count, SPREAD)]
+    return list(dict.fromkeys(numbers))

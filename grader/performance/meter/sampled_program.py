@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from grader.kernel import control_flow, frontend, location, number_formats, ttir_parser
+from grader.kernel import frontend, location, number_formats, ttir_parser
 from grader.kernel.access import Access
 from grader.kernel.batch import Batch, whole
 from grader.kernel.evaluation import launched, scalars
-from grader.kernel.evaluator import Machine, Step, several
-from grader.kernel.launch_hook import Launching, Place
+from grader.kernel.evaluator import Machine, Step, giving
+from grader.kernel.launch_hook import Launching
 from grader.kernel.memory import Bytes, applied
 from grader.kernel.number_formats import Array
 from grader.kernel.ttir import Operation, Program
@@ -28,57 +28,39 @@ QUIET = ("tt.print", "tt.assert")
 OPS = {"cas": "CAS", "exch": "XCHG"}
 
 
-class Watcher(Protocol):
-    """Watches the programs that run."""
-
-    def allows(self, access: Access) -> bool:
-        """Look at an access that is about to happen.
-
-        Returns:
-            False where it must not: nothing is stored then, and active lanes load zeros.
-
-        Raises:
-            BaseException: the program ends here.
-        """
-
-
 class Sampled(Machine):
     """One kernel, ready to run.
 
     Args:
         path: the learner's file.
-        watcher: that is asked about every access.
+        allows: is asked about every access that is about to happen. Where it says False nothing is stored,
+            and active lanes load zeros; what it raises ends the program.
         loops: of the program that runs.
     """
 
-    def __init__(self, program: Program, path: str, watcher: Watcher, loops: Loops) -> None:
-        self.watcher, self.loops = watcher, loops
+    def __init__(self, program: Program, path: str, allows: Callable[[Access], bool], loops: Loops) -> None:
+        self.allows, self.loops = allows, loops
         super().__init__(program, path)
 
-    def one(self, given: list[Array], grid: tuple[int, int, int], at: Place) -> None:
-        """Run the program at a place of the grid.
+    def one(self, given: list[Array], grid: tuple[int, int, int], number: int) -> None:
+        """Run the program of a number.
 
         Raises:
             Cut: it does too much.
             OutOfBounds: a lane lies outside of every tensor.
         """
-        kernel = self.program.functions[self.program.kernel]
-        number = at[0] + grid[0] * (at[1] + grid[1] * at[2])
-        batch = Batch(self.program.slots, np.array([number], np.int64), grid)
-        for slot, value in zip(kernel.region.body.args, given, strict=True):
-            batch[slot] = value
-        with np.errstate(all="ignore"), location.evaluated(0, [], (at[0], at[1], at[2]), grid):
-            control_flow.follow(self, kernel.region, "", batch)
+        with location.evaluated(0, [], location.place(number, grid), grid):
+            self.run(given, grid, [number], self.memory, at_once=1)
 
     def asked(self, batch: Batch, operation: Operation, access: Access) -> bool:
-        """Tell whoever watches of an access; whether it is to happen."""
+        """Whether an access is to happen."""
         site = self.places.site(operation.place, self.launched)
         with location.evaluated(site.line, site.callers, location.program(), batch.grid):
-            return self.watcher.allows(access)
+            return self.allows(access)
 
     def _made(self, operation: Operation) -> Step:
         make = SAMPLED.get(operation.name)
-        return several(make(self, operation), operation.outs) if make else super()._made(operation)
+        return giving(make(self, operation), operation.outs) if make else super()._made(operation)
 
 
 M = TypeVar("M", bound=Sampled)
@@ -96,8 +78,8 @@ class Kernels(Generic[M]):
         self.path, self.make = path, make
         self._known: dict[Any, M] = {}
 
-    def of(self, launching: Launching, grid: tuple[int, int, int]) -> tuple[M, Callable[[Place], None]]:
-        """The kernel of a launch, and what runs its program at a place of the grid.
+    def of(self, launching: Launching, grid: tuple[int, int, int]) -> tuple[M, Callable[[int], None]]:
+        """The kernel of a launch, and what runs its program of a number.
 
         Raises:
             As `grader.kernel.evaluation.prepared` does.
@@ -161,12 +143,10 @@ def _atomic_move(machine: Sampled, operation: Operation) -> Callable[[Batch], li
 
 
 def _dtype(element: str) -> Any:
-    """NumPy's of an element: bf16 comes as its bits."""
-    return np.dtype(np.uint16 if element == "bf16" else np.float16 if element == "f16" else _plain(element))
-
-
-def _plain(element: str) -> Any:
-    return np.uint8 if element.startswith("f8") else number_formats.carrier(element)
+    """NumPy's of an element: bf16 and fp8 come as their bits."""
+    if element in ("bf16", "f8E4M3FN", "f8E5M2"):
+        return np.dtype(number_formats.RAW[number_formats.size(element)])
+    return np.dtype(np.float16 if element == "f16" else number_formats.carrier(element))
 
 
 def _lanes(address: Array, shape: tuple[int, ...]) -> Array:

@@ -32,7 +32,7 @@ def counted(
     _, program = Kernels(path, partial(Counted, counter)).of(launching, grid)
     for number in range(grid[0] * grid[1] * grid[2]):
         counter.begin(limit)
-        program((number % grid[0], number // grid[0] % grid[1], number // (grid[0] * grid[1])))
+        program(number)
         counter.tally.trips, counter.tally.strides = counter.loops.trips, counter.loops.strides
         tallies.append(counter.tally)
     return tallies

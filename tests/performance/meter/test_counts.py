@@ -7,6 +7,7 @@ import random
 import numpy as np
 import pytest
 
+from grader.kernel import location
 from grader.performance.meter import program_choice
 from grader.performance.meter.l2_reuse import different
 from grader.performance.meter.sectors import pattern
@@ -72,7 +73,7 @@ def test_the_sampled_programs_stand_for_all(count: int, wanted: int) -> None:
     assert len(set(chosen)) == len(chosen) <= wanted
     assert sum(program_choice.weights(chosen, count)) == pytest.approx(count)
     assert {count - 1 - number for number in chosen} == set(chosen)
-    assert [program_choice.place(i, (3, 2, 2)) for i in (0, 2, 3, 11)] == [
+    assert [location.place(i, (3, 2, 2)) for i in (0, 2, 3, 11)] == [
         (0, 0, 0),
         (2, 0, 0),
         (0, 1, 0),
