@@ -65,7 +65,7 @@ CASES = [
     Case(rows=60_000_001, cols=37, huge=True),
     Case(rows=2100, cols=9, layout="far", dtype=HALF, huge=True),
     # Large enough that a fixed number of programs has several tiles each.
-    Case(rows=4301, cols=5),
+    Case(rows=4301, cols=5, values="negative", shift=-100.0),
 ]
 
 challenge = Challenge(

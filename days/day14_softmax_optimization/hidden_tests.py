@@ -71,7 +71,7 @@ CASES = [
     Case(rows=11_001, cols=2**18 - 5, dtype=HALF, huge=True),
     Case(rows=2100, cols=9, layout="far", dtype=HALF, huge=True),
     # Large enough that a fixed number of programs has several tiles each.
-    Case(rows=4301, cols=5),
+    Case(rows=4301, cols=5, values="negative", shift=-100.0),
 ]
 
 challenge = Challenge(
