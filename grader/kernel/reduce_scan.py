@@ -70,11 +70,7 @@ def axis_of(operation: Operation) -> int:
 
 def _known(operation: Operation, block: Block) -> Any:
     """NumPy's own function, where two lanes are combined by one operation that it has."""
-    if (
-        len(operation.ins) != 1
-        or len(block.operations) != 2
-        or set(block.operations[0].ins) != set(block.args)
-    ):
+    if len(operation.ins) != 1 or len(block.operations) != 2 or {*block.operations[0].ins} != {*block.args}:
         return None
     function: Any = PLAIN.get(block.operations[0].name)
     rounds = operation.takes[0].element in NARROW and function not in EXACT
