@@ -102,7 +102,7 @@ CASES = [
     Case(m=9, n=2**20 + 5, k=4099, dtype=HALF, layout="transposed", huge=True),
     Case(m=2100, n=2100, k=9, layout="far", dtype=HALF, huge=True),
     # Large enough that a fixed number of programs has several tiles each.
-    Case(m=1100, n=700, k=20, dtype=HALF),
+    Case(m=700, n=500, k=20, dtype=HALF),
 ]
 
 challenge = Challenge(

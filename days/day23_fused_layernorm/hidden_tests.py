@@ -102,7 +102,7 @@ CASES = [
     Case(rows=340_001, cols=8187, dtype=HALF, upstream="transposed", huge=True),
     Case(rows=2100, cols=9, layout="far", upstream="far", dtype=HALF, huge=True),
     # Large enough that a fixed number of programs has several tiles each.
-    Case(rows=1101, cols=5),
+    Case(rows=601, cols=5),
 ]
 
 challenge = Challenge(

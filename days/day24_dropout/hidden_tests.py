@@ -107,7 +107,7 @@ challenge = Challenge(
         Case(n=300, p=0.5, calls=2),
         Case(n=2**32 + 77, p=0.5, dtype=HALF, huge=True),
         # Large enough that a fixed number of programs has several tiles each.
-        Case(n=1_300_001, p=0.5),
+        Case(n=300_001, p=0.5),
     ],
     relations=RELATIONS,
     suspects=SUSPECTS,

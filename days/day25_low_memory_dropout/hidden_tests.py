@@ -126,7 +126,7 @@ CASES = [
     Case(n=2**34 + 77, p=0.5, dtype=HALF, huge=True),
     Case(rows=2100, cols=9, p=0.5, layout="far", dtype=HALF, huge=True),
     # Large enough that a fixed number of programs has several tiles each.
-    Case(n=1_300_001, p=0.5),
+    Case(n=300_001, p=0.5),
 ]
 
 challenge = Challenge(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,20 +12,6 @@ from grader.kernel.access_recorder import Recorder
 from grader.kernel.batch import Batch
 from grader.kernel.number_formats import Array
 from grader.kernel.tensor_regions import Region
-
-
-class Found(NamedTuple):
-    """Where the lanes of an access lie.
-
-    Attributes:
-        raw: the memory that they lie in, as elements.
-        index: of each active lane, flat, its element there.
-        lanes: which lanes those are, of all; None if all.
-    """
-
-    raw: Array
-    index: Array
-    lanes: Array | None
 
 
 class Bytes:

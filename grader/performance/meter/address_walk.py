@@ -26,7 +26,7 @@ from grader.performance.meter.fake_tensors import LARGE
 from grader.performance.meter.loop_sampling import Loops
 from grader.performance.meter.program_choice import programs
 from grader.performance.meter.sampled_program import Kernels, Sampled
-from grader.performance.meter.stray_addresses import Addresses, Astray, floats
+from grader.performance.meter.stray_addresses import Addresses, Astray
 from grader.tensor_storage import span
 from grader.torch_operators import tensors_in
 
@@ -50,9 +50,9 @@ class Walked(Sampled):
 
     def _made(self, operation: Operation) -> Step:
         step, whole = super()._made(operation), WRAPS.get(operation.name)
-        spot = next(self.places.spots(operation.place), None)
+        file, _ = next(self.places.lines(operation.place), ("", 0))
         # All that wraps in a draw of random numbers is meant to.
-        if not whole or operation.gives[-1].element != "i32" or (spot and spot.file == random.__file__):
+        if not whole or operation.gives[-1].element != "i32" or file == random.__file__:
             return step
         line, (x, y), (out,) = self.places.site(operation.place, []).line, operation.ins, operation.outs
 
@@ -102,7 +102,7 @@ class Walk:
             home = self.addresses.home(access, self.turned)
         except Astray:
             return False
-        return home is not None and home.stop - home.start < LARGE and not floats(access.dtype)
+        return home is not None and home.stop - home.start < LARGE and not access.floats
 
     def _walk(self, launching: Launching) -> None:
         grid, named = launching.grid(), launching.named()

@@ -36,18 +36,18 @@ def launch_of(
         launch.flops += weight * tally.flops
         launch.waited += weight * tally.waited
         launch.lines = {**tally.lines, **launch.lines}
-        for line, count in tally.trips.items():
+        for line, count in tally.loops.trips.items():
             launch.trips[line] = launch.trips.get(line, 0.0) + weight * count
         for kind, count in tally.ops.items():
             launch.ops[kind] = launch.ops.get(kind, 0.0) + weight * count
     launch.sites = sorted(sites.values(), key=lambda site: (site.line, site.kind))
     launch.tensors = {region.name: _extent(region, launch.sites) for region in regions}
-    unknown = data_dependent(fn, unstored=any(tally.led for tally in tallies))
+    unknown = data_dependent(fn, unstored=any(tally.unstored for tally in tallies))
     launch.cut = unknown or any(tally.cut for tally in tallies)
-    launch.shortened = any(tally.shortened for tally in tallies)
+    launch.shortened = any(tally.loops.shortened for tally in tallies)
     launch.rounds = max(tally.rounds for tally in tallies)
     # Of one program alone nobody knows that its loop begins at its number, and not at 0.
-    alike = set.intersection(*(set(tally.strides.items()) for tally in tallies))
+    alike = set.intersection(*(set(tally.loops.strides.items()) for tally in tallies))
     launch.skips = {line: step for line, step in alike if len(tallies) > 1 and step > launch.programs}
     launch.heaviest = max(tally.asked for tally in tallies)
     launch.heaviest_flops = max(tally.flops for tally in tallies)

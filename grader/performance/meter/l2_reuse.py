@@ -19,7 +19,7 @@ from grader.performance.compiler.assembly import residency
 from grader.performance.meter.access_counter import Counter
 from grader.performance.meter.counted_program import Counted
 from grader.performance.meter.counts import LaunchCounts
-from grader.performance.meter.stray_addresses import Astray, floats
+from grader.performance.meter.stray_addresses import Astray
 
 WHERE = (1 / 3, 2 / 3)  # of the grid, where waves are looked at: one alone may straddle two groups of tiles
 RUN = 40  # programs of each: 2 ms apiece
@@ -52,7 +52,7 @@ class Wave:
             if home is not None:
                 self.loads[home.name] = self.loads.get(home.name, 0) + 1
                 self.tiles.setdefault(home.name, set()).add((self.counter.line(), first))
-        if floats(access.dtype):
+        if access.floats:
             return False
         try:
             self.counter.addresses.home(access)

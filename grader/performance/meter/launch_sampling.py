@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import math
 from collections.abc import Callable, Iterator, Set
 from functools import partial
@@ -131,21 +132,14 @@ class Meter:
             program(number)
         except Cut:
             self.counter.tally.cut = True
-        except Exception as error:
-            self._strayed(error)
+        except Exception:
+            self.counter.tally.cut = True
+            if not self.counter.loops.shortened:  # which may leave a pointer behind, that strays
+                raise
         self.spent += self.counter.work
-        self.counter.tally.shortened = self.counter.loops.shortened
         self.counter.tally.cut |= self.counter.loops.late
-        self.counter.tally.trips = self.counter.loops.trips
-        self.counter.tally.strides = self.counter.loops.strides
-        self.counter.tally.tiles = self.counter.loops.rounds
+        self.counter.tally.loops = copy.copy(self.counter.loops)
         return self.counter.tally
-
-    def _strayed(self, error: BaseException) -> None:
-        """A pointer that a shortened loop left behind may stray; anything else is the kernel's own."""
-        self.counter.tally.cut = True
-        if not self.counter.loops.shortened:
-            raise error
 
 
 def _enough(tallies: list[Tally], wanted: int) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from grader.kernel import frontend, location, number_formats, ttir_parser
-from grader.kernel.access import Access
+from grader.kernel.access import Access, Site
 from grader.kernel.batch import Batch, whole
 from grader.kernel.evaluation import launched, scalars
 from grader.kernel.evaluator import Machine, Step, giving
@@ -25,7 +25,6 @@ from grader.performance.meter.loop_operations import loop, repeat
 from grader.performance.meter.loop_sampling import Loops
 
 QUIET = ("tt.print", "tt.assert")
-OPS = {"cas": "CAS", "exch": "XCHG"}
 
 
 class Sampled(Machine):
@@ -52,9 +51,8 @@ class Sampled(Machine):
         with location.evaluated(0, [], location.place(number, grid), grid):
             self.run(given, grid, [number], self.memory, at_once=1)
 
-    def asked(self, batch: Batch, operation: Operation, access: Access) -> bool:
+    def asked(self, batch: Batch, site: Site, access: Access) -> bool:
         """Whether an access is to happen."""
-        site = self.places.site(operation.place, self.launched)
         with location.evaluated(site.line, site.callers, location.program(), batch.grid):
             return self.allows(access)
 
@@ -101,12 +99,13 @@ def _moves(machine: Sampled, operation: Operation) -> Callable[[Batch], list[Arr
     """A load or a store."""
     kind, (address, *rest) = operation.name[3:], operation.ins
     shape, element = operation.takes[0].shape, operation.takes[0].element[1:]
-    dtype, real = _dtype(element), element[0] == "i" or element[0] == "*"
     value, masks = (rest[:1], rest[1:2]) if kind == "store" else ([], rest[:1])
+    site = machine.places.site(operation.place, machine.launched)
 
     def move(batch: Batch) -> list[Array]:
         lanes, mask = _lanes(batch[address], shape), _active(batch, masks, shape)
-        happens = machine.asked(batch, operation, Access(kind, lanes.view(np.uint64), mask, dtype)) and real
+        access = Access(kind, lanes.view(np.uint64), mask, element)
+        happens = machine.asked(batch, site, access) and not access.floats
         if kind == "store":
             if happens:
                 _at(lanes, mask, element, number_formats.written(whole(batch[value[0]], shape)[0], element))
@@ -114,7 +113,7 @@ def _moves(machine: Sampled, operation: Operation) -> Callable[[Batch], list[Arr
         found = np.zeros((1,) * (len(shape) + 1), number_formats.carrier(element))
         if happens:
             found = number_formats.read(_at(lanes, mask, element), element).reshape(1, *shape)
-        other = real and len(rest) > 1  # what lies outside of a list may lead somewhere, too
+        other = not access.floats and len(rest) > 1  # what lies outside of a list may lead somewhere, too
         return [np.where(mask.reshape(1, *shape), found, batch[rest[1]]) if other else found]
 
     return move
@@ -125,13 +124,14 @@ def _atomic_move(machine: Sampled, operation: Operation) -> Callable[[Batch], li
     swap = operation.name == "tt.atomic_cas"
     op = "cas" if swap else operation.text.split(" ")[1].rstrip(",")
     values, masks = (rest[:2], []) if swap else (rest[:1], rest[1:])
-    shape, element = operation.takes[1].shape, operation.takes[1].element
+    shape, element = operation.takes[1]
+    site = machine.places.site(operation.place, machine.launched)
 
     def move(batch: Batch) -> list[Array]:
         lanes, mask = _lanes(batch[address], shape), _active(batch, masks, shape)
-        access = Access("atomic", lanes.view(np.uint64), mask, _dtype(element), op=OPS.get(op, op))
+        access = Access("atomic", lanes.view(np.uint64), mask, element)
         old = np.zeros((1, *shape), number_formats.carrier(element))
-        if machine.asked(batch, operation, access) and element[0] == "i":
+        if machine.asked(batch, site, access) and element[0] == "i":
             given = [whole(batch[slot], shape).reshape(-1) for slot in values]
             flat = old.reshape(-1)
             for lane in np.flatnonzero(mask):
@@ -140,13 +140,6 @@ def _atomic_move(machine: Sampled, operation: Operation) -> Callable[[Batch], li
         return [old]
 
     return move
-
-
-def _dtype(element: str) -> Any:
-    """NumPy's of an element: bf16 and fp8 come as their bits."""
-    if element in ("bf16", "f8E4M3FN", "f8E5M2"):
-        return np.dtype(number_formats.RAW[number_formats.size(element)])
-    return np.dtype(np.float16 if element == "f16" else number_formats.carrier(element))
 
 
 def _lanes(address: Array, shape: tuple[int, ...]) -> Array:

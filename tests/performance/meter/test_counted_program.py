@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from copy import copy
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -33,7 +34,7 @@ def counted(
     for number in range(grid[0] * grid[1] * grid[2]):
         counter.begin(limit)
         program(number)
-        counter.tally.trips, counter.tally.strides = counter.loops.trips, counter.loops.strides
+        counter.tally.loops = copy(counter.loops)
         tallies.append(counter.tally)
     return tallies
 
@@ -63,7 +64,7 @@ def test_all_turns_count_however_few_of_them_run(steps):
         assert (store.kind, store.asked, store.sectors, store.step) == ("store", 64, 16, 32)
         assert (atomic.kind, atomic.asked) == ("atomic", 4)
         assert tally.ops == {"special": 16}
-        assert tally.trips == {line(known_kernel, "tl.range"): steps}
+        assert tally.loops.trips == {line(known_kernel, "tl.range"): steps}
         assert tally.lines == {"dot": line(known_kernel, "tl.dot")}
 
 
@@ -95,7 +96,7 @@ def test_a_while_that_counts_is_walked_as_a_for_is(kernel):
     load = next(site for site in tally.sites.values() if site.kind == "load")
     assert (load.calls, load.asked, load.sectors) == (5000, 5000 * 256, 5000 * 64)
     assert tally.ops == {"fp32": 5000 * 64}
-    assert tally.trips == {line(kernel, "while"): 5000}
+    assert tally.loops.trips == {line(kernel, "while"): 5000}
 
 
 @triton.jit
@@ -123,7 +124,7 @@ def tiles_kernel(x_ptr, n, BLOCK: tl.constexpr):
 
 def test_loops_over_every_so_many_th_tile_are_known_and_random_numbers_count():
     first, *_ = counted(tiles_kernel, (4, 1, 1), torch.empty(64 * 100), 100, BLOCK=64)
-    assert first.strides == {line(tiles_kernel, "for tile"): 4}
+    assert first.loops.strides == {line(tiles_kernel, "for tile"): 4}
     assert 25 * 64 * 10 * 3 < first.ops["int"] <= 25 * 64 * 10 * 4
 
 
