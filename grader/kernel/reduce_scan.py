@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.kernel.batch import Batch, Runs, whole
+from grader.kernel.batch import Batch, whole
 from grader.kernel.elementwise import PLAIN
 from grader.kernel.number_formats import NARROW, Array
+from grader.kernel.tile_operations import number
 from grader.kernel.ttir import Block, Operation
+
+if TYPE_CHECKING:
+    from grader.kernel.evaluator import Machine
 
 EXACT = (np.maximum, np.minimum, np.fmax, np.fmin)  # what rounds nothing
 
 
-def reduced(machine: Runs, operation: Operation) -> Callable[[Batch], list[Array]]:
+def reduced(machine: Machine, operation: Operation) -> Callable[[Batch], list[Array]]:
     """In a tree, as lanes and warps do it."""
     axis, shape, block = axis_of(operation), operation.takes[0].shape, operation.regions[0].body
     known = _known(operation, block)
@@ -34,7 +37,7 @@ def reduced(machine: Runs, operation: Operation) -> Callable[[Batch], list[Array
     return reduce
 
 
-def scanned(machine: Runs, operation: Operation) -> Callable[[Batch], list[Array]]:
+def scanned(machine: Machine, operation: Operation) -> Callable[[Batch], list[Array]]:
     """Each lane takes in what lies 1, 2, 4, … places before it."""
     axis, shape, block = axis_of(operation), operation.takes[0].shape, operation.regions[0].body
     known, backwards = _known(operation, block), "reverse = true" in operation.text
@@ -63,9 +66,7 @@ def scanned(machine: Runs, operation: Operation) -> Callable[[Batch], list[Array
 
 def axis_of(operation: Operation) -> int:
     """Among the axes of the values, of which the first is that of programs."""
-    found = re.search(r"axis = (\d+)", operation.text)
-    assert found, operation.text
-    return int(found[1]) + 1
+    return number(operation, "axis") + 1
 
 
 def _known(operation: Operation, block: Block) -> Any:
@@ -82,7 +83,7 @@ def _cut(value: Array, axis: int, start: int, stop: int) -> Array:
 
 
 def _combined(
-    machine: Runs, block: Block, batch: Batch, left: list[Array], right: list[Array]
+    machine: Machine, block: Block, batch: Batch, left: list[Array], right: list[Array]
 ) -> list[Array]:
     for slot, value in zip(block.args, left + right, strict=True):
         batch[slot] = value

@@ -76,7 +76,6 @@ class Counter:
         self.path, self.loops = path, loops
         self.addresses = Addresses(path)
         self.brief = False
-        self._known: dict[tuple[Any, ...], tuple[Any, Any, int, Pattern]] = {}
         self.begin(0.0)
 
     def begin(self, limit: float) -> None:
@@ -119,7 +118,7 @@ class Counter:
         if home is not None:
             addresses = addresses - np.uint64(home.low)  # a GPU's allocations start on a boundary
         key = (kind, self.line(), home.name if home else "", size)
-        found = self._pattern(key, addresses, mask, size)
+        found = pattern(addresses, mask, size)
         lanes, active = addresses.size, int(np.count_nonzero(mask))
         sectors = 0 if self._held(kind, key[2], found, addresses[mask], size) else found.sectors
         site = Site(*key, found.step, 1, lanes, lanes - active, active * size, found.useful * size, sectors)
@@ -156,16 +155,3 @@ class Counter:
             tally.again[tensor] = known[0] + count, known[1] + count * apart
         loops.touched += site.useful
         self._seen[place] = loops.touched
-
-    def _pattern(self, key: tuple[Any, ...], addresses: Any, mask: Any, size: int) -> Pattern:
-        """A line in a loop does the same again and again: only what is new is worked out."""
-        base = addresses.reshape(-1)[0] if addresses.size else np.uint64(0)
-        offsets, phase = addresses - base, int(base) % SECTOR
-        known = self._known.get(key)
-        if known is not None:
-            same = known[0].shape == offsets.shape and known[2] == phase
-            if same and np.array_equal(known[0], offsets) and np.array_equal(known[1], mask):
-                return known[3]
-        found = pattern(addresses, mask, size)
-        self._known[key] = offsets, mask, phase, found
-        return found
