@@ -106,8 +106,8 @@ class LaunchCounts:
         shortened: some steps of a long loop were left out, and counted by those beside them.
         dots, flops: calls of tl.dot, and their operations; of torch, those of a product.
         waited: of these flops those in a `while`, whose loads the compiler asks for no turn ahead.
-        ops: element operations by kind: fp32 (and shorter), fp64, special (exp, log, sin, …); and of the
-            flops those on operands of 8 bits.
+        ops: element operations in fp64, `special64` those of exp, log, sin, …; and of the flops those on
+            operands of 8 bits, and of torch's in fp32.
         lines: where the first tl.dot stands (`dot`), and the first arithmetic in fp64 (`fp64`).
         rounds: loop steps with loads in them, in the program that has most; `mean_rounds` on average.
         trips: of each loop, by the line of its `for`, how often the compiled loop comes round.

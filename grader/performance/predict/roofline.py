@@ -33,8 +33,7 @@ SINGLE = 0.4  # of what tl.dot reaches on Hopper, where single warps multiply; f
 IDLE = 1.4  # warps that wait for each one that issues; a scheduler of few warps issues less
 REST = 0.5  # of the longest loop that was made of one `for`; a shorter one does the steps that are left over
 SPILLED = 0.5  # of L2's bandwidth, that registers in memory are stored and loaded at
-# Element operations a clock and SM: fp32; Philox, fitted to tl.rand on day 24; exp, log, sin, … in fp32.
-ALU, INTEGER, SPECIAL, SPECIAL64 = 128, 76, 16, 40
+SPECIAL64 = 40  # operations of exp, log, … in fp64, by those of an addition
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ def roofs(launch: LaunchCounts, gpu: Gpu, built: Built) -> dict[str, float]:
     tensor = gpu.tensor * 0.7 * single * (1 + eight) if built.matrix else gpu.fp32 * 0.5
     steps = max(launch.mean_rounds, 1.0)
     units = _units(launch, gpu, built, math.ceil(launch.programs / gpu.sms))
-    arithmetic = (_doubles(launch, gpu) + (0.0 if units else _elements(launch, gpu))) / busy
+    arithmetic = _doubles(launch, gpu) / busy
     between = arithmetic + units.pop("float", 0.0)
     products = launch.flops / (tensor * 1e12 * busy)
     found = {
@@ -126,16 +125,6 @@ def _waiting(launch: LaunchCounts, gpu: Gpu, built: Built) -> float:
 def _doubles(launch: LaunchCounts, gpu: Gpu) -> float:
     """What arithmetic in fp64 takes the whole GPU."""
     return 2 * (launch.ops.get("fp64", 0) + SPECIAL64 * launch.ops.get("special64", 0)) / (gpu.fp64 * 1e12)
-
-
-def _elements(launch: LaunchCounts, gpu: Gpu) -> float:
-    """What all other arithmetic takes it, by its elements: of a kernel that was not compiled."""
-    clocks = gpu.sms * gpu.clock * 1e9
-    return (
-        launch.ops.get("fp32", 0) / (ALU * clocks * 0.7)
-        + launch.ops.get("int", 0) / (INTEGER * clocks * 0.7)
-        + launch.ops.get("special", 0) / (SPECIAL * clocks)
-    )
 
 
 def _units(launch: LaunchCounts, gpu: Gpu, built: Built, programs: float) -> dict[str, float]:
