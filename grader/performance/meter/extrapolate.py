@@ -44,11 +44,7 @@ def launch_of(
     launch.tensors = {region.name: _extent(region, launch.sites) for region in regions}
     unknown = data_dependent(fn, unstored=any(tally.unstored for tally in tallies))
     launch.cut = unknown or any(tally.cut for tally in tallies)
-    launch.shortened = any(tally.loops.shortened for tally in tallies)
     launch.rounds = max(tally.rounds for tally in tallies)
-    # Of one program alone nobody knows that its loop begins at its number, and not at 0.
-    alike = set.intersection(*(set(tally.loops.strides.items()) for tally in tallies))
-    launch.skips = {line: step for line, step in alike if len(tallies) > 1 and step > launch.programs}
     launch.heaviest = max(tally.asked for tally in tallies)
     launch.heaviest_flops = max(tally.flops for tally in tallies)
     launch.scatter = _scatter([tally.flops for tally in tallies])

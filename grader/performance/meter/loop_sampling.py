@@ -27,8 +27,8 @@ class Loops:
         shortened: a loop of this program was cut short.
         trips: how often the compiled loop comes round, by the line where it begins: as many steps as the
             kernel wants in one count once.
-        strides: the step of loops that begin at the program's own number, and end behind the last program's.
-        rounds: steps of those of them that go on by as many as there are programs: one tile each.
+        rounds: steps of loops that begin at the program's own number, and go on by as many as there are
+            programs: one tile each.
         stores: how often something was stored.
         late: the last steps of a loop that was cut short did so, and none of those that stand for others: how
             often is not known then.
@@ -45,7 +45,6 @@ class Loops:
         """A program begins."""
         self.weight, self.step, self.touched, self.shortened = 1.0, 0, 0.0, False
         self.trips: dict[int, float] = {}
-        self.strides: dict[int, int] = {}
         self.rounds = 0.0
         self.stores, self.late = 0, False
         self._waits: list[bool] = []  # of the loops that are running: whether it is a `while`
@@ -71,7 +70,7 @@ class Loops:
         """
         outer = self.weight
         self.trips[line] = self.trips.get(line, 0.0) + outer * len(whole) / unrolled
-        if self._of_tiles(whole, line):
+        if self._of_tiles(whole):
             self.rounds += outer * len(whole)
             whole = whole[int(self.where * len(whole)) :]
         self._waits.append(waits)
@@ -97,14 +96,10 @@ class Loops:
         self._waits.pop()
         self.weight = outer
 
-    def _of_tiles(self, whole: range, line: int) -> bool:
+    def _of_tiles(self, whole: range) -> bool:
         """Whether a loop takes every so-many-th tile, as many as there are programs."""
         grid = location.grid()
-        programs = math.prod(grid)
-        if not grid or whole.start != location.number() or whole.stop <= programs:
-            return False
-        self.strides[line] = whole.step
-        return whole.step == programs
+        return bool(grid) and whole.start == location.number() and whole.stop > whole.step == math.prod(grid)
 
     def endless(self, line: int) -> Iterator[int]:
         """In the place of a `while` that does not count, turn by turn until somebody ends it."""

@@ -103,13 +103,13 @@ with meter.installed():
     walk[(2,)](x, y, x.numel(), BLOCK=1024)
 launch, = meter.launches
 load, store = launch.sites
-print(launch.programs, launch.shortened, launch.cut, round(launch.rounds))
+print(launch.programs, launch.cut, round(launch.rounds))
 print(round(load.calls), round(load.asked), round(load.efficiency, 3), round(load.masked))
 print(round(launch.tensors['x_ptr'].read), launch.tensors['y_ptr'].stored)
 """
     )
     assert out.splitlines() == [
-        "2 True False 8192",
+        "2 False 8192",
         f"{2**14} {4 * (2**24 - 5)} 1.0 5",
         f"{4 * (2**24 - 5)} 8192.0",
     ]
