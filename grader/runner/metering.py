@@ -20,7 +20,6 @@ import torch
 from triton.runtime.autotuner import Autotuner
 
 from grader.datasheets import Gpu
-from grader.performance.compiler import recipe
 from grader.performance.meter.access_counter import Counter
 from grader.performance.meter.access_tracer import Tracer, alone, traced
 from grader.performance.meter.address_walk import APART, Walk
@@ -60,7 +59,7 @@ class Metering:
                 meter.launches.append(launch)
 
         hollow = Hollow(note)
-        meter = Meter(counter, self._by_name(header, arguments), recipe.written, gpu, hollow.made)
+        meter = Meter(counter, self._by_name(header, arguments), gpu, hollow.made)
         choosing = tuned(meter, gpu, header["but"], header["lighter"])
         with meter.installed(), choosing, pretended(gpu), hollow:
             if self._tunes():

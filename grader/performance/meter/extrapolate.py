@@ -26,7 +26,8 @@ def launch_of(
     shared = queued(fn)
     if shared:  # together they emptied it, or would have
         weights = [1.0] * len(tallies)
-    for tally, weight in zip(tallies, weights, strict=True):
+    parts = [*zip(tallies, weights, strict=True)]
+    for tally, weight in parts:
         for key, site in tally.sites.items():
             whole = sites.setdefault(key, Site(*key))
             whole.add(site, weight)
@@ -56,13 +57,7 @@ def launch_of(
         launch.heaviest_flops, launch.scatter = launch.flops / launch.programs, 1.0
         launch.rounds = launch.mean_rounds
     for name, extent in launch.tensors.items():
-        _again(
-            extent,
-            [
-                (weight, *tally.again.get(name, (0.0, 0.0)))
-                for tally, weight in zip(tallies, weights, strict=True)
-            ],
-        )
+        _again(extent, [(weight, *tally.again.get(name, (0.0, 0.0))) for tally, weight in parts])
     return launch
 
 

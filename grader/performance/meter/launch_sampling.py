@@ -12,6 +12,7 @@ from typing import Any
 from grader.datasheets import Gpu
 from grader.kernel.launch_hook import Launching, handed_to
 from grader.kernel.tensor_regions import regions_of
+from grader.performance.compiler.recipe import written
 from grader.performance.meter.access_counter import Counter, Cut, Tally
 from grader.performance.meter.counted_program import Counted
 from grader.performance.meter.counts import LaunchCounts
@@ -35,7 +36,6 @@ class Meter:
     Args:
         counter: that every access goes to.
         handed: the arguments of the call by name.
-        recipe: how to compile a launch, from its kernel, its arguments by name and its options.
         gpu: whose waves of programs are looked at; None where none are.
         made: addresses of the storages that torch made in the call, growing; None where nobody asks.
     """
@@ -44,12 +44,11 @@ class Meter:
         self,
         counter: Counter,
         handed: dict[str, Any],
-        recipe: Callable[[Any, dict[str, Any], dict[str, Any]], dict[str, Any]],
         gpu: Gpu | None = None,
         made: Set[int] | None = None,
     ) -> None:
         self.made = made
-        self.counter, self.handed, self.recipe, self.gpu = counter, handed, recipe, gpu
+        self.counter, self.handed, self.gpu = counter, handed, gpu
         self.kernels = Kernels(counter.path, partial(Counted, counter))
         self.launches: list[LaunchCounts] = []
         self.spent = 0.0
@@ -88,7 +87,7 @@ class Meter:
             launch = launch_of(launching.kernel, grid, memory, tallies, weights(chosen, math.prod(grid)))
             if self.made is not None:
                 launch.elsewhere = [one.name for one in memory if one.own and one.low not in self.made]
-            launch.recipe = self.recipe(launching.kernel, named, launching.options)
+            launch.recipe = written(launching.kernel, named, launching.options)
             self.launches.append(launch)
             if launch.dots and self.gpu and self.few == FEW:
                 self._waves(launch, kernel, program, self.gpu)

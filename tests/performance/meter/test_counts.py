@@ -15,7 +15,6 @@ from tests.kernel.fresh import printed
 
 SETUP = """
 from grader.kernel.tensor_regions import OutOfBounds
-from grader.performance.compiler import recipe
 from grader.performance.meter.access_counter import Counter
 from grader.performance.meter.launch_sampling import Meter
 from grader.performance.meter.loop_sampling import Loops
@@ -24,7 +23,7 @@ from grader.performance.meter.fake_tensors import Hollow
 from grader.performance.meter.fake_gpu import pretended
 from grader.performance.predict.autotuner_choice import tuned
 launch_hook.install()
-meter = Meter(Counter(__file__, Loops()), {}, recipe.written)
+meter = Meter(Counter(__file__, Loops()), {})
 """
 
 
