@@ -7,11 +7,12 @@ it is the same have length 1, too, until somebody needs them whole.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from grader.kernel.number_formats import Array
+from grader.kernel.ttir import Block, Operation, Program
 
 
 class Batch(list[Any]):
@@ -45,6 +46,20 @@ class Batch(list[Any]):
             value = self[slot]
             part[slot] = value if value is None or value.shape[0] == 1 else value[which]
         return part
+
+
+class Runs(Protocol):
+    """A machine, as those know it whose operations hold others.
+
+    Attributes:
+        ends: by the number of a block its last operation.
+    """
+
+    program: Program
+    ends: dict[int, Operation]
+
+    def steps(self, block: Block, batch: Batch) -> list[Array]:
+        """Run a block; what its last operation hands on."""
 
 
 def chosen(value: Array, which: Array) -> Array:

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.kernel.batch import Batch, chosen, merged
+from grader.kernel.batch import Batch, Runs, chosen, merged
 from grader.kernel.number_formats import Array
 from grader.kernel.ttir import Operation, Region, outer
 
-if TYPE_CHECKING:
-    from grader.kernel.evaluator import Machine
 
-
-def loop(machine: Machine, operation: Operation) -> Callable[[Batch], list[Array]]:
+def loop(machine: Runs, operation: Operation) -> Callable[[Batch], list[Array]]:
     """scf.for: each program its own number of turns."""
     body, slots = operation.regions[0].body, outer(operation.regions[0])
     variable, *carried = body.args
@@ -47,7 +43,7 @@ def loop(machine: Machine, operation: Operation) -> Callable[[Batch], list[Array
     return run
 
 
-def branch(machine: Machine, operation: Operation) -> Callable[[Batch], list[Array]]:
+def branch(machine: Runs, operation: Operation) -> Callable[[Batch], list[Array]]:
     """scf.if."""
     ways = [(region.body, outer(region)) for region in operation.regions]
     (slot,) = operation.ins
@@ -68,7 +64,7 @@ def branch(machine: Machine, operation: Operation) -> Callable[[Batch], list[Arr
     return run
 
 
-def repeat(machine: Machine, operation: Operation) -> Callable[[Batch], list[Array]]:
+def repeat(machine: Runs, operation: Operation) -> Callable[[Batch], list[Array]]:
     """scf.while."""
     (before, after), slots = [region.body for region in operation.regions], set[int]()
     for region in operation.regions:
@@ -95,7 +91,7 @@ def repeat(machine: Machine, operation: Operation) -> Callable[[Batch], list[Arr
     return run
 
 
-def call(machine: Machine, operation: Operation) -> Callable[[Batch], list[Array]]:
+def call(machine: Runs, operation: Operation) -> Callable[[Batch], list[Array]]:
     """A device function that is not inlined."""
     name = re.search(r"@([^\s(]+)", operation.text)
     assert name, operation.text
@@ -109,7 +105,7 @@ def call(machine: Machine, operation: Operation) -> Callable[[Batch], list[Array
     return run
 
 
-def follow(machine: Machine, region: Region, at: str, batch: Batch) -> list[Array]:
+def follow(machine: Runs, region: Region, at: str, batch: Batch) -> list[Array]:
     """Run a region's blocks from one on to their return; what it gives."""
     while True:
         block = region.blocks[at]
@@ -133,7 +129,7 @@ def _enter(region: Region, batch: Batch, name: str, given: list[int]) -> None:
         batch[slot] = value
 
 
-def _parted(machine: Machine, region: Region, batch: Batch, last: Operation, condition: Array) -> list[Array]:
+def _parted(machine: Runs, region: Region, batch: Batch, last: Operation, condition: Array) -> list[Array]:
     parts = []
     for goes, taken in zip(last.next, (condition, ~condition), strict=True):
         which = np.flatnonzero(taken)

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from grader.kernel.batch import Batch, whole
+from grader.kernel.batch import Batch, Runs, whole
 from grader.kernel.elementwise import PLAIN
 from grader.kernel.number_formats import NARROW, Array
 from grader.kernel.tile_operations import number
 from grader.kernel.ttir import Block, Operation
 
-if TYPE_CHECKING:
-    from grader.kernel.evaluator import Machine
-
 EXACT = (np.maximum, np.minimum, np.fmax, np.fmin)  # what rounds nothing
 
 
-def reduced(machine: Machine, operation: Operation) -> Callable[[Batch], list[Array]]:
+def reduced(machine: Runs, operation: Operation) -> Callable[[Batch], list[Array]]:
     """In a tree, as lanes and warps do it."""
     axis, shape, block = axis_of(operation), operation.takes[0].shape, operation.regions[0].body
     known = _known(operation, block)
@@ -37,7 +34,7 @@ def reduced(machine: Machine, operation: Operation) -> Callable[[Batch], list[Ar
     return reduce
 
 
-def scanned(machine: Machine, operation: Operation) -> Callable[[Batch], list[Array]]:
+def scanned(machine: Runs, operation: Operation) -> Callable[[Batch], list[Array]]:
     """Each lane takes in what lies 1, 2, 4, … places before it."""
     axis, shape, block = axis_of(operation), operation.takes[0].shape, operation.regions[0].body
     known, backwards = _known(operation, block), "reverse = true" in operation.text
@@ -83,7 +80,7 @@ def _cut(value: Array, axis: int, start: int, stop: int) -> Array:
 
 
 def _combined(
-    machine: Machine, block: Block, batch: Batch, left: list[Array], right: list[Array]
+    machine: Runs, block: Block, batch: Batch, left: list[Array], right: list[Array]
 ) -> list[Array]:
     for slot, value in zip(block.args, left + right, strict=True):
         batch[slot] = value

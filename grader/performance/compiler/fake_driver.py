@@ -53,3 +53,6 @@ class Driver:
 
     def get_device_capability(self, device: int = 0) -> tuple[int, int]:
         return self.gpu.major, self.gpu.minor
+
+    def get_benchmarker(self) -> Any:
+        return lambda function, quantiles=None: [1.0, 1.0, 1.0]
