@@ -92,7 +92,7 @@ CASES = [
     Case(c=170_001, n=16_379, dtype=HALF, huge=True),
     # Large enough that a fixed number of programs has several tiles each.
     Case(c=4301, n=5),
-    Case(c=1501, n=1001),
+    Case(c=601, n=501),
 ]
 
 challenge = Challenge(

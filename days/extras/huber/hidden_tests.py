@@ -88,7 +88,7 @@ HUBER_ALONE = [
     Case(m=9, n=70, values="inf"),
     # Large enough that a fixed number of programs has several tiles each.
     Case(m=4301, n=5),
-    Case(m=1501, n=1001),
+    Case(m=601, n=501),
 ]
 
 of_huber = Challenge(

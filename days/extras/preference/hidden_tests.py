@@ -82,7 +82,7 @@ select = Challenge(
         Case(n=140_001, d=16_379, dtype=HALF, huge=True),
         Case(n=2100, d=70, layout="far", dtype=HALF, huge=True),
         # Large enough that a fixed number of programs has several tiles each.
-        Case(n=4301, d=5, exact=True),
+        Case(n=1101, d=5, exact=True),
     ],
     speed=Speed(wide, moved=lambda a, b, *_: 2 * (a.nbytes + b.nbytes), of_copy=0.65),
 )
@@ -127,7 +127,7 @@ update = Challenge(
         Case(n=140_001, d=16_379, dtype=HALF, huge=True),
         Case(n=2100, d=70, layout="far", dtype=HALF, huge=True),
         # Large enough that a fixed number of programs has several tiles each.
-        Case(n=4301, d=5),
+        Case(n=1101, d=5),
     ],
 )
 

@@ -65,7 +65,7 @@ BOTH = [
     Case(rows=2100, cols=9, layout="far", upstream="far", dtype=HALF, huge=True),
     # Large enough that a fixed number of programs has several tiles each.
     Case(rows=4301, cols=5),
-    Case(rows=1501, cols=1001),
+    Case(rows=601, cols=501),
 ]
 
 SWIGLU_ALONE = [

@@ -89,7 +89,7 @@ CASES = [
     Case(m=140_001, n=16_379, dtype=HALF, huge=True),
     # Large enough that a fixed number of programs has several tiles each.
     Case(m=4301, n=5),
-    Case(m=1501, n=1001),
+    Case(m=601, n=501),
 ]
 
 challenge = Challenge(
