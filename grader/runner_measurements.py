@@ -12,8 +12,6 @@ from grader.kernel.tensor_regions import Overrun
 from grader.performance.compiler.assembly import Facts
 from grader.performance.meter.access_trace import TracedLaunch
 from grader.performance.meter.counts import LaunchCounts
-from grader.performance.meter.random_number_reuse import Redrawn
-from grader.performance.meter.unread_partials import Unread
 from grader.runner_answers import PlainOutput, TensorOutput
 
 
@@ -115,23 +113,9 @@ class Built:
 
 @dataclass(frozen=True)
 class Walked:
-    """To `walk`: no address lay far outside of its tensor, in so many launches.
+    """To `walk`: no address lay far outside of its tensor; `overruns` are those that lay beside it."""
 
-    Attributes:
-        overruns: those that lay beside it.
-        unread: what one launch left for another, and that one did not read.
-        redrawn: a launch whose last program draws the random numbers of its first.
-        again: places in kernels to which one of the programs that were walked came more than once, of
-            launches of no more programs than a size does not raise.
-        effort: programs times the turns of their loops, of all launches.
-    """
-
-    launches: int
-    overruns: list[Overrun] = field(default_factory=list)
-    unread: Unread | None = None
-    redrawn: Redrawn | None = None
-    again: list[str] = field(default_factory=list)
-    effort: float = 0.0
+    overruns: list[Overrun]
 
 
 @dataclass(frozen=True)

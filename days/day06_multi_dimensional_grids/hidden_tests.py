@@ -91,6 +91,8 @@ CASES = [
     Case(B=3, M=12, N=20, b="1", values="some_minus_inf", b_values="inf"),  # Inf - Inf is NaN
     Case(B=3, M=12, N=20, b="N", calls=2),
     *many,
+    # Large enough that a fixed number of programs has several tiles each.
+    Case(B=1301, M=3, N=5, b="MN"),
 ]
 
 challenge = Challenge(
@@ -100,7 +102,6 @@ challenge = Challenge(
     rowwise=True,
     requires=("int32_overflow", "grid_axes"),
     shown=Case(B=2, M=33, N=129, b="MN"),
-    turns=[Case(B=1301, M=3, N=5, b="MN")],
     cases=CASES,
     suspects={
         "Every matrix is made from matrix 0 of a: its batch stride is ignored.": lambda a, b: a[:1] + b,

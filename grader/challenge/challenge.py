@@ -171,8 +171,6 @@ class Challenge:
         writes: positions of the arguments that the entry changes in place. The reference changes nothing: it
             returns what they hold afterwards, in this order, and then what the entry returns, if anything.
         cases: what it is tried on; sorted by the judge, smallest first.
-        turns: larger ones, smallest first, for kernels with as many programs whatever the size: tried are
-            those in which a program first comes round to what it did once in every smaller one.
         returns: dtype of each output where torch's own dtype is not what the day asks for.
         reduces: length of the sum behind one output element; long sums are allowed √(length / 1024) times
             the gate.
@@ -220,7 +218,6 @@ class Challenge:
     inputs: Callable[[Case, Any], tuple[Any, ...]]
     reference: Callable[..., Any]
     cases: Sequence[Case]
-    turns: Sequence[Case] = ()
     made: Sequence[Made] = ()
     writes: Sequence[int] = ()
     returns: torch.dtype | Sequence[torch.dtype] | None = None

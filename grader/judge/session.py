@@ -67,7 +67,6 @@ class Session:
         self.speed: dict[str, Any] | None = None
         self.beside = ""
         self.claimed: dict[tuple[str, ...], list[Shape]] = {}
-        self.turned: set[str] = set()  # functions whose loops' second turns were looked for
         self.ways: set[Way] = set()  # in which kernels were launched so far
         self.missed = 0  # wrong candidates that the learner's test took for right ones
         self.runner: Runner | None = None
@@ -77,12 +76,8 @@ class Session:
         self.confined: Confined | None = None
         self.acceptance: Any = None  # of the compiler, in the background: a Future of judge/compile_check.py
         self.evaluated: Any = None  # on a GPU: small cases, tried in the background: checks/evaluated.py
-        self.walked: dict[
-            str, Future[Any]
-        ] = {}  # huge cases, walked in the background: checks/huge_case_addresses.py
-        self.rounds: dict[
-            str, Future[Any]
-        ] = {}  # and what comes of them, by entry: checks/persistent_loop_sizes.py
+        # Huge cases, walked in the background: checks/huge_case_addresses.py
+        self.walked: dict[str, Future[Any]] = {}
         self.ahead: Any = None  # on a GPU: what judge/compile_ahead.py compiles in the background
         self.meanwhile: Any = None  # and what is tried while a case waits for that: judge/out_of_order.py
         self.following: Any = None  # and the next case, asked while one is looked at: judge/pipelined_case.py

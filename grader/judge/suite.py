@@ -31,7 +31,6 @@ from grader.judge.checks import (
     measured_speed,
     metamorphic_relations,
     peak_memory,
-    persistent_loops,
     predicted_speed,
     registered_operator,
     speed_claims,
@@ -92,7 +91,7 @@ def planned(session: Session) -> Iterator[Planned]:
     for way, pairs, named, check in (
         ("staged", asked.staged(), asked.staged_id, launcher_on_fake_gpu.check),
         ("evaluated", asked.evaluated(), asked.evaluated_id, beside_gpu.check),
-        ("walked", asked.walks(), asked.walk_id, _walk),
+        ("walked", asked.walks(), asked.walk_id, huge_case_addresses.check),
     ):
         for pair in pairs:
             yield Planned("edges", f"edges[{named(pair)}]", partial(check, session, *pair), pair, way)
@@ -135,16 +134,6 @@ def _imports(session: Session) -> None:
 def _edge(session: Session, challenge: Challenge, case: Case) -> None:
     beside_gpu.begin(session)
     correct.check(session, challenge, case)
-
-
-def _walk(session: Session, challenge: Challenge, case: Case) -> None:
-    try:
-        huge = huge_case_addresses.check(session, challenge, case)
-    except CheckFailed as failed:
-        if failed.outcome == "limit":
-            persistent_loops.check(session, challenge, None)
-        raise
-    persistent_loops.check(session, challenge, huge)
 
 
 def _fast(session: Session, challenge: Challenge, speed: Speed) -> None:

@@ -60,22 +60,25 @@ class Access(NamedTuple):
         kind: load, store or atomic.
         addresses: of its lanes, in bytes.
         mask: which of the lanes are active; bool, of the same shape.
-        dtype: numpy's, of an element; bf16 comes as its bits, uint16.
-        value: what a store writes, of a shape that fits the lanes.
-        op: of an atomic, as Triton spells it; CAS for a compare-and-swap.
+        element: as TTIR spells it.
+        value: the bits that a store writes, of a shape that fits the lanes.
     """
 
     kind: str
     addresses: Any
     mask: Any
-    dtype: Any
+    element: str
     value: Any = None
-    op: str = ""
 
     @property
     def size(self) -> int:
         """Bytes of an element."""
-        return int(self.dtype.itemsize)
+        return number_formats.size(self.element)
+
+    @property
+    def floats(self) -> bool:
+        """Whether an element is one, and leads nowhere."""
+        return self.element[0] in "fb"
 
     @property
     def lanes(self) -> Any:
@@ -85,14 +88,10 @@ class Access(NamedTuple):
 
 def accesses(batch: Batch, touch: Touch) -> Iterator[Access]:
     """Of each program its own lanes; while one is looked at, that is where a kernel is."""
-    narrow = touch.element in number_formats.NARROW
-    kind = np.dtype(f"u{touch.size}") if narrow else np.dtype(number_formats.carrier(touch.element))
     address = np.broadcast_to(touch.address, (batch.size, *touch.address.shape[1:])).view(np.uint64)
     mask = np.broadcast_to(True if touch.mask is None else touch.mask, address.shape)
-    op = {"cas": "CAS", "exch": "XCHG"}.get(touch.op, touch.op)
-    x, y, _ = batch.grid
-    for number, program in enumerate(batch.programs):
-        place = int(program % x), int(program // x % y), int(program // (x * y))
+    for number, program in enumerate(batch.programs.tolist()):
+        place = location.place(program, batch.grid)
         value = None if touch.bits is None else touch.bits[number]
         with location.evaluated(touch.site.line, touch.site.callers, place, batch.grid):
-            yield Access(touch.kind, address[number], mask[number], kind, value, op)
+            yield Access(touch.kind, address[number], mask[number], touch.element, value)

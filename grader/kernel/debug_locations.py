@@ -4,19 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from grader.kernel.access import Site
 
-LINE = re.compile(r'"([^"]+)":(\d+):(\d+)')
-
-
-class Spot(NamedTuple):
-    """A place in a file."""
-
-    file: str
-    line: int
-    column: int
+LINE = re.compile(r'"([^"]+)":(\d+):\d+')
 
 
 class Places:
@@ -36,18 +27,18 @@ class Places:
         Args:
             launched: the lines that led to the launch that runs; filled in before each.
         """
-        lines = list(dict.fromkeys(spot.line for spot in self.spots(name) if spot.file == self.path))
+        lines = list(dict.fromkeys(line for file, line in self.lines(name) if file == self.path))
         return Site(lines[0] if lines else 0, lines[1:], launched)
 
-    def spots(self, name: str) -> Iterator[Spot]:
-        """Where it stands, and the calls that led there."""
-        return self._spots(f"#{name}")
+    def lines(self, name: str) -> Iterator[tuple[str, int]]:
+        """The file and the line where it stands, and those of the calls that led there."""
+        return self._lines(f"#{name}")
 
-    def _spots(self, text: str) -> Iterator[Spot]:
+    def _lines(self, text: str) -> Iterator[tuple[str, int]]:
         plain = LINE.match(text)
         if plain:
-            yield Spot(plain[1], int(plain[2]), int(plain[3]))
+            yield plain[1], int(plain[2])
             return
         for name in re.findall(r"#(loc\d*)", text):
             if name in self.printed:
-                yield from self._spots(self.printed[name])
+                yield from self._lines(self.printed[name])

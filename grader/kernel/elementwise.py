@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import torch
@@ -78,31 +77,17 @@ PLAIN: dict[str, Compute] = {
     **{"arith.divsi": _divided, "arith.remsi": _remainder, "tt.mulhiui": _high},
     **{"arith.divui": _unsigned_quotient(np.floor_divide), "arith.remui": _unsigned_quotient(np.remainder)},
     **{"arith.andi": np.bitwise_and, "arith.ori": np.bitwise_or, "arith.xori": np.bitwise_xor},
-    **{
-        "arith.shli": _shifted(np.left_shift),
-        "arith.shrsi": lambda a, b: a >> np.clip(b, 0, 8 * a.dtype.itemsize - 1),
-    },
-    **{"arith.shrui": unsigned(_shifted(np.right_shift))},
+    **{"arith.shli": _shifted(np.left_shift), "arith.shrui": unsigned(_shifted(np.right_shift))},
+    "arith.shrsi": lambda a, b: a >> np.clip(b, 0, 8 * a.dtype.itemsize - 1),
     **{"arith.maxsi": np.maximum, "arith.minsi": np.minimum},
     **{"arith.maxui": unsigned(np.maximum), "arith.minui": unsigned(np.minimum)},
     **{"arith.addf": np.add, "arith.subf": np.subtract, "arith.mulf": np.multiply, "arith.divf": np.divide},
     **{"arith.remf": np.fmod, "arith.negf": np.negative, "tt.precise_divf": np.divide},
     **{"arith.maxnumf": np.fmax, "arith.minnumf": np.fmin},
     **{"arith.maximumf": np.maximum, "arith.minimumf": np.minimum},
-    **{
-        "math.exp": np.exp,
-        "math.exp2": np.exp2,
-        "math.log": np.log,
-        "math.log2": np.log2,
-        "math.log10": np.log10,
-    },
-    **{
-        "math.log1p": np.log1p,
-        "math.expm1": np.expm1,
-        "math.sin": np.sin,
-        "math.cos": np.cos,
-        "math.tan": np.tan,
-    },
+    **{"math.exp": np.exp, "math.exp2": np.exp2, "math.expm1": np.expm1, "math.log": np.log},
+    **{"math.log2": np.log2, "math.log10": np.log10, "math.log1p": np.log1p},
+    **{"math.sin": np.sin, "math.cos": np.cos, "math.tan": np.tan},
     **{"math.sqrt": np.sqrt, "tt.precise_sqrt": np.sqrt, "math.absf": np.abs, "math.absi": np.abs},
     **{"math.floor": np.floor, "math.ceil": np.ceil, "math.trunc": np.trunc, "math.roundeven": np.rint},
     **{"math.erf": _erf, "math.tanh": np.tanh, "math.fma": _fused, "math.powf": np.power},
@@ -133,11 +118,9 @@ def compute(operation: Operation) -> Compute | None:
         raise Uncompilable(f"there is no arithmetic in {narrow}: convert to fp32 first, .to(tl.float32)")
     if name in PLAIN:
         function = PLAIN[name]
-        return (
-            (lambda *given: number_formats.rounded(function(*given), element))
-            if element in NARROW
-            else function
-        )
+        if element not in NARROW:
+            return function
+        return lambda *given: number_formats.rounded(function(*given), element)
     if name in ("arith.cmpi", "arith.cmpf"):
         return _comparison(operation.text.split(" ")[1].rstrip(","), operation.takes[0].element)
     if name == "tt.clampf":
@@ -159,9 +142,7 @@ def _comparison(predicate: str, element: str) -> Compute:
         if element == "i1":  # true is -1 where it has a sign
             return function if kind == "u" else lambda a, b: function(b, a)
         return (
-            function
-            if kind == "s"
-            else lambda a, b: function(a.view(UNSIGNED[a.dtype]), b.view(UNSIGNED[b.dtype]))
+            function if kind == "s" else lambda a, b: function(*(x.view(UNSIGNED[x.dtype]) for x in (a, b)))
         )
     if predicate == "one":
         return lambda a, b: (a < b) | (a > b)
@@ -196,29 +177,12 @@ def _conversion(name: str, source: str, element: str, cut: bool) -> Compute | No
         return widened
     if name in ("arith.fptosi", "arith.fptoui"):
         kind = np.dtype(number_formats.carrier(element))
-        return lambda x: _whole(x, kind if name.endswith("si") else UNSIGNED[kind]).view(kind)
+        return lambda x: number_formats.whole(x, kind if name.endswith("si") else UNSIGNED[kind]).view(kind)
     return None
 
 
-def _whole(x: Array, kind: Any) -> Array:
-    """As PTX converts: toward zero, the largest for what is too large, and 0 for NaN."""
-    limits, wide = (
-        np.iinfo(kind),
-        np.trunc(np.nan_to_num(x.astype(np.float64), nan=0.0, posinf=np.inf, neginf=-np.inf)),
-    )
-    fits = (wide >= float(limits.min)) & (wide < float(limits.max) + 1)
-    last = np.where(wide < 0, limits.min, limits.max).astype(kind)
-    return np.where(fits, np.where(fits, wide, 0.0).astype(kind), last)
-
-
-ALIKE = {
-    "fabs": "abs",
-    "llabs": "abs",
-    "isinfd": "isinf",
-    "isnand": "isnan",
-    "isinff": "isinf",
-    "isnanf": "isnan",
-}
+ALIKE = {"fabs": "abs", "llabs": "abs", "isinfd": "isinf", "isinff": "isinf"}
+ALIKE |= {"isnand": "isnan", "isnanf": "isnan"}
 
 
 def libdevice(words: list[str]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.kernel import control_flow, elementwise, reduce_scan, tile_operations
+from grader.kernel import control_flow, elementwise, location, reduce_scan, tile_operations
 from grader.kernel.batch import Batch, whole
 from grader.kernel.debug_locations import Places
 from grader.kernel.memory import Memory
@@ -17,7 +17,6 @@ from grader.kernel.ttir import Block, Operation, Program, Region, Uncompilable, 
 from grader.kernel.ttir_parser import LEAVES
 
 Step = Callable[[Batch], None]
-AXES = {"x": 0, "y": 1, "z": 2}
 BUDGET = 1 << 16  # elements of the largest block of a batch: its values stay in the processor's cache
 NOTHING = ("llvm.intr.assume", "ttg.barrier", "gpu.barrier", "ttg.local_barrier")
 
@@ -122,70 +121,35 @@ class Machine:
             raise
 
     def _made(self, operation: Operation) -> Step:
-        name = operation.name
+        name, ins = operation.name, operation.ins
         if name in WITH_MACHINE:
-            return _storing(operation, WITH_MACHINE[name](self, operation))
+            return giving(WITH_MACHINE[name](self, operation), operation.outs)
         make = tile_operations.MADE.get(name)
         function = make(operation) if make else elementwise.compute(operation)
         if function is None:
-            raise Unevaluated(f"{name} is not evaluated")
-        return _calling(function, operation.ins, operation.outs)
+            called = "inline assembly" if name == "tt.elementwise_inline_asm" else name
+            raise Unevaluated(f"{called} is not evaluated")
+        return giving(lambda batch: function(*[batch[slot] for slot in ins]), operation.outs)
 
 
-def _calling(function: Callable[..., Any], ins: list[int], outs: list[int]) -> Step:
-    """A step that computes of operands alone."""
-    if len(outs) != 1:
-        return several(lambda batch: function(*(batch[slot] for slot in ins)), outs)
-    out = outs[0]
-    if len(ins) == 1:
-        (x,) = ins
-
-        def step(batch: Batch) -> None:
-            batch[out] = function(batch[x])
-    elif len(ins) == 2:
-        x, y = ins
-
-        def step(batch: Batch) -> None:
-            batch[out] = function(batch[x], batch[y])
-    else:
-
-        def step(batch: Batch) -> None:
-            batch[out] = function(*(batch[slot] for slot in ins))
-
-    return step
-
-
-def _storing(operation: Operation, function: Callable[[Batch], Any]) -> Step:
-    """A step that asks for more than its operands."""
-    if len(operation.outs) != 1:
-        return several(function, operation.outs)
-    out = operation.outs[0]
+def giving(function: Callable[[Batch], Any], outs: list[int]) -> Step:
+    """A step whose function gives a list of all results, or the only one."""
 
     def step(batch: Batch) -> None:
         made = function(batch)
-        batch[out] = made[0] if type(made) is list else made
-
-    return step
-
-
-def several(function: Callable[[Batch], Any], outs: list[int]) -> Step:
-    """A step whose function gives all results."""
-
-    def step(batch: Batch) -> None:
-        made = function(batch)
-        for out, value in zip(outs, made or [], strict=False):
+        for out, value in zip(outs, made if type(made) is list else [made], strict=False):
             batch[out] = value
 
     return step
 
 
 def _program(_: Machine, operation: Operation) -> Callable[[Batch], Array]:
-    axis = AXES[operation.text.split(" ")[1][0]]
+    axis = "xyz".index(operation.text.split(" ")[1][0])
     return lambda batch: batch.place(axis)
 
 
 def _programs(_: Machine, operation: Operation) -> Callable[[Batch], Array]:
-    axis = AXES[operation.text.split(" ")[1][0]]
+    axis = "xyz".index(operation.text.split(" ")[1][0])
     return lambda batch: np.array([batch.grid[axis]], np.int32)
 
 
@@ -234,9 +198,8 @@ def _print(_: Machine, operation: Operation) -> Callable[[Batch], None]:
     kinds = operation.takes
 
     def show(batch: Batch) -> None:
-        x, y, _ = batch.grid
-        for number, program in enumerate(batch.programs):
-            place = f"({program % x}, {program // x % y}, {program // (x * y)})"
+        for number, program in enumerate(batch.programs.tolist()):
+            place = str(location.place(program, batch.grid))
             for slot, kind in zip(operation.ins, kinds, strict=True):
                 value = whole(batch[slot], kind.shape)
                 say(f"{place}{prefix and ' '}{prefix.strip()} {value[number if len(value) > 1 else 0]}")
@@ -258,24 +221,11 @@ def _assert(machine: Machine, operation: Operation) -> Callable[[Batch], None]:
     return check
 
 
-def _inline(_: Machine, operation: Operation) -> Callable[[Batch], None]:
-    raise Unevaluated("inline assembly is not evaluated")
-
-
 WITH_MACHINE: dict[str, Callable[[Machine, Operation], Callable[[Batch], Any]]] = {
     **{"tt.get_program_id": _program, "tt.get_num_programs": _programs, "tt.load": _load, "tt.store": _store},
     **{"tt.atomic_rmw": _atomic, "tt.atomic_cas": _atomic, "tt.print": _print, "tt.assert": _assert},
-    **{
-        "tt.reduce": reduce_scan.reduced,
-        "tt.scan": reduce_scan.scanned,
-        "tt.elementwise_inline_asm": _inline,
-    },
-    **{
-        "scf.for": control_flow.loop,
-        "scf.if": control_flow.branch,
-        "scf.while": control_flow.repeat,
-        "tt.call": control_flow.call,
-    },
+    **{"tt.reduce": reduce_scan.reduced, "tt.scan": reduce_scan.scanned, "tt.call": control_flow.call},
+    **{"scf.for": control_flow.loop, "scf.if": control_flow.branch, "scf.while": control_flow.repeat},
 }
 
 

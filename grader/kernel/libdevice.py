@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-Array = Any  # numpy's generic array types say nothing useful about bit patterns
+from grader.kernel.number_formats import Array, whole
 
 _erf = np.vectorize(math.erf, otypes=[np.float64])
 _erfc = np.vectorize(math.erfc, otypes=[np.float64])
@@ -54,18 +54,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 # fmt: on
 
 
-def _to_integer(rounded: Callable[[Array], Array], dtype: type) -> Callable[[Array], Array]:
-    """As PTX converts: what is beyond the integers becomes the last of them, and NaN 0."""
-    least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+def _to_integer(to: Callable[[Array], Array], dtype: type) -> Callable[[Array], Array]:
     signed = np.int32 if dtype is np.uint32 else dtype  # what libdevice says that it gives
-
-    def converted(x: Array) -> Array:
-        whole = rounded(np.nan_to_num(x.astype(np.float64), nan=0.0, posinf=np.inf, neginf=-np.inf))
-        fits = (whole >= float(least)) & (whole < float(most) + 1)
-        last: Array = np.where(whole < 0, least, most).astype(dtype)
-        return np.where(fits, np.where(fits, whole, 0.0).astype(dtype), last).view(signed)
-
-    return converted
+    return lambda x: whole(x, dtype, to).view(signed)
 
 
 def _bits(x: Array) -> Array:

@@ -75,7 +75,13 @@ def program() -> Place:
     return _told.program if _told else (0, 0, 0)
 
 
+def place(number: int, grid: tuple[int, ...]) -> Place:
+    """Where a program is in its grid; the first axis runs fastest."""
+    x, y, _ = grid
+    return number % x, number // x % y, number // (x * y)
+
+
 def number() -> int:
-    """Its place in the grid; the first axis runs fastest."""
+    """The running program's in its grid; the first axis runs fastest."""
     (x, y, z), (nx, ny, *_) = program(), grid()
     return x + nx * (y + ny * z)

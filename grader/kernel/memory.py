@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,20 +12,6 @@ from grader.kernel.access_recorder import Recorder
 from grader.kernel.batch import Batch
 from grader.kernel.number_formats import Array
 from grader.kernel.tensor_regions import Region
-
-
-class Found(NamedTuple):
-    """Where the lanes of an access lie.
-
-    Attributes:
-        raw: the memory that they lie in, as elements.
-        index: of each active lane, flat, its element there.
-        lanes: which lanes those are, of all; None if all.
-    """
-
-    raw: Array
-    index: Array
-    lanes: Array | None
 
 
 class Bytes:
@@ -86,9 +72,7 @@ class Memory:
             mask = None
         if mask is not None and not (mask.any() or self.recorder.every):
             return
-        shape = np.broadcast_shapes((batch.size,), (1,)) + np.broadcast_shapes(
-            address.shape[1:], value.shape[1:]
-        )
+        shape = batch.size, *np.broadcast_shapes(address.shape[1:], value.shape[1:])
         if mask is not None:
             shape = np.broadcast_shapes(shape, mask.shape)
             mask = np.broadcast_to(mask, shape)
@@ -120,10 +104,8 @@ class Memory:
             values: what is added or the like; of a compare-and-swap what is expected, then what is put there.
             wanted: whether somebody asks for what was there.
         """
-        size, shape = (
-            number_formats.size(element),
-            (batch.size, *np.broadcast_shapes(address.shape[1:], values[0].shape[1:])),
-        )
+        size = number_formats.size(element)
+        shape = batch.size, *np.broadcast_shapes(address.shape[1:], values[0].shape[1:])
         old = np.zeros(shape, number_formats.carrier(element))
         live = np.ones(shape, bool) if mask is None else np.broadcast_to(mask, shape)
         if not (live.any() or self.recorder.every):

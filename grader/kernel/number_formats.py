@@ -6,6 +6,7 @@ operation; integers have their own width; pointers and indices are int64.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,8 @@ CARRIERS: dict[str, Any] = {
 }
 SIZES = {"i1": 1, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "index": 8, "f16": 2, "bf16": 2, "f32": 4, "f64": 8}
 SIZES |= {"f8E4M3FN": 1, "f8E5M2": 1}
-UNSIGNED = {np.dtype(f"i{size}"): np.dtype(f"u{size}") for size in (1, 2, 4, 8)} | {
-    np.dtype(bool): np.dtype(np.uint8)
-}
+UNSIGNED = {np.dtype(f"i{size}"): np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
+UNSIGNED |= {np.dtype(bool): np.dtype(np.uint8)}
 NARROW = ("f16", "bf16", "f8E4M3FN", "f8E5M2")
 RAW = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
@@ -60,6 +60,15 @@ def toward_zero(values: Array, element: str) -> Array:
     code = written(near, element)
     below = read(code - (np.abs(near) > np.abs(values)).astype(code.dtype), element)
     return np.where(np.isfinite(values), below, near)
+
+
+def whole(values: Array, kind: Any, to: Callable[[Array], Array] = np.trunc) -> Array:
+    """As PTX converts to integers: what is beyond them becomes the last of them, and NaN 0."""
+    least, most = np.iinfo(kind).min, np.iinfo(kind).max
+    wide = to(np.nan_to_num(values.astype(np.float64), nan=0.0, posinf=np.inf, neginf=-np.inf))
+    fits = (wide >= float(least)) & (wide < float(most) + 1)
+    last = np.where(wide < 0, least, most).astype(kind)
+    return np.where(fits, np.where(fits, wide, 0.0).astype(kind), last)
 
 
 def read(raw: Array, element: str) -> Array:

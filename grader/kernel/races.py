@@ -73,11 +73,8 @@ class Races:
             bits: of a store, what each of them puts there.
             programs: of each lane its program's number, from 1; or one number for all.
         """
-        marks, index, line = (
-            self._marks(home, touch.size),
-            (lanes - home.start) // touch.size,
-            touch.site.line,
-        )
+        marks, line = self._marks(home, touch.size), touch.site.line
+        index = (lanes - home.start) // touch.size
         if touch.kind == "store":
             self._store(marks, line, index, bits, programs)
         else:

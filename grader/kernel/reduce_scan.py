@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from grader.kernel.batch import Batch, Runs, whole
 from grader.kernel.elementwise import PLAIN
 from grader.kernel.number_formats import NARROW, Array
+from grader.kernel.tile_operations import number
 from grader.kernel.ttir import Block, Operation
 
 EXACT = (np.maximum, np.minimum, np.fmax, np.fmin)  # what rounds nothing
@@ -63,18 +63,12 @@ def scanned(machine: Runs, operation: Operation) -> Callable[[Batch], list[Array
 
 def axis_of(operation: Operation) -> int:
     """Among the axes of the values, of which the first is that of programs."""
-    found = re.search(r"axis = (\d+)", operation.text)
-    assert found, operation.text
-    return int(found[1]) + 1
+    return number(operation, "axis") + 1
 
 
 def _known(operation: Operation, block: Block) -> Any:
     """NumPy's own function, where two lanes are combined by one operation that it has."""
-    if (
-        len(operation.ins) != 1
-        or len(block.operations) != 2
-        or set(block.operations[0].ins) != set(block.args)
-    ):
+    if len(operation.ins) != 1 or len(block.operations) != 2 or {*block.operations[0].ins} != {*block.args}:
         return None
     function: Any = PLAIN.get(block.operations[0].name)
     rounds = operation.takes[0].element in NARROW and function not in EXACT

@@ -17,14 +17,15 @@ from grader.kernel.ttir import Operation
 Compute = Callable[..., Any]
 
 
-def _number(operation: Operation, name: str) -> int:
+def number(operation: Operation, name: str) -> int:
+    """An attribute of an operation."""
     found = re.search(rf"{name} = (-?\d+)", operation.text)
     assert found, operation.text
     return int(found[1])
 
 
 def _expand(operation: Operation) -> Compute:
-    axis = _number(operation, "axis") + 1
+    axis = number(operation, "axis") + 1
     return lambda x: np.expand_dims(x, axis)
 
 
@@ -67,7 +68,7 @@ def _concatenate(operation: Operation) -> Compute:
 
 
 def _gather(operation: Operation) -> Compute:
-    axis, (table, index) = _number(operation, "axis") + 1, (one.shape for one in operation.takes[:2])
+    axis, (table, index) = number(operation, "axis") + 1, (one.shape for one in operation.takes[:2])
 
     def gather(x: Array, at: Array) -> Array:
         count = max(len(x), len(at))
@@ -122,7 +123,7 @@ def _constant(operation: Operation) -> Compute:
 
 
 def _range(operation: Operation) -> Compute:
-    value = np.arange(_number(operation, "start"), _number(operation, "end"), dtype=np.int32)[None]
+    value = np.arange(number(operation, "start"), number(operation, "end"), dtype=np.int32)[None]
     return lambda: value
 
 

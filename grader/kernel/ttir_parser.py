@@ -20,16 +20,8 @@ GENERIC = re.compile(r'^"(tt\.\w+)"')
 FUNCTION = re.compile(r"tt\.func (public|private) @(\S+?)\((.*)\) .*\{")
 ARGUMENT = re.compile(rf"({NAME}): (!?[\w.]+(?:<[^ {{]*>)?)")
 FOR = re.compile(r"scf\.for (?:unsigned )?(\S+) = (\S+) to (\S+) step (\S+)(?: iter_args\((.*?)\) ->)?")
-LEAVES = {
-    "scf.yield",
-    "scf.condition",
-    "cf.br",
-    "cf.cond_br",
-    "tt.return",
-    "tt.reduce.return",
-    "tt.scan.return",
-}
-LEAVES |= {"tt.map_elementwise.return"}
+LEAVES = {"scf.yield", "scf.condition", "cf.br", "cf.cond_br", "tt.return", "tt.map_elementwise.return"}
+LEAVES |= {"tt.reduce.return", "tt.scan.return"}
 
 
 def program(text: str) -> Program:
@@ -180,12 +172,9 @@ def _split(text: str) -> list[str]:
 def _type(text: str) -> Type:
     block = re.fullmatch(r"tensor<((?:\d+x)*)(.*?)(?:, #.*)?>", text.strip())
     shape = tuple(int(size) for size in block[1].split("x")[:-1]) if block else ()
-    element = block[2] if block else text.strip()
-    pointer = re.fullmatch(r"!tt\.ptr<(.*?)(?:, \d+)?>", element)
-    while pointer:
-        element = f"*{pointer[1]}"
-        inner = re.fullmatch(r"\*!tt\.ptr<(.*?)(?:, \d+)?>", element)
-        pointer = None
-        if inner:
-            element = "**" + inner[1]
-    return Type(shape, element)
+    return Type(shape, _element(block[2] if block else text.strip()))
+
+
+def _element(text: str) -> str:
+    pointer = re.fullmatch(r"!tt\.ptr<(.*?)(?:, \d+)?>", text)
+    return f"*{_element(pointer[1])}" if pointer else text

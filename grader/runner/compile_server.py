@@ -15,11 +15,11 @@ import os
 import sys
 from typing import Any
 
+from triton.backends.nvidia.driver import CudaLauncher
 from triton.runtime import driver
 from triton.runtime.jit import JITFunction
 
 from grader.datasheets import Gpu
-from grader.performance.compiler import triton_c_launcher
 from grader.performance.compiler.assembly import disassembled, facts
 from grader.performance.compiler.fake_driver import Driver
 from grader.performance.compiler.quick_compile import shared_memory
@@ -75,9 +75,9 @@ class Builder:
         """
         for name in header["order"]:
             self._function(name).cache_key  # noqa: B018
-        with triton_c_launcher.beside():
-            built = self._compiled(header["recipe"])
-        triton_c_launcher.made(built.src, built.metadata)
+        built = self._compiled(header["recipe"])
+        with contextlib.suppress(Exception):  # before Triton 3.7 a C compiler makes it, once
+            CudaLauncher(built.src, built.metadata)
         return Accepted(built.metadata.shared), []
 
     def _function(self, name: str) -> Any:
@@ -137,7 +137,6 @@ def serve(channel: Channel) -> None:
     """Answer the judge until it hangs up."""
     os.environ["CUDA_VISIBLE_DEVICES"] = ""  # there may be many: none takes memory of a GPU
     limits.usual(on_cpu=True)
-    triton_c_launcher.each_once()
     builder = Builder()
     commands: dict[str, Any] = {"load": builder.load, "build": builder.build, "accept": builder.accept}
     commands["compile"] = builder.compile

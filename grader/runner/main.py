@@ -15,7 +15,6 @@ seed.
 
 from __future__ import annotations
 
-import contextlib
 import faulthandler
 import functools
 import importlib
@@ -35,7 +34,7 @@ from grader.kernel import autotuning, launch_hook, program_order
 from grader.kernel.bounds import Bounds
 from grader.kernel.evaluation import running
 from grader.kernel.nonfinite import Nonfinite
-from grader.performance.meter.fake_gpu import kept, on_stage, without_gpu
+from grader.performance.meter.fake_gpu import on_stage, without_gpu
 from grader.performance.timing.autograd_passes import as_list, results_of
 from grader.runner import backward, faults, limits, loading
 from grader.runner.answering import Reply, answering
@@ -71,7 +70,7 @@ class LearnerFile:
         if kernel.EVALUATES:
             without_gpu()
         try:
-            with telling(), kept() if kernel.EVALUATES else contextlib.nullcontext():
+            with telling():
                 self.module = loading.load(self.path, bytes(blobs[0]), *loading.asked(header))
         finally:
             self._mend()

@@ -20,7 +20,6 @@ import torch
 from triton.runtime.autotuner import Autotuner
 
 from grader.datasheets import Gpu
-from grader.performance.compiler import recipe
 from grader.performance.meter.access_counter import Counter
 from grader.performance.meter.access_tracer import Tracer, alone, traced
 from grader.performance.meter.address_walk import APART, Walk
@@ -60,7 +59,7 @@ class Metering:
                 meter.launches.append(launch)
 
         hollow = Hollow(note)
-        meter = Meter(counter, self._by_name(header, arguments), recipe.written, gpu, hollow.made)
+        meter = Meter(counter, self._by_name(header, arguments), gpu, hollow.made)
         choosing = tuned(meter, gpu, header["but"], header["lighter"])
         with meter.installed(), choosing, pretended(gpu), hollow:
             if self._tunes():
@@ -81,9 +80,7 @@ class Metering:
                 self._call(walk, header, arguments)
         except Exception as error:
             return Failed(faults.describe(error, self.runner.path), walk.addresses.bounds.report()), []
-        beside = walk.addresses.bounds.report()
-        left, drawn = walk.handing.unread(), walk.draws.redrawn
-        return Walked(walk.launches, beside, left, drawn, sorted(walk.again), walk.effort), []
+        return Walked(walk.addresses.bounds.report()), []
 
     def trace(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Write down what each program of one small call touches."""

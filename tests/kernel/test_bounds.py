@@ -26,7 +26,7 @@ def test_a_place_is_told_from_the_tensor_that_is_nearest(address: int, words: st
 def test_views_of_one_storage_are_told_apart_by_where_they_lie() -> None:
     bounds = Bounds("kernel.py")
     bounds.launch([Region("loss", 0, 0, 64, 128), Region("lse", 0, 64, 128, 128)])
-    access = Access("load", np.arange(64, 128, 4, dtype=np.uint64), np.ones(16, bool), np.dtype("float32"))
+    access = Access("load", np.arange(64, 128, 4, dtype=np.uint64), np.ones(16, bool), "f32")
     home = bounds.home(access)
     assert home is not None
     assert home.name == "lse"

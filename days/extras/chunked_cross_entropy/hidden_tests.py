@@ -89,6 +89,8 @@ CASES = [
     Case(m=16_001, v=262_144, chunk=32_768, dtype=BRAIN, huge=True),
     Case(m=70_001, v=1027, chunk=512, dtype=BRAIN, huge=True),
     Case(m=2100, v=70, chunk=16, layout="far", dtype=HALF, huge=True),
+    # Large enough that a fixed number of programs has several tiles each.
+    Case(m=1101, v=5, chunk=4),
 ]
 
 challenge = Challenge(
@@ -102,7 +104,6 @@ challenge = Challenge(
     no_host_reads=True,
     suspects=SUSPECTS,
     shown=Case(m=4, v=100, chunk=32),
-    turns=[Case(m=m, v=5, chunk=4) for m in (301, 1101)],
     cases=CASES,
     speed=Speed(wide, moved=lambda logits, *_: logits.nbytes, of_copy=0.5),
     # Four numbers of fp32 a chunk; the logits in fp32 would be 16 times as much.

@@ -101,6 +101,8 @@ CASES = [
     Case(rows=170_001, cols=16_379, dtype=HALF, huge=True),
     Case(rows=170_001, cols=16_379, dtype=HALF, upstream="transposed", huge=True),
     Case(rows=2100, cols=50, layout="far", upstream="far", dtype=HALF, huge=True),
+    # Large enough that a fixed number of programs has several tiles each.
+    Case(rows=1051, cols=40),
 ]
 
 challenge = Challenge(
@@ -113,7 +115,6 @@ challenge = Challenge(
     suspects=SUSPECTS,
     shown=Case(rows=19, cols=40),
     cases=CASES,
-    turns=[Case(rows=rows, cols=5) for rows in (301, 1101, 4301)],
     speed=[
         Speed(wide, moved=lambda x, *_: 2 * x.nbytes, torch=plain, of_copy=0.70),
         Speed(wide, moved=lambda x, *_: 3 * x.nbytes, torch=plain, of_copy=0.35, part="backward"),

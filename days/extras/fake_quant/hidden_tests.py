@@ -90,6 +90,9 @@ CASES = [
     Case(c=9, n=40, upstream="scalar"),
     Case(c=7, n=40, calls=2),
     Case(c=170_001, n=16_379, dtype=HALF, huge=True),
+    # Large enough that a fixed number of programs has several tiles each.
+    Case(c=4301, n=5),
+    Case(c=601, n=501),
 ]
 
 challenge = Challenge(
@@ -100,7 +103,6 @@ challenge = Challenge(
     no_host_reads=True,
     suspects=SUSPECTS,
     shown=Case(c=3, n=128),
-    turns=[Case(c=c, n=n) for c, n in ((301, 5), (1101, 5), (4301, 5), (1501, 1001), (3001, 1501))],
     cases=CASES,
     speed=Speed(wide, moved=lambda x, *_: 2 * x.nbytes, of_copy=0.50),
     memory=Memory(wide, extra=lambda x, *_: x.numel()),

@@ -126,6 +126,8 @@ CASES = [
     Case(m=16_401, v=262_144, t=1.0, dtype=BRAIN, huge=True),
     Case(m=70_001, v=1027, t=1.0, dtype=BRAIN, huge=True),
     Case(m=2100, v=70, t=1.0, layout="far", dtype=HALF, huge=True),
+    # Large enough that a fixed number of programs has several tiles each.
+    Case(m=1101, v=5, t=0.0),
 ]
 
 challenge = Challenge(
@@ -138,7 +140,6 @@ challenge = Challenge(
     relations=relations(Case(m=60, v=64, t=1.0, lead=0.0)),
     suspects=SUSPECTS,
     shown=Case(m=4, v=255, t=0.0),
-    turns=[Case(m=m, v=5, t=0.0) for m in (301, 1101)],
     cases=CASES,
     speed=Speed(wide, moved=lambda logits, *_: logits.nbytes, torch=drawn, of_copy=0.18),
     # A score and a column of each 256, for whoever cuts rows into parts; noise would be 64 times as much.

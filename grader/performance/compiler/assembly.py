@@ -81,8 +81,7 @@ def facts(kernel: object, gpu: Gpu, machine: bool = False) -> Facts:
     if "amdgcn" in asm:
         return _of_amd(asm["amdgcn"], metadata, gpu)
     ptx = asm["ptx"]
-    usage, code = _read(asm["cubin"], machine)
-    registers, stack = _used(usage)
+    registers, stack = _used(asm["cubin"])
     resident, limiter = residency(gpu, registers, metadata.shared, metadata.num_warps)
     widths = _widths(ptx)
     copied = Counter(int(size, 0) for size in COPY.findall(ptx))
@@ -105,7 +104,7 @@ def facts(kernel: object, gpu: Gpu, machine: bool = False) -> Facts:
         tma=ptx.count("cp.async.bulk.tensor"),
         copies=copied.total(),
         code=stretches(ptx),
-        machine=_machine(code),
+        machine=_machine(asm["cubin"]) if machine else {},
     )
 
 
@@ -117,21 +116,14 @@ def _of_amd(code: str, metadata: Any, gpu: Gpu) -> Facts:
     return Facts(registers, stack, metadata.shared, fits, warps, int(metadata.num_stages), 1, "unknown", 0.0)
 
 
-def _machine(code: str) -> dict[str, int]:
-    return {name: len(re.findall(pattern, code)) for name, pattern in MACHINE.items()} if code else {}
+def _machine(cubin: bytes) -> dict[str, int]:
+    code = _tool(cubin, "nvdisasm", "-c")
+    return {name: len(re.findall(pattern, code)) for name, pattern in MACHINE.items()}
 
 
-def _read(cubin: bytes, machine: bool) -> tuple[str, str]:
-    """What its resources are, and its machine code if that is asked for."""
-    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
-        file.write(cubin)
-        file.flush()
-        usage = _tool("cuobjdump", "-res-usage", file.name)
-        return usage, _tool("nvdisasm", "-c", file.name) if machine else ""
-
-
-def _used(usage: str) -> tuple[int, int]:
+def _used(cubin: bytes) -> tuple[int, int]:
     """Registers, and bytes of a thread in memory."""
+    usage = _tool(cubin, "cuobjdump", "-res-usage")
     match = re.search(r"REG:(\d+) STACK:(\d+) SHARED:\d+ LOCAL:(\d+)", usage)
     registers, stack, local = (int(number) for number in match.groups()) if match else (0, 0, 0)
     return registers, stack + local
@@ -161,16 +153,17 @@ def _widths(ptx: str) -> dict[str, Counter[int]]:
     return found
 
 
-def _tool(name: str, *arguments: str) -> str:
+def _tool(cubin: bytes, name: str, *arguments: str) -> str:
+    """What one of NVIDIA's tools prints of a cubin."""
     path = TOOLS / name
-    command = [str(path) if path.exists() else name, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return done.stdout + done.stderr
-
-
-def disassembled(cubin: bytes, lines: bool = True) -> str:
-    """The machine code of a cubin, with `//## File … line N` above what came from line N."""
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(cubin)
         file.flush()
-        return _tool("nvdisasm", *(["-g"] if lines else []), "-c", file.name)
+        command = [str(path) if path.exists() else name, *arguments, file.name]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout + done.stderr
+
+
+def disassembled(cubin: bytes) -> str:
+    """The machine code of a cubin, with `//## File … line N` above what came from line N."""
+    return _tool(cubin, "nvdisasm", "-g", "-c")

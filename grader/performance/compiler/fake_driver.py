@@ -42,9 +42,6 @@ class Driver:
     def get_current_device(self) -> int:
         return 0
 
-    def set_current_device(self, device: int) -> None:
-        """There is one."""
-
     def get_current_stream(self, device: int | None = None) -> int:
         return 0
 
@@ -59,9 +56,3 @@ class Driver:
 
     def get_benchmarker(self) -> Any:
         return lambda function, quantiles=None: [1.0, 1.0, 1.0]
-
-    def get_empty_cache_for_benchmark(self) -> Any:
-        return torch.empty(0)
-
-    def clear_cache(self, cache: Any) -> None:
-        """There is none."""

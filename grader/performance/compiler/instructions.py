@@ -63,7 +63,6 @@ RULES: tuple[tuple[str, Units], ...] = (
     (r"setp|set|selp|min|max|shr|shf|prmt|lop3|bfe|bfi|abs|vote|match|activemask", HALF),
 )
 FLOAT = re.compile(r"^(?!mma|wgmma|tcgen05).*\.(b?f\d|tf32)")
-_RULES = tuple((re.compile(pattern), units) for pattern, units in RULES)
 
 
 @dataclass(frozen=True)
@@ -157,6 +156,6 @@ def of(name: str) -> Units:
     moved = LANE.search(name)
     if moved and re.match(r"(ld|st)\.(?!param)", name):
         return {"issue": 1, "shared": max(int(moved[1] or 1) * int(moved[2]) // 32, 1)}
-    units = next((units for pattern, units in _RULES if pattern.match(name)), PLAIN)
+    units = next((units for pattern, units in RULES if re.match(pattern, name)), PLAIN)
     slots = units.get("issue", 0.0) + units.get("integer", 0.0)  # of half the lanes, so it takes two
     return {**units, "float": slots} if FLOAT.search(name) else units

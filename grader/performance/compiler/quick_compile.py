@@ -16,15 +16,9 @@ from triton.backends.nvidia import compiler
 
 
 class Enough(Exception):
-    """Thrown to leave the compiler.
-
-    Args:
-        shared: bytes of shared memory of a program; None where this version of Triton does not say.
+    """Thrown to leave the compiler, with the bytes of shared memory of a program; None where Triton does not
+    say.
     """
-
-    def __init__(self, shared: int | None) -> None:
-        super().__init__()
-        self.shared = shared
 
 
 def shared_memory(compile_kernel: Callable[[], Any]) -> int | None:
@@ -40,7 +34,8 @@ def shared_memory(compile_kernel: Callable[[], Any]) -> int | None:
         with _cut_short():
             return int(compile_kernel().metadata.shared)  # it lay in Triton's cache
     except Enough as done:
-        return done.shared
+        shared: int | None = done.args[0]
+        return shared
 
 
 @contextmanager

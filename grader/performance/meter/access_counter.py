@@ -12,7 +12,7 @@ from grader.kernel.access import Access
 from grader.performance.meter.counts import SECTOR, Site
 from grader.performance.meter.loop_sampling import Loops
 from grader.performance.meter.sectors import Pattern, pattern
-from grader.performance.meter.stray_addresses import Addresses, Astray, floats
+from grader.performance.meter.stray_addresses import Addresses, Astray
 
 L1 = 1 << 14  # bytes that a program touches and L1 still holds: eight programs share 228 KB of it
 LANES = 1 << 13  # of a block, that cost as much again as any operation does
@@ -27,9 +27,9 @@ class Tally:
     """What one program did; see counts.py for the words.
 
     Attributes:
-        led: it loaded integers of which a sampled launch stored some.
+        unstored: it loaded integers of which a sampled launch stored some.
         again: of each tensor bytes loaded again, and the sum of each times the bytes touched in between.
-        trips, strides: of its loops, as loop_sampling.py has them; `tiles` their rounds.
+        loops: as they were at its end.
     """
 
     sites: dict[tuple[str, int, str, int], Site] = field(default_factory=dict)
@@ -40,17 +40,14 @@ class Tally:
     lines: dict[str, int] = field(default_factory=dict)
     steps: float = 0.0
     cut: bool = False
-    led: bool = False
-    shortened: bool = False
+    unstored: bool = False
     again: dict[str, tuple[float, float]] = field(default_factory=dict)
-    trips: dict[int, float] = field(default_factory=dict)
-    strides: dict[int, int] = field(default_factory=dict)
-    tiles: float = 0.0
+    loops: Loops = field(default_factory=Loops)
 
     @property
     def flops_a_tile(self) -> float:
         """Operations of its dots, for each tile that it takes in turn."""
-        return self.flops / max(self.tiles, 1.0)
+        return self.flops / max(self.loops.rounds, 1.0)
 
     @property
     def asked(self) -> float:
@@ -79,7 +76,6 @@ class Counter:
         self.path, self.loops = path, loops
         self.addresses = Addresses(path)
         self.brief = False
-        self._known: dict[tuple[Any, ...], tuple[Any, Any, int, Pattern]] = {}
         self.begin(0.0)
 
     def begin(self, limit: float) -> None:
@@ -118,11 +114,11 @@ class Counter:
             home = self.addresses.home(access)
         except Astray:
             return False
-        self.tally.led = self.addresses.led
+        self.tally.unstored = self.addresses.unstored
         if home is not None:
             addresses = addresses - np.uint64(home.low)  # a GPU's allocations start on a boundary
         key = (kind, self.line(), home.name if home else "", size)
-        found = self._pattern(key, addresses, mask, size)
+        found = pattern(addresses, mask, size)
         lanes, active = addresses.size, int(np.count_nonzero(mask))
         sectors = 0 if self._held(kind, key[2], found, addresses[mask], size) else found.sectors
         site = Site(*key, found.step, 1, lanes, lanes - active, active * size, found.useful * size, sectors)
@@ -133,7 +129,7 @@ class Counter:
         self.tally.sites.setdefault(key, Site(*key)).add(site, self.loops.weight)
         if home is not None:
             self._touch(home.name, addresses, site)
-        return not floats(access.dtype)
+        return not access.floats
 
     def _held(self, kind: str, tensor: str, found: Pattern, addresses: Any, size: int) -> bool:
         """Whether L1 still has the sectors of a vector whose lanes leave gaps in each: every fourth element,
@@ -159,16 +155,3 @@ class Counter:
             tally.again[tensor] = known[0] + count, known[1] + count * apart
         loops.touched += site.useful
         self._seen[place] = loops.touched
-
-    def _pattern(self, key: tuple[Any, ...], addresses: Any, mask: Any, size: int) -> Pattern:
-        """A line in a loop does the same again and again: only what is new is worked out."""
-        base = addresses.reshape(-1)[0] if addresses.size else np.uint64(0)
-        offsets, phase = addresses - base, int(base) % SECTOR
-        known = self._known.get(key)
-        if known is not None:
-            same = known[0].shape == offsets.shape and known[2] == phase
-            if same and np.array_equal(known[0], offsets) and np.array_equal(known[1], mask):
-                return known[3]
-        found = pattern(addresses, mask, size)
-        self._known[key] = offsets, mask, phase, found
-        return found

@@ -161,17 +161,12 @@ class Writing(Recorder):
 
 
 def _home(memory: Sequence[Region], lanes: Any, active: Any) -> Region | None:
-    """The tensor that the first lane which lies in any points into; else the nearest."""
+    """The tensor that the first lane which takes part points into, or else the nearest."""
     known = [region for region in memory if region.start < region.stop]
     if not known or not lanes.size:
         return None
-    for some in (lanes[active], lanes):
-        inside = [(some >= region.start) & (some < region.stop) for region in known]
-        first = [int(found.argmax()) if found.any() else some.size for found in inside]
-        if min(first) < some.size:
-            return known[first.index(min(first))]
-    at = int(lanes[0])
-    return min(known, key=lambda region: min(abs(at - region.start), abs(at - region.stop)))
+    at = int(lanes[active][0] if active.any() else lanes[0])
+    return min(known, key=lambda region: max(region.start - at, at - region.stop + 1, 0))
 
 
 def _walk(addresses: Any, mask: Any, size: int, before: int) -> dict[str, Any]:

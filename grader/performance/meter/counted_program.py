@@ -12,9 +12,9 @@ from grader.kernel.ttir import Operation, Program
 from grader.performance.meter.access_counter import Counter, Cut
 from grader.performance.meter.sampled_program import SAMPLED, Sampled
 
-ROUND = 2  # integer instructions a product of which the upper half counts: the lower one, and exclusive ors
 BINARY = re.compile(r"arith\.(add|sub|mul|div|rem|cmp|neg|max\w*|min\w*)f|tt\.precise_divf|math\.fma")
 SPECIAL = re.compile(r"math\.\w+|tt\.precise_sqrt|tt\.extern_elementwise")
+COMPUTES = re.compile(r"(arith|math)\.\w+|tt\.(precise_\w+|extern_elementwise|mulhiui)")  # element by element
 
 
 class Counted(Sampled):
@@ -26,30 +26,27 @@ class Counted(Sampled):
 
     def __init__(self, counter: Counter, program: Program) -> None:
         self.counter = counter
-        super().__init__(program, counter.path, counter, counter.loops)
+        super().__init__(program, counter.path, counter.allows, counter.loops)
 
     def _made(self, operation: Operation) -> Step:
         step, name = super()._made(operation), operation.name
         if name == "tt.dot":
             return self._multiplied(step, operation)
-        if name in SAMPLED or not name.startswith(("arith.", "math.", "tt.")) or not operation.gives:
-            return step
-        return self._told(step, operation) if _computes(operation) else step
+        computes = name not in SAMPLED and operation.takes and operation.gives and COMPUTES.fullmatch(name)
+        return self._told(step, operation) if computes else step
 
     def _told(self, step: Step, operation: Operation) -> Step:
         """A step that counts."""
-        size, element = math.prod(operation.gives[-1].shape), operation.takes[0].element
-        kind, times = _kind(operation.name, element)
-        line = self.places.site(operation.place, []).line
+        size, line = math.prod(operation.gives[-1].shape), self.places.site(operation.place, []).line
+        kind = _kind(operation.name) if operation.takes[0].element == "f64" else ""
         counter = self.counter
 
         def counted(batch: Batch) -> None:
             counter.spend(size)
             if kind:
                 ops = counter.tally.ops
-                ops[kind] = ops.get(kind, 0.0) + counter.loops.weight * size * times
-                if kind == "fp64":
-                    counter.tally.lines.setdefault("fp64", line)
+                ops[kind] = ops.get(kind, 0.0) + counter.loops.weight * size
+                counter.tally.lines.setdefault("fp64", line)
             step(batch)
 
         return counted
@@ -77,23 +74,6 @@ class Counted(Sampled):
         return counted
 
 
-def _computes(operation: Operation) -> bool:
-    """Whether it takes an instruction for each element."""
-    name = operation.name
-    return bool(operation.takes) and (
-        name.startswith(("arith.", "math.")) or _kind(name, operation.takes[0].element)[0] != ""
-    )
-
-
-def _kind(name: str, element: str) -> tuple[str, int]:
-    """What an operation is counted as, and as how many."""
-    if name == "tt.mulhiui":
-        return "int", ROUND * (4 if element == "i64" else 1)
-    if element not in number_formats.CARRIERS or element[0] not in "fb":
-        return "", 0
-    wide = element == "f64"
-    if BINARY.fullmatch(name):
-        return ("fp64" if wide else "fp32"), 1
-    if SPECIAL.fullmatch(name):
-        return ("special64" if wide else "special"), 1
-    return "", 0
+def _kind(name: str) -> str:
+    """What arithmetic in fp64 is counted as."""
+    return "fp64" if BINARY.fullmatch(name) else "special64" if SPECIAL.fullmatch(name) else ""

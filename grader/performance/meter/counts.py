@@ -42,10 +42,6 @@ class Site:
     most: float = 0.0
 
     @property
-    def key(self) -> tuple[str, int, str, int]:
-        return self.kind, self.line, self.tensor, self.itemsize
-
-    @property
     def moved(self) -> float:
         """Bytes of its sectors."""
         return self.sectors * SECTOR
@@ -103,16 +99,13 @@ class LaunchCounts:
         sampled: how many of them ran here.
         cut: one was ended early, or stores once in so many steps of a long loop, or is led by what memory
             holds, so that all counts are "at least".
-        shortened: some steps of a long loop were left out, and counted by those beside them.
         dots, flops: calls of tl.dot, and their operations; of torch, those of a product.
         waited: of these flops those in a `while`, whose loads the compiler asks for no turn ahead.
-        ops: element operations by kind: fp32 (and shorter), fp64, special (exp, log, sin, …); and of the
-            flops those on operands of 8 bits.
+        ops: element operations in fp64, `special64` those of exp, log, sin, …; and of the flops those on
+            operands of 8 bits, and of torch's in fp32.
         lines: where the first tl.dot stands (`dot`), and the first arithmetic in fp64 (`fp64`).
         rounds: loop steps with loads in them, in the program that has most; `mean_rounds` on average.
         trips: of each loop, by the line of its `for`, how often the compiled loop comes round.
-        skips: by the line of a loop that all programs begin at their own number, its step, where that is more
-            than there are programs.
         heaviest: bytes that the busiest program asks for.
         heaviest_flops: operations of its dots.
         uneven: largest over mean of the operations for one tile, where programs take several in turn.
@@ -131,7 +124,6 @@ class LaunchCounts:
     programs: int
     sampled: int = 0
     cut: bool = False
-    shortened: bool = False
     sites: list[Site] = field(default_factory=list)
     tensors: dict[str, Extent] = field(default_factory=dict)
     dots: float = 0.0
@@ -142,7 +134,6 @@ class LaunchCounts:
     rounds: float = 0.0
     mean_rounds: float = 0.0
     trips: dict[int, float] = field(default_factory=dict)
-    skips: dict[int, int] = field(default_factory=dict)
     heaviest: float = 0.0
     heaviest_flops: float = 0.0
     uneven: float = 1.0

@@ -26,7 +26,8 @@ def launch_of(
     shared = queued(fn)
     if shared:  # together they emptied it, or would have
         weights = [1.0] * len(tallies)
-    for tally, weight in zip(tallies, weights, strict=True):
+    parts = [*zip(tallies, weights, strict=True)]
+    for tally, weight in parts:
         for key, site in tally.sites.items():
             whole = sites.setdefault(key, Site(*key))
             whole.add(site, weight)
@@ -36,19 +37,15 @@ def launch_of(
         launch.flops += weight * tally.flops
         launch.waited += weight * tally.waited
         launch.lines = {**tally.lines, **launch.lines}
-        for line, count in tally.trips.items():
+        for line, count in tally.loops.trips.items():
             launch.trips[line] = launch.trips.get(line, 0.0) + weight * count
         for kind, count in tally.ops.items():
             launch.ops[kind] = launch.ops.get(kind, 0.0) + weight * count
     launch.sites = sorted(sites.values(), key=lambda site: (site.line, site.kind))
     launch.tensors = {region.name: _extent(region, launch.sites) for region in regions}
-    unknown = data_dependent(fn, unstored=any(tally.led for tally in tallies))
+    unknown = data_dependent(fn, unstored=any(tally.unstored for tally in tallies))
     launch.cut = unknown or any(tally.cut for tally in tallies)
-    launch.shortened = any(tally.shortened for tally in tallies)
     launch.rounds = max(tally.rounds for tally in tallies)
-    # Of one program alone nobody knows that its loop begins at its number, and not at 0.
-    alike = set.intersection(*(set(tally.strides.items()) for tally in tallies))
-    launch.skips = {line: step for line, step in alike if len(tallies) > 1 and step > launch.programs}
     launch.heaviest = max(tally.asked for tally in tallies)
     launch.heaviest_flops = max(tally.flops for tally in tallies)
     launch.scatter = _scatter([tally.flops for tally in tallies])
@@ -60,13 +57,7 @@ def launch_of(
         launch.heaviest_flops, launch.scatter = launch.flops / launch.programs, 1.0
         launch.rounds = launch.mean_rounds
     for name, extent in launch.tensors.items():
-        _again(
-            extent,
-            [
-                (weight, *tally.again.get(name, (0.0, 0.0)))
-                for tally, weight in zip(tallies, weights, strict=True)
-            ],
-        )
+        _again(extent, [(weight, *tally.again.get(name, (0.0, 0.0))) for tally, weight in parts])
     return launch
 
 

@@ -103,40 +103,14 @@ def _answers(gpu: Gpu) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def kept() -> Iterator[None]:
-    """While the block runs, what a file keeps of torch's functions (`from torch import empty`) is what looks
-    again whenever it is called: where a GPU is pretended, theirs are others.
-    """
-    named = [(torch, name) for name in FACTORIES] + [(torch.cuda, name) for name in _answers(GPUS["h200"])]
-    swaps = [(owner, name, getattr(owner, name), _looked_up(owner, name)) for owner, name in named]
-    for owner, name, _, ours in swaps:
-        setattr(owner, name, ours)
-    try:
-        yield
-    finally:
-        for owner, name, stock, ours in swaps:
-            if getattr(owner, name, None) is ours:  # else monkeypatches.py names what the file put there
-                setattr(owner, name, stock)
-
-
-def _looked_up(owner: Any, name: str) -> Callable[..., Any]:
-    """What stands under that name whenever it is called."""
-    stock = getattr(owner, name)
-
-    @functools.wraps(stock, updated=())
-    def called(*args: Any, **kwargs: Any) -> Any:
-        there = getattr(owner, name)
-        return (stock if there is called else there)(*args, **kwargs)
-
-    return called
-
-
-@contextlib.contextmanager
 def pretended(gpu: Gpu) -> Iterator[None]:
     """While the block runs, torch and Triton speak of this GPU."""
     tensor: Any = torch.Tensor
-    swaps = [(torch.cuda, name, answer) for name, answer in _answers(gpu).items()]
+    swaps: list[tuple[Any, str, Any]] = [(torch.cuda, name, answer) for name, answer in _answers(gpu).items()]
     swaps += [(torch, name, _on_cpu(getattr(torch, name))) for name in FACTORIES]
+    # A file may have them by `from torch import empty`.
+    theirs = {id(getattr(owner, name)): answer for owner, name, answer in swaps} | {id(TRITONS): DEVICE}
+    swaps += [(f, name, theirs[id(at)]) for f in _files() for name, at in vars(f).items() if id(at) in theirs]
     swaps += [(tensor, name, _on_cpu(getattr(tensor, name))) for name in METHODS]
     swaps += [(tensor, name, lambda self, *_, **__: self) for name in ("cuda", "pin_memory")]
     # Torch works out shapes on tensors of the device `meta`, which have to stay there.
@@ -144,7 +118,6 @@ def pretended(gpu: Gpu) -> Iterator[None]:
     swaps += [(tensor, "is_cpu", property(lambda self: False))]
     swaps += [(tensor, "get_device", lambda self: -1 if self.is_meta else DEVICE.index)]
     swaps += [(tensor, "device", property(lambda self: META if self.is_meta else DEVICE))]
-    swaps += [(file, name, DEVICE) for file in _files() for name in vars(file) if vars(file)[name] is TRITONS]
     driver.set_active(Driver(gpu))  # launchers ask Triton, too; there is no other to return to
     with contextlib.ExitStack() as stack:
         for owner, name, answer in swaps:

@@ -15,13 +15,11 @@ from unittest import mock
 
 from grader.datasheets import Gpu
 from grader.kernel.access import Access
-from grader.kernel.launch_hook import Place
 from grader.performance.compiler.assembly import residency
 from grader.performance.meter.access_counter import Counter
 from grader.performance.meter.counted_program import Counted
 from grader.performance.meter.counts import LaunchCounts
-from grader.performance.meter.program_choice import place
-from grader.performance.meter.stray_addresses import Astray, floats
+from grader.performance.meter.stray_addresses import Astray
 
 WHERE = (1 / 3, 2 / 3)  # of the grid, where waves are looked at: one alone may straddle two groups of tiles
 RUN = 40  # programs of each: 2 ms apiece
@@ -54,7 +52,7 @@ class Wave:
             if home is not None:
                 self.loads[home.name] = self.loads.get(home.name, 0) + 1
                 self.tiles.setdefault(home.name, set()).add((self.counter.line(), first))
-        if floats(access.dtype):
+        if access.floats:
             return False
         try:
             self.counter.addresses.home(access)
@@ -88,7 +86,7 @@ def different(seen: int, loads: float, ran: float) -> float:
 
 
 def fetched(
-    launch: LaunchCounts, gpu: Gpu, kernel: Counted, run: Callable[[Place], object]
+    launch: LaunchCounts, gpu: Gpu, kernel: Counted, run: Callable[[int], object]
 ) -> dict[str, float]:
     """Bytes of each tensor that the launch's waves fetch.
 
@@ -102,9 +100,9 @@ def fetched(
     for where in WHERE:
         wave, counter.loops.where = Wave(counter), where
         first = min(int(where * launch.programs / at_once) * at_once, launch.programs - at_once)
-        with mock.patch.object(kernel, "watcher", wave):
+        with mock.patch.object(kernel, "allows", wave.allows):
             for number in random.Random(at_once).sample(range(at_once), ran):
-                run(place(first + number, launch.grid))
+                run(first + number)
         counter.loops.where = 0.0
         for name, share in wave.shares(ran / at_once).items():
             shares[name] = shares.get(name, 0.0) + share / len(WHERE)

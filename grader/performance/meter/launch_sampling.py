@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import math
 from collections.abc import Callable, Iterator, Set
 from functools import partial
 from typing import Any
 
 from grader.datasheets import Gpu
-from grader.kernel.launch_hook import Launching, Place, handed_to
+from grader.kernel.launch_hook import Launching, handed_to
 from grader.kernel.tensor_regions import regions_of
+from grader.performance.compiler.recipe import written
 from grader.performance.meter.access_counter import Counter, Cut, Tally
 from grader.performance.meter.counted_program import Counted
 from grader.performance.meter.counts import LaunchCounts
 from grader.performance.meter.extrapolate import launch_of
 from grader.performance.meter.l2_reuse import fetched
-from grader.performance.meter.program_choice import place, programs, weights
+from grader.performance.meter.program_choice import programs, weights
 from grader.performance.meter.sampled_program import Kernels
 
 FEW, MORE, MANY = 4, 10, 160  # programs; more where they are unlike each other, many where some do nothing
@@ -34,7 +36,6 @@ class Meter:
     Args:
         counter: that every access goes to.
         handed: the arguments of the call by name.
-        recipe: how to compile a launch, from its kernel, its arguments by name and its options.
         gpu: whose waves of programs are looked at; None where none are.
         made: addresses of the storages that torch made in the call, growing; None where nobody asks.
     """
@@ -43,12 +44,11 @@ class Meter:
         self,
         counter: Counter,
         handed: dict[str, Any],
-        recipe: Callable[[Any, dict[str, Any], dict[str, Any]], dict[str, Any]],
         gpu: Gpu | None = None,
         made: Set[int] | None = None,
     ) -> None:
         self.made = made
-        self.counter, self.handed, self.recipe, self.gpu = counter, handed, recipe, gpu
+        self.counter, self.handed, self.gpu = counter, handed, gpu
         self.kernels = Kernels(counter.path, partial(Counted, counter))
         self.launches: list[LaunchCounts] = []
         self.spent = 0.0
@@ -82,19 +82,17 @@ class Meter:
             return
         memory = regions_of(named, self.handed)
         self.counter.addresses.launch(memory, whole=math.prod(grid) <= self.few)
-        chosen, tallies = self._run(program, grid)
+        chosen, tallies = self._run(program, math.prod(grid))
         if not self.paused:
             launch = launch_of(launching.kernel, grid, memory, tallies, weights(chosen, math.prod(grid)))
             if self.made is not None:
                 launch.elsewhere = [one.name for one in memory if one.own and one.low not in self.made]
-            launch.recipe = self.recipe(launching.kernel, named, launching.options)
+            launch.recipe = written(launching.kernel, named, launching.options)
             self.launches.append(launch)
             if launch.dots and self.gpu and self.few == FEW:
                 self._waves(launch, kernel, program, self.gpu)
 
-    def _waves(
-        self, launch: LaunchCounts, kernel: Counted, program: Callable[[Place], None], gpu: Gpu
-    ) -> None:
+    def _waves(self, launch: LaunchCounts, kernel: Counted, program: Callable[[int], None], gpu: Gpu) -> None:
         """What a launch fetches anew of tensors that it loads often and that are too large for L2.
 
         Only of programs that do the same work: those of a causal kernel begin their loops at different tiles.
@@ -107,48 +105,40 @@ class Meter:
         if not any(site.useful > large.get(site.tensor, math.inf) for site in launch.sites):
             return
         spent, self.counter.brief = self.spent, True
-        found = fetched(launch, gpu, kernel, lambda at: self._tally(program, at))
+        found = fetched(launch, gpu, kernel, partial(self._tally, program))
         self.spent, self.counter.brief = spent, False
         for name, count in found.items():
             launch.tensors[name].fetched = count
 
-    def _run(self, program: Callable[[Place], None], grid: Place) -> tuple[list[int], list[Tally]]:
+    def _run(self, program: Callable[[int], None], count: int) -> tuple[list[int], list[Tally]]:
         """The programs that were run, and what each did."""
-        count = math.prod(grid)
         done: dict[int, Tally] = {}
         seen = 0.0
         for wanted in (self.few, MORE, MANY):
             chosen = programs(count, min(wanted, count))
             for number in chosen:
                 if number not in done and (len(done) % 2 or len(done) < FEW - 1 or seen < ENOUGH):
-                    done[number] = self._tally(program, place(number, grid))
+                    done[number] = self._tally(program, number)
                     seen += self.counter.work
             if self.few < FEW or seen > ENOUGH or _enough(list(done.values()), wanted):
                 break
         order = sorted(done)
         return order, [done[number] for number in order]
 
-    def _tally(self, program: Callable[[Place], None], at: Place) -> Tally:
+    def _tally(self, program: Callable[[int], None], number: int) -> Tally:
         self.counter.begin(max(min(PROGRAM, CALL - self.spent), LITTLE))
         try:
-            program(at)
+            program(number)
         except Cut:
             self.counter.tally.cut = True
-        except Exception as error:
-            self._strayed(error)
+        except Exception:
+            self.counter.tally.cut = True
+            if not self.counter.loops.shortened:  # which may leave a pointer behind, that strays
+                raise
         self.spent += self.counter.work
-        self.counter.tally.shortened = self.counter.loops.shortened
         self.counter.tally.cut |= self.counter.loops.late
-        self.counter.tally.trips = self.counter.loops.trips
-        self.counter.tally.strides = self.counter.loops.strides
-        self.counter.tally.tiles = self.counter.loops.rounds
+        self.counter.tally.loops = copy.copy(self.counter.loops)
         return self.counter.tally
-
-    def _strayed(self, error: BaseException) -> None:
-        """A pointer that a shortened loop left behind may stray; anything else is the kernel's own."""
-        self.counter.tally.cut = True
-        if not self.counter.loops.shortened:
-            raise error
 
 
 def _enough(tallies: list[Tally], wanted: int) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +16,7 @@ from grader.kernel.ttir import Block, Operation
 
 SIGNS = {"slt": "<", "sle": "<=", "sgt": ">", "sge": ">=", "ult": "<", "ule": "<=", "ugt": ">", "uge": ">="}
 MOVES = {"arith.addi": 2, "arith.subi": 1}  # and which of its operands may be what is moved
-TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+LOOKED = 4  # turns, whose tests tell how many there are
 
 
 def loop(machine: Any, operation: Operation) -> Callable[[Batch], list[Array]]:
@@ -51,50 +53,67 @@ class Counts(NamedTuple):
     step: int
     away: bool
     fixed: list[Operation]
-    sides: tuple[int, int]
+    sides: list[int]
     sign: str
 
 
 def repeat(machine: Any, operation: Operation) -> Callable[[Batch], list[Array]]:
-    """scf.while."""
+    """scf.while: one that counts is walked as a `for` is, of any other all turns run."""
     before, after = (region.body for region in operation.regions)
     line, loops = machine.places.site(operation.place, []).line, machine.loops
     known = _counts(before, after)
     fixed = [machine.step(one) for one in known.fixed] if known else []
 
+    def asked(batch: Batch, values: list[Array]) -> list[Array]:
+        for slot, value in zip(before.args, values, strict=True):
+            batch[slot] = value
+        return list(machine.steps(before, batch))
+
+    def counter(batch: Batch, values: list[Array]) -> range:
+        """What the moved number is, turn by turn; nothing where nobody knows."""
+        if not known or not asked(batch, values)[0][0]:
+            return range(0)
+        for step in fixed:
+            step(batch)
+        apart, moved = list[int](), [*values]
+        by = -batch[known.step] if known.away else batch[known.step]
+        for _ in range(LOOKED):
+            asked(batch, moved)
+            apart.append(operator.sub(*(int(batch[slot][0]) for slot in known.sides)))
+            moved[known.at] = moved[known.at] + by
+        begin, step = int(values[known.at][0]), int(by[0])
+        return range(begin, begin + step * _turns(apart, known.sign), step or 1)
+
     def run(batch: Batch) -> list[Array]:
-        values, handed = [batch[slot] for slot in operation.ins], list[Array]()
-
-        def asked() -> list[Array]:
-            for slot, value in zip(before.args, values, strict=True):
-                batch[slot] = value
-            return list(machine.steps(before, batch))
-
-        def goes_on() -> bool:
-            goes, *handed[:] = asked()
-            return bool(goes[0])
-
-        def sides() -> tuple[int, int]:
-            assert known
-            asked()
-            left, right = (int(batch[slot][0]) for slot in known.sides)
-            return left, right
-
-        if known and known.sign == "<" and not known.away and known.sides[0] == before.args[known.at]:
-            for step in fixed:
-                step(batch)
-            begins = loops.begun(*sides(), int(batch[known.step][0]), line)
-            values[known.at] = np.array([begins], values[known.at].dtype)
-        for _ in loops.turns(goes_on, line, sides if known else None, known.sign if known else ""):
-            for slot, value in zip(after.args, handed, strict=True):
-                batch[slot] = value
-            values[:] = machine.steps(after, batch)
-            if known:
-                rest = loops.moved(batch[known.step]) - batch[known.step]  # of turns that are left out
-                values[known.at] = values[known.at] - rest if known.away else values[known.at] + rest
-        return handed
+        values = [batch[slot] for slot in operation.ins]
+        whole = counter(batch, values)
+        for value in loops.walk(whole, 1, line, waits=True) if whole else loops.endless(line):
+            if known and whole:
+                values[known.at] = np.array([value], values[known.at].dtype)
+            goes_on, *handed = asked(batch, values)
+            if not goes_on[0]:
+                return handed
+            for slot, given in zip(after.args, handed, strict=True):
+                batch[slot] = given
+            values = machine.steps(after, batch)
+        return asked(batch, values)[1:]
 
     return run
+
+
+def _turns(apart: Sequence[int], sign: str) -> int:
+    """How many turns a loop takes whose sides are so far apart before its first ones; 0 where nobody knows.
+
+    Args:
+        sign: which ends it once it holds no more.
+    """
+    steps = {later - earlier for earlier, later in itertools.pairwise(apart)}
+    first, step = apart[0], steps.pop()
+    if sign[0] == "<":
+        first, step = -first, -step
+    if steps or step >= 0:
+        return 0
+    return max(first // -step + 1 if "=" in sign else -(first // step), 0)
 
 
 def _counts(before: Block, after: Block) -> Counts | None:
@@ -127,10 +146,7 @@ def _counts(before: Block, after: Block) -> Counts | None:
     known = {out for one in fixed for out in one.outs}
     if step in after.args or (step in made and step not in known):
         return None
-    (left, right), away = test.ins, move.name == "arith.subi"
-    if right == before.args[moved[0]]:
-        return Counts(moved[0], step, away, fixed, (right, left), TURNED[sign])
-    return Counts(moved[0], step, away, fixed, (left, right), sign)
+    return Counts(moved[0], step, move.name == "arith.subi", fixed, test.ins, sign)
 
 
 def _plain(operation: Operation) -> bool:

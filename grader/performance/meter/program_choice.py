@@ -29,9 +29,3 @@ def weights(chosen: list[int], count: int) -> list[float]:
     if len(chosen) == count or len(chosen) < 3:
         return [count / len(chosen)] * len(chosen)
     return [1.0, *[(count - 2) / (len(chosen) - 2)] * (len(chosen) - 2), 1.0]
-
-
-def place(program: int, grid: tuple[int, ...]) -> tuple[int, int, int]:
-    """Its position in the grid; the first axis runs fastest."""
-    x, y, _ = grid
-    return program % x, program // x % y, program // (x * y)

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from grader.kernel import control_flow, frontend, location, number_formats, ttir_parser
-from grader.kernel.access import Access
+from grader.kernel import frontend, location, number_formats, ttir_parser
+from grader.kernel.access import Access, Site
 from grader.kernel.batch import Batch, whole
 from grader.kernel.evaluation import launched, scalars
-from grader.kernel.evaluator import Machine, Step, several
-from grader.kernel.launch_hook import Launching, Place
+from grader.kernel.evaluator import Machine, Step, giving
+from grader.kernel.launch_hook import Launching
 from grader.kernel.memory import Bytes, applied
 from grader.kernel.number_formats import Array
 from grader.kernel.ttir import Operation, Program
@@ -25,21 +25,6 @@ from grader.performance.meter.loop_operations import loop, repeat
 from grader.performance.meter.loop_sampling import Loops
 
 QUIET = ("tt.print", "tt.assert")
-OPS = {"cas": "CAS", "exch": "XCHG"}
-
-
-class Watcher(Protocol):
-    """Watches the programs that run."""
-
-    def allows(self, access: Access) -> bool:
-        """Look at an access that is about to happen.
-
-        Returns:
-            False where it must not: nothing is stored then, and active lanes load zeros.
-
-        Raises:
-            BaseException: the program ends here.
-        """
 
 
 class Sampled(Machine):
@@ -47,38 +32,33 @@ class Sampled(Machine):
 
     Args:
         path: the learner's file.
-        watcher: that is asked about every access.
+        allows: is asked about every access that is about to happen. Where it says False nothing is stored,
+            and active lanes load zeros; what it raises ends the program.
         loops: of the program that runs.
     """
 
-    def __init__(self, program: Program, path: str, watcher: Watcher, loops: Loops) -> None:
-        self.watcher, self.loops = watcher, loops
+    def __init__(self, program: Program, path: str, allows: Callable[[Access], bool], loops: Loops) -> None:
+        self.allows, self.loops = allows, loops
         super().__init__(program, path)
 
-    def one(self, given: list[Array], grid: tuple[int, int, int], at: Place) -> None:
-        """Run the program at a place of the grid.
+    def one(self, given: list[Array], grid: tuple[int, int, int], number: int) -> None:
+        """Run the program of a number.
 
         Raises:
             Cut: it does too much.
             OutOfBounds: a lane lies outside of every tensor.
         """
-        kernel = self.program.functions[self.program.kernel]
-        number = at[0] + grid[0] * (at[1] + grid[1] * at[2])
-        batch = Batch(self.program.slots, np.array([number], np.int64), grid)
-        for slot, value in zip(kernel.region.body.args, given, strict=True):
-            batch[slot] = value
-        with np.errstate(all="ignore"), location.evaluated(0, [], (at[0], at[1], at[2]), grid):
-            control_flow.follow(self, kernel.region, "", batch)
+        with location.evaluated(0, [], location.place(number, grid), grid):
+            self.run(given, grid, [number], self.memory, at_once=1)
 
-    def asked(self, batch: Batch, operation: Operation, access: Access) -> bool:
-        """Tell whoever watches of an access; whether it is to happen."""
-        site = self.places.site(operation.place, self.launched)
+    def asked(self, batch: Batch, site: Site, access: Access) -> bool:
+        """Whether an access is to happen."""
         with location.evaluated(site.line, site.callers, location.program(), batch.grid):
-            return self.watcher.allows(access)
+            return self.allows(access)
 
     def _made(self, operation: Operation) -> Step:
         make = SAMPLED.get(operation.name)
-        return several(make(self, operation), operation.outs) if make else super()._made(operation)
+        return giving(make(self, operation), operation.outs) if make else super()._made(operation)
 
 
 M = TypeVar("M", bound=Sampled)
@@ -96,8 +76,8 @@ class Kernels(Generic[M]):
         self.path, self.make = path, make
         self._known: dict[Any, M] = {}
 
-    def of(self, launching: Launching, grid: tuple[int, int, int]) -> tuple[M, Callable[[Place], None]]:
-        """The kernel of a launch, and what runs its program at a place of the grid.
+    def of(self, launching: Launching, grid: tuple[int, int, int]) -> tuple[M, Callable[[int], None]]:
+        """The kernel of a launch, and what runs its program of a number.
 
         Raises:
             As `grader.kernel.evaluation.prepared` does.
@@ -119,12 +99,13 @@ def _moves(machine: Sampled, operation: Operation) -> Callable[[Batch], list[Arr
     """A load or a store."""
     kind, (address, *rest) = operation.name[3:], operation.ins
     shape, element = operation.takes[0].shape, operation.takes[0].element[1:]
-    dtype, real = _dtype(element), element[0] == "i" or element[0] == "*"
     value, masks = (rest[:1], rest[1:2]) if kind == "store" else ([], rest[:1])
+    site = machine.places.site(operation.place, machine.launched)
 
     def move(batch: Batch) -> list[Array]:
         lanes, mask = _lanes(batch[address], shape), _active(batch, masks, shape)
-        happens = machine.asked(batch, operation, Access(kind, lanes.view(np.uint64), mask, dtype)) and real
+        access = Access(kind, lanes.view(np.uint64), mask, element)
+        happens = machine.asked(batch, site, access) and not access.floats
         if kind == "store":
             if happens:
                 _at(lanes, mask, element, number_formats.written(whole(batch[value[0]], shape)[0], element))
@@ -132,7 +113,7 @@ def _moves(machine: Sampled, operation: Operation) -> Callable[[Batch], list[Arr
         found = np.zeros((1,) * (len(shape) + 1), number_formats.carrier(element))
         if happens:
             found = number_formats.read(_at(lanes, mask, element), element).reshape(1, *shape)
-        other = real and len(rest) > 1  # what lies outside of a list may lead somewhere, too
+        other = not access.floats and len(rest) > 1  # what lies outside of a list may lead somewhere, too
         return [np.where(mask.reshape(1, *shape), found, batch[rest[1]]) if other else found]
 
     return move
@@ -143,13 +124,14 @@ def _atomic_move(machine: Sampled, operation: Operation) -> Callable[[Batch], li
     swap = operation.name == "tt.atomic_cas"
     op = "cas" if swap else operation.text.split(" ")[1].rstrip(",")
     values, masks = (rest[:2], []) if swap else (rest[:1], rest[1:])
-    shape, element = operation.takes[1].shape, operation.takes[1].element
+    shape, element = operation.takes[1]
+    site = machine.places.site(operation.place, machine.launched)
 
     def move(batch: Batch) -> list[Array]:
         lanes, mask = _lanes(batch[address], shape), _active(batch, masks, shape)
-        access = Access("atomic", lanes.view(np.uint64), mask, _dtype(element), op=OPS.get(op, op))
+        access = Access("atomic", lanes.view(np.uint64), mask, element)
         old = np.zeros((1, *shape), number_formats.carrier(element))
-        if machine.asked(batch, operation, access) and element[0] == "i":
+        if machine.asked(batch, site, access) and element[0] == "i":
             given = [whole(batch[slot], shape).reshape(-1) for slot in values]
             flat = old.reshape(-1)
             for lane in np.flatnonzero(mask):
@@ -158,15 +140,6 @@ def _atomic_move(machine: Sampled, operation: Operation) -> Callable[[Batch], li
         return [old]
 
     return move
-
-
-def _dtype(element: str) -> Any:
-    """NumPy's of an element: bf16 comes as its bits."""
-    return np.dtype(np.uint16 if element == "bf16" else np.float16 if element == "f16" else _plain(element))
-
-
-def _plain(element: str) -> Any:
-    return np.uint8 if element.startswith("f8") else number_formats.carrier(element)
 
 
 def _lanes(address: Array, shape: tuple[int, ...]) -> Array:

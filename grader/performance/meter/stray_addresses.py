@@ -8,19 +8,12 @@ they lead to tensors that the launch was not handed.
 from __future__ import annotations
 
 from collections.abc import Set
-from typing import Any
 
 import numpy as np
 
 from grader.kernel.access import Access
 from grader.kernel.bounds import Bounds
 from grader.kernel.tensor_regions import OutOfBounds, Region
-
-
-def floats(dtype: Any) -> bool:
-    """Whether an element is one, and leads nowhere; uint16 are the bits of a bf16."""
-    return bool(dtype.kind == "f" or dtype == np.uint16)
-
 
 ELSEWHERE = 1 << 36  # bytes from all tensors: half of what lies between two, and no int32 leads so far
 
@@ -36,7 +29,7 @@ class Addresses:
         path: the learner's file.
 
     Attributes:
-        led: the running program loaded integers of which a sampled launch stored some.
+        unstored: the running program loaded integers of which a sampled launch stored some.
         loaded: it loaded what may be an address.
     """
 
@@ -44,7 +37,7 @@ class Addresses:
         self.bounds = Bounds(path)
         self._partly: set[int] = set()  # tensors that a launch stored to of which not all programs ran
         self._whole = True
-        self.led = self.loaded = False
+        self.unstored = self.loaded = False
 
     def launch(self, regions: list[Region], whole: bool) -> None:
         """A launch begins, on these tensors; `whole` if all its programs are run."""
@@ -53,7 +46,7 @@ class Addresses:
 
     def program(self) -> None:
         """A program begins."""
-        self.led = self.loaded = False
+        self.unstored = self.loaded = False
 
     def home(self, access: Access, turned: Set[int] = frozenset()) -> Region | None:
         """The tensor that it lies in, if it lies in one.
@@ -68,18 +61,18 @@ class Addresses:
         try:
             home = self.bounds.home(access, turned)
         except OutOfBounds:
-            if not (self.led or (self.loaded and self._elsewhere(access))):
+            if not (self.unstored or (self.loaded and self._elsewhere(access))):
                 raise
             self.bounds.forget(access)
             raise Astray from None
-        if home is None and self.led:
+        if home is None and self.unstored:
             self.bounds.forget(access)
         if home is not None and access.kind != "load":
             # Memory is handed out again once a tensor is gone: the next one there may be stored whole.
             (self._partly.discard if self._whole else self._partly.add)(home.low)
         elif home is not None and home.low in self._partly:
-            self.led |= not floats(access.dtype)
-        self.loaded |= access.kind == "load" and access.dtype.kind in "iu" and access.size == 8
+            self.unstored |= not access.floats
+        self.loaded |= access.kind == "load" and not access.floats and access.size == 8
         return home
 
     def _elsewhere(self, access: Access) -> bool:

@@ -14,6 +14,20 @@ from grader.performance.predict.traffic import Traffic, traffic
 
 SEEN = 0.9  # of what the task takes at least; whose counts come to less were not counted whole
 KEPT = 3  # a tensor between two launches of less than 1/KEPT of L2 stays there
+UNUSED = 0.8  # of the bytes of all sectors, that are asked for; below it sectors are what fills L2
+LIMITED = {
+    "memory": "it moves more bytes",
+    "L2": "it loads the same bytes again and again, as small tiles do",
+    "one program": "the program that has most to do takes that long by itself",
+    "products": "it multiplies more than it must, or in tiles that are too small for the matrix units",
+    "arithmetic": "it computes more than it must",
+    "instructions": "issuing its instructions takes that long",
+    "spills": "its registers lie in memory",
+    "in turn": "its tl.dot stands in a `while`; only in a `for` does the compiler ask for tiles ahead",
+    "starts": "there are so many programs that starting them takes that long: let each do more",
+    "atomics": "so many atomics queue for one address: add up in the program first, then once atomically",
+    "waiting": "its programs wait for memory step by step: fewer steps help",
+}
 
 
 @dataclass(frozen=True)
@@ -137,3 +151,36 @@ class Call:
     def limits(self) -> list[str]:
         """What limits each launch."""
         return [max(roof, key=lambda name: roof[name]) for roof in self.roofs()]
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One thing that was looked at.
+
+    Attributes:
+        name: compiles, compile time, shared memory, spills, matrix units, sectors, stores, fp64, divisions,
+            programs, in flight, bytes, order, products, time.
+        passed: whether it is within its margin.
+        says: one sentence, with the factor.
+        line: of the learner's file; 0 where none is to blame, or the meter does not know it.
+        look_at: what to look for there then.
+    """
+
+    name: str
+    passed: bool
+    says: str
+    line: int = 0
+    look_at: str = ""
+
+
+def cause(call: Call, index: int) -> str:
+    """Why the launch takes the time that is predicted."""
+    launch, limit = call.launches[index], call.limits()[index]
+    facts = call.compiled[index].facts
+    if launch.kept:
+        return "its autotuner kept what it chose for another problem: its key does not tell the two apart"
+    if limit == "L2" and sum(site.useful for site in launch.sites) < UNUSED * launch.moved:
+        return "most of what it moves are unused parts of sectors"
+    if limit == "products" and facts and not facts["matrix"]:
+        return "the matrix units stay idle"
+    return LIMITED[limit]

@@ -7,14 +7,14 @@ that wait for memory, one round after another, with too few of them there to hid
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from grader.datasheets import LANES, SCHEDULERS, Gpu
-from grader.performance.compiler.instructions import Stretch
+from grader.performance.compiler.instructions import Stretch, Units
 from grader.performance.meter.counts import SECTOR, LaunchCounts
 from grader.performance.meter.l2_reuse import resident, tile
-from grader.performance.predict.issued_instructions import issued
 from grader.performance.predict.traffic import traffic
 
 START = 0.4e-6  # seconds from a program's start to its first load
@@ -31,9 +31,9 @@ IN_TURN, SHOWS = ("L2", "products", "instructions", "waiting"), 0.25
 ALONE = 0.1  # of the time of products, up to which what is computed in between is nothing
 SINGLE = 0.4  # of what tl.dot reaches on Hopper, where single warps multiply; fitted to laggards of week 5
 IDLE = 1.4  # warps that wait for each one that issues; a scheduler of few warps issues less
+REST = 0.5  # of the longest loop that was made of one `for`; a shorter one does the steps that are left over
 SPILLED = 0.5  # of L2's bandwidth, that registers in memory are stored and loaded at
-# Element operations a clock and SM: fp32; Philox, fitted to tl.rand on day 24; exp, log, sin, … in fp32.
-ALU, INTEGER, SPECIAL, SPECIAL64 = 128, 76, 16, 40
+SPECIAL64 = 40  # operations of exp, log, … in fp64, by those of an addition
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def roofs(launch: LaunchCounts, gpu: Gpu, built: Built) -> dict[str, float]:
     tensor = gpu.tensor * 0.7 * single * (1 + eight) if built.matrix else gpu.fp32 * 0.5
     steps = max(launch.mean_rounds, 1.0)
     units = _units(launch, gpu, built, math.ceil(launch.programs / gpu.sms))
-    arithmetic = (_doubles(launch, gpu) + (0.0 if units else _elements(launch, gpu))) / busy
+    arithmetic = _doubles(launch, gpu) / busy
     between = arithmetic + units.pop("float", 0.0)
     products = launch.flops / (tensor * 1e12 * busy)
     found = {
@@ -127,16 +127,6 @@ def _doubles(launch: LaunchCounts, gpu: Gpu) -> float:
     return 2 * (launch.ops.get("fp64", 0) + SPECIAL64 * launch.ops.get("special64", 0)) / (gpu.fp64 * 1e12)
 
 
-def _elements(launch: LaunchCounts, gpu: Gpu) -> float:
-    """What all other arithmetic takes it, by its elements: of a kernel that was not compiled."""
-    clocks = gpu.sms * gpu.clock * 1e9
-    return (
-        launch.ops.get("fp32", 0) / (ALU * clocks * 0.7)
-        + launch.ops.get("int", 0) / (INTEGER * clocks * 0.7)
-        + launch.ops.get("special", 0) / (SPECIAL * clocks)
-    )
-
-
 def _units(launch: LaunchCounts, gpu: Gpu, built: Built, programs: float) -> dict[str, float]:
     """What the instructions of so many programs keep each unit of their SM busy for.
 
@@ -185,3 +175,47 @@ def quick(launch: LaunchCounts, gpu: Gpu) -> float:
         return float("inf")
     overlapped = max(stages - 1, 1) if launch.dots and not _waits(launch) else 1
     return seconds(launch, gpu, Built(resident(launch, gpu), overlapped=overlapped))
+
+
+def issued(launch: LaunchCounts, code: Sequence[Stretch]) -> Units:
+    """What the first warps of all programs issue: loops of the code, held against those that were counted.
+
+    What an `if` skips counts as if it ran.
+    """
+    total = Counter[str]()
+    for stretch, times in zip(code, _times(launch, code), strict=True):
+        for unit, count in stretch.units.items():
+            total[unit] += times * count  # type: ignore[assignment]
+    return dict(total)
+
+
+def _times(launch: LaunchCounts, code: Sequence[Stretch]) -> list[float]:
+    """How often each stretch is run through by all programs."""
+    times = list[float]()
+    lines = _lines(launch, code)
+    for stretch, line in zip(code, lines, strict=True):
+        if not times:
+            times.append(float(launch.programs))
+        elif line:
+            same = [other.length for other, its in zip(code, lines, strict=True) if its == line]
+            whole = [length for length in same if length >= REST * max(same)]
+            times.append(launch.trips[line] / len(whole) if stretch.length >= min(whole) else 0.0)
+        else:  # a `while`, or a loop of the compiler's own: as often as its lines load and store
+            calls = [site.calls for site in launch.sites if site.line in stretch.lines]
+            times.append(max(calls, default=times[stretch.outer]))
+    return times
+
+
+def _lines(launch: LaunchCounts, code: Sequence[Stretch]) -> list[int]:
+    """The line of the `for` that each stretch was made from; 0 where none is known.
+
+    A loop has the lines of those inside of it as well, so the innermost choose first; and of what is left
+    the first line is that of the loop, those behind it were unrolled.
+    """
+    inside: list[set[int]] = [set() for _ in code]
+    found = [0] * len(code)
+    for index in range(len(code) - 1, 0, -1):
+        known = [line for line in code[index].lines if line in launch.trips and line not in inside[index]]
+        found[index] = min(known, default=0)
+        inside[code[index].outer] |= inside[index] | {found[index]}
+    return found

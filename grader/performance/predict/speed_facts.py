@@ -9,12 +9,10 @@ from collections.abc import Collection, Iterator, Sequence
 
 from grader.datasheets import MATRIX_UNITS
 from grader.performance.meter.counts import Site
-from grader.performance.predict.bottlenecks import cause
 from grader.performance.predict.dram import WASTE, moved, order
-from grader.performance.predict.prediction import Call
+from grader.performance.predict.prediction import Call, Fact, cause
 from grader.performance.predict.reference_predictions import Ours
 from grader.performance.predict.roofline import TRIP
-from grader.performance.predict.speed_fact import Fact
 from grader.performance.predict.traffic import traffic
 
 SECTORS = 0.8  # of the sectors' bytes that are asked for; below it a line wastes

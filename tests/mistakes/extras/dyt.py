@@ -103,9 +103,8 @@ mistakes = [
             "programs = 2 * strips\n        if x.is_cuda:": "programs = 264 * strips\n        if False:",
             WEIGHT_TERM: "dweight = dy * t\n",
         },
-        fails="edges",
-        says="With rows=301-cols=5-fp32, where programs have more than one tile to do",
-        on_gpu="dweight",
+        fails="correct",
+        says="weight",
     ),
     Mistake(
         "dweight is a sum in the dtype of x",
@@ -182,8 +181,7 @@ mistakes = [
         "128 partial sums are added, and a GPU has more programs",
         swap={"(0, n_parts, BLOCK_P)": "(0, min(n_parts, 128), BLOCK_P)"},
         fails="correct or edges",
-        says="reads nothing of what that program left there",
-        on_gpu="In the gradient of",
+        says="In the gradient of",
     ),
     Mistake(
         "gradients in fp32, which autograd converts",

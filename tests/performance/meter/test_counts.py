@@ -7,6 +7,7 @@ import random
 import numpy as np
 import pytest
 
+from grader.kernel import location
 from grader.performance.meter import program_choice
 from grader.performance.meter.l2_reuse import different
 from grader.performance.meter.sectors import pattern
@@ -14,7 +15,6 @@ from tests.kernel.fresh import printed
 
 SETUP = """
 from grader.kernel.tensor_regions import OutOfBounds
-from grader.performance.compiler import recipe
 from grader.performance.meter.access_counter import Counter
 from grader.performance.meter.launch_sampling import Meter
 from grader.performance.meter.loop_sampling import Loops
@@ -23,7 +23,7 @@ from grader.performance.meter.fake_tensors import Hollow
 from grader.performance.meter.fake_gpu import pretended
 from grader.performance.predict.autotuner_choice import tuned
 launch_hook.install()
-meter = Meter(Counter(__file__, Loops()), {}, recipe.written)
+meter = Meter(Counter(__file__, Loops()), {})
 """
 
 
@@ -72,7 +72,7 @@ def test_the_sampled_programs_stand_for_all(count: int, wanted: int) -> None:
     assert len(set(chosen)) == len(chosen) <= wanted
     assert sum(program_choice.weights(chosen, count)) == pytest.approx(count)
     assert {count - 1 - number for number in chosen} == set(chosen)
-    assert [program_choice.place(i, (3, 2, 2)) for i in (0, 2, 3, 11)] == [
+    assert [location.place(i, (3, 2, 2)) for i in (0, 2, 3, 11)] == [
         (0, 0, 0),
         (2, 0, 0),
         (0, 1, 0),
@@ -102,13 +102,13 @@ with meter.installed():
     walk[(2,)](x, y, x.numel(), BLOCK=1024)
 launch, = meter.launches
 load, store = launch.sites
-print(launch.programs, launch.shortened, launch.cut, round(launch.rounds))
+print(launch.programs, launch.cut, round(launch.rounds))
 print(round(load.calls), round(load.asked), round(load.efficiency, 3), round(load.masked))
 print(round(launch.tensors['x_ptr'].read), launch.tensors['y_ptr'].stored)
 """
     )
     assert out.splitlines() == [
-        "2 True False 8192",
+        "2 False 8192",
         f"{2**14} {4 * (2**24 - 5)} 1.0 5",
         f"{4 * (2**24 - 5)} 8192.0",
     ]

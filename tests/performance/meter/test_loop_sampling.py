@@ -37,30 +37,9 @@ def test_steps_are_counted_by_the_line_of_their_for_and_several_that_become_one_
     assert loops.trips == {}
 
 
-def test_all_steps_run_where_somebody_looks_for_one_of_them() -> None:
-    loops, at = Loops(), [0]
-    with loops.shorter_still(), loops.entire():
-        assert [*loops.walk(range(9), 1, 0)] == [*range(9)]
-        for _ in loops.turns(lambda: at[0] < 9, 0, lambda: (at[0], 9), "<"):
-            assert loops.moved(1) == 1
-            at[0] += 1
-    assert not loops.shortened
-
-
 def test_what_the_last_steps_alone_store_may_be_stored_once_in_so_many() -> None:
     for stores, late in (({99}, True), ({24, 49, 74, 99}, True), ({*range(100)}, False), (set(), False)):
         loops = Loops()
         for step in loops.walk(range(100), 1, 0):
             loops.stores += step in stores
         assert loops.late is late
-        loops.reset()
-        at = [0]
-
-        def below(at: list[int] = at) -> bool:
-            return at[0] < 100
-
-        for _ in loops.turns(below, 0, lambda at=at: (at[0], 100), "<"):
-            loops.stores += at[0] in stores
-            at[0] += loops.moved(1)
-        assert loops.late is late
-        assert loops.trips == pytest.approx({0: 100})

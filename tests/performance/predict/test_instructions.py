@@ -13,8 +13,7 @@ from grader.grading.look import ask
 from grader.grading.warm_client import Warm
 from grader.performance.compiler.instructions import Stretch, of, stretches
 from grader.performance.meter.counts import Extent, LaunchCounts, Site
-from grader.performance.predict.issued_instructions import issued
-from grader.performance.predict.roofline import IDLE, Built, roofs
+from grader.performance.predict.roofline import IDLE, Built, issued, roofs
 
 H200 = datasheets.GPUS["h200"]
 PTX = """

@@ -23,6 +23,7 @@ FACTS: dict[str, Any] = {
     "limiter": "warps", "occupancy": 1.0, "loads": {"16": 2}, "stores": {"16": 2}, "matrix": 0,
     "warpgroup": 0, "doubles": 0, "divisions": 0, "tma": 0, "copies": 0, "code": [], "machine": {},
 }  # fmt: skip
+LONG = {"outer": 0, "lines": [], "length": 1, "units": {"issue": 1e5}}  # instructions of a kernel
 
 
 def site(kind: str, line: int, tensor: str, step: int = 4, waste: float = 1.0, times: float = 1.0) -> Site:
@@ -130,7 +131,7 @@ def test_what_a_compiler_rejects_cuts_or_cannot_place_fails() -> None:
             call(copy(lines={"fp64": 7}, ops={"fp64": 1e11}), facts={"doubles": 768}),
             "Line 7 computes in fp64: 768",
         ),
-        ("divisions", call(copy(ops={"int": 1e12}), facts={"divisions": 8}), "64-bit integers 8 times"),
+        ("divisions", call(copy(), facts={"divisions": 8, "code": [LONG]}), "64-bit integers 8 times"),
         ("bytes", call(copy(), copy()), "2.0× the bytes that it must, in 2 launches: x takes 268 MB"),
         (
             "programs",
