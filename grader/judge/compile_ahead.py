@@ -7,15 +7,13 @@ nothing but time depends on this.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import asdict
-from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -27,7 +25,6 @@ from grader.challenge.cases.interleaved_backward import others
 from grader.challenge.cases.oracle import gradient_positions, result_dtypes, values_of
 from grader.challenge.cases.runner_client import Runner, RunnerLost, ask_to_load
 from grader.challenge.cases.trial import draw_upstream
-from grader.judge.compile_queue import Waiting
 from grader.judge.failures import NotMeasured
 from grader.judge.session import Session
 from grader.judge.speed.compile_for_gpu import builder
@@ -41,7 +38,7 @@ MOST = 16  # builders; each takes some 100 MB beside what all share
 PATIENCE = 60.0  # seconds for a kernel
 SCOUTED = 10.0  # seconds for a call that launches nothing: no case waits longer for one that never ends
 # Seconds that a case waits in all, or the clock for all of them: what runners may take comes on top, within
-# main.BUSY.
+# suite.BUSY.
 WAITED = 30.0
 
 Other = Callable[..., tuple[Any, ...]]  # of a relation: the arguments of its second call, from the first
@@ -61,7 +58,6 @@ class Ahead:
         self.gpu: dict[str, Any] = {}
         self.cores = len(os.sched_getaffinity(0))
         self.compiling = ThreadPoolExecutor(min(MOST, self.cores))
-        self.waiting = Waiting(min(MOST, self.cores))
         self.builders: SimpleQueue[Runner] = SimpleQueue()
         self.compiled: dict[str, Future[bool]] = {}  # by recipe
         self.order: list[str] = []  # in which kernels are launched for the first time
@@ -70,18 +66,20 @@ class Ahead:
         self.surveyed: dict[str, Future[Compilations]] = {_name(*call[:2]): Future() for call in self.calls}
         threading.Thread(target=self._scout, daemon=True).start()
 
-    def pending(self, challenge: Challenge, case: Case) -> list[Future[Any]]:
-        """What is begun, and not done, of what this case launches, or another whose forward pass comes before
-        its backward pass.
+    def wait(self, challenge: Challenge, case: Case) -> None:
+        """Until what this case launches is compiled, as far as that is known; and what another does whose
+        forward pass comes before its backward pass.
         """
         cases = [case, *others(challenge, case)] if challenge.gradients and case.calls > 1 else [case]
-        return [one for each in cases for one in self._pending(_name(challenge, each))]
+        names = {_name(challenge, each) for each in cases}
+        self._wait([surveyed for name, surveyed in self.surveyed.items() if name in names])
 
-    def _pending(self, name: str) -> list[Future[Any]]:
-        surveyed = self.surveyed.get(name)
-        if surveyed is None:
-            return []
-        return [one for one in surveyed.result() if not one.done()] if surveyed.done() else [surveyed]
+    def _wait(self, surveys: Iterable[Future[Compilations]]) -> None:
+        until = time.monotonic() + WAITED
+        with span("wait"):
+            done, _ = wait(surveys, WAITED)
+            begun = [one for survey in done for one in survey.result()]
+            wait(begun, max(0.0, until - time.monotonic()))
 
     def late(self, challenge: Challenge, case: Case) -> bool:
         """Whether the compiler is not done with what this case launches."""
@@ -91,21 +89,10 @@ class Ahead:
 
     def finish(self) -> None:
         """Wait for all that is begun, and end the builders: what comes now is timed."""
-        until = time.monotonic() + WAITED
-        with span("wait"):
-            wait(self.surveyed.values(), WAITED)
-            wait([*self.compiled.values()], max(0.0, until - time.monotonic()))
+        self._wait(self.surveyed.values())
         self.compiling.shutdown(wait=False, cancel_futures=True)
-        for compilation in self.compiled.values():
-            compilation.cancel()
-        idle = []
-        with contextlib.suppress(Empty):
-            while True:
-                idle.append(self.builders.get_nowait())
-        for process in idle:  # they end side by side: one after the other 16 took 0.13 s
-            process.kill()
-        for process in idle:
-            process.close()
+        while not self.builders.empty():
+            self.builders.get().close()
 
     def _scout(self) -> None:
         """Ask for one call after the other what it launches, and have that compiled."""
@@ -151,20 +138,13 @@ class Ahead:
             self.order.append(recipe["kernel"])
         if name not in self.compiled:
             asked = {"do": "compile", "recipe": recipe, "order": list(self.order)}
-            self.compiled[name] = Future()
-            self.waiting.add(recipe, partial(self._answered, self.compiled[name], asked, plain))
-            self.compiling.submit(lambda: self.waiting.next()())
+            self.compiled[name] = self.compiling.submit(self._compile, asked, plain)
         return self.compiled[name]
 
-    def _answered(self, compilation: Future[bool], asked: dict[str, Any], plain: bool) -> None:
-        late = False
-        if compilation.set_running_or_notify_cancel():
-            try:
-                late = self._compile(asked, plain)
-            finally:
-                compilation.set_result(late)
-
     def _compile(self, asked: dict[str, Any], plain: bool) -> bool:
+        """Have a builder do it, unless what comes behind the plain cases is no longer reached; True where it
+        does not get done.
+        """
         if "unknown" in asked["recipe"] or not (plain or self._reached()):
             return False
         try:

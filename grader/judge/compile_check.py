@@ -28,7 +28,6 @@ from grader.challenge.cases.runner_client import Runner, RunnerLost, ask_to_load
 from grader.challenge.cases.trial import draw
 from grader.challenge.loading import tallest, weight
 from grader.diagnosis.triton_errors import slip
-from grader.judge.compile_queue import length
 from grader.judge.failures import NotMeasured
 from grader.judge.session import Session
 from grader.judge.speed.compile_for_gpu import builder
@@ -196,3 +195,17 @@ def _told(compiler: Runner | None, source: str, case: str, recipe: dict[str, Any
     if report.fault.kind == "compile" or slip(asdict(report.fault), source):
         return Told(**told, fault=report.fault)
     return Told(**told, unknown=f"{report.fault.type}: {report.fault.first_line}")
+
+
+def length(recipe: dict[str, Any]) -> int:
+    """Larger where a compilation is likely to take longer, or to need more memory; no unit.
+
+    A product of fp32 becomes single multiplications. Of days 16, 18 and 34 the ten first by this take 80 to
+    100 % of the time of the ten longest.
+    """
+    given = recipe.get("arguments", {})
+    sizes = (given[name] for name in recipe.get("constants", ()) if type(given[name]) is int)
+    dtypes = (value["dtype"] for value in given.values() if isinstance(value, dict) and "dtype" in value)
+    widths: list[int] = [getattr(torch, dtype).itemsize for dtype in dtypes]
+    tile: int = math.prod(size for size in sizes if size > 0)
+    return tile * min(widths, default=1) ** 3

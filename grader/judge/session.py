@@ -9,10 +9,9 @@ from typing import Any
 import torch
 
 from grader.challenge import Case, Challenge
-from grader.challenge.cases.attempt import Attempt
+from grader.challenge.cases.attempt import attempt
 from grader.challenge.cases.interleaved_backward import interleaved
 from grader.challenge.cases.oracle import Values
-from grader.challenge.cases.packing import Specs, pack_arguments
 from grader.challenge.cases.replayed_launches import Way, repeated
 from grader.challenge.cases.runner_client import Runner, RunnerLost, ask_to_load
 from grader.challenge.cases.tolerance_margin import excess, passes_with
@@ -50,7 +49,7 @@ class Session:
 
     def __init__(self, request: Request, parent: Channel) -> None:
         self.request = request
-        self.device = "cuda" if request.device == "gpu" else "cpu"
+        self.device = request.torch_device
         self.timed = request.speed and not request.only
         self.parent = parent
         self.challenges = drawn(request)
@@ -72,7 +71,6 @@ class Session:
         self.missed = 0  # wrong candidates that the learner's test took for right ones
         self.runner: Runner | None = None
         self.evaluators = Evaluators(request, parent, self.load)
-        self.holds: Any = None  # which runner has the arguments of which case from the command before
         self.printed = bytearray()
         self.confined: Confined | None = None
         self.acceptance: Any = None  # of the compiler, in the background: a Future of judge/compile_check.py
@@ -84,8 +82,6 @@ class Session:
             str, Future[Any]
         ] = {}  # and what comes of them, by entry: checks/persistent_loop_sizes.py
         self.ahead: Any = None  # on a GPU: what judge/compile_ahead.py compiles in the background
-        self.meanwhile: Any = None  # and what is tried while a case waits for that: judge/out_of_order.py
-        self.following: Any = None  # and the next case, asked while one is looked at: judge/pipelined_case.py
         self.gpu: Future[Any] = Future()  # what torch says of it
         self.stem = request.hidden_tests.parent.name
 
@@ -96,14 +92,6 @@ class Session:
             waking = ThreadPoolExecutor(1)
             self.gpu = waking.submit(known)
             waking.submit(wake)
-
-    def handing(
-        self, case: Case, values: Values, names: list[str]
-    ) -> tuple[Specs | None, list[torch.Tensor]]:
-        """The arguments of a case as a command to the runner has them; None where it has them already."""
-        runner = self.ready_runner()
-        held, self.holds = self.holds, (runner, case)
-        return (None, []) if held == self.holds and self.device == "cuda" else pack_arguments(values, names)
 
     def all_compiled(self) -> None:
         """What comes now is measured: let nothing be compiled beside it."""
@@ -134,9 +122,7 @@ class Session:
             self.confined = self.confined or runner.confined
 
     def ready_runner(self) -> Runner:
-        """The runner, with the file loaded, and no call of another case; a fresh one after a loss."""
-        if self.following is not None:
-            self.following.settle()
+        """The runner, with the file loaded; a fresh one after a loss."""
         if self.runner is None:
             self.load(self.fresh_runner())
         assert self.runner is not None
@@ -151,42 +137,22 @@ class Session:
         Raises:
             CheckFailed: its runner was lost.
         """
-        if self.meanwhile is not None:
-            kept: Trial | None = self.meanwhile.wait(challenge, case)
-            if kept is not None and arguments is None:
-                return kept
+        if self.ahead is not None:
+            self.ahead.wait(challenge, case)
         try:
-            return self.attempted(challenge, case, arguments)
+            runner, names = self.ready_runner(), self.names[challenge.entry]
+            trial = attempt(runner, challenge, case, names, self.request, arguments)
+            if arguments is not None:
+                return trial
+            trial.repeated = repeated(runner, trial, self.request, self.ways)
+            if trial.repeated and trial.repeated.answer:
+                return trial.repeated
+            found = interleaved(runner, trial, self.request)
+            trial.findings += [found] if found else []
+            return trial
         except RunnerLost as lost:
             lost.compiling = self.ahead is not None and self.ahead.late(challenge, case)
             raise self.lost(case, lost, challenge) from None
-
-    def attempted(self, challenge: Challenge, case: Case, arguments: Values | None = None) -> Trial:
-        """One case, tried at once.
-
-        Raises:
-            RunnerLost: the runner crashed or hung.
-            CheckFailed: a fresh one was lost before it had loaded the file.
-        """
-        following = self.following if arguments is None else None
-        one = following.taken(challenge, case) if following else None
-        if one is None:
-            ready, names = self.ready_runner(), self.names[challenge.entry]
-            one = Attempt(challenge, case, names, self.request, arguments)
-            one.ask(ready)
-        if following:
-            one.read(meanwhile=following.prepare)
-            following.ask(one)
-        else:
-            one.read()
-        trial, runner = one.judged(), one.asked
-        assert runner is not None
-        trial.repeated = repeated(runner, trial, self.request, self.ways) if arguments is None else None
-        if trial.repeated and trial.repeated.answer:
-            return trial.repeated
-        found = interleaved(runner, trial, self.request) if arguments is None else None
-        trial.findings += [found] if found else []
-        return trial
 
     def conclude(self, trial: Trial) -> None:
         """Keep a trial.

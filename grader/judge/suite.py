@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import time
@@ -37,8 +36,6 @@ from grader.judge.checks import (
     speed_claims,
 )
 from grader.judge.failures import CheckFailed, NotMeasured
-from grader.judge.out_of_order import Meanwhile
-from grader.judge.pipelined_case import Following
 from grader.judge.session import Session
 from grader.verdict import HARMLESS, Check, Outcome
 from grader.wire import Channel, Closed
@@ -47,11 +44,8 @@ from grader.wire import Channel, Closed
 # still tell sizes, dtypes and layouts apart, and what is wrong altogether is said in half the time.
 ENOUGH = 6
 MORE = 5
-# Seconds that a check may take beyond what its runner may; on a GPU it waits for compilers, and another case
-# that is tried meanwhile may hang.
+# Seconds that a check may take beyond what its runner may; on a GPU it waits for compilers.
 BUSY = {"cpu": 100.0, "gpu": 150.0}
-
-
 MANY = 8  # cores: on fewer an evaluator that is begun at once holds up those who compile for the first case
 
 
@@ -124,9 +118,6 @@ def _imports(session: Session) -> None:
     session.ahead = compile_ahead.begin(session)
     imports.check(session)
     session.acceptance = compile_check.begin(session)
-    if session.ahead:
-        session.meanwhile = Meanwhile(session)
-        session.following = Following(session, session.meanwhile)
     if session.device == "cuda" and len(os.sched_getaffinity(0)) >= MANY:
         beside_gpu.begin(session)
         huge_case_addresses.begin(session)
@@ -194,11 +185,15 @@ class Suite:
     def _try(self, one: Planned) -> None:
         self._tell({"event": "started", "check": one.name})
         begin, error = time.perf_counter(), None
+        most = self.session.request.call_timeout + BUSY[self.session.request.device]
+        signal.signal(signal.SIGALRM, _end)
+        signal.setitimer(signal.ITIMER_REAL, most)
         try:
-            with _at_most(self.session.request.call_timeout + BUSY[self.session.request.device]):
-                one.run()
+            one.run()
         except (Exception, TooLong) as raised:
             error = raised
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
         outcome, cause = self._outcome(one, error)
         self._record(Check(one.name, outcome, round(time.perf_counter() - begin, 4), cause))
         if outcome not in HARMLESS:
@@ -258,21 +253,5 @@ class Suite:
         self._tell({"event": "checked", "check": vars(check)})
 
 
-@contextlib.contextmanager
-def _at_most(seconds: float) -> Iterator[None]:
-    """While the block runs, it is ended after so long.
-
-    Raises:
-        TooLong: it was.
-    """
-
-    def end(*_: object) -> None:
-        raise TooLong(f"a check took over {seconds:.0f} s")
-
-    before = signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+def _end(*_: object) -> None:
+    raise TooLong("a check took too long")

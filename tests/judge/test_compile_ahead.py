@@ -15,6 +15,7 @@ import pytest
 
 from grader.challenge import Case, Challenge, Gradients
 from grader.course import catalog
+from grader.judge import compile_ahead
 from grader.judge.compile_ahead import Ahead
 from grader.request import CACHE
 from tests import environments
@@ -180,7 +181,9 @@ def test_once_a_plain_case_failed_nothing_behind_those_is_compiled(failed: list[
     assert len(asked) == 1 + compiles
 
 
-def test_a_case_waits_for_those_whose_forward_pass_comes_before_its_backward_pass() -> None:
+def test_a_case_waits_for_those_whose_forward_pass_comes_before_its_backward_pass(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     cases = [Case(n=4, calls=2), Case(n=5), Case(n=4)]
     challenge = Challenge("f", lambda case, draw: (), lambda x: x, cases, gradients=Gradients((0,), len))
     begun: Any = Ahead.__new__(Ahead)
@@ -188,10 +191,13 @@ def test_a_case_waits_for_those_whose_forward_pass_comes_before_its_backward_pas
     begun.surveyed = {f"f {case.id}": Future() for case in cases}
     for case in cases:
         begun.surveyed[f"f {case.id}"].set_result([compiling[case.id]])
-    assert begun.pending(challenge, cases[0]) == [compiling[case.id] for case in cases[:2]]
-    assert begun.pending(challenge, cases[1]) == [compiling[cases[1].id]]
-    compiling[cases[0].id].set_result(False)
-    assert begun.pending(challenge, cases[0]) == [compiling[cases[1].id]]
+    waited: list[list[Future[bool]]] = []
+    monkeypatch.setattr(
+        compile_ahead, "wait", lambda futures, _: (waited.append(list(futures)) or futures, ())
+    )
+    for case in cases[:2]:
+        begun.wait(challenge, case)
+    assert waited[1::2] == [[compiling[case.id] for case in cases[:2]], [compiling[cases[1].id]]]
 
 
 class Asked:

@@ -10,25 +10,22 @@ import torch
 from grader.challenge.cases.oracle import Values, expect, expect_gradients, reached
 from grader.challenge.cases.packing import LARGE
 from grader.challenge.cases.trial import Trial, draw_upstream
+from grader.request import Request
 
 SLICE = 4096  # elements of each piece that is fetched of an output too large to fetch whole
 
 
-def choose(trial: Trial, rng: random.Random) -> list[list[int]] | None:
-    """Choose the rows that the oracle is asked for: of a row-wise challenge with gigabytes of output, some.
-
-    Returns:
-        the flat element ranges of the output to fetch, or None for all of it.
-    """
+def choose(trial: Trial, rng: random.Random) -> None:
+    """Of a row-wise challenge with gigabytes of output choose some rows for the oracle to be asked for."""
     tensors = [value for value in trial.arguments if isinstance(value, torch.Tensor)]
     if not trial.challenge.rowwise or max(tensor.numel() for tensor in tensors) * 4 < LARGE:
-        return None
+        return
     trial.rows = len(tensors[0])
     width = tensors[0].numel() // trial.rows
     pieces = _pieces(trial.rows, width, rng)
     trial.picked = [row for start, stop in pieces for row in range(start, stop)]
     trial.oracle_arguments = _pick(trial, trial.arguments)
-    return [[start * width, stop * width] for start, stop in pieces]
+    trial.slices = [[start * width, stop * width] for start, stop in pieces]
 
 
 def _pick(trial: Trial, values: Values) -> Values:
@@ -39,14 +36,12 @@ def _pick(trial: Trial, values: Values) -> Values:
     )
 
 
-def ask_oracle(trial: Trial, seed: int, device: str) -> None:
-    """What is expected of a trial, gradients of upstream ones that are drawn by this seed included."""
-    ask_for_outputs(trial, seed, device)
-    ask_for_gradients(trial)
+def ask_oracle(trial: Trial, request: Request, seed: int | None = None) -> None:
+    """What is expected of a trial: of its outputs, and behind them of the gradients that these are handed.
 
-
-def ask_for_outputs(trial: Trial, seed: int, device: str) -> None:
-    """What is expected of the outputs, and the upstream gradients that they are handed."""
+    Args:
+        seed: that draws the latter, unless the trial has them; the request's when None.
+    """
     challenge = trial.asked
     trial.expected = expect(challenge, trial.oracle_arguments, trial.kept)
     if not challenge.gradients:
@@ -55,21 +50,13 @@ def ask_for_outputs(trial: Trial, seed: int, device: str) -> None:
         outputs = trial.expected
         if trial.rows:
             outputs = tuple(replace(out, exact=_tall(out.exact, trial.rows)) for out in outputs)
-        trial.upstream = draw_upstream(trial.case, outputs, seed, device, len(challenge.writes))
-    trial.of = reached(challenge, trial.oracle_arguments, _oracle_upstream(trial), trial.kept)
-
-
-def ask_for_gradients(trial: Trial) -> None:
-    """What is expected of the gradients, behind the outputs."""
-    challenge = trial.asked
-    if challenge.gradients:
-        trial.expected += expect_gradients(
-            challenge, trial.oracle_arguments, _oracle_upstream(trial), trial.kept, trial.names, trial.of
-        )
-
-
-def _oracle_upstream(trial: Trial) -> Values:
-    return _pick(trial, trial.upstream) if trial.rows else trial.upstream
+        seed, written = request.seed if seed is None else seed, len(challenge.writes)
+        trial.upstream = draw_upstream(trial.case, outputs, seed, request.torch_device, written)
+    upstream = _pick(trial, trial.upstream) if trial.rows else trial.upstream
+    trial.of = reached(challenge, trial.oracle_arguments, upstream, trial.kept)
+    trial.expected += expect_gradients(
+        challenge, trial.oracle_arguments, upstream, trial.kept, trial.names, trial.of
+    )
 
 
 def _tall(some: torch.Tensor, rows: int) -> torch.Tensor:

@@ -26,21 +26,24 @@ Way = frozenset[tuple[str, str, int | None]]
 KINDS = 6  # dtypes, each with a way to lie in memory
 
 
-def wanted(trial: Trial, request: Request, ways: set[Way]) -> bool:
-    """Whether to try this one again if it passes: the first that launches in its way, those of several calls,
-    of some dtypes and layouts one each, and those whose launcher had a way to values, large ones too.
+def _chosen(trial: Trial, request: Request, ways: set[Way]) -> bool:
+    """Whether this one is tried again: the first that launches in its way, which is known then, those of
+    several calls, of some dtypes and layouts one each, and those whose launcher had a way to values, large
+    ones too.
     """
     challenge, case = trial.challenge, trial.case
-    if not repeatable(trial.arguments):
+    # Of a limit one draw may come out right and the next wrong: that tells nothing of who computes.
+    if challenge.is_limit(case.demand) or not trial.passed or not repeatable(trial.arguments):
         return False
-    assert trial.answer is not None
-    if not isinstance(trial.answer.report, Called) or {*trial.answer.report.foreign} - {*challenge.allow}:
+    report = trial.answer.report if trial.answer else None
+    if not isinstance(report, Called) or {*report.foreign} - {*challenge.allow}:
         return False
-    if _suspect(trial.answer.report):
+    if report.looked or report.elsewhere:
         return True
     if largest(trial.arguments) > LARGEST:
         return False
-    if _way(trial.answer.report) not in ways:
+    if (way := _way(report)) not in ways:
+        ways.add(way)
         return True
     lots = request.rng(challenge.entry, "repeated")
     kinds: dict[frozenset[str], list[Case]] = {}
@@ -49,24 +52,6 @@ def wanted(trial: Trial, request: Request, ways: set[Way]) -> bool:
             kinds.setdefault(_kind(other), []).append(other)
     drawn = lots.sample(list(kinds.values()), min(KINDS, len(kinds)))
     return case.calls > 1 or any(case is lots.choice(alike) for alike in drawn)
-
-
-def _chosen(trial: Trial, request: Request, ways: set[Way]) -> bool:
-    """Whether this one is tried again; then its way is known."""
-    # Of a limit one draw may come out right and the next wrong: that tells nothing of who computes.
-    beyond = trial.challenge.is_limit(trial.case.demand)
-    if beyond or not trial.passed or not wanted(trial, request, ways):
-        return False
-    assert trial.answer is not None
-    assert isinstance(trial.answer.report, Called)
-    if not _suspect(trial.answer.report):
-        ways.add(_way(trial.answer.report))
-    return True
-
-
-def _suspect(report: Called) -> bool:
-    """Whether its launcher had a way to values."""
-    return report.looked or report.elsewhere
 
 
 def _way(report: Called) -> Way:
@@ -110,9 +95,9 @@ def repeated(runner: Runner, trial: Trial, request: Request, ways: set[Way]) -> 
     answer, data = runner.ask({"do": "repeat"}, Repeated, blobs, timeout=request.call_timeout)
     outputs = [] if isinstance(answer, Failed) else read_outputs(trial.answer.report, data, None)[0]
     if trial.challenge.chance and outputs:
-        device = "cuda" if request.device == "gpu" else "cpu"
-        second.kept = (trial.challenge.chance.keep(*second.arguments, *(out.to(device) for out in outputs)),)
-        ask_oracle(second, 0, device)
+        there = (out.to(request.torch_device) for out in outputs)
+        second.kept = (trial.challenge.chance.keep(*second.arguments, *there),)
+        ask_oracle(second, request)
     if len(outputs) == len(trial.answer.outputs):
         if all_right(second, outputs):
             return second
@@ -146,13 +131,12 @@ def _alike(one: torch.Tensor, other: torch.Tensor) -> bool:
 
 def _other(trial: Trial, request: Request) -> Trial:
     """The same case, drawn once more; its numbers stay."""
-    device = "cuda" if request.device == "gpu" else "cpu"
     seed = request.rng(trial.case.id, "another").getrandbits(32)
-    drawn = draw(trial.challenge, trial.case, seed, device)
+    drawn = draw(trial.challenge, trial.case, seed, request.torch_device)
     pairs = zip(drawn, trial.arguments, strict=True)
     arguments = tuple(new if isinstance(new, torch.Tensor) else old for new, old in pairs)
     names, results = trial.names, trial.results
     second = Trial(trial.challenge, trial.case, arguments, names, results, oracle_arguments=arguments)
     second.kept, second.redrawn = trial.kept, True
-    ask_oracle(second, seed, device)
+    ask_oracle(second, request, seed)
     return second

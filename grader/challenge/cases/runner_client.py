@@ -107,18 +107,9 @@ class Runner:
         Raises:
             RunnerLost: as `ask`.
         """
-        self.send_with(command, storages, timeout=timeout)
-        return self.answer(form, timeout=timeout)
-
-    def send_with(self, command: dict[str, Any], storages: list[torch.Tensor], *, timeout: float) -> None:
-        """The first half of `ask_with`.
-
-        Raises:
-            RunnerLost: as `ask`.
-        """
         large = sum(map(len, storages)) >= LENT and all(storage.is_cuda for storage in storages)
         over = large and self.borrows and self._lends(storages, timeout)
-        self.send({**command, "borrowed": over}, () if over else storages)
+        return self.ask({**command, "borrowed": over}, form, () if over else storages, timeout=timeout)
 
     def _lends(self, storages: list[torch.Tensor], timeout: float) -> bool:
         """Whether these came over; where they do not, no others will."""
@@ -142,30 +133,24 @@ class Runner:
         Raises:
             RunnerLost: no answer came, or none that can be used; the runner is dead then.
         """
-        self.send(command, blobs)
-        return self.answer(form, timeout=timeout)
-
-    def send(self, command: dict[str, Any], blobs: Any = ()) -> None:
-        """The first half of `ask`: whoever has something to do meanwhile does it before `answer`.
-
-        Raises:
-            RunnerLost: as `ask`.
-        """
         try:
             self.channel.send(command, [_plain(blob) for blob in blobs])
         except Closed:
             raise self._lost() from None
+        answer, data = self._receive(timeout)
+        try:
+            if "fault" in answer:
+                return message_schema.read(Failed, answer), data
+            return message_schema.read(form, answer), data
+        except Misfit:
+            self.kill()
+            raise RunnerLost("crashed", "the process sent an answer that was not asked for") from None
 
-    def answer(self, form: type[Form], *, timeout: float) -> tuple[Form | Failed, list[bytearray]]:
-        """The second half of `ask`.
-
-        Raises:
-            RunnerLost: as `ask`.
-        """
+    def _receive(self, timeout: float) -> tuple[dict[str, Any], list[bytearray]]:
         try:
             if not timeouts.answers(self.channel.sock, self.pid, timeout):
                 raise TimedOut
-            answer, data = self.channel.receive(timeout, MAX_ANSWER)
+            return self.channel.receive(timeout, MAX_ANSWER)
         except TimedOut:
             lines, held = self._at(), timeouts.held(self.pid)
             self.kill()
@@ -179,13 +164,6 @@ class Runner:
             raise RunnerLost("crashed", f"the process sent no answer that can be read ({error})") from None
         except Closed:
             raise self._lost() from None
-        try:
-            if "fault" in answer:
-                return message_schema.read(Failed, answer), data
-            return message_schema.read(form, answer), data
-        except Misfit:
-            self.kill()
-            raise RunnerLost("crashed", "the process sent an answer that was not asked for") from None
 
     def _at(self) -> tuple[int, ...]:
         """The lines of the learner's file that it is at: it prints its stack if asked (forking.py)."""

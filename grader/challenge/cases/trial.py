@@ -37,6 +37,7 @@ class Trial:
         expected: an `Expected` for each output tensor, plain values for others, then the gradients.
         rows: length of the first dimension when the oracle was asked only for some of it, else 0.
         picked: the rows that it was asked for.
+        slices: the flat ranges of elements that these are of each output; None where all of it is fetched.
         oracle_arguments: the arguments that it was asked with: those rows of them.
         answer: the runner's, None when it was lost.
         findings: what is wrong, the most telling first; empty when the case passes.
@@ -57,6 +58,7 @@ class Trial:
     expected: Values = ()
     rows: int = 0
     picked: list[int] = field(default_factory=list)
+    slices: list[list[int]] | None = None
     oracle_arguments: Values = ()
     answer: Answer | None = None
     findings: list[Finding] = field(default_factory=list)

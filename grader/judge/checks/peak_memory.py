@@ -8,6 +8,7 @@ import torch
 
 from grader.challenge import Challenge
 from grader.challenge.cases.oracle import gradient_positions
+from grader.challenge.cases.packing import pack_arguments
 from grader.challenge.cases.runner_client import RunnerLost
 from grader.challenge.cases.trial import draw
 from grader.diagnosis.evidence import Diagnosis
@@ -80,19 +81,13 @@ def _called(challenge: Challenge) -> str:
 def _report(session: Session, challenge: Challenge, arguments: tuple[Any, ...]) -> Peak:
     assert challenge.memory is not None
     session.all_compiled()
-    names = session.names[challenge.entry][: len(arguments)]
+    both = challenge.memory.part == "both"
+    specs, blobs = pack_arguments(arguments, session.names[challenge.entry][: len(arguments)])
+    of = gradient_positions(challenge, arguments) if both else []
+    request = {"do": "peak", "entry": challenge.entry, "arguments": specs, "of": of}
     try:
-        specs, blobs = session.handing(challenge.memory.case, arguments, names)
-        both = challenge.memory.part == "both"
-        request = {
-            "do": "peak",
-            "entry": challenge.entry,
-            "arguments": specs,
-            "writes": list(challenge.writes),
-        }
-        request["of"] = gradient_positions(challenge, arguments) if both else []
-        runner, timeout = session.ready_runner(), session.request.call_timeout
-        report, _ = runner.ask_with(request, Peak, blobs, timeout=timeout)
+        timeout = session.request.call_timeout
+        report, _ = session.ready_runner().ask_with(request, Peak, blobs, timeout=timeout)
     except RunnerLost as lost:
         raise session.lost(challenge.memory.case, lost) from None
     if isinstance(report, Failed):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 from typing import Any
 
 import torch
 
 from grader.challenge import Challenge
-from grader.challenge.cases.attempt import Attempt
+from grader.challenge.cases.attempt import attempt
 from grader.challenge.cases.findings import form_findings
 from grader.challenge.cases.runner_client import RunnerLost
 from grader.judge.session import Session
@@ -20,13 +19,15 @@ def pictured(session: Session, challenge: Challenge) -> dict[str, Any]:
     if challenge.image is None:
         return {}
     arguments, names = challenge.image(), session.names[challenge.entry]
-    one = Attempt(challenge, challenge.cases[0], names, session.request, arguments)
-    with contextlib.suppress(RunnerLost):
-        one.ask(session.ready_runner())
-        one.read()
-    if one.trial.answer is None or form_findings(one.trial):
+    try:
+        trial = attempt(
+            session.ready_runner(), challenge, challenge.cases[0], names, session.request, arguments
+        )
+    except RunnerLost:
         return {}
-    (result,) = one.trial.answer.outputs
+    if trial.answer is None or form_findings(trial):
+        return {}
+    (result,) = trial.answer.outputs
     images = [result] if result.dim() == 4 else [arguments[0], result]
     return {"picture": [_packed(image) for image in images]}
 

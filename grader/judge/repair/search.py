@@ -18,9 +18,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-from grader.challenge.cases.attempt import Attempt, again, untried
-from grader.challenge.cases.expected import ask_oracle
-from grader.challenge.cases.findings import find, form_findings
+from grader.challenge.cases.attempt import again, attempt, judged, untried
 from grader.challenge.cases.packing import Answer, pack_arguments, read_outputs
 from grader.challenge.cases.runner_client import Runner, RunnerLost, ask_to_load, made_of
 from grader.challenge.cases.trial import Trial
@@ -177,7 +175,7 @@ class Trier:
         if isinstance(report, Failed):
             return False
         answer = Answer(report, *read_outputs(report, data, None))
-        return _answered(first, answer, self.request).passed
+        return judged(first, answer, self.request).passed
 
     def _judged(self, source: str) -> bool:
         request = replace(self.request, source=source.encode(), scratch="")  # it is confined by now
@@ -229,22 +227,9 @@ def _hand_over(runner: Runner, trial: Trial, request: Request) -> None:
     runner.ask(command, Called, blobs, timeout=request.call_timeout)
 
 
-def _answered(trial: Trial, answer: Answer, request: Request) -> Trial:
-    """The case with another answer, judged."""
-    trial = replace(trial, answer=answer, findings=[])
-    if trial.challenge.chance and not form_findings(trial):
-        trial.kept = (trial.challenge.chance.keep(*trial.oracle_arguments, *answer.outputs),)
-        ask_oracle(trial, request.seed, "cpu")
-    trial.findings = find(trial)
-    return trial
-
-
 def _tried(runner: Runner, trial: Trial, request: Request) -> Trial:
     if trial.challenge.chance or trial.case.calls > 1:
-        one = Attempt(trial.challenge, trial.case, trial.names, request)
-        one.ask(runner)
-        one.read()
-        return one.judged()
+        return attempt(runner, trial.challenge, trial.case, trial.names, request)
     return again(runner, trial, request)
 
 

@@ -99,24 +99,24 @@ class Benchmark:
         self.calls = max(1, min(50, int(ROUND_US / max(mine.us, 1.0))))
 
     def _prepare_runner(self) -> Prepared:
-        names = self.session.names[self.challenge.entry][: len(self.arguments)]
-        specs, blobs = self.session.handing(self.speed.case, self.arguments, names)
-        upstream, more = pack_arguments(self.upstream, ["an upstream gradient"] * len(self.upstream))
-        for spec in upstream:
-            if "blob" in spec:
-                spec["blob"] += len(blobs)
+        count = len(self.arguments)
+        names = [
+            *self.session.names[self.challenge.entry][:count],
+            *["an upstream gradient"] * len(self.upstream),
+        ]
+        specs, blobs = pack_arguments((*self.arguments, *self.upstream), names)
         request = {
             "do": "prepare",
             "entry": self.challenge.entry,
-            "arguments": specs,
-            "upstream": upstream,
+            "arguments": specs[:count],
+            "upstream": specs[count:],
             "of": self.of,
             "part": self.speed.part,
             "writes": list(self.challenge.writes),
             "rolled": self.rolled,
             "allow": list(self.challenge.allow),
         }
-        prepared, _ = self.ask(request, Prepared, [*blobs, *more])
+        prepared, _ = self.ask(request, Prepared, blobs)
         by_kernels(prepared.work)
         return prepared
 
