@@ -21,7 +21,7 @@ import torch
 
 from grader import datasheets
 from grader.challenge import Case, Challenge
-from grader.challenge.cases.interleaved_backward import most_unlike
+from grader.challenge.cases.interleaved_backward import others
 from grader.challenge.cases.oracle import gradient_positions, result_dtypes, values_of
 from grader.challenge.cases.runner_client import Runner, RunnerLost, ask_to_load
 from grader.challenge.cases.trial import draw_upstream
@@ -70,8 +70,8 @@ class Ahead:
         """Until what this case launches is compiled, as far as that is known; and what another does whose
         forward pass comes before its backward pass.
         """
-        other = most_unlike(challenge, case) if challenge.gradients and case.calls > 1 else None
-        names = {_name(challenge, each) for each in (case, other) if each}
+        cases = [case, *others(challenge, case)] if challenge.gradients and case.calls > 1 else [case]
+        names = {_name(challenge, each) for each in cases}
         self._wait([surveyed for name, surveyed in self.surveyed.items() if name in names])
 
     def _wait(self, surveys: Iterable[Future[Compilations]]) -> None:

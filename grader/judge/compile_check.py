@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from itertools import zip_longest
 from typing import Any
 
 import torch
@@ -80,45 +81,43 @@ def begin(session: Session) -> Future[list[Told]] | None:
 
 
 def _chosen(session: Session) -> list[Asked]:
-    """The smallest and the largest cases, then others with other tiles or strides, perhaps."""
+    """Of cases alike the smallest, the largest, that with most of each size, and one of each way to lie in
+    memory; first those of all kinds that come first.
+    """
     kinds: dict[Any, list[Asked]] = {}
     pairs = session.asked.cases("correct") + session.asked.cases("edges")
     for challenge, case in sorted(pairs, key=lambda pair: weight(pair[1])):
         flags = {name: v for name, v in case.sizes.items() if isinstance(v, bool | None)}
         if not challenge.probe and not challenge.judges and weight(case) < math.inf:
             kinds.setdefault((challenge.entry, case.dtype, str(flags)), []).append((challenge, case))
-    alike = list(kinds.values())
-    ends = [pairs[0] for pairs in alike] + [pairs[-1] for pairs in alike if pairs[1:]]
-    return ends + [pair for pairs in alike for pair in _spread(pairs) if pair not in (pairs[0], pairs[-1])]
+    turns = zip_longest(*map(_spread, kinds.values()))
+    return [pair for turn in turns for pair in turn if pair]
 
 
 def _spread(pairs: list[Asked]) -> list[Asked]:
-    """Of cases alike the one with most of each size, and the first of each way to lie in memory."""
     owner = {case: challenge for challenge, case in pairs}
-    layouts = {_layouts(case): case for _, case in reversed(pairs)}
-    chosen = dict.fromkeys([*tallest([case for _, case in pairs]), *layouts.values()])
+    cases = list(owner)
+    layouts = {
+        (case.layout, *((name, way) for name, way in case.sizes.items() if name.endswith("layout"))): case
+        for case in reversed(cases)
+    }
+    chosen = dict.fromkeys([cases[0], cases[-1], *tallest(cases), *layouts.values()])
     return [(owner[case], case) for case in chosen]
-
-
-def _layouts(case: Case) -> tuple[Any, ...]:
-    """How all inputs lie in memory, and single ones that a case says it of."""
-    return case.layout, *((name, way) for name, way in case.sizes.items() if name.endswith("layout"))
 
 
 def question(session: Session, challenge: Challenge, case: Case) -> Question:
     """One call, as a scout is asked about it."""
     arguments = draw(challenge, case, session.request.seed, "cpu")
     specs, blobs = pack_arguments(arguments, session.names[challenge.entry][: len(arguments)])
-    of = gradient_positions(challenge, arguments)
-    asked: dict[str, Any] = {
+    asked = {
         "do": "survey",
-        "configs": 0,
-        "layout": "contiguous",
         "entry": challenge.entry,
         "probe": challenge.probe,
         "arguments": specs,
+        "of": gradient_positions(challenge, arguments),
         "upstream": [],
-        "of": of,
+        "layout": "contiguous",
+        "configs": 0,
         "gpu": SHEET,
     }
     return session.asked.case_id((challenge, case)), asked, blobs

@@ -74,7 +74,7 @@ class Session:
         self.printed = bytearray()
         self.confined: Confined | None = None
         self.acceptance: Any = None  # of the compiler, in the background: a Future of judge/compile_check.py
-        self.evaluated: Any = None  # on a GPU: small cases, tried in the background: checks/evaluated.py
+        self.evaluated: Any = None  # on a GPU: small cases, tried in the background: checks/beside_gpu.py
         self.walked: dict[
             str, Future[Any]
         ] = {}  # huge cases, walked in the background: checks/huge_case_addresses.py

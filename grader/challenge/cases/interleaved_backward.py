@@ -6,6 +6,7 @@ last forward pass left there, which in a single call is the right thing.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from grader import datasheets
@@ -28,16 +29,17 @@ def interleaved(runner: Runner, trial: Trial, request: Request) -> Finding | Non
     """
     if not trial.passed or not trial.of or trial.case.calls == 1:
         return None
-    other = most_unlike(trial.challenge, trial.case)
-    wrong = _wrong(runner, trial, other, request) if other else ""
-    if not other or not wrong:
-        return None
-    reason = f"the backward pass {wrong} where another forward pass, of {other.id}, came after its own"
-    said = (
-        f"{reason[0].upper()}{reason[1:]}. What it needs is kept in a global or on the class, where the next "
-        "forward pass replaces it: keep it on ctx."
-    )
-    return Finding("interleaved", reason, told=(said, "what the forward pass keeps elsewhere"))
+    for other in others(trial.challenge, trial.case):
+        if wrong := _wrong(runner, trial, other, request):
+            reason = (
+                f"the backward pass {wrong} where another forward pass, of {other.id}, came after its own"
+            )
+            said = (
+                f"{reason[0].upper()}{reason[1:]}. What it needs is kept in a global or on the class, where "
+                "the next forward pass replaces it: keep it on ctx."
+            )
+            return Finding("interleaved", reason, told=(said, "what the forward pass keeps elsewhere"))
+    return None
 
 
 def _wrong(runner: Runner, trial: Trial, other: Case, request: Request) -> str:
@@ -71,13 +73,19 @@ def _wrong(runner: Runner, trial: Trial, other: Case, request: Request) -> str:
     return "" if nearly(wrong) else "gave wrong gradients"
 
 
-def most_unlike(challenge: Challenge, case: Case) -> Case | None:
-    """The smallest of those cases of a single call that have most other sizes and numbers than this one."""
-    names = {name for other in challenge.cases for name in other.sizes}
-
-    def unlike(other: Case) -> int:
-        pairs = ((case.get(name), other.get(name)) for name in names)
-        return sum(mine != theirs and not isinstance(theirs, str) for mine, theirs in pairs)
-
+def others(challenge: Challenge, case: Case) -> Iterator[Case]:
+    """Cases with other sizes and numbers than this one, those with most first; each has one that none before
+    it had.
+    """
+    alike = {name for other in challenge.cases for name in other.sizes}
     plain = [other for other in challenge.cases if not other.gpu and other.calls == 1]
-    return max(plain, key=lambda other: (unlike(other), -weight(other)), default=None)
+    for other in sorted(plain, key=lambda other: (-len(_unlike(case, other, alike)), weight(other))):
+        if unlike := _unlike(case, other, alike):
+            alike -= unlike
+            yield other
+
+
+def _unlike(one: Case, other: Case, names: set[str]) -> set[str]:
+    """Those of some names that are another number in the other case."""
+    pairs = ((name, one.get(name), other.get(name)) for name in names)
+    return {name for name, mine, theirs in pairs if mine != theirs and not isinstance(theirs, str)}

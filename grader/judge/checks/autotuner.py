@@ -10,7 +10,7 @@ from grader.challenge.cases.trial import Trial
 from grader.challenge.loading import weight
 from grader.judge.checks import compiles
 from grader.judge.compile_check import Told as Compiled
-from grader.judge.failures import CheckFailed
+from grader.judge.failures import failed
 from grader.judge.session import Session
 from grader.runner_answers import Called, Tuning
 
@@ -51,7 +51,7 @@ def _seen(session: Session, challenge: Challenge) -> list[Seen]:
 
 def _raise(told: Told | None) -> None:
     if told:
-        raise CheckFailed("failed", {"reason": told[0], "fact": "autotuner"}, told)
+        raise failed(*told, fact="autotuner")
 
 
 def _tunings(trial: Trial) -> Sequence[Tuning]:

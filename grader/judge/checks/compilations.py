@@ -9,7 +9,7 @@ from typing import Any
 from grader.challenge import Challenge
 from grader.challenge.cases.runner_client import RunnerLost
 from grader.judge.compile_check import question, surveyed
-from grader.judge.failures import CheckFailed, NotMeasured
+from grader.judge.failures import NotMeasured, failed
 from grader.judge.session import Session
 
 Recipe = dict[str, Any]
@@ -41,8 +41,8 @@ def check(session: Session, challenge: Challenge) -> None:
             calls = len(wanted.cases)
             count = f"Over {calls} calls {name} is compiled {len(own)} times; {wanted.most} are enough."
             sentence = f"{count} {_why(own)}"
-            cause = {"reason": sentence, "line": own[0]["line"], "compilations": len(own)}
-            raise CheckFailed("failed", cause, (sentence, f"the parameters of {name}, line {own[0]['line']}"))
+            look_at = f"the parameters of {name}, line {own[0]['line']}"
+            raise failed(sentence, look_at, line=own[0]["line"], compilations=len(own))
 
 
 def _why(recipes: Sequence[Recipe]) -> str:

@@ -14,7 +14,7 @@ from grader.challenge.cases.compare import Expected
 from grader.challenge.cases.oracle import Values, alike, expect, expect_gradients
 from grader.challenge.cases.trial import Trial
 from grader.judge.checks import imports
-from grader.judge.failures import CheckFailed
+from grader.judge.failures import CheckFailed, failed
 from grader.judge.session import Session
 from grader.runner_answers import Called, Failed, TensorOutput
 
@@ -54,8 +54,7 @@ def check(session: Session) -> None:
         sentence, look_at = _unfair(trial)
         if sentence:
             demand = "upstream_copies" if _copies_upstream(trial) else "values"
-            cause = {"reason": sentence, "case": trial.case.id}
-            told = session.weighed(trial.challenge, demand, CheckFailed("failed", cause, (sentence, look_at)))
+            told = session.weighed(trial.challenge, demand, failed(sentence, look_at, case=trial.case.id))
             if told.outcome != "limit":
                 raise told
             limit = limit or told

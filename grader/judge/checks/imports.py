@@ -13,7 +13,7 @@ from grader.course.catalog import Day
 from grader.course.entry_functions import askers, entries
 from grader.diagnosis.syntax import jitted
 from grader.diagnosis.triton_errors import slip
-from grader.judge.failures import CheckFailed
+from grader.judge.failures import CheckFailed, failed
 from grader.judge.session import Session
 from grader.runner_answers import Failed, Fault, Parameter
 
@@ -32,8 +32,7 @@ def check(session: Session) -> None:
         fault = loaded.fault
         raise _unimported(fault, session.evidence.source)
     if loaded.replaced:
-        told = replaced(loaded.replaced[0])
-        raise CheckFailed("failed", {"reason": told[0]}, told)
+        raise failed(*replaced(loaded.replaced[0]))
     for challenge in session.challenges:
         parameters = _entry(challenge, loaded.functions, session)
         wanted = draw(challenge, challenge.cases[0], session.request.seed, "cpu")
@@ -93,4 +92,4 @@ def _names(challenge: Challenge, parameters: list[Parameter] | None, wanted: int
         f"{challenge.entry}({listed}) is called with {wanted} positional arguments; it takes "
         f"{len(parameters)}."
     )
-    raise CheckFailed("failed", {"reason": sentence}, (sentence, f"{challenge.entry}()"))
+    raise failed(sentence, f"{challenge.entry}()")

@@ -13,7 +13,7 @@ from grader.challenge.cases.runner_client import RunnerLost
 from grader.challenge.cases.trial import draw
 from grader.diagnosis.evidence import Diagnosis
 from grader.diagnosis.syntax import spelled
-from grader.judge.failures import CheckFailed, NotMeasured
+from grader.judge.failures import NotMeasured, failed
 from grader.judge.session import Session
 from grader.requirements import MARGIN, MARGIN_BYTES
 from grader.runner_answers import Failed
@@ -52,11 +52,12 @@ def check(session: Session, challenge: Challenge) -> None:
             "are allowed: an intermediate tensor is stored that need not be, not whole, or not that long."
             f"{largest}"
         )
-        cause = {"reason": sentence, "extra": extra, "allowed": allowed}
         margin = max(int(MARGIN * allowed), MARGIN_BYTES)
         demand = "memory_margin" if extra <= allowed + rounded_up + margin else "memory"
         brief = f"{_spell(extra)} beyond its outputs at its peak, {_spell(allowed)} are allowed"
-        raise session.weighed(challenge, demand, CheckFailed("failed", cause, (sentence, look_at)), brief)
+        raise session.weighed(
+            challenge, demand, failed(sentence, look_at, extra=extra, allowed=allowed), brief
+        )
 
 
 def _largest(report: Peak) -> Diagnosis:

@@ -10,7 +10,7 @@ from grader.challenge.cases.oracle import gradient_positions
 from grader.challenge.cases.packing import pack_arguments
 from grader.challenge.cases.runner_client import RunnerLost
 from grader.challenge.cases.trial import draw
-from grader.judge.failures import CheckFailed
+from grader.judge.failures import failed
 from grader.judge.session import Session
 from grader.runner_answers import Failed, Registered
 
@@ -44,9 +44,8 @@ def check(session: Session, challenge: Challenge) -> None:
             said = (found.message.splitlines() or [""])[0]
             means = next((mean for words, mean in MEANS.items() if re.search(words, found.message)), said)
             sentence = f"{challenge.operator} fails {found.failed}: {means}"
-            cause = {"reason": sentence, "test": found.failed, "says": found.message}
             look_at = f"how {challenge.operator} is registered{_line(session, challenge)}"
-            raise CheckFailed("failed", cause, (sentence, look_at))
+            raise failed(sentence, look_at, test=found.failed, says=found.message)
 
 
 def _line(session: Session, challenge: Challenge) -> str:

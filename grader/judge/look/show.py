@@ -6,15 +6,13 @@ import math
 from dataclasses import asdict
 from typing import Any
 
-import torch
-
 from grader.challenge import Case, Challenge, Relation
 from grader.challenge.cases.case_words import WAYS
 from grader.challenge.cases.oracle import gradient_positions
 from grader.challenge.cases.packing import pack_arguments
 from grader.challenge.cases.result_names import a_few
 from grader.challenge.cases.runner_client import RunnerLost
-from grader.challenge.cases.trial import draw
+from grader.challenge.cases.trial import draw, largest
 from grader.diagnosis.triton_errors import slip
 from grader.judge.failures import NotMeasured
 from grader.judge.look.picture import pictured
@@ -25,7 +23,6 @@ from grader.runner_measurements import Traced
 
 CELLS = 4000  # of the largest tensor, that make the best picture
 TRIED = 10  # cases, of which the one that shows most is taken
-MANY = 9  # programs, from which on more show nothing new
 
 Tried = tuple[Challenge, Case | Relation]
 
@@ -96,7 +93,7 @@ def _part(session: Session, entry: str, cases: list[tuple[Challenge, Case]]) -> 
     tried.sort(key=lambda one: (not _chosen(*one[:2]), _far(one[2])))
     drawn = [(*one, _launches(session, one[0], one[2])) for one in tried[:TRIED]]
     challenge, case, _, launches = max(
-        drawn, key=lambda one: (_wrong(one[3]), _chosen(*one[:2]), _worth(one[3], one[2]))
+        drawn, key=lambda one: (_wrong(one[3]), _chosen(*one[:2]), _worth(one[3]))
     )
     part = {"entry": entry, "case": case.id, "launches": [asdict(launch) for launch in launches]}
     return part | pictured(session, challenge)
@@ -138,32 +135,12 @@ def _slipped(fault: Fault, source: str) -> str:
     return f"{where} raised {fault.type}: {fault.first_line}"
 
 
-def _worth(launches: list[TracedLaunch], arguments: tuple[Any, ...]) -> float:
-    """What there is to see: several programs, masks at work, tensors that are no threads and not woven."""
-    programs = max((launch.total for launch in launches), default=0)
+def _worth(launches: list[TracedLaunch]) -> int:
+    """What there is to see: masks at work, and several programs."""
     steps = [step for launch in launches for program in launch.programs for step in program.steps]
-    masked = any(step.left for step in steps)
-    woven = any(not tensor.is_contiguous() for tensor in _tensors(arguments))
-    return (
-        min(programs, MANY) / MANY
-        + 0.5 * masked
-        - 0.5 * woven
-        - 0.1 * _narrow(arguments)
-        - 0.1 * _far(arguments)
-    )
-
-
-def _tensors(arguments: tuple[Any, ...]) -> list[torch.Tensor]:
-    return [value for value in arguments if isinstance(value, torch.Tensor) and value.numel()]
+    return any(step.left for step in steps) + any(launch.total > 1 for launch in launches)
 
 
 def _far(arguments: tuple[Any, ...]) -> float:
     """Doublings between the largest tensor and what makes a good picture."""
-    largest = max((tensor.numel() for tensor in _tensors(arguments)), default=1)
-    return abs(math.log2(largest / CELLS))
-
-
-def _narrow(arguments: tuple[Any, ...]) -> float:
-    """Doublings between the sides of the narrowest matrix."""
-    sides = [sorted(tensor.shape)[-2:] for tensor in _tensors(arguments) if tensor.dim() > 1]
-    return max((math.log2(long / max(short, 1)) for short, long in sides), default=0.0)
+    return abs(math.log2(max(largest(arguments), 1) / CELLS))

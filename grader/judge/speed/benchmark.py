@@ -25,7 +25,7 @@ from grader.challenge.cases.packing import pack_arguments, read_outputs
 from grader.challenge.cases.runner_client import Runner, RunnerLost
 from grader.challenge.cases.timeouts import in_line
 from grader.challenge.cases.trial import draw, draw_upstream
-from grader.judge.failures import CheckFailed, by_kernels
+from grader.judge.failures import CheckFailed, by_kernels, failed
 from grader.judge.session import Session
 from grader.judge.speed.ratio import Ratio, bar_ratio
 from grader.judge.speed.values_of_timed_calls import distance, near, widened, wrong
@@ -276,11 +276,8 @@ class Benchmark:
 def _left_open(seen: str) -> CheckFailed:
     """The end of a timing that is not to be trusted, by what was seen."""
     sentence = f"{seen} So its speed is not known: the machine is busy, or work is done where no timer looks."
-    return CheckFailed(
-        "inconclusive",
-        {"reason": sentence},
-        (sentence, "what else runs on this machine; other streams and threads, if your code starts any"),
-    )
+    look_at = "what else runs on this machine; other streams and threads, if your code starts any"
+    return failed(sentence, look_at, "inconclusive")
 
 
 def _wrong_when_timed(off: float, stale: bool) -> CheckFailed:
@@ -291,4 +288,4 @@ def _wrong_when_timed(off: float, stale: bool) -> CheckFailed:
     else:
         sentence = f"A timed call gave a wrong result: off by {off:.1g} of its norm."
         look_at = "sums that grow with the sizes" if off < CLOSE else "what is done at this size alone"
-    return CheckFailed("failed", {"reason": sentence}, (sentence, look_at))
+    return failed(sentence, look_at)
