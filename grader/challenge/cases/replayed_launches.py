@@ -11,7 +11,6 @@ from dataclasses import replace
 
 import torch
 
-from grader.challenge import Case
 from grader.challenge.cases.attempt import again
 from grader.challenge.cases.compare import CLOSE, Finding, nearly
 from grader.challenge.cases.compare_values import all_right, value_findings
@@ -23,13 +22,12 @@ from grader.request import Request
 from grader.runner_answers import Called, Failed, Repeated
 
 Way = frozenset[tuple[str, str, int | None]]
-KINDS = 6  # dtypes, each with a way to lie in memory
+SHARE = 0.2  # of the cases
 
 
 def _chosen(trial: Trial, request: Request, ways: set[Way]) -> bool:
     """Whether this one is tried again: the first that launches in its way, which is known then, those of
-    several calls, of some dtypes and layouts one each, and those whose launcher had a way to values, large
-    ones too.
+    several calls, some by lot, and those whose launcher had a way to values, large ones too.
     """
     challenge, case = trial.challenge, trial.case
     # Of a limit one draw may come out right and the next wrong: that tells nothing of who computes.
@@ -45,13 +43,7 @@ def _chosen(trial: Trial, request: Request, ways: set[Way]) -> bool:
     if (way := _way(report)) not in ways:
         ways.add(way)
         return True
-    lots = request.rng(challenge.entry, "repeated")
-    kinds: dict[frozenset[str], list[Case]] = {}
-    for other in challenge.cases:
-        if not other.gpu:
-            kinds.setdefault(_kind(other), []).append(other)
-    drawn = lots.sample(list(kinds.values()), min(KINDS, len(kinds)))
-    return case.calls > 1 or any(case is lots.choice(alike) for alike in drawn)
+    return case.calls > 1 or request.rng(case.id, "repeated").random() < SHARE
 
 
 def _way(report: Called) -> Way:
@@ -61,12 +53,6 @@ def _way(report: Called) -> Way:
         (launch.kernel, name, place.get(address))
         for launch in report.launches
         for name, address in launch.handed.items()
-    )
-
-
-def _kind(case: Case) -> frozenset[str]:
-    return frozenset(
-        {case.layout, str(case.dtype), *(str(v) for name, v in case.sizes.items() if name.endswith("layout"))}
     )
 
 

@@ -39,19 +39,6 @@ _taken = functools.cache(taken)
 _one_question = threading.Lock()  # at a time, and its answer, on the channel to the parent
 
 
-def _ask_for_runner(parent: Channel, kind: str = "runner") -> tuple[int, Channel, int]:
-    """Ask the parent for a fresh runner: its pid, the channel to it, and the pipe of what it prints.
-
-    Args:
-        kind: `runner`, or `awake` if its GPU is to be; `scout` launches nothing, `builder` compiles;
-            `evaluator` launches nothing on a GPU.
-    """
-    parent.send({"runner": kind})
-    header, _ = parent.receive()
-    link, output = parent.descriptors(2)
-    return int(header["pid"]), Channel(socket.socket(fileno=link)), output
-
-
 class RunnerLost(Exception):
     """The runner crashed, hung or left. `outcome` is a check's outcome, `reason` one line, `lines` those of
     the learner's file that it was at, innermost first, where it said so; `starved`: for want of memory;
@@ -84,7 +71,10 @@ class Runner:
     def __init__(self, parent: Channel, kind: str = "runner") -> None:
         self.parent, self.kind = parent, kind
         with _one_question:
-            self.pid, self.channel, pipe = _ask_for_runner(parent, kind)
+            parent.send({"runner": kind})
+            self.pid = int(parent.receive()[0]["pid"])
+            link, pipe = parent.descriptors(2)
+        self.channel = Channel(socket.socket(fileno=link))
         self.confined: Confined | None = None
         self.borrows = True  # until it could not
         self.path = ""  # of the learner's file, once it was asked to load it
@@ -134,7 +124,7 @@ class Runner:
             RunnerLost: no answer came, or none that can be used; the runner is dead then.
         """
         try:
-            self.channel.send(command, [_plain(blob) for blob in blobs])
+            self.channel.send(command, [_on_cpu(blob) for blob in blobs])
         except Closed:
             raise self._lost() from None
         answer, data = self._receive(timeout)
@@ -259,5 +249,5 @@ def ask_to_load(runner: Runner, request: Request, **more: Any) -> Loaded | Faile
     return runner.ask(command, Loaded, [request.source], timeout=request.call_timeout)[0]
 
 
-def _plain(blob: Any) -> Any:
+def _on_cpu(blob: Any) -> Any:
     return blob.cpu().numpy().data if isinstance(blob, torch.Tensor) else blob
