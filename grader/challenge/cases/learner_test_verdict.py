@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from grader.challenge.cases.compare import Finding
 from grader.challenge.cases.trial import Trial
-from grader.challenge.functions_for_learner_tests import Candidate
+from grader.challenge.parts import Candidate
 from grader.runner_answers import Failed, PlainOutput
 
 REFUSED = (
