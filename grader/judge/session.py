@@ -10,11 +10,11 @@ import torch
 
 from grader.challenge import Case, Challenge
 from grader.challenge.cases.attempt import attempt
+from grader.challenge.cases.compare_values import excess, passes_with
 from grader.challenge.cases.interleaved_backward import interleaved
 from grader.challenge.cases.oracle import Values
 from grader.challenge.cases.replayed_launches import Way, repeated
 from grader.challenge.cases.runner_client import Runner, RunnerLost, ask_to_load
-from grader.challenge.cases.tolerance_margin import excess, passes_with
 from grader.challenge.cases.trial import Trial, draw
 from grader.challenge.loading import drawn
 from grader.claim_result import Shape

@@ -28,7 +28,6 @@ from grader.judge.checks import (
     imports,
     launcher_on_fake_gpu,
     measured_speed,
-    metamorphic_relations,
     peak_memory,
     persistent_loops,
     predicted_speed,
@@ -79,7 +78,7 @@ def planned(session: Session) -> Iterator[Planned]:
             yield Planned(group, f"{group}[{asked.case_id(pair)}]", partial(check, session, *pair), pair)
     for challenge, relation in asked.relations():
         name = f"edges[{asked.case_id((challenge, relation))}]"
-        yield Planned("edges", name, partial(metamorphic_relations.check, session, challenge, relation))
+        yield Planned("edges", name, partial(correct.check_relation, session, challenge, relation))
     for part, looked in (("compilations", compilations.check), ("operator", registered_operator.check)):
         for challenge, name in asked.having(part):
             yield Planned("edges", f"edges[{name}]", partial(looked, session, challenge))

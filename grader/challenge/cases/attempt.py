@@ -8,14 +8,13 @@ import torch
 
 from grader import datasheets
 from grader.challenge import Case, Challenge
-from grader.challenge.cases.expected import ask_oracle, choose
 from grader.challenge.cases.findings import find, form_findings
 from grader.challenge.cases.inputs_of_repeated_calls import others
 from grader.challenge.cases.oracle import Values
 from grader.challenge.cases.packing import Answer, pack_arguments, read_outputs
 from grader.challenge.cases.result_names import returned
 from grader.challenge.cases.runner_client import Runner
-from grader.challenge.cases.trial import Trial, draw, repeatable
+from grader.challenge.cases.trial import Trial, ask_oracle, choose, draw, repeatable
 from grader.kernel.traced_step import Step
 from grader.request import Request
 from grader.runner_answers import Called

@@ -8,7 +8,7 @@ from dataclasses import replace
 import torch
 
 from grader.challenge.cases.category_statistics import impossible
-from grader.challenge.cases.compare import Expected, Finding, compare
+from grader.challenge.cases.compare import Expected, Finding, compare, relative
 from grader.challenge.cases.mask_statistics import other_choice
 from grader.challenge.cases.near_ties import settled
 from grader.challenge.cases.result_names import called, element
@@ -114,3 +114,31 @@ def _unwritten(out: torch.Tensor, want: Expected, stored: bool) -> list[Finding]
     what = "hold what torch.empty leaves" if stored else "were never written"
     reason = f"{count} of {out.numel()} elements {what}"
     return [Finding("unwritten", reason, {"index": untouched.nonzero()[0].tolist()}, untouched)]
+
+
+def passes_with(trial: Trial, times: float) -> bool:
+    """Whether a right result would be right, too, with errors so many times as large."""
+    if trial.case.exact or trial.answer is None or trial.challenge.judges:
+        return True
+    wanted = [want for want in trial.expected if isinstance(want, Expected)]
+    if any(want.exact.is_meta for want in wanted):  # gigabytes that nobody kept
+        return True
+    pairs = zip(trial.answer.outputs, wanted, strict=True)
+    return all_right(trial, [out if want.by_code else _grown(out, want, times) for out, want in pairs])
+
+
+def _grown(out: torch.Tensor, want: Expected, times: float) -> torch.Tensor:
+    exact = want.exact.to(out.device).view(out.shape)
+    error = out.double() - exact
+    return torch.where(error.isfinite(), exact + times * error, out.double())
+
+
+def excess(trial: Trial) -> float:
+    """How many times what its gates allow a wrong result is off; infinite where more than values is wrong."""
+    every = [
+        relative(finding) / allowed
+        if finding.kind == "values" and (allowed := finding.facts.get("allowed", 0.0)) > 0
+        else float("inf")
+        for finding in trial.findings
+    ]
+    return max(every, default=0.0)

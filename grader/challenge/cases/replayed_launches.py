@@ -14,10 +14,9 @@ import torch
 from grader.challenge.cases.attempt import again
 from grader.challenge.cases.compare import CLOSE, Finding, nearly
 from grader.challenge.cases.compare_values import all_right, value_findings
-from grader.challenge.cases.expected import ask_oracle
 from grader.challenge.cases.packing import pack_arguments, read_outputs
 from grader.challenge.cases.runner_client import Runner
-from grader.challenge.cases.trial import LARGEST, Trial, draw, largest, repeatable
+from grader.challenge.cases.trial import LARGEST, Trial, ask_oracle, draw, largest, repeatable
 from grader.request import Request
 from grader.runner_answers import Called, Failed, Repeated
 

@@ -1,8 +1,11 @@
-"""The check of one case; of the first that is wrong by more than a little, in a fresh process too."""
+"""The checks of one case, and of a relation between two calls.
+
+The first case that is wrong by more than a little is tried in a fresh process, too.
+"""
 
 from __future__ import annotations
 
-from grader.challenge import Case, Challenge
+from grader.challenge import Case, Challenge, Relation
 from grader.challenge.cases.compare import CLOSE, Finding, relative
 from grader.challenge.cases.trial import Trial
 from grader.judge.checks import gpu_out_of_memory
@@ -31,6 +34,22 @@ def check(session: Session, challenge: Challenge, case: Case) -> None:
         trial.findings.insert(0, Finding("stale", reason, {"right_afresh": True}))
     if session.forgives(trial):
         raise NotMeasured("missed of the wrong candidates: forgiven")
+    session.conclude(trial)
+
+
+def check_relation(session: Session, challenge: Challenge, relation: Relation) -> None:
+    """Try a relation between two calls.
+
+    Raises:
+        CheckFailed: it does not hold, or one of the calls is wrong by itself.
+    """
+    one = session.trial(challenge, relation.case)
+    two = session.trial(challenge, relation.case, relation.other(*one.arguments))
+    trial = two if one.passed and not two.passed else one
+    assert one.answer is not None
+    assert two.answer is not None
+    if trial.passed and not relation.holds(tuple(one.answer.outputs), tuple(two.answer.outputs)):
+        trial.findings = [Finding("relation", relation.says, told=(relation.says, relation.name))]
     session.conclude(trial)
 
 

@@ -1,13 +1,18 @@
-"""Which elements each program touches, on a small case: for `track show`."""
+"""Which elements each program touches, and what a kernel makes of an image: for `track show`."""
 
 from __future__ import annotations
 
+import base64
 import math
 from dataclasses import asdict
 from typing import Any
 
+import torch
+
 from grader.challenge import Case, Challenge, Relation
+from grader.challenge.cases.attempt import attempt
 from grader.challenge.cases.case_words import WAYS
+from grader.challenge.cases.findings import form_findings
 from grader.challenge.cases.oracle import gradient_positions
 from grader.challenge.cases.packing import pack_arguments
 from grader.challenge.cases.result_names import a_few
@@ -15,7 +20,6 @@ from grader.challenge.cases.runner_client import RunnerLost
 from grader.challenge.cases.trial import draw, largest
 from grader.diagnosis.triton_errors import slip
 from grader.judge.failures import NotMeasured
-from grader.judge.look.picture import pictured
 from grader.judge.session import Session
 from grader.performance.meter.access_trace import TracedLaunch
 from grader.runner_answers import Failed, Fault
@@ -144,3 +148,27 @@ def _worth(launches: list[TracedLaunch]) -> int:
 def _far(arguments: tuple[Any, ...]) -> float:
     """Doublings between the largest tensor and what makes a good picture."""
     return abs(math.log2(max(largest(arguments), 1) / CELLS))
+
+
+def pictured(session: Session, challenge: Challenge) -> dict[str, Any]:
+    """As `picture` the image before and after, or a film; nothing where the result has not its form."""
+    if challenge.image is None:
+        return {}
+    arguments, names = challenge.image(), session.names[challenge.entry]
+    try:
+        trial = attempt(
+            session.ready_runner(), challenge, challenge.cases[0], names, session.request, arguments
+        )
+    except RunnerLost:
+        return {}
+    if trial.answer is None or form_findings(trial):
+        return {}
+    (result,) = trial.answer.outputs
+    images = [result] if result.dim() == 4 else [arguments[0], result]
+    return {"picture": [_packed(image) for image in images]}
+
+
+def _packed(image: torch.Tensor) -> dict[str, Any]:
+    """Its bytes as text, for an event has room for no others."""
+    pixels = image.float().nan_to_num().clamp(0, 255).byte()
+    return {"shape": list(image.shape), "bytes": base64.b64encode(pixels.numpy().tobytes()).decode()}

@@ -18,13 +18,12 @@ from grader.challenge.case import readable
 from grader.challenge.cases import near_ties
 from grader.challenge.cases.category_statistics import possible
 from grader.challenge.cases.compare import CLOSE
-from grader.challenge.cases.expected import SLICE
 from grader.challenge.cases.message_schema import Form
 from grader.challenge.cases.oracle import Values, as_asked, as_tuple, gradient_positions, values_of
 from grader.challenge.cases.packing import pack_arguments, read_outputs
 from grader.challenge.cases.runner_client import Runner, RunnerLost
 from grader.challenge.cases.timeouts import in_line
-from grader.challenge.cases.trial import draw, draw_upstream
+from grader.challenge.cases.trial import SLICE, draw, draw_upstream
 from grader.judge.failures import CheckFailed, by_kernels, failed
 from grader.judge.session import Session
 from grader.judge.speed.ratio import Ratio, bar_ratio
