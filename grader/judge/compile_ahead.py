@@ -11,7 +11,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import asdict
 from queue import Empty, SimpleQueue
@@ -41,8 +41,7 @@ SCOUTED = 10.0  # seconds for a call that launches nothing: no case waits longer
 # suite.BUSY.
 WAITED = 30.0
 
-Other = Callable[..., tuple[Any, ...]]  # of a relation: the arguments of its second call, from the first
-Call = tuple[Challenge, Case, str, Other | None]  # and the part of it that is timed
+Call = tuple[Challenge, Case, str]  # and the part of it that is timed
 Compilations = list[Future[bool]]  # True where the compiler does not get done
 
 
@@ -62,7 +61,6 @@ class Ahead:
         self.compiled: dict[str, Future[bool]] = {}  # by recipe
         self.order: list[str] = []  # in which kernels are launched for the first time
         self.calls = list(_calls(session))
-        self.plain = {_name(*pair) for pair in session.asked.cases("correct")}
         self.surveyed: dict[str, Future[Compilations]] = {_name(*call[:2]): Future() for call in self.calls}
         threading.Thread(target=self._scout, daemon=True).start()
 
@@ -90,6 +88,10 @@ class Ahead:
     def finish(self) -> None:
         """Wait for all that is begun, and end the builders: what comes now is timed."""
         self._wait(self.surveyed.values())
+        self.stop()
+
+    def stop(self) -> None:
+        """Begin no other compilation, and end the builders that have none."""
         self.compiling.shutdown(wait=False, cancel_futures=True)
         while not self.builders.empty():
             self.builders.get().close()
@@ -102,12 +104,9 @@ class Ahead:
             scout = Runner(self.session.parent, "scout")
             self.gpu = asdict(datasheets.present(self.session.gpu.result()))
             ask_to_load(scout, self.session.request, gpu=self.gpu)
-            for challenge, case, part, other in self.calls:
+            for challenge, case, part in self.calls:
                 recipes = self._surveyed(scout, challenge, case, part)
-                if other is not None:
-                    recipes += self._surveyed(scout, challenge, case, part, other)
-                name = _name(challenge, case)
-                self._answer(name, [self._begun(recipe, name in self.plain) for recipe in recipes])
+                self._answer(_name(challenge, case), [self._begun(recipe) for recipe in recipes])
         except Exception:  # of a learner's file that a runner tells of, or a lost scout
             return
         finally:
@@ -116,12 +115,10 @@ class Ahead:
             for name in self.surveyed:
                 self._answer(name, [])
 
-    def _surveyed(
-        self, scout: Runner, challenge: Challenge, case: Case, part: str, other: Other = lambda *same: same
-    ) -> list[dict[str, Any]]:
+    def _surveyed(self, scout: Runner, challenge: Challenge, case: Case, part: str) -> list[dict[str, Any]]:
         """What one call launches, as recipes."""
         blobs: list[memoryview] = []
-        asked = _question(challenge, case, part, other, self.session.request.seed, blobs)
+        asked = _question(challenge, case, part, self.session.request.seed, blobs)
         asked |= {"gpu": self.gpu, "configs": self.cores // 2}
         with span("survey"):
             report, _ = scout.ask(asked, Surveyed, blobs, timeout=SCOUTED)
@@ -131,21 +128,19 @@ class Ahead:
         if not self.surveyed[name].done():
             self.surveyed[name].set_result(compilations)
 
-    def _begun(self, recipe: dict[str, Any], plain: bool) -> Future[bool]:
-        """The compilation of this recipe, of a plain case or another; equal ones are compiled once."""
+    def _begun(self, recipe: dict[str, Any]) -> Future[bool]:
+        """The compilation of this recipe; equal ones are compiled once."""
         name = json.dumps({**recipe, "tuned": None}, sort_keys=True)
         if "kernel" in recipe and recipe["kernel"] not in self.order:
             self.order.append(recipe["kernel"])
         if name not in self.compiled:
             asked = {"do": "compile", "recipe": recipe, "order": list(self.order)}
-            self.compiled[name] = self.compiling.submit(self._compile, asked, plain)
+            self.compiled[name] = self.compiling.submit(self._compile, asked)
         return self.compiled[name]
 
-    def _compile(self, asked: dict[str, Any], plain: bool) -> bool:
-        """Have a builder do it, unless what comes behind the plain cases is no longer reached; True where it
-        does not get done.
-        """
-        if "unknown" in asked["recipe"] or not (plain or self._reached()):
+    def _compile(self, asked: dict[str, Any]) -> bool:
+        """Have a builder do it; True where it does not get done."""
+        if "unknown" in asked["recipe"]:
             return False
         try:
             process = self.builders.get_nowait()
@@ -164,10 +159,6 @@ class Ahead:
         self.builders.put(process)
         return False
 
-    def _reached(self) -> bool:
-        """Whether what comes behind the plain cases is still to come: no group after one that failed is."""
-        return not any(_name(t.challenge, t.case) in self.plain for t in self.session.evidence.failed)
-
 
 def begin(session: Session) -> Ahead | None:
     """Start, where kernels are compiled to run."""
@@ -177,14 +168,14 @@ def begin(session: Session) -> Ahead | None:
 def _calls(session: Session) -> Iterator[Call]:
     """All that the checks will call, in their order."""
     for challenge, case in session.asked.cases("correct") + session.asked.cases("edges"):
-        yield challenge, case, "both", None
+        yield challenge, case, "both"
     for challenge, relation in session.asked.relations():
-        yield challenge, relation.case, "both", relation.other
+        yield challenge, relation.case, "both"
     for challenge in session.challenges if session.timed else []:
         if challenge.memory:
-            yield challenge, challenge.memory.case, challenge.memory.part, None
+            yield challenge, challenge.memory.case, challenge.memory.part
         for speed in challenge.speeds:
-            yield challenge, speed.case, speed.part, None
+            yield challenge, speed.case, speed.part
 
 
 def _name(challenge: Challenge, case: Case) -> str:
@@ -192,9 +183,9 @@ def _name(challenge: Challenge, case: Case) -> str:
 
 
 def _question(
-    challenge: Challenge, case: Case, part: str, other: Other, seed: int, blobs: list[memoryview]
+    challenge: Challenge, case: Case, part: str, seed: int, blobs: list[memoryview]
 ) -> dict[str, Any]:
-    arguments, specs = hollow_inputs(challenge, case, seed, blobs, other)
+    arguments, specs = hollow_inputs(challenge, case, seed, blobs)
     of = gradient_positions(challenge, arguments) if part != "forward" else []
     upstream = _upstream(challenge, case, arguments, seed) if of else ()
     question = {

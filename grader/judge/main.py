@@ -25,6 +25,7 @@ from grader.judge.bug_hunt import hunted
 from grader.judge.checks import capability
 from grader.judge.failures import CheckFailed
 from grader.judge.pieces.partial_progress import pieces
+from grader.judge.recheck_on_evaluator import look, trace
 from grader.judge.repair.search import repair
 from grader.judge.session import Session
 from grader.judge.suite import Suite, bar_id
@@ -50,6 +51,8 @@ def judge(request: Request, events: Channel, parent: Channel) -> None:
         suite = Suite(session, events)
         suite.run()
         session.close()
+        if session.ahead:
+            session.ahead.stop()
         session.evaluators.drop_walkers()
         quick = request.fail_fast and decisive(suite.outcomes) is not None
         why = NOTHING if quick else _reasons(session, suite)
@@ -70,10 +73,10 @@ def judge(request: Request, events: Channel, parent: Channel) -> None:
 
 def _reasons(session: Session, suite: Suite) -> dict[str, Any]:
     """What is looked for once all is tried."""
-    seen = recheck_on_evaluator.look(session, decisive(suite.outcomes))
+    seen = look(session, decisive(suite.outcomes))
     return {
         "seen": seen,
-        "made": recheck_on_evaluator.trace(session),
+        "made": trace(session),
         "pieces": pieces(session),
         "hunt": hunted(session),
     }
