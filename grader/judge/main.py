@@ -74,12 +74,7 @@ def judge(request: Request, events: Channel, parent: Channel) -> None:
 def _reasons(session: Session, suite: Suite) -> dict[str, Any]:
     """What is looked for once all is tried."""
     seen = look(session, decisive(suite.outcomes))
-    return {
-        "seen": seen,
-        "made": trace(session),
-        "pieces": pieces(session),
-        "hunt": hunted(session),
-    }
+    return {"seen": seen, "made": trace(session), "pieces": pieces(session), "hunt": hunted(session)}
 
 
 def _matches(session: Session) -> bool:
