@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from grader.challenge.cases.trial import Trial
+from grader.diagnosis.triton_errors import slip
+from grader.runner_answers import Fault
 from grader.runner_measurements import Work
 from grader.verdict import Outcome
 
@@ -48,6 +51,15 @@ def unevaluated(fault: Mapping[str, Any]) -> CheckFailed:
     where = f"line {fault['line']}" if fault["line"] else "a kernel"
     said = f"Not measured here: {where} needs a GPU ({fault['message']})."
     return failed(said, where, "inconclusive", **fault)
+
+
+def raised(fault: Fault, source: str, sentence: str) -> CheckFailed:
+    """The learner's code raised: what the exception means, where that is known, or else this sentence."""
+    told = slip(asdict(fault), source)
+    line = told.line if told else fault.line
+    cause = {"reason": sentence, **asdict(fault), "line": line}
+    look_at = f"line {line}" if line else "your file"
+    return CheckFailed("failed", cause, (told.says if told else sentence, look_at))
 
 
 def torch_worked(operator: str) -> CheckFailed:

@@ -22,7 +22,7 @@ from grader.diagnosis.evidence import Evidence
 from grader.diagnosis.skeleton import handed_out
 from grader.diagnosis.triton_errors import slip
 from grader.judge.evaluators import Evaluators
-from grader.judge.failures import CheckFailed, unevaluated
+from grader.judge.failures import CheckFailed, raised, unevaluated
 from grader.judge.gpu_warmup import known, wake
 from grader.judge.selected_cases import Asked
 from grader.request import Request
@@ -232,12 +232,9 @@ class Session:
         """The failure of a check in which the learner's code raised, at a size no case had."""
         if fault.kind == "unevaluated":
             return unevaluated(asdict(fault))
-        told = slip(asdict(fault), self.evidence.source)
         what = f"Triton cannot compile line {fault.line}" if fault.kind == "compile" else ""
         sentence = f"At full size {what or f'your code raised {fault.type}'}: {fault.first_line}"
-        line = told.line if told else fault.line
-        cause = {"reason": sentence, **asdict(fault), "line": line}
-        return CheckFailed("failed", cause, (told.says if told else sentence, f"line {line}"))
+        return raised(fault, self.evidence.source, sentence)
 
     def keep_speed(self, result: dict[str, Any], beside: str = "") -> None:
         """Remember a speed result, and how ours differs; of several bars the one with the least room."""

@@ -6,7 +6,7 @@ The first case that is wrong by more than a little is tried in a fresh process, 
 from __future__ import annotations
 
 from grader.challenge import Case, Challenge, Relation
-from grader.challenge.cases.compare import CLOSE, Finding, relative
+from grader.challenge.cases.compare import CLOSE, Finding, relative, told
 from grader.challenge.cases.trial import Trial
 from grader.judge.checks import gpu_out_of_memory
 from grader.judge.failures import CheckFailed, NotMeasured
@@ -49,7 +49,7 @@ def check_relation(session: Session, challenge: Challenge, relation: Relation) -
     assert one.answer is not None
     assert two.answer is not None
     if trial.passed and not relation.holds(tuple(one.answer.outputs), tuple(two.answer.outputs)):
-        trial.findings = [Finding("relation", relation.says, told=(relation.says, relation.name))]
+        trial.findings = [told("relation", relation.says, relation.name)]
     session.conclude(trial)
 
 

@@ -34,7 +34,7 @@ def check(session: Session, challenge: Challenge, speed: Speed) -> None:
         NotMeasured: nothing can be foretold here, or no more than what it takes at least, or of one of an
             autotuner's configs alone.
     """
-    call = foresee(session, challenge, speed, Wanted(datasheets.USUAL)).call
+    call, _ = foresee(session, challenge, speed, Wanted(datasheets.USUAL))
     _does_the_work(call, challenge, speed, session.evidence.source)
     reference = ours(bar_name(session.stem, challenge.entry, speed.case.id, speed.part))
     if reference and not call.at_least:

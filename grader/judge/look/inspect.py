@@ -79,11 +79,11 @@ def inspected(session: Session) -> list[dict[str, Any]]:
 
 
 def _told(seen: Seen, reference: Ours | None, handed: frozenset[str]) -> dict[str, Any]:
-    call = seen.call
+    call, codes = seen
     launches = [
         {**asdict(launch), "compiled": asdict(compiled), "limit": limit, "code": code}
         for launch, compiled, limit, code in zip(
-            call.launches, call.compiled, call.limits(), seen.code, strict=True
+            call.launches, call.compiled, call.limits(), codes, strict=True
         )
     ]
     return {
