@@ -88,6 +88,8 @@ class Ahead:
     def finish(self) -> None:
         """Wait for all that is begun, and end the builders: what comes now is timed."""
         self._wait(self.surveyed.values())
+        with span("wait"):
+            wait(list(self.compiled.values()), WAITED)
         self.stop()
 
     def stop(self) -> None:
