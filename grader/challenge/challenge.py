@@ -73,13 +73,9 @@ class Tuner:
 
     Args:
         key: sizes of the cases that can change the choice: the autotuner must tell them apart.
-        configs: the fewest to choose among.
-        pruned: among so many or more, some must be dropped for some problem.
     """
 
     key: Sequence[str]
-    configs: int = 2
-    pruned: int = 4
 
 
 @dataclass(frozen=True)

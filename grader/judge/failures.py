@@ -36,7 +36,7 @@ class CheckFailed(Exception):
         self.outcome, self.cause, self.told, self.why, self.trial = outcome, cause, told, why, trial
 
 
-def failed(sentence: str, look_at: str, outcome: Outcome = "failed", **facts: Any) -> CheckFailed:
+def failed(sentence: str, look_at: str, outcome: Outcome = "failed", /, **facts: Any) -> CheckFailed:
     """A check that says itself what is wrong, and one thing to look at."""
     return CheckFailed(outcome, {"reason": sentence, **facts}, (sentence, look_at))
 

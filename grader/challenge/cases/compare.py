@@ -102,9 +102,9 @@ class Finding:
     told: tuple[str, str] | None = None
 
 
-def told(kind: str, sentence: str, look_at: str, reason: str = "", **facts: Any) -> Finding:
+def told(kind: str, sentence: str, look_at: str, /, **facts: Any) -> Finding:
     """A finding of whoever knows the sentence and the thing to look at; the sentence is the reason, too."""
-    return Finding(kind, reason or sentence, facts, told=(sentence, look_at))
+    return Finding(kind, sentence, facts, told=(sentence, look_at))
 
 
 def rows(tensor: torch.Tensor) -> torch.Tensor:

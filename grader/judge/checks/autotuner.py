@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from grader.challenge import Challenge, Tuner
+from grader.challenge import Challenge
 from grader.challenge.cases.trial import Trial
 from grader.challenge.loading import weight
 from grader.judge.checks import compiles
@@ -14,6 +14,7 @@ from grader.judge.failures import failed
 from grader.judge.session import Session
 from grader.runner_answers import Called, Tuning
 
+FEWEST, MANY = 2, 4  # configs to choose among; of so many some must be dropped for some problem
 APART = 4  # times as large a size may ask for another config
 Seen = tuple[Trial, Tuning]
 Told = tuple[str, str]  # a sentence, and what to look at
@@ -38,9 +39,9 @@ def check(session: Session, challenge: Challenge) -> None:
     if challenge.tuner is None or not any(t.challenge is challenge for t in session.evidence.trials):
         return
     seen = _seen(session, challenge)
-    told = _few(seen, challenge.tuner)
+    told = _few(seen)
     told = told or next((told for size in challenge.tuner.key if (told := _mistaken(seen, size))), None)
-    told = told or _unpruned(seen, challenge.tuner)
+    told = told or _unpruned(seen)
     _raise(told or (_unfit(session.acceptance.result()) if session.acceptance else None))
 
 
@@ -59,11 +60,11 @@ def _tunings(trial: Trial) -> Sequence[Tuning]:
     return report.tunings if isinstance(report, Called) else ()
 
 
-def _few(seen: Sequence[Seen], wanted: Tuner) -> Told | None:
+def _few(seen: Sequence[Seen]) -> Told | None:
     most = max((tuning.configs for _, tuning in seen), default=0)
     if not most:
         return "No autotuner chose a config in any case: @triton.autotune is asked for.", "the autotuner"
-    if most < wanted.configs:
+    if most < FEWEST:
         return "The autotuner has one config, and nothing to choose among.", "the list of configs"
     return None
 
@@ -96,10 +97,10 @@ def _mistaken(seen: Sequence[Seen], size: str) -> Told | None:
     return None
 
 
-def _unpruned(seen: Sequence[Seen], wanted: Tuner) -> Told | None:
+def _unpruned(seen: Sequence[Seen]) -> Told | None:
     """Among many configs some suit no small problem."""
     left = [(trial, tuning) for trial, tuning in seen if tuning.left is not None]
-    if not left or max(tuning.configs for _, tuning in left) < wanted.pruned:
+    if not left or max(tuning.configs for _, tuning in left) < MANY:
         return None
     if any((tuning.left or 0) < tuning.configs for _, tuning in left):
         return None
