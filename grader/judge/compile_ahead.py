@@ -22,14 +22,11 @@ import torch
 from grader import datasheets
 from grader.challenge import Case, Challenge
 from grader.challenge.cases.interleaved_backward import others
-from grader.challenge.cases.oracle import gradient_positions, result_dtypes, values_of
 from grader.challenge.cases.runner_client import Runner, RunnerLost, ask_to_load
-from grader.challenge.cases.trial import draw_upstream
+from grader.judge.compile_check import question
 from grader.judge.failures import NotMeasured
 from grader.judge.session import Session
 from grader.judge.speed.compile_for_gpu import builder
-from grader.judge.speed.full_size_inputs import hollow_inputs, hollow_specs
-from grader.performance.meter.fake_tensors import LARGE, Hollow
 from grader.runner_answers import Failed
 from grader.runner_measurements import Accepted, Surveyed
 from grader.timing_spans import note, span
@@ -119,8 +116,7 @@ class Ahead:
 
     def _surveyed(self, scout: Runner, challenge: Challenge, case: Case, part: str) -> list[dict[str, Any]]:
         """What one call launches, as recipes."""
-        blobs: list[memoryview] = []
-        asked = _question(challenge, case, part, self.session.request.seed, blobs)
+        _, asked, blobs = question(self.session, challenge, case, part)
         asked |= {"gpu": self.gpu, "configs": self.cores // 2}
         with span("survey"):
             report, _ = scout.ask(asked, Surveyed, blobs, timeout=SCOUTED)
@@ -182,30 +178,3 @@ def _calls(session: Session) -> Iterator[Call]:
 
 def _name(challenge: Challenge, case: Case) -> str:
     return f"{challenge.entry} {case.id}"
-
-
-def _question(
-    challenge: Challenge, case: Case, part: str, seed: int, blobs: list[memoryview]
-) -> dict[str, Any]:
-    arguments, specs = hollow_inputs(challenge, case, seed, blobs)
-    of = gradient_positions(challenge, arguments) if part != "forward" else []
-    upstream = _upstream(challenge, case, arguments, seed) if of else ()
-    question = {
-        "do": "survey",
-        "entry": challenge.entry,
-        "probe": challenge.probe,
-        "arguments": specs,
-        "of": of,
-    }
-    return {**question, "layout": case.upstream, "upstream": hollow_specs(upstream, blobs)}
-
-
-def _upstream(challenge: Challenge, case: Case, arguments: tuple[Any, ...], seed: int) -> tuple[Any, ...]:
-    """Gradients as the case lays them out; none for large ones: a scout lays out those of its own results."""
-    if any(isinstance(value, torch.Tensor) and value.numel() >= LARGE for value in arguments):
-        return ()
-    with Hollow(lambda *_: None):
-        outputs = values_of(challenge, arguments)
-    dtypes = result_dtypes(challenge.returns, outputs)
-    shaped = [out.to(dtype) if dtype else out for out, dtype in zip(outputs, dtypes, strict=True)]
-    return draw_upstream(case, tuple(shaped), seed, "cpu", len(challenge.writes))

@@ -23,15 +23,16 @@ import torch
 
 from grader import datasheets
 from grader.challenge import Case, Challenge
-from grader.challenge.cases.oracle import gradient_positions
-from grader.challenge.cases.packing import pack_arguments
+from grader.challenge.cases.oracle import Values, gradient_positions, result_dtypes, values_of
 from grader.challenge.cases.runner_client import Runner, RunnerLost, ask_to_load
-from grader.challenge.cases.trial import draw
+from grader.challenge.cases.trial import draw_upstream, largest
 from grader.challenge.loading import tallest, weight
 from grader.diagnosis.triton_errors import slip
 from grader.judge.failures import NotMeasured
 from grader.judge.session import Session
 from grader.judge.speed.compile_for_gpu import builder
+from grader.judge.speed.full_size_inputs import hollow_inputs, hollow_specs
+from grader.performance.meter.fake_tensors import LARGE, Hollow
 from grader.runner_answers import Failed, Fault
 from grader.runner_measurements import Accepted, Surveyed
 
@@ -105,22 +106,35 @@ def _spread(pairs: list[Asked]) -> list[Asked]:
     return [(owner[case], case) for case in chosen]
 
 
-def question(session: Session, challenge: Challenge, case: Case) -> Question:
+def question(session: Session, challenge: Challenge, case: Case, part: str = "both") -> Question:
     """One call, as a scout is asked about it."""
-    arguments = draw(challenge, case, session.request.seed, "cpu")
-    specs, blobs = pack_arguments(arguments, session.names[challenge.entry][: len(arguments)])
+    blobs: list[memoryview] = []
+    arguments, specs = hollow_inputs(challenge, case, session.request.seed, blobs)
+    of = gradient_positions(challenge, arguments) if part != "forward" else []
+    upstream = _upstream(challenge, case, arguments, session.request.seed) if of else ()
     asked = {
         "do": "survey",
         "entry": challenge.entry,
         "probe": challenge.probe,
         "arguments": specs,
-        "of": gradient_positions(challenge, arguments),
-        "upstream": [],
-        "layout": "contiguous",
+        "of": of,
+        "upstream": hollow_specs(upstream, blobs),
+        "layout": case.upstream,
         "configs": 0,
         "gpu": SHEET,
     }
     return session.asked.case_id((challenge, case)), asked, blobs
+
+
+def _upstream(challenge: Challenge, case: Case, arguments: Values, seed: int) -> Values:
+    """Gradients as the case lays them out; none for large ones: a scout lays out those of its own results."""
+    if largest(arguments) >= LARGE:
+        return ()
+    with Hollow(lambda *_: None):
+        outputs = values_of(challenge, arguments)
+    dtypes = result_dtypes(challenge.returns, outputs)
+    shaped = [out.to(dtype) if dtype else out for out, dtype in zip(outputs, dtypes, strict=True)]
+    return draw_upstream(case, tuple(shaped), seed, "cpu", len(challenge.writes))
 
 
 def _answers(session: Session, questions: list[Question]) -> list[Told]:
