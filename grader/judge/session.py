@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict
 from typing import Any
@@ -12,6 +13,7 @@ from grader.challenge import Case, Challenge
 from grader.challenge.cases.attempt import attempt
 from grader.challenge.cases.compare_values import excess, passes_with
 from grader.challenge.cases.interleaved_backward import interleaved
+from grader.challenge.cases.message_schema import Form
 from grader.challenge.cases.oracle import Values
 from grader.challenge.cases.replayed_launches import Way, repeated
 from grader.challenge.cases.runner_client import Runner, RunnerLost, ask_to_load
@@ -153,6 +155,23 @@ class Session:
         except RunnerLost as lost:
             lost.compiling = self.ahead is not None and self.ahead.late(challenge, case)
             raise self.lost(case, lost, challenge) from None
+
+    def ask(
+        self, case: Case, command: dict[str, Any], form: type[Form], storages: Sequence[torch.Tensor] = ()
+    ) -> tuple[Form, list[bytearray]]:
+        """One command about a case to the runner.
+
+        Raises:
+            CheckFailed: the runner was lost, or the learner's code raised.
+        """
+        timeout = self.request.call_timeout
+        try:
+            report, data = self.ready_runner().ask_with(command, form, list(storages), timeout=timeout)
+        except RunnerLost as lost:
+            raise self.lost(case, lost) from None
+        if isinstance(report, Failed):
+            raise self.faulted(report.fault)
+        return report, data
 
     def conclude(self, trial: Trial) -> None:
         """Keep a trial.

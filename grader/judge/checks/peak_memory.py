@@ -9,14 +9,12 @@ import torch
 from grader.challenge import Challenge
 from grader.challenge.cases.oracle import gradient_positions
 from grader.challenge.cases.packing import pack_arguments
-from grader.challenge.cases.runner_client import RunnerLost
 from grader.challenge.cases.trial import draw
 from grader.diagnosis.evidence import Diagnosis
 from grader.diagnosis.syntax import spelled
 from grader.judge.failures import NotMeasured, failed
 from grader.judge.session import Session
 from grader.requirements import MARGIN, MARGIN_BYTES
-from grader.runner_answers import Failed
 from grader.runner_measurements import Peak
 
 MOST = 3  # lines that are named
@@ -86,14 +84,7 @@ def _report(session: Session, challenge: Challenge, arguments: tuple[Any, ...]) 
     specs, blobs = pack_arguments(arguments, session.names[challenge.entry][: len(arguments)])
     of = gradient_positions(challenge, arguments) if both else []
     request = {"do": "peak", "entry": challenge.entry, "arguments": specs, "of": of}
-    try:
-        timeout = session.request.call_timeout
-        report, _ = session.ready_runner().ask_with(request, Peak, blobs, timeout=timeout)
-    except RunnerLost as lost:
-        raise session.lost(challenge.memory.case, lost) from None
-    if isinstance(report, Failed):
-        raise session.faulted(report.fault)
-    return report
+    return session.ask(challenge.memory.case, request, Peak, blobs)[0]
 
 
 def _spell(size: int) -> str:

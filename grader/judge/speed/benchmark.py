@@ -21,7 +21,7 @@ from grader.challenge.cases.compare import CLOSE
 from grader.challenge.cases.message_schema import Form
 from grader.challenge.cases.oracle import Values, as_asked, as_tuple, gradient_positions, values_of
 from grader.challenge.cases.packing import pack_arguments, read_outputs
-from grader.challenge.cases.runner_client import Runner, RunnerLost
+from grader.challenge.cases.runner_client import Runner
 from grader.challenge.cases.timeouts import in_line
 from grader.challenge.cases.trial import SLICE, draw, draw_upstream
 from grader.judge.failures import CheckFailed, by_kernels, failed
@@ -30,7 +30,6 @@ from grader.judge.speed.ratio import Ratio, bar_ratio
 from grader.judge.speed.values_of_timed_calls import distance, near, widened, wrong
 from grader.performance.timing.autograd_passes import Timed, timed
 from grader.performance.timing.stopwatch import Stopwatch, copying, roll_into, rollable
-from grader.runner_answers import Failed
 from grader.runner_measurements import Burst, Prepared, Round, Verified
 
 ROUND_US = 2000.0  # of work in a round; with 5000 the ratios of five gradings spread no less
@@ -123,14 +122,7 @@ class Benchmark:
         self, command: dict[str, Any], form: type[Form], storages: Sequence[torch.Tensor] = ()
     ) -> tuple[Form, list[bytearray]]:
         """One command to the runner; a fault of the learner's code fails the check."""
-        timeout = self.session.request.call_timeout
-        try:
-            report, data = self.runner.ask_with(command, form, list(storages), timeout=timeout)
-        except RunnerLost as lost:
-            raise self.session.lost(self.speed.case, lost) from None
-        if isinstance(report, Failed):
-            raise self.session.faulted(report.fault)
-        return report, data
+        return self.session.ask(self.speed.case, command, form, storages)
 
     def round(self) -> None:
         """Time each once, in a shuffled order, and look at one output of the learner's."""
