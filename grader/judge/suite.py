@@ -82,13 +82,15 @@ def planned(session: Session) -> Iterator[Planned]:
     for part, looked in (("compilations", compilations.check), ("operator", registered_operator.check)):
         for challenge, name in asked.having(part):
             yield Planned("edges", f"edges[{name}]", partial(looked, session, challenge))
-    for way, pairs, named, check in (
-        ("staged", asked.staged(), asked.staged_id, launcher_on_fake_gpu.check),
-        ("evaluated", asked.evaluated(), asked.evaluated_id, beside_gpu.check),
-        ("walked", asked.walks(), asked.walk_id, _walk),
+    for way, pairs, check in (
+        ("staged", asked.staged(), launcher_on_fake_gpu.check),
+        ("evaluated", asked.evaluated(), beside_gpu.check),
+        ("walked", asked.walks(), _walk),
     ):
         for pair in pairs:
-            yield Planned("edges", f"edges[{named(pair)}]", partial(check, session, *pair), pair, way)
+            yield Planned(
+                "edges", f"edges[{asked.case_id(pair, way)}]", partial(check, session, *pair), pair, way
+            )
     if compile_check.wanted(session):
         yield Planned("compiles", "compiles", partial(compiles.check, session))
     for challenge, name in asked.having("targets"):
