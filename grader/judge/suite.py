@@ -88,9 +88,8 @@ def planned(session: Session) -> Iterator[Planned]:
         ("walked", asked.walks(), _walk),
     ):
         for pair in pairs:
-            yield Planned(
-                "edges", f"edges[{asked.case_id(pair, way)}]", partial(check, session, *pair), pair, way
-            )
+            name = f"edges[{asked.case_id(pair, way)}]"
+            yield Planned("edges", name, partial(check, session, *pair), pair, way)
     if compile_check.wanted(session):
         yield Planned("compiles", "compiles", partial(compiles.check, session))
     for challenge, name in asked.having("targets"):
