@@ -18,7 +18,7 @@ from grader.challenge.cases.trial import Trial, repeatable
 from grader.diagnosis.exceptions import STOPPED
 from grader.judge.checks.correct import VALUES
 from grader.judge.session import Session
-from grader.runner_answers import Called, Failed
+from grader.runner_answers import Failed
 from grader.verdict import Check
 
 ODD = "nan", "inf"  # kinds of findings
@@ -61,8 +61,7 @@ def look(session: Session, check: Check | None) -> dict[str, Any]:
 
 def _launches(trial: Trial) -> list[tuple[str, list[int]]]:
     """The kernels that were launched, and their grids: a launcher may choose others on a GPU."""
-    report = trial.answer.report if trial.answer else None
-    return [(one.kernel, one.grid) for one in report.launches] if isinstance(report, Called) else []
+    return [(one.kernel, one.grid) for one in trial.called.launches] if trial.called else []
 
 
 def _trial(session: Session, check: Check) -> Trial | None:

@@ -59,8 +59,7 @@ def frequencies(trial: Trial) -> list[Finding]:
     """What is not random about the categories of a trial, or random by other odds."""
     declared = trial.challenge.frequencies
     assert declared is not None
-    assert trial.answer is not None
-    drawn, arguments = trial.answer.outputs[0].cpu(), cast(trial.oracle_arguments, torch.float64)
+    drawn, arguments = trial.outputs[0].cpu(), cast(trial.oracle_arguments, torch.float64)
     odds = declared.of(*arguments).cpu()
     sentence = _together(drawn, odds)
     look_at = "what random numbers are drawn by"
@@ -111,11 +110,11 @@ def contradicted(trial: Trial, others: Sequence[Trial]) -> bool:
 
 
 def _contradicts(wrong: Callable[..., torch.Tensor], other: Trial) -> bool:
-    if other.answer is None:
+    if not other.outputs:
         return False
     odds = wrong(*cast(other.oracle_arguments, torch.float64)).cpu()
     silent = not bool((odds.sum(dim=1) > 0).all())  # of some rows, such as unequal ones
-    return not silent and bool(_off(other.answer.outputs[0].cpu(), odds))
+    return not silent and bool(_off(other.outputs[0].cpu(), odds))
 
 
 def _off(drawn: torch.Tensor, odds: torch.Tensor, alarm: float = CASE_ALARM) -> str:

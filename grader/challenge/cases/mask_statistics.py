@@ -101,10 +101,9 @@ def other_choice(trial: Trial, gradient: torch.Tensor) -> tuple[str, str] | None
     """What is told of a wrong gradient that is 0 about as often as it should be, but elsewhere; of a NaN
     nobody knows whether it was kept.
     """
-    assert trial.answer is not None
     if not trial.kept or gradient.shape != trial.kept[0].shape:
         return None
-    known = ~(trial.answer.outputs[0].isnan().reshape(gradient.shape).cpu() | gradient.isnan().cpu())
+    known = ~(trial.outputs[0].isnan().reshape(gradient.shape).cpu() | gradient.isnan().cpu())
     dropped, zero = ~trial.kept[0].cpu()[known], gradient.cpu()[known] == 0
     apart = float((dropped != zero).double().mean())
     if apart < 0.02 or not 0.5 < float(zero.sum()) / max(float(dropped.sum()), 1.0) < 2.0:

@@ -32,8 +32,8 @@ def _chosen(trial: Trial, request: Request, ways: set[Way]) -> bool:
     # Of a limit one draw may come out right and the next wrong: that tells nothing of who computes.
     if challenge.is_limit(case.demand) or not trial.passed or not repeatable(trial.arguments):
         return False
-    report = trial.answer.report if trial.answer else None
-    if not isinstance(report, Called) or {*report.foreign} - {*challenge.allow}:
+    report = trial.called
+    if not report or {*report.foreign} - {*challenge.allow}:
         return False
     if report.looked or report.elsewhere:
         return True
@@ -69,10 +69,8 @@ def repeated(runner: Runner, trial: Trial, request: Request, ways: set[Way]) -> 
     Raises:
         RunnerLost: the runner crashed or hung.
     """
-    if not _chosen(trial, request, ways):
+    if not trial.answer or not _chosen(trial, request, ways):
         return None
-    assert trial.answer is not None
-    assert isinstance(trial.answer.report, Called)
     second = _other(trial, request)
     specs, blobs = pack_arguments(*second.runner_arguments())
     if specs != pack_arguments(*trial.runner_arguments())[0]:
@@ -99,11 +97,9 @@ def repeated(runner: Runner, trial: Trial, request: Request, ways: set[Way]) -> 
 
 def _wrong_as_ever(runner: Runner, second: Trial, request: Request) -> Trial | None:
     """A plain call on these inputs, if it gives just what the launches gave: it is they that are wrong."""
-    assert second.answer is not None
     called = again(runner, second, request)
-    assert called.answer is not None
-    pairs = zip(called.answer.outputs, second.answer.outputs, strict=False)
-    same = called.answer.outputs and all(_alike(one, other) for one, other in pairs)
+    pairs = zip(called.outputs, second.outputs, strict=False)
+    same = called.outputs and all(_alike(one, other) for one, other in pairs)
     return called if same and not called.passed else None
 
 

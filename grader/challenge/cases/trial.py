@@ -82,6 +82,17 @@ class Trial:
         return not self.findings
 
     @property
+    def called(self) -> Called | None:
+        """What the runner observed of the call; None where it raised, or nothing came back."""
+        report = self.answer.report if self.answer else None
+        return report if isinstance(report, Called) else None
+
+    @property
+    def outputs(self) -> list[torch.Tensor]:
+        """The tensors that came back, on the CPU."""
+        return self.answer.outputs if self.answer else []
+
+    @property
     def unevaluated(self) -> bool:
         """Whether a kernel holds what only a GPU computes: that says nothing of the file."""
         return any(finding.facts.get("kind") == "unevaluated" for finding in self.findings[:1])
@@ -113,11 +124,10 @@ class Trial:
 
     def stored_everywhere(self, number: int) -> bool:
         """Whether kernels are known to have stored every byte of the memory that a result lies in."""
-        report = self.answer.report if self.answer else None
-        if not isinstance(report, Called) or report.holes is None:
+        if not self.called or self.called.holes is None:
             return False
-        out = report.outputs[number]
-        return isinstance(out, TensorOutput) and bool(out.memory) and out.memory not in report.holes
+        out = self.called.outputs[number]
+        return isinstance(out, TensorOutput) and bool(out.memory) and out.memory not in self.called.holes
 
     def on_cpu(self) -> Trial:
         """The same where an evaluator is to answer: equal tensors on the CPU, laid out alike."""

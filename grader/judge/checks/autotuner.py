@@ -12,7 +12,7 @@ from grader.judge.checks import compiles
 from grader.judge.compile_check import Told as Compiled
 from grader.judge.failures import failed
 from grader.judge.session import Session
-from grader.runner_answers import Called, Tuning
+from grader.runner_answers import Tuning
 
 FEWEST, MANY = 2, 4  # configs to choose among; of so many some must be dropped for some problem
 APART = 4  # times as large a size may ask for another config
@@ -47,17 +47,12 @@ def check(session: Session, challenge: Challenge) -> None:
 
 def _seen(session: Session, challenge: Challenge) -> list[Seen]:
     trials = [trial for trial in session.evidence.trials if trial.challenge is challenge]
-    return [(trial, tuning) for trial in trials for tuning in _tunings(trial)]
+    return [(trial, tuning) for trial in trials for tuning in (trial.called.tunings if trial.called else ())]
 
 
 def _raise(told: Told | None) -> None:
     if told:
         raise failed(*told, fact="autotuner")
-
-
-def _tunings(trial: Trial) -> Sequence[Tuning]:
-    report = trial.answer.report if trial.answer else None
-    return report.tunings if isinstance(report, Called) else ()
 
 
 def _few(seen: Sequence[Seen]) -> Told | None:
