@@ -39,7 +39,7 @@ def _wrong_on_the_gpu(trial: Trial, outputs: list[torch.Tensor]) -> list[int] | 
     """The numbers of the results that are wrong, where a GPU can say so: of large ones a CPU compares each in
     seconds. Where any is, all that is expected lies on the CPU then.
     """
-    wanted = _wanted(trial)
+    wanted = trial.wanted
     if not any(want.exact.is_cuda for want in wanted):
         return None
     numbers = [number for number, _, _, wrong in _held_against(trial, _beside(outputs, wanted)) if wrong]
@@ -52,12 +52,8 @@ def _wrong_on_the_gpu(trial: Trial, outputs: list[torch.Tensor]) -> list[int] | 
 
 def all_right(trial: Trial, outputs: list[torch.Tensor]) -> bool:
     """Whether these, of the form that is asked for, are the results of a trial as well."""
-    there = _beside(outputs, _wanted(trial))  # a large oracle is still on the GPU
+    there = _beside(outputs, trial.wanted)  # a large oracle is still on the GPU
     return not any(wrong for *_, wrong in _held_against(trial, there))
-
-
-def _wanted(trial: Trial) -> list[Expected]:
-    return [want for want in trial.expected if isinstance(want, Expected)]
 
 
 def _beside(outputs: list[torch.Tensor], wanted: list[Expected]) -> list[torch.Tensor]:
@@ -69,7 +65,7 @@ def _held_against(
     trial: Trial, outputs: list[torch.Tensor], numbers: list[int] | None = None
 ) -> Iterator[tuple[int, torch.Tensor, Expected, list[Finding]]]:
     """Each result with its number and what is wrong with it; of some of them, where `numbers` says so."""
-    wanted = _wanted(trial)
+    wanted = trial.wanted
     length = trial.challenge.reduces(trial.case) if trial.challenge.reduces else 1
     for number, (out, want) in enumerate(zip(outputs, wanted, strict=True)):
         if numbers is not None and number not in numbers:
@@ -119,10 +115,9 @@ def passes_with(trial: Trial, times: float) -> bool:
     """Whether a right result would be right, too, with errors so many times as large."""
     if trial.case.exact or trial.answer is None or trial.challenge.judges:
         return True
-    wanted = [want for want in trial.expected if isinstance(want, Expected)]
-    if any(want.exact.is_meta for want in wanted):  # gigabytes that nobody kept
+    if any(want.exact.is_meta for want in trial.wanted):  # gigabytes that nobody kept
         return True
-    pairs = zip(trial.outputs, wanted, strict=True)
+    pairs = zip(trial.outputs, trial.wanted, strict=True)
     return all_right(trial, [out if want.by_code else _grown(out, want, times) for out, want in pairs])
 
 

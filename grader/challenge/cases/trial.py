@@ -93,6 +93,11 @@ class Trial:
         return self.answer.outputs if self.answer else []
 
     @property
+    def wanted(self) -> list[Expected]:
+        """What is expected of each tensor that comes back."""
+        return [want for want in self.expected if isinstance(want, Expected)]
+
+    @property
     def unevaluated(self) -> bool:
         """Whether a kernel holds what only a GPU computes: that says nothing of the file."""
         return any(finding.facts.get("kind") == "unevaluated" for finding in self.findings[:1])

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import torch
 
 from grader.challenge import Case
-from grader.challenge.cases.compare import Expected
 from grader.challenge.cases.trial import Trial
 from grader.judge.failures import NotMeasured
 
@@ -46,7 +45,5 @@ def size(trial: Trial) -> int:
         for value in (*trial.arguments, *trial.upstream)
         if isinstance(value, torch.Tensor) and (storage := value.untyped_storage())
     }
-    results = sum(
-        want.exact.numel() * want.dtype.itemsize for want in trial.expected if isinstance(want, Expected)
-    )
+    results = sum(want.exact.numel() * want.dtype.itemsize for want in trial.wanted)
     return sum(given.values()) + results
