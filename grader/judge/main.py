@@ -16,7 +16,6 @@ from typing import Any
 
 import torch
 
-from grader.challenge.cases.result_names import a_few
 from grader.challenge.cases.trial import Trial
 from grader.claim_result import Claimed
 from grader.diagnosis.diagnose import WHAT_IS_STORED, diagnose_or_say
@@ -91,10 +90,8 @@ def _no_such_case(request: Request, session: Session) -> str:
         return (
             f'"{request.only}" is a bar for speed, and -k tries values: without it the bar is tried as well'
         )
-    every = replace(session.asked, request=replace(request, only=None))
-    tried = every.cases("correct") + every.cases("edges")
-    names = [*map(every.case_id, tried), *map(every.case_id, every.relations())]
-    return f'No case matches "{request.only}". There are {a_few(names, request.only or "")}'
+    only = str(request.only)
+    return f'No case matches "{only}". There are {session.asked.names_like(only)}'
 
 
 def _verdict(session: Session, checks: list[Check], quick: bool) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from grader.challenge import Case, Challenge, Claim, Relation
+from grader.challenge.cases.result_names import a_few
 from grader.challenge.loading import tallest, weight
 from grader.request import Request
 
@@ -87,6 +88,13 @@ class Asked:
     def _is_asked_for(self, name: str) -> bool:
         only = self.request.only
         return self.request.cases and (only is None or only in name)
+
+    def names_like(self, typed: str) -> str:
+        """A few names of cases and relations: like what was typed, or spread over all of them."""
+        tried = [(c, case) for c in self.challenges for case in c.cases if not case.huge]
+        names = [self.case_id(pair) for pair in tried if self.device != "cpu" or not pair[1].gpu]
+        names += [self.case_id((c, relation)) for c in self.challenges for relation in c.relations]
+        return a_few(names, typed)
 
     def case_id(self, pair: tuple[Challenge, Case | Relation], way: str = "") -> str:
         """A case's id, with its entry in front where the day has several, and the way in which it is tried

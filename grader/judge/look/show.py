@@ -15,7 +15,6 @@ from grader.challenge.cases.case_words import WAYS
 from grader.challenge.cases.findings import form_findings
 from grader.challenge.cases.oracle import gradient_positions
 from grader.challenge.cases.packing import pack_arguments
-from grader.challenge.cases.result_names import a_few
 from grader.challenge.cases.runner_client import RunnerLost
 from grader.challenge.cases.trial import draw, largest
 from grader.diagnosis.triton_errors import slip
@@ -71,24 +70,14 @@ def _named(session: Session) -> list[Tried]:
     named = [pair for pair in tried if only in session.asked.case_id(pair)]
     named = [pair for pair in named if only == session.asked.case_id(pair)] or named
     if not named:
-        raise NotMeasured(f'no case matches "{session.request.only}" (there are {_names(session)})')
+        typed = str(session.request.only)
+        raise NotMeasured(f'no case matches "{typed}" (there are {session.asked.names_like(typed)})')
     drawable = [pair for pair in named if not pair[0].probe and not pair[1].gpu]
     if not drawable:
         (challenge, _), name = named[0], session.asked.case_id(named[0])
         alone = f"{challenge.entry} is called by itself there, and touches no memory"
         raise NotMeasured(f"{name}: {alone}" if challenge.probe else f"{name} is too large for a picture")
     return drawable
-
-
-def _names(session: Session) -> str:
-    """A few of the day's cases: like what was asked for, or spread over all of them."""
-    names = [
-        session.asked.case_id((challenge, case))
-        for challenge in session.challenges
-        if not challenge.probe
-        for case in challenge.cases
-    ]
-    return a_few(names, session.request.only or "")
 
 
 def _part(session: Session, entry: str, cases: list[tuple[Challenge, Case]]) -> dict[str, Any]:
