@@ -70,6 +70,11 @@ class Request:
     scratch: str = ""
     hidden: Sequence[str] | None = None
 
+    @property
+    def torch_device(self) -> Literal["cpu", "cuda"]:
+        """The device of its tensors, as torch calls it."""
+        return "cuda" if self.device == "gpu" else "cpu"
+
     def rng(self, *purpose: str) -> random.Random:
         """The generator for one purpose."""
         return rng(self.seed, *purpose)

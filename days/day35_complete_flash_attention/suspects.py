@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from torch import Tensor
-
-from grader.challenge.formulas.attention import LOG2_E
 from grader.challenge.formulas.grouped_attention import Rules
-from grader.challenge.formulas.split_rows_in_blocks import BLOCKS
 
 right = Rules()
 MISREAD = "Query head h reads key head h % Hk: neighbours share, so it is h // (Hq // Hk). "
@@ -19,11 +13,6 @@ def in_backward(**other) -> Rules:
     return Rules(back=Rules(**other))
 
 
-def past_the_diagonal(n: int) -> Callable[[Tensor, Tensor, int | None], Tensor]:
-    """Queries that see all of a block of n keys."""
-    return lambda i, j, last: (i >= j // n * n + n - 1 - last) if last is not None else i >= 0
-
-
 def modulo(h: int, group: int, heads: int) -> int:
     return h % heads
 
@@ -32,12 +21,6 @@ SUSPECTS = {
     MISREAD + "Both passes do.": Rules(reads=modulo),
     MISREAD + "The forward pass does.": Rules(reads=modulo, back=right),
     MISREAD + "The backward pass does.": in_backward(reads=modulo),
-    "dk and dv of key head g hold the query heads g, g + Hk, …: those that read it are neighbours.": (
-        in_backward(adds=modulo)
-    ),
-    "Every query head reads key head 0.": Rules(
-        reads=lambda h, group, heads: 0, adds=lambda h, group, heads: h // group
-    ),
     "Query head h reads key head h: it is h // (Hq // Hk).": Rules(
         reads=lambda h, group, heads: min(h, heads - 1)
     ),
@@ -72,22 +55,6 @@ SUSPECTS = {
     ),
     "delta is not subtracted: ds = p ∘ (dp − delta).": in_backward(delta=0.0),
     "delta is added: ds = p ∘ (dp − delta).": in_backward(delta=-1.0),
-    "dk and dv take lse and delta of a query head with the key head's number: their rows begin at "
-    "(b · Hq + h) · Sq, of query head h.": in_backward(rows=lambda b, h, kh, Hq, Hk: b * Hk + kh),
-    "dk and dv take lse and delta of the first sequence: their rows begin at (b · Hq + h) · Sq.": in_backward(
-        rows=lambda b, h, kh, Hq, Hk: h
-    ),
-    **{
-        f"Blocks on the diagonal are left out of dk and dv, if BLOCK_N is {n}: begin at the first query that "
-        "sees the first key of a block.": in_backward(visits=past_the_diagonal(n))
-        for n in BLOCKS
-    },
-    "The backward pass takes lse for one in base 2, and it is natural: multiply it by log2(e).": in_backward(
-        lse=lambda lse: lse / LOG2_E
-    ),
-    "The backward pass takes lse for a natural one, and it is in base 2.": in_backward(
-        lse=lambda lse: lse * LOG2_E
-    ),
     "The scale is missing: the scores are q kᵀ · scale.": Rules(scaled=lambda scale: 1.0),
     "The backward pass does not know the scale: keep it in ctx.": in_backward(scaled=lambda scale: 1.0),
     "The sign of the scale is lost.": Rules(scaled=abs),

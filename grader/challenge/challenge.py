@@ -8,13 +8,8 @@ from typing import Any, Literal
 
 import torch
 
-from grader.challenge.bug import Bug
 from grader.challenge.case import Case
-from grader.challenge.compilation_count import Compilations
-from grader.challenge.functions_for_learner_tests import Judges
-from grader.challenge.made_arguments import Made
-from grader.challenge.random_outputs import Chance, Frequencies
-from grader.challenge.speed_claim import Claim
+from grader.challenge.parts import Bug, Chance, Claim, Compilations, Frequencies, Judges, Made
 from grader.datasheets import MATRIX_UNITS, Gpu
 from grader.randomness import rng
 from grader.requirements import DEMANDS
@@ -78,13 +73,9 @@ class Tuner:
 
     Args:
         key: sizes of the cases that can change the choice: the autotuner must tell them apart.
-        configs: the fewest to choose among.
-        pruned: among so many or more, some must be dropped for some problem.
     """
 
     key: Sequence[str]
-    configs: int = 2
-    pruned: int = 4
 
 
 @dataclass(frozen=True)

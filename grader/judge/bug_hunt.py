@@ -19,7 +19,7 @@ from grader.hunt_result import Hunt, Hunted
 from grader.judge.checks.honest import COPIES
 from grader.judge.pieces.piece_states import FORM
 from grader.judge.session import Session
-from grader.runner_answers import Called, Failed
+from grader.runner_answers import Failed
 from grader.strip_comments import bare
 
 # The findings that each kind of witness looks at.
@@ -89,8 +89,7 @@ def _passes(session: Session, runner: Runner, challenge: Challenge, bug: Bug) ->
 
 def _covered(trial: Trial, shows: str) -> bool:
     """Whether torch's work may hide the bug: a copy of what is written into, or of what lies unusually."""
-    report = trial.answer.report if trial.answer else None
-    worked = set(report.foreign) - set(trial.challenge.allow) if isinstance(report, Called) else set()
+    worked = set(trial.called.foreign) - set(trial.challenge.allow) if trial.called else set()
     scattered = any(isinstance(v, torch.Tensor) and not v.is_contiguous() for v in trial.arguments)
     return bool(worked) if shows == "inputs" or scattered else bool(worked - set(COPIES))
 

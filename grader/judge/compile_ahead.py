@@ -7,15 +7,13 @@ nothing but time depends on this.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import asdict
-from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -24,15 +22,11 @@ import torch
 from grader import datasheets
 from grader.challenge import Case, Challenge
 from grader.challenge.cases.interleaved_backward import others
-from grader.challenge.cases.oracle import gradient_positions, result_dtypes, values_of
 from grader.challenge.cases.runner_client import Runner, RunnerLost, ask_to_load
-from grader.challenge.cases.trial import draw_upstream
-from grader.judge.compile_queue import Waiting
+from grader.judge.compile_check import question
 from grader.judge.failures import NotMeasured
 from grader.judge.session import Session
 from grader.judge.speed.compile_for_gpu import builder
-from grader.judge.speed.full_size_inputs import hollow_inputs, hollow_specs
-from grader.performance.meter.fake_tensors import LARGE, Hollow
 from grader.runner_answers import Failed
 from grader.runner_measurements import Accepted, Surveyed
 from grader.timing_spans import note, span
@@ -41,11 +35,10 @@ MOST = 16  # builders; each takes some 100 MB beside what all share
 PATIENCE = 60.0  # seconds for a kernel
 SCOUTED = 10.0  # seconds for a call that launches nothing: no case waits longer for one that never ends
 # Seconds that a case waits in all, or the clock for all of them: what runners may take comes on top, within
-# main.BUSY.
+# suite.BUSY.
 WAITED = 30.0
 
-Other = Callable[..., tuple[Any, ...]]  # of a relation: the arguments of its second call, from the first
-Call = tuple[Challenge, Case, str, Other | None]  # and the part of it that is timed
+Call = tuple[Challenge, Case, str]  # and the part of it that is timed
 Compilations = list[Future[bool]]  # True where the compiler does not get done
 
 
@@ -61,27 +54,27 @@ class Ahead:
         self.gpu: dict[str, Any] = {}
         self.cores = len(os.sched_getaffinity(0))
         self.compiling = ThreadPoolExecutor(min(MOST, self.cores))
-        self.waiting = Waiting(min(MOST, self.cores))
         self.builders: SimpleQueue[Runner] = SimpleQueue()
         self.compiled: dict[str, Future[bool]] = {}  # by recipe
         self.order: list[str] = []  # in which kernels are launched for the first time
         self.calls = list(_calls(session))
-        self.plain = {_name(*pair) for pair in session.asked.cases("correct")}
         self.surveyed: dict[str, Future[Compilations]] = {_name(*call[:2]): Future() for call in self.calls}
         threading.Thread(target=self._scout, daemon=True).start()
 
-    def pending(self, challenge: Challenge, case: Case) -> list[Future[Any]]:
-        """What is begun, and not done, of what this case launches, or another whose forward pass comes before
-        its backward pass.
+    def wait(self, challenge: Challenge, case: Case) -> None:
+        """Until what this case launches is compiled, as far as that is known; and what another does whose
+        forward pass comes before its backward pass.
         """
         cases = [case, *others(challenge, case)] if challenge.gradients and case.calls > 1 else [case]
-        return [one for each in cases for one in self._pending(_name(challenge, each))]
+        names = {_name(challenge, each) for each in cases}
+        self._wait([surveyed for name, surveyed in self.surveyed.items() if name in names])
 
-    def _pending(self, name: str) -> list[Future[Any]]:
-        surveyed = self.surveyed.get(name)
-        if surveyed is None:
-            return []
-        return [one for one in surveyed.result() if not one.done()] if surveyed.done() else [surveyed]
+    def _wait(self, surveys: Iterable[Future[Compilations]]) -> None:
+        until = time.monotonic() + WAITED
+        with span("wait"):
+            done, _ = wait(surveys, WAITED)
+            begun = [one for survey in done for one in survey.result()]
+            wait(begun, max(0.0, until - time.monotonic()))
 
     def late(self, challenge: Challenge, case: Case) -> bool:
         """Whether the compiler is not done with what this case launches."""
@@ -91,21 +84,16 @@ class Ahead:
 
     def finish(self) -> None:
         """Wait for all that is begun, and end the builders: what comes now is timed."""
-        until = time.monotonic() + WAITED
+        self._wait(self.surveyed.values())
         with span("wait"):
-            wait(self.surveyed.values(), WAITED)
-            wait([*self.compiled.values()], max(0.0, until - time.monotonic()))
+            wait(list(self.compiled.values()), WAITED)
+        self.stop()
+
+    def stop(self) -> None:
+        """Begin no other compilation, and end the builders that have none."""
         self.compiling.shutdown(wait=False, cancel_futures=True)
-        for compilation in self.compiled.values():
-            compilation.cancel()
-        idle = []
-        with contextlib.suppress(Empty):
-            while True:
-                idle.append(self.builders.get_nowait())
-        for process in idle:  # they end side by side: one after the other 16 took 0.13 s
-            process.kill()
-        for process in idle:
-            process.close()
+        while not self.builders.empty():
+            self.builders.get().close()
 
     def _scout(self) -> None:
         """Ask for one call after the other what it launches, and have that compiled."""
@@ -115,12 +103,9 @@ class Ahead:
             scout = Runner(self.session.parent, "scout")
             self.gpu = asdict(datasheets.present(self.session.gpu.result()))
             ask_to_load(scout, self.session.request, gpu=self.gpu)
-            for challenge, case, part, other in self.calls:
+            for challenge, case, part in self.calls:
                 recipes = self._surveyed(scout, challenge, case, part)
-                if other is not None:
-                    recipes += self._surveyed(scout, challenge, case, part, other)
-                name = _name(challenge, case)
-                self._answer(name, [self._begun(recipe, name in self.plain) for recipe in recipes])
+                self._answer(_name(challenge, case), [self._begun(recipe) for recipe in recipes])
         except Exception:  # of a learner's file that a runner tells of, or a lost scout
             return
         finally:
@@ -129,12 +114,9 @@ class Ahead:
             for name in self.surveyed:
                 self._answer(name, [])
 
-    def _surveyed(
-        self, scout: Runner, challenge: Challenge, case: Case, part: str, other: Other = lambda *same: same
-    ) -> list[dict[str, Any]]:
+    def _surveyed(self, scout: Runner, challenge: Challenge, case: Case, part: str) -> list[dict[str, Any]]:
         """What one call launches, as recipes."""
-        blobs: list[memoryview] = []
-        asked = _question(challenge, case, part, other, self.session.request.seed, blobs)
+        _, asked, blobs = question(self.session, challenge, case, part)
         asked |= {"gpu": self.gpu, "configs": self.cores // 2}
         with span("survey"):
             report, _ = scout.ask(asked, Surveyed, blobs, timeout=SCOUTED)
@@ -144,28 +126,19 @@ class Ahead:
         if not self.surveyed[name].done():
             self.surveyed[name].set_result(compilations)
 
-    def _begun(self, recipe: dict[str, Any], plain: bool) -> Future[bool]:
-        """The compilation of this recipe, of a plain case or another; equal ones are compiled once."""
+    def _begun(self, recipe: dict[str, Any]) -> Future[bool]:
+        """The compilation of this recipe; equal ones are compiled once."""
         name = json.dumps({**recipe, "tuned": None}, sort_keys=True)
         if "kernel" in recipe and recipe["kernel"] not in self.order:
             self.order.append(recipe["kernel"])
         if name not in self.compiled:
             asked = {"do": "compile", "recipe": recipe, "order": list(self.order)}
-            self.compiled[name] = Future()
-            self.waiting.add(recipe, partial(self._answered, self.compiled[name], asked, plain))
-            self.compiling.submit(lambda: self.waiting.next()())
+            self.compiled[name] = self.compiling.submit(self._compile, asked)
         return self.compiled[name]
 
-    def _answered(self, compilation: Future[bool], asked: dict[str, Any], plain: bool) -> None:
-        late = False
-        if compilation.set_running_or_notify_cancel():
-            try:
-                late = self._compile(asked, plain)
-            finally:
-                compilation.set_result(late)
-
-    def _compile(self, asked: dict[str, Any], plain: bool) -> bool:
-        if "unknown" in asked["recipe"] or not (plain or self._reached()):
+    def _compile(self, asked: dict[str, Any]) -> bool:
+        """Have a builder do it; True where it does not get done."""
+        if "unknown" in asked["recipe"]:
             return False
         try:
             process = self.builders.get_nowait()
@@ -184,10 +157,6 @@ class Ahead:
         self.builders.put(process)
         return False
 
-    def _reached(self) -> bool:
-        """Whether what comes behind the plain cases is still to come: no group after one that failed is."""
-        return not any(_name(t.challenge, t.case) in self.plain for t in self.session.evidence.failed)
-
 
 def begin(session: Session) -> Ahead | None:
     """Start, where kernels are compiled to run."""
@@ -197,42 +166,15 @@ def begin(session: Session) -> Ahead | None:
 def _calls(session: Session) -> Iterator[Call]:
     """All that the checks will call, in their order."""
     for challenge, case in session.asked.cases("correct") + session.asked.cases("edges"):
-        yield challenge, case, "both", None
+        yield challenge, case, "both"
     for challenge, relation in session.asked.relations():
-        yield challenge, relation.case, "both", relation.other
+        yield challenge, relation.case, "both"
     for challenge in session.challenges if session.timed else []:
         if challenge.memory:
-            yield challenge, challenge.memory.case, challenge.memory.part, None
+            yield challenge, challenge.memory.case, challenge.memory.part
         for speed in challenge.speeds:
-            yield challenge, speed.case, speed.part, None
+            yield challenge, speed.case, speed.part
 
 
 def _name(challenge: Challenge, case: Case) -> str:
     return f"{challenge.entry} {case.id}"
-
-
-def _question(
-    challenge: Challenge, case: Case, part: str, other: Other, seed: int, blobs: list[memoryview]
-) -> dict[str, Any]:
-    arguments, specs = hollow_inputs(challenge, case, seed, blobs, other)
-    of = gradient_positions(challenge, arguments) if part != "forward" else []
-    upstream = _upstream(challenge, case, arguments, seed) if of else ()
-    question = {
-        "do": "survey",
-        "entry": challenge.entry,
-        "probe": challenge.probe,
-        "arguments": specs,
-        "of": of,
-    }
-    return {**question, "layout": case.upstream, "upstream": hollow_specs(upstream, blobs)}
-
-
-def _upstream(challenge: Challenge, case: Case, arguments: tuple[Any, ...], seed: int) -> tuple[Any, ...]:
-    """Gradients as the case lays them out; none for large ones: a scout lays out those of its own results."""
-    if any(isinstance(value, torch.Tensor) and value.numel() >= LARGE for value in arguments):
-        return ()
-    with Hollow(lambda *_: None):
-        outputs = values_of(challenge, arguments)
-    dtypes = result_dtypes(challenge.returns, outputs)
-    shaped = [out.to(dtype) if dtype else out for out, dtype in zip(outputs, dtypes, strict=True)]
-    return draw_upstream(case, tuple(shaped), seed, "cpu", len(challenge.writes))

@@ -16,22 +16,23 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from itertools import zip_longest
 from typing import Any
 
 import torch
 
 from grader import datasheets
 from grader.challenge import Case, Challenge
-from grader.challenge.cases.oracle import gradient_positions
-from grader.challenge.cases.packing import pack_arguments
+from grader.challenge.cases.oracle import Values, gradient_positions, result_dtypes, values_of
 from grader.challenge.cases.runner_client import Runner, RunnerLost, ask_to_load
-from grader.challenge.cases.trial import draw
+from grader.challenge.cases.trial import draw_upstream, largest
 from grader.challenge.loading import tallest, weight
 from grader.diagnosis.triton_errors import slip
-from grader.judge.compile_queue import length
 from grader.judge.failures import NotMeasured
 from grader.judge.session import Session
 from grader.judge.speed.compile_for_gpu import builder
+from grader.judge.speed.full_size_inputs import hollow_inputs, hollow_specs
+from grader.performance.meter.fake_tensors import LARGE, Hollow
 from grader.runner_answers import Failed, Fault
 from grader.runner_measurements import Accepted, Surveyed
 
@@ -81,48 +82,59 @@ def begin(session: Session) -> Future[list[Told]] | None:
 
 
 def _chosen(session: Session) -> list[Asked]:
-    """The smallest and the largest cases, then others with other tiles or strides, perhaps."""
+    """Of cases alike the smallest, the largest, that with most of each size, and one of each way to lie in
+    memory; first those of all kinds that come first.
+    """
     kinds: dict[Any, list[Asked]] = {}
     pairs = session.asked.cases("correct") + session.asked.cases("edges")
     for challenge, case in sorted(pairs, key=lambda pair: weight(pair[1])):
         flags = {name: v for name, v in case.sizes.items() if isinstance(v, bool | None)}
         if not challenge.probe and not challenge.judges and weight(case) < math.inf:
             kinds.setdefault((challenge.entry, case.dtype, str(flags)), []).append((challenge, case))
-    alike = list(kinds.values())
-    ends = [pairs[0] for pairs in alike] + [pairs[-1] for pairs in alike if pairs[1:]]
-    return ends + [pair for pairs in alike for pair in _spread(pairs) if pair not in (pairs[0], pairs[-1])]
+    turns = zip_longest(*map(_spread, kinds.values()))
+    return [pair for turn in turns for pair in turn if pair]
 
 
 def _spread(pairs: list[Asked]) -> list[Asked]:
-    """Of cases alike the one with most of each size, and the first of each way to lie in memory."""
     owner = {case: challenge for challenge, case in pairs}
-    layouts = {_layouts(case): case for _, case in reversed(pairs)}
-    chosen = dict.fromkeys([*tallest([case for _, case in pairs]), *layouts.values()])
+    cases = list(owner)
+    layouts = {
+        (case.layout, *((name, way) for name, way in case.sizes.items() if name.endswith("layout"))): case
+        for case in reversed(cases)
+    }
+    chosen = dict.fromkeys([cases[0], cases[-1], *tallest(cases), *layouts.values()])
     return [(owner[case], case) for case in chosen]
 
 
-def _layouts(case: Case) -> tuple[Any, ...]:
-    """How all inputs lie in memory, and single ones that a case says it of."""
-    return case.layout, *((name, way) for name, way in case.sizes.items() if name.endswith("layout"))
-
-
-def question(session: Session, challenge: Challenge, case: Case) -> Question:
+def question(session: Session, challenge: Challenge, case: Case, part: str = "both") -> Question:
     """One call, as a scout is asked about it."""
-    arguments = draw(challenge, case, session.request.seed, "cpu")
-    specs, blobs = pack_arguments(arguments, session.names[challenge.entry][: len(arguments)])
-    of = gradient_positions(challenge, arguments)
-    asked: dict[str, Any] = {
+    blobs: list[memoryview] = []
+    arguments, specs = hollow_inputs(challenge, case, session.request.seed, blobs)
+    of = gradient_positions(challenge, arguments) if part != "forward" else []
+    upstream = _upstream(challenge, case, arguments, session.request.seed) if of else ()
+    asked = {
         "do": "survey",
-        "configs": 0,
-        "layout": "contiguous",
         "entry": challenge.entry,
         "probe": challenge.probe,
         "arguments": specs,
-        "upstream": [],
         "of": of,
+        "upstream": hollow_specs(upstream, blobs),
+        "layout": case.upstream,
+        "configs": 0,
         "gpu": SHEET,
     }
     return session.asked.case_id((challenge, case)), asked, blobs
+
+
+def _upstream(challenge: Challenge, case: Case, arguments: Values, seed: int) -> Values:
+    """Gradients as the case lays them out; none for large ones: a scout lays out those of its own results."""
+    if largest(arguments) >= LARGE:
+        return ()
+    with Hollow(lambda *_: None):
+        outputs = values_of(challenge, arguments)
+    dtypes = result_dtypes(challenge.returns, outputs)
+    shaped = [out.to(dtype) if dtype else out for out, dtype in zip(outputs, dtypes, strict=True)]
+    return draw_upstream(case, tuple(shaped), seed, "cpu", len(challenge.writes))
 
 
 def _answers(session: Session, questions: list[Question]) -> list[Told]:
@@ -196,3 +208,17 @@ def _told(compiler: Runner | None, source: str, case: str, recipe: dict[str, Any
     if report.fault.kind == "compile" or slip(asdict(report.fault), source):
         return Told(**told, fault=report.fault)
     return Told(**told, unknown=f"{report.fault.type}: {report.fault.first_line}")
+
+
+def length(recipe: dict[str, Any]) -> int:
+    """Larger where a compilation is likely to take longer, or to need more memory; no unit.
+
+    A product of fp32 becomes single multiplications. Of days 16, 18 and 34 the ten first by this take 80 to
+    100 % of the time of the ten longest.
+    """
+    given = recipe.get("arguments", {})
+    sizes = (given[name] for name in recipe.get("constants", ()) if type(given[name]) is int)
+    dtypes = (value["dtype"] for value in given.values() if isinstance(value, dict) and "dtype" in value)
+    widths: list[int] = [getattr(torch, dtype).itemsize for dtype in dtypes]
+    tile: int = math.prod(size for size in sizes if size > 0)
+    return tile * min(widths, default=1) ** 3

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from grader.challenge.cases.trial import Trial
+from grader.diagnosis.triton_errors import slip
+from grader.runner_answers import Fault
 from grader.runner_measurements import Work
 from grader.verdict import Outcome
 
@@ -33,6 +36,11 @@ class CheckFailed(Exception):
         self.outcome, self.cause, self.told, self.why, self.trial = outcome, cause, told, why, trial
 
 
+def failed(sentence: str, look_at: str, outcome: Outcome = "failed", /, **facts: Any) -> CheckFailed:
+    """A check that says itself what is wrong, and one thing to look at."""
+    return CheckFailed(outcome, {"reason": sentence, **facts}, (sentence, look_at))
+
+
 def unevaluated(fault: Mapping[str, Any]) -> CheckFailed:
     """A kernel that only a GPU can run. It is not passed over like what is not measured: nobody knows whether
     it is right, and whoever writes a file chooses which cases come there.
@@ -42,13 +50,22 @@ def unevaluated(fault: Mapping[str, Any]) -> CheckFailed:
     """
     where = f"line {fault['line']}" if fault["line"] else "a kernel"
     said = f"Not measured here: {where} needs a GPU ({fault['message']})."
-    return CheckFailed("inconclusive", {"reason": said, **fault}, (said, where))
+    return failed(said, where, "inconclusive", **fault)
+
+
+def raised(fault: Fault, source: str, sentence: str) -> CheckFailed:
+    """The learner's code raised: what the exception means, where that is known, or else this sentence."""
+    told = slip(asdict(fault), source)
+    line = told.line if told else fault.line
+    cause = {"reason": sentence, **asdict(fault), "line": line}
+    look_at = f"line {line}" if line else "your file"
+    return CheckFailed("failed", cause, (told.says if told else sentence, look_at))
 
 
 def torch_worked(operator: str) -> CheckFailed:
     """What is right at the sizes of cases is done at full size by torch."""
     said = f"At full size torch did part of the work: {operator} ran outside of your kernel."
-    return CheckFailed("failed", {"reason": said}, (said, f"the torch call behind {operator}"))
+    return failed(said, f"the torch call behind {operator}")
 
 
 def by_kernels(work: Work) -> None:
@@ -62,10 +79,9 @@ def by_kernels(work: Work) -> None:
     if work.unseen:
         said = f"At full size a call runs {work.unseen[0]}: what that computes nobody sees."
         advice = "launch your Triton kernel in every call; short calls the grader itself captures in graphs"
-        raise CheckFailed("failed", {"reason": said}, (said, advice))
+        raise failed(said, advice)
     if not work.launches:
-        said = "At full size a call launches no kernel."
-        raise CheckFailed("failed", {"reason": said}, (said, "the launcher's branches by size"))
+        raise failed("At full size a call launches no kernel.", "the launcher's branches by size")
 
 
 class NotMeasured(Exception):

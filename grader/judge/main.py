@@ -16,21 +16,20 @@ from typing import Any
 
 import torch
 
-from grader.challenge.cases.result_names import a_few
+from grader.challenge.cases.trial import Trial
 from grader.claim_result import Claimed
 from grader.diagnosis.diagnose import WHAT_IS_STORED, diagnose_or_say
 from grader.diagnosis.lines import lines_named
-from grader.judge import recheck_on_evaluator
 from grader.judge.bug_hunt import hunted
 from grader.judge.checks import capability
-from grader.judge.limits_met import limits
-from grader.judge.nonfinite_trace import trace
+from grader.judge.failures import CheckFailed
 from grader.judge.pieces.partial_progress import pieces
+from grader.judge.recheck_on_evaluator import look, trace
 from grader.judge.repair.search import repair
 from grader.judge.session import Session
 from grader.judge.suite import Suite, bar_id
 from grader.request import Request
-from grader.verdict import Check, decisive
+from grader.verdict import Check, Limit, decisive
 from grader.wire import Channel
 
 UNSEEN = "No value was seen: these kernels run on a GPU alone."
@@ -52,6 +51,8 @@ def judge(request: Request, events: Channel, parent: Channel) -> None:
         suite = Suite(session, events)
         suite.run()
         session.close()
+        if session.ahead:
+            session.ahead.stop()
         session.evaluators.drop_walkers()
         quick = request.fail_fast and decisive(suite.outcomes) is not None
         why = NOTHING if quick else _reasons(session, suite)
@@ -64,7 +65,7 @@ def judge(request: Request, events: Channel, parent: Channel) -> None:
         fixed = repair(session, frozenset(named)) if request.explain and not quick else None
         told |= {"look_at": fixed.look_at, "edit": fixed.edit} if fixed else {"edit": ""}
         right = told["status"] in ("passed", "slow", "inconclusive")
-        told["limits"] = [asdict(limit) for limit in limits(session, suite.limits)] if right else []
+        told["limits"] = [asdict(limit) for limit in _limits(session, suite.limits)] if right else []
         events.send({"event": "finished", **told, **why})
     except Exception:
         events.send({"event": "broken", "text": traceback.format_exc()})
@@ -72,7 +73,7 @@ def judge(request: Request, events: Channel, parent: Channel) -> None:
 
 def _reasons(session: Session, suite: Suite) -> dict[str, Any]:
     """What is looked for once all is tried."""
-    seen = recheck_on_evaluator.look(session, decisive(suite.outcomes))
+    seen = look(session, decisive(suite.outcomes))
     return {"seen": seen, "made": trace(session), "pieces": pieces(session), "hunt": hunted(session)}
 
 
@@ -90,10 +91,8 @@ def _no_such_case(request: Request, session: Session) -> str:
         return (
             f'"{request.only}" is a bar for speed, and -k tries values: without it the bar is tried as well'
         )
-    every = replace(session.asked, request=replace(request, only=None))
-    tried = every.cases("correct") + every.cases("edges")
-    names = [*map(every.case_id, tried), *map(every.case_id, every.relations())]
-    return f'No case matches "{request.only}". There are {a_few(names, request.only or "")}'
+    only = str(request.only)
+    return f'No case matches "{only}". There are {session.asked.names_like(only)}'
 
 
 def _verdict(session: Session, checks: list[Check], quick: bool) -> dict[str, Any]:
@@ -126,3 +125,28 @@ def _claimed(session: Session) -> list[Claimed]:
     claims = [(c.entry, claim) for c in session.challenges for claim in c.claims]
     found = [(session.claimed.get((entry, c.says, c.backend, c.part)), c) for entry, c in claims]
     return [Claimed(c.says, c.backend, c.part, c.of_torch, tuple(shapes)) for shapes, c in found if shapes]
+
+
+def _limits(session: Session, met: dict[str, CheckFailed]) -> list[Limit]:
+    """The limits that a pass is told of: each sentence of a kind once, cases that meet one kind together.
+
+    Args:
+        met: the checks that ended in a limit, by name.
+    """
+    found: dict[tuple[str, str], Limit] = {}
+    cases: dict[tuple[str, int], list[Trial]] = {}
+    names: dict[tuple[str, int], str] = {}
+    for name, failed in met.items():
+        if failed.trial is None:
+            sentence, look_at = failed.told or (str(failed), "")
+            limit = Limit(failed.cause["demand"], name, sentence, look_at)
+            found.setdefault((limit.demand, limit.says), limit)
+        else:
+            key = failed.cause["demand"], id(failed.trial.challenge)
+            cases.setdefault(key, []).append(replace(failed.trial, limit=False))
+            names.setdefault(key, name)
+    for key, trials in cases.items():
+        seen = replace(session.evidence, trials=[*session.evidence.passed, *trials], lost=None, own=None)
+        sentence, look_at = diagnose_or_say(seen, trials[0].findings[0].reason)
+        found.setdefault((key[0], sentence), Limit(key[0], names[key], sentence, look_at))
+    return list(found.values())

@@ -1,4 +1,5 @@
-"""On a GPU, cases that failed are looked at once more in the evaluator, which sees every address and race.
+"""What failed, evaluated once more: which steps made a NaN or an Inf of numbers; and on a GPU all of it, for
+the evaluator sees every address and race.
 
 Their inputs are the same to the bit. Where the first of them fails there as well, what was seen there is
 told; where it does not, only the GPU shows what is wrong: what the GPU showed is told, and that it is so.
@@ -8,17 +9,20 @@ from __future__ import annotations
 
 import time
 from contextlib import closing, suppress
+from dataclasses import asdict
 from typing import Any
 
-from grader.challenge.cases.attempt import again, untried
+from grader.challenge.cases.attempt import again, steps_behind, untried
 from grader.challenge.cases.runner_client import RunnerLost, ask_to_load
-from grader.challenge.cases.trial import Trial
+from grader.challenge.cases.trial import Trial, repeatable
 from grader.diagnosis.exceptions import STOPPED
 from grader.judge.checks.correct import VALUES
 from grader.judge.session import Session
-from grader.runner_answers import Called, Failed
+from grader.runner_answers import Failed
 from grader.verdict import Check
 
+ODD = "nan", "inf"  # kinds of findings
+TRACED = 3  # cases that met a limit
 FEW = 12  # cases, the first that failed among them: as many as are tried once some have failed
 SECONDS = 5.0  # after which no other one is begun
 
@@ -57,8 +61,7 @@ def look(session: Session, check: Check | None) -> dict[str, Any]:
 
 def _launches(trial: Trial) -> list[tuple[str, list[int]]]:
     """The kernels that were launched, and their grids: a launcher may choose others on a GPU."""
-    report = trial.answer.report if trial.answer else None
-    return [(one.kernel, one.grid) for one in report.launches] if isinstance(report, Called) else []
+    return [(one.kernel, one.grid) for one in trial.called.launches] if trial.called else []
 
 
 def _trial(session: Session, check: Check) -> Trial | None:
@@ -73,3 +76,22 @@ def _trial(session: Session, check: Check) -> Trial | None:
     told = [finding for finding in trial.findings[:1] if finding.kind == "error"]
     stopped = any(word in finding.facts["message"] for finding in told for word in STOPPED)
     return trial if stopped or not told else None
+
+
+def trace(session: Session) -> list[dict[str, Any]]:
+    """Let the first failed trial, else the first that met limits, know which steps made their NaN or Inf.
+
+    Returns:
+        those of the one that failed, for its check.
+    """
+    failed = session.evidence.failed[:1]
+    limits = [one for one in session.evidence.trials if one.limit and not failed]
+    odd = [one for one in failed + limits if one.findings[0].kind in ODD and repeatable(one.arguments)]
+    if not odd or session.evidence.compiled:
+        return []
+    request = session.evaluators.request
+    with closing(session.evaluators.runner()) as runner, suppress(RunnerLost):
+        if not isinstance(ask_to_load(runner, request), Failed):
+            for trial in odd[:TRACED]:
+                trial.made = steps_behind(runner, trial, request)
+    return [asdict(step) for trial in failed for step in trial.made]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from grader.challenge import Case, Challenge, Claim, Relation
+from grader.challenge.cases.result_names import a_few
 from grader.challenge.loading import tallest, weight
 from grader.request import Request
 
@@ -43,22 +44,14 @@ class Asked:
         if self.device != "cpu" or not ASKS.search(self.request.source):
             return []
         found = [(c, case) for c in self.challenges if not c.judges for case in _largest(c)]
-        return [pair for pair in found if self._is_asked_for(self.staged_id(pair))]
-
-    def staged_id(self, pair: tuple[Challenge, Case]) -> str:
-        """The id of a case that is tried where the launcher believes in a GPU."""
-        return f"{self.case_id(pair)}-staged"
+        return [pair for pair in found if self._is_asked_for(self.case_id(pair, "staged"))]
 
     def evaluated(self) -> list[tuple[Challenge, Case]]:
         """On a GPU: of each challenge a few small cases, whose addresses only an evaluator sees."""
         if self.device == "cpu":
             return []
         found = [(c, case) for c in self.challenges if not (c.judges or c.probe) for case in _small(c)]
-        return [pair for pair in found if self._is_asked_for(self.evaluated_id(pair))]
-
-    def evaluated_id(self, pair: tuple[Challenge, Case]) -> str:
-        """The id of a case that is evaluated beside a GPU."""
-        return f"{self.case_id(pair)}-evaluated"
+        return [pair for pair in found if self._is_asked_for(self.case_id(pair, "evaluated"))]
 
     def walks(self) -> list[tuple[Challenge, Case]]:
         """The huge cases, of which a few programs are followed."""
@@ -96,14 +89,24 @@ class Asked:
         only = self.request.only
         return self.request.cases and (only is None or only in name)
 
-    def case_id(self, pair: tuple[Challenge, Case | Relation]) -> str:
-        """A case's id, with its entry in front where the day has several."""
+    def names_like(self, typed: str) -> str:
+        """A few names of cases and relations: like what was typed, or spread over all of them."""
+        tried = [(c, case) for c in self.challenges for case in c.cases if not case.huge]
+        names = [self.case_id(pair) for pair in tried if self.device != "cpu" or not pair[1].gpu]
+        names += [self.case_id((c, relation)) for c in self.challenges for relation in c.relations]
+        return a_few(names, typed)
+
+    def case_id(self, pair: tuple[Challenge, Case | Relation], way: str = "") -> str:
+        """A case's id, with its entry in front where the day has several, and the way in which it is tried
+        behind, where it is not run as it stands: staged, evaluated or walked.
+        """
         challenge, case = pair
-        return case.id if len(self.challenges) == 1 else f"{challenge.entry}-{case.id}"
+        name = case.id if len(self.challenges) == 1 else f"{challenge.entry}-{case.id}"
+        return f"{name}-{way}" if way else name
 
     def walk_id(self, pair: tuple[Challenge, Case]) -> str:
         """The id of a case that is walked."""
-        return f"{self.case_id(pair)}-walked"
+        return self.case_id(pair, "walked")
 
 
 def _small(challenge: Challenge) -> list[Case]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict
 from typing import Any
@@ -9,13 +10,13 @@ from typing import Any
 import torch
 
 from grader.challenge import Case, Challenge
-from grader.challenge.cases.attempt import Attempt
+from grader.challenge.cases.attempt import attempt
+from grader.challenge.cases.compare_values import excess, passes_with
 from grader.challenge.cases.interleaved_backward import interleaved
+from grader.challenge.cases.message_schema import Form
 from grader.challenge.cases.oracle import Values
-from grader.challenge.cases.packing import Specs, pack_arguments
 from grader.challenge.cases.replayed_launches import Way, repeated
 from grader.challenge.cases.runner_client import Runner, RunnerLost, ask_to_load
-from grader.challenge.cases.tolerance_margin import excess, passes_with
 from grader.challenge.cases.trial import Trial, draw
 from grader.challenge.loading import drawn
 from grader.claim_result import Shape
@@ -23,7 +24,7 @@ from grader.diagnosis.evidence import Evidence
 from grader.diagnosis.skeleton import handed_out
 from grader.diagnosis.triton_errors import slip
 from grader.judge.evaluators import Evaluators
-from grader.judge.failures import CheckFailed, unevaluated
+from grader.judge.failures import CheckFailed, raised, unevaluated
 from grader.judge.gpu_warmup import known, wake
 from grader.judge.selected_cases import Asked
 from grader.request import Request
@@ -50,7 +51,7 @@ class Session:
 
     def __init__(self, request: Request, parent: Channel) -> None:
         self.request = request
-        self.device = "cuda" if request.device == "gpu" else "cpu"
+        self.device = request.torch_device
         self.timed = request.speed and not request.only
         self.parent = parent
         self.challenges = drawn(request)
@@ -71,16 +72,13 @@ class Session:
         self.missed = 0  # wrong candidates that the learner's test took for right ones
         self.runner: Runner | None = None
         self.evaluators = Evaluators(request, parent, self.load)
-        self.holds: Any = None  # which runner has the arguments of which case from the command before
         self.printed = bytearray()
         self.confined: Confined | None = None
         self.acceptance: Any = None  # of the compiler, in the background: a Future of judge/compile_check.py
-        self.evaluated: Any = None  # on a GPU: small cases, tried in the background: checks/evaluated.py
+        self.evaluated: Any = None  # on a GPU: small cases, tried in the background: checks/beside_gpu.py
         # Huge cases, walked in the background: checks/huge_case_addresses.py
         self.walked: dict[str, Future[Any]] = {}
         self.ahead: Any = None  # on a GPU: what judge/compile_ahead.py compiles in the background
-        self.meanwhile: Any = None  # and what is tried while a case waits for that: judge/out_of_order.py
-        self.following: Any = None  # and the next case, asked while one is looked at: judge/pipelined_case.py
         self.gpu: Future[Any] = Future()  # what torch says of it
         self.stem = request.hidden_tests.parent.name
 
@@ -91,14 +89,6 @@ class Session:
             waking = ThreadPoolExecutor(1)
             self.gpu = waking.submit(known)
             waking.submit(wake)
-
-    def handing(
-        self, case: Case, values: Values, names: list[str]
-    ) -> tuple[Specs | None, list[torch.Tensor]]:
-        """The arguments of a case as a command to the runner has them; None where it has them already."""
-        runner = self.ready_runner()
-        held, self.holds = self.holds, (runner, case)
-        return (None, []) if held == self.holds and self.device == "cuda" else pack_arguments(values, names)
 
     def all_compiled(self) -> None:
         """What comes now is measured: let nothing be compiled beside it."""
@@ -129,9 +119,7 @@ class Session:
             self.confined = self.confined or runner.confined
 
     def ready_runner(self) -> Runner:
-        """The runner, with the file loaded, and no call of another case; a fresh one after a loss."""
-        if self.following is not None:
-            self.following.settle()
+        """The runner, with the file loaded; a fresh one after a loss."""
         if self.runner is None:
             self.load(self.fresh_runner())
         assert self.runner is not None
@@ -146,42 +134,39 @@ class Session:
         Raises:
             CheckFailed: its runner was lost.
         """
-        if self.meanwhile is not None:
-            kept: Trial | None = self.meanwhile.wait(challenge, case)
-            if kept is not None and arguments is None:
-                return kept
+        if self.ahead is not None:
+            self.ahead.wait(challenge, case)
         try:
-            return self.attempted(challenge, case, arguments)
+            runner, names = self.ready_runner(), self.names[challenge.entry]
+            trial = attempt(runner, challenge, case, names, self.request, arguments)
+            if arguments is not None:
+                return trial
+            trial.repeated = repeated(runner, trial, self.request, self.ways)
+            if trial.repeated and trial.repeated.answer:
+                return trial.repeated
+            found = interleaved(runner, trial, self.request)
+            trial.findings += [found] if found else []
+            return trial
         except RunnerLost as lost:
             lost.compiling = self.ahead is not None and self.ahead.late(challenge, case)
             raise self.lost(case, lost, challenge) from None
 
-    def attempted(self, challenge: Challenge, case: Case, arguments: Values | None = None) -> Trial:
-        """One case, tried at once.
+    def ask(
+        self, case: Case, command: dict[str, Any], form: type[Form], storages: Sequence[torch.Tensor] = ()
+    ) -> tuple[Form, list[bytearray]]:
+        """One command about a case to the runner.
 
         Raises:
-            RunnerLost: the runner crashed or hung.
-            CheckFailed: a fresh one was lost before it had loaded the file.
+            CheckFailed: the runner was lost, or the learner's code raised.
         """
-        following = self.following if arguments is None else None
-        one = following.taken(challenge, case) if following else None
-        if one is None:
-            ready, names = self.ready_runner(), self.names[challenge.entry]
-            one = Attempt(challenge, case, names, self.request, arguments)
-            one.ask(ready)
-        if following:
-            one.read(meanwhile=following.prepare)
-            following.ask(one)
-        else:
-            one.read()
-        trial, runner = one.judged(), one.asked
-        assert runner is not None
-        trial.repeated = repeated(runner, trial, self.request, self.ways) if arguments is None else None
-        if trial.repeated and trial.repeated.answer:
-            return trial.repeated
-        found = interleaved(runner, trial, self.request) if arguments is None else None
-        trial.findings += [found] if found else []
-        return trial
+        timeout = self.request.call_timeout
+        try:
+            report, data = self.ready_runner().ask_with(command, form, list(storages), timeout=timeout)
+        except RunnerLost as lost:
+            raise self.lost(case, lost) from None
+        if isinstance(report, Failed):
+            raise self.faulted(report.fault)
+        return report, data
 
     def conclude(self, trial: Trial) -> None:
         """Keep a trial.
@@ -261,12 +246,9 @@ class Session:
         """The failure of a check in which the learner's code raised, at a size no case had."""
         if fault.kind == "unevaluated":
             return unevaluated(asdict(fault))
-        told = slip(asdict(fault), self.evidence.source)
         what = f"Triton cannot compile line {fault.line}" if fault.kind == "compile" else ""
         sentence = f"At full size {what or f'your code raised {fault.type}'}: {fault.first_line}"
-        line = told.line if told else fault.line
-        cause = {"reason": sentence, **asdict(fault), "line": line}
-        return CheckFailed("failed", cause, (told.says if told else sentence, f"line {line}"))
+        return raised(fault, self.evidence.source, sentence)
 
     def keep_speed(self, result: dict[str, Any], beside: str = "") -> None:
         """Remember a speed result, and how ours differs; of several bars the one with the least room."""

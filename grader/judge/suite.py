@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import time
@@ -29,15 +28,12 @@ from grader.judge.checks import (
     imports,
     launcher_on_fake_gpu,
     measured_speed,
-    metamorphic_relations,
     peak_memory,
     predicted_speed,
     registered_operator,
     speed_claims,
 )
 from grader.judge.failures import CheckFailed, NotMeasured
-from grader.judge.out_of_order import Meanwhile
-from grader.judge.pipelined_case import Following
 from grader.judge.session import Session
 from grader.verdict import HARMLESS, Check, Outcome
 from grader.wire import Channel, Closed
@@ -46,11 +42,8 @@ from grader.wire import Channel, Closed
 # still tell sizes, dtypes and layouts apart, and what is wrong altogether is said in half the time.
 ENOUGH = 6
 MORE = 5
-# Seconds that a check may take beyond what its runner may; on a GPU it waits for compilers, and another case
-# that is tried meanwhile may hang.
+# Seconds that a check may take beyond what its runner may; on a GPU it waits for compilers.
 BUSY = {"cpu": 100.0, "gpu": 150.0}
-
-
 MANY = 8  # cores: on fewer an evaluator that is begun at once holds up those who compile for the first case
 
 
@@ -84,17 +77,18 @@ def planned(session: Session) -> Iterator[Planned]:
             yield Planned(group, f"{group}[{asked.case_id(pair)}]", partial(check, session, *pair), pair)
     for challenge, relation in asked.relations():
         name = f"edges[{asked.case_id((challenge, relation))}]"
-        yield Planned("edges", name, partial(metamorphic_relations.check, session, challenge, relation))
+        yield Planned("edges", name, partial(correct.check_relation, session, challenge, relation))
     for part, looked in (("compilations", compilations.check), ("operator", registered_operator.check)):
         for challenge, name in asked.having(part):
             yield Planned("edges", f"edges[{name}]", partial(looked, session, challenge))
-    for way, pairs, named, check in (
-        ("staged", asked.staged(), asked.staged_id, launcher_on_fake_gpu.check),
-        ("evaluated", asked.evaluated(), asked.evaluated_id, beside_gpu.check),
-        ("walked", asked.walks(), asked.walk_id, huge_case_addresses.check),
+    for way, pairs, check in (
+        ("staged", asked.staged(), launcher_on_fake_gpu.check),
+        ("evaluated", asked.evaluated(), beside_gpu.check),
+        ("walked", asked.walks(), huge_case_addresses.check),
     ):
         for pair in pairs:
-            yield Planned("edges", f"edges[{named(pair)}]", partial(check, session, *pair), pair, way)
+            name = f"edges[{asked.case_id(pair, way)}]"
+            yield Planned("edges", name, partial(check, session, *pair), pair, way)
     if compile_check.wanted(session):
         yield Planned("compiles", "compiles", partial(compiles.check, session))
     for challenge, name in asked.having("targets"):
@@ -123,9 +117,6 @@ def _imports(session: Session) -> None:
     session.ahead = compile_ahead.begin(session)
     imports.check(session)
     session.acceptance = compile_check.begin(session)
-    if session.ahead:
-        session.meanwhile = Meanwhile(session)
-        session.following = Following(session, session.meanwhile)
     if session.device == "cuda" and len(os.sched_getaffinity(0)) >= MANY:
         beside_gpu.begin(session)
         huge_case_addresses.begin(session)
@@ -183,11 +174,15 @@ class Suite:
     def _try(self, one: Planned) -> None:
         self._tell({"event": "started", "check": one.name})
         begin, error = time.perf_counter(), None
+        most = self.session.request.call_timeout + BUSY[self.session.request.device]
+        signal.signal(signal.SIGALRM, _end)
+        signal.setitimer(signal.ITIMER_REAL, most)
         try:
-            with _at_most(self.session.request.call_timeout + BUSY[self.session.request.device]):
-                one.run()
+            one.run()
         except (Exception, TooLong) as raised:
             error = raised
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
         outcome, cause = self._outcome(one, error)
         self._record(Check(one.name, outcome, round(time.perf_counter() - begin, 4), cause))
         if outcome not in HARMLESS:
@@ -247,21 +242,5 @@ class Suite:
         self._tell({"event": "checked", "check": vars(check)})
 
 
-@contextlib.contextmanager
-def _at_most(seconds: float) -> Iterator[None]:
-    """While the block runs, it is ended after so long.
-
-    Raises:
-        TooLong: it was.
-    """
-
-    def end(*_: object) -> None:
-        raise TooLong(f"a check took over {seconds:.0f} s")
-
-    before = signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+def _end(*_: object) -> None:
+    raise TooLong("a check took too long")

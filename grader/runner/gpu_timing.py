@@ -6,9 +6,7 @@ prepare {entry, arguments, upstream, of, part, writes, rolled, allow} → Prepar
 round   {calls, nonces}            → Round
 burst   {calls}                    → Burst
 verify  {which, slices}            → Verified
-peak    {entry, arguments, of, writes} → Peak
-
-Where `arguments` is None they are those of the command before: gigabytes need not travel twice.
+peak    {entry, arguments, of}     → Peak
 """
 
 from __future__ import annotations
@@ -35,20 +33,13 @@ class Clock:
         self.runner = runner
         self.watch: Stopwatch | None = None
         self.worked = Worked(())
-        self.arguments: list[Any] = []
-
-    def _given(self, header: dict[str, Any], blobs: list[bytearray]) -> list[Any]:
-        if header["arguments"] is not None:
-            self.arguments = []
-            self.arguments = unpack_arguments(header["arguments"], blobs, "cuda")
-        return self.arguments
 
     @own_stream()
     def prepare(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         self.watch = None
         torch.cuda.empty_cache()
         entry = getattr(self.runner.module, header["entry"])
-        arguments = _packed(self._given(header, blobs))
+        arguments = _packed(unpack_arguments(header["arguments"], blobs, "cuda"))
         upstream = _packed(unpack_arguments(header["upstream"], blobs, "cuda"))
         how = header["of"], header["part"], header["writes"]
         function, arguments = timed(entry, arguments, upstream, *how)
@@ -93,9 +84,7 @@ class Clock:
     def peak(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """What one call allocates at its peak, and what of it the outputs are; after one call to compile."""
         entry = getattr(self.runner.module, header["entry"])
-        arguments = list(self._given(header, blobs))
-        for position in header["writes"]:  # the next command may ask for them as they were drawn
-            arguments[position] = arguments[position].clone()
+        arguments = unpack_arguments(header["arguments"], blobs, "cuda")
         for position in header["of"]:
             arguments[position] = arguments[position].detach().requires_grad_()
         leaves = [arguments[position] for position in header["of"]]

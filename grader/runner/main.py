@@ -4,7 +4,7 @@
     call  {entry, arguments, upstream, of, writes, calls, seed, others, again, gpu, traced} → Called
     repeat {}, and other contents for the last call's inputs → Repeated
     interleaved {as call; other, split}, and the inputs of both calls → Repeated
-    peak  {entry, arguments, of, writes}                 → Peak
+    peak  {entry, arguments, of}                         → Peak
     operator {entry, operator, arguments, of}            → Registered
 
 The answers are runner_answers.py's, or Failed where the learner's code raised.

@@ -36,7 +36,8 @@ def main() -> None:
     beside_gpu.begin(session)
     huge_case_addresses.begin(session)
     pairs, walks = session.asked.evaluated(), session.asked.walks()
-    told = {session.asked.evaluated_id(pair): said(beside_gpu.check, session, *pair) for pair in pairs}
+    named = {session.asked.case_id(pair, "evaluated"): pair for pair in pairs}
+    told = {name: said(beside_gpu.check, session, *pair) for name, pair in named.items()}
     told |= {session.asked.walk_id(pair): said(huge_case_addresses.check, session, *pair) for pair in walks}
     print(json.dumps(told))
 

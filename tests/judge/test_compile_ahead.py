@@ -8,13 +8,13 @@ import subprocess
 import sys
 from concurrent.futures import Future
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from grader.challenge import Case, Challenge, Gradients
 from grader.course import catalog
+from grader.judge import compile_ahead
 from grader.judge.compile_ahead import Ahead
 from grader.request import CACHE
 from tests import environments
@@ -167,20 +167,9 @@ def test_where_a_launcher_stumbles_over_what_is_not_there_the_rest_is_left_to_th
     assert compiled(tmp_path, STUMBLES) == [8, 8, 12], "nothing was compiled that could have a hash"
 
 
-@pytest.mark.parametrize(("failed", "compiles"), [([], True), ([16], False), ([17], True)])
-def test_once_a_plain_case_failed_nothing_behind_those_is_compiled(failed: list[int], compiles: bool) -> None:
-    challenge = Challenge("f", lambda case, draw: (), lambda x: x, [])
-    trials = [SimpleNamespace(challenge=challenge, case=Case(n=n)) for n in failed]
-    begun: Any = Ahead.__new__(Ahead)
-    begun.session, begun.plain = SimpleNamespace(evidence=SimpleNamespace(failed=trials)), {"f n=16-fp32"}
-    asked: list[bool] = []
-    begun.builders = SimpleNamespace(get_nowait=lambda: Asked(asked), put=lambda process: None)
-    for plain in (True, False):
-        begun._compile({"recipe": {}}, plain)
-    assert len(asked) == 1 + compiles
-
-
-def test_a_case_waits_for_those_whose_forward_pass_comes_before_its_backward_pass() -> None:
+def test_a_case_waits_for_those_whose_forward_pass_comes_before_its_backward_pass(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     cases = [Case(n=4, calls=2), Case(n=5), Case(n=4)]
     challenge = Challenge("f", lambda case, draw: (), lambda x: x, cases, gradients=Gradients((0,), len))
     begun: Any = Ahead.__new__(Ahead)
@@ -188,18 +177,10 @@ def test_a_case_waits_for_those_whose_forward_pass_comes_before_its_backward_pas
     begun.surveyed = {f"f {case.id}": Future() for case in cases}
     for case in cases:
         begun.surveyed[f"f {case.id}"].set_result([compiling[case.id]])
-    assert begun.pending(challenge, cases[0]) == [compiling[case.id] for case in cases[:2]]
-    assert begun.pending(challenge, cases[1]) == [compiling[cases[1].id]]
-    compiling[cases[0].id].set_result(False)
-    assert begun.pending(challenge, cases[0]) == [compiling[cases[1].id]]
-
-
-class Asked:
-    """A builder that notes that it is asked."""
-
-    def __init__(self, asked: list[bool]) -> None:
-        self.asked = asked
-
-    def ask(self, *_: object, **__: object) -> tuple[None, None]:
-        self.asked.append(True)
-        return None, None
+    waited: list[list[Future[bool]]] = []
+    monkeypatch.setattr(
+        compile_ahead, "wait", lambda futures, _: (waited.append(list(futures)) or futures, ())
+    )
+    for case in cases[:2]:
+        begun.wait(challenge, case)
+    assert waited[1::2] == [[compiling[case.id] for case in cases[:2]], [compiling[cases[1].id]]]

@@ -43,5 +43,5 @@ def test_a_check_that_does_not_end_is_our_bug_and_no_verdict(monkeypatch: pytest
     monkeypatch.setattr("grader.judge.suite.planned", lambda _: iter([endless]))
     suite = Suite(session, SimpleNamespace(send=events.append))  # type: ignore[arg-type]
     suite.run()
-    assert "a check took over 0 s" in suite.broken
+    assert "a check took too long" in suite.broken
     assert [event["event"] for event in events] == ["planned", "started", "checked"]

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from unittest import mock
 
-from grader.challenge.cases.draw import VALUES
 from grader.judge import gpu_warmup
 
 
 def tried(enough: list[bool]) -> int:
     """How many cases are gone through where something else is waited for as these say."""
-    with mock.patch.object(gpu_warmup, "_try", wraps=gpu_warmup._try) as one:
+    with mock.patch.object(gpu_warmup, "expect", wraps=gpu_warmup.expect) as one:
         gpu_warmup.rehearse("cpu", iter(enough).__next__)
     return one.call_count
 
 
-def test_three_dtypes_and_all_kinds_of_values_are_gone_through() -> None:
-    count = 3 + len(VALUES)
-    assert tried([False] * count) == count
+def test_three_dtypes_are_gone_through() -> None:
+    assert tried([False] * 3) == 3
 
 
 def test_who_is_waited_for_stops() -> None:

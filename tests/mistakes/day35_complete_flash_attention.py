@@ -50,7 +50,7 @@ mistakes = [
         "every query head reads key head 0",
         swap={KEY_HEAD: "return pid_h * 0"},
         fails="correct",
-        says="key head 0",
+        says="is right",
     ),
     Mistake(
         "query head h reads key head h", swap={KEY_HEAD: "return pid_h"}, fails="correct", says="past the end"
@@ -113,13 +113,13 @@ mistakes = [
         "lse and delta are those of the key head's number",
         swap={ROWS: "rows = pid_bkh * Sq"},
         fails="correct",
-        says="with the key head's number",
+        says="In the gradient of k",
     ),
     Mistake(
         "lse and delta are those of the first sequence",
         swap={ROWS: "rows = pid_h * Sq"},
         fails="correct",
-        says="of the first sequence",
+        says="In the gradient of k",
     ),
     Mistake(
         "dk is not scaled",
@@ -149,7 +149,7 @@ mistakes = [
         "lse is kept in the natural base",
         swap={LSE: f"({LSE[:-6]}) * 0.6931471805599453, mask"},
         fails="correct",
-        says="it is natural",
+        says="In the gradient of v",
     ),
     Mistake(
         "the gradients of k and v are returned the wrong way round",
@@ -200,7 +200,7 @@ mistakes = [
         "blocks on the diagonal are left out of dk and dv",
         swap={FIRST: "first = tl.maximum(start_n + BLOCK_N - 1 + Sq - Sk, 0)"},
         fails="correct",
-        says="Blocks on the diagonal are left out of dk and dv",
+        says="In the gradient of k",
     ),
     Mistake(
         "hidden weights are multiplied by 0",

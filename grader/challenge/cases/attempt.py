@@ -2,109 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 
 import torch
 
 from grader import datasheets
 from grader.challenge import Case, Challenge
-from grader.challenge.cases.expected import ask_for_gradients, ask_for_outputs, ask_oracle, choose
 from grader.challenge.cases.findings import find, form_findings
 from grader.challenge.cases.inputs_of_repeated_calls import others
 from grader.challenge.cases.oracle import Values
 from grader.challenge.cases.packing import Answer, pack_arguments, read_outputs
 from grader.challenge.cases.result_names import returned
 from grader.challenge.cases.runner_client import Runner
-from grader.challenge.cases.trial import Trial, draw, repeatable
+from grader.challenge.cases.trial import Trial, ask_oracle, choose, draw, repeatable
 from grader.kernel.traced_step import Step
 from grader.request import Request
 from grader.runner_answers import Called
-
-
-class Attempt:
-    """One case on its way: drawn, asked of a runner, answered, judged.
-
-    Args:
-        names: what the learner calls the arguments, for messages.
-        arguments: instead of those that the case draws.
-
-    Attributes:
-        trial: as far as it has come.
-        asked: the runner that makes, or has made, its call.
-    """
-
-    def __init__(
-        self,
-        challenge: Challenge,
-        case: Case,
-        names: list[str],
-        request: Request,
-        arguments: Values | None = None,
-    ) -> None:
-        self.request, self.device = request, "cuda" if request.device == "gpu" else "cpu"
-        arguments = draw(challenge, case, request.seed, self.device) if arguments is None else arguments
-        trial = Trial(challenge, case, arguments, names[: len(arguments)], oracle_arguments=arguments)
-        trial.results = _names_of_results(trial, request)
-        self.trial = trial
-        self.asked: Runner | None = None
-        self.slices = choose(trial, request.rng(case.id, "rows"))
-        if challenge.chance:  # until the answer says what was kept: all
-            first = next(value for value in trial.oracle_arguments if isinstance(value, torch.Tensor))
-            trial.kept = (torch.ones_like(first, dtype=torch.bool),)
-        self.oracles = [partial(ask_for_outputs, trial, request.seed, self.device)]
-        if challenge.gradients:  # the runner is handed upstream ones, which look like the outputs
-            self.work_out()
-            self.oracles = [partial(ask_for_gradients, trial)]
-
-    @property
-    def beside(self) -> bool:
-        """Whether memory has room for what is right and for the call at once."""
-        return repeatable(self.trial.arguments)
-
-    def ask(self, runner: Runner) -> None:
-        """Have a runner make the call.
-
-        Raises:
-            RunnerLost: it crashed.
-        """
-        if not self.beside:
-            self.work_out()
-        self._answer = _begin(runner, self.trial, self.slices, self.request)
-        self.asked = runner
-
-    def work_out(self) -> None:
-        """What is right, as far as that does not hang on the answer."""
-        while self.oracles:
-            self.oracles.pop()()
-
-    def read(self, meanwhile: Callable[[], None] = lambda: None) -> None:
-        """Wait for the answer.
-
-        Args:
-            meanwhile: what else is to be done until it is there.
-
-        Raises:
-            RunnerLost: the runner crashed or hung.
-        """
-        if self.trial.answer is None:
-            try:
-                self.work_out()
-                meanwhile()
-            finally:  # an answer that nobody reads would be taken for that of the next command
-                self.trial.answer = self._answer()
-
-    def judged(self) -> Trial:
-        """The trial, with what is wrong with it."""
-        trial, challenge = self.trial, self.trial.challenge
-        assert trial.answer is not None
-        if challenge.chance and not form_findings(trial):
-            outputs = [out.to(self.device) for out in trial.answer.outputs]
-            trial.kept = (challenge.chance.keep(*trial.oracle_arguments, *outputs),)
-            ask_oracle(trial, self.request.seed, self.device)
-        trial.findings = find(trial)
-        return trial
 
 
 def attempt(
@@ -113,19 +26,46 @@ def attempt(
     case: Case,
     names: list[str],
     request: Request,
+    arguments: Values | None = None,
 ) -> Trial:
     """Try one case.
 
     Args:
         names: what the learner calls the arguments, for messages.
+        arguments: instead of those that the case draws.
 
     Raises:
         RunnerLost: the runner crashed or hung; the trial is lost with it.
     """
-    one = Attempt(challenge, case, names, request)
-    one.ask(runner)
-    one.read()
-    return one.judged()
+    trial = untried(challenge, case, names, request, arguments)
+    return judged(trial, _ask(runner, trial, request), request)
+
+
+def untried(
+    challenge: Challenge, case: Case, names: list[str], request: Request, arguments: Values | None = None
+) -> Trial:
+    """A case with its inputs and what is right for them; of a random function, as if it kept everything."""
+    arguments = draw(challenge, case, request.seed, request.torch_device) if arguments is None else arguments
+    trial = Trial(challenge, case, arguments, names[: len(arguments)], oracle_arguments=arguments)
+    trial.results = _names_of_results(trial, request)
+    choose(trial, request.rng(case.id, "rows"))
+    if challenge.chance:
+        first = next(value for value in trial.oracle_arguments if isinstance(value, torch.Tensor))
+        trial.kept = (torch.ones_like(first, dtype=torch.bool),)
+    ask_oracle(trial, request)
+    return trial
+
+
+def judged(trial: Trial, answer: Answer, request: Request) -> Trial:
+    """The case with this answer; of a random function, what is right follows from what was kept."""
+    trial = replace(trial, answer=answer, findings=[])
+    chance = trial.challenge.chance
+    if chance and not form_findings(trial):
+        outputs = [out.to(request.torch_device) for out in answer.outputs]
+        trial.kept = (chance.keep(*trial.oracle_arguments, *outputs),)
+        ask_oracle(trial, request)
+    trial.findings = find(trial)
+    return trial
 
 
 def _names_of_results(trial: Trial, request: Request) -> tuple[str, ...]:
@@ -147,8 +87,7 @@ def again(runner: Runner, trial: Trial, request: Request, forward: bool = False)
         outputs = tuple(want for want in trial.expected if not getattr(want, "label", ""))
         challenge = replace(trial.challenge, gradients=None)
         trial = replace(trial, challenge=challenge, upstream=(), of=[], expected=outputs)
-    answer = _ask(runner, trial, None, request)
-    trial = replace(trial, answer=answer, findings=[])
+    trial = replace(trial, answer=_ask(runner, trial, request), findings=[])
     trial.findings = find(trial)
     return trial
 
@@ -160,37 +99,19 @@ def steps_behind(runner: Runner, trial: Trial, request: Request) -> list[Step]:
         RunnerLost: the runner crashed or hung.
     """
     facts = trial.findings[0].facts
-    answer = _begin(runner, trial, None, request, (facts["result"], facts.get("index", [])))()
-    report = answer.report
+    report = _ask(runner, trial, request, (facts["result"], facts.get("index", []))).report
     return report.made if isinstance(report, Called) else []
 
 
-def untried(challenge: Challenge, case: Case, names: list[str], request: Request) -> Trial:
-    """A small case with its inputs and what is right for them, for `again`."""
-    device = "cuda" if request.device == "gpu" else "cpu"
-    arguments = draw(challenge, case, request.seed, device)
-    trial = Trial(challenge, case, arguments, names[: len(arguments)], oracle_arguments=arguments)
-    ask_oracle(trial, request.seed, device)
-    return trial
-
-
-def _ask(runner: Runner, trial: Trial, slices: list[list[int]] | None, request: Request) -> Answer:
-    return _begin(runner, trial, slices, request)()
-
-
-def _begin(
-    runner: Runner,
-    trial: Trial,
-    slices: list[list[int]] | None,
-    request: Request,
-    traced: tuple[int, list[int]] | None = None,
-) -> Callable[[], Answer]:
-    """Have the runner make the call; what is returned waits for its answer.
+def _ask(
+    runner: Runner, trial: Trial, request: Request, traced: tuple[int, list[int]] | None = None
+) -> Answer:
+    """Have the runner make the call.
 
     Args:
         traced: a result and an element of it: by which steps it came to be is asked.
     """
-    challenge, case = trial.challenge, trial.case
+    challenge, case, slices = trial.challenge, trial.case, trial.slices
     values, names = trial.runner_arguments()
     specs, blobs = pack_arguments(values, names)
     earlier = others(values, request.rng(case.id, "others")) if case.calls > 1 else []
@@ -212,14 +133,9 @@ def _begin(
         "seed": request.rng(case.id, "order").getrandbits(32),
         "traced": traced,
     }
-    if earlier:  # further contents go the way of all bytes
-        runner.send(command, blobs)
-    else:
-        runner.send_with(command, blobs, timeout=request.call_timeout)
-
-    def answer() -> Answer:
-        report, data = runner.answer(Called, timeout=request.call_timeout)
-        sliced = sum(stop - start for start, stop in slices) if slices else None
-        return Answer(report, *read_outputs(report, data, sliced))
-
-    return answer
+    # Further contents go the way of all bytes.
+    ask = runner.ask if earlier else runner.ask_with
+    report, data = ask(command, Called, blobs, timeout=request.call_timeout)
+    return Answer(
+        report, *read_outputs(report, data, sum(stop - start for start, stop in slices) if slices else None)
+    )

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 import torch
 
 from grader.challenge import Frequencies
-from grader.challenge.cases.compare import Finding
+from grader.challenge.cases.compare import Finding, told
 from grader.challenge.cases.mask_statistics import FALSE_ALARM, bound, repetition
 from grader.challenge.cases.oracle import Values, cast
 from grader.challenge.cases.trial import Trial
@@ -59,18 +59,16 @@ def frequencies(trial: Trial) -> list[Finding]:
     """What is not random about the categories of a trial, or random by other odds."""
     declared = trial.challenge.frequencies
     assert declared is not None
-    assert trial.answer is not None
-    drawn, arguments = trial.answer.outputs[0].cpu(), cast(trial.oracle_arguments, torch.float64)
+    drawn, arguments = trial.outputs[0].cpu(), cast(trial.oracle_arguments, torch.float64)
     odds = declared.of(*arguments).cpu()
     sentence = _together(drawn, odds)
-    offsets = "what random numbers are drawn by"
-    ways = {"is the likeliest": "how the random numbers enter", "first of": f"{offsets}, and what is added"}
-    look_at = next((where for said, where in ways.items() if said in sentence), offsets)
+    look_at = "what random numbers are drawn by"
+    look_at += ", and what is added" if "None is likelier" in sentence else ""
     if not sentence:
         sentence, look_at = _off(drawn, odds), "how the random numbers enter"
         others = declared.suspects.items() if sentence else ()
         sentence = _explained(drawn, {told: wrong(*arguments).cpu() for told, wrong in others}) or sentence
-    return [Finding("frequency", sentence, told=(sentence, look_at))] if sentence else []
+    return [told("frequency", sentence, look_at)] if sentence else []
 
 
 def _together(drawn: torch.Tensor, odds: torch.Tensor) -> str:
@@ -79,15 +77,10 @@ def _together(drawn: torch.Tensor, odds: torch.Tensor) -> str:
         return ""
     if bool((drawn == drawn[0]).all()) and _off(drawn, odds):
         said = f"All {len(odds)} equal rows draw category {drawn[0]}, and {odds[0, drawn[0]]:.1%} should"
-        likeliest = (odds[0] == odds[0].max()).nonzero()[:, 0]
-        if len(likeliest) == 1 and drawn[0] == likeliest[0]:
+        if odds[0, drawn[0]] == odds[0].max():
             return (
-                f"{said}. It is the likeliest: nothing random is added, too little, or the same in every row."
-            )
-        if drawn[0] == likeliest[0]:  # what the largest logit gives as well
-            return (
-                f"{said}. It is the first of the likeliest: nothing random is added, too little, or rows or "
-                "columns draw by the same random numbers."
+                f"{said}. None is likelier: nothing random is added, too little, or rows or columns draw by "
+                "the same random numbers."
             )
         return f"{said}: rows or columns draw by the same random numbers, or a category is taken for another."
     half = int((odds[0].cumsum(0) - 0.5).abs().argmin())
@@ -117,11 +110,11 @@ def contradicted(trial: Trial, others: Sequence[Trial]) -> bool:
 
 
 def _contradicts(wrong: Callable[..., torch.Tensor], other: Trial) -> bool:
-    if other.answer is None:
+    if not other.outputs:
         return False
     odds = wrong(*cast(other.oracle_arguments, torch.float64)).cpu()
     silent = not bool((odds.sum(dim=1) > 0).all())  # of some rows, such as unequal ones
-    return not silent and bool(_off(other.answer.outputs[0].cpu(), odds))
+    return not silent and bool(_off(other.outputs[0].cpu(), odds))
 
 
 def _off(drawn: torch.Tensor, odds: torch.Tensor, alarm: float = CASE_ALARM) -> str:

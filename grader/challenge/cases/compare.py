@@ -102,6 +102,11 @@ class Finding:
     told: tuple[str, str] | None = None
 
 
+def told(kind: str, sentence: str, look_at: str, /, **facts: Any) -> Finding:
+    """A finding of whoever knows the sentence and the thing to look at; the sentence is the reason, too."""
+    return Finding(kind, sentence, facts, told=(sentence, look_at))
+
+
 def rows(tensor: torch.Tensor) -> torch.Tensor:
     """The tensor as [rows, elements judged together]; a last run of elements or of rows is padded with 0.
 

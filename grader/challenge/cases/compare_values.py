@@ -8,7 +8,7 @@ from dataclasses import replace
 import torch
 
 from grader.challenge.cases.category_statistics import impossible
-from grader.challenge.cases.compare import Expected, Finding, compare
+from grader.challenge.cases.compare import Expected, Finding, compare, relative
 from grader.challenge.cases.mask_statistics import other_choice
 from grader.challenge.cases.near_ties import settled
 from grader.challenge.cases.result_names import called, element
@@ -18,8 +18,7 @@ from grader.tensor_storage import unwritten
 
 def value_findings(trial: Trial) -> list[Finding]:
     """What is wrong with the values of an answer of the right form."""
-    assert trial.answer is not None
-    outputs = trial.answer.outputs
+    outputs = trial.outputs
     suspicious = _wrong_on_the_gpu(trial, outputs)
     found = []
     for number, out, want, wrong in _held_against(trial, outputs, suspicious):
@@ -40,7 +39,7 @@ def _wrong_on_the_gpu(trial: Trial, outputs: list[torch.Tensor]) -> list[int] | 
     """The numbers of the results that are wrong, where a GPU can say so: of large ones a CPU compares each in
     seconds. Where any is, all that is expected lies on the CPU then.
     """
-    wanted = _wanted(trial)
+    wanted = trial.wanted
     if not any(want.exact.is_cuda for want in wanted):
         return None
     numbers = [number for number, _, _, wrong in _held_against(trial, _beside(outputs, wanted)) if wrong]
@@ -53,12 +52,8 @@ def _wrong_on_the_gpu(trial: Trial, outputs: list[torch.Tensor]) -> list[int] | 
 
 def all_right(trial: Trial, outputs: list[torch.Tensor]) -> bool:
     """Whether these, of the form that is asked for, are the results of a trial as well."""
-    there = _beside(outputs, _wanted(trial))  # a large oracle is still on the GPU
+    there = _beside(outputs, trial.wanted)  # a large oracle is still on the GPU
     return not any(wrong for *_, wrong in _held_against(trial, there))
-
-
-def _wanted(trial: Trial) -> list[Expected]:
-    return [want for want in trial.expected if isinstance(want, Expected)]
 
 
 def _beside(outputs: list[torch.Tensor], wanted: list[Expected]) -> list[torch.Tensor]:
@@ -70,7 +65,7 @@ def _held_against(
     trial: Trial, outputs: list[torch.Tensor], numbers: list[int] | None = None
 ) -> Iterator[tuple[int, torch.Tensor, Expected, list[Finding]]]:
     """Each result with its number and what is wrong with it; of some of them, where `numbers` says so."""
-    wanted = _wanted(trial)
+    wanted = trial.wanted
     length = trial.challenge.reduces(trial.case) if trial.challenge.reduces else 1
     for number, (out, want) in enumerate(zip(outputs, wanted, strict=True)):
         if numbers is not None and number not in numbers:
@@ -114,3 +109,30 @@ def _unwritten(out: torch.Tensor, want: Expected, stored: bool) -> list[Finding]
     what = "hold what torch.empty leaves" if stored else "were never written"
     reason = f"{count} of {out.numel()} elements {what}"
     return [Finding("unwritten", reason, {"index": untouched.nonzero()[0].tolist()}, untouched)]
+
+
+def passes_with(trial: Trial, times: float) -> bool:
+    """Whether a right result would be right, too, with errors so many times as large."""
+    if trial.case.exact or trial.answer is None or trial.challenge.judges:
+        return True
+    if any(want.exact.is_meta for want in trial.wanted):  # gigabytes that nobody kept
+        return True
+    pairs = zip(trial.outputs, trial.wanted, strict=True)
+    return all_right(trial, [out if want.by_code else _grown(out, want, times) for out, want in pairs])
+
+
+def _grown(out: torch.Tensor, want: Expected, times: float) -> torch.Tensor:
+    exact = want.exact.to(out.device).view(out.shape)
+    error = out.double() - exact
+    return torch.where(error.isfinite(), exact + times * error, out.double())
+
+
+def excess(trial: Trial) -> float:
+    """How many times what its gates allow a wrong result is off; infinite where more than values is wrong."""
+    every = [
+        relative(finding) / allowed
+        if finding.kind == "values" and (allowed := finding.facts.get("allowed", 0.0)) > 0
+        else float("inf")
+        for finding in trial.findings
+    ]
+    return max(every, default=0.0)

@@ -56,56 +56,32 @@ class Movement:
     """
 
     def __init__(self, function: Callable[[Values], Values], inputs: Values) -> None:
-        self.function, self.inputs = function, inputs
-        self.plain = Largest(self, Rounding())
-        self.operands: dict[torch.dtype, Largest] = {}
+        self.function, self.wide = function, tuple(map(_widened, inputs))
+
+    @cached_property
+    def exact(self) -> Values:
+        return self.function(self.wide)
 
     def explains(self, number: int, dtype: torch.dtype) -> Iterator[tuple[float, torch.Tensor]]:
         """The error of result `number` that roundings explain where it is of `dtype`, whole and per row.
 
         It grows with each draw: whoever has seen enough asks for no other.
         """
-        for draws in range(1, DRAWS + 1):
-            moved, row_moved = self.plain.after(draws)[number]
-            whole, rows = ROUNDINGS * moved, ROUNDINGS * row_moved
-            if dtype.itemsize == 2:
-                operands = self.operands.setdefault(dtype, Largest(self, RoundedOperands(dtype)))
-                _, row_moved = operands.after(draws)[number]
+        plain, operands = Rounding(), RoundedOperands(dtype) if dtype.itemsize == 2 else None
+        whole, rows = 0.0, torch.zeros(1, dtype=torch.float64)
+        for _ in range(DRAWS):
+            moved, row_moved = self._moved(plain, number)
+            whole, rows = max(whole, ROUNDINGS * moved), (ROUNDINGS * row_moved).maximum(rows.to(row_moved))
+            if operands:
                 result = row_moved.new_tensor(torch.finfo(dtype).eps / 2)
-                rows = rows.maximum((OPERANDS * row_moved).hypot(result))
+                rows = rows.maximum((OPERANDS * self._moved(operands, number)[1]).hypot(result))
             yield whole, rows
 
-    @cached_property
-    def exact(self) -> Values:
-        return self.function(self.wide)
-
-    @property
-    def wide(self) -> Values:
-        return tuple(map(_widened, self.inputs))
-
-
-class Largest:
-    """The largest movement of each result, over the whole and per row, in the draws that were asked for."""
-
-    def __init__(self, movement: Movement, rounding: Rounding) -> None:
-        self.movement, self.rounding = movement, rounding
-        self.drawn, self.largest = 0, list[tuple[float, torch.Tensor]]()
-
-    def after(self, draws: int) -> list[tuple[float, torch.Tensor]]:
-        """What it is after so many draws, or more."""
-        exact = self.movement.exact
-        self.largest = self.largest or [(0.0, torch.zeros(1, dtype=torch.float64))] * len(exact)
-        while self.drawn < draws:
-            self.drawn += 1
-            with self.rounding:
-                results = self.movement.function(self.movement.wide)
-            for number, (one, other) in enumerate(zip(results, exact, strict=True)):
-                if isinstance(one, torch.Tensor) and one.dtype.is_floating_point:
-                    # Where they are: 16 times half a gigabyte off a GPU take minutes.
-                    whole, rows = errors(one.detach(), other.detach().double())
-                    known, row_known = self.largest[number]
-                    self.largest[number] = max(known, whole), rows.maximum(row_known.to(rows.device))
-        return self.largest
+    def _moved(self, rounding: Rounding, number: int) -> tuple[float, torch.Tensor]:
+        """How far one draw moves a result: where that lies, for half a gigabyte off a GPU takes its time."""
+        with rounding:
+            moved = self.function(self.wide)[number]
+        return errors(moved.detach(), self.exact[number].detach().double())
 
 
 class Rounding(Watch):  # type: ignore[no-untyped-call]

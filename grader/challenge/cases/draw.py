@@ -111,17 +111,18 @@ def guarded(span: int, dtype: torch.dtype, device: str, shift: int = 0) -> torch
     return raw[GUARD : GUARD + (span + shift) * size].view(dtype)[shift:]
 
 
+# What each layout is like says case.LAYOUTS.
+
+
 def _contiguous(shape: Shape, dtype: torch.dtype, device: str) -> torch.Tensor:
     return guarded(math.prod(shape), dtype, device).view(shape)
 
 
 def _offset(shape: Shape, dtype: torch.dtype, device: str) -> torch.Tensor:
-    """Like x[3:]: contiguous, but not aligned to 16 bytes."""
     return guarded(math.prod(shape), dtype, device, shift=3).view(shape)
 
 
 def _sliced(shape: Shape, dtype: torch.dtype, device: str) -> torch.Tensor:
-    """Like wide[:, :n]: rows further apart than they are long. In one dimension, like x[3:]."""
     if len(shape) < 2:
         return _offset(shape, dtype, device)
     *outer, cols = shape
@@ -129,7 +130,7 @@ def _sliced(shape: Shape, dtype: torch.dtype, device: str) -> torch.Tensor:
 
 
 def _padded(shape: Shape, dtype: torch.dtype, device: str, by: int = 8) -> torch.Tensor:
-    """Like wide[:, :n], rows a multiple of 16 bytes apart where they are one long, as descriptors ask."""
+    """Rows are a multiple of 16 bytes apart where they are one long, as descriptors ask."""
     if len(shape) < 2:
         return _contiguous(shape, dtype, device)
     *outer, cols = shape
@@ -137,7 +138,6 @@ def _padded(shape: Shape, dtype: torch.dtype, device: str, by: int = 8) -> torch
 
 
 def _columns(shape: Shape, dtype: torch.dtype, device: str) -> torch.Tensor:
-    """Like wide[:, :m].mT: columns lie close together, and further apart than they are long."""
     if len(shape) < 2:
         return _strided(shape, dtype, device)
     *outer, rows, cols = shape
@@ -145,7 +145,6 @@ def _columns(shape: Shape, dtype: torch.dtype, device: str) -> torch.Tensor:
 
 
 def _transposed(shape: Shape, dtype: torch.dtype, device: str) -> torch.Tensor:
-    """Like x.mT: the last but one dimension is the one that lies close together."""
     if len(shape) < 2:
         return _strided(shape, dtype, device)
     *outer, rows, cols = shape
@@ -153,7 +152,6 @@ def _transposed(shape: Shape, dtype: torch.dtype, device: str) -> torch.Tensor:
 
 
 def _strided(shape: Shape, dtype: torch.dtype, device: str) -> torch.Tensor:
-    """Like x[..., ::2]: every second element."""
     *outer, cols = shape
     return guarded(math.prod(outer) * 2 * cols, dtype, device).view(*outer, 2 * cols)[..., ::2]
 
@@ -168,9 +166,7 @@ LAYOUTS: dict[str, Callable[[Shape, torch.dtype, str], torch.Tensor]] = {
     "columns": _columns,
     "strided": _strided,
     "expanded": lambda shape, dtype, device: _contiguous((1, *shape[1:]), dtype, device).expand(shape),
-    # What y.sum(-1).backward() hands down.
     "broadcast": lambda shape, dtype, device: _contiguous((*shape[:-1], 1), dtype, device).expand(shape),
-    # One element everywhere: what y.sum().backward() hands down.
     "scalar": lambda shape, dtype, device: _contiguous((1,) * len(shape), dtype, device).expand(shape),
 }
 

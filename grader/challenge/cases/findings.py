@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from grader.challenge.cases.category_statistics import frequencies
-from grader.challenge.cases.compare import Expected, Finding, name
+from grader.challenge.cases.compare import Expected, Finding, name, told
 from grader.challenge.cases.compare_values import value_findings
 from grader.challenge.cases.learner_test_verdict import judged
 from grader.challenge.cases.mask_statistics import chances
@@ -72,8 +72,8 @@ def form_findings(trial: Trial) -> list[Finding]:
         which = f"the result {which}".rstrip() if not which or which.isidentifier() else which
         problem = _mismatch(entry, want, trial) if number >= len(trial.challenge.writes) else None
         if problem:
-            told = _no_gradient(label) if label and problem[0] == "type" else None
-            return [Finding(problem[0], f"{which} {problem[1]}", told=told)]
+            said = _no_gradient(label) if label and problem[0] == "type" else None
+            return [Finding(problem[0], f"{which} {problem[1]}", told=said)]
     return [] if len(entries) == len(trial.expected) else [_unconnected(trial)]
 
 
@@ -98,7 +98,7 @@ def _unconnected(trial: Trial) -> Finding:
         "No gradient can be asked for: the result is not connected to the inputs. Return what the autograd "
         "Function's apply() gives for the tensors themselves."
     )
-    return Finding("unconnected", sentence, told=(sentence, "Function.apply"))
+    return told("unconnected", sentence, "Function.apply")
 
 
 def _mismatch(entry: TensorOutput | PlainOutput, want: Any, trial: Trial) -> tuple[str, str] | None:
@@ -128,19 +128,13 @@ def _memory_findings(trial: Trial, report: Called) -> list[Finding]:
             continue
         if entry.source in trial.names:
             said = f"The result lies in the memory of the input {entry.source}: allocate a new tensor for it."
-            return [
-                Finding(
-                    "shared",
-                    f"the result lies in the memory of the input {entry.source}",
-                    told=(said, "what the launcher returns"),
-                )
-            ]
+            return [told("shared", said, "what the launcher returns")]
         if entry.older:
             said = (
                 "The result lies in memory that an earlier call had already: what that call returned changes "
                 "with it. Allocate it anew in every call."
             )
-            return [Finding("shared", "two calls return the same memory", told=(said, "the allocation"))]
+            return [told("shared", said, "the allocation")]
     return []
 
 
@@ -170,12 +164,10 @@ def _input_findings(trial: Trial) -> list[Finding]:
     for number, ((tensor, label), after) in enumerate(zip(tensors, trial.answer.inputs, strict=False)):
         if _unchanged(tensor, after, written, digested):
             continue
-        facts = {"tensor": label, "changed": number}
+        facts: dict[str, Any] = {"tensor": label, "changed": number}
         if any(tensor is argument for argument in written):
             said = f"The call changed bytes of {label}'s memory that are no element of it."
-            return [
-                Finding("input", said[0].lower() + said[1:-1], facts, told=(said, "the offsets of tl.store"))
-            ]
+            return [told("input", said, "the offsets of tl.store", **facts)]
         return [Finding("input", f"the call changed its input {label}", facts)]
     return []
 
@@ -246,5 +238,5 @@ def _race_findings(races: Sequence[Race]) -> list[Finding]:
     found = []
     for race in races:
         sentence = "A race between programs: " + happened[race.kind].format(race.line)
-        found.append(Finding("race", sentence, asdict(race), told=(sentence, f"line {race.line}")))
+        found.append(told("race", sentence, f"line {race.line}", **asdict(race)))
     return found

@@ -14,7 +14,8 @@ from grader.tensor_storage import raw
 ONE_IN = 256  # elements that change, besides a few: most samples of some elements miss them
 LEAST = 3
 
-Change = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], None]
+Indices = tuple[torch.Tensor, ...]  # of elements, one for each dimension
+Change = Callable[[torch.Tensor, Indices, Indices], None]
 
 
 def others(values: Values, rng: random.Random) -> list[Values]:
@@ -25,23 +26,16 @@ def others(values: Values, rng: random.Random) -> list[Values]:
     return [_changed(values, change, rng) for change in (_swapped, _replaced)]
 
 
-def _swapped(memory: torch.Tensor, one: torch.Tensor, two: torch.Tensor) -> None:
-    a, b = _indices(memory, one), _indices(memory, two)
-    memory[a], memory[b] = memory[b].clone(), memory[a].clone()
+def _swapped(memory: torch.Tensor, one: Indices, two: Indices) -> None:
+    memory[one], memory[two] = memory[two].clone(), memory[one].clone()
 
 
-def _replaced(memory: torch.Tensor, one: torch.Tensor, two: torch.Tensor) -> None:
+def _replaced(memory: torch.Tensor, one: Indices, two: Indices) -> None:
     """Integers count something, so that their sum may have to stay."""
     if memory.is_floating_point():
-        memory[_indices(memory, one)] = memory[_indices(memory, two)]
+        memory[one] = memory[two]
     else:
         _swapped(memory, one, two)
-
-
-def _indices(memory: torch.Tensor, where: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """The elements counted by `where`, an index for each dimension."""
-    found = numpy.unravel_index(where.cpu().numpy(), tuple(memory.shape))
-    return tuple(torch.from_numpy(index).to(memory.device) for index in found)
 
 
 def _changed(values: Values, change: Change, rng: random.Random) -> Values:
@@ -65,5 +59,11 @@ def _change(view: torch.Tensor, change: Change, rng: random.Random) -> None:
     count = min(LEAST + memory.numel() // ONE_IN, (memory.numel() - 2) // 2)
     if count < 1:
         return
-    where = torch.tensor(rng.sample(range(1, memory.numel() - 1), 2 * count), device=memory.device)
-    change(memory, where[:count], where[count:])
+    where = rng.sample(range(1, memory.numel() - 1), 2 * count)
+    change(memory, *(_indices(memory, each) for each in (where[:count], where[count:])))
+
+
+def _indices(memory: torch.Tensor, where: list[int]) -> Indices:
+    """The elements counted by `where`."""
+    found = numpy.unravel_index(where, tuple(memory.shape))
+    return tuple(torch.from_numpy(index).to(memory.device) for index in found)

@@ -21,18 +21,13 @@ from grader.request import Request
 from grader.runner_answers import Failed, Repeated
 
 
-def several(trial: Trial) -> bool:
-    """Whether it is a case of several calls that are asked for gradients."""
-    return bool(trial.of) and trial.case.calls > 1
-
-
 def interleaved(runner: Runner, trial: Trial, request: Request) -> Finding | None:
     """What is wrong with the gradients of a case of several calls that is right by itself.
 
     Raises:
         RunnerLost: the runner crashed or hung.
     """
-    if not trial.passed or not several(trial):
+    if not trial.passed or not trial.of or trial.case.calls == 1:
         return None
     for other in others(trial.challenge, trial.case):
         if wrong := _wrong(runner, trial, other, request):
@@ -50,8 +45,7 @@ def interleaved(runner: Runner, trial: Trial, request: Request) -> Finding | Non
 def _wrong(runner: Runner, trial: Trial, other: Case, request: Request) -> str:
     """What the backward pass did behind another case's forward pass, in words; empty where it is right."""
     assert trial.answer is not None
-    device = "cuda" if request.device == "gpu" else "cpu"
-    arguments = draw(trial.challenge, other, request.seed, device)
+    arguments = draw(trial.challenge, other, request.seed, request.torch_device)
     specs, blobs = pack_arguments(*trial.runner_arguments())
     others, further = pack_arguments(arguments, trial.names[: len(arguments)])
     command = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from grader.challenge.cases.compare import Finding
+from grader.challenge.cases.compare import Finding, told
 from grader.challenge.cases.trial import Trial
-from grader.challenge.functions_for_learner_tests import Candidate
+from grader.challenge.parts import Candidate
 from grader.runner_answers import Failed, PlainOutput
 
 REFUSED = (
@@ -32,10 +32,10 @@ def judged(trial: Trial) -> list[Finding]:
     if not isinstance(answer, PlainOutput) or answer.type != "bool":
         got = answer.type if isinstance(answer, PlainOutput) else report.structure
         said = f"The test returns {got} where a bool is asked for."
-        return [Finding("type", said, told=(said, "what the test returns"))]
+        return [told("type", said, "what the test returns")]
     if answer.value is not bool(candidate.wrong):
         return []
     if not candidate.wrong:
-        return [Finding("refused", "a right candidate is refused", told=(REFUSED, ""))]
+        return [told("refused", REFUSED, "")]
     said = f"A wrong candidate is taken for a right one; what it does wrong has to do with {candidate.wrong}."
-    return [Finding("missed", "a wrong candidate is taken for a right one", told=(said, ""))]
+    return [told("missed", said, "")]

@@ -13,7 +13,7 @@ import math
 
 import torch
 
-from grader.challenge.cases.compare import Finding
+from grader.challenge.cases.compare import Finding, told
 from grader.challenge.cases.trial import Trial
 
 FALSE_ALARM = 1e-14  # of one test
@@ -49,7 +49,7 @@ def _rate(keep: torch.Tensor, rate: float, nothing: bool) -> Finding | None:
         look_at = "what is stored as kept"
     elif abs(kept - count * (1 - rate)) <= allowed:
         sentence += ": p is the probability that an element is dropped, not that it is kept"
-    return Finding("chance", sentence, {"kept": kept, "of": count}, told=(f"{sentence}.", look_at))
+    return told("chance", f"{sentence}.", look_at, kept=kept, of=count)
 
 
 def _repeats(keep: torch.Tensor, trial: Trial) -> Finding | None:
@@ -60,7 +60,7 @@ def _repeats(keep: torch.Tensor, trial: Trial) -> Finding | None:
     lag, together = again
     if trial.rows:
         sentence = "Elements far apart get the same random numbers: the counter must go on beyond 2³²."
-        return Finding("chance", sentence, told=(sentence, "the dtype of what random numbers are drawn by"))
+        return told("chance", sentence, "the dtype of what random numbers are drawn by")
     name = next((f" ({label})" for label, size in trial.case.sizes.items() if size == lag and lag > 1), "")
     often = "" if abs(together) > SURE else " more often than by chance"
     how = "together" if together > 0 else "one without the other"
@@ -70,7 +70,7 @@ def _repeats(keep: torch.Tensor, trial: Trial) -> Finding | None:
         f"Elements {lag}{name} apart are kept or dropped {how}{often} (correlation {together:+.2f}): {why}. "
         "Every element needs one of its own, drawn by its own number."
     )
-    return Finding("chance", sentence, {"lag": lag}, told=(sentence, "what random numbers are drawn by"))
+    return told("chance", sentence, "what random numbers are drawn by", lag=lag)
 
 
 def repetition(keep: torch.Tensor) -> tuple[int, float] | None:
@@ -101,34 +101,18 @@ def other_choice(trial: Trial, gradient: torch.Tensor) -> tuple[str, str] | None
     """What is told of a wrong gradient that is 0 about as often as it should be, but elsewhere; of a NaN
     nobody knows whether it was kept.
     """
-    assert trial.answer is not None
     if not trial.kept or gradient.shape != trial.kept[0].shape:
         return None
-    known = ~(trial.answer.outputs[0].isnan().reshape(gradient.shape).cpu() | gradient.isnan().cpu())
+    known = ~(trial.outputs[0].isnan().reshape(gradient.shape).cpu() | gradient.isnan().cpu())
     dropped, zero = ~trial.kept[0].cpu()[known], gradient.cpu()[known] == 0
     apart = float((dropped != zero).double().mean())
     if apart < 0.02 or not 0.5 < float(zero.sum()) / max(float(dropped.sum()), 1.0) < 2.0:
         return None
-    sentence = "The backward pass drops other elements than the forward pass"
-    look_at = "what random numbers are drawn by in both passes"
-    if _lie_alike(trial):
-        return (
-            f"{sentence}: both must draw by the same seed and the same element numbers, and by nothing else.",
-            look_at,
-        )
     return (
-        f"{sentence}, and here x and its gradient lie otherwise in memory: draw by seed and by the element's "
-        "number in row-major order alone, not by its row, the length of rows, the program's number or a "
-        "stride.",
-        look_at,
+        "The backward pass drops other elements than the forward pass: both must draw by the same seed and "
+        "the element's number in row-major order alone, not by its row, the program's number or a stride.",
+        "what random numbers are drawn by in both passes",
     )
-
-
-def _lie_alike(trial: Trial) -> bool:
-    """Whether the tensor that is dropped from and the gradient that is handed down have the same strides."""
-    given = next((value for value in trial.arguments if isinstance(value, torch.Tensor)), None)
-    upstream = next((value for value in trial.upstream if isinstance(value, torch.Tensor)), None)
-    return given is None or upstream is None or given.stride() == upstream.stride()
 
 
 def bound(variance: torch.Tensor | float, largest: float, alarm: float = FALSE_ALARM) -> torch.Tensor:

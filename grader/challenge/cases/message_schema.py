@@ -4,7 +4,6 @@ lie.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import is_dataclass
 from functools import cache
 from types import NoneType, UnionType
@@ -18,6 +17,7 @@ PLAIN: dict[Any, tuple[type, ...]] = {
     float: (int, float),
     NoneType: (NoneType,),
 }
+_hints = cache(get_type_hints)
 
 
 class Misfit(Exception):
@@ -34,65 +34,32 @@ def read(form: type[Form], value: Any) -> Form:
     Raises:
         Misfit: it has another form; a dictionary may hold more keys than a dataclass has fields.
     """
-    reader: Reader = _reader(form)  # type: ignore[arg-type]  # a class is hashable
-    found: Form = reader(value)
+    found: Form = _read(form, value)
     return found
 
 
-Reader = Callable[[Any], Any]
-
-
-@cache
-def _reader(form: Any) -> Reader:
-    if form is Any:
-        return lambda value: value
-    if form in PLAIN:
-        return lambda value: _plain(form, value)
-    if is_dataclass(form):
-        return lambda value: _fields(form, value)
+def _read(form: Any, value: Any) -> Any:
     origin, args = get_origin(form), get_args(form)
+    if form is Any:
+        return value
+    if form in PLAIN:
+        _must(isinstance(value, PLAIN[form]) and (form is bool or not isinstance(value, bool)), form, value)
+        return value
+    if is_dataclass(form):
+        hints = _hints(form)  # type: ignore[arg-type]  # a class is hashable
+        _must(isinstance(value, dict) and not hints.keys() - value.keys(), form, value)
+        return form(**{name: _read(hint, value[name]) for name, hint in hints.items()})  # type: ignore[operator]
     if origin in (Union, UnionType):
-        return lambda value: _first_that_fits(args, value)
-    if origin is list or (origin is tuple and args[1:] in ((...,), args[:1] * (len(args) - 1))):
-        return lambda value: origin(_items(args[0], value))
-    if origin is dict:
-        return lambda value: _dictionary(args[0], args[1], value)
-    if form is dict:
-        return lambda value: _dictionary(str, Any, value)
-    raise TypeError(f"no answer holds {form}")
-
-
-def _plain(form: Any, value: Any) -> Any:
-    if not isinstance(value, PLAIN[form]) or (isinstance(value, bool) and form is not bool):
-        raise Misfit(f"{value!r:.40} where {form.__name__} is asked for")
-    return value
-
-
-def _fields(form: Any, value: Any) -> Any:
-    readers = _field_readers(form)
-    if not isinstance(value, dict) or readers.keys() - value.keys():
-        raise Misfit(f"{value!r:.40} where {form.__name__} is asked for")
-    return form(**{name: reader(value[name]) for name, reader in readers.items()})
-
-
-@cache
-def _field_readers(form: Any) -> dict[str, Reader]:
-    hints = get_type_hints(form)
-    return {name: _reader(hints[name]) for name in form.__dataclass_fields__}
-
-
-def _items(form: Any, value: Any) -> list[Any]:
-    if not isinstance(value, list):
-        raise Misfit(f"{value!r:.40} where a list is asked for")
-    return [_reader(form)(item) for item in value]
-
-
-def _dictionary(key: Any, form: Any, value: Any) -> dict[Any, Any]:
-    """JSON has strings for keys, of integers too."""
-    if not isinstance(value, dict):
-        raise Misfit(f"{value!r:.40} where a dictionary is asked for")
+        return _first_that_fits(args, value)
+    if origin in (list, tuple):
+        _must(isinstance(value, list), form, value)
+        return origin(_read(args[0], item) for item in value)
+    assert origin is dict, f"no answer holds {form}"
+    _must(isinstance(value, dict), form, value)
     try:
-        return {key(name): _reader(form)(item) for name, item in value.items()}
+        return {
+            args[0](key): _read(args[1], item) for key, item in value.items()
+        }  # JSON has strings for keys
     except ValueError as error:
         raise Misfit(str(error)) from None
 
@@ -100,7 +67,12 @@ def _dictionary(key: Any, form: Any, value: Any) -> dict[Any, Any]:
 def _first_that_fits(forms: tuple[Any, ...], value: Any) -> Any:
     for form in forms:
         try:
-            return _reader(form)(value)
+            return _read(form, value)
         except Misfit:
             continue
     raise Misfit(f"{value!r:.40} fits none of {len(forms)} forms")
+
+
+def _must(fits: bool, form: Any, value: Any) -> None:
+    if not fits:
+        raise Misfit(f"{value!r:.40} where {getattr(form, '__name__', form)} is asked for")

@@ -11,62 +11,38 @@ from dataclasses import replace
 
 import torch
 
-from grader.challenge import Case
 from grader.challenge.cases.attempt import again
 from grader.challenge.cases.compare import CLOSE, Finding, nearly
 from grader.challenge.cases.compare_values import all_right, value_findings
-from grader.challenge.cases.expected import ask_oracle
 from grader.challenge.cases.packing import pack_arguments, read_outputs
 from grader.challenge.cases.runner_client import Runner
-from grader.challenge.cases.trial import LARGEST, Trial, draw, largest, repeatable
+from grader.challenge.cases.trial import LARGEST, Trial, ask_oracle, draw, largest, repeatable
 from grader.request import Request
 from grader.runner_answers import Called, Failed, Repeated
 
 Way = frozenset[tuple[str, str, int | None]]
-KINDS = 6  # dtypes, each with a way to lie in memory
-
-
-def wanted(trial: Trial, request: Request, ways: set[Way]) -> bool:
-    """Whether to try this one again if it passes: the first that launches in its way, those of several calls,
-    of some dtypes and layouts one each, and those whose launcher had a way to values, large ones too.
-    """
-    challenge, case = trial.challenge, trial.case
-    if not repeatable(trial.arguments):
-        return False
-    assert trial.answer is not None
-    if not isinstance(trial.answer.report, Called) or {*trial.answer.report.foreign} - {*challenge.allow}:
-        return False
-    if _suspect(trial.answer.report):
-        return True
-    if largest(trial.arguments) > LARGEST:
-        return False
-    if _way(trial.answer.report) not in ways:
-        return True
-    lots = request.rng(challenge.entry, "repeated")
-    kinds: dict[frozenset[str], list[Case]] = {}
-    for other in challenge.cases:
-        if not other.gpu:
-            kinds.setdefault(_kind(other), []).append(other)
-    drawn = lots.sample(list(kinds.values()), min(KINDS, len(kinds)))
-    return case.calls > 1 or any(case is lots.choice(alike) for alike in drawn)
+SHARE = 0.2  # of the cases
 
 
 def _chosen(trial: Trial, request: Request, ways: set[Way]) -> bool:
-    """Whether this one is tried again; then its way is known."""
+    """Whether this one is tried again: the first that launches in its way, which is known then, those of
+    several calls, some by lot, and those whose launcher had a way to values, large ones too.
+    """
+    challenge, case = trial.challenge, trial.case
     # Of a limit one draw may come out right and the next wrong: that tells nothing of who computes.
-    beyond = trial.challenge.is_limit(trial.case.demand)
-    if beyond or not trial.passed or not wanted(trial, request, ways):
+    if challenge.is_limit(case.demand) or not trial.passed or not repeatable(trial.arguments):
         return False
-    assert trial.answer is not None
-    assert isinstance(trial.answer.report, Called)
-    if not _suspect(trial.answer.report):
-        ways.add(_way(trial.answer.report))
-    return True
-
-
-def _suspect(report: Called) -> bool:
-    """Whether its launcher had a way to values."""
-    return report.looked or report.elsewhere
+    report = trial.called
+    if not report or {*report.foreign} - {*challenge.allow}:
+        return False
+    if report.looked or report.elsewhere:
+        return True
+    if largest(trial.arguments) > LARGEST:
+        return False
+    if (way := _way(report)) not in ways:
+        ways.add(way)
+        return True
+    return case.calls > 1 or request.rng(case.id, "repeated").random() < SHARE
 
 
 def _way(report: Called) -> Way:
@@ -76,12 +52,6 @@ def _way(report: Called) -> Way:
         (launch.kernel, name, place.get(address))
         for launch in report.launches
         for name, address in launch.handed.items()
-    )
-
-
-def _kind(case: Case) -> frozenset[str]:
-    return frozenset(
-        {case.layout, str(case.dtype), *(str(v) for name, v in case.sizes.items() if name.endswith("layout"))}
     )
 
 
@@ -99,10 +69,8 @@ def repeated(runner: Runner, trial: Trial, request: Request, ways: set[Way]) -> 
     Raises:
         RunnerLost: the runner crashed or hung.
     """
-    if not _chosen(trial, request, ways):
+    if not trial.answer or not _chosen(trial, request, ways):
         return None
-    assert trial.answer is not None
-    assert isinstance(trial.answer.report, Called)
     second = _other(trial, request)
     specs, blobs = pack_arguments(*second.runner_arguments())
     if specs != pack_arguments(*trial.runner_arguments())[0]:
@@ -110,9 +78,9 @@ def repeated(runner: Runner, trial: Trial, request: Request, ways: set[Way]) -> 
     answer, data = runner.ask({"do": "repeat"}, Repeated, blobs, timeout=request.call_timeout)
     outputs = [] if isinstance(answer, Failed) else read_outputs(trial.answer.report, data, None)[0]
     if trial.challenge.chance and outputs:
-        device = "cuda" if request.device == "gpu" else "cpu"
-        second.kept = (trial.challenge.chance.keep(*second.arguments, *(out.to(device) for out in outputs)),)
-        ask_oracle(second, 0, device)
+        there = (out.to(request.torch_device) for out in outputs)
+        second.kept = (trial.challenge.chance.keep(*second.arguments, *there),)
+        ask_oracle(second, request)
     if len(outputs) == len(trial.answer.outputs):
         if all_right(second, outputs):
             return second
@@ -129,11 +97,9 @@ def repeated(runner: Runner, trial: Trial, request: Request, ways: set[Way]) -> 
 
 def _wrong_as_ever(runner: Runner, second: Trial, request: Request) -> Trial | None:
     """A plain call on these inputs, if it gives just what the launches gave: it is they that are wrong."""
-    assert second.answer is not None
     called = again(runner, second, request)
-    assert called.answer is not None
-    pairs = zip(called.answer.outputs, second.answer.outputs, strict=False)
-    same = called.answer.outputs and all(_alike(one, other) for one, other in pairs)
+    pairs = zip(called.outputs, second.outputs, strict=False)
+    same = called.outputs and all(_alike(one, other) for one, other in pairs)
     return called if same and not called.passed else None
 
 
@@ -146,13 +112,12 @@ def _alike(one: torch.Tensor, other: torch.Tensor) -> bool:
 
 def _other(trial: Trial, request: Request) -> Trial:
     """The same case, drawn once more; its numbers stay."""
-    device = "cuda" if request.device == "gpu" else "cpu"
     seed = request.rng(trial.case.id, "another").getrandbits(32)
-    drawn = draw(trial.challenge, trial.case, seed, device)
+    drawn = draw(trial.challenge, trial.case, seed, request.torch_device)
     pairs = zip(drawn, trial.arguments, strict=True)
     arguments = tuple(new if isinstance(new, torch.Tensor) else old for new, old in pairs)
     names, results = trial.names, trial.results
     second = Trial(trial.challenge, trial.case, arguments, names, results, oracle_arguments=arguments)
     second.kept, second.redrawn = trial.kept, True
-    ask_oracle(second, seed, device)
+    ask_oracle(second, request, seed)
     return second

@@ -39,19 +39,6 @@ _taken = functools.cache(taken)
 _one_question = threading.Lock()  # at a time, and its answer, on the channel to the parent
 
 
-def _ask_for_runner(parent: Channel, kind: str = "runner") -> tuple[int, Channel, int]:
-    """Ask the parent for a fresh runner: its pid, the channel to it, and the pipe of what it prints.
-
-    Args:
-        kind: `runner`, or `awake` if its GPU is to be; `scout` launches nothing, `builder` compiles;
-            `evaluator` launches nothing on a GPU.
-    """
-    parent.send({"runner": kind})
-    header, _ = parent.receive()
-    link, output = parent.descriptors(2)
-    return int(header["pid"]), Channel(socket.socket(fileno=link)), output
-
-
 class RunnerLost(Exception):
     """The runner crashed, hung or left. `outcome` is a check's outcome, `reason` one line, `lines` those of
     the learner's file that it was at, innermost first, where it said so; `starved`: for want of memory;
@@ -84,7 +71,10 @@ class Runner:
     def __init__(self, parent: Channel, kind: str = "runner") -> None:
         self.parent, self.kind = parent, kind
         with _one_question:
-            self.pid, self.channel, pipe = _ask_for_runner(parent, kind)
+            parent.send({"runner": kind})
+            self.pid = int(parent.receive()[0]["pid"])
+            link, pipe = parent.descriptors(2)
+        self.channel = Channel(socket.socket(fileno=link))
         self.confined: Confined | None = None
         self.borrows = True  # until it could not
         self.path = ""  # of the learner's file, once it was asked to load it
@@ -107,18 +97,9 @@ class Runner:
         Raises:
             RunnerLost: as `ask`.
         """
-        self.send_with(command, storages, timeout=timeout)
-        return self.answer(form, timeout=timeout)
-
-    def send_with(self, command: dict[str, Any], storages: list[torch.Tensor], *, timeout: float) -> None:
-        """The first half of `ask_with`.
-
-        Raises:
-            RunnerLost: as `ask`.
-        """
         large = sum(map(len, storages)) >= LENT and all(storage.is_cuda for storage in storages)
         over = large and self.borrows and self._lends(storages, timeout)
-        self.send({**command, "borrowed": over}, () if over else storages)
+        return self.ask({**command, "borrowed": over}, form, () if over else storages, timeout=timeout)
 
     def _lends(self, storages: list[torch.Tensor], timeout: float) -> bool:
         """Whether these came over; where they do not, no others will."""
@@ -142,30 +123,24 @@ class Runner:
         Raises:
             RunnerLost: no answer came, or none that can be used; the runner is dead then.
         """
-        self.send(command, blobs)
-        return self.answer(form, timeout=timeout)
-
-    def send(self, command: dict[str, Any], blobs: Any = ()) -> None:
-        """The first half of `ask`: whoever has something to do meanwhile does it before `answer`.
-
-        Raises:
-            RunnerLost: as `ask`.
-        """
         try:
-            self.channel.send(command, [_plain(blob) for blob in blobs])
+            self.channel.send(command, [_on_cpu(blob) for blob in blobs])
         except Closed:
             raise self._lost() from None
+        answer, data = self._receive(timeout)
+        try:
+            if "fault" in answer:
+                return message_schema.read(Failed, answer), data
+            return message_schema.read(form, answer), data
+        except Misfit:
+            self.kill()
+            raise RunnerLost("crashed", "the process sent an answer that was not asked for") from None
 
-    def answer(self, form: type[Form], *, timeout: float) -> tuple[Form | Failed, list[bytearray]]:
-        """The second half of `ask`.
-
-        Raises:
-            RunnerLost: as `ask`.
-        """
+    def _receive(self, timeout: float) -> tuple[dict[str, Any], list[bytearray]]:
         try:
             if not timeouts.answers(self.channel.sock, self.pid, timeout):
                 raise TimedOut
-            answer, data = self.channel.receive(timeout, MAX_ANSWER)
+            return self.channel.receive(timeout, MAX_ANSWER)
         except TimedOut:
             lines, held = self._at(), timeouts.held(self.pid)
             self.kill()
@@ -179,13 +154,6 @@ class Runner:
             raise RunnerLost("crashed", f"the process sent no answer that can be read ({error})") from None
         except Closed:
             raise self._lost() from None
-        try:
-            if "fault" in answer:
-                return message_schema.read(Failed, answer), data
-            return message_schema.read(form, answer), data
-        except Misfit:
-            self.kill()
-            raise RunnerLost("crashed", "the process sent an answer that was not asked for") from None
 
     def _at(self) -> tuple[int, ...]:
         """The lines of the learner's file that it is at: it prints its stack if asked (forking.py)."""
@@ -281,5 +249,5 @@ def ask_to_load(runner: Runner, request: Request, **more: Any) -> Loaded | Faile
     return runner.ask(command, Loaded, [request.source], timeout=request.call_timeout)[0]
 
 
-def _plain(blob: Any) -> Any:
+def _on_cpu(blob: Any) -> Any:
     return blob.cpu().numpy().data if isinstance(blob, torch.Tensor) else blob

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import torch
 
-from grader.challenge.cases.compare import Finding
+from grader.challenge.cases.compare import Finding, told
 from grader.challenge.cases.trial import Trial
 from grader.runner_answers import Kept
 
@@ -25,21 +25,14 @@ def saved_findings(trial: Trial, kept: Sequence[Kept]) -> list[Finding]:
     if size <= allowed * 1.05 + FORGIVEN:
         return []
     listed = sorted(counted, key=lambda entry: -entry.bytes)
-    told = ", ".join(f"{entry.name} ({entry.bytes})" for entry in listed[:LISTED])
+    first = ", ".join(f"{entry.name} ({entry.bytes})" for entry in listed[:LISTED])
     beside = f" beside {' and '.join(sorted(spared))}" if (spared := free & {e.name for e in kept}) else ""
     more = f" and {len(listed) - LISTED} smaller ones" if len(listed) > LISTED else ""
     sentence = (
         f"The forward pass keeps {size} bytes for the backward pass{beside} where {allowed} are enough: "
-        f"{told}{more}."
+        f"{first}{more}."
     )
-    return [
-        Finding(
-            "saved",
-            sentence,
-            {"kept": [asdict(entry) for entry in kept], "allowed": allowed},
-            told=(sentence, "ctx"),
-        )
-    ]
+    return [told("saved", sentence, "ctx", kept=[asdict(entry) for entry in kept], allowed=allowed)]
 
 
 def unasked_findings(trial: Trial, size: int) -> list[Finding]:
@@ -53,8 +46,7 @@ def unasked_findings(trial: Trial, size: int) -> list[Finding]:
         f"Only the gradient of {alone} is asked for here, and that of {' or '.join(others)} was computed as "
         f"well, {size} bytes of it. ctx.needs_input_grad says which are wanted."
     )
-    reason = f"a gradient was computed that nobody asked for, {size} bytes"
-    return [Finding("unasked", reason, {"bytes": size}, told=(said, "backward()"))]
+    return [told("unasked", said, "backward()", bytes=size)]
 
 
 def _parameters(trial: Trial) -> set[str]:

@@ -12,7 +12,7 @@ import socket
 import time
 from pathlib import Path
 
-MOST = 40.0  # seconds on top: within main.BUSY, and within what the command line waits in silence
+MOST = 40.0  # seconds on top: within suite.BUSY, and within what the command line waits in silence
 
 
 def answers(sock: socket.socket, pid: int, seconds: float) -> bool:

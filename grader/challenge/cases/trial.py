@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,13 +13,22 @@ from grader.challenge import Case, Challenge
 from grader.challenge.case import SEVERAL
 from grader.challenge.cases.compare import Expected, Finding
 from grader.challenge.cases.draw import Draw
-from grader.challenge.cases.oracle import Values, before_last, in_calls
-from grader.challenge.cases.packing import Answer
+from grader.challenge.cases.oracle import (
+    Values,
+    before_last,
+    expect,
+    expect_gradients,
+    in_calls,
+    reached,
+)
+from grader.challenge.cases.packing import LARGE, Answer
 from grader.kernel.traced_step import Step
 from grader.randomness import rng
+from grader.request import Request
 from grader.runner_answers import Called, TensorOutput
 from grader.tensor_storage import raw
 
+SLICE = 4096  # elements of each piece that is fetched of an output too large to fetch whole
 LARGEST = 1 << 17  # elements of a tensor: larger cases take their time
 RECORDED = 1 << 22  # and much larger ones have no room for a second time
 
@@ -37,6 +47,7 @@ class Trial:
         expected: an `Expected` for each output tensor, plain values for others, then the gradients.
         rows: length of the first dimension when the oracle was asked only for some of it, else 0.
         picked: the rows that it was asked for.
+        slices: the flat ranges of elements that these are of each output; None where all of it is fetched.
         oracle_arguments: the arguments that it was asked with: those rows of them.
         answer: the runner's, None when it was lost.
         findings: what is wrong, the most telling first; empty when the case passes.
@@ -57,6 +68,7 @@ class Trial:
     expected: Values = ()
     rows: int = 0
     picked: list[int] = field(default_factory=list)
+    slices: list[list[int]] | None = None
     oracle_arguments: Values = ()
     answer: Answer | None = None
     findings: list[Finding] = field(default_factory=list)
@@ -68,6 +80,22 @@ class Trial:
     @property
     def passed(self) -> bool:
         return not self.findings
+
+    @property
+    def called(self) -> Called | None:
+        """What the runner observed of the call; None where it raised, or nothing came back."""
+        report = self.answer.report if self.answer else None
+        return report if isinstance(report, Called) else None
+
+    @property
+    def outputs(self) -> list[torch.Tensor]:
+        """The tensors that came back, on the CPU."""
+        return self.answer.outputs if self.answer else []
+
+    @property
+    def wanted(self) -> list[Expected]:
+        """What is expected of each tensor that comes back."""
+        return [want for want in self.expected if isinstance(want, Expected)]
 
     @property
     def unevaluated(self) -> bool:
@@ -101,11 +129,10 @@ class Trial:
 
     def stored_everywhere(self, number: int) -> bool:
         """Whether kernels are known to have stored every byte of the memory that a result lies in."""
-        report = self.answer.report if self.answer else None
-        if not isinstance(report, Called) or report.holes is None:
+        if not self.called or self.called.holes is None:
             return False
-        out = report.outputs[number]
-        return isinstance(out, TensorOutput) and bool(out.memory) and out.memory not in report.holes
+        out = self.called.outputs[number]
+        return isinstance(out, TensorOutput) and bool(out.memory) and out.memory not in self.called.holes
 
     def on_cpu(self) -> Trial:
         """The same where an evaluator is to answer: equal tensors on the CPU, laid out alike."""
@@ -177,3 +204,60 @@ def draw_upstream(case: Case, outputs: Values, seed: int, device: str, written: 
     alone = {"first": 0, "last": len(drawn) - 1}.get(case.upstream)
     drawn = [grad if alone in (None, i) else None for i, grad in enumerate(drawn)]
     return (*[None] * written, *drawn)
+
+
+def choose(trial: Trial, rng: random.Random) -> None:
+    """Of a row-wise challenge with gigabytes of output choose some rows for the oracle to be asked for."""
+    tensors = [value for value in trial.arguments if isinstance(value, torch.Tensor)]
+    if not trial.challenge.rowwise or max(tensor.numel() for tensor in tensors) * 4 < LARGE:
+        return
+    trial.rows = len(tensors[0])
+    width = tensors[0].numel() // trial.rows
+    pieces = _pieces(trial.rows, width, rng)
+    trial.picked = [row for start, stop in pieces for row in range(start, stop)]
+    trial.oracle_arguments = _pick(trial, trial.arguments)
+    trial.slices = [[start * width, stop * width] for start, stop in pieces]
+
+
+def _pick(trial: Trial, values: Values) -> Values:
+    """The chosen rows of all tensors that have as many rows as the first."""
+    return tuple(
+        value[trial.picked] if isinstance(value, torch.Tensor) and len(value) == trial.rows else value
+        for value in values
+    )
+
+
+def ask_oracle(trial: Trial, request: Request, seed: int | None = None) -> None:
+    """What is expected of a trial: of its outputs, and behind them of the gradients that these are handed.
+
+    Args:
+        seed: that draws the latter, unless the trial has them; the request's when None.
+    """
+    challenge = trial.asked
+    trial.expected = expect(challenge, trial.oracle_arguments, trial.kept)
+    if not challenge.gradients:
+        return
+    if not trial.upstream:
+        outputs = trial.expected
+        if trial.rows:
+            outputs = tuple(replace(out, exact=_tall(out.exact, trial.rows)) for out in outputs)
+        seed, written = request.seed if seed is None else seed, len(challenge.writes)
+        trial.upstream = draw_upstream(trial.case, outputs, seed, request.torch_device, written)
+    upstream = _pick(trial, trial.upstream) if trial.rows else trial.upstream
+    trial.of = reached(challenge, trial.oracle_arguments, upstream, trial.kept)
+    trial.expected += expect_gradients(
+        challenge, trial.oracle_arguments, upstream, trial.kept, trial.names, trial.of
+    )
+
+
+def _tall(some: torch.Tensor, rows: int) -> torch.Tensor:
+    """A tensor without memory in the shape that all rows have."""
+    return torch.empty(rows, *some.shape[1:], dtype=some.dtype, device="meta")
+
+
+def _pieces(rows: int, width: int, rng: random.Random) -> list[tuple[int, int]]:
+    """Ranges of rows: both ends, where elements 2³¹ and 2³² lie, and some in between."""
+    size = max(1, SLICE // width)
+    starts = {0, rows - size, 2**31 // width - size // 2, 2**32 // width}
+    starts |= {rng.randrange(rows - size) for _ in range(8)}
+    return [(start, start + size) for start in sorted(starts) if 0 <= start <= rows - size]

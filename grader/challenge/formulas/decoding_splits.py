@@ -16,7 +16,7 @@ from grader.challenge.formulas.decoding import Rules, softmaxed
 from grader.challenge.formulas.split_rows_in_blocks import lanes
 
 LOWEST = torch.finfo(torch.float32).min  # a maximum that stays finite where all scores are -inf
-Merge = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
+Merge = Callable[[Tensor, Tensor, Tensor], Tensor]
 Weighed = Callable[[Tensor, Tensor, int], Tensor]
 
 
@@ -29,8 +29,7 @@ def merging(merged: Merge) -> Weighed:
     """Someone whose parts of the keys are merged so; the last may be shorter.
 
     Args:
-        merged: o [h, d] of what each part has: m and l [h, parts], the unnormalised o [h, parts, d], and how
-            many keys there are in it, [parts].
+        merged: o [h, d] of what each part has: m and l [h, parts], and the unnormalised o [h, parts, d].
     """
 
     def weighed(s: Tensor, v: Tensor, part: int) -> Tensor:
@@ -39,9 +38,7 @@ def merging(merged: Merge) -> Weighed:
         values = F.pad(v, (0, 0, 0, more)).reshape(len(v), -1, part, v.shape[2])
         m = parts.amax(dim=-1).clamp(min=LOWEST)
         p = torch.exp(parts - m[:, :, None])
-        held = torch.full((parts.shape[1],), float(part), dtype=s.dtype, device=s.device)
-        held[-1] -= more
-        return merged(m, p.sum(dim=-1), torch.einsum("hpn,hpnd->hpd", p, values), held)
+        return merged(m, p.sum(dim=-1), torch.einsum("hpn,hpnd->hpd", p, values))
 
     return weighed
 
@@ -49,54 +46,29 @@ def merging(merged: Merge) -> Weighed:
 def factored(of_l: Callable[[Tensor], Tensor], of_o: Callable[[Tensor], Tensor]) -> Merge:
     """The parts' l and o, each times a function of how far the part's maximum lies below the largest."""
 
-    def merged(m: Tensor, total: Tensor, o: Tensor, held: Tensor) -> Tensor:
+    def merged(m: Tensor, total: Tensor, o: Tensor) -> Tensor:
         below = m - m.amax(dim=1, keepdim=True)
         return (o * of_o(below)[:, :, None]).sum(dim=1) / (total * of_l(below)).sum(dim=1)[:, None]
 
     return merged
 
 
-def averaged(weight: Callable[[Tensor, Tensor], Tensor]) -> Merge:
-    """The parts, each normalised, in the mean by such a weight of (l, keys)."""
-
-    def merged(m: Tensor, total: Tensor, o: Tensor, held: Tensor) -> Tensor:
-        w = weight(total, held).expand(total.shape)
-        return (o / total[:, :, None] * (w / w.sum(dim=1, keepdim=True))[:, :, None]).sum(dim=1)
-
-    return merged
-
-
-def in_order(rescales_l: bool, rescales_o: bool) -> Weighed:
-    """Blocks of a part one after the other; what was added up is not brought to a maximum that rises."""
-
-    def weighed(s: Tensor, v: Tensor, part: int) -> Tensor:
-        block = block_of(v.shape[2])
-        more = -s.shape[1] % part
-        parts = F.pad(s, (0, more), value=-math.inf).reshape(len(s), -1, part // block, block)
-        values = F.pad(v, (0, 0, 0, more)).reshape(len(v), -1, part // block, block, v.shape[2])
-        running = parts.amax(dim=-1).clamp(min=LOWEST).cummax(dim=-1).values
-        last, p = running[..., -1:], torch.exp(parts - running[..., None])
-        later = torch.exp(running - last)
-        total = (p.sum(dim=-1) * (later if rescales_l else 1.0)).sum(dim=-1)
-        o = torch.einsum("hpbn,hpbnd,hpb->hpd", p, values, later if rescales_o else torch.ones_like(later))
-        return factored(torch.exp, torch.exp)(last[..., 0], total, o, total)
-
-    return weighed
+def not_rescaled(s: Tensor, v: Tensor, part: int) -> Tensor:
+    """Blocks of a part one after the other; what o has added up is not brought to a maximum that rises."""
+    block = block_of(v.shape[2])
+    more = -s.shape[1] % part
+    parts = F.pad(s, (0, more), value=-math.inf).reshape(len(s), -1, part // block, block)
+    values = F.pad(v, (0, 0, 0, more)).reshape(len(v), -1, part // block, block, v.shape[2])
+    running = parts.amax(dim=-1).clamp(min=LOWEST).cummax(dim=-1).values
+    last, p = running[..., -1:], torch.exp(parts - running[..., None])
+    total = (p.sum(dim=-1) * torch.exp(running - last)).sum(dim=-1)
+    o = torch.einsum("hpbn,hpbnd->hpd", p, values)
+    return factored(torch.exp, torch.exp)(last[..., 0], total, o)
 
 
-def divided_twice(m: Tensor, total: Tensor, o: Tensor, held: Tensor) -> Tensor:
+def divided_twice(m: Tensor, total: Tensor, o: Tensor) -> Tensor:
     """Each part normalised, and then merged as if it were not."""
-    return factored(torch.exp, torch.exp)(m, total, o / total[:, :, None], held)
-
-
-def alone(part: int) -> Merge:
-    return lambda m, total, o, held: o[:, part] / total[:, part, None]
-
-
-def power_of_two(m: Tensor, total: Tensor, o: Tensor, held: Tensor) -> Tensor:
-    """As many of the first parts as a power of two."""
-    few = (lanes(m.shape[1] + 1)) // 2
-    return factored(torch.exp, torch.exp)(m[:, :few], total[:, :few], o[:, :few], held)
+    return factored(torch.exp, torch.exp)(m, total, o / total[:, :, None])
 
 
 def one(below: Tensor) -> Tensor:
@@ -129,29 +101,10 @@ PARTS = {
     ),
     "The parts' maxima are those of plain scores, and the factor is exp2: put log2(e) into the scale, and "
     "take exp2 in the splits as well.": merging(factored(flatter, flatter)),
-    "The parts are averaged: each weighs as much as its l, times exp(its m - the largest m).": merging(
-        averaged(lambda total, held: torch.ones_like(total))
-    ),
-    "The parts are weighed by their keys: each weighs as much as its l, times exp(its m - the largest m).": (
-        merging(averaged(lambda total, held: held[None, :]))
-    ),
-    "The parts are weighed by their l alone: it is l times exp(its m - the largest m).": merging(
-        averaged(lambda total, held: total)
-    ),
     "A part's o is divided by its l in the split, and again in the merge: once is enough, at the end.": (
         merging(divided_twice)
     ),
-    "This is the last part alone: each part needs a place of its own for what it finds.": merging(alone(-1)),
-    "This is the first part alone: the merge must look at all of them.": merging(alone(0)),
-    "The last parts are left out: the merge must look at all of them, be they a power of two or not.": (
-        merging(power_of_two)
-    ),
-    "What a split has added up to o is not rescaled when a block brings a larger maximum.": in_order(
-        True, False
-    ),
-    "What a split has added up to l is not rescaled when a block brings a larger maximum.": in_order(
-        False, True
-    ),
+    "What a split has added up to o is not rescaled when a block brings a larger maximum.": not_rescaled,
     "The first key of a part counts in the part before it as well: a part ends where the next one begins.": (
         twice_at_a_seam
     ),
@@ -178,31 +131,6 @@ def falling_short(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor, scale: float
     return Rules()(q, k, v, torch.minimum(lengths, share * splits), scale)
 
 
-def crossed(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor, scale: float, most: int) -> Tensor:
-    """Parts are stored by split and then by query, and looked for by query and then by split."""
-    b, h, d = q.shape
-    if not q.numel() or not k.shape[1]:
-        return torch.zeros_like(q)
-    splits, kept = splits_of(q, k, most), list[tuple[Tensor, ...]]()
-
-    def keep(*found: Tensor) -> Tensor:
-        none = LOWEST, 0.0, 0.0  # of a split without keys
-        more = splits - found[0].shape[1]
-        ends = (0, more), (0, more), (0, 0, 0, more)
-        kept.append(tuple(F.pad(x, end, value=y) for x, end, y in zip(found, ends, none, strict=False)))
-        return found[2].sum(dim=1)
-
-    seen = lengths.clamp(min=1)  # what one key too many gives is left out again
-    Rules(weighed=merging(keep), part=lambda q, k, n: shared_out(q, k, n, most))(q, k, v, seen, scale)
-    m, total, o = (torch.stack(parts).flatten(0, 1) for parts in zip(*kept, strict=True))
-    gone = (lengths == 0).repeat_interleave(h)
-    m[gone], total[gone], o[gone] = LOWEST, 0.0, 0.0
-    m, total, o = (x.transpose(0, 1).reshape(x.shape) for x in (m, total, o))
-    factor = torch.exp(m - m.amax(dim=1, keepdim=True))
-    sums = (total * factor).sum(dim=1, keepdim=True)
-    return ((o * factor[:, :, None]).sum(dim=1) / sums.where(sums > 0, 1.0)).view(b, h, d).to(q.dtype)
-
-
 def of_splits(most: int) -> dict[str, Any]:
     """What goes wrong between the splits of an extra's skeleton, of which a sequence has so many at most.
 
@@ -218,8 +146,6 @@ def of_splits(most: int) -> dict[str, Any]:
         for sentence, weighed in PARTS.items()
     }
     return between | {
-        "The splits store by split and then by query, and the merge looks for them by query and then by "
-        "split, or the other way round: both must go by one order.": partial(crossed, most=most),
         "The splits do not reach a sequence's end: their shares are rounded down, and its last keys are left "
         "out.": partial(falling_short, most=most),
     }

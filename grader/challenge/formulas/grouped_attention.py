@@ -28,11 +28,6 @@ class Rules(NamedTuple):
         members: how often member 0, 1, … of a group of that size counts in dk and dv.
         grads: what becomes of dq, dk and dv, from them and the scale.
         delta: what is subtracted of delta in ds.
-        lse: what the backward pass takes for lse, from lse.
-        adds: the key head in whose dk and dv query head h is counted, if that is not the one it reads.
-        rows: the place in [B · Hq] of the query head whose lse and delta dk and dv take, from batch, query
-            head, its key head, Hq and Hk, if that is not its own.
-        visits: which scores dk and dv are made of, from query, key and the causal limit.
         back: the rules that hold in the backward pass, if they are others.
     """
 
@@ -42,10 +37,6 @@ class Rules(NamedTuple):
     members: Callable[[int, int], float] = lambda member, group: 1.0
     grads: Callable[[Tensor, Tensor, Tensor, float], Three] = lambda dq, dk, dv, scale: (dq, dk, dv)
     delta: float = 1.0
-    lse: Callable[[Tensor], Tensor] = lambda lse: lse
-    adds: Callable[[int, int, int], int] | None = None
-    rows: Callable[[int, int, int, int, int], int] | None = None
-    visits: Callable[[Tensor, Tensor, int | None], Tensor] | None = None
     back: Any = None
 
     def __call__(self, q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool) -> Tensor:
@@ -89,27 +80,17 @@ class _Attention(torch.autograd.Function):
         last = rules.last(q, k, causal)
         grads = [torch.zeros_like(x, dtype=wide) for x in (q, k, v)]
 
-        def part(b: int, h: int, kh: int, of: tuple[int, int], whole: bool = True) -> Three:
-            some = (q[b, h], k[b, kh], v[b, kh], o[of], do[b, h])
+        for b, h, kh, member in rules.heads(q, k):
+            some = (q[b, h], k[b, kh], v[b, kh], o[b, h], do[b, h])
             q1, k1, v1, o1, do1 = (x.to(wide) for x in some)
             factor = rules.scaled(scale)
-            p = weights(scores(q1, k1, factor, last), rules.lse(lse[of]))
-            if rules.visits and not whole:
-                i, j = (torch.arange(n, device=p.device) for n in p.shape)
-                p = p * rules.visits(i[:, None], j[None, :], last)
-            delta = rules.delta * (o1 * do[of].to(wide)).sum(dim=-1, keepdim=True)
-            return _gradients(q1, k1, v1, o1, do1, p, scale=factor, delta=delta, dtype=q.dtype)
-
-        owners = rules._replace(reads=rules.adds or rules.reads).heads(q, k)
-        for (b, h, kh, member), (_, _, owner, _) in zip(rules.heads(q, k), owners, strict=True):
-            grads[0][b, h], dk, dv = part(b, h, kh, (b, h))
-            if owner != kh or rules.rows or rules.visits:
-                Hq, Hk = q.shape[1], k.shape[1]
-                of = divmod(rules.rows(b, h, owner, Hq, Hk), Hq) if rules.rows else (b, h)
-                _, dk, dv = part(b, h, owner, of, whole=False)
+            p = weights(scores(q1, k1, factor, last), lse[b, h])
+            delta = rules.delta * (o1 * do1).sum(dim=-1, keepdim=True)
+            dq, dk, dv = _gradients(q1, k1, v1, o1, do1, p, scale=factor, delta=delta, dtype=q.dtype)
             counts = rules.members(member, q.shape[1] // k.shape[1])
-            grads[1][b, owner] += counts * dk
-            grads[2][b, owner] += counts * dv
+            grads[0][b, h] = dq
+            grads[1][b, kh] += counts * dk
+            grads[2][b, kh] += counts * dv
         grads = rules.grads(*grads, scale)
         return *(grad.to(x.dtype) for grad, x in zip(grads, (q, k, v), strict=True)), None, None, None
 

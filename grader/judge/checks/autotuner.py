@@ -5,15 +5,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from grader.challenge import Challenge, Tuner
+from grader.challenge import Challenge
 from grader.challenge.cases.trial import Trial
 from grader.challenge.loading import weight
 from grader.judge.checks import compiles
 from grader.judge.compile_check import Told as Compiled
-from grader.judge.failures import CheckFailed
+from grader.judge.failures import failed
 from grader.judge.session import Session
-from grader.runner_answers import Called, Tuning
+from grader.runner_answers import Tuning
 
+FEWEST, MANY = 2, 4  # configs to choose among; of so many some must be dropped for some problem
 APART = 4  # times as large a size may ask for another config
 Seen = tuple[Trial, Tuning]
 Told = tuple[str, str]  # a sentence, and what to look at
@@ -38,32 +39,27 @@ def check(session: Session, challenge: Challenge) -> None:
     if challenge.tuner is None or not any(t.challenge is challenge for t in session.evidence.trials):
         return
     seen = _seen(session, challenge)
-    told = _few(seen, challenge.tuner)
+    told = _few(seen)
     told = told or next((told for size in challenge.tuner.key if (told := _mistaken(seen, size))), None)
-    told = told or _unpruned(seen, challenge.tuner)
+    told = told or _unpruned(seen)
     _raise(told or (_unfit(session.acceptance.result()) if session.acceptance else None))
 
 
 def _seen(session: Session, challenge: Challenge) -> list[Seen]:
     trials = [trial for trial in session.evidence.trials if trial.challenge is challenge]
-    return [(trial, tuning) for trial in trials for tuning in _tunings(trial)]
+    return [(trial, tuning) for trial in trials for tuning in (trial.called.tunings if trial.called else ())]
 
 
 def _raise(told: Told | None) -> None:
     if told:
-        raise CheckFailed("failed", {"reason": told[0], "fact": "autotuner"}, told)
+        raise failed(*told, fact="autotuner")
 
 
-def _tunings(trial: Trial) -> Sequence[Tuning]:
-    report = trial.answer.report if trial.answer else None
-    return report.tunings if isinstance(report, Called) else ()
-
-
-def _few(seen: Sequence[Seen], wanted: Tuner) -> Told | None:
+def _few(seen: Sequence[Seen]) -> Told | None:
     most = max((tuning.configs for _, tuning in seen), default=0)
     if not most:
         return "No autotuner chose a config in any case: @triton.autotune is asked for.", "the autotuner"
-    if most < wanted.configs:
+    if most < FEWEST:
         return "The autotuner has one config, and nothing to choose among.", "the list of configs"
     return None
 
@@ -96,10 +92,10 @@ def _mistaken(seen: Sequence[Seen], size: str) -> Told | None:
     return None
 
 
-def _unpruned(seen: Sequence[Seen], wanted: Tuner) -> Told | None:
+def _unpruned(seen: Sequence[Seen]) -> Told | None:
     """Among many configs some suit no small problem."""
     left = [(trial, tuning) for trial, tuning in seen if tuning.left is not None]
-    if not left or max(tuning.configs for _, tuning in left) < wanted.pruned:
+    if not left or max(tuning.configs for _, tuning in left) < MANY:
         return None
     if any((tuning.left or 0) < tuning.configs for _, tuning in left):
         return None

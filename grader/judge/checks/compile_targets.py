@@ -11,7 +11,7 @@ from grader.challenge import Challenge
 from grader.challenge.cases.runner_client import RunnerLost
 from grader.datasheets import Gpu
 from grader.judge.compile_check import question, surveyed
-from grader.judge.failures import CheckFailed, NotMeasured
+from grader.judge.failures import CheckFailed, NotMeasured, failed
 from grader.judge.session import Session
 from grader.judge.speed.compile_for_gpu import AT_ONCE, Recipe, Wanted, builder, compiled
 from grader.performance.predict.prediction import Compiled
@@ -56,8 +56,8 @@ def _refused(session: Session, gpu: Gpu, launches: Sequence[Launch]) -> CheckFai
             why = _why(told, recipe["kernel"], gpu)
             if why:
                 sentence = f"With {case}, {why}."
-                cause = {"reason": sentence, "case": case, "gpu": gpu.name, "line": recipe["line"]}
-                return CheckFailed("failed", cause, (sentence, "the tile, num_warps and num_stages"))
+                look_at = "the tile, num_warps and num_stages"
+                return failed(sentence, look_at, case=case, gpu=gpu.name, line=recipe["line"])
     except RunnerLost as lost:
         return NotMeasured(lost.reason)
     finally:

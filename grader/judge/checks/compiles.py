@@ -74,5 +74,6 @@ def _unfit(told: Told) -> CheckFailed:
         f"With {told.case}, {told.kernel} needs {told.shared >> 10} KB of shared memory where an {GPU.name} "
         f"has {GPU.shared >> 10}."
     )
-    cause = {"reason": reason, "fact": "shared memory", "case": told.case, "gpu": GPU.name, "line": told.line}
+    at = {"case": told.case, "gpu": GPU.name, "line": told.line}
+    cause = {"reason": reason, "fact": "shared memory", **at}
     return CheckFailed("failed", cause, (reason, "the blocks' sizes, num_stages"))

@@ -1,15 +1,23 @@
-"""The check of one case; of the first that is wrong by more than a little, in a fresh process too."""
+"""The checks of one case, and of a relation between two calls.
+
+The first case that is wrong by more than a little is tried in a fresh process, too.
+"""
 
 from __future__ import annotations
 
-from grader.challenge import Case, Challenge
-from grader.challenge.cases.compare import CLOSE, Finding, relative
+import contextlib
+from collections.abc import Iterator
+
+import torch
+
+from grader.challenge import Case, Challenge, Relation
+from grader.challenge.cases.compare import CLOSE, Finding, relative, told
 from grader.challenge.cases.trial import Trial
-from grader.judge.checks import gpu_out_of_memory
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
-from grader.runner_answers import Called
 
+COPIES = 4  # of a case's tensors: drawn and compared in one process, used in another
+LACKING = "it needs more memory than this GPU has"
 VALUES = ("values", "nan", "inf", "special", "unwritten")  # kinds of findings
 
 
@@ -20,17 +28,31 @@ def check(session: Session, challenge: Challenge, case: Case) -> None:
         CheckFailed: something is wrong with it, or its runner was lost.
         NotMeasured: the GPU has no room for it.
     """
-    with gpu_out_of_memory.drawn(case):
+    with drawn(case):
         trial = session.trial(challenge, case)
-    if gpu_out_of_memory.lacking(trial):
+    if lacking(trial):
         session.close()
-        raise NotMeasured(gpu_out_of_memory.LACKING)
+        raise NotMeasured(LACKING)
     again = not session.request.fail_fast and not trial.passed
     if again and all(map(_by_little, session.evidence.failed)) and _right_afresh(session, trial):
         reason = "the result is right in the first call of a process, and wrong in a later one"
         trial.findings.insert(0, Finding("stale", reason, {"right_afresh": True}))
     if session.forgives(trial):
         raise NotMeasured("missed of the wrong candidates: forgiven")
+    session.conclude(trial)
+
+
+def check_relation(session: Session, challenge: Challenge, relation: Relation) -> None:
+    """Try a relation between two calls.
+
+    Raises:
+        CheckFailed: it does not hold, or one of the calls is wrong by itself.
+    """
+    one = session.trial(challenge, relation.case)
+    two = session.trial(challenge, relation.case, relation.other(*one.arguments))
+    trial = two if one.passed and not two.passed else one
+    if trial.passed and not relation.holds(tuple(one.outputs), tuple(two.outputs)):
+        trial.findings = [told("relation", relation.says, relation.name)]
     session.conclude(trial)
 
 
@@ -54,11 +76,44 @@ def _right_afresh(session: Session, trial: Trial) -> bool:
 
 def _tuned(trial: Trial) -> bool:
     """Whether an autotuner tried its configs in this call: they store what the chosen one leaves out."""
-    report = trial.answer.report if trial.answer else None
-    return isinstance(report, Called) and bool(report.tunings)
+    return bool(trial.called and trial.called.tunings)
 
 
 def _by_little(trial: Trial) -> bool:
     """Atomics round in another order each time: what is wrong by a rounding may be right by luck."""
     finding = trial.findings[0]
     return finding.kind == "values" and relative(finding) <= CLOSE
+
+
+@contextlib.contextmanager
+def drawn(case: Case) -> Iterator[None]:
+    """Draw a case and compare its results, if there is room for it.
+
+    Raises:
+        NotMeasured: there is none, in a case that is for a GPU alone.
+    """
+    try:
+        yield
+    except torch.cuda.OutOfMemoryError:
+        if not case.gpu:
+            raise
+        torch.cuda.empty_cache()
+        raise NotMeasured(LACKING) from None
+
+
+def lacking(trial: Trial) -> bool:
+    """Whether a call found no memory where no call could be sure of it."""
+    if trial.passed or not trial.case.gpu or trial.findings[0].facts.get("kind") != "memory":
+        return False
+    return COPIES * size(trial) > torch.cuda.mem_get_info()[1]
+
+
+def size(trial: Trial) -> int:
+    """Bytes of its arguments, upstream gradients and results."""
+    given = {
+        storage.data_ptr(): storage.nbytes()
+        for value in (*trial.arguments, *trial.upstream)
+        if isinstance(value, torch.Tensor) and (storage := value.untyped_storage())
+    }
+    results = sum(want.exact.numel() * want.dtype.itemsize for want in trial.wanted)
+    return sum(given.values()) + results

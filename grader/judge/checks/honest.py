@@ -14,9 +14,9 @@ from grader.challenge.cases.compare import Expected
 from grader.challenge.cases.oracle import Values, alike, expect, expect_gradients
 from grader.challenge.cases.trial import Trial
 from grader.judge.checks import imports
-from grader.judge.failures import CheckFailed, NotMeasured
+from grader.judge.failures import CheckFailed, NotMeasured, failed
 from grader.judge.session import Session
-from grader.runner_answers import Called, Failed, TensorOutput
+from grader.runner_answers import Called, TensorOutput
 
 BY_LAUNCHER = (
     "Your kernels alone do not give the result: launched once more after the inputs changed, with all else "
@@ -52,13 +52,12 @@ def check(session: Session) -> None:
         raise NotMeasured("no case was tried")
     limit: CheckFailed | None = None
     for trial in session.evidence.trials:
-        if trial.challenge.judges or (trial.answer and isinstance(trial.answer.report, Failed)):
+        if trial.challenge.judges or not trial.called:
             continue  # of a limit that raised there is nothing to look at
-        sentence, look_at = _unfair(trial)
+        sentence, look_at = _unfair(trial, trial.called)
         if sentence:
-            demand = "upstream_copies" if _copies_upstream(trial) else "values"
-            cause = {"reason": sentence, "case": trial.case.id}
-            told = session.weighed(trial.challenge, demand, CheckFailed("failed", cause, (sentence, look_at)))
+            demand = "upstream_copies" if _copies_upstream(trial, trial.called) else "values"
+            told = session.weighed(trial.challenge, demand, failed(sentence, look_at, case=trial.case.id))
             if told.outcome != "limit":
                 raise told
             limit = limit or told
@@ -66,19 +65,14 @@ def check(session: Session) -> None:
         raise limit
 
 
-def _copies_upstream(trial: Trial) -> bool:
+def _copies_upstream(trial: Trial, report: Called) -> bool:
     """Whether all that torch did is a copy, and all but the upstream gradients lie in one piece."""
-    assert trial.answer
-    assert isinstance(trial.answer.report, Called)
     tensors = [value for value in trial.arguments if isinstance(value, torch.Tensor)]
     whole = all(tensor.is_contiguous() for tensor in tensors)
-    return whole and bool(trial.upstream) and set(trial.answer.report.foreign) == {"clone"}
+    return whole and bool(trial.upstream) and set(report.foreign) == {"clone"}
 
 
-def _unfair(trial: Trial) -> tuple[str, str]:
-    assert trial.answer is not None
-    report = trial.answer.report
-    assert not isinstance(report, Failed)
+def _unfair(trial: Trial, report: Called) -> tuple[str, str]:
     computed = _computed(trial, report)
     if report.replaced:
         return imports.replaced(report.replaced[0])

@@ -5,17 +5,15 @@ from __future__ import annotations
 import ast
 import difflib
 from collections.abc import Sequence
-from dataclasses import asdict
 
 from grader.challenge import Challenge
 from grader.challenge.cases.trial import draw
 from grader.course.catalog import Day
 from grader.course.entry_functions import askers, entries
 from grader.diagnosis.syntax import jitted
-from grader.diagnosis.triton_errors import slip
-from grader.judge.failures import CheckFailed
+from grader.judge.failures import CheckFailed, failed, raised
 from grader.judge.session import Session
-from grader.runner_answers import Failed, Fault, Parameter
+from grader.runner_answers import Failed, Parameter
 
 Functions = dict[str, list[Parameter] | None]
 
@@ -30,10 +28,11 @@ def check(session: Session) -> None:
     loaded = session.load(runner)
     if isinstance(loaded, Failed):
         fault = loaded.fault
-        raise _unimported(fault, session.evidence.source)
+        how = "ran out of memory" if fault.kind == "memory" else f"raised {fault.type}: {fault.first_line}"
+        where = f"line {fault.line}" if fault.line else "your file"
+        raise raised(fault, session.evidence.source, f"Your file does not import: {where} {how}")
     if loaded.replaced:
-        told = replaced(loaded.replaced[0])
-        raise CheckFailed("failed", {"reason": told[0]}, told)
+        raise failed(*replaced(loaded.replaced[0]))
     for challenge in session.challenges:
         parameters = _entry(challenge, loaded.functions, session)
         wanted = draw(challenge, challenge.cases[0], session.request.seed, "cpu")
@@ -45,15 +44,6 @@ def replaced(name: str) -> tuple[str, str]:
     """What is said of a file that gives another meaning to a name that is not its own."""
     sentence = f"Your file replaces {name}: that is not its own, and the grader needs it as it is."
     return sentence, f"what your file does to {name}"
-
-
-def _unimported(fault: Fault, source: str) -> CheckFailed:
-    line = f"line {fault.line}" if fault.line else "your file"
-    raised = "ran out of memory" if fault.kind == "memory" else f"raised {fault.type}: {fault.first_line}"
-    sentence = f"Your file does not import: {line} {raised}"
-    told = slip(asdict(fault), source)
-    cause = {"reason": sentence, **asdict(fault), "line": told.line if told else fault.line}
-    return CheckFailed("failed", cause, (told.says, f"line {told.line}") if told else (sentence, line))
 
 
 def _entry(challenge: Challenge, functions: Functions, session: Session) -> list[Parameter] | None:
@@ -93,4 +83,4 @@ def _names(challenge: Challenge, parameters: list[Parameter] | None, wanted: int
         f"{challenge.entry}({listed}) is called with {wanted} positional arguments; it takes "
         f"{len(parameters)}."
     )
-    raise CheckFailed("failed", {"reason": sentence}, (sentence, f"{challenge.entry}()"))
+    raise failed(sentence, f"{challenge.entry}()")

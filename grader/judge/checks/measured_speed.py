@@ -11,7 +11,7 @@ import time
 from dataclasses import asdict
 
 from grader.challenge import Challenge, Speed
-from grader.judge.failures import CheckFailed
+from grader.judge.failures import failed
 from grader.judge.session import Session
 from grader.judge.speed.benchmark import HOPELESS, Benchmark
 from grader.judge.speed.ratio import Ratio, noisy
@@ -47,15 +47,13 @@ def check(session: Session, challenge: Challenge, speed: Speed) -> None:
             f"This machine is too noisy to tell {result.yours_us:.1f} µs from the {result.needed_us:.1f} µs "
             f"that are needed: the same copy timed twice differs by {ratio.noise - 1:+.1%}."
         )
-        raise CheckFailed("inconclusive", {"reason": sentence}, (sentence, "other work on this GPU"))
+        raise failed(sentence, "other work on this GPU", "inconclusive")
     if ratio.verdict != "passed":
         sentence = (
             f"{result.yours_us:.1f} µs is {result.of_torch:.2g}× torch's speed; {1 / ratio.value:.2g}× is "
             f"missing to the bar, {ratio.bar} ({result.needed_us:.1f} µs)."
         )
-        raise CheckFailed(
-            ratio.verdict, {"reason": sentence}, (sentence, "bytes moved, lanes idle, programs launched")
-        )
+        raise failed(sentence, "bytes moved, lanes idle, programs launched", ratio.verdict)
 
 
 def _timed(session: Session, challenge: Challenge, speed: Speed) -> Benchmark:

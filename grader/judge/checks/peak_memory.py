@@ -8,14 +8,13 @@ import torch
 
 from grader.challenge import Challenge
 from grader.challenge.cases.oracle import gradient_positions
-from grader.challenge.cases.runner_client import RunnerLost
+from grader.challenge.cases.packing import pack_arguments
 from grader.challenge.cases.trial import draw
 from grader.diagnosis.evidence import Diagnosis
 from grader.diagnosis.syntax import spelled
-from grader.judge.failures import CheckFailed, NotMeasured
+from grader.judge.failures import NotMeasured, failed
 from grader.judge.session import Session
 from grader.requirements import MARGIN, MARGIN_BYTES
-from grader.runner_answers import Failed
 from grader.runner_measurements import Peak
 
 MOST = 3  # lines that are named
@@ -51,11 +50,12 @@ def check(session: Session, challenge: Challenge) -> None:
             "are allowed: an intermediate tensor is stored that need not be, not whole, or not that long."
             f"{largest}"
         )
-        cause = {"reason": sentence, "extra": extra, "allowed": allowed}
         margin = max(int(MARGIN * allowed), MARGIN_BYTES)
         demand = "memory_margin" if extra <= allowed + rounded_up + margin else "memory"
         brief = f"{_spell(extra)} beyond its outputs at its peak, {_spell(allowed)} are allowed"
-        raise session.weighed(challenge, demand, CheckFailed("failed", cause, (sentence, look_at)), brief)
+        raise session.weighed(
+            challenge, demand, failed(sentence, look_at, extra=extra, allowed=allowed), brief
+        )
 
 
 def _largest(report: Peak) -> Diagnosis:
@@ -80,24 +80,11 @@ def _called(challenge: Challenge) -> str:
 def _report(session: Session, challenge: Challenge, arguments: tuple[Any, ...]) -> Peak:
     assert challenge.memory is not None
     session.all_compiled()
-    names = session.names[challenge.entry][: len(arguments)]
-    try:
-        specs, blobs = session.handing(challenge.memory.case, arguments, names)
-        both = challenge.memory.part == "both"
-        request = {
-            "do": "peak",
-            "entry": challenge.entry,
-            "arguments": specs,
-            "writes": list(challenge.writes),
-        }
-        request["of"] = gradient_positions(challenge, arguments) if both else []
-        runner, timeout = session.ready_runner(), session.request.call_timeout
-        report, _ = runner.ask_with(request, Peak, blobs, timeout=timeout)
-    except RunnerLost as lost:
-        raise session.lost(challenge.memory.case, lost) from None
-    if isinstance(report, Failed):
-        raise session.faulted(report.fault)
-    return report
+    both = challenge.memory.part == "both"
+    specs, blobs = pack_arguments(arguments, session.names[challenge.entry][: len(arguments)])
+    of = gradient_positions(challenge, arguments) if both else []
+    request = {"do": "peak", "entry": challenge.entry, "arguments": specs, "of": of}
+    return session.ask(challenge.memory.case, request, Peak, blobs)[0]
 
 
 def _spell(size: int) -> str:

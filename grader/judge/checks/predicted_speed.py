@@ -8,7 +8,7 @@ from grader import datasheets
 from grader.challenge import Challenge, Speed
 from grader.diagnosis.addresses import decided, placed
 from grader.diagnosis.block_sizes import fixed
-from grader.judge.failures import CheckFailed, NotMeasured, torch_worked
+from grader.judge.failures import NotMeasured, failed, torch_worked
 from grader.judge.session import Session
 from grader.judge.speed.compile_for_gpu import Wanted
 from grader.judge.speed.predict_call import foresee
@@ -35,24 +35,23 @@ def check(session: Session, challenge: Challenge, speed: Speed) -> None:
     """
     if challenge.on_gpu_alone:
         raise NotMeasured("needs a GPU")
-    call = foresee(session, challenge, speed, Wanted(datasheets.USUAL)).call
+    call, _ = foresee(session, challenge, speed, Wanted(datasheets.USUAL))
     _does_the_work(call, challenge, speed, session.evidence.source)
     reference = ours(bar_name(session.stem, challenge.entry, speed.case.id, speed.part))
     if reference and not call.at_least:
         beside = paragraph(call.us, profile(call), reference, _where(session, challenge, speed))
         session.keep_speed(_result(call, reference), beside)
     found = speed_facts.facts(call, reference, fixed(session.evidence.source, session.evidence.given))
-    failed = [fact for fact in found if not fact.passed]
-    if not failed and call.at_least:
+    missed = [fact for fact in found if not fact.passed]
+    if not missed and call.at_least:
         raise NotMeasured(f"at least {call.us:,.0f} µs by prediction: not all that it does could be counted")
-    if not failed:
+    if not missed:
         return
     guessed = next((launch.kernel for launch in call.launches if launch.guessed), "")
     if guessed:
         raise NotMeasured(f"no prediction: which config of {guessed} a GPU would take is not known")
-    first = failed[0]
-    cause = {
-        "reason": first.says,
+    first = missed[0]
+    facts = {
         "fact": first.name,
         "evidence": "predicted",
         "gpu": call.gpu.name,
@@ -60,7 +59,7 @@ def check(session: Session, challenge: Challenge, speed: Speed) -> None:
         "facts": [asdict(fact) for fact in found],
     }
     look_at = f"line {first.line}" if first.line else first.look_at or first.name
-    raise CheckFailed("failed" if first.name in CANNOT_RUN else "slow", cause, (first.says, look_at))
+    raise failed(first.says, look_at, "failed" if first.name in CANNOT_RUN else "slow", **facts)
 
 
 def _does_the_work(call: Call, challenge: Challenge, speed: Speed, source: str) -> None:
@@ -81,7 +80,7 @@ def _does_the_work(call: Call, challenge: Challenge, speed: Speed, source: str) 
             f"At full size your kernels touch {touched / 1e6:,.1f} MB where the task asks for "
             f"{call.ideal / 1e6:,.1f} MB: part of it is left out."
         )
-        raise CheckFailed("failed", {"reason": said}, (said, "the grid at full size"))
+        raise failed(said, "the grid at full size")
     if not call.cut and not any(name in {*FILLED, *WHOLE_FILLS} for name in names):
         _stores_all(call, source)
 
@@ -105,7 +104,7 @@ def _stores_all(call: Call, source: str) -> None:
                 f"At full size your kernels store {stored / 1e6:,.1f} MB of a result of {size / 1e6:,.1f} "
                 "MB: part of it is left out."
             )
-            raise CheckFailed("failed", {"reason": said}, (said, "the grid at full size"))
+            raise failed(said, "the grid at full size")
 
 
 def _stores(launch: LaunchCounts, low: int) -> list[Site]:

@@ -8,11 +8,10 @@ from typing import Any
 from grader.challenge import Case, Challenge
 from grader.challenge.cases.oracle import gradient_positions
 from grader.challenge.cases.packing import pack_arguments
-from grader.challenge.cases.runner_client import RunnerLost
 from grader.challenge.cases.trial import draw
-from grader.judge.failures import CheckFailed
+from grader.judge.failures import failed
 from grader.judge.session import Session
-from grader.runner_answers import Failed, Registered
+from grader.runner_answers import Registered
 
 # What is meant by words of torch's that do not say it.
 MEANS = {
@@ -33,20 +32,13 @@ def check(session: Session, challenge: Challenge) -> None:
         specs, blobs = pack_arguments(arguments, session.names[challenge.entry][: len(arguments)])
         command: dict[str, Any] = {"do": "operator", "entry": challenge.entry, "arguments": specs}
         command |= {"operator": challenge.operator, "of": gradient_positions(challenge, arguments)}
-        try:
-            runner, seconds = session.ready_runner(), session.request.call_timeout
-            found, _ = runner.ask(command, Registered, blobs, timeout=seconds)
-        except RunnerLost as lost:
-            raise session.lost(case, lost, challenge) from None
-        if isinstance(found, Failed):
-            raise session.faulted(found.fault)
+        found, _ = session.ask(case, command, Registered, blobs)
         if found.failed:
             said = (found.message.splitlines() or [""])[0]
             means = next((mean for words, mean in MEANS.items() if re.search(words, found.message)), said)
             sentence = f"{challenge.operator} fails {found.failed}: {means}"
-            cause = {"reason": sentence, "test": found.failed, "says": found.message}
             look_at = f"how {challenge.operator} is registered{_line(session, challenge)}"
-            raise CheckFailed("failed", cause, (sentence, look_at))
+            raise failed(sentence, look_at, test=found.failed, says=found.message)
 
 
 def _line(session: Session, challenge: Challenge) -> str:

@@ -6,12 +6,14 @@
 
 from __future__ import annotations
 
+import math
 import traceback
 from dataclasses import asdict
 from typing import Any
 
 from grader import datasheets
 from grader.challenge import Case, Challenge, Speed
+from grader.challenge.loading import weight
 from grader.diagnosis.block_sizes import fixed
 from grader.judge.checks import imports
 from grader.judge.failures import CheckFailed, NotMeasured
@@ -79,11 +81,11 @@ def inspected(session: Session) -> list[dict[str, Any]]:
 
 
 def _told(seen: Seen, reference: Ours | None, handed: frozenset[str]) -> dict[str, Any]:
-    call = seen.call
+    call, codes = seen
     launches = [
         {**asdict(launch), "compiled": asdict(compiled), "limit": limit, "code": code}
         for launch, compiled, limit, code in zip(
-            call.launches, call.compiled, call.limits(), seen.code, strict=True
+            call.launches, call.compiled, call.limits(), codes, strict=True
         )
     ]
     return {
@@ -113,12 +115,4 @@ def bars(session: Session) -> list[tuple[Challenge, Speed]]:
 
 def _largest(challenge: Challenge) -> Case:
     plain = [case for case in challenge.cases if case.group == "correct" and not case.gpu]
-    return max(plain or list(challenge.cases), key=_size)
-
-
-def _size(case: Case) -> float:
-    size = 1.0
-    for value in case.sizes.values():
-        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
-            size *= value
-    return size
+    return max(plain or list(challenge.cases), key=lambda case: (weight(case) < math.inf, weight(case)))

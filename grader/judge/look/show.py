@@ -1,7 +1,8 @@
-"""Which elements each program touches, on a small case: for `track show`."""
+"""Which elements each program touches, and what a kernel makes of an image: for `track show`."""
 
 from __future__ import annotations
 
+import base64
 import math
 from dataclasses import asdict
 from typing import Any
@@ -9,15 +10,15 @@ from typing import Any
 import torch
 
 from grader.challenge import Case, Challenge, Relation
+from grader.challenge.cases.attempt import attempt
 from grader.challenge.cases.case_words import WAYS
+from grader.challenge.cases.findings import form_findings
 from grader.challenge.cases.oracle import gradient_positions
 from grader.challenge.cases.packing import pack_arguments
-from grader.challenge.cases.result_names import a_few
 from grader.challenge.cases.runner_client import RunnerLost
-from grader.challenge.cases.trial import draw
+from grader.challenge.cases.trial import draw, largest
 from grader.diagnosis.triton_errors import slip
 from grader.judge.failures import NotMeasured
-from grader.judge.look.picture import pictured
 from grader.judge.session import Session
 from grader.performance.meter.access_trace import TracedLaunch
 from grader.runner_answers import Failed, Fault
@@ -25,7 +26,6 @@ from grader.runner_measurements import Traced
 
 CELLS = 4000  # of the largest tensor, that make the best picture
 TRIED = 10  # cases, of which the one that shows most is taken
-MANY = 9  # programs, from which on more show nothing new
 
 Tried = tuple[Challenge, Case | Relation]
 
@@ -70,7 +70,8 @@ def _named(session: Session) -> list[Tried]:
     named = [pair for pair in tried if only in session.asked.case_id(pair)]
     named = [pair for pair in named if only == session.asked.case_id(pair)] or named
     if not named:
-        raise NotMeasured(f'no case matches "{session.request.only}" (there are {_names(session)})')
+        typed = str(session.request.only)
+        raise NotMeasured(f'no case matches "{typed}" (there are {session.asked.names_like(typed)})')
     drawable = [pair for pair in named if not pair[0].probe and not pair[1].gpu]
     if not drawable:
         (challenge, _), name = named[0], session.asked.case_id(named[0])
@@ -79,24 +80,13 @@ def _named(session: Session) -> list[Tried]:
     return drawable
 
 
-def _names(session: Session) -> str:
-    """A few of the day's cases: like what was asked for, or spread over all of them."""
-    names = [
-        session.asked.case_id((challenge, case))
-        for challenge in session.challenges
-        if not challenge.probe
-        for case in challenge.cases
-    ]
-    return a_few(names, session.request.only or "")
-
-
 def _part(session: Session, entry: str, cases: list[tuple[Challenge, Case]]) -> dict[str, Any]:
     """Of the cases that fit into a picture the one that shows most: what is wrong, then the day's idea."""
     tried = [(c, case, draw(c, case, session.request.seed, "cpu")) for c, case in cases]
     tried.sort(key=lambda one: (not _chosen(*one[:2]), _far(one[2])))
     drawn = [(*one, _launches(session, one[0], one[2])) for one in tried[:TRIED]]
     challenge, case, _, launches = max(
-        drawn, key=lambda one: (_wrong(one[3]), _chosen(*one[:2]), _worth(one[3], one[2]))
+        drawn, key=lambda one: (_wrong(one[3]), _chosen(*one[:2]), _worth(one[3]))
     )
     part = {"entry": entry, "case": case.id, "launches": [asdict(launch) for launch in launches]}
     return part | pictured(session, challenge)
@@ -138,32 +128,36 @@ def _slipped(fault: Fault, source: str) -> str:
     return f"{where} raised {fault.type}: {fault.first_line}"
 
 
-def _worth(launches: list[TracedLaunch], arguments: tuple[Any, ...]) -> float:
-    """What there is to see: several programs, masks at work, tensors that are no threads and not woven."""
-    programs = max((launch.total for launch in launches), default=0)
+def _worth(launches: list[TracedLaunch]) -> int:
+    """What there is to see: masks at work, and several programs."""
     steps = [step for launch in launches for program in launch.programs for step in program.steps]
-    masked = any(step.left for step in steps)
-    woven = any(not tensor.is_contiguous() for tensor in _tensors(arguments))
-    return (
-        min(programs, MANY) / MANY
-        + 0.5 * masked
-        - 0.5 * woven
-        - 0.1 * _narrow(arguments)
-        - 0.1 * _far(arguments)
-    )
-
-
-def _tensors(arguments: tuple[Any, ...]) -> list[torch.Tensor]:
-    return [value for value in arguments if isinstance(value, torch.Tensor) and value.numel()]
+    return any(step.left for step in steps) + any(launch.total > 1 for launch in launches)
 
 
 def _far(arguments: tuple[Any, ...]) -> float:
     """Doublings between the largest tensor and what makes a good picture."""
-    largest = max((tensor.numel() for tensor in _tensors(arguments)), default=1)
-    return abs(math.log2(largest / CELLS))
+    return abs(math.log2(max(largest(arguments), 1) / CELLS))
 
 
-def _narrow(arguments: tuple[Any, ...]) -> float:
-    """Doublings between the sides of the narrowest matrix."""
-    sides = [sorted(tensor.shape)[-2:] for tensor in _tensors(arguments) if tensor.dim() > 1]
-    return max((math.log2(long / max(short, 1)) for short, long in sides), default=0.0)
+def pictured(session: Session, challenge: Challenge) -> dict[str, Any]:
+    """As `picture` the image before and after, or a film; nothing where the result has not its form."""
+    if challenge.image is None:
+        return {}
+    arguments, names = challenge.image(), session.names[challenge.entry]
+    try:
+        trial = attempt(
+            session.ready_runner(), challenge, challenge.cases[0], names, session.request, arguments
+        )
+    except RunnerLost:
+        return {}
+    if trial.answer is None or form_findings(trial):
+        return {}
+    (result,) = trial.answer.outputs
+    images = [result] if result.dim() == 4 else [arguments[0], result]
+    return {"picture": [_packed(image) for image in images]}
+
+
+def _packed(image: torch.Tensor) -> dict[str, Any]:
+    """Its bytes as text, for an event has room for no others."""
+    pixels = image.float().nan_to_num().clamp(0, 255).byte()
+    return {"shape": list(image.shape), "bytes": base64.b64encode(pixels.numpy().tobytes()).decode()}

@@ -12,7 +12,6 @@ import torch
 
 from grader.challenge import Case, Challenge, Piece
 from grader.challenge.cases.attempt import again, untried
-from grader.challenge.cases.compare import Expected
 from grader.challenge.cases.packing import pack_arguments
 from grader.challenge.cases.runner_client import RunnerLost, ask_to_load
 from grader.challenge.cases.trial import Trial
@@ -97,7 +96,7 @@ class Alone:
     def __init__(self, session: Session, source: str, trials: Sequence[Trial]) -> None:
         self.trials, self.lines = trials, session.request.source.count(b"\n") + 1
         passed = [one for one in session.evidence.passed if one.challenge in [t.challenge for t in trials]]
-        self.worked = any(want.exact.numel() for one in passed for want in _tensors(one))
+        self.worked = any(want.exact.numel() for one in passed for want in one.wanted)
         self.request = replace(session.evaluators.request, source=source.encode())
         self.tree = _last_of_each(ast.parse(source))
         self.tried: dict[bool, list[Trial]] = {}
@@ -197,7 +196,7 @@ def _chosen(session: Session, challenge: Challenge, whole: bool) -> list[Trial]:
         untried(challenge, case, session.names[challenge.entry], session.evaluators.request) for case in cases
     ]
     trials = [trial.on_cpu() for trial in failed] + far
-    return [trial for trial in trials if any(want.exact.numel() for want in _tensors(trial))]
+    return [trial for trial in trials if any(want.exact.numel() for want in trial.wanted)]
 
 
 def _distinct(trials: list[Trial]) -> list[Trial]:
@@ -216,13 +215,9 @@ def _telling(challenge: Challenge) -> list[Case]:
 
 def _forward(piece: Piece, trials: Sequence[Trial]) -> bool:
     """Whether the forward pass alone shows a piece, and there is another."""
-    outputs = sum(not want.label for trial in trials[:1] for want in _tensors(trial))
+    outputs = sum(not want.label for trial in trials[:1] for want in trial.wanted)
     alone = piece.by == "loads" or (bool(piece.results) and max(piece.results) < outputs)
     return alone and any(trial.challenge.gradients for trial in trials)
-
-
-def _tensors(trial: Trial) -> list[Expected]:
-    return [want for want in trial.expected if isinstance(want, Expected)]
 
 
 def _size(trial: Trial) -> int:

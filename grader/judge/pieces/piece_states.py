@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import torch
 
 from grader.challenge import Piece
-from grader.challenge.cases.compare import Expected, Finding
+from grader.challenge.cases.compare import Finding
 from grader.challenge.cases.trial import Trial
 from grader.performance.meter.access_trace import TracedLaunch
 from grader.runner_answers import Failed
@@ -78,7 +78,7 @@ def _formed(trial: Trial) -> bool:
 
 def _shows_stores(trial: Trial, piece: Piece) -> bool:
     """Of no keys, or of an output that is not used, there is no dk; and what nobody wrote is a NaN."""
-    wanted = [want.exact for want in trial.expected if isinstance(want, Expected)]
+    wanted = [want.exact for want in trial.wanted]
     if any(at >= len(wanted) for at in piece.results):
         return False
     results = [wanted[at] for at in piece.results or range(len(wanted))]

@@ -18,9 +18,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-from grader.challenge.cases.attempt import Attempt, again
-from grader.challenge.cases.expected import ask_oracle
-from grader.challenge.cases.findings import find, form_findings
+from grader.challenge.cases.attempt import again, attempt, judged, untried
 from grader.challenge.cases.packing import Answer, pack_arguments, read_outputs
 from grader.challenge.cases.runner_client import Runner, RunnerLost, ask_to_load, made_of
 from grader.challenge.cases.trial import Trial
@@ -179,7 +177,7 @@ class Trier:
         if isinstance(report, Failed):
             return False
         answer = Answer(report, *read_outputs(report, data, None))
-        return _answered(first, answer, self.request).passed
+        return judged(first, answer, self.request).passed
 
     def _judged(self, source: str) -> bool:
         request = replace(self.request, source=source.encode(), scratch="")  # it is confined by now
@@ -191,22 +189,22 @@ class Trier:
             if time.monotonic() > until or not _tried(self.runner, trial, request).passed:
                 return False
         until = time.monotonic() + MORE * self.request.explain
-        for one in self._others(request):
+        for trial in self._others():
             if time.monotonic() > until:
                 break
-            if not _asked(one, self.runner).passed:
+            if not _tried(self.runner, trial, request).passed:
                 return False
         return True
 
-    def _others(self, request: Request) -> Iterator[Attempt]:
+    def _others(self) -> Iterator[Trial]:
         """Small cases of the same function that this grading has not tried."""
         challenge, known = self.trials[0].challenge, [trial.case for trial in self.trials]
         for case in challenge.cases:
             if case.gpu or case.huge or case in known or challenge.is_limit(case.demand):
                 continue
-            one = Attempt(challenge, case, self.session.names[challenge.entry], request)
-            if _tryable(one.trial):
-                yield one
+            trial = untried(challenge, case, self.session.names[challenge.entry], self.request)
+            if _tryable(trial):
+                yield trial
 
     def close(self) -> None:
         """End its runner."""
@@ -231,26 +229,10 @@ def _hand_over(runner: Runner, trial: Trial, request: Request) -> None:
     runner.ask(command, Called, blobs, timeout=request.call_timeout)
 
 
-def _answered(trial: Trial, answer: Answer, request: Request) -> Trial:
-    """The case with another answer, judged."""
-    trial = replace(trial, answer=answer, findings=[])
-    if trial.challenge.chance and not form_findings(trial):
-        trial.kept = (trial.challenge.chance.keep(*trial.oracle_arguments, *answer.outputs),)
-        ask_oracle(trial, request.seed, "cpu")
-    trial.findings = find(trial)
-    return trial
-
-
 def _tried(runner: Runner, trial: Trial, request: Request) -> Trial:
     if trial.challenge.chance or trial.case.calls > 1:
-        return _asked(Attempt(trial.challenge, trial.case, trial.names, request), runner)
+        return attempt(runner, trial.challenge, trial.case, trial.names, request)
     return again(runner, trial, request)
-
-
-def _asked(one: Attempt, runner: Runner) -> Trial:
-    one.ask(runner)
-    one.read()
-    return one.judged()
 
 
 def _tryable(trial: Trial) -> bool:

@@ -18,20 +18,18 @@ from grader.challenge.case import readable
 from grader.challenge.cases import near_ties
 from grader.challenge.cases.category_statistics import possible
 from grader.challenge.cases.compare import CLOSE
-from grader.challenge.cases.expected import SLICE
 from grader.challenge.cases.message_schema import Form
 from grader.challenge.cases.oracle import Values, as_asked, as_tuple, gradient_positions, values_of
 from grader.challenge.cases.packing import pack_arguments, read_outputs
-from grader.challenge.cases.runner_client import Runner, RunnerLost
+from grader.challenge.cases.runner_client import Runner
 from grader.challenge.cases.timeouts import in_line
-from grader.challenge.cases.trial import draw, draw_upstream
-from grader.judge.failures import CheckFailed, by_kernels
+from grader.challenge.cases.trial import SLICE, draw, draw_upstream
+from grader.judge.failures import CheckFailed, by_kernels, failed
 from grader.judge.session import Session
 from grader.judge.speed.ratio import Ratio, bar_ratio
 from grader.judge.speed.values_of_timed_calls import distance, near, widened, wrong
 from grader.performance.timing.autograd_passes import Timed, timed
 from grader.performance.timing.stopwatch import Stopwatch, copying, roll_into, rollable
-from grader.runner_answers import Failed
 from grader.runner_measurements import Burst, Prepared, Round, Verified
 
 ROUND_US = 2000.0  # of work in a round; with 5000 the ratios of five gradings spread no less
@@ -99,24 +97,24 @@ class Benchmark:
         self.calls = max(1, min(50, int(ROUND_US / max(mine.us, 1.0))))
 
     def _prepare_runner(self) -> Prepared:
-        names = self.session.names[self.challenge.entry][: len(self.arguments)]
-        specs, blobs = self.session.handing(self.speed.case, self.arguments, names)
-        upstream, more = pack_arguments(self.upstream, ["an upstream gradient"] * len(self.upstream))
-        for spec in upstream:
-            if "blob" in spec:
-                spec["blob"] += len(blobs)
+        count = len(self.arguments)
+        names = [
+            *self.session.names[self.challenge.entry][:count],
+            *["an upstream gradient"] * len(self.upstream),
+        ]
+        specs, blobs = pack_arguments((*self.arguments, *self.upstream), names)
         request = {
             "do": "prepare",
             "entry": self.challenge.entry,
-            "arguments": specs,
-            "upstream": upstream,
+            "arguments": specs[:count],
+            "upstream": specs[count:],
             "of": self.of,
             "part": self.speed.part,
             "writes": list(self.challenge.writes),
             "rolled": self.rolled,
             "allow": list(self.challenge.allow),
         }
-        prepared, _ = self.ask(request, Prepared, [*blobs, *more])
+        prepared, _ = self.ask(request, Prepared, blobs)
         by_kernels(prepared.work)
         return prepared
 
@@ -124,14 +122,7 @@ class Benchmark:
         self, command: dict[str, Any], form: type[Form], storages: Sequence[torch.Tensor] = ()
     ) -> tuple[Form, list[bytearray]]:
         """One command to the runner; a fault of the learner's code fails the check."""
-        timeout = self.session.request.call_timeout
-        try:
-            report, data = self.runner.ask_with(command, form, list(storages), timeout=timeout)
-        except RunnerLost as lost:
-            raise self.session.lost(self.speed.case, lost) from None
-        if isinstance(report, Failed):
-            raise self.session.faulted(report.fault)
-        return report, data
+        return self.session.ask(self.speed.case, command, form, storages)
 
     def round(self) -> None:
         """Time each once, in a shuffled order, and look at one output of the learner's."""
@@ -276,11 +267,8 @@ class Benchmark:
 def _left_open(seen: str) -> CheckFailed:
     """The end of a timing that is not to be trusted, by what was seen."""
     sentence = f"{seen} So its speed is not known: the machine is busy, or work is done where no timer looks."
-    return CheckFailed(
-        "inconclusive",
-        {"reason": sentence},
-        (sentence, "what else runs on this machine; other streams and threads, if your code starts any"),
-    )
+    look_at = "what else runs on this machine; other streams and threads, if your code starts any"
+    return failed(sentence, look_at, "inconclusive")
 
 
 def _wrong_when_timed(off: float, stale: bool) -> CheckFailed:
@@ -291,4 +279,4 @@ def _wrong_when_timed(off: float, stale: bool) -> CheckFailed:
     else:
         sentence = f"A timed call gave a wrong result: off by {off:.1g} of its norm."
         look_at = "sums that grow with the sizes" if off < CLOSE else "what is done at this size alone"
-    return CheckFailed("failed", {"reason": sentence}, (sentence, look_at))
+    return failed(sentence, look_at)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
@@ -77,16 +76,11 @@ def hollow_inputs(
     case: Case,
     seed: int,
     blobs: list[memoryview],
-    other: Callable[..., tuple[Any, ...]] = lambda *same: same,
 ) -> tuple[tuple[Any, ...], list[dict[str, Any]]]:
-    """The arguments of a case, and their specs for a runner's `meter`; their bytes are added to `blobs`.
-
-    Args:
-        other: of a relation, the arguments of its second call from these.
-    """
+    """The arguments of a case, and their specs for a runner's `meter`; their bytes are added to `blobs`."""
     draw = HollowDraw(case, rng(seed, case.id).getrandbits(48))
     with Hollow(lambda *_: None):
-        arguments = other(*challenge.inputs(case, draw))
+        arguments = challenge.inputs(case, draw)
     return arguments, hollow_specs(arguments, blobs)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -28,12 +27,7 @@ OTHERS = 3  # times that another config is asked for
 OTHERWISE = 1.67  # times the ideal bytes, where the day's bar is torch's speed: torch is not ideal, either
 
 
-@dataclass
-class Seen:
-    """A call, and the code of each of its launches."""
-
-    call: Call
-    code: list[str] = field(default_factory=list)
+Seen = tuple[Call, list[str]]  # a call, and the code of each of its launches
 
 
 def foresee(session: Session, challenge: Challenge, speed: Speed, wanted: Wanted) -> Seen:
@@ -61,20 +55,20 @@ def foresee(session: Session, challenge: Challenge, speed: Speed, wanted: Wanted
         counted = _counted(session, request, blobs)
         built = build(session, counted.launches, wanted)
         call = _call(challenge, speed, arguments, wanted, counted, [compiled for compiled, _ in built])
-        return Seen(call, [code for _, code in built])
+        return call, [code for _, code in built]
 
     reference = ours(bar_name(session.stem, challenge.entry, speed.case.id, speed.part))
     handed = fixed(session.evidence.source, session.evidence.given)
 
     def rank(one: Seen) -> tuple[bool, float]:
         """A GPU takes the fastest config: where one is fast enough, so is what it takes."""
-        return any(not fact.passed for fact in facts(one.call, reference, handed)), one.call.us
+        return any(not fact.passed for fact in facts(one[0], reference, handed)), one[0].us
 
     best = last = seen()
     for _ in range(OTHERS):
-        spilled = _spilled(last.call)
+        spilled = _spilled(last[0])
         slow, _ = rank(last)
-        given_up = spilled or [launch for launch in last.call.launches if slow and not launch.kept]
+        given_up = spilled or [launch for launch in last[0].launches if slow and not launch.kept]
         given_up = [launch for launch in given_up if launch.config and launch.config not in but]
         if not given_up:  # or there is none besides
             break

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from grader.challenge import Case, Challenge
-from grader.challenge.cases import expected
+from grader.challenge.cases import trial as trials
 from grader.challenge.cases.trial import Trial
 from grader.request import Request
 
@@ -20,8 +20,8 @@ def chosen(seed: int, only: str | None = None) -> tuple[list[list[int]] | None, 
     challenge = Challenge("f", lambda case, draw: (HUGE,), torch.clone, [CASE], rowwise=True)
     request = Request("grade", Path(), Path(), Path(), b"", "cpu", seed, 20.0, only=only)
     trial = Trial(challenge, CASE, (HUGE,), ["x"])
-    slices = expected.choose(trial, request.rng(CASE.id, "rows"))
-    return slices, trial.picked
+    trials.choose(trial, request.rng(CASE.id, "rows"))
+    return trial.slices, trial.picked
 
 
 def test_a_seed_and_a_case_replay_the_rows() -> None:

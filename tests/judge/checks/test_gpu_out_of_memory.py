@@ -8,7 +8,7 @@ import torch
 from grader.challenge import Case, Challenge
 from grader.challenge.cases.compare import Finding
 from grader.challenge.cases.trial import Trial
-from grader.judge.checks import gpu_out_of_memory
+from grader.judge.checks import correct
 from grader.judge.failures import NotMeasured
 
 CHALLENGE = Challenge(entry="f", inputs=lambda case, draw: (), reference=lambda x: x, cases=[])
@@ -24,16 +24,16 @@ def test_a_large_case_is_let_off_where_its_tensors_fill_the_gpu(
     whole: int, lacks: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (0, whole))
-    assert gpu_out_of_memory.lacking(tried(Case(n=1024, gpu=True))) == lacks
-    assert not gpu_out_of_memory.lacking(tried(Case(n=1024))), "what every machine has room for must find it"
-    assert not gpu_out_of_memory.lacking(tried(Case(n=1024, gpu=True), Finding("values", "wrong")))
+    assert correct.lacking(tried(Case(n=1024, gpu=True))) == lacks
+    assert not correct.lacking(tried(Case(n=1024))), "what every machine has room for must find it"
+    assert not correct.lacking(tried(Case(n=1024, gpu=True), Finding("values", "wrong")))
 
 
 def test_what_we_cannot_draw_ourselves_is_no_failure() -> None:
     with (
         pytest.raises(NotMeasured, match="more memory than this GPU has"),
-        gpu_out_of_memory.drawn(Case(n=1, gpu=True)),
+        correct.drawn(Case(n=1, gpu=True)),
     ):
         raise torch.cuda.OutOfMemoryError
-    with pytest.raises(torch.cuda.OutOfMemoryError), gpu_out_of_memory.drawn(Case(n=1)):
+    with pytest.raises(torch.cuda.OutOfMemoryError), correct.drawn(Case(n=1)):
         raise torch.cuda.OutOfMemoryError

