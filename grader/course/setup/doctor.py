@@ -49,7 +49,7 @@ def doctor() -> list[Condition]:
     """Everything that has to be right before a grading, most basic first. Takes seconds: it imports torch."""
     torch = python_probe.torch() if _installed("torch") else {}
     findings = [Condition(True, f"Python {platform.python_version()}"), _platform(), _torch(torch), _triton()]
-    findings += [*_pair(), *_numpy(), *_packages(), _gpu(torch), *_compiler(), _writable(), _disk()]
+    findings += [*_pair(), _numpy(), _gpu(torch), *_compiler(), _writable(), _disk()]
     findings += _files()
     return findings if any(finding.ok is False for finding in findings) else [*findings, *_evaluation()]
 
@@ -102,14 +102,10 @@ def _pair() -> list[Condition]:
     return [Condition(False, told, f'{PIP} "torch=={fitting[-1]}.*"')]
 
 
-def _numpy() -> list[Condition]:
+def _numpy() -> Condition:
     version = _installed("numpy")
-    return [Condition(True, f"numpy {version}")] if version else []
-
-
-def _packages() -> list[Condition]:
-    absent = [name for name in ("numpy", "watchfiles") if not _installed(name)]
-    return [Condition(False, f"{name} is not installed", _reinstall()) for name in absent]
+    what = f"numpy {version}" if version else "numpy is not installed"
+    return Condition(bool(version), what, "" if version else _reinstall())
 
 
 def _gpu(torch: dict[str, Any]) -> Condition:

@@ -22,7 +22,7 @@ from grader.course.setup.nvidia import has_nvidia_gpu
 
 # Room for PyTorch, Triton and the rest, and for what pip unpacks meanwhile.
 GIGABYTES = {"cpu": 2.5, "cuda": 12.0}
-IMPORTS = "torch, triton, numpy, click, rich, watchfiles, grader.cli.commands"
+IMPORTS = "torch, triton, numpy, click, rich, grader.cli.commands"
 
 
 class Damaged(SetupFailed):

@@ -164,8 +164,8 @@ def test_an_environment_that_does_not_import_is_built_anew(
 ) -> None:
     clone = resumed[0]
     site = next((clone / ".venv" / "lib").glob("python*/site-packages"))
-    (site / "watchfiles").mkdir()
-    (site / "watchfiles" / "__init__.py").write_text("from cut_off import")
+    (site / "click").mkdir()
+    (site / "click" / "__init__.py").write_text("from cut_off import")
     (clone / ".venv" / "ready").unlink()
     answer = track(clone, "list", wheelhouse=wheelhouse, cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr
