@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader import datasheets
+from grader.cli import page_file
 from grader.cli.command_context import chosen, required, standing
 from grader.cli.file_option import again_with, given
 from grader.cli.screens import Terminal
@@ -29,7 +30,7 @@ KEPT = "bench.jsonl"  # in our corner of the workspace
 
 @click.command(
     epilog=examples(
-        "track bench 13", "track bench 13 --mine", "track bench 17 --sizes 1000,4096 --plot m.png"
+        "track bench 13", "track bench 13 --mine", "track bench 17 --sizes 1000,4096 --plot m.html"
     )
 )
 @the_day
@@ -39,7 +40,7 @@ KEPT = "bench.jsonl"  # in our corner of the workspace
 @click.option("--file", type=click.Path(path_type=Path), help="Time this file as yours.")
 @click.option("--again", is_flag=True, help="Measure anew what was kept.")
 @click.option("--out", type=click.Path(path_type=Path), help="Keep the results in this file.")
-@click.option("--plot", type=click.Path(path_type=Path), help="Draw them: a .png, .svg or .pdf.")
+@click.option("--plot", type=click.Path(path_type=Path), help="Draw them on a page: a .html.")
 @as_json
 def bench(
     day: Words,
@@ -77,11 +78,17 @@ def bench(
 
     yours = {one.key: {"yours": str(path.resolve())} if path else {} for one, path in files.items()}
     wish = Wish(yours, sizes, every and bool(day), "yours" if mine else "", again)
+    redraw = f"track bench {days[0].key} --plot"
+    page = page_file.target(plot, f"{days[0].stem}-bench.html", "track bench", redraw) if plot else None
     run = _measured(wish, out or workspace.create().hidden / KEPT)
-    if plot:
-        from grader.cli.screens.benchplot import draw
+    if page:
+        from grader.cli.screens.report import plots
 
-        draw(plot, run.asked, run.machine)
+        drawn = plots(run.asked)
+        if not drawn:
+            problem = "There is nothing to plot: each dtype has one size alone."
+            raise TrackError(problem, "track bench DAY --all")
+        page_file.write(page, drawn.encode(), redraw)
     if as_json:
         return emit(
             evidence="measured", machine=asdict(run.machine), results=[asdict(one) for one in run.asked]

@@ -41,7 +41,7 @@ def test_without_a_gpu_the_learners_own_time_is_predicted_too(learner: Learner) 
     ("words", "problem"),
     [
         (("bench", "1"), "Day 1 has no speed bar"),
-        (("bench", "7", "--plot", "x.png"), "There is no GPU here"),
+        (("bench", "7", "--plot", "x.html"), "There is no GPU here"),
         (("bench", "1", "--mine"), "The file is still the skeleton"),
         (("bench", "8", "--mine"), "Day 8 is not started"),
         (("bench", "7", "--file", "none.py"), "There is no file none.py"),

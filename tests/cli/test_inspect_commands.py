@@ -301,13 +301,6 @@ def test_show_draws_the_case_that_is_asked_for(typed: Any, tmp_path: Path) -> No
         typed("show 7 --file kernel.py -k nope")
 
 
-def test_a_picture_is_known_again_as_ours(typed: Any, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    for _ in range(2):
-        assert "tiles.png" in typed("show 7 --file kernel.py -k m=2-n=3 --out tiles.png")
-    assert (tmp_path / "tiles.png").read_bytes().startswith(b"\x89PNG")
-
-
 @pytest.mark.parametrize("name", ["kernel.py", "mine.html", "photo.png"])
 def test_show_overwrites_nothing_of_the_learners(typed: Any, tmp_path: Path, name: str) -> None:
     path = tmp_path / name
@@ -321,19 +314,9 @@ def test_show_overwrites_nothing_of_the_learners(typed: Any, tmp_path: Path, nam
 
 
 def test_a_place_that_cannot_be_written_is_named(typed: Any) -> None:
-    with pytest.raises(TrackError, match=r"/proc/x\.html cannot be written: ") as error:
+    with pytest.raises(TrackError, match=r"Cannot write .*/proc/") as error:
         typed("show 7 --file kernel.py --out /proc/x.html")
     assert error.value.exit_code == 3
-
-
-def test_nothing_half_written_stays(tmp_path: Path) -> None:
-    def draw(place: Path) -> None:
-        place.write_text("half")
-        raise TrackError("no", "")
-
-    with pytest.raises(TrackError):
-        inspect_commands._write(DAY, tmp_path / "tiles.png", "", draw)
-    assert not list(tmp_path.iterdir())
 
 
 def test_a_file_without_a_launch_gets_no_page(typed: Any, tmp_path: Path) -> None:

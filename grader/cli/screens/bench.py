@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,29 @@ def titled(point: Point) -> str:
     named = f"Day {point.day}" if isinstance(point.day, int) else point.day
     part = f", {point.part}" if point.part != "forward" else ""
     return f"{named} · {point.entry}(){part} over {'='.join(point.sizes)}"
+
+
+def curves(results: Sequence[Result]) -> dict[str, dict[str, list[tuple[float, str, float]]]]:
+    """By title and provider: elements of the sizes that grow, their label, and the share; small ones first.
+
+    A title with one size alone is no curve.
+    """
+    found: dict[str, dict[str, list[tuple[float, str, float]]]] = {}
+    for title, group in series(results).items():
+        for dtype in dict.fromkeys(result.point.dtype for result in group):
+            of_each = {}
+            for name in providers(group):
+                own = [
+                    r
+                    for r in group
+                    if (r.provider, r.point.dtype) == (name, dtype) and r.us and not r.problem
+                ]
+                of_each[name] = sorted(
+                    (float(prod(r.point.sizes.values())), label(r.point), r.of_limit) for r in own
+                )
+            if max(map(len, of_each.values())) > 1:
+                found[f"{title} · {dtype}"] = of_each
+    return found
 
 
 def table(

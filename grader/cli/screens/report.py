@@ -9,8 +9,7 @@ from pathlib import Path
 
 from grader.cli.benchmark.results import Result
 from grader.cli.screens import charts
-from grader.cli.screens.bench import ORDER
-from grader.cli.screens.benchplot import curves
+from grader.cli.screens.bench import ORDER, curves
 from grader.cli.screens.progress import NEW, SHOWN
 from grader.cli.screens.speed_rows import duration
 from grader.course import catalog
@@ -39,12 +38,26 @@ class Report:
 
 def page(report: Report) -> str:
     """The whole page."""
+    parts = [*_summary(report), *_attempts(report), *_sections(report), *_bench(report.bench)]
+    return _page("Triton Track: your progress", parts, "track report")
+
+
+def plots(results: Sequence[Result]) -> str:
+    """A page with the plots of one bench alone; empty where each dtype has one size."""
+    parts = list(_bench(results))
+    return _page("Triton Track: a bench", parts, "track bench") if parts else ""
+
+
+def _page(title: str, parts: Sequence[str], maker: str) -> str:
     series = "\n  ".join(
         f".mark.s{n} {{ fill: var(--s{n}); stroke: var(--s{n}); }} .line.s{n} {{ stroke: var(--s{n}); }}"
         for n in range(len(charts.MARKS))
     )
-    body = "\n".join([*_summary(report), *_attempts(report), *_sections(report), *_bench(report)])
-    return TEMPLATE.read_text(encoding="utf-8").replace("{{series}}", series).replace("{{body}}", body)
+    text = TEMPLATE.read_text(encoding="utf-8")
+    body = "\n".join([f"<h1>{title}</h1>", *parts])
+    for name, words in {"title": title, "maker": maker, "series": series, "body": body}.items():
+        text = text.replace(f"{{{{{name}}}}}", words)
+    return text
 
 
 def _summary(report: Report) -> Iterator[str]:
@@ -52,7 +65,6 @@ def _summary(report: Report) -> Iterator[str]:
     extras = [report.progress.get(extra.key, NEW) for extra in catalog.extras()]
     done = [one for one in days if one.done]
     gradings = sum(one.gradings for one in (*days, *extras))
-    yield "<h1>Triton Track: your progress</h1>"
     tiles = [
         (f"{len(done)} of {len(days)}", "days done"),
         (str(sum(one.on_gpu for one in done)), "of them on a GPU"),
@@ -127,11 +139,11 @@ def _limit(day: Day, report: Report, speed: Record) -> float:
     return float(speed["copy_us"]) if str(speed.get("bar")).endswith("of copy") else 0.0
 
 
-def _bench(report: Report) -> Iterator[str]:
-    lines = curves(report.bench)
+def _bench(results: Sequence[Result]) -> Iterator[str]:
+    lines = curves(results)
     if not lines:
         return
-    yield f"<h2>Benches on one {escape(report.bench[0].gpu)}</h2>"
+    yield f"<h2>Benches on one {escape(results[0].gpu)}</h2>"
     yield '<p class="dim">Shares of what this GPU could do, the dashed line, against size.</p>'
     yield '<div class="plots">'
     for title, of_each in lines.items():

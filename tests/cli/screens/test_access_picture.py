@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from grader import errors
-from grader.cli.screens import access_picture, access_picture_by_matplotlib
+from grader.cli.screens import access_picture
 from grader.course import catalog
 
 DAY = catalog.find("7")
@@ -310,44 +307,6 @@ def test_lanes_that_share_a_place_are_all_drawn() -> None:
     assert step["unseen"] == {"strays": False, "masked": False}
 
 
-def test_equal_tensors_are_drawn_equally_large_in_a_still_picture(monkeypatch: Any, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    sides = {}
-    monkeypatch.setattr(
-        access_picture_by_matplotlib,
-        "_panel",
-        lambda axes, one, programs, side: sides.setdefault(one.name, side),
-    )
-    parts = matmul()
-    wide = [tile("store", 9, "wide_ptr", (0, 0), (16, 512), (16, 512))]
-    parts += part("wide", launch("k", [1, 1, 1], {"wide_ptr": [16, 512]}, [wide]))
-    access_picture_by_matplotlib.draw(tmp_path / "tiles.svg", DAY, LINES, parts)
-    assert len(set(sides.values())) == 1
-    assert sides["a_ptr"] < access_picture_by_matplotlib.CELL
-
-
 @pytest.mark.parametrize("shape", [[], [1], [0], [0, 4], [1, 1]])
 def test_tensors_of_one_element_or_none_can_be_drawn(shape: list[int]) -> None:
     assert sheet(shape, [1] * len(shape)).data()["height"] >= 1
-
-
-@pytest.mark.parametrize(("name", "begin"), [("a.png", b"\x89PNG"), ("a.svg", b"<?xml"), ("a.pdf", b"%PDF")])
-@pytest.mark.parametrize(
-    "parts", [vector_add(), transpose(), matmul(), softmax()], ids=["add", "transpose", "matmul", "softmax"]
-)
-def test_a_still_picture_has_the_format_of_its_suffix(
-    name: str, begin: bytes, parts: list[Json], tmp_path: Path
-) -> None:
-    pytest.importorskip("matplotlib")
-    access_picture_by_matplotlib.draw(tmp_path / name, DAY, LINES, parts)
-    content = (tmp_path / name).read_bytes()
-    assert content.startswith(begin)
-    assert b"track show" in content
-
-
-def test_without_matplotlib_a_still_picture_says_what_to_install(monkeypatch: Any, tmp_path: Path) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(errors.TrackError) as caught:
-        access_picture_by_matplotlib.draw(tmp_path / "a.png", DAY, LINES, softmax())
-    assert "matplotlib" in caught.value.problem
-    assert caught.value.fix == f"{sys.executable} -m pip install matplotlib"

@@ -10,8 +10,8 @@ import pytest
 
 from grader.cli.benchmark.results import Point, Result
 from grader.cli.screens import charts
-from grader.cli.screens.benchplot import curves
-from grader.cli.screens.report import Report, page
+from grader.cli.screens.bench import curves
+from grader.cli.screens.report import Report, page, plots
 from grader.course import catalog
 from grader.course.learner.history import Daily
 from grader.course.learner.journal import Progress
@@ -91,6 +91,10 @@ def test_curves_have_two_sizes_or_more_and_right_values_alone() -> None:
         "Day 4 · axpy() over n · fp32",
     ]
     assert [share for *_, share in found["Day 13 · softmax() over n · fp16"]["ours"]] == [75 / 160] * 3
+    alone = plots(BENCH)
+    assert all(title in alone for title in list(found)[:2])
+    assert 'content="track bench"' in alone
+    assert plots(BENCH[-1:]) == ""
 
 
 def test_gradings_of_half_a_year_are_told_by_week() -> None:
