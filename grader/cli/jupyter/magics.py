@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import html
-import io
 import json
 import shlex
+import sys
 import tempfile
 from collections.abc import Callable
 from functools import partial
@@ -16,7 +16,6 @@ from IPython.display import HTML, Markdown, display
 
 from grader.cli.command_context import chosen, note
 from grader.cli.jupyter import cells, command
-from grader.cli.jupyter.page import DARK_ONES, Page
 from grader.cli.screens import Terminal, day_pages
 from grader.cli.screens.day_as_notebook import as_magics
 from grader.course import catalog
@@ -27,6 +26,8 @@ from grader.errors import TrackError
 # A frame with the page in it: a browser opens no link to a file of the machine that the notebook runs on.
 # In a <div>, for IPython warns of HTML that is a frame and nothing else.
 FRAME = '<div>{look}<iframe class="track" srcdoc="{page}" title="show"></iframe></div>'
+# How JupyterLab, Colab and VS Code say that they are dark.
+DARK_ONES = 'body[data-jp-theme-light="false"] .track,html[theme="dark"] .track,body.vscode-dark .track'
 LOOK = "<style>iframe.track{color-scheme:light;width:100%;height:640px;border:0}"
 LOOK += f"{DARK_ONES}{{color-scheme:dark}}</style>"
 
@@ -36,7 +37,7 @@ def track(line: str) -> None:
     words = shlex.split(line)
     if words[:1] == ["watch"]:
         return _tell(TrackError("`watch` is for terminals. A cell is graded when you run it.", "%status"))
-    _run(words)
+    command.follow(words)
 
 
 def script(line: str, cell: str) -> None:
@@ -47,11 +48,11 @@ def script(line: str, cell: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "cell.py")
         file.write_text(f"\n{cell}", encoding="utf-8")  # so that line 18 is the cell's
-        _run([*words, str(file)])
+        command.follow([*words, str(file)])
 
 
-def _named(command: str, line: str) -> None:
-    _run([command, *shlex.split(line)])
+def _named(name: str, line: str) -> None:
+    command.follow([name, *shlex.split(line)])
 
 
 def lesson(line: str) -> None:
@@ -59,7 +60,7 @@ def lesson(line: str) -> None:
     words = ["lesson", *shlex.split(line)]
     answer = command.ask(words)
     if answer.code:
-        return _run(words)
+        return command.follow(words)
     display(Markdown(as_magics(answer.out)))
 
 
@@ -68,7 +69,7 @@ def show(line: str) -> None:
     words = ["show", *shlex.split(line)]
     answer = command.ask([*words, "--json"])
     if answer.code:
-        return _run(words)
+        return command.follow(words)
     page = Path(json.loads(answer.out)["page"]).read_text(encoding="utf-8")
     display(HTML(FRAME.format(look=LOOK, page=html.escape(page.replace("track inspect", "%inspect")))))
 
@@ -88,16 +89,12 @@ def grade(line: str, cell: str) -> None:
         _save(_day(words), source)
     except TrackError as problem:
         return _tell(problem)
-    _run(["grade", *words])
+    command.follow(["grade", *words])
 
 
 LINES: dict[str, Callable[[str], None]] = {"track": track, "lesson": lesson, "show": show}
 LINES |= {name: partial(_named, name) for name in ("grade", "hint", "inspect", "start", "status")}
 CELLS: dict[str, Callable[[str, str], None]] = {"grade": grade, "part": part, "track": script}
-
-
-def _run(words: list[str]) -> None:
-    command.follow(words, Page())
 
 
 def _day(words: list[str]) -> Day:
@@ -117,7 +114,4 @@ def _save(day: Day, source: str) -> None:
 
 def _tell(problem: TrackError) -> None:
     """One line, and what to do: as every command says it."""
-    stream, page = io.StringIO(), Page()
-    day_pages.error(Terminal(stream), problem)
-    for line in stream.getvalue().splitlines():
-        page.add(line)
+    day_pages.error(Terminal(sys.stdout), problem)
