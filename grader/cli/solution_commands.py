@@ -100,8 +100,8 @@ def restore(day: Words, as_json: bool) -> None:
 def upgrade(day: Words, yes: bool, as_json: bool) -> None:
     """Say what a newer course would change in the days you started.
 
-    Without --yes nothing changes. Your lines are never lost: a file of yours gets the course's changes only
-    where you changed nothing, and `restore` brings back what it was.
+    Without --yes nothing changes. Your lines are never lost: a file that you changed stays as it is, and what
+    the course changed in it is shown.
     """
     found = required()
     days = [chosen(day)] if day else catalog.course()
@@ -118,7 +118,7 @@ def upgrade(day: Words, yes: bool, as_json: bool) -> None:
         return out.next(*standing().next)
     day_pages.upgrades(out, news, yes)
     for one, fates in news.items():
-        for name in [name for name, fate in fates.items() if fate == "clashes"]:
+        for name in [name for name, fate in fates.items() if fate == "yours"]:
             file = handout.files(found, one)[name]
             day_pages.changed(out, one, name, file)
             if yes:

@@ -7,8 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime
-from itertools import chain, count
+from datetime import datetime, timezone
 from pathlib import Path
 
 from grader.course import catalog
@@ -18,7 +17,7 @@ from grader.course.learner.journal import Record
 from grader.errors import BadSubmission, NoWorkspace, TrackError, pasted
 
 FOLDER = "my-track"
-STAMP = "%Y-%m-%d_%H-%M-%S"  # of a folder of the trash
+STAMP = "%Y-%m-%d_%H-%M-%S_%f"  # of a folder of the trash
 
 
 class CannotWrite(TrackError):
@@ -62,17 +61,8 @@ class Workspace:
         return self.hidden / "handed-out" / day.stem
 
     def new_trash(self, day: Day) -> Path:
-        """Where work on a day may be put away: a folder that is not there yet, and sorts behind all that are,
-        also where the clock was set back, as it is each autumn.
-        """
-        now = datetime.now().strftime(STAMP)
-        stamp = max([now, *(path.name[: len(now)] for path in self.hidden.glob("trash/[0-9]*-[0-9]*"))])
-        taken = 0
-        while True:
-            path = self.hidden / "trash" / (f"{stamp}_{taken}" if taken else stamp) / day.stem
-            if not path.exists():
-                return path
-            taken += 1
+        """Where work on a day may be put away: a new folder, which sorts behind all that are there."""
+        return self.hidden / "trash" / datetime.now(timezone.utc).strftime(STAMP) / day.stem
 
 
 def find() -> Workspace | None:
@@ -206,12 +196,9 @@ def cure(place: Path) -> str:
     around = next((one for one in (place, *place.absolute().parents) if os.path.isdir(one / ".track")), None)
     if around is None:
         return "Work in a folder of yours, or set TRACK_HOME to one."
-    root, disk = pasted(around), os.statvfs(around).f_flag & os.ST_RDONLY
-    if around.stat().st_uid == os.getuid() and not disk:
-        return f"chmod -R u+w {root}"
-    names = chain([FOLDER], (f"{FOLDER}-{number}" for number in count(2)))
-    free = next(name for name in names if not os.path.lexists(Path.home() / name))
-    return f"cp -r --no-preserve=mode {root} ~/{free} && cd ~/{free}"
+    if around.stat().st_uid == os.getuid():
+        return f"chmod -R u+w {pasted(around)}"
+    return f"cp -r --no-preserve=mode {pasted(around)} . && cd {pasted(around.name)}"
 
 
 def _explain(error: OSError, elsewhere: str) -> tuple[str, str]:
