@@ -18,7 +18,7 @@ import pytest
 
 from grader.course import catalog
 from grader.course.setup import first_run
-from grader.course.setup.install_steps import Command, Steps
+from grader.course.setup.first_run import Command, Steps
 from grader.course.setup.nvidia import has_nvidia_gpu
 from tests import environments
 
@@ -169,7 +169,7 @@ def test_an_environment_that_does_not_import_is_built_anew(
     (clone / ".venv" / "ready").unlink()
     answer = track(clone, "list", wheelhouse=wheelhouse, cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr
-    assert "building it anew" in answer.stderr
+    assert "Setting up" in answer.stderr
 
 
 def test_what_cannot_be_fetched_is_one_line_and_a_log(tmp_path: Path) -> None:
