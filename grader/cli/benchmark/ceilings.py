@@ -19,7 +19,7 @@ ROUNDS = 7
 
 def measure(versions: dict[str, str]) -> Machine:
     """The machine, in about four seconds."""
-    reached = nvidia.ceilings(refresh=True)
+    reached = nvidia.ceilings()
     rates = {SHORT[dtype]: _product(dtype, side) for dtype, side in SIDES.items()}
     tflops = {dtype: rate for dtype, rate in rates.items() if rate}
     clock, most, watts, driver = nvidia.clocks(torch.cuda.current_device())
