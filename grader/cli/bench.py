@@ -76,7 +76,7 @@ def bench(
         return _foretold(files, as_json, again_with(file))
     from grader.cli.benchmark.client import Wish
 
-    yours = {one.key: {"yours": str(path.resolve())} if path else {} for one, path in files.items()}
+    yours = {str(one.key): {"yours": str(path.resolve())} if path else {} for one, path in files.items()}
     wish = Wish(yours, sizes, every and bool(day), "yours" if mine else "", again)
     redraw = f"track bench {days[0].key} --plot"
     page = page_file.target(plot, f"{days[0].stem}-bench.html", "track bench", redraw) if plot else None

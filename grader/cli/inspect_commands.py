@@ -14,7 +14,7 @@ from grader.cli import page_file
 from grader.cli.command_context import chosen, required, standing
 from grader.cli.file_option import again_with
 from grader.cli.file_option import given as named
-from grader.cli.screens import Terminal, compare_with_solution, compiler_listing, inspection
+from grader.cli.screens import Terminal, compiler_listing, inspection
 from grader.cli.screens.terminal import examples, near
 from grader.cli.shell_integration import Words, as_json, emit, the_day
 from grader.course import tasks
@@ -57,13 +57,15 @@ def inspect(day: Words, gpu: str, file: Path | None, as_json: bool, **flags: boo
         return emit(day=wanted.key, gpu=key, evidence="predicted", parts=parts, **ours)
     out, passed = Terminal(sys.stdout), None if file else standing().passed(wanted)
     chip = datasheets.GPUS[key]
-    if flags["ours"]:
-        compare_with_solution.table(out, wanted, chip, parts, ours["ours"], given, passed)
-    elif code:
+    if code:
         _compiled(wanted, parts, code, given)
-        compiler_listing.code(out, Terminal(sys.stderr), wanted, _lines(source), parts, code, given)
-    else:
-        inspection.table(out, wanted, _lines(source), chip, parts, given, flags["explain"], passed)
+        return compiler_listing.code(out, Terminal(sys.stderr), wanted, _lines(source), parts, code, given)
+    inspection.table(out, wanted, _lines(source), chip, parts)
+    if ours:
+        out.line()
+        out.line(("Our solution", "bold"))
+        inspection.table(out, wanted, _lines(read(wanted.solution)), chip, ours["ours"])
+    inspection.what_follows(out, wanted, parts, given, flags["explain"], passed)
 
 
 def _compiled(day: Day, parts: list[dict[str, Any]], code: str, given: str) -> None:

@@ -14,7 +14,6 @@ from grader.cli.commands import track
 from grader.cli.screens import (
     Terminal,
     access_picture,
-    compare_with_solution,
     compiler_listing,
     inspection,
     legend,
@@ -60,24 +59,14 @@ def typed(
     return types
 
 
-def seen(warm: Warm, path: Path, day: catalog.Day = DAY, gpu: str = "h200", **more: Any) -> str:
+def seen(warm: Warm, path: Path) -> str:
     """The table of `track inspect`."""
-    parts = ask(day, path, "inspect", warm=warm, gpu=gpu, machine=True, code="")
-    return table(path, parts, day, gpu, **more)
+    return table(path, ask(DAY, path, "inspect", warm=warm, gpu="h200", machine=True, code=""))
 
 
-def table(
-    path: Path, parts: list[dict[str, Any]], day: catalog.Day = DAY, gpu: str = "h200", **more: Any
-) -> str:
+def table(path: Path, parts: list[dict[str, Any]], gpu: str = "h200", width: int | None = None) -> str:
     screen = Screen()
-    inspection.table(
-        Terminal(screen, more.pop("width", None)),
-        day,
-        path.read_text().splitlines(),
-        GPUS[gpu],
-        parts,
-        **more,
-    )
+    inspection.table(Terminal(screen, width), DAY, path.read_text().splitlines(), GPUS[gpu], parts)
     return screen.shown
 
 
@@ -111,10 +100,11 @@ def test_machine_instructions_come_with_a_word_on_each(warm: Warm) -> None:
 
 def test_the_words_are_explained_when_asked_for(warm: Warm) -> None:
     parts = ask(DAY, DAY.solution, "inspect", warm=warm, gpu="h200", machine=False, code="")
-    short = table(DAY.solution, parts, given=" --file F")
+    end = inspection.what_follows
+    short = shown(lambda out: end(out, DAY, parts, " --file F", False, None))
     assert "inspect 7 --file F --explain\n" in short
     assert short.endswith("grade 7 --file F   holds it against the day's bar\n")
-    long = table(DAY.solution, parts, explain=True)
+    long = shown(lambda out: end(out, DAY, parts, "", True, None))
     assert all(f"  {word} " in long for word, _ in legend.WORDS)
 
 
@@ -156,17 +146,6 @@ def test_torch_alone_is_no_kernel(warm: Warm, tmp_path: Path) -> None:
     text = seen(warm, path)
     assert "There is no Triton kernel in it: torch.clone does the work." in text
     assert "µs" not in text
-
-
-def test_two_kernels_stand_side_by_side(warm: Warm, strided: Path) -> None:
-    mine, ours = (
-        ask(DAY, path, "inspect", warm=warm, gpu="h200", machine=False, code="")
-        for path in (strided, DAY.solution)
-    )
-    text = shown(lambda out: compare_with_solution.table(out, DAY, GPUS["h200"], mine, ours))
-    assert re.search(r"\n +yours +ours\n  time +[\d,.]+ µs +126.3 µs\n", text)
-    assert re.search(r"\n  programs +65,536 +16,384\n", text)
-    assert "(" not in text.split("BLOCK_M", 1)[1]
 
 
 def test_our_solution_stands_beside_only_after_a_pass(typed: Any) -> None:

@@ -174,7 +174,7 @@ class Turns:
         if any(short(us[name]) for name in watches if name != COPY):
             for name, watch in watches.items():
                 self.trying(name)
-                times[name].captured = watch.capture(us[name])
+                watch.capture(us[name])
 
     def _rounds(self, watches: dict[str, Stopwatch], times: Mapping[str, Times]) -> None:
         """All rounds; the first says how many calls make one and is not counted."""

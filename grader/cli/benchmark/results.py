@@ -94,7 +94,6 @@ class Result:
         us: the median over rounds; 0 where nothing was measured.
         low, high: between them lie 95 % of the medians that other draws of these rounds have.
         wall_us: of one of many calls in a row by the clock, launches from Python included; 0 if unknown.
-        captured: it was timed in a CUDA graph, without Python.
         problem: why there is no time, or none to rely on; empty when all is well.
         kernels: what the driver says of those of Triton that were launched: `kernel`, `registers` and `stack`
             bytes of a thread, `shared` bytes of a program.
@@ -108,7 +107,6 @@ class Result:
     low: float = 0.0
     high: float = 0.0
     wall_us: float = 0.0
-    captured: bool = False
     problem: str = ""
     kernels: list[dict[str, Any]] = field(default_factory=list)
 
@@ -180,26 +178,16 @@ def from_json(record: dict[str, Any]) -> Result:
 
 
 def append(path: Path, records: Iterable[Machine | Result]) -> None:
-    """Writes each as a line of its own, all at once.
+    """Writes each as a line of its own, all at once; before it a line end, for a last line that lacks it.
 
     Raises:
         CannotWrite: the file cannot be written.
     """
-    text = "".join(json.dumps({"schema": SCHEMA, **asdict(one)}) + "\n" for one in records)
+    text = "\n" + "".join(json.dumps({"schema": SCHEMA, **asdict(one)}) + "\n" for one in records)
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
-            os.write(file, b"\n" * _torn(path) + text.encode())
+            os.write(file, text.encode())
         finally:
             os.close(file)
-
-
-def _torn(path: Path) -> bool:
-    """Whether the last line lacks its end."""
-    with path.open("rb") as file:
-        end = file.seek(0, os.SEEK_END)
-        if not end:
-            return False
-        file.seek(end - 1)
-        return file.read() != b"\n"

@@ -19,28 +19,24 @@ ALIKE = 1.0001  # times the mean of its programs that the busiest asks for, wher
 READABLE = 16  # columns of source text, below which it is left out
 
 
-def table(
-    terminal: Terminal,
-    day: Day,
-    source: Sequence[str],
-    gpu: Gpu,
-    parts: Sequence[Found],
-    given: str = "",
-    explain: bool = False,
-    passed: Next | None = None,
-) -> None:
-    """Prints every bar's launches, line by line.
-
-    Args:
-        source: the lines of the learner's file, as it was looked at.
-        given: what a command needs to take the same file again.
-        explain: say what the words mean, instead of how to ask for it.
-        passed: what follows, once the day is done.
-    """
+def table(terminal: Terminal, day: Day, source: Sequence[str], gpu: Gpu, parts: Sequence[Found]) -> None:
+    """Prints every bar's launches, line by line; `source` are the lines of the file, as it was looked at."""
     terminal.line((day.heading, "bold"), (f"   predicted for one {gpu.name}", "dim"))
     backward = any(part["part"] != "forward" for part in parts)
     for part in parts:
         _part(terminal, part, f"  {part['part']}" if backward else "", source)
+
+
+def what_follows(
+    terminal: Terminal, day: Day, parts: Sequence[Found], given: str, explain: bool, passed: Next | None
+) -> None:
+    """Ends the screen.
+
+    Args:
+        given: what a command needs to take the same file again.
+        explain: say what the words mean, instead of how to ask for it.
+        passed: what follows, once the day is done.
+    """
     if any(map(_own, parts)):
         meaning(terminal, f"track inspect {day.key}{given} --explain", explain)
     barred = any(part["ideal"] for part in parts)
