@@ -13,10 +13,9 @@ from grader.cli.benchmark import results
 from grader.cli.benchmark.results import Result
 from grader.cli.command_context import required, standing
 from grader.cli.screens import Terminal, day_pages
-from grader.cli.screens.report import Report, page
+from grader.cli.screens.report import page
 from grader.cli.screens.terminal import examples
 from grader.cli.shell_integration import as_json, emit
-from grader.course.learner.history import best_speeds, daily
 
 PAGE = "report.html"
 
@@ -28,15 +27,13 @@ PAGE = "report.html"
 def report(out: Path | None, opened: bool, as_json: bool) -> None:
     """Write your progress as one page that opens offline.
 
-    The days, your best speeds beside what is asked for, your gradings over time, and what `track bench`
-    measured.
+    The days, your speeds beside what is asked for, and what `track bench` measured.
     """
     found, here = required(), standing()
     again = "track report --out"
     target = page_file.target(out or found.hidden / PAGE, PAGE, "track report", again)
-    records = here.journal.records
     bench = _benched(found.hidden / KEPT)
-    text = page(Report(here.progress, best_speeds(records), daily(records), bench))
+    text = page(here.progress, bench)
     page_file.write(target, text.encode(), again)
     if as_json:
         return emit(page=str(target.resolve()))

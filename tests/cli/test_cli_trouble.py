@@ -249,7 +249,7 @@ def test_a_file_in_the_place_of_a_day_gets_the_command_that_takes_it(
     [
         (["grade", "a b.py"], "a b.py"), (["grade", "1", "--file", "of mine"], "of mine/kernel.py"),
         (["bench", "--all", "--file", "a b.py"], "a b.py"),
-        (["report", "--out", "a b.py"], "a b-progress.py"), (["notebook", "8", "--all", "a b"], "a b"),
+        (["report", "--out", "a b.py"], "a b.html"), (["notebook", "8", "--all", "a b"], "a b"),
         (["show", "8", "--out", "a b.txt", "--file", "a b.py"], "a b.html"),
     ],
 )  # fmt: skip

@@ -1,18 +1,14 @@
-"""The plots of `track report`, as SVG in its page's colours: gradings by day, a speed, curves of a bench."""
+"""The plots of `track report`, as SVG in its page's colours: a speed, curves of a bench."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import date
 from html import escape
 from math import log2
-
-from grader.course.learner.history import Daily
 
 WIDTH, HEIGHT = 400, 230  # of a plot, near the pixels of a phone: letters keep their size there
 LEFT, BELOW, ABOVE = 30, 24, 8
 FASTEST = 2.5  # times the speed that is needed: what is faster fills its bar
-MOST = 42  # bars of a calendar; more days become weeks
 # Around their middle: shapes that tell series apart without a colour.
 MARKS = (
     "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0", "m-3.5-3.5h7v7h-7z", "m0-5l5 8.5h-10z", "m0-5l5 5l-5 5l-5-5z",
@@ -23,54 +19,16 @@ MARKS = (
 Curve = Sequence[tuple[float, str, float]]  # elements, a label, a share
 
 
-def calendar(days: Sequence[Daily]) -> str:
-    """A bar for each day from the first to the last, gradings that passed below, the others above."""
-    span = (days[-1].day - days[0].day).days + 1
-    wide = 1 if span <= MOST else 7
-    count = -(-span // wide)
-    bins = [[0, 0] for _ in range(count)]
-    for one in days:
-        place = bins[(one.day - days[0].day).days // wide]
-        place[0] += one.passed
-        place[1] += one.others
-    most = max(passed + others for passed, others in bins)
-    step, scale = min(24.0, (WIDTH - LEFT) / count), (HEIGHT - 90) / most
-    ground = HEIGHT - 90 + ABOVE
-    parts = [f'<path class="rule" d="M{LEFT} {ABOVE}H{WIDTH}M{LEFT} {ground}H{WIDTH}"/>']
-    parts += [_text(LEFT - 4, ABOVE + 4, f"{most}", "end"), _text(LEFT - 4, ground + 4, "0", "end")]
-    for number, (passed, others) in enumerate(bins):
-        x, width = LEFT + number * step + 1, max(step - 2, 1.5)
-        parts += [_box("done", x, ground - passed * scale, width, passed * scale)] if passed else []
-        top = ground - (passed + others) * scale
-        parts += [_box("open", x, top, width, others * scale)] if others else []
-    ends = ((LEFT, "start", days[0].day), (LEFT + count * step, "end", days[-1].day))
-    parts += [_text(x, ground + 16, _day(at), anchor) for x, anchor, at in ends[: 1 + (count * step > 120)]]
-    for x, kind, words in ((LEFT, "done", "passed"), (LEFT + 80, "open", "not yet")):
-        parts += [_box(kind, x, ground + 28, 10, 10), _text(x + 15, ground + 37, words)]
-    per = "day" if wide == 1 else "week"
-    parts.append(_text(WIDTH, ground + 37, f"gradings a {per}", "end"))
-    told = (
-        f"Gradings a {per}: {sum(d.passed for d in days)} passed, {sum(d.others for d in days)} did not yet"
-    )
-    return _svg(parts, ground + 44, told)
-
-
-def _day(at: date) -> str:
-    return f"{at:%b} {at.day}"
-
-
-def bullet(ratio: float, limit: float, kind: str, told: str) -> str:
-    """A bar as long as the speed that was reached, with lines at what is needed and at the limit; all on one
-    scale, which ends at FASTEST.
+def bullet(ratio: float, kind: str, told: str) -> str:
+    """A bar as long as the speed that was reached, and a line at what is needed; the scale ends at FASTEST.
 
     Args:
-        ratio, limit: times the speed that is needed; no limit where it is 0.
+        ratio: times the speed that is needed.
         kind: `measured` or `predicted`, a class of the page.
     """
     scale = 200 / FASTEST
     parts = [_box("trough", 0, 3, 200, 8), _box(kind, 0.75, 3, min(ratio, FASTEST) * scale - 1.5, 8)]
     parts.append(f'<path class="need" d="M{scale:.1f} 0v14"/>')
-    parts += [f'<path class="limit" d="M{limit * scale:.1f} 0v14"/>'] if 0 < limit < FASTEST else []
     box = 'viewBox="0 0 200 14" preserveAspectRatio="xMinYMid"'
     return f'<svg class="bullet" {box} role="img" aria-label="{escape(told)}">{"".join(parts)}</svg>'
 

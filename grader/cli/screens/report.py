@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
@@ -14,31 +13,15 @@ from grader.cli.screens.progress import NEW, SHOWN
 from grader.cli.screens.speed_rows import duration
 from grader.course import catalog
 from grader.course.catalog import Day, Key
-from grader.course.learner.history import Daily
 from grader.course.learner.journal import Progress, Record
 
 TEMPLATE = Path(__file__).with_name("report.html")
 SIGNS = {"passed": "✓", "running": "▸", "new": "·"}
 
 
-@dataclass(frozen=True)
-class Report:
-    """What the page shows.
-
-    Attributes:
-        best: of each day its best speed, as a verdict has it.
-        bench: what `track bench` measured last, on one GPU.
-    """
-
-    progress: Mapping[Key, Progress]
-    best: Mapping[Key, Record] = field(default_factory=dict)
-    daily: Sequence[Daily] = ()
-    bench: Sequence[Result] = ()
-
-
-def page(report: Report) -> str:
-    """The whole page."""
-    parts = [*_summary(report), *_attempts(report), *_sections(report), *_bench(report.bench)]
+def page(progress: Mapping[Key, Progress], bench: Sequence[Result]) -> str:
+    """The whole page; `bench` is what `track bench` measured last, on one GPU."""
+    parts = [*_summary(progress), *_sections(progress), *_bench(bench)]
     return _page("Triton Track: your progress", parts, "track report")
 
 
@@ -60,9 +43,9 @@ def _page(title: str, parts: Sequence[str], maker: str) -> str:
     return text
 
 
-def _summary(report: Report) -> Iterator[str]:
-    days = [report.progress.get(day.key, NEW) for day in catalog.days()]
-    extras = [report.progress.get(extra.key, NEW) for extra in catalog.extras()]
+def _summary(progress: Mapping[Key, Progress]) -> Iterator[str]:
+    days = [progress.get(day.key, NEW) for day in catalog.days()]
+    extras = [progress.get(extra.key, NEW) for extra in catalog.extras()]
     done = [one for one in days if one.done]
     gradings = sum(one.gradings for one in (*days, *extras))
     tiles = [
@@ -74,69 +57,46 @@ def _summary(report: Report) -> Iterator[str]:
     yield '<div class="tiles">' + "".join(f"<div><b>{n}</b>{words}</div>" for n, words in tiles) + "</div>"
 
 
-def _attempts(report: Report) -> Iterator[str]:
-    if report.daily:
-        yield "<h2>Gradings over time</h2>"
-        yield f'<figure class="alone">{charts.calendar(report.daily)}</figure>'
-
-
-def _sections(report: Report) -> Iterator[str]:
+def _sections(progress: Mapping[Key, Progress]) -> Iterator[str]:
     """The weeks, then the packs of extras that were begun."""
-    if report.best:
+    if any(one.speed for one in progress.values()):
         yield "<h2>Speeds</h2>"
         yield (
-            '<p class="dim">A bar is the best speed that passed: full if a GPU measured it, hollow if it is '
-            "predicted. The heavy line is what the day asks for, the dashed one what the GPU could do: as "
-            "<code>track bench</code> has it, else a plain copy of as many bytes.</p>"
+            '<p class="dim">A bar is your last speed: full if a GPU measured it, hollow if it is '
+            "predicted. The heavy line is what the day asks for.</p>"
         )
     for number, title in catalog.weeks().items():
         days = [day for day in catalog.days() if day.week == number]
         yield f"<h2>Week {number} · {escape(title)}</h2>"
-        yield _days(days, report)
+        yield _days(days, progress)
     for title, extras in catalog.packs().items():
-        begun = [extra for extra in extras if report.progress.get(extra.key, NEW).state != "new"]
+        begun = [extra for extra in extras if progress.get(extra.key, NEW).state != "new"]
         if begun:
             yield f"<h2>Extras · {escape(title)}</h2>"
-            yield _days(begun, report)
+            yield _days(begun, progress)
 
 
-def _days(days: Sequence[Day], report: Report) -> str:
-    return f'<ul class="days">{"".join(_day(day, report) for day in days)}</ul>'
+def _days(days: Sequence[Day], progress: Mapping[Key, Progress]) -> str:
+    return f'<ul class="days">{"".join(_day(day, progress.get(day.key, NEW)) for day in days)}</ul>'
 
 
-def _day(day: Day, report: Report) -> str:
-    progress = report.progress.get(day.key, NEW)
+def _day(day: Day, progress: Progress) -> str:
     kind = SHOWN[progress.state]
     often = f"{progress.gradings} grading{'s' * (progress.gradings != 1)}" if progress.gradings else ""
     state = "" if progress.state == "new" else f"{progress.state}<br><small>{often}</small>"
-    cells = [SIGNS[kind], f"{day.label} {escape(day.title)}", state, _speed(day, report)]
+    cells = [SIGNS[kind], f"{day.label} {escape(day.title)}", state, _speed(progress.speed or {})]
     return f'<li class="{kind}">' + "".join(f"<span>{cell}</span>" for cell in cells) + "</li>"
 
 
-def _speed(day: Day, report: Report) -> str:
-    """The best speed beside what is needed and what could be reached; nothing where there is none."""
-    speed = report.best.get(day.key)
-    if speed is None:
+def _speed(speed: Record) -> str:
+    """The last speed beside what is needed; nothing where there is none, or a hand has changed it."""
+    us, ratio, kind = (speed.get(name) for name in ("yours_us", "ratio", "evidence"))
+    if not (
+        isinstance(us, int | float) and isinstance(ratio, int | float) and kind in ("measured", "predicted")
+    ):
         return ""
-    measured, ratio = speed.get("evidence") == "measured", float(speed["ratio"])
-    kind = "measured" if measured else "predicted"
-    limit, needed = _limit(day, report, speed) if measured else 0.0, float(speed["needed_us"])
-    told = f"{duration(float(speed['yours_us']))} {kind}, {ratio:.2f}× the speed that is needed"
-    if limit:
-        told += f", {limit / float(speed['yours_us']):.2f} of the limit"
-    drawn = charts.bullet(ratio, needed / limit if limit else 0.0, kind, told)
-    return f"{drawn}<small>{told}</small>"
-
-
-def _limit(day: Day, report: Report, speed: Record) -> float:
-    """µs: what a bench on that GPU says of a day with one bar, else a plain copy where the bar is a share of
-    one, else 0.
-    """
-    own = [one for one in report.bench if one.point.day == day.key and one.gpu == speed["device"]]
-    bars = {one.point.bar: one.point.limit_us for one in own if one.point.timed}
-    if len(bars) == 1:
-        return next(iter(bars.values()))
-    return float(speed["copy_us"]) if str(speed.get("bar")).endswith("of copy") else 0.0
+    told = f"{duration(us)} {kind}, {ratio:.2f}× the speed that is needed"
+    return f"{charts.bullet(ratio, kind, told)}<small>{told}</small>"
 
 
 def _bench(results: Sequence[Result]) -> Iterator[str]:
