@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from grader import datasheets
 from grader.cli import page_file
 from grader.cli.command_context import chosen, required, standing
 from grader.cli.file_option import again_with, given
@@ -68,12 +66,8 @@ def bench(
     from grader.grading.grade import choose_device
 
     if choose_device("auto") == "cpu":
-        if plot or out:
-            raise CannotGrade(
-                "There is no GPU here: nothing can be measured.",
-                f"track bench {days[0].key}{again_with(file)}",
-            )
-        return _foretold(files, as_json, again_with(file))
+        problem = "There is no GPU here: nothing can be measured. `track inspect` predicts."
+        raise CannotGrade(problem, f"track inspect {days[0].key}{again_with(file)}")
     from grader.cli.benchmark.client import Wish
 
     yours = {str(one.key): {"yours": str(path.resolve())} if path else {} for one, path in files.items()}
@@ -136,43 +130,3 @@ def _measured(wish: Wish, kept: Path) -> Bench:
     except KeyboardInterrupt:
         raise click.Abort(f"What was measured is kept in {near(kept)}; the same command goes on.") from None
     return run
-
-
-def _foretold(files: Mapping[Day, Path | None], as_json: bool, again: str) -> None:
-    """Without a GPU: what is predicted, by that name.
-
-    Args:
-        again: what a command needs so that it takes the same file.
-    """
-    from grader.cli.screens import bench as screen
-
-    rows = [row for day, path in files.items() for row in _predictions(day, path, again)]
-    day = next(iter(files))
-    if not rows:
-        raise TrackError(f"{day.name} has no speed bar: nothing of it is timed.", "track bench 4")
-    if as_json:
-        return emit(evidence="predicted", gpu=datasheets.USUAL, rows=rows)
-    gpu = datasheets.GPUS[datasheets.USUAL].name
-    screen.predicted(
-        Terminal(sys.stdout), gpu, rows, (f"track inspect {day.key}{again}", "says what sets the time")
-    )
-
-
-def _predictions(day: Day, path: Path | None, again: str) -> list[dict[str, Any]]:
-    """Of each bar of a day the predicted times, µs: yours, ours, and a copy of as many bytes."""
-    from grader.grading.look import ask
-    from grader.performance.predict.reference_predictions import known
-
-    kept = {name: one.us for name, one in known().items() if name.startswith(f"{day.stem}/")}
-    how: dict[str, Any] = {"gpu": datasheets.USUAL, "machine": False, "code": "", "given": again}
-    parts = {part["name"]: part for part in ask(day, path, "inspect", **how)} if path and kept else {}
-    return [
-        {
-            "bar": name,
-            "yours_us": parts.get(name, {}).get("us", 0.0),
-            "at_least": parts.get(name, {}).get("at_least", False),
-            "ours_us": us,
-            "copy_us": parts.get(name, {}).get("copy_us", 0.0),
-        }
-        for name, us in kept.items()
-    ]

@@ -8,11 +8,12 @@ import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from grader.course.learner.workspace import writing
 
 SCHEMA = 1
+Made = TypeVar("Made", "Machine", "Result")
 COPY = "copy"  # the provider: a plain copy of as many bytes
 
 
@@ -23,8 +24,6 @@ class Machine:
     Attributes:
         copy_gb_s: a plain copy, bytes read plus bytes written, 10⁹ a second.
         tflops: products of square matrices, by dtype, 10¹² operations a second.
-        clock_mhz, most_mhz: of the multiprocessors right after those products, and what the driver allows.
-        watts: the power that the driver allows; 0 where it does not say.
         versions: of what a time depends on.
         at: when, ISO 8601 in UTC.
     """
@@ -32,10 +31,6 @@ class Machine:
     gpu: str
     copy_gb_s: float
     tflops: dict[str, float]
-    clock_mhz: int = 0
-    most_mhz: int = 0
-    watts: float = 0.0
-    driver: str = ""
     versions: dict[str, str] = field(default_factory=dict)
     at: str = ""
 
@@ -158,9 +153,7 @@ def _parsed(line: bytes) -> Machine | Result | None:
         record = json.loads(line)
         if record.pop("schema") != SCHEMA:
             return None
-        if "copy_gb_s" in record:
-            return Machine(**record)
-        return from_json(record)
+        return _made(Machine, record) if "copy_gb_s" in record else from_json(record)
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
 
@@ -171,10 +164,12 @@ def from_json(record: dict[str, Any]) -> Result:
     Raises:
         TypeError, KeyError: it is none.
     """
-    known = {one.name for one in fields(Result)}
-    return Result(
-        **{**{name: record[name] for name in known & record.keys()}, "point": Point(**record["point"])}
-    )
+    return _made(Result, record | {"point": Point(**record["point"])})
+
+
+def _made(kind: type[Made], record: dict[str, Any]) -> Made:
+    """Of its fields alone: what an earlier version kept, too, is passed over."""
+    return kind(**{one.name: record[one.name] for one in fields(kind) if one.name in record})
 
 
 def append(path: Path, records: Iterable[Machine | Result]) -> None:

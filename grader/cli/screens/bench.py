@@ -116,8 +116,7 @@ def table(
         file: where all of it is kept.
         next_: the command to type next.
     """
-    clock = f", {machine.clock_mhz} of {machine.most_mhz} MHz" if machine.clock_mhz else ""
-    terminal.line((machine.gpu, "bold"), f"   copies {machine.copy_gb_s:,.0f} GB/s{clock}")
+    terminal.line((machine.gpu, "bold"), f"   copies {machine.copy_gb_s:,.0f} GB/s")
     rates = ", ".join(f"{name} {rate:,.0f}" for name, rate in machine.tflops.items())
     terminal.line(f"products, TFLOP/s: {rates}. The limit of a row is the slower of copy and product.")
     for title, group in series(results).items():
@@ -179,17 +178,3 @@ def _problems(terminal: Terminal, group: Sequence[Result]) -> None:
         more = f" and {len(points) - 1} more" if len(points) > 1 else ""
         where = f"{label(points[0])} {points[0].dtype}{more}"
         terminal.line((f"! {name}", "yellow"), f" at {where}: {problem}", indent=2)
-
-
-def predicted(terminal: Terminal, gpu: str, rows: Sequence[dict[str, Any]], next_: tuple[str, str]) -> None:
-    """Prints what is predicted where nothing can be measured. Times in µs, 0 where there is none."""
-    terminal.line(("There is no GPU here: nothing is measured.", "bold"), f" Predicted for one {gpu}:")
-    table: list[list[Part]] = [
-        [("", ""), ("yours", "dim"), ("ours", "dim"), ("a copy, by its data sheet", "dim")]
-    ]
-    for row in rows:
-        times = [duration(row[name]) if row[name] else "-" for name in ("yours_us", "ours_us", "copy_us")]
-        times[0] = f"at least {times[0]}" if row["at_least"] else times[0]
-        table.append([row["bar"].partition("/")[2], *times])
-    terminal.table(table)
-    terminal.next(*next_)
