@@ -16,7 +16,9 @@ from tests.shown import Screen
 from tools import bars, measured, planted, predicted, table
 
 DAY = catalog.find("11")  # two bars, and a laggard that is slow on one of them alone
-MACHINE = Machine("NVIDIA H200", 4000.0, {"fp16": 700.0}, versions={"triton": "3.6.0"}, at="2026-11-23T")
+MACHINE = Machine(
+    "NVIDIA H200", 4000.0, {"fp16": 700.0}, 1900, 1980, versions={"triton": "3.6.0"}, at="2026-11-23T"
+)
 WIDE, NARROW = ("rows=8192-cols=8192-fp32", "rows=4194304-cols=16-fp32")
 ONE_ROW = "one row a program, however short"
 

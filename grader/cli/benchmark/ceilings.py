@@ -1,4 +1,4 @@
-"""What this GPU reaches, measured: the rate of a copy, and the rates of products."""
+"""What this GPU reaches, measured: the rate of a copy, the rates of products, and its clocks."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ def measure(versions: dict[str, str]) -> Machine:
     reached = nvidia.ceilings()
     rates = {SHORT[dtype]: _product(dtype, side) for dtype, side in SIDES.items()}
     tflops = {dtype: rate for dtype, rate in rates.items() if rate}
+    clock, most, watts, driver = nvidia.clocks(torch.cuda.current_device())
     now = datetime.now(timezone.utc).isoformat(timespec="seconds")
-    return Machine(reached.gpu, reached.copy_gb_s, tflops, versions, now)
+    return Machine(reached.gpu, reached.copy_gb_s, tflops, clock, most, watts, driver, versions, now)
 
 
 def _product(dtype: torch.dtype, side: int) -> float:

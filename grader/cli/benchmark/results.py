@@ -24,6 +24,8 @@ class Machine:
     Attributes:
         copy_gb_s: a plain copy, bytes read plus bytes written, 10⁹ a second.
         tflops: products of square matrices, by dtype, 10¹² operations a second.
+        clock_mhz, most_mhz: of the multiprocessors right after those products, and what the driver allows.
+        watts: the power that the driver allows; 0 where it does not say.
         versions: of what a time depends on.
         at: when, ISO 8601 in UTC.
     """
@@ -31,6 +33,10 @@ class Machine:
     gpu: str
     copy_gb_s: float
     tflops: dict[str, float]
+    clock_mhz: int = 0
+    most_mhz: int = 0
+    watts: float = 0.0
+    driver: str = ""
     versions: dict[str, str] = field(default_factory=dict)
     at: str = ""
 

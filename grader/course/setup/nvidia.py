@@ -57,6 +57,25 @@ def gpus() -> tuple[InstalledGpu, ...]:
     )
 
 
+def clocks(index: int) -> tuple[int, int, float, str]:
+    """Of the GPU that torch has under this number: the clock of its multiprocessors now and at most, MHz, the
+    power that it may take, W, and the driver's version; 0 where the driver does not say.
+    """
+    import torch
+
+    uuid = f"GPU-{torch.cuda.get_device_properties(index).uuid}"
+    fields = "clocks.sm,clocks.max.sm,power.limit,driver_version"
+    answer = _smi(f"--query-gpu={fields}", "--format=csv,noheader,nounits", f"--id={uuid}")
+    now, most, watts, driver, *_ = [*(cell.strip() for cell in answer.split(",")), "", "", "", ""]
+    return _number(now), _number(most), float(_number(watts)), driver
+
+
+def _number(cell: str) -> int:
+    """A number of nvidia-smi; `[N/A]` is none."""
+    whole = cell.partition(".")[0]
+    return int(whole) if whole.isdigit() else 0
+
+
 def ceilings() -> Ceilings:
     """The ceilings of torch's current GPU, measured in about a second."""
     import torch
