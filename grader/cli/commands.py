@@ -18,7 +18,7 @@ from grader.cli.notebook import notebook
 from grader.cli.python import python
 from grader.cli.report import report
 from grader.cli.screens import Terminal, day_pages, progress
-from grader.cli.screens.terminal import examples
+from grader.cli.screens.terminal import examples, lasting
 from grader.cli.shell_integration import Words, as_json, emit, the_day
 from grader.cli.solution_commands import diff, reset, restore, solution, upgrade
 from grader.course import catalog
@@ -26,11 +26,11 @@ from grader.course.learner import handout, workspace
 from grader.verdict import EXIT_CANNOT_GRADE, EXIT_PASSED
 from grader.version import __version__
 
-COMPLETION = """\b
+COMPLETION = f"""\b
 Tab completion (days complete by name, too):
-  bash  eval "$(_TRACK_COMPLETE=bash_source {track})"   in ~/.bashrc
-  zsh   eval "$(_TRACK_COMPLETE=zsh_source {track})"    in ~/.zshrc
-  fish  _TRACK_COMPLETE=fish_source {track} | source    in ~/.config/fish/config.fish
+  bash  eval "$(_TRACK_COMPLETE=bash_source {lasting()})"   in ~/.bashrc
+  zsh   eval "$(_TRACK_COMPLETE=zsh_source {lasting()})"    in ~/.zshrc
+  fish  _TRACK_COMPLETE=fish_source {lasting()} | source    in ~/.config/fish/config.fish
 \b
 Your work lies in my-track/, where you first typed start, and is found from elsewhere, too.
 Another place for it, before the first start: export TRACK_HOME=~/kernels

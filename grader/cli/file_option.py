@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import stat
 from pathlib import Path
 
 from grader.cli.screens.terminal import near
@@ -16,22 +15,16 @@ def given(file: Path | None, again: str) -> Path:
         again: the command that was typed, as far as the path.
 
     Raises:
-        BadSubmission: there is none, it is a folder, or it cannot be read.
+        BadSubmission: there is none, or it is a folder.
     """
     if file is None:
         raise BadSubmission("Which file is meant?", f"{again} FILE")
-    try:
-        mode = file.stat().st_mode
-    except (FileNotFoundError, NotADirectoryError):
-        raise BadSubmission(f"There is no file {file}.", f"{again} FILE") from None
-    except OSError as error:
-        raise BadSubmission(f"{file} cannot be read: {error.strerror}.", f"{again} FILE") from None
-    if stat.S_ISDIR(mode):
+    if file.is_dir():
         within = file / "kernel.py"
         meant = pasted(within) if within.is_file() else "FILE"
         raise BadSubmission(f"{file} is a folder.", f"{again} {meant}")
-    if not stat.S_ISREG(mode):
-        raise BadSubmission(f"{file} is no file on a disk.", f"{again} FILE")
+    if not file.is_file():
+        raise BadSubmission(f"There is no file {file}.", f"{again} FILE")
     return file
 
 

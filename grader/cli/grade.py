@@ -41,23 +41,7 @@ SECONDS = click.FloatRange(min=0, min_open=True)
 SECONDS.name = "number of seconds"  # as click calls it where a word was typed
 
 
-class Grouped(click.Command):
-    """Lists what an autograder needs below what a learner does."""
-
-    BELOW = ("timeout", "fail_fast", "format", "output")
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for title, below in (("Options", False), ("For autograders", True)):
-            listed = [
-                one for one in self.get_params(ctx) if (one.name in self.BELOW) is below and one.name != "day"
-            ]
-            with formatter.section(title):
-                formatter.write_dl(list(filter(None, (one.get_help_record(ctx) for one in listed))))
-
-
-@click.command(
-    cls=Grouped, epilog=examples("track grade", "track grade 13 --cpu", "track grade 13 --file my.py --json")
-)
+@click.command(epilog=examples("track grade", "track grade 13 --cpu", "track grade 13 --file my.py --json"))
 @the_day
 @on_cpu
 @on_gpu

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import re
-import resource
 import shutil
 import sys
 import sysconfig
@@ -25,7 +24,6 @@ PAIRS = {"3.6": ("2.10", "2.11"), "3.7": ("2.12", "2.13"), "3.8": ("2.14",), "3.
 
 PIP = f"{pasted(sys.executable)} -m pip install"
 
-OPEN_FILES = 64  # that a grading may have open at once, in the process that has most
 # Enough for compiled kernels, the journal and the inputs of a grading.
 FREE_GB = 1.0
 
@@ -50,7 +48,6 @@ def doctor() -> list[Condition]:
     torch = python_probe.torch() if _installed("torch") else {}
     findings = [Condition(True, f"Python {platform.python_version()}"), _platform(), _torch(torch), _triton()]
     findings += [*_pair(), _numpy(), _gpu(torch), *_compiler(), _writable(), _disk()]
-    findings += _files()
     return findings if any(finding.ok is False for finding in findings) else [*findings, *_evaluation()]
 
 
@@ -58,7 +55,7 @@ def unfit() -> Condition | None:
     """The first reason why nothing can be graded; of those that show without an import."""
     torch = _installed("torch")
     absent = [] if torch else [Condition(False, "torch is not installed", _reinstall())]
-    found = [*absent, _triton(), *_files()]
+    found = [*absent, _triton()]
     return next((finding for finding in found if finding.ok is False), None)
 
 
@@ -165,13 +162,6 @@ def _writable() -> Condition:
             return Condition(True, name)
     except OSError as error:
         return Condition(False, f"{name} cannot be written: {error.strerror}", workspace.cure(root))
-
-
-def _files() -> list[Condition]:
-    """Nothing, where a program may open as many files as a grading needs."""
-    allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    what = f"this shell lets a program open only {allowed} files at once"
-    return [] if allowed >= OPEN_FILES else [Condition(False, what, "ulimit -n 1024")]
 
 
 def _disk() -> Condition:
