@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli import page_file
-from grader.cli.command_context import chosen, required, standing
+from grader.cli.command_context import chosen, standing
 from grader.cli.file_option import again_with, given
 from grader.cli.screens import Terminal
 from grader.cli.screens.terminal import examples, near
@@ -101,7 +101,7 @@ def _mine(day: Day, needed: bool = False) -> Path | None:
     """
     from grader.grading.precheck import precheck
 
-    found = required() if needed else standing().workspace
+    found = workspace.require() if needed else standing().workspace
     if needed and found:
         workspace.submission(found, day)
     path = found.kernel(day) if found else None

@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -76,25 +75,8 @@ class Standing:
         return names | {"state": self.of(day).state} | asdict(self.of(day))
 
 
-def required() -> Workspace:
-    """The workspace that a command cannot do without, named where the learner does not stand in it.
-
-    Raises:
-        NoWorkspace: nothing was started from here.
-    """
-    return _named(workspace.require())
-
-
-@cache
-def _named(found: Workspace) -> Workspace:
-    if found.far:
-        day_pages.from_afar(Terminal(sys.stderr), found)
-    return found
-
-
 def standing() -> Standing:
     found = workspace.find()
-    found = _named(found) if found else None
     read = journal.read(found.journal) if found else Journal()
     return Standing(found, read, journal.fold(read.records), workspace.current(found, read.records))
 
@@ -125,7 +107,7 @@ def chosen(
     current = (_standing_at(file) if file else None) or standing().current
     if file and current is None:
         raise _which(file)
-    required()
+    workspace.require()
     if current is None:
         raise TrackError("No day is started yet.", "track start 1")
     return current

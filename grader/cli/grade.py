@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import click
 
 from grader.cli import shell_integration
-from grader.cli.command_context import chosen, note, required, standing
+from grader.cli.command_context import chosen, note, standing
 from grader.cli.file_option import given
 from grader.cli.result_formats import FORMATS
 from grader.cli.screens import Terminal, result
@@ -84,7 +84,7 @@ def grade(
     if output and not os.access(output.parent, os.W_OK):
         raise TrackError(f"{output} cannot be written: is there such a folder?", "track grade --output FILE")
     wanted = chosen(day, file, tasks.find)
-    found = None if file or wanted.kind == "task" else required()
+    found = None if file or wanted.kind == "task" else workspace.require()
     again = f"track grade {pasted(wanted.key)} --file"
     path = workspace.submission(found, wanted) if found else given(file, again)
     watcher = sys.stderr if sys.stderr.isatty() else io.StringIO()

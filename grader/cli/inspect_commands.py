@@ -11,7 +11,7 @@ import click
 
 from grader import datasheets
 from grader.cli import page_file
-from grader.cli.command_context import chosen, required, standing
+from grader.cli.command_context import chosen, standing
 from grader.cli.file_option import again_with
 from grader.cli.file_option import given as named
 from grader.cli.screens import Terminal, compiler_listing, inspection
@@ -154,7 +154,7 @@ def _target(day: Day, file: Path | None, out: Path | None, again: str) -> Path:
     """Where the page goes: into our corner of the workspace, unless another place is asked for."""
     name = f"{day.stem}.html"
     if out is None and file is None:
-        return required().hidden / "show" / name
+        return workspace.require().hidden / "show" / name
     return page_file.target(out or Path(name), name, "track show", again)
 
 

@@ -11,11 +11,12 @@ from grader.cli import page_file
 from grader.cli.bench import KEPT
 from grader.cli.benchmark import results
 from grader.cli.benchmark.results import Result
-from grader.cli.command_context import required, standing
+from grader.cli.command_context import standing
 from grader.cli.screens import Terminal, day_pages
 from grader.cli.screens.report import page
 from grader.cli.screens.terminal import examples
 from grader.cli.shell_integration import as_json, emit
+from grader.course.learner import workspace
 
 PAGE = "report.html"
 
@@ -29,7 +30,7 @@ def report(out: Path | None, opened: bool, as_json: bool) -> None:
 
     The days, your speeds beside what is asked for, and what `track bench` measured.
     """
-    found, here = required(), standing()
+    found, here = workspace.require(), standing()
     again = "track report --out"
     target = page_file.target(out or found.hidden / PAGE, PAGE, "track report", again)
     bench = _benched(found.hidden / KEPT)

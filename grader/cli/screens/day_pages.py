@@ -213,11 +213,6 @@ def _fix(terminal: Terminal, label: Part, fix: str, indent: int = 0) -> None:
         terminal.command(label, fix, indent=indent)
 
 
-def from_afar(terminal: Terminal, workspace: Workspace) -> None:
-    """Says whose days are meant, where that cannot be seen from the folder one stands in."""
-    terminal.line((f"Your work lies in {workspace.root}.", "dim"))
-
-
 def unrecorded(terminal: Terminal, problem: TrackError) -> None:
     """Says that a verdict stands but could not be kept."""
     terminal.line(("warning: ", "bold yellow"), f"not recorded. {problem.problem}")

@@ -118,23 +118,15 @@ def _gpu(torch: dict[str, Any]) -> Condition:
         return Condition(None, names)
     if torch["cuda"] is None:
         return Condition(False, f"{names}, but this torch is a CPU build", _reinstall())
-    if not torch["available"]:
-        what = f"{names}, but torch cannot use it: {torch.get('reason') or 'no reason given'}"
-        return Condition(False, what, "Update the NVIDIA driver, or install a torch built for an older CUDA.")
     oldest = min((int(arch[3:]) for arch in torch["arches"] if arch[3:].isdigit()), default=0)
     if found[0].capability < (oldest // 10, oldest % 10):
         what = f"{names} is older than this torch supports (sm_{oldest})"
         return Condition(False, what, "track grade --cpu grades without it.")
-    return _measured(names)
-
-
-def _measured(names: str) -> Condition:
-    """Proof that the GPU works, and what it reaches."""
-    answer = python_probe.ceilings()
-    if "error" in answer:
-        return Condition(False, f"{names} fails: {answer['error']}", "Free the GPU, or update its driver.")
-    speed = "copies {copy_gb_s:.0f} GB/s, a launch takes {launch_us:.1f} µs".format(**answer)
-    return Condition(True, f"{names}: {speed}")
+    if not torch["available"]:
+        what = f"{names}, but torch cannot use it: {torch.get('reason') or 'no reason given'}"
+        fix = "Free it, update the NVIDIA driver, or install a torch built for an older CUDA."
+        return Condition(False, what, fix)
+    return Condition(True, f"{names}: torch computes on it")
 
 
 def _compiler() -> list[Condition]:

@@ -1,13 +1,10 @@
-"""The NVIDIA GPUs of this machine: what the driver says without torch, and what they reach when measured."""
+"""The NVIDIA GPUs of this machine, as the driver tells them."""
 
 from __future__ import annotations
 
 import glob
 import os
-import statistics
 import subprocess
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,20 +21,6 @@ class InstalledGpu:
     capability: tuple[int, int]
     memory_bytes: int
     driver: str
-
-
-@dataclass(frozen=True)
-class Ceilings:
-    """What one GPU reaches, measured.
-
-    Attributes:
-        copy_gb_s: a plain device copy, bytes read plus bytes written, in 10⁹ bytes a second.
-        launch_us: host time of one launch of a kernel that does next to nothing.
-    """
-
-    gpu: str
-    copy_gb_s: float
-    launch_us: float
 
 
 def has_nvidia_gpu() -> bool:
@@ -76,45 +59,10 @@ def _number(cell: str) -> int:
     return int(whole) if whole.isdigit() else 0
 
 
-def ceilings() -> Ceilings:
-    """The ceilings of torch's current GPU, measured in about a second."""
-    import torch
-
-    x = torch.zeros(1, device="cuda")
-    launch_us = _median_us(lambda: x.add_(1), calls=200, rounds=11)
-    return Ceilings(torch.cuda.get_device_name(), _copy(), launch_us)
-
-
 def cache() -> Path:
     """Where the course keeps for this user what can be made again."""
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(base).expanduser() / "triton-track"
-
-
-def _copy() -> float:
-    import torch
-
-    free, _ = torch.cuda.mem_get_info()
-    size = min(1 << 30, free // 4)
-    source = torch.zeros(size, dtype=torch.uint8, device="cuda")
-    target = torch.empty_like(source)
-    microseconds = _median_us(lambda: target.copy_(source), calls=10, rounds=11)
-    return 2 * size / microseconds / 1e3
-
-
-def _median_us(call: Callable[[], object], *, calls: int, rounds: int) -> float:
-    """The median over rounds of the wall time of one call among many queued ones, in microseconds."""
-    import torch
-
-    times = []
-    for _ in range(rounds + 2):
-        torch.cuda.synchronize()
-        begun = time.perf_counter()
-        for _ in range(calls):
-            call()
-        torch.cuda.synchronize()
-        times.append((time.perf_counter() - begun) / calls * 1e6)
-    return statistics.median(times[2:])
 
 
 def _smi(*arguments: str) -> str:

@@ -185,10 +185,3 @@ def test_a_full_disk_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         doctor.shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(10**12, 10**12, 10**8)
     )
     assert doctor._disk().ok is False
-
-
-@pytest.mark.skipif(not nvidia.has_nvidia_gpu(), reason="needs a GPU")
-def test_ceilings_are_measured_on_a_gpu() -> None:
-    measured = nvidia.ceilings()
-    assert measured.copy_gb_s > 10
-    assert 0.5 < measured.launch_us < 1000

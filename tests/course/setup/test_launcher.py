@@ -101,6 +101,10 @@ def test_a_fresh_clone_sets_itself_up_once_and_survives_a_move(wheelhouse: Path,
     pulled = track(moved, "list", wheelhouse=wheelhouse, cwd=elsewhere)
     assert "the course itself" in pulled.stderr
 
+    assert track(moved, "start", "1", wheelhouse="/nowhere", cwd=moved).returncode == 0
+    found = track(moved, "status", "--json", wheelhouse="/nowhere", cwd=elsewhere)
+    assert json.loads(found.stdout)["workspace"] == str(moved / "my-track"), "from any folder"
+
 
 def test_help_installs_nothing(tmp_path: Path) -> None:
     clone = environments.clone(tmp_path / "it's a clone")
