@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli import page_file
-from grader.cli.command_context import chosen, standing
-from grader.cli.file_option import again_with, given
+from grader.cli.command_context import again_with, chosen, given, standing
 from grader.cli.screens import Terminal
 from grader.cli.screens.terminal import examples, near
 from grader.cli.shell_integration import Words, as_json, emit, the_day

@@ -6,13 +6,12 @@ import io
 import os
 import sys
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import click
 
 from grader.cli import shell_integration
-from grader.cli.command_context import chosen, note, standing
-from grader.cli.file_option import given
+from grader.cli.command_context import chosen, given, note, standing
 from grader.cli.result_formats import FORMATS
 from grader.cli.screens import Terminal, result
 from grader.cli.screens.grading import Grading
@@ -104,13 +103,12 @@ def grade(
     raise click.exceptions.Exit(verdict.exit_code)
 
 
-class Graded(NamedTuple):
-    verdict: Verdict
-    recorded: bool
+def graded(
+    terminal: Terminal, day: Day, path: Path, found: Workspace | None, **asked: Any
+) -> tuple[Verdict, bool]:
+    """Grades, shows it on `terminal`, and writes it down: the verdict, and whether the journal has it.
 
-
-def graded(terminal: Terminal, day: Day, path: Path, found: Workspace | None, **asked: Any) -> Graded:
-    """Grades, shows it on `terminal`, and writes it down. A Ctrl-C leaves the journal as it was.
+    A Ctrl-C leaves the journal as it was.
 
     Args:
         found: where it is written down; None for a file that is nobody's day.
@@ -139,4 +137,4 @@ def graded(terminal: Terminal, day: Day, path: Path, found: Workspace | None, **
         brought = gained(here.progress, day, here.journal.records) if recorded else []
     told = {"only": only, "limits": asked.get("limits", False)}
     result.show(terminal, verdict, path, passed=passed, recorded=recorded, gained=brought, **told)
-    return Graded(verdict, recorded)
+    return verdict, recorded

@@ -10,10 +10,8 @@ from typing import Any
 import click
 
 from grader import datasheets
-from grader.cli import page_file
-from grader.cli.command_context import chosen, standing
-from grader.cli.file_option import again_with
-from grader.cli.file_option import given as named
+from grader.cli import command_context, page_file
+from grader.cli.command_context import again_with, chosen, standing
 from grader.cli.screens import Terminal, compiler_listing, inspection
 from grader.cli.screens.terminal import examples, near
 from grader.cli.shell_integration import Words, as_json, emit, the_day
@@ -147,7 +145,7 @@ def _path(day: Day, file: Path | None, do: str) -> Path:
         if found is None:
             raise NoWorkspace("No day was started here or in a folder above.", f"track start {day.key}")
         return workspace.submission(found, day)
-    return named(file, f"track {do} {pasted(day.key)} --file")
+    return command_context.given(file, f"track {do} {pasted(day.key)} --file")
 
 
 def _target(day: Day, file: Path | None, out: Path | None, again: str) -> Path:

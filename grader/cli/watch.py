@@ -86,8 +86,8 @@ class Watch:
         try:
             self.warm = self.warm or self._started()
             asked = {"device": self.device, "explain": EXPLAIN, "warm": self.warm}
-            found = graded(self.terminal, self.day, self.path, self.workspace, **asked)
-            self.recorded = self.recorded and found.recorded
+            _, recorded = graded(self.terminal, self.day, self.path, self.workspace, **asked)
+            self.recorded = self.recorded and recorded
             self.warm.stand_by()
         except TrackError as problem:
             day_pages.error(self.terminal, problem)

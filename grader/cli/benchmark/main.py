@@ -15,7 +15,6 @@ import gc
 import socket
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Any
@@ -26,7 +25,7 @@ from grader.challenge import Challenge, Speed
 from grader.challenge.case import SHORT, Case
 from grader.challenge.loading import load_challenges
 from grader.cli.benchmark import ceilings, contenders
-from grader.cli.benchmark.interleaved_timing import ROUNDS, Dead, Turns, first_line
+from grader.cli.benchmark.interleaved_timing import ROUNDS, Turns, first_line
 from grader.cli.benchmark.results import COPY, Machine, Point, Result
 from grader.cli.benchmark.sweep import Wanted, counted, points
 from grader.cli.benchmark.times import Times
@@ -142,6 +141,5 @@ def measure(
 if __name__ == "__main__":
     channel = Channel(socket.socket(fileno=int(sys.argv[1])))
     wanted, _ = channel.receive()
-    with suppress(Dead):
-        main(wanted, channel.send)
-        channel.send({"event": "done"})
+    main(wanted, channel.send)
+    channel.send({"event": "done"})

@@ -7,17 +7,10 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from grader.cli.screens.day_as_notebook import as_magics
 
 PATIENCE = 10.0  # seconds in which an interrupted command puts its own processes in order
-
-
-@dataclass(frozen=True)
-class Answer:
-    code: int
-    out: str
 
 
 class Interrupted(KeyboardInterrupt):
@@ -27,15 +20,15 @@ class Interrupted(KeyboardInterrupt):
         return ["Interrupted."]
 
 
-def ask(words: Sequence[str]) -> Answer:
-    """What a command prints into a pipe, errors left out, and its exit code."""
+def ask(words: Sequence[str]) -> tuple[int, str]:
+    """A command's exit code, and what it prints into a pipe, errors left out."""
     with _started(words, subprocess.DEVNULL) as process:
         try:
             out, _ = process.communicate()
         except KeyboardInterrupt:
             _interrupt(process)
             raise Interrupted from None
-    return Answer(process.returncode, out)
+    return process.returncode, out
 
 
 def follow(words: Sequence[str]) -> None:

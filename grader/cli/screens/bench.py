@@ -8,8 +8,6 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
 from grader.cli.benchmark.results import COPY, Machine, Point, Result
 from grader.cli.screens.speed_rows import duration
 from grader.cli.screens.terminal import Part, Terminal, near
@@ -23,30 +21,27 @@ class Live:
     """A line that says what is measured; nothing where nobody watches."""
 
     def __init__(self, terminal: Terminal) -> None:
-        columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-        self.bar = Progress(*columns, console=terminal.console, transient=True, disable=not terminal.live)
-        self.task = self.bar.add_task("starting", total=None)
-        self.where, self.reached = "", 0
+        self.terminal, self.status = terminal, terminal.console.status("starting")
+        self.points, self.reached, self.where = 0, 0, "what this GPU reaches"
 
     def __call__(self, event: dict[str, Any]) -> None:
-        kind = event["event"]
-        if kind == "plan":
-            self.reached = 0
-            self.bar.update(self.task, total=event["points"], description="what this GPU reaches")
-        elif kind == "point":
+        who = ""
+        if event["event"] == "plan":
+            self.points = event["points"]
+        elif event["event"] == "point":
             point = Point(**event["point"])
-            self.where = f"{point.day} {point.entry} {label(point)} {point.dtype}"
-            self.bar.update(self.task, completed=self.reached, description=self.where)
-            self.reached += 1
-        elif kind == "trying":
-            self.bar.update(self.task, description=f"{self.where}: {event['provider']}")
+            self.where, self.reached = f"{titled(point)}, {label(point)} {point.dtype}", self.reached + 1
+        elif event["event"] == "trying":
+            who = f": {event['provider']}"
+        self.status.update(self.terminal.text(f"{self.reached}/{self.points} {self.where}{who}"))
 
     def __enter__(self) -> Live:
-        self.bar.start()
+        if self.terminal.live:
+            self.status.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.bar.stop()
+        self.status.stop()
 
 
 def label(point: Point) -> str:

@@ -7,10 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from grader.cli.screens.claim_ratios import claims
 from grader.cli.screens.grading import case
-from grader.cli.screens.hunt import bugs
-from grader.cli.screens.piece_progress import so_far, to_do
+from grader.cli.screens.result_details import bugs, claims, so_far, to_do
 from grader.cli.screens.speed_rows import speed_rows
 from grader.cli.screens.terminal import Next, Part, Terminal, near, told, typed
 from grader.course import catalog

@@ -47,7 +47,7 @@ def doctor() -> list[Condition]:
     """Everything that has to be right before a grading, most basic first. Takes seconds: it imports torch."""
     torch = python_probe.torch() if _installed("torch") else {}
     findings = [Condition(True, f"Python {platform.python_version()}"), _platform(), _torch(torch), _triton()]
-    findings += [*_pair(), _numpy(), _gpu(torch), *_compiler(), _writable(), _disk()]
+    findings += [*_pair(), _numpy(), _gpu(torch), *_compiler(), _disk()]
     return findings if any(finding.ok is False for finding in findings) else [*findings, *_evaluation()]
 
 
@@ -141,19 +141,6 @@ def _compiler() -> list[Condition]:
         install = "sudo apt install python{}.{}-dev".format(*sys.version_info)
         findings.append(Condition(False, "Python.h is missing, and Triton needs it on a GPU", install))
     return findings
-
-
-def _writable() -> Condition:
-    from grader.course.learner import workspace
-
-    found = workspace.find()
-    root = found.root if found else Path.cwd()
-    name = f"workspace {root}" if found else f"{root} (no workspace yet)"
-    try:
-        with tempfile.TemporaryFile(dir=found.hidden if found else root):
-            return Condition(True, name)
-    except OSError as error:
-        return Condition(False, f"{name} cannot be written: {error.strerror}", workspace.cure(root))
 
 
 def _disk() -> Condition:

@@ -19,7 +19,6 @@ from IPython.utils.capture import capture_output
 from traitlets.config import Config
 
 from grader import notebook
-from grader.cli.jupyter import cells
 from grader.course import catalog
 from grader.course.learner import journal, workspace
 
@@ -36,7 +35,6 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     notebook.load_ipython_extension(made)
     yield made
     InteractiveShell.clear_instance()
-    cells.parts.clear()
 
 
 def shown(shell: Any, cell: str) -> str:
@@ -70,15 +68,6 @@ def test_a_failure_has_the_line_of_the_cell(shell: Any) -> None:
     page = shown(shell, f"%%grade day 1\n{UNREADABLE}")
     assert "kernel.py:2" in page, "the first is %%grade"
     assert "Not yet" in page
-
-
-def test_the_source_may_stand_in_several_cells(shell: Any) -> None:
-    with capture_output():
-        shell.run_cell("%%part helpers\ndef helper():\n    return 1\n")
-    shown(shell, f"%%grade 1 --with helpers\n{UNREADABLE}")
-    assert kernel().read_text() == f"def helper():\n    return 1\n\n{UNREADABLE}"
-    assert 'No cell is named "other".' in shown(shell, f"%%grade 1 --with other\n{UNREADABLE}")
-    assert "This cell has no name." in shown(shell, "%%part\nx = 1\n")
 
 
 def test_work_from_a_terminal_goes_to_the_trash_and_a_cells_does_not(shell: Any) -> None:
