@@ -31,7 +31,7 @@ a_file = click.option("--file", type=click.Path(path_type=Path), help="Look at t
 @click.option("--ptx", is_flag=True, help="Print the PTX, your lines between.")
 @click.option("--sass", is_flag=True, help="Print the machine code, your lines between.")
 @click.option("--ttgir", is_flag=True, help="Print Triton's own code for the GPU, your lines between.")
-@click.option("--ours", is_flag=True, help="Our solution beside it, after a pass.")
+@click.option("--ours", is_flag=True, help="Our solution below it, after a pass.")
 @a_file
 @as_json
 def inspect(day: Words, gpu: str, file: Path | None, as_json: bool, **flags: bool) -> None:
@@ -58,11 +58,10 @@ def inspect(day: Words, gpu: str, file: Path | None, as_json: bool, **flags: boo
     if code:
         _compiled(wanted, parts, code, given)
         return compiler_listing.code(out, Terminal(sys.stderr), wanted, _lines(source), parts, code, given)
-    inspection.table(out, wanted, _lines(source), chip, parts)
+    inspection.table(out, wanted.heading, _lines(source), chip, parts)
     if ours:
         out.line()
-        out.line(("Our solution", "bold"))
-        inspection.table(out, wanted, _lines(read(wanted.solution)), chip, ours["ours"])
+        inspection.table(out, "Our solution", _lines(read(wanted.solution)), chip, ours["ours"])
     inspection.what_follows(out, wanted, parts, given, flags["explain"], passed)
 
 

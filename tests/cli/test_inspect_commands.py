@@ -66,7 +66,7 @@ def seen(warm: Warm, path: Path) -> str:
 
 def table(path: Path, parts: list[dict[str, Any]], gpu: str = "h200", width: int | None = None) -> str:
     screen = Screen()
-    inspection.table(Terminal(screen, width), DAY, path.read_text().splitlines(), GPUS[gpu], parts)
+    inspection.table(Terminal(screen, width), DAY.heading, path.read_text().splitlines(), GPUS[gpu], parts)
     return screen.shown
 
 

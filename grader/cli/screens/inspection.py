@@ -19,9 +19,9 @@ ALIKE = 1.0001  # times the mean of its programs that the busiest asks for, wher
 READABLE = 16  # columns of source text, below which it is left out
 
 
-def table(terminal: Terminal, day: Day, source: Sequence[str], gpu: Gpu, parts: Sequence[Found]) -> None:
+def table(terminal: Terminal, heading: str, source: Sequence[str], gpu: Gpu, parts: Sequence[Found]) -> None:
     """Prints every bar's launches, line by line; `source` are the lines of the file, as it was looked at."""
-    terminal.line((day.heading, "bold"), (f"   predicted for one {gpu.name}", "dim"))
+    terminal.line((heading, "bold"), (f"   predicted for one {gpu.name}", "dim"))
     backward = any(part["part"] != "forward" for part in parts)
     for part in parts:
         _part(terminal, part, f"  {part['part']}" if backward else "", source)

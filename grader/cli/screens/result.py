@@ -86,7 +86,7 @@ def show(
         terminal.line()
         terminal.line(verdict.beside, indent=2)
         if passed and catalog.find(str(verdict.day)).solution.is_file():
-            terminal.line("Both by line: ", (typed(f"track inspect {verdict.day} --ours"), "cyan"), indent=2)
+            terminal.line("Compare them: ", (typed(f"track inspect {verdict.day} --ours"), "cyan"), indent=2)
     if good and not only:
         if gained:
             terminal.line()
