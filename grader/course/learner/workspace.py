@@ -71,10 +71,6 @@ def find() -> Workspace | None:
     return next((Workspace(root) for root in roots if os.path.isdir(root / ".track")), None)
 
 
-def _in_clone() -> bool:
-    return _here().is_relative_to(catalog.ROOT)
-
-
 def require() -> Workspace:
     """Like `find`, for commands that can do nothing without one.
 
@@ -96,7 +92,8 @@ def create() -> Workspace:
     found = find()
     if found:
         return found
-    made = Workspace(_home() or (catalog.ROOT if _in_clone() else _here()) / FOLDER)
+    here = _here()
+    made = Workspace(_home() or (catalog.ROOT if here.is_relative_to(catalog.ROOT) else here) / FOLDER)
     with writing(made.root):
         made.hidden.mkdir(parents=True, exist_ok=True)
     return made

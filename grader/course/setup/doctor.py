@@ -53,10 +53,7 @@ def doctor() -> list[Condition]:
 
 def unfit() -> Condition | None:
     """The first reason why nothing can be graded; of those that show without an import."""
-    torch = _installed("torch")
-    absent = [] if torch else [Condition(False, "torch is not installed", _reinstall())]
-    found = [*absent, _triton()]
-    return next((finding for finding in found if finding.ok is False), None)
+    return next((finding for finding in (_torch({}), _triton()) if finding.ok is False), None)
 
 
 def _platform() -> Condition:
