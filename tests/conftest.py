@@ -39,7 +39,6 @@ def _own_memory(_apart: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     with tempfile.TemporaryDirectory(dir=_apart, ignore_cleanup_errors=True) as folder:
         here = Path(folder, "here")
         here.mkdir()
-        monkeypatch.setenv("XDG_STATE_HOME", f"{folder}/state")
         monkeypatch.delenv("TRACK_HOME", raising=False)
         monkeypatch.chdir(here)
         yield

@@ -89,7 +89,7 @@ def run(file: Path, days: Sequence[Day]) -> Iterator[str]:
     choose_device("gpu")
     live = Live(Terminal(sys.stderr))
     with tempfile.TemporaryDirectory() as folder, live:
-        files = {day.key: planted_files(day, Path(folder)) for day in days}
+        files = {str(day.key): planted_files(day, Path(folder)) for day in days}
         wish = Wish(files, sizes=OWN, beside=TORCH)
         bench = Bench(wish, file.resolve(), live)
         bench.run()

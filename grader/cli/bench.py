@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from grader import datasheets
-from grader.cli.command_context import chosen, required, standing
-from grader.cli.file_option import again_with, given
+from grader.cli import page_file
+from grader.cli.command_context import again_with, chosen, given, standing
 from grader.cli.screens import Terminal
 from grader.cli.screens.terminal import examples, near
 from grader.cli.shell_integration import Words, as_json, emit, the_day
@@ -29,7 +27,7 @@ KEPT = "bench.jsonl"  # in our corner of the workspace
 
 @click.command(
     epilog=examples(
-        "track bench 13", "track bench 13 --mine", "track bench 17 --sizes 1000,4096 --plot m.png"
+        "track bench 13", "track bench 13 --mine", "track bench 17 --sizes 1000,4096 --plot m.html"
     )
 )
 @the_day
@@ -39,7 +37,7 @@ KEPT = "bench.jsonl"  # in our corner of the workspace
 @click.option("--file", type=click.Path(path_type=Path), help="Time this file as yours.")
 @click.option("--again", is_flag=True, help="Measure anew what was kept.")
 @click.option("--out", type=click.Path(path_type=Path), help="Keep the results in this file.")
-@click.option("--plot", type=click.Path(path_type=Path), help="Draw them: a .png, .svg or .pdf.")
+@click.option("--plot", type=click.Path(path_type=Path), help="Draw them on a page: a .html.")
 @as_json
 def bench(
     day: Words,
@@ -67,21 +65,23 @@ def bench(
     from grader.grading.grade import choose_device
 
     if choose_device("auto") == "cpu":
-        if plot or out:
-            raise CannotGrade(
-                "There is no GPU here: nothing can be measured.",
-                f"track bench {days[0].key}{again_with(file)}",
-            )
-        return _foretold(files, as_json, again_with(file))
+        problem = "There is no GPU here: nothing can be measured. `track inspect` predicts."
+        raise CannotGrade(problem, f"track inspect {days[0].key}{again_with(file)}")
     from grader.cli.benchmark.client import Wish
 
-    yours = {one.key: {"yours": str(path.resolve())} if path else {} for one, path in files.items()}
+    yours = {str(one.key): {"yours": str(path.resolve())} if path else {} for one, path in files.items()}
     wish = Wish(yours, sizes, every and bool(day), "yours" if mine else "", again)
+    redraw = f"track bench {days[0].key} --plot"
+    page = page_file.target(plot, f"{days[0].stem}-bench.html", "track bench", redraw) if plot else None
     run = _measured(wish, out or workspace.create().hidden / KEPT)
-    if plot:
-        from grader.cli.screens.benchplot import draw
+    if page:
+        from grader.cli.screens.report import plots
 
-        draw(plot, run.asked, run.machine)
+        drawn = plots(run.asked)
+        if not drawn:
+            problem = "There is nothing to plot: each dtype has one size alone."
+            raise TrackError(problem, "track bench DAY --all")
+        page_file.write(page, drawn.encode(), redraw)
     if as_json:
         return emit(
             evidence="measured", machine=asdict(run.machine), results=[asdict(one) for one in run.asked]
@@ -100,7 +100,7 @@ def _mine(day: Day, needed: bool = False) -> Path | None:
     """
     from grader.grading.precheck import precheck
 
-    found = required() if needed else standing().workspace
+    found = workspace.require() if needed else standing().workspace
     if needed and found:
         workspace.submission(found, day)
     path = found.kernel(day) if found else None
@@ -129,46 +129,3 @@ def _measured(wish: Wish, kept: Path) -> Bench:
     except KeyboardInterrupt:
         raise click.Abort(f"What was measured is kept in {near(kept)}; the same command goes on.") from None
     return run
-
-
-def _foretold(files: Mapping[Day, Path | None], as_json: bool, again: str) -> None:
-    """Without a GPU: what is predicted, by that name.
-
-    Args:
-        again: what a command needs so that it takes the same file.
-    """
-    from grader.challenge.loading import load_challenges
-    from grader.cli.screens import bench as screen
-
-    rows = [row for day, path in files.items() for row in _predictions(day, path, again)]
-    day = next(iter(files))
-    if not rows:
-        timed = any(challenge.speeds for challenge in load_challenges(day.hidden_tests))
-        why = "needs a GPU to be timed" if timed else "has no speed bar: nothing of it is timed"
-        raise TrackError(f"{day.name} {why}.", "track bench 4")
-    if as_json:
-        return emit(evidence="predicted", gpu=datasheets.USUAL, rows=rows)
-    gpu = datasheets.GPUS[datasheets.USUAL].name
-    screen.predicted(
-        Terminal(sys.stdout), gpu, rows, (f"track inspect {day.key}{again}", "says what sets the time")
-    )
-
-
-def _predictions(day: Day, path: Path | None, again: str) -> list[dict[str, Any]]:
-    """Of each bar of a day the predicted times, µs: yours, ours, and a copy of as many bytes."""
-    from grader.grading.look import ask
-    from grader.performance.predict.reference_predictions import known
-
-    kept = {name: one.us for name, one in known().items() if name.startswith(f"{day.stem}/")}
-    how: dict[str, Any] = {"gpu": datasheets.USUAL, "machine": False, "code": "", "given": again}
-    parts = {part["name"]: part for part in ask(day, path, "inspect", **how)} if path and kept else {}
-    return [
-        {
-            "bar": name,
-            "yours_us": parts.get(name, {}).get("us", 0.0),
-            "at_least": parts.get(name, {}).get("at_least", False),
-            "ours_us": us,
-            "copy_us": parts.get(name, {}).get("copy_us", 0.0),
-        }
-        for name, us in kept.items()
-    ]

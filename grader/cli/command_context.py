@@ -7,21 +7,20 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import click
 
 from grader.cli.screens import Terminal, day_pages, progress
-from grader.cli.screens.terminal import Next
+from grader.cli.screens.terminal import Next, near
 from grader.course import catalog
 from grader.course.catalog import Day, Key
 from grader.course.entry_functions import readers
 from grader.course.learner import hints, journal, workspace
 from grader.course.learner.journal import Journal, Progress
 from grader.course.learner.workspace import CannotWrite, Workspace
-from grader.errors import TrackError, UnknownDay, pasted
+from grader.errors import BadSubmission, TrackError, UnknownDay, pasted
 
 
 @dataclass(frozen=True)
@@ -76,25 +75,8 @@ class Standing:
         return names | {"state": self.of(day).state} | asdict(self.of(day))
 
 
-def required() -> Workspace:
-    """The workspace that a command cannot do without, named where the learner does not stand in it.
-
-    Raises:
-        NoWorkspace: nothing was started from here.
-    """
-    return _named(workspace.require())
-
-
-@cache
-def _named(found: Workspace) -> Workspace:
-    if found.far:
-        day_pages.from_afar(Terminal(sys.stderr), found)
-    return found
-
-
 def standing() -> Standing:
     found = workspace.find()
-    found = _named(found) if found else None
     read = journal.read(found.journal) if found else Journal()
     return Standing(found, read, journal.fold(read.records), workspace.current(found, read.records))
 
@@ -125,7 +107,7 @@ def chosen(
     current = (_standing_at(file) if file else None) or standing().current
     if file and current is None:
         raise _which(file)
-    required()
+    workspace.require()
     if current is None:
         raise TrackError("No day is started yet.", "track start 1")
     return current
@@ -177,3 +159,28 @@ def open_hint(found: Workspace, day: Day, again: bool = False) -> dict[int, str]
     if max(shown) > seen:
         note(found, "hint", day, tier=max(shown))
     return {tier: tiers[tier - 1] for tier in shown}
+
+
+def given(file: Path | None, again: str) -> Path:
+    """The file that `--file` names.
+
+    Args:
+        again: the command that was typed, as far as the path.
+
+    Raises:
+        BadSubmission: there is none, or it is a folder.
+    """
+    if file is None:
+        raise BadSubmission("Which file is meant?", f"{again} FILE")
+    if file.is_dir():
+        within = file / "kernel.py"
+        meant = pasted(within) if within.is_file() else "FILE"
+        raise BadSubmission(f"{file} is a folder.", f"{again} {meant}")
+    if not file.is_file():
+        raise BadSubmission(f"There is no file {file}.", f"{again} FILE")
+    return file
+
+
+def again_with(file: Path | None) -> str:
+    """What a command needs so that it takes the same file again."""
+    return f" --file {pasted(near(file))}" if file else ""

@@ -10,7 +10,7 @@ import click
 from grader.cli import shell_integration
 from grader.cli.bench import bench
 from grader.cli.cohort_teaching import cohort
-from grader.cli.command_context import chosen, note, open_hint, required, standing, upcoming
+from grader.cli.command_context import chosen, note, open_hint, standing, upcoming
 from grader.cli.grade import Device, grade, on_cpu, on_gpu
 from grader.cli.hand_in import hand_in
 from grader.cli.inspect_commands import inspect, show
@@ -18,7 +18,7 @@ from grader.cli.notebook import notebook
 from grader.cli.python import python
 from grader.cli.report import report
 from grader.cli.screens import Terminal, day_pages, progress
-from grader.cli.screens.terminal import examples
+from grader.cli.screens.terminal import examples, lasting
 from grader.cli.shell_integration import Words, as_json, emit, the_day
 from grader.cli.solution_commands import diff, reset, restore, solution, upgrade
 from grader.course import catalog
@@ -26,13 +26,13 @@ from grader.course.learner import handout, workspace
 from grader.verdict import EXIT_CANNOT_GRADE, EXIT_PASSED
 from grader.version import __version__
 
-COMPLETION = """\b
+COMPLETION = f"""\b
 Tab completion (days complete by name, too):
-  bash  eval "$(_TRACK_COMPLETE=bash_source {track})"   in ~/.bashrc
-  zsh   eval "$(_TRACK_COMPLETE=zsh_source {track})"    in ~/.zshrc
-  fish  _TRACK_COMPLETE=fish_source {track} | source    in ~/.config/fish/config.fish
+  bash  eval "$(_TRACK_COMPLETE=bash_source {lasting()})"   in ~/.bashrc
+  zsh   eval "$(_TRACK_COMPLETE=zsh_source {lasting()})"    in ~/.zshrc
+  fish  _TRACK_COMPLETE=fish_source {lasting()} | source    in ~/.config/fish/config.fish
 \b
-Your work lies in my-track/, where you first typed start, and is found from elsewhere, too.
+Your work lies in my-track/, where you first typed start. From elsewhere a clone's ./track finds the clone's.
 Another place for it, before the first start: export TRACK_HOME=~/kernels
 \b
 Exit codes: 0 passed, 1 not yet, 2 usage, 3 could not grade, 130 stopped."""
@@ -111,7 +111,7 @@ def watch(day: Words, device: Device) -> None:
     """
     from grader.cli import watch as watching
 
-    raise click.exceptions.Exit(watching.run(required(), chosen(day), device or "auto"))
+    raise click.exceptions.Exit(watching.run(workspace.require(), chosen(day), device or "auto"))
 
 
 @track.command(epilog=examples("track hint", "track hint 13", "track hint 13 --again"))
@@ -124,7 +124,7 @@ def hint(day: Words, again: bool, as_json: bool) -> None:
     It also tells what the screen of the last grading keeps to itself: in a bug hunt the diagnosis, and with
     the last hint the edit that makes your kernel right, where one was found.
     """
-    found, wanted = required(), chosen(day)
+    found, wanted = workspace.require(), chosen(day)
     opened, here = open_hint(found, wanted, again), standing()
     if as_json:
         untold = {"diagnosis": here.untold(wanted)} if here.untold(wanted) else {}

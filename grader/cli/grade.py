@@ -1,4 +1,4 @@
-"""`track grade`: one grading, shown on a screen or written as another system's document."""
+"""`track grade`: one grading, shown and written down, or written as another system's document."""
 
 from __future__ import annotations
 
@@ -6,47 +6,41 @@ import io
 import os
 import sys
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import click
 
 from grader.cli import shell_integration
-from grader.cli.command_context import chosen, required
-from grader.cli.file_option import given
+from grader.cli.command_context import chosen, given, note, standing
 from grader.cli.result_formats import FORMATS
-from grader.cli.screens import Terminal
-from grader.cli.screens.terminal import examples
+from grader.cli.screens import Terminal, result
+from grader.cli.screens.grading import Grading
+from grader.cli.screens.progress import following, gained
+from grader.cli.screens.terminal import examples, near
 from grader.cli.shell_integration import Words, as_json, as_text, the_day
 from grader.course import tasks
-from grader.course.learner import workspace
-from grader.errors import TrackError, pasted
+from grader.course.catalog import Day
+from grader.course.learner import journal, workspace
+from grader.course.learner.journal import Progress
+from grader.course.learner.workspace import Workspace
+from grader.errors import CannotGrade, TrackError, pasted
+from grader.verdict import Verdict
 
 Device = Literal["cpu", "gpu"] | None
 
 on_cpu = click.option("--cpu", "device", flag_value="cpu", help="Grade on the CPU; needs no GPU.")
 on_gpu = click.option("--gpu", "device", flag_value="gpu", help="Grade on the GPU, with speed.")
 OUTPUT = click.Path(path_type=Path, dir_okay=False)
+EXPLAIN = 4.0  # seconds that a learner waits for an edit that makes the file right
+NO_CLAIM = (
+    "No claim was held against torch: that takes a GPU, a kernel that passes, and an exercise that claims "
+    "something, such as find_the_bug_flash."
+)
 SECONDS = click.FloatRange(min=0, min_open=True)
 SECONDS.name = "number of seconds"  # as click calls it where a word was typed
 
 
-class Grouped(click.Command):
-    """Lists what an autograder needs below what a learner does."""
-
-    BELOW = ("timeout", "fail_fast", "format", "output")
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for title, below in (("Options", False), ("For autograders", True)):
-            listed = [
-                one for one in self.get_params(ctx) if (one.name in self.BELOW) is below and one.name != "day"
-            ]
-            with formatter.section(title):
-                formatter.write_dl(list(filter(None, (one.get_help_record(ctx) for one in listed))))
-
-
-@click.command(
-    cls=Grouped, epilog=examples("track grade", "track grade 13 --cpu", "track grade 13 --file my.py --json")
-)
+@click.command(epilog=examples("track grade", "track grade 13 --cpu", "track grade 13 --file my.py --json"))
 @the_day
 @on_cpu
 @on_gpu
@@ -72,18 +66,12 @@ class Grouped(click.Command):
 def grade(
     day: Words,
     device: Device,
-    seed: int | None,
-    only: str | None,
     file: Path | None,
-    strict: bool,
-    limits: bool,
     no_explain: bool,
-    claims: bool,
-    timeout: float | None,
-    fail_fast: bool,
     format: str | None,
     output: Path | None,
     as_json: bool,
+    **asked: Any,
 ) -> None:
     """Grade your kernel, and say what is wrong with it.
 
@@ -95,25 +83,16 @@ def grade(
     if output and not os.access(output.parent, os.W_OK):
         raise TrackError(f"{output} cannot be written: is there such a folder?", "track grade --output FILE")
     wanted = chosen(day, file, tasks.find)
-    found = None if file or wanted.kind == "task" else required()
+    found = None if file or wanted.kind == "task" else workspace.require()
     again = f"track grade {pasted(wanted.key)} --file"
     path = workspace.submission(found, wanted) if found else given(file, again)
-    # Imported here, as `track status` has no use for it.
-    from grader.cli import grade_command
-
     watcher = sys.stderr if sys.stderr.isatty() else io.StringIO()
     screen = Terminal(watcher if (as_json or format) and not output else sys.stdout)
-    asked = grade_command.Submission(
-        *(wanted, path, found, device or "auto", seed, only),
-        strict=strict,
-        claims=claims,
-        limits=limits,
-        explain=0.0 if no_explain or fail_fast else grade_command.EXPLAIN,
-        timeout=timeout,
-        fail_fast=fail_fast,
-    )
+    asked |= {"device": device or "auto"}
+    if not no_explain and not asked["fail_fast"]:
+        asked["explain"] = EXPLAIN
     try:
-        verdict, _ = grade_command.grade(asked, screen)
+        verdict, _ = graded(screen, wanted, path, found, **asked)
     except KeyboardInterrupt:
         raise click.Abort("Nothing was recorded, your file is untouched.") from None
     document = FORMATS[format](verdict) if format else verdict.to_json()
@@ -122,3 +101,40 @@ def grade(
     elif as_json or format:
         click.echo(as_text(document))
     raise click.exceptions.Exit(verdict.exit_code)
+
+
+def graded(
+    terminal: Terminal, day: Day, path: Path, found: Workspace | None, **asked: Any
+) -> tuple[Verdict, bool]:
+    """Grades, shows it on `terminal`, and writes it down: the verdict, and whether the journal has it.
+
+    A Ctrl-C leaves the journal as it was.
+
+    Args:
+        found: where it is written down; None for a file that is nobody's day.
+        asked: as grading.grade.grade has it.
+
+    Raises:
+        BadSubmission, CannotGrade: there is no verdict.
+    """
+    try:
+        from grader.grading.grade import grade
+    except ImportError as error:
+        raise CannotGrade(f"Cannot grade: {error.name or error} is not installed.", "track doctor") from error
+    given = "" if found else f" --file {pasted(near(path))}"
+    with Grading(terminal, day) as live:
+        verdict = grade(day, path, on_event=live, given=given, **asked)
+        live.finish(verdict)
+    only = asked.get("only")
+    recorded = found is not None and note(found, "graded", day, **journal.summary(verdict, only))
+    if asked.get("claims") and not verdict.claims:
+        terminal.line(NO_CLAIM)
+    passed, brought = None, list[str]()
+    if found:
+        here = standing()
+        after = {**here.progress, day.key: Progress(on_cpu=True, on_gpu=True)}
+        passed = following(after, day) if recorded else (f"track grade {day.key}", "once it can be recorded")
+        brought = gained(here.progress, day, here.journal.records) if recorded else []
+    told = {"only": only, "limits": asked.get("limits", False)}
+    result.show(terminal, verdict, path, passed=passed, recorded=recorded, gained=brought, **told)
+    return verdict, recorded

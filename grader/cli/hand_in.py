@@ -7,10 +7,11 @@ import zipfile
 
 import click
 
-from grader.cli.command_context import required, standing
+from grader.cli.command_context import standing
 from grader.cli.screens import Terminal
 from grader.cli.screens.terminal import examples, near
 from grader.course import catalog
+from grader.course.learner import workspace
 from grader.course.learner.workspace import writing
 from grader.errors import TrackError
 
@@ -23,7 +24,7 @@ def hand_in(name: str | None) -> None:
     """Pack the kernels you worked on into one zip with your name, to be handed in."""
     from grader.grading.cohort.submission import Unfit, the_id
 
-    found, out = required(), Terminal(sys.stdout)
+    found, out = workspace.require(), Terminal(sys.stdout)
     started = [day for day in catalog.course() if found.kernel(day).is_file()]
     days = [day for day in started if found.kernel(day).read_bytes() != found.handed_out(day).read_bytes()]
     if not days:

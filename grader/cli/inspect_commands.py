@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 
 from grader import datasheets
-from grader.cli.command_context import chosen, required, standing
-from grader.cli.file_option import again_with
-from grader.cli.file_option import given as named
-from grader.cli.screens import Terminal, compare_with_solution, compiler_listing, inspection
+from grader.cli import command_context, page_file
+from grader.cli.command_context import again_with, chosen, standing
+from grader.cli.screens import Terminal, compiler_listing, inspection
 from grader.cli.screens.terminal import examples, near
 from grader.cli.shell_integration import Words, as_json, emit, the_day
 from grader.course import tasks
 from grader.course.catalog import Day
 from grader.course.learner import workspace
-from grader.course.learner.workspace import CannotWrite
 from grader.errors import NoWorkspace, TrackError, pasted
 
 a_file = click.option("--file", type=click.Path(path_type=Path), help="Look at this file.")
-PAGE, PICTURES = ".html", (".png", ".svg", ".pdf")
-SIGNED = {PAGE: b'content="track show"'} | dict.fromkeys(PICTURES, b"track show")  # in all that we make
 
 
 @click.command(epilog=examples("track inspect", "track inspect 7 --gpu a100", "track inspect 13 --ptx"))
@@ -37,7 +31,7 @@ SIGNED = {PAGE: b'content="track show"'} | dict.fromkeys(PICTURES, b"track show"
 @click.option("--ptx", is_flag=True, help="Print the PTX, your lines between.")
 @click.option("--sass", is_flag=True, help="Print the machine code, your lines between.")
 @click.option("--ttgir", is_flag=True, help="Print Triton's own code for the GPU, your lines between.")
-@click.option("--ours", is_flag=True, help="Our solution beside it, after a pass.")
+@click.option("--ours", is_flag=True, help="Our solution below it, after a pass.")
 @a_file
 @as_json
 def inspect(day: Words, gpu: str, file: Path | None, as_json: bool, **flags: bool) -> None:
@@ -61,13 +55,14 @@ def inspect(day: Words, gpu: str, file: Path | None, as_json: bool, **flags: boo
         return emit(day=wanted.key, gpu=key, evidence="predicted", parts=parts, **ours)
     out, passed = Terminal(sys.stdout), None if file else standing().passed(wanted)
     chip = datasheets.GPUS[key]
-    if flags["ours"]:
-        compare_with_solution.table(out, wanted, chip, parts, ours["ours"], given, passed)
-    elif code:
+    if code:
         _compiled(wanted, parts, code, given)
-        compiler_listing.code(out, Terminal(sys.stderr), wanted, _lines(source), parts, code, given)
-    else:
-        inspection.table(out, wanted, _lines(source), chip, parts, given, flags["explain"], passed)
+        return compiler_listing.code(out, Terminal(sys.stderr), wanted, _lines(source), parts, code, given)
+    inspection.table(out, wanted.heading, _lines(source), chip, parts)
+    if ours:
+        out.line()
+        inspection.table(out, "Our solution", _lines(read(wanted.solution)), chip, ours["ours"])
+    inspection.what_follows(out, wanted, parts, given, flags["explain"], passed)
 
 
 def _compiled(day: Day, parts: list[dict[str, Any]], code: str, given: str) -> None:
@@ -96,9 +91,7 @@ def _code(day: Day, flags: dict[str, bool]) -> str:
 @click.command(epilog=examples("track show", "track show 7 --open", "track show 5 -k m=1-n=1 --out t.html"))
 @the_day
 @click.option("-k", "only", metavar="CASE", help="Draw this case, as a failed grading names it.")
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="Write there: .html, .png, .svg, .pdf or a folder."
-)
+@click.option("--out", type=click.Path(path_type=Path), help="Write there: a .html, or into a folder.")
 @click.option("--open", "opened", is_flag=True, help="Open it, too.")
 @a_file
 @as_json
@@ -107,14 +100,16 @@ def show(
 ) -> None:
     """Draw which elements each program reads and writes.
 
-    Writes one page that opens in any browser, offline. A .png, .svg, .pdf or an image needs matplotlib.
+    Writes one page that opens in any browser, offline. What a kernel makes of an image needs matplotlib.
     """
+    from grader.cli.screens.access_picture import page
     from grader.grading.grade import read
     from grader.grading.look import ask
 
     wanted = chosen(day, file, tasks.find)
     path, given = _path(wanted, file, "show"), again_with(file)
-    target, source = _target(wanted, file, out), read(path)
+    again = f"track show {wanted.key}{given} --out"
+    target, source = _target(wanted, file, out, again), read(path)
     with _waiting("drawing"):
         parts = ask(wanted, path, "show", source=source, given=given, only=only)
     if not any(part["launches"] for part in parts):
@@ -122,14 +117,14 @@ def show(
         problem = f"There is nothing to draw: {entries} launches no Triton kernel."
         raise TrackError(problem, f"track grade {wanted.key}{given}")
     images = [part.pop("picture") for part in parts if "picture" in part]
-    _write(wanted, target, given, lambda place: _draw(place, wanted, _lines(source), parts))
-    also = _image(wanted, target, given, images[0]) if images else ""
+    page_file.write(target, page(wanted, _lines(source), parts).encode(), again)
+    also = _image(target, again, images[0]) if images else ""
     if as_json:
         return emit(day=wanted.key, page=str(target.resolve()), parts=parts)
     passed = None if file else standing().passed(wanted)
     inspection.shown(Terminal(sys.stdout), wanted, _lines(source), target, parts, given, passed, also)
-    if opened and click.launch(str(target.resolve())):
-        raise TrackError(f"Nothing here opens {target.name}.", "Open the link above in a browser.")
+    if opened:
+        page_file.launch(target)
 
 
 def _waiting(words: str) -> contextlib.AbstractContextManager[object]:
@@ -149,46 +144,18 @@ def _path(day: Day, file: Path | None, do: str) -> Path:
         if found is None:
             raise NoWorkspace("No day was started here or in a folder above.", f"track start {day.key}")
         return workspace.submission(found, day)
-    return named(file, f"track {do} {pasted(day.key)} --file")
+    return command_context.given(file, f"track {do} {pasted(day.key)} --file")
 
 
-def _target(day: Day, file: Path | None, out: Path | None) -> Path:
-    """Where the picture goes: into our corner of the workspace, unless another place is asked for.
-
-    Raises:
-        TrackError: what stands there is the learner's, or it is no place for a picture.
-    """
-    name = day.stem + PAGE
+def _target(day: Day, file: Path | None, out: Path | None, again: str) -> Path:
+    """Where the page goes: into our corner of the workspace, unless another place is asked for."""
+    name = f"{day.stem}.html"
     if out is None and file is None:
-        return required().hidden / "show" / name
-    again = f"track show {day.key}{again_with(file)} --out"
-    with _writing(out or Path(name), again):
-        target = out / name if out and out.is_dir() else out or Path(name)
-        kind = target.suffix.lower()
-        if kind not in SIGNED:
-            problem = (
-                f"{target} is neither a folder nor the name of a page (.html) or picture (.png, .svg, .pdf)."
-            )
-            raise TrackError(problem, f"{again} {pasted(target.with_suffix(PAGE))}")
-        if target.exists() and SIGNED[kind] not in target.read_bytes():
-            other = target.with_stem(f"{target.stem}-tiles")
-            problem = f"{target} is not from `track show`, so it stays as it is."
-            raise TrackError(problem, f"{again} {pasted(other)}")
-    return target
+        return workspace.require().hidden / "show" / name
+    return page_file.target(out or Path(name), name, "track show", again)
 
 
-def _draw(place: Path, day: Day, source: list[str], parts: list[dict[str, Any]]) -> None:
-    if place.suffix.lower() == PAGE:
-        from grader.cli.screens.access_picture import page
-
-        place.write_text(page(day, source, parts), encoding="utf-8")
-    else:
-        from grader.cli.screens.access_picture_by_matplotlib import draw
-
-        draw(place, day, source, parts)
-
-
-def _image(day: Day, page: Path, given: str, images: list[Any]) -> str:
+def _image(page: Path, again: str, images: list[Any]) -> str:
     """Draws beside the page what the kernel makes of an image; says where, or why there is none."""
     from grader.cli.screens.before_and_after import SIGNATURE, draw
 
@@ -196,30 +163,7 @@ def _image(day: Day, page: Path, given: str, images: list[Any]) -> str:
     if target.is_file() and SIGNATURE.encode() not in target.read_bytes():
         return f"{near(target)} is not from `track show`, so it stays as it is."
     try:
-        _write(day, target, given, lambda place: draw(place, images))
+        page_file.write(target, draw(images), again)
     except TrackError as error:
         return f"{error} Fix: {error.fix}"
     return f"What this kernel draws: {near(target)}"
-
-
-def _write(day: Day, target: Path, given: str, draw: Callable[[Path], None]) -> None:
-    """All of it or nothing."""
-    partial = target.with_name(f".{os.getpid()}-{target.name}")  # the ending stays: it chooses the format
-    with _writing(target, f"track show {day.key}{given} --out"):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            draw(partial)
-            partial.replace(target)
-        finally:
-            with contextlib.suppress(OSError):
-                partial.unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
-def _writing(target: Path, again: str) -> Iterator[None]:
-    """Turns a failed write into one line, and another place to write to."""
-    try:
-        yield
-    except OSError as error:
-        problem = f"{target} cannot be written: {error.strerror or error}."
-        raise CannotWrite(problem, f"{again} ~/{pasted(target.with_suffix(PAGE).name)}") from error

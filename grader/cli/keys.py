@@ -9,39 +9,31 @@ import select
 import signal
 import sys
 import termios
-import threading
+import time
 import tty
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 # An arrow or function key arrives as an escape and more letters: it is no command.
 ESCAPED = re.compile(rb"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|O.|.)?", re.DOTALL)
 
 
 @contextlib.contextmanager
-def pressed(on_key: Callable[[str], None]) -> Iterator[bool]:
-    """Calls `on_key` from a thread for every key while the context lasts; yields False without a keyboard."""
+def single() -> Iterator[bool]:
+    """Keys arrive one by one while the context lasts; yields False without a keyboard."""
     if not _keyboard():
         yield False
         return
     file = sys.stdin.fileno()
     before = termios.tcgetattr(file)
-    wake, stop = os.pipe()
-    thread = threading.Thread(target=_read, args=(file, wake, on_key), daemon=True)
-    old: Any = None
+    old = signal.getsignal(signal.SIGCONT)
     try:
         tty.setcbreak(file)
         # After Ctrl-Z and fg the shell has set its own mode.
-        old = signal.signal(signal.SIGCONT, lambda *_: tty.setcbreak(file))
-        thread.start()
+        signal.signal(signal.SIGCONT, lambda *_: tty.setcbreak(file))
         yield True
     finally:
-        os.write(stop, b"x")
-        if old is not None:
-            signal.signal(signal.SIGCONT, old)
-            thread.join(timeout=1)
+        signal.signal(signal.SIGCONT, old)
         termios.tcsetattr(file, termios.TCSADRAIN, before)
-        os.close(stop)
 
 
 def _keyboard() -> bool:
@@ -52,18 +44,12 @@ def _keyboard() -> bool:
         return False
 
 
-def _read(file: int, wake: int, on_key: Callable[[str], None]) -> None:
-    try:
-        while True:
-            ready, _, _ = select.select([file, wake], [], [])
-            if wake in ready:
-                return
-            letters = os.read(file, 64)
-            if not letters:
-                return
-            for letter in ESCAPED.sub(b"", letters).decode(errors="ignore"):
-                on_key(letter.lower())
-    except OSError:
-        return
-    finally:
-        os.close(wake)
+def pressed(seconds: float) -> str:
+    """The keys that are pressed now, or next within so many seconds."""
+    letters = b""
+    if select.select([sys.stdin], [], [], seconds)[0]:
+        with contextlib.suppress(OSError):
+            letters = os.read(sys.stdin.fileno(), 64)
+        if not letters:  # the terminal is gone
+            time.sleep(seconds)
+    return ESCAPED.sub(b"", letters).decode(errors="ignore").lower()

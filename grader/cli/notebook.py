@@ -11,7 +11,7 @@ import click
 from grader.cli.command_context import chosen
 from grader.cli.screens import Terminal
 from grader.cli.screens import day_as_notebook as page
-from grader.cli.screens.terminal import examples, near, typed
+from grader.cli.screens.terminal import counted, examples, near, typed
 from grader.cli.shell_integration import Words, as_json, emit, the_day
 from grader.course import catalog
 from grader.course.learner.workspace import writing
@@ -48,9 +48,9 @@ def notebook(day: Words, out: Path | None, folder: Path | None, as_json: bool) -
     if as_json:
         return emit(written=[str(path) for path in written], kept=[str(path) for path in kept])
     screen = Terminal(sys.stdout)
-    screen.line(_count(written, "written") if folder else f"Written: {near(written[0])}")
+    screen.line(f"{counted(len(written), 'notebook')} written" if folder else f"Written: {near(written[0])}")
     if kept:
-        screen.line(f"{_count(kept, 'already there')}: left as they are.")
+        screen.line(f"{counted(len(kept), 'notebook')} already there: left as they are.")
     made = written[0] if written else kept[0]
     if typed("track") == "%track":
         return screen.line("Open it in the list of files.")
@@ -66,7 +66,3 @@ def _jupyter() -> str:
     beside = Path(sys.executable).with_name("jupyter")
     there = beside.with_name("jupyter-lab").exists()
     return pasted(beside) if there else f"{PIP} jupyterlab && {pasted(beside)}"
-
-
-def _count(paths: list[Path], what: str) -> str:
-    return f"{len(paths)} notebook{'s' if len(paths) != 1 else ''} {what}"

@@ -23,10 +23,9 @@ import click
 from click.shell_completion import CompletionItem
 
 from grader.cli.screens import Terminal, day_pages
-from grader.cli.screens.terminal import lasting
 from grader.course import catalog
 from grader.course.learner import workspace
-from grader.errors import CannotGrade, TrackError, pasted
+from grader.errors import CannotGrade, TrackError
 from grader.verdict import EXIT_CANNOT_GRADE, EXIT_USAGE, SCHEMA
 
 EXIT_STOPPED = 130
@@ -52,12 +51,6 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*self.commands, "dev"]
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """With `{track}` as a shell finds this from any folder."""
-        stands, self.epilog = self.epilog, (self.epilog or "").replace("{track}", lasting())
-        super().format_epilog(ctx, formatter)
-        self.epilog = stands
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name != "dev":
@@ -177,10 +170,6 @@ def _as_track_error(error: Exception, typed: str) -> TrackError:
         return TrackError(error.format_message(), f"{typed} --help")
     if isinstance(error, FileNotFoundError) and "temporary directory" in str(error):  # tempfile's own words
         return CannotGrade("No temporary file can be written anywhere.", "Free some space, or set TMPDIR.")
-    if isinstance(error, EOFError) and "marshal" in str(error):
-        places = f"{pasted(catalog.PACKAGE)} {pasted(sys.prefix)}"
-        problem = "Bytecode that Python kept is cut short, as a full disk leaves it."
-        return CannotGrade(problem, f"find {places} -name '*.pyc' -delete")
     if isinstance(error, OSError) and error.errno in SPENT:
         return CannotGrade(*SPENT[error.errno])
     return Crash(error)
@@ -199,18 +188,13 @@ class Crash(TrackError):
 
 
 def _log(error: Exception) -> Path | None:
-    """Writes the traceback beside the journal, or where temporary files go; None where no disk takes it."""
+    """Writes the traceback beside the journal, or where temporary files go; None where neither takes it."""
     name = f"crash-{datetime.now().strftime('%Y-%m-%d_%H-%M-%S')}-{os.getpid()}.log"
     text = " ".join(sys.argv) + "\n\n" + "".join(traceback.format_exception(error))
     with contextlib.suppress(Exception):
         found = workspace.find()
-        if found:
-            path = found.hidden / "logs" / name
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text, encoding="utf-8", errors="replace")
-            return path
-    with contextlib.suppress(OSError):
-        path = Path(tempfile.gettempdir()) / name
+        path = (found.hidden / "logs" if found else Path(tempfile.gettempdir())) / name
+        path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8", errors="replace")
         return path
     return None

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from grader.cli.command_context import chosen, note, required, standing
+from grader.cli.command_context import chosen, note, standing
 from grader.cli.screens import Terminal, day_pages
 from grader.cli.screens.terminal import examples
 from grader.cli.shell_integration import Words, as_json, emit, the_day
@@ -22,7 +22,7 @@ from grader.errors import TrackError
 @click.option("--fast", is_flag=True, help="The tuned one, of a day that has two.")
 def solution(day: Words, yes: bool, fast: bool) -> None:
     """Read our solution: freely after a pass, after one question before."""
-    found, wanted = required(), chosen(day)
+    found, wanted = workspace.require(), chosen(day)
     wanted.required_solution()
     if fast and not wanted.fast_solution.is_file():
         problem = f"{wanted.name} has one solution: nothing of it was tuned apart."
@@ -46,7 +46,7 @@ def _agreed(day: Day) -> bool:
 @click.option("--solution", "against", is_flag=True, help="Compare with our solution, after a pass.")
 def diff(day: Words, against: bool) -> None:
     """Show what you changed since the skeleton."""
-    found, wanted = required(), chosen(day)
+    found, wanted = workspace.require(), chosen(day)
     mine = workspace.submission(found, wanted)
     here = standing()
     made = here.of(wanted)
@@ -64,7 +64,7 @@ def reset(day: Words, as_json: bool) -> None:
 
     It moves to .track/trash/, nothing is deleted, and what has passed stays passed.
     """
-    found, wanted = required(), chosen(day)
+    found, wanted = workspace.require(), chosen(day)
     put = trash.reset(found, wanted)
     note(found, "reset", wanted)
     if as_json:
@@ -83,7 +83,7 @@ def restore(day: Words, as_json: bool) -> None:
 
     What stands there now moves to .track/trash/ in its place: a second restore swaps them again.
     """
-    found, wanted = required(), chosen(day)
+    found, wanted = workspace.require(), chosen(day)
     put = trash.restore(found, wanted)
     note(found, "restored", wanted)
     if as_json:
@@ -100,10 +100,10 @@ def restore(day: Words, as_json: bool) -> None:
 def upgrade(day: Words, yes: bool, as_json: bool) -> None:
     """Say what a newer course would change in the days you started.
 
-    Without --yes nothing changes. Your lines are never lost: a file of yours gets the course's changes only
-    where you changed nothing, and `restore` brings back what it was.
+    Without --yes nothing changes. Your lines are never lost: a file that you changed stays as it is, and what
+    the course changed in it is shown.
     """
-    found = required()
+    found = workspace.require()
     days = [chosen(day)] if day else catalog.course()
     news = {one: fates for one in days if (fates := handout.foretell(found, one))}
     if yes:
@@ -118,7 +118,7 @@ def upgrade(day: Words, yes: bool, as_json: bool) -> None:
         return out.next(*standing().next)
     day_pages.upgrades(out, news, yes)
     for one, fates in news.items():
-        for name in [name for name, fate in fates.items() if fate == "clashes"]:
+        for name in [name for name, fate in fates.items() if fate == "yours"]:
             file = handout.files(found, one)[name]
             day_pages.changed(out, one, name, file)
             if yes:

@@ -12,13 +12,19 @@ from pathlib import Path
 
 import click
 
-from grader.cli.screens import Terminal, tour_text
+from grader.cli.screens import Terminal
+from grader.cli.screens.terminal import typed
 from grader.course import catalog
 from grader.errors import CannotGrade
 from grader.verdict import EXIT_NOT_YET, EXIT_PASSED
 
 # The line that the learner would write, as an edit of the warm-up's solution: one element too far.
 SLIP = ("source = BLOCK - 1 - offs", "source = BLOCK - offs")
+UNSTARTED, BROKEN, SOLVED = (
+    "A kernel that turns a vector round; where it reads is a TODO. What does the grader say to that?",
+    "A first try at the TODO:",
+    "One element too far. Mended:",
+)
 PAUSE = 1.2  # seconds for reading, where somebody reads
 
 
@@ -35,27 +41,43 @@ def run(track: click.Group) -> int:
     day = catalog.WARM_UP
     solution = day.solution.read_text(encoding="utf-8")
     broken = solution.replace(*SLIP)
-    tour_text.opening(terminal)
+    start = ("One round of Triton Track", "bold")
+    terminal.line(start, ", for real, in a scratch folder: nothing of yours is touched.")
+    terminal.line("Every day hands out a lesson and a kernel with TODOs. This warm-up is none of the days.")
     with _scratch() as folder:
         kernel = folder / "my-track" / day.stem / "kernel.py"
         _type(track, terminal, f"start {day.key}", EXIT_PASSED)
-        tour_text.note(terminal, tour_text.NOT_YET)
+        _note(terminal, UNSTARTED)
         _type(track, terminal, "grade", EXIT_NOT_YET)
         for words, source, line, code in (
-            (tour_text.BROKEN, broken, SLIP[1], EXIT_NOT_YET),
-            (tour_text.SOLVED, solution, SLIP[0], EXIT_PASSED),
+            (BROKEN, broken, SLIP[1], EXIT_NOT_YET),
+            (SOLVED, solution, SLIP[0], EXIT_PASSED),
         ):
             kernel.write_text(source, encoding="utf-8")
-            tour_text.note(terminal, words, line)
+            _note(terminal, words, line)
             _type(track, terminal, "grade", code)
-    tour_text.closing(terminal)
+    _note(
+        terminal,
+        "That is the whole loop: start, grade, read why, mend, pass. The scratch folder is gone.",
+    )
+    terminal.next("track start 1", "your own day 1")
     return EXIT_PASSED
+
+
+def _note(terminal: Terminal, words: str, code: str = "") -> None:
+    """A line of the story, and what was written into kernel.py."""
+    terminal.line()
+    terminal.line(("▌ ", "cyan"), (words, "bold"))
+    if code:
+        terminal.line()
+        terminal.block(code)
 
 
 def _type(track: click.Group, terminal: Terminal, words: str, expected: int) -> None:
     if terminal.live:
         time.sleep(PAUSE)
-    tour_text.command(terminal, f"track {words}")
+    terminal.line()
+    terminal.line(("$ ", "dim"), (typed(f"track {words}"), "bold cyan"))
     terminal.stream.flush()
     code = track.main(words.split(), prog_name="track", standalone_mode=False) or EXIT_PASSED
     if code != expected:

@@ -25,8 +25,9 @@ def confinement(path: Path, private: Sequence[str], *, compiled: bool) -> Iterat
         private: folders and files that it may not read beside those that no file may.
         compiled: kernels are compiled to run: who compiles them shares a folder with who runs them.
     """
-    known = [found.root for found in (workspace.find(), *workspace.remembered()) if found]
-    journals = [folder / ".track" for folder in (*path.parents, *known)]
+    found = workspace.find()
+    around = (*path.parents, found.root) if found else path.parents
+    journals = [folder / ".track" for folder in around]
     shared = [Path(place) for place in (tempfile.gettempdir(), *SHARED, *private)]
     trees = [catalog.ROOT, Path.home(), bytecode(), *journals, *shared]
     hidden = sorted({str(tree.resolve()) for tree in trees if tree.exists()} - {"/"})

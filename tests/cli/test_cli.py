@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -169,33 +167,3 @@ def test_status_imports_neither_torch_nor_triton(words: str) -> None:
     )
     command = [sys.executable, "-c", code, *words.split()]
     assert subprocess.run(command, cwd=REPO, capture_output=True, text=True, check=True).stderr == "[]\n"
-
-
-def test_the_work_is_found_from_any_folder(started: Learner, tmp_path: Path) -> None:
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    assert started.types("status", "--json", cwd=elsewhere).json["workspace"] == str(started.home)
-    assert started.types("start", "2", cwd=elsewhere).code == 0
-    assert list(elsewhere.iterdir()) == []
-
-
-@pytest.mark.parametrize("words", ["", "status", "grade 1", "hint 1", "diff 1", "start 1", "upgrade", "list"])
-def test_from_elsewhere_every_command_says_once_whose_work_is_meant(
-    started: Learner, tmp_path: Path, words: str
-) -> None:
-    line = f"Your work lies in {started.home}.\n"
-    assert started.types(*words.split(), cwd=tmp_path).err.count(line) == 1
-    assert line not in started.types(*words.split()).err
-
-
-def test_a_workspace_that_is_gone_is_forgotten_for_the_one_before(started: Learner, tmp_path: Path) -> None:
-    second = tmp_path / "second"
-    second.mkdir()
-    started.environment["TRACK_HOME"] = str(second / "mine")
-    started.types("start", "1", cwd=second)
-    del started.environment["TRACK_HOME"]
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    assert started.types("status", "--json", cwd=elsewhere).json["workspace"] == str(second / "mine")
-    shutil.rmtree(second)
-    assert started.types("status", "--json", cwd=elsewhere).json["workspace"] == str(started.home)

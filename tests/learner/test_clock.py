@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.course import catalog
-from grader.course.learner import handout, journal, trash, workspace
+from grader.course.learner import handout, journal, workspace
 
 DAY = catalog.find("1")
 
@@ -34,18 +34,8 @@ class Clock(datetime):
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> type[Clock]:
     monkeypatch.setattr(journal, "datetime", Clock)
-    monkeypatch.setattr(workspace, "datetime", Clock)
     monkeypatch.setattr(Clock, "ahead", timedelta())
     return Clock
-
-
-def test_a_restore_brings_back_what_was_put_away_last(found: workspace.Workspace, clock: type[Clock]) -> None:
-    for text, ahead in (("first", 0.0), ("second", -1.0), ("third", -2.0)):
-        clock.ahead = timedelta(hours=ahead)
-        found.kernel(DAY).write_text(text)
-        trash.reset(found, DAY)
-    trash.restore(found, DAY)
-    assert found.kernel(DAY).read_text() == "third"
 
 
 def test_progress_follows_the_order_of_the_lines(found: workspace.Workspace, clock: type[Clock]) -> None:

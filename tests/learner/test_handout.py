@@ -9,7 +9,7 @@ import pytest
 
 from grader.course import catalog
 from grader.course.catalog import Day
-from grader.course.learner import handout, trash, workspace
+from grader.course.learner import handout, workspace
 from tests.learner import Learner
 
 TEN = catalog.days()[:10]
@@ -36,17 +36,14 @@ def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> workspace.Workspac
     return workspace.create()
 
 
-def test_work_in_ten_days_of_an_older_course_is_kept_and_the_news_come_in(found: workspace.Workspace) -> None:
+def test_work_in_ten_days_of_an_older_course_is_kept(found: workspace.Workspace) -> None:
     for day in TEN:
         found.kernel(day).write_bytes(worked_on(an_older_course(found, day)))
     assert handout.outdated(found) == list(TEN)
     for day in TEN:
         before = found.kernel(day).read_bytes()
-        assert handout.start(found, day)["kernel.py"] == "merged"
-        assert found.kernel(day).read_bytes() == worked_on(day.skeleton.read_bytes())
-        trash.restore(found, day)
-        assert found.kernel(day).read_bytes() == before, "restore brings back what it was"
-    assert handout.outdated(found) == []
+        assert handout.start(found, day)["kernel.py"] == "yours"
+        assert found.kernel(day).read_bytes() == before
 
 
 def test_what_was_not_touched_becomes_the_newer_one(found: workspace.Workspace) -> None:
@@ -55,23 +52,6 @@ def test_what_was_not_touched_becomes_the_newer_one(found: workspace.Workspace) 
     assert handout.start(found, TEN[0])["kernel.py"] == "upgraded"
     assert found.kernel(TEN[0]).read_bytes() == TEN[0].skeleton.read_bytes()
     assert not (found.hidden / "trash").exists(), "nothing of the learner's was in the way"
-
-
-def test_where_both_changed_a_line_the_learners_stays(found: workspace.Workspace) -> None:
-    older = an_older_course(found, TEN[0])
-    mine = older.replace(b"Once: ", b"Mine: ")
-    found.kernel(TEN[0]).write_bytes(mine)
-    for _ in range(2):
-        assert handout.start(found, TEN[0])["kernel.py"] == "clashes"
-        assert found.kernel(TEN[0]).read_bytes() == mine
-
-
-def test_a_merge_that_python_could_not_read_is_none(tmp_path: Path) -> None:
-    texts = {"before": "f(1,\n  2)\n\nx = 3\n", "mine": "f(1)\n\nx = 3\n", "ours": "f(1,\n  2)\n\nx = (3\n"}
-    for name, text in texts.items():
-        (tmp_path / f"{name}.py").write_text(text)
-    one = handout.HandOut(tmp_path / "ours.py", tmp_path / "before.py", tmp_path / "mine.py")
-    assert one.fate() == ("clashes", texts["mine"].encode())
 
 
 def test_an_equal_file_is_the_newer_one_already(found: workspace.Workspace) -> None:
@@ -89,19 +69,18 @@ def test_upgrade_says_what_it_would_do_and_does_it_when_told(learner: Learner) -
     found = workspace.Workspace(learner.home)
     mine = worked_on(an_older_course(found, TEN[0]))
     found.kernel(TEN[0]).write_bytes(mine)
-    other = an_older_course(found, TEN[1]).replace(b"Once: ", b"Mine: ")
-    found.kernel(TEN[1]).write_bytes(other)
+    an_older_course(found, TEN[1])
     assert "newer files for 2 days" in learner.types().out
 
     told = learner.types("upgrade").out
-    assert "the course's changes come in" in told
+    assert "untouched: becomes the newer one" in told
     assert "stays yours" in told
     assert "+import triton" in told, "what changed is shown where it is not taken"
     assert told.rstrip().endswith("Next: track upgrade --yes   does that"), told
-    assert found.kernel(TEN[0]).read_bytes() == mine, "nothing changed yet"
+    assert found.kernel(TEN[1]).read_bytes() != TEN[1].skeleton.read_bytes(), "nothing changed yet"
 
-    assert "track restore 1" in learner.types("upgrade", "--yes").out
-    assert found.kernel(TEN[0]).read_bytes() == worked_on(TEN[0].skeleton.read_bytes())
-    assert found.kernel(TEN[1]).read_bytes() == other
+    assert "is now the course's newer one" in learner.types("upgrade", "--yes").out
+    assert found.kernel(TEN[0]).read_bytes() == mine
+    assert found.kernel(TEN[1]).read_bytes() == TEN[1].skeleton.read_bytes()
     assert json.loads(learner.types("upgrade", "--json").out)["days"] == {}
     assert "nothing newer for Day 2" in learner.types("upgrade", "2").out

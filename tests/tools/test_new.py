@@ -106,7 +106,7 @@ def test_every_command_works_for_a_new_extra(
     assert '"day": "rope",\n      "stem": "rope",' in capsys.readouterr().out
     watch = Watch(workspace.require(), day("rope"), "cpu", Terminal(sys.stdout))
     watch.next()
-    assert watch.submission.day == day(8)
+    assert watch.day == day(8)
     assert types("reset", "rope") == 0
     assert "TODO" in kernel.read_text()
 

@@ -1,7 +1,7 @@
 """A bench from the command line's side: holds the GPU, starts the process that times, keeps what it says.
 
-That process runs the learner's code, and what ends it ends no bench: the kernel that had the GPU is noted,
-and another process goes on with the rest.
+That process runs the learner's code. What ends it is noted for the kernel that had the GPU; the same command
+then goes on with the rest.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from grader.cli.benchmark import results
-from grader.cli.benchmark.results import Machine, Result, key
+from grader.cli.benchmark.results import Machine, Point, Result, key
 from grader.errors import CannotGrade, TrackError
 from grader.grading.environment import PACKAGE, environment, first_gpu
 from grader.grading.grade import queued, versions
@@ -37,14 +37,14 @@ class Wish:
     """What is to be measured.
 
     Attributes:
-        days: keys of the catalog, each with the files that are timed beside ours, by provider.
+        days: by key, each with the files that are timed beside ours, by provider.
         sizes, every: as sweep.Wanted has them.
         only: the one provider that is wanted; all when empty.
         again: what was kept is measured anew.
         beside: providers that are timed again beside whatever is, for ratios of one run.
     """
 
-    days: Mapping[int | str, Mapping[str, str]]
+    days: Mapping[str, Mapping[str, str]]
     sizes: str = ""
     every: bool = False
     only: str = ""
@@ -85,52 +85,42 @@ class Bench:
 
         Raises:
             TrackError: nothing of it can be measured.
-            CannotGrade: no process can be started that times, or it dies before it times anything.
+            CannotGrade: no process can be started that times, or it ended before it was done.
             CannotWrite: the file cannot be written.
         """
         done = set() if self.wish.again else set(results.read(self.file).results)
-        with queued(first_gpu(), alone=True):
-            while not self._over(done):
-                self.points.clear()
-
-    def _over(self, done: set[str]) -> bool:
-        """Starts a process and follows it to its end; False where another is to go on. Adds to `done`."""
-        before = len(done)
-        with tempfile.TemporaryFile() as log:
+        with queued(first_gpu(), alone=True), tempfile.TemporaryFile() as log:
             process, channel = _start(log.fileno())
             trying: dict[str, Any] = {}
             try:
-                channel.send(self._request(done))
+                channel.send({**asdict(self.wish), "done": sorted(done), "versions": versions()})
                 while True:
                     event, _ = channel.receive(SILENCE)
-                    if event["event"] == "trying":
-                        trying = event
-                    elif event["event"] == "done":
-                        return True
-                    elif event["event"] == "dead":
-                        return _worth(len(done) - before, log.fileno())
-                    else:
-                        self._take(event, done)
+                    if event["event"] == "done":
+                        return
+                    trying = event if event["event"] == "trying" else trying
+                    self._take(event)
                     self.on_event(event)
             except (Closed, TimedOut) as lost:
-                if isinstance(lost, TimedOut):
-                    process.kill()
                 if not trying:
-                    raise CannotGrade(
-                        f"Nothing could be timed: {_last_words(log.fileno())}", "track doctor"
-                    ) from lost
-                self._take(_lost(trying, self.gpu, process, lost), done)
-                return False
+                    problem = f"Nothing could be timed: {_last_words(log.fileno())}"
+                    raise CannotGrade(problem, "track doctor") from lost
+                raise self._ended(trying, isinstance(lost, TimedOut)) from lost
             finally:
                 _end(process, channel)
 
-    def _request(self, done: set[str]) -> dict[str, Any]:
-        days = [{"day": day, "files": dict(files)} for day, files in self.wish.days.items()]
-        wish = {"sizes": self.wish.sizes, "every": self.wish.every, "only": self.wish.only}
-        wish["beside"] = list(self.wish.beside)
-        return {"days": days, **wish, "done": sorted(done), "versions": versions()}
+    def _ended(self, trying: dict[str, Any], late: bool) -> CannotGrade:
+        """Notes whoever had the GPU when its process ended, unless that said itself what went wrong."""
+        how = f"no answer within {SILENCE:.0f} s" if late else "it ended the process that timed it"
+        named = {"provider": trying["provider"], "stamp": trying["stamp"], "problem": how}
+        lost = Result(Point(**trying["point"]), self.gpu, **named)
+        if lost.key not in results.read(self.file).results:
+            results.append(self.file, [lost])
+        problem = f"The bench ended with {lost.provider} at {lost.point.case}."
+        again = " without --again" * self.wish.again
+        return CannotGrade(problem, f"The same command{again} goes on with the rest.")
 
-    def _take(self, event: dict[str, Any], done: set[str]) -> None:
+    def _take(self, event: dict[str, Any]) -> None:
         """Keeps what an event brings."""
         if event["event"] == "refused":
             raise TrackError(event["text"], event["fix"])
@@ -143,9 +133,7 @@ class Bench:
         if event["event"] == "point":
             self.points.append((event["point"]["bar"], event["stamps"]))
         if event["event"] == "result":
-            result = results.from_json(event["result"])
-            results.append(self.file, [result])
-            done.add(result.key)
+            results.append(self.file, [results.from_json(event["result"])])
 
 
 def _start(log: int) -> tuple[subprocess.Popen[bytes], Channel]:
@@ -172,29 +160,6 @@ def _end(process: subprocess.Popen[bytes], channel: Channel) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-
-
-def _worth(more: int, log: int) -> bool:
-    """False, which is to go on, as long as each process adds something.
-
-    Raises:
-        CannotGrade: it added nothing.
-    """
-    if not more:
-        raise CannotGrade(f"The GPU does not answer any more: {_last_words(log)}", "track doctor")
-    return False
-
-
-def _lost(
-    trying: dict[str, Any], gpu: str, process: subprocess.Popen[bytes], lost: Exception
-) -> dict[str, Any]:
-    """The result of whoever had the GPU when its process ended."""
-    how = f"no answer within {SILENCE:.0f} s" if isinstance(lost, TimedOut) else ""
-    if not how:
-        process.wait()
-        how = f"it ended the process that timed it ({process.returncode})"
-    named = {"point": trying["point"], "gpu": gpu, "provider": trying["provider"], "stamp": trying["stamp"]}
-    return {"event": "result", "result": {**named, "problem": how}}
 
 
 def _last_words(log: int) -> str:

@@ -39,10 +39,6 @@ BURST = 20  # calls for the clock on the wall
 INEXACT = "its values are further off than a case allows"
 
 
-class Dead(Exception):
-    """The GPU's context is lost: this process can time nothing more."""
-
-
 class Turns:
     """The kernels of one bar at one case.
 
@@ -79,7 +75,7 @@ class Turns:
         Who had no memory beside the others is timed alone, behind them.
 
         Raises:
-            Dead: `times` has who did it; who has neither times nor a problem was not reached.
+            RuntimeError: the GPU is lost; `times` has who did it.
         """
         times.update({one.name: Times() for one in given} | {COPY: Times()})
         watches = {one.name: watch for one in given if (watch := self._ready(one, times[one.name]))}
@@ -121,7 +117,7 @@ class Turns:
             times.wall_us = _wall(watch)
         except Exception as error:
             times.problem = first_line(error)
-            alive(error)
+            torch.cuda.synchronize()  # an illegal access, for one, ends all work of a process
             torch.cuda.empty_cache()
             return None
         return watch
@@ -174,7 +170,7 @@ class Turns:
         if any(short(us[name]) for name in watches if name != COPY):
             for name, watch in watches.items():
                 self.trying(name)
-                times[name].captured = watch.capture(us[name])
+                watch.capture(us[name])
 
     def _rounds(self, watches: dict[str, Stopwatch], times: Mapping[str, Times]) -> None:
         """All rounds; the first says how many calls make one and is not counted."""
@@ -199,21 +195,9 @@ class Turns:
             return float(statistics.median(watches[name].round(calls, nonces)))
         except Exception as error:
             times[name].problem, times[name].rounds = first_line(error), []
-            alive(error)
+            torch.cuda.synchronize()  # an illegal access, for one, ends all work of a process
             del watches[name]
             return 0.0
-
-
-def alive(error: Exception) -> None:
-    """Nothing, if the GPU still answers.
-
-    Raises:
-        Dead: it does not: an illegal access, for one, ends all work of a process.
-    """
-    try:
-        torch.cuda.synchronize()
-    except Exception:
-        raise Dead from error
 
 
 def _fresh(arguments: Sequence[Any]) -> list[Any]:

@@ -6,7 +6,6 @@
 {"event": "trying", "point", "provider", "stamp"}   who has the GPU now, so that it is known who lost it
 {"event": "result", "result": …}               results.Result
 {"event": "refused", "text": …, "fix": …}      nothing of it can be measured
-{"event": "dead"}                              the GPU's context is lost: another process is to go on
 {"event": "done"}
 """
 
@@ -17,6 +16,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from itertools import groupby
 from typing import Any
 
 import torch
@@ -25,7 +25,7 @@ from grader.challenge import Challenge, Speed
 from grader.challenge.case import SHORT, Case
 from grader.challenge.loading import load_challenges
 from grader.cli.benchmark import ceilings, contenders
-from grader.cli.benchmark.interleaved_timing import ROUNDS, Dead, Turns, first_line
+from grader.cli.benchmark.interleaved_timing import ROUNDS, Turns, first_line
 from grader.cli.benchmark.results import COPY, Machine, Point, Result
 from grader.cli.benchmark.sweep import Wanted, counted, points
 from grader.cli.benchmark.times import Times
@@ -61,26 +61,21 @@ def main(request: dict[str, Any], say: Say) -> None:
     """Measures what is not done yet.
 
     Args:
-        request: `days`, each with its key and the files that are timed beside ours, by provider; `sizes` and
-            `every`, as sweep.Wanted has them; `only`, the one provider that is wanted, or ""; `done`, keys of
-            results that there are; `beside`, providers that are timed again beside others; `versions`.
+        request: as client.Wish has it; and `done`, keys of results that there are; `versions`.
     """
     wanted = Wanted(request["sizes"], request["every"])
-    plan = [stop for entry in request["days"] for stop in stops(catalog.find(str(entry["day"])), wanted)]
+    files = {catalog.find(key): files for key, files in request["days"].items()}
+    plan = [stop for day in files for stop in stops(day, wanted)]
     if not plan:
-        return say(
-            {"event": "refused", **no_stop([catalog.find(str(e["day"])) for e in request["days"]], wanted)}
-        )
+        return say({"event": "refused", **no_stop(list(files), wanted)})
     missing = contenders.missing(list(dict.fromkeys(stop.day for stop in plan)))
     say({"event": "plan", "points": len(plan), "missing": missing})
     machine = ceilings.measure(request["versions"])
     say({"event": "machine", "machine": asdict(machine)})
-    more = {entry["day"]: entry["files"] for entry in request["days"]}
-    given: dict[Any, list[contenders.File]] = {}
-    for stop in plan:
-        if stop.day.key not in given:
-            given = {stop.day.key: contenders.files(stop.day, more[stop.day.key])}
-        measure(stop, given[stop.day.key], machine, request, say)
+    for day, of_day in groupby(plan, key=lambda stop: stop.day):
+        given = contenders.files(day, files[day])
+        for stop in of_day:
+            measure(stop, given, machine, request, say)
 
 
 def stops(day: Day, wanted: Wanted) -> Iterator[Stop]:
@@ -135,7 +130,7 @@ def measure(
     finally:
         for name, times in found.items():
             if len(times.rounds) == ROUNDS or times.problem:
-                what = times.us, *times.interval, times.wall_us, times.captured, times.problem
+                what = times.us, *times.interval, times.wall_us, times.problem
                 result = Result(point, machine.gpu, name, stamps[name], *what, times.kernels)
                 say({"event": "result", "result": asdict(result)})
     turns = None  # its tensors take what the next point needs
@@ -146,8 +141,5 @@ def measure(
 if __name__ == "__main__":
     channel = Channel(socket.socket(fileno=int(sys.argv[1])))
     wanted, _ = channel.receive()
-    try:
-        main(wanted, channel.send)
-        channel.send({"event": "done"})
-    except Dead:
-        channel.send({"event": "dead"})
+    main(wanted, channel.send)
+    channel.send({"event": "done"})

@@ -8,11 +8,12 @@ import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from grader.course.learner.workspace import writing
 
 SCHEMA = 1
+Made = TypeVar("Made", "Machine", "Result")
 COPY = "copy"  # the provider: a plain copy of as many bytes
 
 
@@ -94,7 +95,6 @@ class Result:
         us: the median over rounds; 0 where nothing was measured.
         low, high: between them lie 95 % of the medians that other draws of these rounds have.
         wall_us: of one of many calls in a row by the clock, launches from Python included; 0 if unknown.
-        captured: it was timed in a CUDA graph, without Python.
         problem: why there is no time, or none to rely on; empty when all is well.
         kernels: what the driver says of those of Triton that were launched: `kernel`, `registers` and `stack`
             bytes of a thread, `shared` bytes of a program.
@@ -108,7 +108,6 @@ class Result:
     low: float = 0.0
     high: float = 0.0
     wall_us: float = 0.0
-    captured: bool = False
     problem: str = ""
     kernels: list[dict[str, Any]] = field(default_factory=list)
 
@@ -160,9 +159,7 @@ def _parsed(line: bytes) -> Machine | Result | None:
         record = json.loads(line)
         if record.pop("schema") != SCHEMA:
             return None
-        if "copy_gb_s" in record:
-            return Machine(**record)
-        return from_json(record)
+        return _made(Machine, record) if "copy_gb_s" in record else from_json(record)
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
 
@@ -173,33 +170,25 @@ def from_json(record: dict[str, Any]) -> Result:
     Raises:
         TypeError, KeyError: it is none.
     """
-    known = {one.name for one in fields(Result)}
-    return Result(
-        **{**{name: record[name] for name in known & record.keys()}, "point": Point(**record["point"])}
-    )
+    return _made(Result, record | {"point": Point(**record["point"])})
+
+
+def _made(kind: type[Made], record: dict[str, Any]) -> Made:
+    """Of its fields alone: what an earlier version kept, too, is passed over."""
+    return kind(**{one.name: record[one.name] for one in fields(kind) if one.name in record})
 
 
 def append(path: Path, records: Iterable[Machine | Result]) -> None:
-    """Writes each as a line of its own, all at once.
+    """Writes each as a line of its own, all at once; before it a line end, for a last line that lacks it.
 
     Raises:
         CannotWrite: the file cannot be written.
     """
-    text = "".join(json.dumps({"schema": SCHEMA, **asdict(one)}) + "\n" for one in records)
+    text = "\n" + "".join(json.dumps({"schema": SCHEMA, **asdict(one)}) + "\n" for one in records)
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
-            os.write(file, b"\n" * _torn(path) + text.encode())
+            os.write(file, text.encode())
         finally:
             os.close(file)
-
-
-def _torn(path: Path) -> bool:
-    """Whether the last line lacks its end."""
-    with path.open("rb") as file:
-        end = file.seek(0, os.SEEK_END)
-        if not end:
-            return False
-        file.seek(end - 1)
-        return file.read() != b"\n"

@@ -16,7 +16,6 @@ class Times:
 
     rounds: list[float] = field(default_factory=list)
     wall_us: float = 0.0
-    captured: bool = False
     problem: str = ""
     kernels: list[dict[str, Any]] = field(default_factory=list)
 

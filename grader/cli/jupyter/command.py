@@ -7,16 +7,10 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+
+from grader.cli.screens.day_as_notebook import as_magics
 
 PATIENCE = 10.0  # seconds in which an interrupted command puts its own processes in order
-
-
-@dataclass(frozen=True)
-class Answer:
-    code: int
-    out: str
 
 
 class Interrupted(KeyboardInterrupt):
@@ -26,43 +20,37 @@ class Interrupted(KeyboardInterrupt):
         return ["Interrupted."]
 
 
-class Reader(Protocol):
-    """Whoever takes the lines as they come."""
-
-    def add(self, line: str) -> None: ...
-
-
-def ask(words: Sequence[str]) -> Answer:
-    """What a command prints into a pipe, errors left out, and its exit code."""
+def ask(words: Sequence[str]) -> tuple[int, str]:
+    """A command's exit code, and what it prints into a pipe, errors left out."""
     with _started(words, subprocess.DEVNULL) as process:
         try:
             out, _ = process.communicate()
         except KeyboardInterrupt:
             _interrupt(process)
             raise Interrupted from None
-    return Answer(process.returncode, out)
+    return process.returncode, out
 
 
-def follow(words: Sequence[str], reader: Reader) -> int:
-    """Runs a command in colours, hands on each line as it comes, and returns the exit code.
+def follow(words: Sequence[str]) -> None:
+    """Runs a command, and prints each line as it comes: in a terminal's colours, which a notebook shows.
 
     Raises:
         Interrupted: by the notebook.
     """
     with _started(words, subprocess.STDOUT, FORCE_COLOR="1", COLORTERM="") as process:
         try:
-            _hand_on(process, reader)
+            _print(process)
         except KeyboardInterrupt:
             _interrupt(process)
-            _hand_on(process, reader)
+            _print(process)
             raise Interrupted from None
-    return process.returncode
 
 
-def _hand_on(process: subprocess.Popen[str], reader: Reader) -> None:
+def _print(process: subprocess.Popen[str]) -> None:
     assert process.stdout
     for line in process.stdout:
-        reader.add(line.rstrip("\n"))
+        # What follows a day is its notebook.
+        print(as_magics(line.replace("%track start", "%track notebook")), end="", flush=True)
 
 
 def _started(words: Sequence[str], errors: int, **more: str) -> subprocess.Popen[str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import html
-import io
 import json
 import shlex
+import shutil
+import sys
 import tempfile
 from collections.abc import Callable
 from functools import partial
@@ -15,8 +17,7 @@ from pathlib import Path
 from IPython.display import HTML, Markdown, display
 
 from grader.cli.command_context import chosen, note
-from grader.cli.jupyter import cells, command
-from grader.cli.jupyter.page import DARK_ONES, Page
+from grader.cli.jupyter import command
 from grader.cli.screens import Terminal, day_pages
 from grader.cli.screens.day_as_notebook import as_magics
 from grader.course import catalog
@@ -27,6 +28,8 @@ from grader.errors import TrackError
 # A frame with the page in it: a browser opens no link to a file of the machine that the notebook runs on.
 # In a <div>, for IPython warns of HTML that is a frame and nothing else.
 FRAME = '<div>{look}<iframe class="track" srcdoc="{page}" title="show"></iframe></div>'
+# How JupyterLab, Colab and VS Code say that they are dark.
+DARK_ONES = 'body[data-jp-theme-light="false"] .track,html[theme="dark"] .track,body.vscode-dark .track'
 LOOK = "<style>iframe.track{color-scheme:light;width:100%;height:640px;border:0}"
 LOOK += f"{DARK_ONES}{{color-scheme:dark}}</style>"
 
@@ -36,7 +39,7 @@ def track(line: str) -> None:
     words = shlex.split(line)
     if words[:1] == ["watch"]:
         return _tell(TrackError("`watch` is for terminals. A cell is graded when you run it.", "%status"))
-    _run(words)
+    command.follow(words)
 
 
 def script(line: str, cell: str) -> None:
@@ -47,57 +50,45 @@ def script(line: str, cell: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "cell.py")
         file.write_text(f"\n{cell}", encoding="utf-8")  # so that line 18 is the cell's
-        _run([*words, str(file)])
+        command.follow([*words, str(file)])
 
 
-def _named(command: str, line: str) -> None:
-    _run([command, *shlex.split(line)])
+def _named(name: str, line: str) -> None:
+    command.follow([name, *shlex.split(line)])
 
 
 def lesson(line: str) -> None:
     """`%lesson 13`: a day's lesson."""
     words = ["lesson", *shlex.split(line)]
-    answer = command.ask(words)
-    if answer.code:
-        return _run(words)
-    display(Markdown(as_magics(answer.out)))
+    code, out = command.ask(words)
+    if code:
+        return command.follow(words)
+    display(Markdown(as_magics(out)))
 
 
 def show(line: str) -> None:
     """`%show 13`: which elements each program reads and writes."""
     words = ["show", *shlex.split(line)]
-    answer = command.ask([*words, "--json"])
-    if answer.code:
-        return _run(words)
-    page = Path(json.loads(answer.out)["page"]).read_text(encoding="utf-8")
+    code, out = command.ask([*words, "--json"])
+    if code:
+        return command.follow(words)
+    page = Path(json.loads(out)["page"]).read_text(encoding="utf-8")
     display(HTML(FRAME.format(look=LOOK, page=html.escape(page.replace("track inspect", "%inspect")))))
 
 
-def part(line: str, cell: str) -> None:
-    """`%%part NAME`: a piece of a kernel file, for `%%grade --with NAME`."""
-    if line.strip().isidentifier():
-        cells.parts[line.strip()] = cell
-    else:
-        _tell(TrackError("This cell has no name.", "%%part NAME, for `%%grade --with NAME`"))
-
-
 def grade(line: str, cell: str) -> None:
-    """`%%grade 13`: the cell becomes the day's kernel.py and is graded; `--with NAME` puts a part first."""
+    """`%%grade 13`: the cell becomes the day's kernel.py and is graded."""
+    words = shlex.split(line)
     try:
-        words, source = cells.assembled(shlex.split(line), cell)
-        _save(_day(words), source)
+        _save(_day(words), f"\n{cell}")  # so that line 18 is the cell's
     except TrackError as problem:
         return _tell(problem)
-    _run(["grade", *words])
+    command.follow(["grade", *words])
 
 
 LINES: dict[str, Callable[[str], None]] = {"track": track, "lesson": lesson, "show": show}
 LINES |= {name: partial(_named, name) for name in ("grade", "hint", "inspect", "start", "status")}
-CELLS: dict[str, Callable[[str, str], None]] = {"grade": grade, "part": part, "track": script}
-
-
-def _run(words: list[str]) -> None:
-    command.follow(words, Page())
+CELLS: dict[str, Callable[[str, str], None]] = {"grade": grade, "track": script}
 
 
 def _day(words: list[str]) -> Day:
@@ -107,17 +98,30 @@ def _day(words: list[str]) -> Day:
 
 
 def _save(day: Day, source: str) -> None:
-    """The cell as the day's kernel.py; a day that was not started is."""
+    """The cell as the day's kernel.py; a day that was not started is.
+
+    What stands there moves to the trash, unless a cell or the course wrote it.
+
+    Raises:
+        CannotWrite: nothing was changed.
+    """
     found = workspace.create()
     if not found.folder(day).is_dir():
         handout.start(found, day)
         note(found, "started", day)
-    cells.save(found, day, source)
+    kernel, mark = found.kernel(day), found.copies(day) / "cell"
+    with workspace.writing(kernel):
+        known = [_digest(found.handed_out(day)), mark.read_text() if mark.is_file() else ""]
+        if kernel.is_file() and _digest(kernel) not in known:
+            shutil.copytree(found.folder(day), found.new_trash(day))
+        handout.write(kernel, source.encode())
+        mark.write_text(_digest(kernel))
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _tell(problem: TrackError) -> None:
     """One line, and what to do: as every command says it."""
-    stream, page = io.StringIO(), Page()
-    day_pages.error(Terminal(stream), problem)
-    for line in stream.getvalue().splitlines():
-        page.add(line)
+    day_pages.error(Terminal(sys.stdout), problem)

@@ -109,57 +109,21 @@ class Sheet:
                 first, count = first + taken, count - taken
 
     def _masked(self, step: Json) -> Iterator[Row]:
-        """Where masked lanes belong: what is left of a row's block lies beside that row, not on the next."""
-        if self.vector or self._runs_on(step["touched"]):
-            cut = self.whole + REACH  # to whole rows, where they go on
-            over = cut % self.columns
-            yield from self._in_memory((first, n - over * (first + n == cut)) for first, n in step["masked"])
-            return
-        ends, reach = self._ends(step), self._reach.get(step["line"], 0)
-        starts = {first for first, _ in step["touched"] if first % self.columns == 0}
+        """Where masked lanes belong: what a row's block has beyond the row lies beside it."""
+        ends = set() if self.vector else self._ends(step["touched"])
         for first, count in step["masked"]:
             row, column = divmod(first, self.columns)
-            if first in ends and reach:
-                yield from self._beside(first, count, ends, reach)
-            elif first + count in starts and count < self.columns:
-                yield row + 1, -count, count
-            elif count > 2 * self.columns or count % self.columns == 0:
-                yield from self._in_memory([(first, count)])
-            else:
+            if first in ends and count < self.columns:
+                yield row - 1, self.columns, count
+            elif column and count <= self.columns and not self.vector:
                 yield row, column, count
+            else:
+                yield from self._in_memory([(first, count)])
 
-    def _beside(self, first: int, count: int, ends: set[int], reach: int) -> Iterator[Row]:
-        """Masked lanes that begin beside a row; they may join those of others, and whole rows below."""
-        for row in range(first // self.columns - 1, (first + count - reach) // self.columns):
-            beside = (row + 1) * self.columns in ends
-            yield (row, self.columns, reach) if beside else (row, 0, self.columns + reach)
-
-    def _ends(self, step: Json) -> set[int]:
+    def _ends(self, runs: Iterable[Run]) -> set[int]:
         """Where rows begin before which an element is touched."""
-        size, runs = self.columns, step["touched"]
-        return {e for first, n in runs for e in range((first // size + 1) * size, first + n + 1, size)}
-
-    @cached_property
-    def _reach(self) -> dict[int, int]:
-        """How far the blocks of each line of the kernel reach beyond a row: the least that is seen of it."""
-        found: dict[int, int] = {}
-        for step in self.steps:
-            ends = self._ends(step)
-            for first, count in step["masked"]:
-                if first in ends and not self._below(first, count, ends):
-                    reach = first + count - max(end for end in ends if end < first + count)
-                    found[step["line"]] = min(found.get(step["line"], reach), reach)
-        return found
-
-    def _below(self, first: int, count: int, ends: set[int]) -> bool:
-        """Whether masked lanes are whole rows of a block, below others that are touched."""
-        whole = count % self.columns == 0 or first + count == self.whole + REACH
-        return whole and first == max(ends) and first - self.columns in ends
-
-    def _runs_on(self, runs: Iterable[Run]) -> bool:
-        """Whether an access takes the tensor for a vector, so that it ends within another row."""
         size = self.columns
-        return any(first % size + count > size and (first % size or count % size) for first, count in runs)
+        return {e for first, n in runs for e in range((first // size + 1) * size, first + n + 1, size)}
 
     @cached_property
     def bands(self) -> list[tuple[int, int, int]]:

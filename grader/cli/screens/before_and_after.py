@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import importlib
-from pathlib import Path
+import io
 from typing import Any
 
 import numpy as np
@@ -15,24 +15,26 @@ from grader.errors import TrackError
 SIGNATURE = "track show"  # in all that we make
 
 
-def draw(target: Path, images: list[Any]) -> None:
-    """Write images as the judge packed them: two are before and after, one is a film of 256 colours at most.
+def draw(images: list[Any]) -> bytes:
+    """A picture of images as the judge packed them: of two before and after, of one a film of 256 colours.
 
     Raises:
         TrackError: matplotlib is missing.
     """
     arrays = [np.frombuffer(base64.b64decode(one["bytes"]), np.uint8).reshape(one["shape"]) for one in images]
+    drawn = io.BytesIO()
     try:
         if len(arrays) == 1:
             pillow: Any = importlib.import_module("PIL.Image")
             first, *others = [pillow.fromarray(frame).quantize(256, dither=0) for frame in arrays[0]]
             rest = {"append_images": others, "duration": 80, "loop": 0, "comment": SIGNATURE.encode()}
-            first.save(target, save_all=True, **rest)
-            return
+            first.save(drawn, "GIF", save_all=True, **rest)
+            return drawn.getvalue()
         figure: Any = importlib.import_module("matplotlib.figure").Figure((9, 3.4), layout="constrained")
     except ImportError:
         raise TrackError("This is drawn by matplotlib, which is missing.", f"{PIP} matplotlib") from None
     for axes, image, title in zip(figure.subplots(1, 2), arrays, ("before", "after"), strict=True):
         axes.imshow(image, cmap="gray", vmin=0, vmax=255, interpolation="nearest")
         axes.set(title=title, xticks=[], yticks=[])
-    figure.savefig(target, metadata={"Software": SIGNATURE})
+    figure.savefig(drawn, format="png", metadata={"Software": SIGNATURE})
+    return drawn.getvalue()

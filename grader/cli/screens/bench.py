@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
+from math import prod
 from pathlib import Path
 from typing import Any
-
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from grader.cli.benchmark.results import COPY, Machine, Point, Result
 from grader.cli.screens.speed_rows import duration
@@ -22,30 +21,27 @@ class Live:
     """A line that says what is measured; nothing where nobody watches."""
 
     def __init__(self, terminal: Terminal) -> None:
-        columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-        self.bar = Progress(*columns, console=terminal.console, transient=True, disable=not terminal.live)
-        self.task = self.bar.add_task("starting", total=None)
-        self.where, self.reached = "", 0
+        self.terminal, self.status = terminal, terminal.console.status("starting")
+        self.points, self.reached, self.where = 0, 0, "what this GPU reaches"
 
     def __call__(self, event: dict[str, Any]) -> None:
-        kind = event["event"]
-        if kind == "plan":
-            self.reached = 0
-            self.bar.update(self.task, total=event["points"], description="what this GPU reaches")
-        elif kind == "point":
+        who = ""
+        if event["event"] == "plan":
+            self.points = event["points"]
+        elif event["event"] == "point":
             point = Point(**event["point"])
-            self.where = f"{point.day} {point.entry} {label(point)} {point.dtype}"
-            self.bar.update(self.task, completed=self.reached, description=self.where)
-            self.reached += 1
-        elif kind == "trying":
-            self.bar.update(self.task, description=f"{self.where}: {event['provider']}")
+            self.where, self.reached = f"{titled(point)}, {label(point)} {point.dtype}", self.reached + 1
+        elif event["event"] == "trying":
+            who = f": {event['provider']}"
+        self.status.update(self.terminal.text(f"{self.reached}/{self.points} {self.where}{who}"))
 
     def __enter__(self) -> Live:
-        self.bar.start()
+        if self.terminal.live:
+            self.status.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.bar.stop()
+        self.status.stop()
 
 
 def label(point: Point) -> str:
@@ -76,6 +72,29 @@ def titled(point: Point) -> str:
     return f"{named} · {point.entry}(){part} over {'='.join(point.sizes)}"
 
 
+def curves(results: Sequence[Result]) -> dict[str, dict[str, list[tuple[float, str, float]]]]:
+    """By title and provider: elements of the sizes that grow, their label, and the share; small ones first.
+
+    A title with one size alone is no curve.
+    """
+    found: dict[str, dict[str, list[tuple[float, str, float]]]] = {}
+    for title, group in series(results).items():
+        for dtype in dict.fromkeys(result.point.dtype for result in group):
+            of_each = {}
+            for name in providers(group):
+                own = [
+                    r
+                    for r in group
+                    if (r.provider, r.point.dtype) == (name, dtype) and r.us and not r.problem
+                ]
+                of_each[name] = sorted(
+                    (float(prod(r.point.sizes.values())), label(r.point), r.of_limit) for r in own
+                )
+            if max(map(len, of_each.values())) > 1:
+                found[f"{title} · {dtype}"] = of_each
+    return found
+
+
 def table(
     terminal: Terminal,
     results: Sequence[Result],
@@ -92,8 +111,7 @@ def table(
         file: where all of it is kept.
         next_: the command to type next.
     """
-    clock = f", {machine.clock_mhz} of {machine.most_mhz} MHz" if machine.clock_mhz else ""
-    terminal.line((machine.gpu, "bold"), f"   copies {machine.copy_gb_s:,.0f} GB/s{clock}")
+    terminal.line((machine.gpu, "bold"), f"   copies {machine.copy_gb_s:,.0f} GB/s")
     rates = ", ".join(f"{name} {rate:,.0f}" for name, rate in machine.tflops.items())
     terminal.line(f"products, TFLOP/s: {rates}. The limit of a row is the slower of copy and product.")
     for title, group in series(results).items():
@@ -155,17 +173,3 @@ def _problems(terminal: Terminal, group: Sequence[Result]) -> None:
         more = f" and {len(points) - 1} more" if len(points) > 1 else ""
         where = f"{label(points[0])} {points[0].dtype}{more}"
         terminal.line((f"! {name}", "yellow"), f" at {where}: {problem}", indent=2)
-
-
-def predicted(terminal: Terminal, gpu: str, rows: Sequence[dict[str, Any]], next_: tuple[str, str]) -> None:
-    """Prints what is predicted where nothing can be measured. Times in µs, 0 where there is none."""
-    terminal.line(("There is no GPU here: nothing is measured.", "bold"), f" Predicted for one {gpu}:")
-    table: list[list[Part]] = [
-        [("", ""), ("yours", "dim"), ("ours", "dim"), ("a copy, by its data sheet", "dim")]
-    ]
-    for row in rows:
-        times = [duration(row[name]) if row[name] else "-" for name in ("yours_us", "ours_us", "copy_us")]
-        times[0] = f"at least {times[0]}" if row["at_least"] else times[0]
-        table.append([row["bar"].partition("/")[2], *times])
-    terminal.table(table)
-    terminal.next(*next_)

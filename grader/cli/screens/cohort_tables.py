@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.live import Live
-
 from grader.cli.screens.terminal import Terminal, counted, near, typed
 from grader.course import catalog
 from grader.errors import pasted
@@ -29,21 +27,15 @@ class Progress:
 
     def __init__(self, terminal: Terminal) -> None:
         self._terminal, self._said = terminal, time.monotonic()
-        self._live = Live(
-            console=terminal.console,
-            transient=True,
-            auto_refresh=False,
-            redirect_stdout=False,
-            redirect_stderr=False,
-        )
+        self._status = terminal.console.status("")
 
     def __enter__(self) -> Progress:
         if self._terminal.live:
-            self._live.start()
+            self._status.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._live.stop()
+        self._status.stop()
 
     def __call__(self, tally: Tally) -> None:
         now = time.monotonic()
@@ -51,7 +43,7 @@ class Progress:
             return
         self._said = now
         if self._terminal.live:
-            self._live.update(self._terminal.text("  ", standing(tally)), refresh=True)
+            self._status.update(self._terminal.text(standing(tally)))
         else:
             self._terminal.line(standing(tally), indent=2)
 

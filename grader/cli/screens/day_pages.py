@@ -23,14 +23,12 @@ DIFF = {"+": "green", "-": "red", "@": "cyan"}
 # What `track upgrade` would make of a file, and what it made of it.
 BECOMES = {
     "upgraded": "untouched: becomes the newer one",
-    "merged": "your lines stay, the course's changes come in",
-    "clashes": "stays yours: you and the course changed the same lines",
+    "yours": "stays yours: you changed it, too",
     "copied": "gone: comes back",
 }
 BECAME = {
     "upgraded": "was untouched and is now the course's newer one",
-    "merged": "has the course's changes beside your lines; as it was: `track restore {day}`",
-    "clashes": "stays as it was: you and the course changed the same lines; see `track upgrade {day}`",
+    "yours": "stays as it was, for you changed it: see `track upgrade {day}`",
 }
 
 
@@ -65,7 +63,7 @@ def upgrades(terminal: Terminal, fates: Mapping[Day, Mapping[str, Fate]], applie
     terminal.line((heading, "bold"))
     terminal.table(
         [
-            (day.name, name, _became(day, fate) if applied and fate != "clashes" else BECOMES[fate])
+            (day.name, name, _became(day, fate) if applied and fate != "yours" else BECOMES[fate])
             for day, files in fates.items()
             for name, fate in files.items()
         ]
@@ -213,11 +211,6 @@ def _fix(terminal: Terminal, label: Part, fix: str, indent: int = 0) -> None:
         terminal.line(label, fix, indent=indent)
     else:
         terminal.command(label, fix, indent=indent)
-
-
-def from_afar(terminal: Terminal, workspace: Workspace) -> None:
-    """Says whose days are meant, where that cannot be seen from the folder one stands in."""
-    terminal.line((f"Your work lies in {workspace.root}.", "dim"))
 
 
 def unrecorded(terminal: Terminal, problem: TrackError) -> None:

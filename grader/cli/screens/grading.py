@@ -1,13 +1,9 @@
-"""A grading as it happens: one line a group of checks, redrawn on a terminal, written once when piped."""
+"""A grading as it happens: one line a group of checks, written once the group is through."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
-
-from rich.console import Group
-from rich.live import Live
-from rich.text import Text
 
 from grader.cli.screens.terminal import Part, Terminal
 from grader.course.catalog import Day
@@ -19,48 +15,49 @@ COLUMN = max(map(len, GROUPS)) + 1
 
 
 class Grading:
-    """Shows one grading: hand it to `examine.grade(..., on_event=grading)`, then call `finish`."""
+    """Shows one grading: hand it to `grade(..., on_event=grading)`, then call `finish`.
+
+    Where someone watches, one more line says what runs now.
+    """
 
     def __init__(self, terminal: Terminal, day: Day) -> None:
         self._terminal = terminal
         self._checks: list[Check] = []
         self._planned: list[str] = []
         self._running = ""
-        self._note = ""
         self._written, self._untried = set[str](), list[str]()
         self._foretold = False
-        self._live = Live(
-            console=terminal.console, get_renderable=self._picture, transient=True, refresh_per_second=10
-        )
+        self._status = terminal.console.status("", spinner="dots" if terminal.unicode else "line")
         terminal.line((day.heading, "bold"))
 
     def __enter__(self) -> Grading:
         if self._terminal.live:
-            self._live.start()
+            self._status.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._live.stop()
+        self._status.stop()
 
     def __call__(self, event: dict[str, Any]) -> None:
         """Takes one event; what it does not know it ignores, so that old screens outlive new events."""
-        kind = event.get("event")
-        if kind == "note":
-            self._note = str(event.get("text", ""))
-        elif kind == "taken":
-            self._terminal.line(str(event.get("text", "")), indent=2)
+        kind, text = event.get("event"), str(event.get("text", ""))
+        if kind == "taken" or (kind == "note" and not self._terminal.live):
+            self._terminal.line(text, indent=2)
+        elif kind == "note":
+            self._status.update(self._terminal.text(text))
         elif kind == "planned":
             self._planned = [str(name) for name in event.get("checks", ())]
         elif kind == "started":
-            self._running, self._note = str(event.get("check", "")), ""
+            self._running = str(event.get("check", ""))
+            self._write_known()
+            self._status.update(self._terminal.text(self._now()))
         elif kind == "checked":
             self._checks.append(Check(**event["check"]))
-        if not self._terminal.live:
-            self._write_known(kind == "note")
+            self._write_known()
 
     def finish(self, verdict: Verdict) -> None:
         """Writes the groups as the verdict has them: it also knows what was not reached."""
-        self._live.stop()
+        self._status.stop()
         self._checks = list(verdict.checks)
         self._foretold = not verdict.on_gpu
         for group in GROUPS if verdict.status != "unstarted" else ():
@@ -69,10 +66,8 @@ class Grading:
             parts = line(self._terminal, "not reached", ", ".join(self._untried), "", "not reached")
             self._terminal.line(*parts, indent=2)
 
-    def _write_known(self, noted: bool) -> None:
-        if noted and self._note:
-            self._terminal.line(self._note, indent=2)
-        now = self._running.partition("[")[0] or (self._checks[-1].group if self._checks else "")
+    def _write_known(self) -> None:
+        now = self._running.partition("[")[0] or self._checks[-1].group
         for group in GROUPS[: GROUPS.index(now)] if now in GROUPS else ():
             self._write(group)
 
@@ -84,30 +79,15 @@ class Grading:
             self._terminal.line(*row(self._terminal, group, checks, self._foretold), indent=2)
             self._written.add(group)
 
-    def _picture(self) -> Group:
-        """The groups so far, the one that runs now with the case it tries, and the note."""
-        lines: list[Text] = []
-        running = self._running.partition("[")[0]
-        for group in GROUPS:
-            checks = [check for check in self._checks if check.group == group]
-            planned = sum(name.partition("[")[0] == group for name in self._planned)
-            if group == running:
-                parts = self._now(group, checks, planned)
-            elif checks:
-                parts = row(self._terminal, group, checks)
-            else:
-                continue
-            lines.append(self._terminal.text("  ", *parts))
-        if self._note:
-            lines.append(self._terminal.text("  ", self._terminal.mark("running"), f" {self._note}"))
-        return Group(*lines)
-
-    def _now(self, group: str, checks: Sequence[Check], planned: int) -> list[Part]:
-        """The line of the group that runs: which case is tried, how many there are, how many have failed."""
-        count = f"{min(len(checks) + 1, planned)}/{planned}" if planned > 1 else ""
-        failed = sum(check.outcome not in HARMLESS for check in checks)
-        trouble = f"{failed} failed; " if failed else ""
-        return line(self._terminal, "running", group, count, trouble + case(self._running))
+    def _now(self) -> str:
+        """`correct 2/12, 1 failed: n=4-fp32`: the case, how many there are and have failed."""
+        group = self._running.partition("[")[0]
+        outcomes = [check.outcome for check in self._checks if check.group == group]
+        planned = sum(name.partition("[")[0] == group for name in self._planned)
+        count = f" {min(len(outcomes) + 1, planned)}/{planned}" if planned > 1 else ""
+        failed = sum(outcome not in HARMLESS for outcome in outcomes)
+        trouble = f", {failed} failed" if failed else ""
+        return f"{group}{count}{trouble}" + (f": {case(self._running)}" if case(self._running) else "")
 
 
 def row(terminal: Terminal, group: str, checks: Sequence[Check], foretold: bool = False) -> list[Part]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from grader.cli.screens.legend import KINDS, LIMITS, MACHINE, meaning
 from grader.cli.screens.speed_rows import duration, predicted
-from grader.cli.screens.terminal import Next, Part, Terminal, near
+from grader.cli.screens.terminal import Next, Part, Terminal, counted, near
 from grader.course.catalog import Day
 from grader.datasheets import Gpu
 
@@ -19,28 +19,24 @@ ALIKE = 1.0001  # times the mean of its programs that the busiest asks for, wher
 READABLE = 16  # columns of source text, below which it is left out
 
 
-def table(
-    terminal: Terminal,
-    day: Day,
-    source: Sequence[str],
-    gpu: Gpu,
-    parts: Sequence[Found],
-    given: str = "",
-    explain: bool = False,
-    passed: Next | None = None,
+def table(terminal: Terminal, heading: str, source: Sequence[str], gpu: Gpu, parts: Sequence[Found]) -> None:
+    """Prints every bar's launches, line by line; `source` are the lines of the file, as it was looked at."""
+    terminal.line((heading, "bold"), (f"   predicted for one {gpu.name}", "dim"))
+    backward = any(part["part"] != "forward" for part in parts)
+    for part in parts:
+        _part(terminal, part, f"  {part['part']}" if backward else "", source)
+
+
+def what_follows(
+    terminal: Terminal, day: Day, parts: Sequence[Found], given: str, explain: bool, passed: Next | None
 ) -> None:
-    """Prints every bar's launches, line by line.
+    """Ends the screen.
 
     Args:
-        source: the lines of the learner's file, as it was looked at.
         given: what a command needs to take the same file again.
         explain: say what the words mean, instead of how to ask for it.
         passed: what follows, once the day is done.
     """
-    terminal.line((day.heading, "bold"), (f"   predicted for one {gpu.name}", "dim"))
-    backward = any(part["part"] != "forward" for part in parts)
-    for part in parts:
-        _part(terminal, part, f"  {part['part']}" if backward else "", source)
     if any(map(_own, parts)):
         meaning(terminal, f"track inspect {day.key}{given} --explain", explain)
     barred = any(part["ideal"] for part in parts)
@@ -118,7 +114,7 @@ def _grid(launch: Found) -> str:
     while len(sides) > 1 and sides[-1] == 1:
         sides.pop()
     shape = " × ".join(f"{side:,}" for side in sides) + " = " if len(sides) > 1 else ""
-    return shape + _count(launch["programs"], "program")
+    return shape + counted(launch["programs"], "program")
 
 
 def _compiled(launch: Found) -> list[list[Part]]:
@@ -127,7 +123,7 @@ def _compiled(launch: Found) -> list[list[Part]]:
         return [["compiler", _refused(launch["compiled"])]]
     spilled = f", {facts['stack']} bytes a thread spilled" if facts["stack"] else ""
     full = f", limited by {facts['limiter']}" if facts["occupancy"] < 1 else ""
-    resident = f"{_count(facts['resident'], 'program')} of {_count(facts['warps'], 'warp')} on an SM"
+    resident = f"{counted(facts['resident'], 'program')} of {counted(facts['warps'], 'warp')} on an SM"
     idle = "none: tl.dot runs without them" if launch["dots"] else ""
     rows = {
         "limit": LIMITS.get(launch["limit"], launch["limit"]) if facts["fits"] else "",
@@ -136,8 +132,8 @@ def _compiled(launch: Found) -> list[list[Part]]:
         "occupancy": f"{facts['occupancy']:.0%}: {resident}{full}",
         "loads": _widths(facts["loads"]) or ("" if facts["tma"] else "none"),
         "stores": _widths(facts["stores"]) or ("" if facts["tma"] else "none"),
-        "TMA": _count(facts["tma"], "copy", "copies") + " of whole tiles" if facts["tma"] else "",
-        "matrix": _count(facts["matrix"], "instruction") if facts["matrix"] else idle,
+        "TMA": counted(facts["tma"], "tile") + " copied whole" if facts["tma"] else "",
+        "matrix": counted(facts["matrix"], "instruction") if facts["matrix"] else idle,
     }
     rows |= {name: f"{n:>4,}  {MACHINE.get(name, '')}" for name, n in facts["machine"].items() if n}
     return [[name, text] for name, text in rows.items() if text]
@@ -150,14 +146,10 @@ def _refused(compiled: Found) -> str:
     return late or f"was not asked: {compiled['unknown']}"
 
 
-def _count(number: int, one: str, more: str = "") -> str:
-    return f"{number:,} {one if number == 1 else more or one + 's'}"
-
-
 def _widths(counts: dict[str, int]) -> str:
     """`4 instructions of 16 bytes a lane, 1 of 4`: instructions by what a lane moves at once."""
     widest = sorted(counts.items(), key=lambda item: -int(item[0]))
-    first = [f"{_count(count, 'instruction')} of {width} bytes a lane" for width, count in widest[:1]]
+    first = [f"{counted(count, 'instruction')} of {width} bytes a lane" for width, count in widest[:1]]
     return ", ".join(first + [f"{count} of {width}" for width, count in widest[1:]])
 
 

@@ -30,7 +30,6 @@ MACHINE = {
     "LDG": "loads from memory",
     "STG": "stores to memory",
 }
-ROOMY = 96  # columns, in which a word and its text fit side by side
 WORDS = (
     ("predicted", "from counts and the GPU's data sheet; a measurement differs"),
     ("memory", "what has to come from or go to DRAM (HBM, in the lessons) at least, once each"),
@@ -56,9 +55,5 @@ def meaning(terminal: Terminal, command: str, explain: bool) -> None:
     terminal.line()
     if not explain:
         terminal.command(("What these words mean: ", "dim"), command)
-    elif terminal.console.width >= ROOMY:
-        terminal.table(WORDS)
     else:
-        for word, text in WORDS:
-            terminal.line((word, "bold"), indent=2)
-            terminal.line(text, indent=4)
+        terminal.table(WORDS)

@@ -7,10 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from grader.cli.screens.claim_ratios import claims
 from grader.cli.screens.grading import case
-from grader.cli.screens.hunt import bugs
-from grader.cli.screens.piece_progress import so_far, to_do
+from grader.cli.screens.result_details import bugs, claims, so_far, to_do
 from grader.cli.screens.speed_rows import speed_rows
 from grader.cli.screens.terminal import Next, Part, Terminal, near, told, typed
 from grader.course import catalog
@@ -88,7 +86,7 @@ def show(
         terminal.line()
         terminal.line(verdict.beside, indent=2)
         if passed and catalog.find(str(verdict.day)).solution.is_file():
-            terminal.line("Side by side: ", (typed(f"track inspect {verdict.day} --ours"), "cyan"), indent=2)
+            terminal.line("Compare them: ", (typed(f"track inspect {verdict.day} --ours"), "cyan"), indent=2)
     if good and not only:
         if gained:
             terminal.line()

@@ -117,10 +117,9 @@ class Terminal:
         room = self.console.width - indent
         aligned = [(self.text(*row[:-1]), self.text(*row[-1:])) for row in self.aligned(rows)]
         wide = [head.cell_len for head, last in aligned if head.cell_len + last.cell_len > room]
+        fits = not wide or max(wide) <= room - NARROWEST
         for row, (head, last) in zip(rows, aligned, strict=True):
-            if not wide:
-                self._hung(head, last, indent, 0)
-            elif max(wide) <= room - NARROWEST:
+            if fits:
                 self._hung(head, last, indent, head.cell_len)
             else:
                 cells = [self.text(cell) for cell in row]

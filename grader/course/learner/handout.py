@@ -1,25 +1,22 @@
 """What the course hands out of a day, and what becomes of a file that stands there already.
 
 A copy of each is kept as it was handed out. Where the course has a newer one since, a file that nobody
-touched becomes that, and one that the learner worked on gets the course's changes beside its own. Where both
-changed the same lines it stays as it is. The learner's work is never overwritten.
+touched becomes that, and one that the learner changed stays as it is: `track upgrade` shows what the course
+changed. The learner's work is never overwritten.
 """
 
 from __future__ import annotations
 
-import ast
 import os
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from grader.course import catalog
 from grader.course.catalog import Day
-from grader.course.learner.three_way_merge import merged
 from grader.course.learner.workspace import Workspace, writing
 
-Fate = Literal["copied", "upgraded", "merged", "clashes", "kept"]
+Fate = Literal["copied", "upgraded", "yours", "kept"]
 
 
 @dataclass(frozen=True)
@@ -41,25 +38,20 @@ class HandOut:
         """Whether the course has changed it since."""
         return self.before.is_file() and self.before.read_bytes() != self.ours.read_bytes()
 
-    def fate(self) -> tuple[Fate, bytes]:
-        """What becomes of the learner's file, and its content then."""
-        ours = self.ours.read_bytes()
+    def fate(self) -> Fate:
+        """What becomes of the learner's file."""
         if not os.path.lexists(self.mine):
-            return "copied", ours
+            return "copied"
         mine = self.mine.read_bytes()
-        if not self.news or mine == ours:
-            return "kept", mine
-        if mine == self.before.read_bytes():
-            return "upgraded", ours
-        both = merged(mine, self.before.read_bytes(), ours)
-        broken = self.mine.suffix == ".py" and _parses(mine) and not _parses(both or b"")
-        return ("clashes", mine) if both is None or broken else ("merged", both)
+        if not self.news or mine == self.ours.read_bytes():
+            return "kept"
+        return "upgraded" if mine == self.before.read_bytes() else "yours"
 
-    def become(self, fate: Fate, content: bytes) -> None:
+    def become(self, fate: Fate) -> None:
         """Writes the learner's file where it changes, and keeps a copy of what was handed out."""
-        if fate not in ("kept", "clashes"):
-            write(self.mine, content)
-        if fate == "copied" or (self.news and fate != "clashes"):
+        if fate in ("copied", "upgraded"):
+            write(self.mine, self.ours.read_bytes())
+        if fate == "copied" or (self.news and fate != "yours"):
             self.accept()
 
     def accept(self) -> None:
@@ -77,8 +69,6 @@ def files(workspace: Workspace, day: Day) -> dict[str, HandOut]:
 def start(workspace: Workspace, day: Day) -> dict[str, Fate]:
     """Gives the learner a day: what is missing, and what the course has newer.
 
-    The work as it was before a merge lies in the trash, for `restore`.
-
     Raises:
         CannotWrite: nothing of the learner's was changed.
     """
@@ -86,32 +76,22 @@ def start(workspace: Workspace, day: Day) -> dict[str, Fate]:
         workspace.folder(day).mkdir(parents=True, exist_ok=True)
         handed = files(workspace, day)
         fates = {name: one.fate() for name, one in handed.items()}
-        if any(fate == "merged" for fate, _ in fates.values()):
-            shutil.copytree(workspace.folder(day), workspace.new_trash(day), symlinks=True)
-        for name, (fate, content) in fates.items():
-            handed[name].become(fate, content)
-    return {name: fate for name, (fate, _) in fates.items()}
+        for name, fate in fates.items():
+            handed[name].become(fate)
+    return fates
 
 
 def foretell(workspace: Workspace, day: Day) -> dict[str, Fate]:
     """What `start` would do with the files of a started day that the course has newer."""
     handed = files(workspace, day) if workspace.folder(day).is_dir() else {}
     with writing(workspace.folder(day)):
-        fates = {name: one.fate()[0] for name, one in handed.items() if one.news}
+        fates = {name: one.fate() for name, one in handed.items() if one.news}
     return {name: fate for name, fate in fates.items() if fate != "kept"}
 
 
 def outdated(workspace: Workspace) -> list[Day]:
     """The started days of which the course has something newer."""
     return [day for day in catalog.course() if foretell(workspace, day)]
-
-
-def _parses(source: bytes) -> bool:
-    try:
-        ast.parse(source)
-    except (SyntaxError, ValueError):
-        return False
-    return True
 
 
 def write(path: Path, content: bytes) -> None:

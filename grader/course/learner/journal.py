@@ -176,9 +176,7 @@ def fold(records: Iterable[Record]) -> dict[Key, Progress]:
 
 def _after(day: Progress, record: Record) -> Progress:
     event = record["event"]
-    if event == "started":
-        return replace(day, started=True)
-    if event == "restored":
+    if event in ("started", "restored"):
         return replace(day, started=True)
     if event == "reset":
         return replace(day, started=True, hints=0, last="", failed="")

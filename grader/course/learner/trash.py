@@ -41,7 +41,7 @@ def restore(workspace: Workspace, day: Day) -> Path | None:
     if not kept:
         then = "grade" if workspace.kernel(day).is_file() else "start"
         raise BadSubmission(f"{day.name}: the trash holds no work of yours.", f"track {then} {day.key}")
-    last = max(kept, key=lambda path: _order(path.parent.name))
+    last = max(kept)
     trash = _cleared(workspace, day) if workspace.folder(day).is_dir() else None
     with writing(workspace.folder(day)):
         workspace.folder(day).mkdir(parents=True, exist_ok=True)
@@ -61,12 +61,6 @@ def worked_on(workspace: Workspace, day: Day, folder: Path) -> bool:
     others = [path for path in folder.iterdir() if path.name not in day.handed_out]
     kernel = folder / "kernel.py"
     return bool(others) or (kernel.is_file() and kernel.read_bytes() not in ours)
-
-
-def _order(stamp: str) -> tuple[str, str, int]:
-    """Of the trash's folders by age: `2026-01-01_12-00-00`, then `…_1` of the same second."""
-    date, clock, *more = stamp.split("_")
-    return date, clock, int(more[0]) if more else 0
 
 
 def _cleared(workspace: Workspace, day: Day) -> Path:

@@ -1,14 +1,13 @@
-"""The learner's folder: found, created, remembered."""
+"""The learner's folder: found and created."""
 
 from __future__ import annotations
 
 import errno
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
-from datetime import datetime
-from itertools import chain, count
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timezone
 from pathlib import Path
 
 from grader.course import catalog
@@ -18,7 +17,7 @@ from grader.course.learner.journal import Record
 from grader.errors import BadSubmission, NoWorkspace, TrackError, pasted
 
 FOLDER = "my-track"
-STAMP = "%Y-%m-%d_%H-%M-%S"  # of a folder of the trash
+STAMP = "%Y-%m-%d_%H-%M-%S_%f"  # of a folder of the trash
 
 
 class CannotWrite(TrackError):
@@ -29,14 +28,9 @@ class CannotWrite(TrackError):
 
 @dataclass(frozen=True)
 class Workspace:
-    """`root` holds a folder for every started day; its `.track/` the journal, trash and handed-out copies.
-
-    Attributes:
-        far: it is neither around the current folder nor at $TRACK_HOME: it is remembered.
-    """
+    """`root` holds a folder for every started day; its `.track/` the journal, trash and handed-out copies."""
 
     root: Path
-    far: bool = field(default=False, compare=False)
 
     @property
     def hidden(self) -> Path:
@@ -62,72 +56,19 @@ class Workspace:
         return self.hidden / "handed-out" / day.stem
 
     def new_trash(self, day: Day) -> Path:
-        """Where work on a day may be put away: a folder that is not there yet, and sorts behind all that are,
-        also where the clock was set back, as it is each autumn.
-        """
-        now = datetime.now().strftime(STAMP)
-        stamp = max([now, *(path.name[: len(now)] for path in self.hidden.glob("trash/[0-9]*-[0-9]*"))])
-        taken = 0
-        while True:
-            path = self.hidden / "trash" / (f"{stamp}_{taken}" if taken else stamp) / day.stem
-            if not path.exists():
-                return path
-            taken += 1
+        """Where work on a day may be put away: a new folder, which sorts behind all that are there."""
+        return self.hidden / "trash" / datetime.now(timezone.utc).strftime(STAMP) / day.stem
 
 
 def find() -> Workspace | None:
-    """The workspace around the current folder, beside one of its parents, at $TRACK_HOME, or remembered.
+    """The workspace around the current folder, beside one of its parents, or at $TRACK_HOME.
 
-    A clone keeps to itself: what lies in another one is found from inside of that one alone.
+    The launcher sets that to its clone's own.
     """
-    here = _here()
-    for folder in (here, *here.parents):
-        for root in (folder, folder / FOLDER):
-            if os.path.isdir(root / ".track"):
-                return Workspace(root)
-    home = _home()
-    if home:
-        return Workspace(home) if os.path.isdir(home / ".track") else None
-    return None if _in_clone() else _known()
-
-
-def _known() -> Workspace | None:
-    """The workspace in this clone, else the one that was made last in no clone."""
-    roots = remembered()
-    own = [one for one in roots if one.root.is_relative_to(catalog.ROOT)]
-    free = [one for one in roots if not any(map(_is_clone, (one.root, *one.root.parents)))]
-    return next((replace(one, far=True) for one in (*own, *free)), None)
-
-
-def _is_clone(folder: Path) -> bool:
-    return (folder / "grader" / "version.py").is_file()
-
-
-def remembered() -> list[Workspace]:
-    """The workspaces that still stand, the one that was made last before the others."""
-    try:
-        roots = _memory().read_text(encoding="utf-8", errors="surrogateescape").splitlines()
-    except OSError:
-        return []
-    return [Workspace(Path(root)) for root in reversed(roots) if os.path.isdir(Path(root, ".track"))]
-
-
-def _remember(workspace: Workspace) -> None:
-    """One line for each; where none can be written, `cd` still finds the way."""
-    with suppress(OSError):
-        _memory().parent.mkdir(parents=True, exist_ok=True)
-        with _memory().open("a", encoding="utf-8", errors="surrogateescape") as lines:
-            lines.write(f"{workspace.root}\n")
-
-
-def _memory() -> Path:
-    """Where programs keep such things: the XDG base directory specification's $XDG_STATE_HOME."""
-    state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
-    return Path(state, "triton-track", "workspaces")
-
-
-def _in_clone() -> bool:
-    return _here().is_relative_to(catalog.ROOT)
+    here, home = _here(), _home()
+    around = [root for folder in (here, *here.parents) for root in (folder, folder / FOLDER)]
+    roots = [*around, home] if home else around
+    return next((Workspace(root) for root in roots if os.path.isdir(root / ".track")), None)
 
 
 def require() -> Workspace:
@@ -139,15 +80,11 @@ def require() -> Workspace:
     found = find()
     if found:
         return found
-    elsewhere = next(iter(remembered()), None)
-    if elsewhere:
-        problem = f"No day was started here. Your work lies in {elsewhere.root}."
-        raise NoWorkspace(problem, f"cd {pasted(elsewhere.root)}")
     raise NoWorkspace("No day was started here or in a folder above.", "track start 1")
 
 
 def create() -> Workspace:
-    """The workspace that `find` knows, or a new one: $TRACK_HOME, the clone's my-track/, or ./my-track.
+    """The workspace that `find` finds, or a new one: $TRACK_HOME, the clone's my-track/, or ./my-track.
 
     Raises:
         CannotWrite: it cannot be made.
@@ -155,10 +92,10 @@ def create() -> Workspace:
     found = find()
     if found:
         return found
-    made = Workspace(_home() or (catalog.ROOT if _in_clone() else _here()) / FOLDER)
+    here = _here()
+    made = Workspace(_home() or (catalog.ROOT if here.is_relative_to(catalog.ROOT) else here) / FOLDER)
     with writing(made.root):
         made.hidden.mkdir(parents=True, exist_ok=True)
-    _remember(made)
     return made
 
 
@@ -206,12 +143,9 @@ def cure(place: Path) -> str:
     around = next((one for one in (place, *place.absolute().parents) if os.path.isdir(one / ".track")), None)
     if around is None:
         return "Work in a folder of yours, or set TRACK_HOME to one."
-    root, disk = pasted(around), os.statvfs(around).f_flag & os.ST_RDONLY
-    if around.stat().st_uid == os.getuid() and not disk:
-        return f"chmod -R u+w {root}"
-    names = chain([FOLDER], (f"{FOLDER}-{number}" for number in count(2)))
-    free = next(name for name in names if not os.path.lexists(Path.home() / name))
-    return f"cp -r --no-preserve=mode {root} ~/{free} && cd ~/{free}"
+    if around.stat().st_uid == os.getuid():
+        return f"chmod -R u+w {pasted(around)}"
+    return f"cp -r --no-preserve=mode {pasted(around)} . && cd {pasted(around.name)}"
 
 
 def _explain(error: OSError, elsewhere: str) -> tuple[str, str]:

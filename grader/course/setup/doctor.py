@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import re
-import resource
 import shutil
 import sys
 import sysconfig
@@ -25,7 +24,6 @@ PAIRS = {"3.6": ("2.10", "2.11"), "3.7": ("2.12", "2.13"), "3.8": ("2.14",), "3.
 
 PIP = f"{pasted(sys.executable)} -m pip install"
 
-OPEN_FILES = 64  # that a grading may have open at once, in the process that has most
 # Enough for compiled kernels, the journal and the inputs of a grading.
 FREE_GB = 1.0
 
@@ -49,17 +47,13 @@ def doctor() -> list[Condition]:
     """Everything that has to be right before a grading, most basic first. Takes seconds: it imports torch."""
     torch = python_probe.torch() if _installed("torch") else {}
     findings = [Condition(True, f"Python {platform.python_version()}"), _platform(), _torch(torch), _triton()]
-    findings += [*_pair(), *_numpy(), *_packages(), _gpu(torch), *_compiler(), _writable(), _disk()]
-    findings += _files()
+    findings += [*_pair(), _numpy(), _gpu(torch), *_compiler(), _disk()]
     return findings if any(finding.ok is False for finding in findings) else [*findings, *_evaluation()]
 
 
 def unfit() -> Condition | None:
     """The first reason why nothing can be graded; of those that show without an import."""
-    torch = _installed("torch")
-    absent = [] if torch else [Condition(False, "torch is not installed", _reinstall())]
-    found = [*absent, _triton(), *_files()]
-    return next((finding for finding in found if finding.ok is False), None)
+    return next((finding for finding in (_torch({}), _triton()) if finding.ok is False), None)
 
 
 def _platform() -> Condition:
@@ -102,14 +96,10 @@ def _pair() -> list[Condition]:
     return [Condition(False, told, f'{PIP} "torch=={fitting[-1]}.*"')]
 
 
-def _numpy() -> list[Condition]:
+def _numpy() -> Condition:
     version = _installed("numpy")
-    return [Condition(True, f"numpy {version}")] if version else []
-
-
-def _packages() -> list[Condition]:
-    absent = [name for name in ("numpy", "watchfiles") if not _installed(name)]
-    return [Condition(False, f"{name} is not installed", _reinstall()) for name in absent]
+    what = f"numpy {version}" if version else "numpy is not installed"
+    return Condition(bool(version), what, "" if version else _reinstall())
 
 
 def _gpu(torch: dict[str, Any]) -> Condition:
@@ -125,23 +115,15 @@ def _gpu(torch: dict[str, Any]) -> Condition:
         return Condition(None, names)
     if torch["cuda"] is None:
         return Condition(False, f"{names}, but this torch is a CPU build", _reinstall())
-    if not torch["available"]:
-        what = f"{names}, but torch cannot use it: {torch.get('reason') or 'no reason given'}"
-        return Condition(False, what, "Update the NVIDIA driver, or install a torch built for an older CUDA.")
     oldest = min((int(arch[3:]) for arch in torch["arches"] if arch[3:].isdigit()), default=0)
     if found[0].capability < (oldest // 10, oldest % 10):
         what = f"{names} is older than this torch supports (sm_{oldest})"
         return Condition(False, what, "track grade --cpu grades without it.")
-    return _measured(names)
-
-
-def _measured(names: str) -> Condition:
-    """Proof that the GPU works, and what it reaches."""
-    answer = python_probe.ceilings()
-    if "error" in answer:
-        return Condition(False, f"{names} fails: {answer['error']}", "Free the GPU, or update its driver.")
-    speed = "copies {copy_gb_s:.0f} GB/s, a launch takes {launch_us:.1f} µs".format(**answer)
-    return Condition(True, f"{names}: {speed}")
+    if not torch["available"]:
+        what = f"{names}, but torch cannot use it: {torch.get('reason') or 'no reason given'}"
+        fix = "Free it, update the NVIDIA driver, or install a torch built for an older CUDA."
+        return Condition(False, what, fix)
+    return Condition(True, f"{names}: torch computes on it")
 
 
 def _compiler() -> list[Condition]:
@@ -156,26 +138,6 @@ def _compiler() -> list[Condition]:
         install = "sudo apt install python{}.{}-dev".format(*sys.version_info)
         findings.append(Condition(False, "Python.h is missing, and Triton needs it on a GPU", install))
     return findings
-
-
-def _writable() -> Condition:
-    from grader.course.learner import workspace
-
-    found = workspace.find()
-    root = found.root if found else Path.cwd()
-    name = f"workspace {root}" if found else f"{root} (no workspace yet)"
-    try:
-        with tempfile.TemporaryFile(dir=found.hidden if found else root):
-            return Condition(True, name)
-    except OSError as error:
-        return Condition(False, f"{name} cannot be written: {error.strerror}", workspace.cure(root))
-
-
-def _files() -> list[Condition]:
-    """Nothing, where a program may open as many files as a grading needs."""
-    allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    what = f"this shell lets a program open only {allowed} files at once"
-    return [] if allowed >= OPEN_FILES else [Condition(False, what, "ulimit -n 1024")]
 
 
 def _disk() -> Condition:

@@ -1,7 +1,7 @@
 """The first run of `./track`: a `.venv` in the clone with the pinned versions. Standard library only.
 
-Every step may be repeated, so one path resumes an interrupted run, repairs a moved clone and follows a pull
-that changed the pins. The stamp that lets later runs skip all this is written last.
+The stamp that lets later runs skip all this is written last. An environment without one is begun anew, from
+what pip keeps of its downloads; one that has it is mended after a move of the clone, or a pull of other pins.
 """
 
 from __future__ import annotations
@@ -13,20 +13,75 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
-from grader.course.setup.install_steps import Command, SetupFailed, Steps, say
 from grader.course.setup.nvidia import has_nvidia_gpu
 
 # Room for PyTorch, Triton and the rest, and for what pip unpacks meanwhile.
 GIGABYTES = {"cpu": 2.5, "cuda": 12.0}
-IMPORTS = "torch, triton, numpy, click, rich, watchfiles, grader.cli.commands"
+IMPORTS = "torch, triton, numpy, click, rich, grader.cli.commands"
+# Settings by which pip would install elsewhere than into the venv, or Python find modules outside it.
+ELSEWHERE = ("PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")
+
+Command = list[str | Path]
 
 
-class Damaged(SetupFailed):
-    """Everything is installed and still does not import: an earlier run was interrupted at a bad moment."""
+class SetupFailed(Exception):
+    """A step failed; the message is for the person, the log has pip's own words."""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Runs the steps of one set-up: a line on the screen for each, and all that they print into a log.
+
+    Attributes:
+        lock: a descriptor that the children inherit, so that killing this process alone lets no other run in
+            while pip still writes.
+    """
+
+    log: IO[str]
+    lock: int
+
+    def tries(self, title: str, command: Command) -> bool:
+        """Whether the command succeeds."""
+        begun, words = time.monotonic(), [str(part) for part in command]
+        print(f"\n$ {' '.join(words)}", file=self.log, flush=True)
+        print(f"  {title} ...", end=" ", file=sys.stderr, flush=True)
+        around = {name: value for name, value in os.environ.items() if name not in ELSEWHERE}
+        child = subprocess.run(
+            words,
+            env={**around, "PIP_USER": "0"},
+            stdin=subprocess.DEVNULL,
+            stdout=self.log,
+            stderr=subprocess.STDOUT,
+            pass_fds=(self.lock,),
+            check=False,
+        )
+        good = child.returncode == 0
+        say(f"{time.monotonic() - begun:.0f} s" if good else "no")
+        return good
+
+    def run(self, title: str, command: Command) -> None:
+        """Like `tries`, for a step that must succeed.
+
+        Raises:
+            SetupFailed: it did not; the message has the last line of the log that speaks of an error.
+        """
+        if self.tries(title, command):
+            return
+        log = Path(self.log.name).read_text(encoding="utf-8", errors="replace")
+        lines = [line.strip() for line in log.rpartition("\n$ ")[2].splitlines()[1:] if line.strip()]
+        errors = [line for line in lines if "error" in line.lower()]
+        raise SetupFailed(f"{title} failed: {(errors or lines or ['no output'])[-1]}")
+
+
+def say(text: str) -> None:
+    """To stderr, because stdout belongs to the command that follows, `--json` perhaps."""
+    print(text, file=sys.stderr, flush=True)
 
 
 @dataclass(frozen=True)
@@ -85,10 +140,10 @@ def main() -> None:
             if not clone.ready(extra):
                 _set_up(clone, extra, lock)
     except KeyboardInterrupt:
-        say("Stopped. The next ./track goes on from here.")
+        say("\nStopped. The next ./track does it anew; what pip fetched is not fetched again.")
         sys.exit(130)
     except SetupFailed as problem:
-        say(f"track: {problem}\n  All that was printed: {clone.log}\n  The next ./track goes on from here.")
+        say(f"track: {problem}\n  All that was printed: {clone.log}\n  Then ./track once more.")
         sys.exit(3)
     except OSError as problem:
         say(f"track: cannot write {problem.filename or clone.venv}: {problem.strerror}.")
@@ -114,84 +169,52 @@ def _locked(root: Path) -> Iterator[int]:
 
 
 def _set_up(clone: Clone, extra: str, lock: int) -> None:
-    resumed = clone.answers("import pip")
-    if not resumed:
+    finished = clone.stamp("").exists() and clone.answers("import pip")
+    if not finished:
         say(f"Setting up Triton Track in {clone.venv} (once, a few minutes)")
-    try:
-        _install(clone, extra, lock)
-    except Damaged:
-        if not resumed:
-            raise
-        say("What an earlier run left is damaged; building it anew.")
-        shutil.rmtree(clone.venv)
-        _install(clone, extra, lock)
-
-
-def _install(clone: Clone, extra: str, lock: int) -> None:
-    fresh = not clone.answers("import pip")
-    if fresh:
         shutil.rmtree(clone.venv, ignore_errors=True)
     clone.venv.mkdir(exist_ok=True)
     with clone.log.open("a", encoding="utf-8") as log:
         steps = Steps(log, lock)
-        _environment(clone, steps, fresh)
+        # The real file, python3.11 and not python3: an upgrade of the system then mixes no two versions.
+        fresh: Command = [Path(sys.executable).resolve(), "-m", "venv", clone.venv]
+        # After a move the activate scripts name the old place; this rewrites them and nothing else.
+        mended: Command = [clone.python, "-m", "venv", "--without-pip", clone.venv]
+        steps.run(f"the environment of Python {sys.version.split()[0]}", mended if finished else fresh)
         _torch(clone, steps)
         pins = clone.pins("pinned") + (clone.pins(extra) if extra else [])
-        steps.run(f"{_spoken(_pin(clone, 'triton'))} and the rest", clone.pip(*pins))
-        # Without network, so that a moved clone is repaired offline too.
+        steps.run("Triton and the rest", clone.pip(*pins))
+        # Without network, so that a moved clone is mended offline too.
         course = clone.pip("--no-build-isolation", "--no-deps", "--editable", str(clone.root))
         steps.run("the course itself", course)
         if not steps.tries("everything imports", [clone.python, "-I", "-c", f"import {IMPORTS}"]):
-            raise Damaged("what was installed does not import")
+            clone.stamp("").unlink(missing_ok=True)
+            raise SetupFailed("what was installed does not import; the next ./track installs it anew")
     for stamp in {clone.stamp(""), clone.stamp(extra)}:
         stamp.write_text(f"{clone.root}\n", encoding="utf-8")
 
 
-def _environment(clone: Clone, steps: Steps, fresh: bool) -> None:
-    if fresh:
-        # The real file, python3.11 and not python3: an upgrade of the system then mixes no two versions.
-        python = Path(sys.executable).resolve()
-        steps.run(f"Python {sys.version.split()[0]} environment", [python, "-m", "venv", clone.venv])
-    else:
-        # After a move the activate scripts name the old place; this rewrites them and nothing else.
-        command: Command = [clone.python, "-m", "venv", "--without-pip", clone.venv]
-        steps.run("the environment of an earlier run", command)
-
-
 def _torch(clone: Clone, steps: Steps) -> None:
     """PyTorch alone and first: it decides whether gigabytes of CUDA come along."""
-    pin = _pin(clone, "torch")
-    name, version = _spoken(pin), pin.partition("==")[2]
+    pin = next(pin for pin in clone.pins("pinned") if pin.startswith("torch=="))
+    name, version = pin.replace("torch==", "PyTorch "), pin.partition("==")[2]
     same = f"import importlib.metadata as m; assert m.version('torch').partition('+')[0] == '{version}'"
     if clone.answers(same):
         return
-    if has_nvidia_gpu():
-        _need(clone, "cuda")
-        steps.run(f"{name} with CUDA for this GPU (several gigabytes)", clone.pip(pin))
-        return
-    _need(clone, "cpu")
-    title = f"{name}, CPU build (no NVIDIA GPU here)"
-    if steps.tries(title, clone.pip(f"{pin}+cpu")):
-        return
-    uv: Command = [clone.python, "-I", "-m", "uv", "pip", "install", "--python", clone.python]
-    found = steps.tries("uv, which knows where PyTorch keeps its CPU builds", clone.pip("uv"))
-    if found and steps.tries(title, [*uv, "--torch-backend", "cpu", pin]):
-        return
-    say("  !!  no CPU build of PyTorch was found; the usual one brings several gigabytes of CUDA along")
+    if not has_nvidia_gpu():
+        _need(clone, "cpu")
+        title = f"{name}, CPU build (no NVIDIA GPU here)"
+        if steps.tries(title, clone.pip(f"{pin}+cpu")):
+            return
+        uv: Command = [clone.python, "-I", "-m", "uv", "pip", "install", "--python", clone.python]
+        found = steps.tries("uv, which knows where PyTorch keeps its CPU builds", clone.pip("uv"))
+        if found and steps.tries(title, [*uv, "--torch-backend", "cpu", pin]):
+            return
     _need(clone, "cuda")
-    steps.run(name, clone.pip(pin))
+    steps.run(f"{name} with CUDA (several gigabytes)", clone.pip(pin))
 
 
 def _need(clone: Clone, build: str) -> None:
     free = shutil.disk_usage(clone.root).free / 1e9
     if free < GIGABYTES[build]:
         raise SetupFailed(f"only {free:.1f} GB are free here, and about {GIGABYTES[build]:.0f} GB are needed")
-
-
-def _pin(clone: Clone, name: str) -> str:
-    return next(pin for pin in clone.pins("pinned") if pin.startswith(f"{name}=="))
-
-
-def _spoken(pin: str) -> str:
-    name, _, version = pin.partition("==")
-    return f"{'PyTorch' if name == 'torch' else name.capitalize()} {version}"

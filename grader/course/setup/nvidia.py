@@ -1,15 +1,11 @@
-"""The NVIDIA GPUs of this machine: what the driver says without torch, and what they reach when measured."""
+"""The NVIDIA GPUs of this machine, as the driver tells them."""
 
 from __future__ import annotations
 
 import glob
-import json
 import os
-import statistics
 import subprocess
-import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 # WSL keeps nvidia-smi off the path of some shells.
@@ -25,24 +21,6 @@ class InstalledGpu:
     capability: tuple[int, int]
     memory_bytes: int
     driver: str
-
-
-@dataclass(frozen=True)
-class Ceilings:
-    """What one GPU reaches, measured.
-
-    Attributes:
-        copy_gb_s: a plain device copy, bytes read plus bytes written, in 10⁹ bytes a second.
-        launch_us: host time of one launch of a kernel that does next to nothing.
-        sms: streaming multiprocessors.
-        l2_bytes: size of the L2 cache.
-    """
-
-    gpu: str
-    copy_gb_s: float
-    launch_us: float
-    sms: int
-    l2_bytes: int
 
 
 def has_nvidia_gpu() -> bool:
@@ -81,71 +59,10 @@ def _number(cell: str) -> int:
     return int(whole) if whole.isdigit() else 0
 
 
-def ceilings(*, refresh: bool = False) -> Ceilings:
-    """The ceilings of torch's current GPU: from the cache, or measured in about a second."""
-    import torch
-
-    facts = torch.cuda.get_device_properties(torch.cuda.current_device())
-    # A driver or torch update moves the launch cost, a MIG slice the bandwidth: each has a file of its own.
-    key = f"{facts.name}-{facts.multi_processor_count}-{torch.version.cuda}-{torch.__version__}"
-    kept = cache() / ("ceilings-" + "".join(c if c.isalnum() or c in ".+-" else "_" for c in key) + ".json")
-    if not refresh:
-        try:
-            return Ceilings(**json.loads(kept.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError):
-            pass  # never measured, or by another version of the course
-    measured = Ceilings(facts.name, _copy(), _launch(), facts.multi_processor_count, facts.L2_cache_size)
-    _keep(kept, measured)
-    return measured
-
-
 def cache() -> Path:
-    """Where measurements are kept for this user."""
+    """Where the course keeps for this user what can be made again."""
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(base).expanduser() / "triton-track"
-
-
-def _keep(path: Path, measured: Ceilings) -> None:
-    part = path.with_suffix(f".{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(json.dumps(asdict(measured)), encoding="utf-8")
-        part.replace(path)
-    except OSError:
-        pass  # a read-only home costs a second at the next grading, no more
-
-
-def _copy() -> float:
-    import torch
-
-    free, _ = torch.cuda.mem_get_info()
-    size = min(1 << 30, free // 4)
-    source = torch.zeros(size, dtype=torch.uint8, device="cuda")
-    target = torch.empty_like(source)
-    microseconds = _median_us(lambda: target.copy_(source), calls=10, rounds=11)
-    return 2 * size / microseconds / 1e3
-
-
-def _launch() -> float:
-    import torch
-
-    x = torch.zeros(1, device="cuda")
-    return _median_us(lambda: x.add_(1), calls=200, rounds=11)
-
-
-def _median_us(call: Callable[[], object], *, calls: int, rounds: int) -> float:
-    """The median over rounds of the wall time of one call among many queued ones, in microseconds."""
-    import torch
-
-    times = []
-    for _ in range(rounds + 2):
-        torch.cuda.synchronize()
-        begun = time.perf_counter()
-        for _ in range(calls):
-            call()
-        torch.cuda.synchronize()
-        times.append((time.perf_counter() - begun) / calls * 1e6)
-    return statistics.median(times[2:])
 
 
 def _smi(*arguments: str) -> str:

@@ -20,13 +20,10 @@ warnings.simplefilter("ignore")
 import torch
 facts = {"cuda": torch.version.cuda, "available": torch.cuda.is_available()}
 facts["arches"] = torch.cuda.get_arch_list()
-if torch.version.cuda and not facts["available"]:
-    try: torch.cuda.init()
-    except Exception as error: facts["reason"] = str(error).splitlines()[0]
+if torch.version.cuda:
+    try: torch.ones(1, device="cuda").sum().item()
+    except Exception as error: facts |= {"available": False, "reason": str(error).splitlines()[0]}
 print(json.dumps(facts))"""
-CEILINGS = """import dataclasses, json
-from grader.course.setup import nvidia
-print(json.dumps(dataclasses.asdict(nvidia.ceilings())))"""
 EVALUATED = """import json
 from grader.course.setup import smoke_kernel
 print(json.dumps(smoke_kernel.right()))"""
@@ -35,11 +32,6 @@ print(json.dumps(smoke_kernel.right()))"""
 def torch() -> dict[str, Any]:
     """Its CUDA version, whether it can use the GPU, and for which GPUs it is built; or an error."""
     return dict(_says(TORCH))
-
-
-def ceilings() -> dict[str, Any]:
-    """What the GPU reaches, as nvidia.py measures it; or an error."""
-    return dict(_says(CEILINGS, PYTHONPATH=str(PACKAGE)))
 
 
 def evaluated() -> bool | dict[str, str]:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from grader.cli.benchmark.results import Point, Result
-from grader.cli.screens import charts
-from grader.cli.screens.benchplot import curves
-from grader.cli.screens.report import Report, page
+from grader.cli.screens.bench import curves
+from grader.cli.screens.report import page, plots
 from grader.course import catalog
-from grader.course.learner.history import Daily
 from grader.course.learner.journal import Progress
 from tests.shown import FAINT
 from tools.sitecheck import Page
@@ -21,9 +18,8 @@ from tools.sitecheck import Page
 GPU = "NVIDIA H200"
 
 
-def speed(evidence: str = "measured", ratio: float = 1.5, bar: str = "0.60 of copy") -> dict[str, Any]:
-    times = {"yours_us": 100.0, "needed_us": 100.0 * ratio, "copy_us": 90.0 * ratio}
-    return {"evidence": evidence, "ratio": ratio, "bar": bar, "device": GPU, **times}
+def speed(evidence: str = "measured", ratio: float = 1.5) -> dict[str, Any]:
+    return {"evidence": evidence, "ratio": ratio, "yours_us": 100.0, "needed_us": 100.0 * ratio}
 
 
 def results(day: int | str, entry: str, dtype: str, sizes: tuple[int, ...], *names: str) -> list[Result]:
@@ -41,44 +37,29 @@ BENCH = [
     *results("rope", "rope", "bf16", (256, 4096), "yours", "ours"),
     *results(7, "transpose", "fp32", (8192,), "yours"),
 ]
-FULL = Report(
-    {
-        1: Progress(started=True, gradings=1, on_cpu=True),
-        7: Progress(started=True, gradings=4, on_cpu=True, on_gpu=True),
-        13: Progress(started=True, gradings=9, on_gpu=True),
-        17: Progress(started=True, gradings=2, last="slow"),
-        "rope": Progress(started=True, gradings=1, on_gpu=True),
-    },
-    {7: speed(), 13: speed(ratio=4.0), 17: speed("predicted", 1.1), "rope": speed(bar="0.35 of torch")},
-    [Daily(date(2026, 10, 1) + timedelta(days=place), 1, place % 4) for place in range(0, 40, 3)],
-    BENCH,
-)
+FULL = {
+    1: Progress(started=True, gradings=1, on_cpu=True),
+    7: Progress(started=True, gradings=4, on_cpu=True, on_gpu=True, speed=speed()),
+    13: Progress(started=True, gradings=9, on_gpu=True, speed=speed(ratio=4.0)),
+    17: Progress(started=True, gradings=2, last="slow", speed=speed("predicted", 1.1)),
+    18: Progress(started=True, gradings=0, speed={"ratio": "fast"}),
+    "rope": Progress(started=True, gradings=1, on_gpu=True, speed=speed()),
+}
 
 
 def test_the_page_tells_days_speeds_and_gradings() -> None:
-    text = page(FULL)
+    text = page(FULL, BENCH)
     assert f"<b>3 of {len(catalog.days())}</b>days done" in text
     assert "<b>2</b>of them on a GPU" in text
     assert "<b>17</b>gradings" in text
-    assert (
-        "100 µs measured, 1.50× the speed that is needed, 0.75 of the limit" in text
-    )  # by the bench of day 7
+    assert "100 µs measured, 1.50× the speed that is needed<" in text
     assert "100 µs predicted, 1.10× the speed that is needed<" in text
     assert "Rotary position embedding" in text
-    assert "14 passed" in text
-
-
-def test_a_limit_is_of_that_gpu_or_a_copy_or_none() -> None:
-    other = {7: {**speed(), "device": "another"}}
-    assert "needed, 1.35 of the limit" in page(Report(FULL.progress, other, (), BENCH))  # of a copy: 135 µs
-    torch = {7: {**speed(bar="0.35 of torch"), "device": "another"}}
-    assert "of the limit" not in page(Report(FULL.progress, torch, (), BENCH)).partition("Benches")[0]
 
 
 def test_a_page_before_the_first_day_has_no_empty_plots() -> None:
-    text = page(Report({}))
+    text = page({}, ())
     assert "<b>0 of 35</b>" in text
-    assert "Gradings over time" not in text
     assert "Benches" not in text
     assert "<svg" not in text
 
@@ -91,19 +72,15 @@ def test_curves_have_two_sizes_or_more_and_right_values_alone() -> None:
         "Day 4 · axpy() over n · fp32",
     ]
     assert [share for *_, share in found["Day 13 · softmax() over n · fp16"]["ours"]] == [75 / 160] * 3
-
-
-def test_gradings_of_half_a_year_are_told_by_week() -> None:
-    days = [Daily(date(2026, 1, 1), 1, 0), Daily(date(2026, 6, 30), 2, 5)]
-    drawn = charts.calendar(days)
-    assert "Gradings a week: 3 passed, 5 did not yet" in drawn
-    assert drawn.count('<path class="done"') == 3  # two weeks, and the key
-    assert "Gradings a day: 1 passed, 0 did not yet" in charts.calendar(days[:1])
+    alone = plots(BENCH)
+    assert all(title in alone for title in list(found)[:2])
+    assert 'content="track bench"' in alone
+    assert plots(BENCH[-1:]) == ""
 
 
 def test_the_page_asks_for_nothing_and_each_picture_has_words(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
-    path.write_text(page(FULL), encoding="utf-8")
+    path.write_text(page(FULL, BENCH), encoding="utf-8")
     told = Page(path)
     assert (told.loaded, told.links, told.mute, told.headings, told.lang) == ([], [], [], 1, "en")
 
@@ -114,7 +91,7 @@ def test_it_is_readable_on_a_phone_and_a_desktop(
     browser: Any, tmp_path: Path, width: int, theme: str
 ) -> None:
     path = tmp_path / "report.html"
-    path.write_text(page(FULL), encoding="utf-8")
+    path.write_text(page(FULL, BENCH), encoding="utf-8")
     context = browser.new_context(viewport={"width": width, "height": 844}, color_scheme=theme, offline=True)
     shown = context.new_page()
     asked: list[str] = []

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from grader.cli.screens import Terminal, day_pages, progress, result, watching
+from grader.cli.screens import Terminal, day_pages, progress, result
 from grader.course.catalog import Key
 from grader.course.learner import handout, workspace
 from grader.course.learner.journal import Progress
@@ -100,8 +100,6 @@ DRAWN: dict[str, Callable[[Terminal], object]] = {
     "lesson": lambda t: day_pages.lesson(t, day(2), ("track start 2", "")),
     "doctor": lambda t: day_pages.doctor(t, FINDINGS),
     "doctor-fine": lambda t: day_pages.doctor(t, FINDINGS[:2]),
-    "watching": lambda t: watching.waiting(t, Path("kernel.py"), keyboard=True),
-    "watching-without-keys": lambda t: watching.waiting(t, Path("kernel.py"), keyboard=False),
     "error": lambda t: day_pages.error(t, UnknownDay("No day 99. Did you mean 9?", "track start 9")),
 }  # fmt: skip
 ALL_ON_CPU = dict.fromkeys((1, 2, 8), Progress(on_cpu=True))
@@ -165,7 +163,7 @@ def test_a_course_with_an_extra_and_a_day_36_reads_as_kept(
 SCREENS = {**DRAWN, **{f"graded-{name}": grading(name) for name in VERDICTS}, "started": started}
 
 
-@pytest.mark.parametrize("name", [name for name in SCREENS if not name.startswith(("error", "watching"))])
+@pytest.mark.parametrize("name", [name for name in SCREENS if not name.startswith("error")])
 def test_a_screen_ends_with_the_next_command(name: str) -> None:
     assert shown(SCREENS[name]).splitlines()[-1].startswith("Next: track")
 

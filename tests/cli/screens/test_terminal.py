@@ -43,7 +43,8 @@ def test_a_terminal_says_the_same_as_a_pipe_but_for_colour_and_wrapping(name: st
         return text.replace("loading torch and triton", "").split()
 
     on_terminal, piped = words(shown(grading(name), tty=True)), words(shown(grading(name)))
-    assert on_terminal[-len(piped) + 10 :] == piped[10:]
+    rest = iter(on_terminal)  # between the lines stands what runs
+    assert [word for word in piped if word not in rest] == []
 
 
 @pytest.mark.parametrize("tty", [True, False])
@@ -113,17 +114,16 @@ def test_on_a_narrow_terminal_a_table_can_still_be_read(
     assert shown(narrow, tty=True).splitlines() == lines
 
 
-def test_the_live_picture_counts_cases_and_names_the_one_that_runs() -> None:
+def test_the_line_of_what_runs_counts_cases_and_names_the_one_that_runs() -> None:
     stream = Screen(tty=True)
     live = Grading(Terminal(stream, width=80), day(2))
     live({"event": "planned", "checks": [check.name for check in checks()]})
     live({"event": "checked", "check": {"name": "imports", "outcome": "passed"}})
     live({"event": "started", "check": "correct[n=4-fp32]"})
-    lines = [str(line) for line in live._picture().renderables]
-    assert lines == ["  ✓  imports", "  ▸  correct  1/2    n=4-fp32"]
+    assert live._now() == "correct 1/2: n=4-fp32"
     live({"event": "checked", "check": {"name": "correct[n=4-fp32]", "outcome": "failed"}})
     live({"event": "started", "check": "correct[n=1025-fp32]"})
-    assert str(live._picture().renderables[1]) == "  ▸  correct  2/2    1 failed; n=1025-fp32"
+    assert live._now() == "correct 2/2, 1 failed: n=1025-fp32"
 
 
 def test_events_of_a_newer_judge_are_ignored() -> None:

@@ -175,30 +175,8 @@ def test_a_machine_without_compiler_is_told_where_triton_needs_one(
     assert doctor._compiler() == []
 
 
-def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir("/proc")
-    assert doctor._writable().ok is False
-
-
 def test_a_full_disk_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         doctor.shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(10**12, 10**12, 10**8)
     )
     assert doctor._disk().ok is False
-
-
-def test_measured_ceilings_are_kept_and_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    measured = nvidia.Ceilings("NVIDIA H200", 4220.0, 4.0, 132, 50 << 20)
-    nvidia._keep(nvidia.cache() / "ceilings-a.json", measured)
-    assert nvidia.Ceilings(**json.loads((nvidia.cache() / "ceilings-a.json").read_text())) == measured
-    assert [path.name for path in nvidia.cache().iterdir()] == ["ceilings-a.json"]
-
-
-@pytest.mark.skipif(not nvidia.has_nvidia_gpu(), reason="needs a GPU")
-def test_ceilings_are_measured_once_on_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    measured = nvidia.ceilings()
-    assert measured.copy_gb_s > 10
-    assert 0.5 < measured.launch_us < 1000
-    assert nvidia.ceilings() == measured

@@ -18,7 +18,7 @@ import pytest
 
 from grader.course import catalog
 from grader.course.setup import first_run
-from grader.course.setup.install_steps import Command, Steps
+from grader.course.setup.first_run import Command, Steps
 from grader.course.setup.nvidia import has_nvidia_gpu
 from tests import environments
 
@@ -101,6 +101,10 @@ def test_a_fresh_clone_sets_itself_up_once_and_survives_a_move(wheelhouse: Path,
     pulled = track(moved, "list", wheelhouse=wheelhouse, cwd=elsewhere)
     assert "the course itself" in pulled.stderr
 
+    assert track(moved, "start", "1", wheelhouse="/nowhere", cwd=moved).returncode == 0
+    found = track(moved, "status", "--json", wheelhouse="/nowhere", cwd=elsewhere)
+    assert json.loads(found.stdout)["workspace"] == str(moved / "my-track"), "from any folder"
+
 
 def test_help_installs_nothing(tmp_path: Path) -> None:
     clone = environments.clone(tmp_path / "it's a clone")
@@ -164,12 +168,12 @@ def test_an_environment_that_does_not_import_is_built_anew(
 ) -> None:
     clone = resumed[0]
     site = next((clone / ".venv" / "lib").glob("python*/site-packages"))
-    (site / "watchfiles").mkdir()
-    (site / "watchfiles" / "__init__.py").write_text("from cut_off import")
+    (site / "click").mkdir()
+    (site / "click" / "__init__.py").write_text("from cut_off import")
     (clone / ".venv" / "ready").unlink()
     answer = track(clone, "list", wheelhouse=wheelhouse, cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr
-    assert "building it anew" in answer.stderr
+    assert "Setting up" in answer.stderr
 
 
 def test_what_cannot_be_fetched_is_one_line_and_a_log(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from grader.cli import cohort_collect
+from grader.cli import cohort
 from grader.cli.commands import track
 from grader.course import catalog
 from grader.errors import TrackError
@@ -387,7 +387,7 @@ def test_the_command_prints_both_lists_and_says_so(tmp_path: Path) -> None:
 
 
 def test_a_layout_has_one_name_everywhere() -> None:
-    assert set(cohort_collect.LAYOUTS) == set(PATTERNS)
+    assert set(cohort.LAYOUTS) == set(PATTERNS)
 
 
 @pytest.mark.parametrize(

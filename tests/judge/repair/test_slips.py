@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from grader.cli.grade_command import EXPLAIN
+from grader.cli.grade import EXPLAIN
 from grader.course import catalog
 from grader.grading.grade import grade
 from grader.grading.warm_client import Warm
