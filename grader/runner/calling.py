@@ -50,10 +50,10 @@ class Rehearsal:
         """Make the earlier calls; the arguments are then as they were drawn."""
         drawn = [bytearray(blob) for blob in self.blobs]
         for contents in self.others:
-            write(self.specs, arguments, contents, world)
+            write(self.specs, arguments, contents)
             _spoil(entry(*arguments), world)
             world.next_call()
-        write(self.specs, arguments, drawn, world)
+        write(self.specs, arguments, drawn)
         device = next((a.device.type for a in arguments if isinstance(a, torch.Tensor)), "cpu")
         _spoil(entry(*self._twins(drawn, device, world)), world)
         world.next_call()
@@ -68,14 +68,13 @@ class Rehearsal:
         return twins
 
 
-def write(specs: Specs, values: list[Any], contents: list[bytearray], world: World) -> None:
+def write(specs: Specs, values: list[Any], contents: list[bytearray]) -> None:
     """Give the tensors among these values other contents, where they lie."""
     for spec, value in zip(specs, values, strict=True):
         if isinstance(value, torch.Tensor) and contents[spec["blob"]]:
             given = torch.frombuffer(contents[spec["blob"]], dtype=torch.uint8)
             with _disable_current_modes():
                 raw(value.untyped_storage()).copy_(given)
-            world.memory.account_for(value)
 
 
 def _spoil(result: Any, world: World) -> None:
@@ -88,4 +87,3 @@ def _spoil(result: Any, world: World) -> None:
             continue
         with _disable_current_modes():
             poison(raw(known.storage)[known.start : known.stop])
-        world.memory.account_for(tensor)

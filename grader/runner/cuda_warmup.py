@@ -9,7 +9,7 @@ from threading import Thread
 import torch
 from triton.runtime import driver
 
-from grader.tensor_storage import checksums, overwritten, poison, sum_of_poison
+from grader.tensor_storage import digests, overwritten, poison
 from grader.timing_spans import span
 
 
@@ -18,9 +18,7 @@ def wake() -> None:
     with span("cuda"), _extension_built(), contextlib.suppress(Exception):
         memory = torch.empty(73, dtype=torch.uint8, device="cuda")
         poison(memory)  # CUDA loads a kernel when it is first launched, and each call looks at its memory
-        for some in (memory[:64], memory):  # whole words, which are summed together, and others
-            checksums([some.clone().untyped_storage()])
-        sum_of_poison(64)  # of whole words: a table is made of them
+        digests([memory.untyped_storage()])
         overwritten(memory, 0).any().item()
 
 
@@ -32,7 +30,7 @@ def _extension_built() -> Iterator[None]:
     try:
         yield
     finally:
-        building.join()  # whoever is to be confined has no other thread
+        building.join()  # seccomp(2) and Landlock confine no other thread
 
 
 def _extension() -> None:

@@ -32,7 +32,7 @@ from grader.runner_answers import Called, Failed, Fault, Launch, PlainOutput, Te
 from grader.tensor_storage import poison, raw
 from grader.torch_operators import EMPTY, Watch
 
-UNSEEN = Called("Tensor", [], [], [], [], [], False, [], 0, [], [], [])  # whatever is not looked at
+UNSEEN = Called("Tensor", [], [], [], [], False, [], 0, [], [], [])  # whatever is not looked at
 SECONDS = 0.5  # for one of them: some loop for ever
 REPEATED = 2  # times that a byte is stored: where all programs do the work of each, that is no cure
 

@@ -18,11 +18,9 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import functools
-import importlib
 import inspect
 import os
 import signal
-import sys
 import warnings
 from types import FrameType
 from typing import Any
@@ -42,10 +40,10 @@ from grader.runner.answering import Reply, answering
 from grader.runner.call_sandbox import World
 from grader.runner.calling import Rehearsal, in_calls, write
 from grader.runner.device_functions import PROBES
-from grader.runner.host_reads import READS, heard, noticed, telling
+from grader.runner.host_reads import READS, HostReads
 from grader.runner.launches import observed
 from grader.runner.made_arguments import TakingTensors
-from grader.runner.monkeypatches import Originals, no_audit_hooks
+from grader.runner.monkeypatches import Originals
 from grader.runner.registered_operator import tested
 from grader.runner.tensors_on_the_wire import address_of, contents, pack_outputs, unpack_arguments
 from grader.runner_answers import Called, Failed, Loaded, Parameter, Repeated
@@ -62,7 +60,7 @@ class LearnerFile:
         self.path = ""
         self.module: Any = None
         self.device = "cpu" if kernel.EVALUATES else "cuda"
-        self.held, self.replaced = Originals(), list[str]()
+        self.originals, self.replaced = Originals(), list[str]()
         self.last: Any = None  # what the last call did, where that can be repeated
 
     def load(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
@@ -71,7 +69,7 @@ class LearnerFile:
         if kernel.EVALUATES:
             without_gpu()
         try:
-            with telling(), kept() if kernel.EVALUATES else contextlib.nullcontext():
+            with kept() if kernel.EVALUATES else contextlib.nullcontext():
                 self.module = loading.load(self.path, bytes(blobs[0]), *loading.asked(header))
         finally:
             self._mend()
@@ -106,7 +104,7 @@ class LearnerFile:
             with (
                 on_stage(header["gpu"]),
                 observed(world, limits, made) as launches,
-                noticed(world.busy) as seen,
+                HostReads(world.busy) as reads,
                 world,
             ):
                 if others:
@@ -127,7 +125,6 @@ class LearnerFile:
             outputs, data = pack_outputs(world.keep([*results, *grads]), world, header.get("slices"))
             may_change = {argument.untyped_storage().data_ptr() for argument in written}
             data += contents(inputs, [self.device == "cpu" or one.data_ptr() in may_change for one in inputs])
-            world.close()
             self._mend()
         except Exception as error:
             return Failed(faults.describe(error, self.path), limits.report() if limits else []), []
@@ -140,11 +137,9 @@ class LearnerFile:
             foreign=world.foreign,
             lines=world.lines,
             late=sorted(world.late - world.early),
-            tampered=world.memory.tampered,
-            beside=sorted(world.beside),
             replaced=self.replaced,
-            reads=[name for name in seen if name in READS],
-            looked=bool(seen) or world.answered,
+            reads=[name for name in reads.seen if name in READS],
+            looked=bool(reads.seen) or world.answered,
             elsewhere=world.memory.elsewhere(),
             backward=bool(grads),
             saved=saved,
@@ -164,7 +159,7 @@ class LearnerFile:
     def repeat(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """What the last call launched, launched again where its inputs hold these contents."""
         recording, world, specs, handed = self.last
-        write(specs, handed, blobs, world)
+        write(specs, handed, blobs)
         recording.repeat()
         self._synchronise()
         return Repeated(), pack_outputs(recording.results, world, None)[1]
@@ -193,7 +188,6 @@ class LearnerFile:
                 grads = backward.gradients(results, leaves, upstream, 1)
                 self._synchronise()
             data = pack_outputs(world.keep([*results, *grads]), world, None)[1]
-            world.close()
             self._mend()
         except Exception as error:
             return Failed(faults.describe(error, self.path), limits.report() if limits else []), []
@@ -216,7 +210,7 @@ class LearnerFile:
         return Peak(held.peak, backward.size(outputs), others), []
 
     def _mend(self) -> None:
-        self.replaced += [name for name in self.held.mend() if name not in self.replaced]
+        self.replaced += [name for name in self.originals.mend() if name not in self.replaced]
 
     def _synchronise(self) -> None:
         if not kernel.EVALUATES:
@@ -227,14 +221,6 @@ def serve(channel: Channel) -> None:
     """Answer the judge until it hangs up."""
     limits.usual(kernel.EVALUATES)
     warnings.filterwarnings("ignore", module=r"triton\b")  # what is deprecated: the file did not print it
-    importlib.import_module("filelock")  # which torch.compile imports, and which adds an audit hook
-    hook = sys.addaudithook
-    hook(heard)
-    vars(sys)["addaudithook"] = no_audit_hooks
-    if not kernel.EVALUATES:
-        from grader.runner.operator_audit import note_unseen
-
-        note_unseen()
     if kernel.EVALUATES:
         launch_hook.install()
         autotuning.install()
@@ -244,7 +230,6 @@ def serve(channel: Channel) -> None:
         # numpy's, of a maximum over NaN alone: no GPU says that, and the learner did not print it.
         warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"(grader|numpy)\b")
     runner = LearnerFile()
-    hook(runner.held.noting)
     commands: dict[str, Any] = {"load": runner.load, "call": runner.call, "peak": runner.allocated}
     commands |= {"repeat": runner.repeat, "interleaved": runner.interleaved}
     commands["operator"] = functools.partial(tested, runner)

@@ -230,8 +230,7 @@ class Runner:
         folders = (request.path.parent, request.provided, *(one.day.provided for one in _mine(request)))
         shown = [str(folder) for folder in folders if folder.is_dir()]
         asked = {"do": "confine", "hidden": request.hidden or [], "shown": shown, "scratch": request.scratch}
-        on_cpu = request.device == "cpu"
-        command = {**asked, "on_cpu": on_cpu, "wakes": self.kind == "runner" and not on_cpu}
+        command = {**asked, "on_cpu": request.device == "cpu"}
         told, _ = self.ask(command, Confined, timeout=request.call_timeout)
         if isinstance(told, Failed):
             raise RuntimeError(f"a process could not be confined: {told.fault.message}")

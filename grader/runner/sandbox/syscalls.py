@@ -8,9 +8,8 @@ from typing import Any
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
-PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP = 1, 38, 22
+PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP = 38, 22
 # Numbers that are the same on every architecture.
-SYS_MOUNT_SETATTR = 442
 SYS_LANDLOCK_CREATE_RULESET, SYS_LANDLOCK_ADD_RULE, SYS_LANDLOCK_RESTRICT_SELF = 444, 445, 446
 
 
