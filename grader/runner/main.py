@@ -1,9 +1,9 @@
 """The runner's loop: load the learner's file, run its function on raw inputs, send back raw outputs.
 
     load  {path, provided, mine, made}, and the file's bytes   → Loaded
-    call  {entry, arguments, upstream, of, writes, calls, seed, others, again, gpu, traced} → Called
+    call  {entry, arguments, upstream, of, writes, calls, seed, others, between, split, again, gpu, traced}
+                                                         → Called
     repeat {}, and other contents for the last call's inputs → Repeated
-    interleaved {as call; other, split}, and the inputs of both calls → Repeated
     peak  {entry, arguments, of, writes}                 → Peak
     operator {entry, operator, arguments, of}            → Registered
 
@@ -85,7 +85,8 @@ class LearnerFile:
         if header["probe"]:
             entry = PROBES[header["probe"]](entry)
         specs = [*header["arguments"], *header["upstream"]]
-        blobs, *others = in_calls(blobs, header["others"])
+        between = unpack_arguments(header["between"], blobs[header["split"] :], self.device)
+        blobs, *others = in_calls(blobs[: header["split"]], header["others"])
         handed = unpack_arguments(specs, blobs, self.device)
         arguments, upstream = handed[: len(header["arguments"])], handed[len(header["arguments"]) :]
         self.last, world, limits = (
@@ -94,9 +95,13 @@ class LearnerFile:
             Bounds(self.path) if kernel.EVALUATES else None,
         )
         world.memory.add_inputs(specs, handed, header["writes"])
+        world.memory.add_inputs(header["between"], between)
         # Views of their own: what a launcher sets as an argument's .data is not its memory.
         written = [arguments[position].detach() for position in header["writes"]]
         leaves = [arguments[position].requires_grad_() for position in header["of"]]
+        for value in (between[position] for position in header["of"] if between):
+            if isinstance(value, torch.Tensor):
+                value.requires_grad_()
         program_order.shuffle(header["seed"])
         launches: Any = []
         made = Nonfinite() if limits and header["traced"] else None
@@ -115,6 +120,8 @@ class LearnerFile:
                     launches.clear()
                     world.next_call()
                     result = entry(*arguments)
+                if between:  # a backward pass comes behind the forward pass of another call
+                    entry(*between)
                 results = results_of(result, written)
                 saved = backward.kept(results, world)
                 unasked = backward.unasked(results)
@@ -164,35 +171,6 @@ class LearnerFile:
         self._synchronise()
         return Repeated(), pack_outputs(recording.results, world, None)[1]
 
-    def interleaved(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
-        """A call whose backward pass comes after the forward pass of another call."""
-        entry = getattr(self.module, header["entry"])
-        specs, others = [*header["arguments"], *header["upstream"]], header["other"]
-        handed = unpack_arguments(specs, blobs[: header["split"]], self.device)
-        other = unpack_arguments(others, blobs[header["split"] :], self.device)
-        arguments, upstream = handed[: len(header["arguments"])], handed[len(header["arguments"]) :]
-        world, limits = World(header["allow"], self.path), Bounds(self.path) if kernel.EVALUATES else None
-        world.memory.add_inputs([*specs, *others], [*handed, *other], [])
-        written = [arguments[position].detach() for position in header["writes"]]
-        leaves = [arguments[position].requires_grad_() for position in header["of"]]
-        for value in (other[position] for position in header["of"]):
-            if isinstance(value, torch.Tensor):
-                value.requires_grad_()
-        try:
-            with on_stage(header["gpu"]), observed(world, limits), world:
-                world.record(header["again"])
-                for _ in range(header["calls"]):
-                    result = entry(*arguments)
-                entry(*other)
-                results = results_of(result, written)
-                grads = backward.gradients(results, leaves, upstream, 1)
-                self._synchronise()
-            data = pack_outputs(world.keep([*results, *grads]), world, None)[1]
-            self._mend()
-        except Exception as error:
-            return Failed(faults.describe(error, self.path), limits.report() if limits else []), []
-        return Repeated(), data
-
     def allocated(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """What one call holds at its peak, and what of it the outputs are; bytes."""
         from grader.runner import peak_memory
@@ -231,8 +209,7 @@ def serve(channel: Channel) -> None:
         warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"(grader|numpy)\b")
     runner = LearnerFile()
     commands: dict[str, Any] = {"load": runner.load, "call": runner.call, "peak": runner.allocated}
-    commands |= {"repeat": runner.repeat, "interleaved": runner.interleaved}
-    commands["operator"] = functools.partial(tested, runner)
+    commands |= {"repeat": runner.repeat, "operator": functools.partial(tested, runner)}
     if kernel.EVALUATES:
         from grader.runner.edit_trials import Editing
         from grader.runner.metering import Metering
@@ -241,12 +218,10 @@ def serve(channel: Channel) -> None:
         commands |= {"case": editing.case, "edited": editing.edited}
         commands |= {name: getattr(metering, name) for name in ("meter", "walk", "trace")}
     else:
-        from grader.runner.compilation_hook import Compiling
         from grader.runner.gpu_timing import Clock
         from grader.runner.tensors_lent_by_judge import Borrower
 
         clock = Clock(runner)
-        commands["survey"] = Compiling(runner).survey
         commands |= {name: getattr(clock, name) for name in ("prepare", "round", "burst", "verify", "peak")}
         borrower = Borrower()
         commands |= {name: borrower.lending(commands[name]) for name in LENT_TO}

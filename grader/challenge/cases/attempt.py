@@ -165,6 +165,16 @@ def steps_behind(runner: Runner, trial: Trial, request: Request) -> list[Step]:
     return report.made if isinstance(report, Called) else []
 
 
+def behind(runner: Runner, trial: Trial, between: Values, request: Request) -> Answer:
+    """The answer to the same call where the forward pass of another, of these arguments, comes between its
+    forward and backward pass.
+
+    Raises:
+        RunnerLost: the runner crashed or hung.
+    """
+    return _begin(runner, trial, None, request, between=between)()
+
+
 def untried(challenge: Challenge, case: Case, names: list[str], request: Request) -> Trial:
     """A small case with its inputs and what is right for them, for `again`."""
     device = "cuda" if request.device == "gpu" else "cpu"
@@ -184,16 +194,20 @@ def _begin(
     slices: list[list[int]] | None,
     request: Request,
     traced: tuple[int, list[int]] | None = None,
+    between: Values = (),
 ) -> Callable[[], Answer]:
     """Have the runner make the call; what is returned waits for its answer.
 
     Args:
         traced: a result and an element of it: by which steps it came to be is asked.
+        between: arguments of a call whose forward pass comes before the backward pass of this one.
     """
     challenge, case = trial.challenge, trial.case
     values, names = trial.runner_arguments()
     specs, blobs = pack_arguments(values, names)
-    earlier = others(values, request.rng(case.id, "others")) if case.calls > 1 else []
+    further, more = pack_arguments(between, names[: len(between)])
+    split, blobs = len(blobs) if between else None, [*blobs, *more]
+    earlier = others(values, request.rng(case.id, "others")) if case.calls > 1 and not between else []
     blobs += [blob for contents in earlier for blob in pack_arguments(contents, names)[1]]
     command = {
         "do": "call",
@@ -206,7 +220,9 @@ def _begin(
         "allow": list(challenge.allow),
         "calls": case.calls if challenge.writes else 1,
         "others": len(earlier),
-        "again": repeatable(trial.arguments),
+        "between": further,
+        "split": split,
+        "again": repeatable(trial.arguments) and not between,
         "slices": slices,
         "gpu": datasheets.sheet(request.gpu) if request.gpu else None,
         "seed": request.rng(case.id, "order").getrandbits(32),
