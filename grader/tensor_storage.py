@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import struct
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -15,8 +14,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 # What nobody has written, two bytes at a time: a quiet NaN in fp16, bf16, fp32 and fp64, with other bits than
 # any computation gives; 32762 or more in integers of two bytes and above, and neither 0 nor 1 in a bool.
 POISON = 0x7FFA
-ROW = 1 << 17  # words of eight bytes, each of which has a factor: 1 MB of them
-ROWS = 64  # at once: their products take as much memory
+PIECE = 1 << 23  # words of eight bytes that are looked at together: their products take as much memory
 GUARD = 64 << 10  # bytes on either side of a tensor, a multiple of every alignment that matters
 
 
@@ -95,28 +93,13 @@ def digests(storages: Sequence[torch.UntypedStorage]) -> list[bytes]:
 
 
 def _sum(memory: torch.Tensor) -> torch.Tensor:
-    """A number, int64 [], that changes with these bytes, uint8 [n]."""
-    size = memory.numel()
-    if size % 8 == 0:
-        return _weighted(memory.view(torch.int64))
-    even = size // 8 * 8
-    return _weighted(memory[:even].view(torch.int64)) + _weighted(memory[even:].to(torch.int64))
-
-
-def _weighted(words: torch.Tensor) -> torch.Tensor:
-    """The sum of these, int64 [n], each by a factor that belongs to its place, modulo 2⁶⁴.
-
-    Odd factors: no change of a single word is lost.
+    """A number, int64 [], that changes with these bytes, uint8 [n]: the sum of their words modulo 2⁶⁴, each
+    by a factor that belongs to its place. Odd factors: no change of a single word is lost.
     """
-    size = words.numel()
-    if size <= ROW:
-        return (words * _factors(words.device)[:size]).sum()
-    whole, factors = size // ROW * ROW, _factors(words.device)
-    sums = [(some * factors).sum(dim=1) for some in torch.split(words[:whole].view(-1, ROW), ROWS)]
-    return _weighted(torch.cat([*sums, _weighted(words[whole:])[None]]))
-
-
-@functools.cache
-def _factors(device: torch.device) -> torch.Tensor:
-    drawn = torch.randint(-(2**63), 2**63 - 1, (ROW,), generator=torch.Generator().manual_seed(ROW))
-    return (drawn | 1).to(device)
+    even, total = memory.numel() // 8 * 8, torch.zeros((), dtype=torch.int64, device=memory.device)
+    places = 0
+    for words in (*memory[:even].view(torch.int64).split(PIECE), memory[even:].to(torch.int64)):
+        factors = torch.arange(places, places + words.numel(), device=memory.device) * 2 + 1
+        total += (words * factors).sum()
+        places += words.numel()
+    return total

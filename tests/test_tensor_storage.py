@@ -6,8 +6,7 @@ import pytest
 import torch
 
 from grader.tensor_storage import (
-    ROW,
-    ROWS,
+    PIECE,
     digests,
     fetched,
     overwritten,
@@ -88,7 +87,7 @@ def _digest(memory: torch.Tensor) -> bytes:
     return digests([memory.untyped_storage()])[0]
 
 
-@pytest.mark.parametrize("size", [0, 3, 8, 8 * ROW - 1, 8 * ROW + 5, 8 * ROW * (ROWS + 2) + 9])
+@pytest.mark.parametrize("size", [0, 3, 8, 1000, 8 * PIECE - 1, 8 * PIECE + 5])
 def test_a_digest_tells_sizes_a_changed_byte_and_two_places_that_change_places(size: int) -> None:
     memory = torch.randint(0, 256, (size,), dtype=torch.uint8)
     before = _digest(memory)
@@ -100,11 +99,6 @@ def test_a_digest_tells_sizes_a_changed_byte_and_two_places_that_change_places(s
         memory[at] -= 1
     if size >= 32:
         memory[:16], memory[16:32] = memory[16:32].clone(), memory[:16].clone()
-        assert _digest(memory) != before
-    rows = memory[: 8 * ROW * (size // (8 * ROW))].view(-1, 8 * ROW)
-    if len(rows) > 1:
-        before = _digest(memory)
-        rows[0], rows[1] = rows[1].clone(), rows[0].clone()
         assert _digest(memory) != before
 
 

@@ -6,15 +6,12 @@ comes through here is judged as any file is.
 
 from __future__ import annotations
 
-import ast
 import contextlib
-import inspect
 import io
 import signal
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
-from unittest import mock
 
 import torch
 
@@ -56,14 +53,8 @@ class Editing:
         asked, path, source = self.header, header["path"], bytes(blobs[0])
         bounds, launches = Bounds(path), list[Launch]()
         try:
-            tree = ast.parse(source)
-            with (
-                _at_most(SECONDS),
-                Filled(),
-                _located(path, source, tree),
-                contextlib.redirect_stdout(io.StringIO()),
-            ):
-                entry = getattr(loading.module("kernel", path, source, tree), asked["entry"])
+            with _at_most(SECONDS), Filled(), contextlib.redirect_stdout(io.StringIO()):
+                entry = getattr(loading.module("kernel", path, source), asked["entry"])
                 entry = TakingTensors(entry, asked["made"]) if asked["made"] else entry
                 entry = PROBES[asked["probe"]](entry) if asked["probe"] else entry
                 handed = unpack_arguments(self.specs, [bytearray(blob) for blob in self.blobs], "cpu")
@@ -117,26 +108,6 @@ class Filled(Watch):  # type: ignore[no-untyped-call]
         ):
             poison(raw(made.untyped_storage()))
         return made
-
-
-def _located(path: str, source: bytes, tree: ast.Module) -> contextlib.AbstractContextManager[Any]:
-    """While the block runs, the lines of the file's functions are known from its tree: Python's own search
-    reads them token by token, three times for each kernel.
-    """
-    lines = source.decode("utf-8").splitlines(keepends=True)
-    # To walk all of the tree takes as long as to read the file.
-    near = (one for node in tree.body for one in (node, *getattr(node, "body", ())))
-    functions = [one for one in near if isinstance(one, ast.FunctionDef)]
-    ends = {min([f.lineno, *(one.lineno for one in f.decorator_list)]): f.end_lineno for f in functions}
-    stock = inspect.getsourcelines
-
-    def found(function: Any) -> tuple[list[str], int]:
-        code = getattr(inspect.unwrap(function), "__code__", None)
-        if code is None or code.co_filename != path or code.co_firstlineno not in ends:
-            return stock(function)
-        return lines[code.co_firstlineno - 1 : ends[code.co_firstlineno]], code.co_firstlineno
-
-    return mock.patch.object(inspect, "getsourcelines", found)
 
 
 @contextlib.contextmanager

@@ -38,7 +38,7 @@ from grader.performance.timing.autograd_passes import as_list, results_of
 from grader.runner import backward, faults, limits, loading
 from grader.runner.answering import Reply, answering
 from grader.runner.call_sandbox import World
-from grader.runner.calling import Rehearsal, in_calls, write
+from grader.runner.calling import in_calls, rehearse, write
 from grader.runner.device_functions import PROBES
 from grader.runner.host_reads import READS, HostReads
 from grader.runner.launches import observed
@@ -113,8 +113,7 @@ class LearnerFile:
                 world,
             ):
                 if others:
-                    rehearsal = Rehearsal(header["arguments"], blobs, others, header["of"], header["writes"])
-                    rehearsal.run(entry, arguments, world)
+                    rehearse(entry, arguments, world, header, blobs, others)
                 recording = world.record(header["again"])
                 for _ in range(header["calls"]):
                     launches.clear()
