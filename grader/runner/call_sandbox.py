@@ -17,7 +17,7 @@ from grader.kernel.tensor_regions import Region
 from grader.runner.replay import Recording
 from grader.runner.storages import Storages
 from grader.runner_answers import Tuning
-from grader.torch_operators import EMPTY, FILLED, VIEWS, WHOLE_FILLS, Watch, body, tensors_in
+from grader.torch_operators import EMPTY, FILLED, VIEWS, WHOLE_FILLS, Watch, tensors_in
 
 
 class World(Watch):  # type: ignore[no-untyped-call]
@@ -64,23 +64,18 @@ class World(Watch):  # type: ignore[no-untyped-call]
         """Whether it is not the learner's launcher that runs."""
         return self.launching > 0 or self.tuning > 0
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        own = body(func)
-        if own is not None:
-            with self:
-                return own(*args, **(kwargs or {}))
-        result = func(*args, **(kwargs or {}))
+    def ran(self, func: Any, args: Any, kwargs: dict[str, Any], result: Any) -> Any:
         if self.busy():  # torch's work, not the learner's
             return result
         name = func._schema.name.removeprefix("aten::")  # and not what a file names so
         if name in EMPTY or name in FILLED:
             return self.memory.allocate(result, name, self.call)
         if name in WHOLE_FILLS and self.memory.is_whole(args[0]) and self._are_numbers(args[1:]):
-            self.note(partial(func, *args, **(kwargs or {})))
+            self.note(partial(func, *args, **kwargs))
         elif name not in VIEWS and (tensors_in([result]) or func._schema.is_mutable):
             self._note(name)
             if name in self.allow:
-                self.note(partial(self._again, func, args, kwargs or {}, result))
+                self.note(partial(self._again, func, args, kwargs, result))
         else:
             self.answered |= name not in VIEWS
         return result
@@ -134,21 +129,21 @@ class World(Watch):  # type: ignore[no-untyped-call]
         if self.recording:
             self.recording.meets(self.memory.own(arguments))
 
-    def record(self, keeps: bool = True) -> Recording:
-        """From here on, until `keep`, what kernels do is recorded, as a Recording is told."""
-        self.recording = Recording(keeps)
+    def record(self) -> Recording:
+        """From here on, until `keep`, what kernels do is recorded."""
+        self.recording = Recording()
         return self.recording
 
     def note(self, step: Callable[[], Any]) -> None:
         """What a kernel, a fill of a whole tensor or an allowed operator did can be repeated by this."""
-        if self.recording and self.recording.keeps and not self.tuning:
+        if self.recording and not self.tuning:
             self.recording.steps.append(step)
 
     def keep(self, results: list[Any]) -> list[Any]:
-        """The call that is recorded returned these."""
-        assert self.recording is not None
-        self.recording.meets(self.memory.own(results))
-        self.recording.results, self.recording = results, None
+        """The call returned these."""
+        if self.recording:
+            self.recording.meets(self.memory.own(results))
+            self.recording.results, self.recording = results, None
         return results
 
     def after_launch(self) -> None:

@@ -99,15 +99,11 @@ def _entry(value: Any) -> TensorOutput | PlainOutput:
 class Filled(Watch):  # type: ignore[no-untyped-call]
     """What torch.empty allocates holds poison, so that what nobody wrote is wrong."""
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        made = func(*args, **(kwargs or {}))
-        if (
-            func._schema.name.removeprefix("aten::") in EMPTY
-            and isinstance(made, torch.Tensor)
-            and made.numel()
-        ):
-            poison(raw(made.untyped_storage()))
-        return made
+    def ran(self, func: Any, args: Any, kwargs: dict[str, Any], result: Any) -> Any:
+        empty = func._schema.name.removeprefix("aten::") in EMPTY
+        if empty and isinstance(result, torch.Tensor) and result.numel():
+            poison(raw(result.untyped_storage()))
+        return result
 
 
 @contextlib.contextmanager

@@ -114,7 +114,7 @@ class LearnerFile:
             ):
                 if others:
                     rehearse(entry, arguments, world, header, blobs, others)
-                recording = world.record(header["again"])
+                recording = world.record() if header["again"] else None
                 for _ in range(header["calls"]):
                     launches.clear()
                     world.next_call()
@@ -134,7 +134,7 @@ class LearnerFile:
             self._mend()
         except Exception as error:
             return Failed(faults.describe(error, self.path), limits.report() if limits else []), []
-        if header["again"]:
+        if recording:  # no large call's, whose memory is better left free
             self.last = recording, world, specs, handed
         report = Called(
             structure=type(result).__name__,

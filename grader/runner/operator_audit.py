@@ -13,7 +13,7 @@ from unittest import mock
 from triton.runtime.jit import JITFunction
 
 from grader.runner_measurements import Work
-from grader.torch_operators import EMPTY, FILLED, VIEWS, WHOLE_FILLS, Watch, body, tensors_in
+from grader.torch_operators import EMPTY, FILLED, VIEWS, WHOLE_FILLS, Watch, tensors_in
 
 FREE = EMPTY | FILLED | VIEWS | WHOLE_FILLS
 
@@ -45,12 +45,7 @@ class Worked(Watch):  # type: ignore[no-untyped-call]
             function(*arguments)
         self.counts.append(len(launches))
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        own = body(func)
-        if own is not None:
-            with self:
-                return own(*args, **(kwargs or {}))
-        result = func(*args, **(kwargs or {}))
+    def ran(self, func: Any, args: Any, kwargs: dict[str, Any], result: Any) -> Any:
         name = func._schema.name.removeprefix("aten::")
         computed = tensors_in([result]) or func._schema.is_mutable
         if computed and name not in self.free and name not in self.names:

@@ -18,7 +18,7 @@ from typing import Any
 from unittest import mock
 
 from triton.runtime.autotuner import Autotuner
-from triton.runtime.jit import JITFunction, KernelInterface
+from triton.runtime.jit import JITFunction
 
 from grader import kernel
 from grader.datasheets import Gpu
@@ -84,7 +84,8 @@ class Launches:
     """
 
     def __init__(self, module: Any) -> None:
-        self.jitted = dict(_jitted(module))
+        kernels = filter(None, map(jitted, vars(module).values()))
+        self.jitted = {kernel.fn.__name__: kernel for kernel in kernels}
         self.tuning = 0
         self.recipes: list[dict[str, Any]] = []
 
@@ -118,13 +119,13 @@ class Launches:
             yield
 
 
-def _jitted(module: Any) -> Iterator[tuple[str, Any]]:
-    """The kernels of a module by name, out of their autotuners and heuristics."""
-    for value in vars(module).values():
-        while isinstance(getattr(value, "fn", None), KernelInterface):
-            value = value.fn
-        if isinstance(value, KernelInterface):
-            yield value.fn.__name__, value
+def jitted(value: Any) -> Any:
+    """The kernel inside of autotuners and heuristics; None when it is none."""
+    for _ in range(8):
+        if isinstance(value, JITFunction):
+            return value
+        value = getattr(value, "fn", None)
+    return None
 
 
 def _tried(tuner: Any, *args: Any, config: Any, **meta: Any) -> list[float]:
