@@ -76,7 +76,7 @@ class Pair:
 
     def __init__(self, *, first: bool = False) -> None:
         self.judge: Waiting | None = None if first else fork_judge(awake=True)
-        self.runner: tuple[int, list[int]] | None = fork_runner("grader.runner.gpu_runner")
+        self.runner: tuple[int, list[int]] | None = fork_runner("grader.runner.main")
 
     @property
     def pids(self) -> set[int]:

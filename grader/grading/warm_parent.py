@@ -34,7 +34,6 @@ EVALUATOR = "evaluator"
 UNTRUSTED = {
     "runner": "grader.runner.main",
     EVALUATOR: "grader.runner.main",
-    "awake": "grader.runner.gpu_runner",
     "scout": "grader.runner.survey_process",
     "builder": "grader.runner.compile_server",
 }
@@ -142,7 +141,7 @@ class Parent:
             judge.send({"code": code, "held": held})
             return
         kind = header["runner"]
-        waiting = self.standby.take_runner() if self.standby and kind == "awake" else None
+        waiting = self.standby.take_runner() if self.standby and kind == "runner" else None
         pid, descriptors = waiting or fork_runner(UNTRUSTED[kind], evaluates=kind == EVALUATOR)
         self.judges[judge].append(pid)
         hand_over(judge, pid, descriptors)

@@ -113,7 +113,7 @@ class Session:
     def fresh_runner(self) -> Runner:
         """A new runner, in the place of the old one."""
         self.close()
-        self.runner = Runner(self.parent, "runner" if self.device == "cpu" else "awake")
+        self.runner = Runner(self.parent)
         return self.runner
 
     def close(self) -> None:

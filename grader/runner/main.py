@@ -39,6 +39,7 @@ from grader.runner import backward, faults, limits, loading
 from grader.runner.answering import Reply, answering
 from grader.runner.call_sandbox import World
 from grader.runner.calling import in_calls, rehearse, write
+from grader.runner.cuda_warmup import wake
 from grader.runner.device_functions import PROBES
 from grader.runner.host_reads import READS, HostReads
 from grader.runner.launches import observed
@@ -195,7 +196,9 @@ class LearnerFile:
 
 
 def serve(channel: Channel) -> None:
-    """Answer the judge until it hangs up."""
+    """Answer the judge until it hangs up; on a GPU that is awake before anything is asked for."""
+    if not kernel.EVALUATES:
+        wake()
     limits.usual(kernel.EVALUATES)
     warnings.filterwarnings("ignore", module=r"triton\b")  # what is deprecated: the file did not print it
     if kernel.EVALUATES:

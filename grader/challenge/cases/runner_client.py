@@ -43,8 +43,7 @@ def _ask_for_runner(parent: Channel, kind: str = "runner") -> tuple[int, Channel
     """Ask the parent for a fresh runner: its pid, the channel to it, and the pipe of what it prints.
 
     Args:
-        kind: `runner`, or `awake` if its GPU is to be; `scout` launches nothing, `builder` compiles;
-            `evaluator` launches nothing on a GPU.
+        kind: `runner`, `scout` launches nothing, `builder` compiles, `evaluator` launches nothing on a GPU.
     """
     parent.send({"runner": kind})
     header, _ = parent.receive()
@@ -77,8 +76,7 @@ class Runner:
 
     Args:
         parent: the judge's channel to the warm parent.
-        kind: `runner`, or `awake` if its GPU is to be; `scout` launches nothing, `builder` compiles;
-            `evaluator` launches nothing on a GPU.
+        kind: `runner`, `scout` launches nothing, `builder` compiles, `evaluator` launches nothing on a GPU.
     """
 
     def __init__(self, parent: Channel, kind: str = "runner") -> None:
