@@ -98,7 +98,7 @@ def _sum(memory: torch.Tensor) -> torch.Tensor:
     """
     even, total = memory.numel() // 8 * 8, torch.zeros((), dtype=torch.int64, device=memory.device)
     places = 0
-    for words in (*memory[:even].view(torch.int64).split(PIECE), memory[even:].to(torch.int64)):
+    for words in (*torch.split(memory[:even].view(torch.int64), PIECE), memory[even:].to(torch.int64)):
         factors = torch.arange(places, places + words.numel(), device=memory.device) * 2 + 1
         total += (words * factors).sum()
         places += words.numel()
