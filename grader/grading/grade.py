@@ -122,11 +122,9 @@ def grade(
         parent = warm or stack.enter_context(Warm(where))
         if strict:
             parent.wait()  # whom the folder is told to at once, and who removes it should we be killed
-            compiled = where == "gpu"
             # Of a task each file by name: it is not to be read from a file beside it either.
             own = map(str, (day.folder, day.hidden_tests, day.solution))
-            confined = confinement(path.resolve(), [*private, *own], compiled=compiled)
-            request = replace(request, **stack.enter_context(confined))
+            request = replace(request, **stack.enter_context(confinement(path.resolve(), [*private, *own])))
         verdict = follow(parent, request, base, on_event, again)
     return replace(verdict, seconds=round(time.monotonic() - begin, 3))
 

@@ -23,37 +23,33 @@ class Waiting:
     """A judge that nobody has asked for anything yet.
 
     Attributes:
-        orders: where it expects the request.
-        asks: where it will ask for runners.
+        asks: where it expects the request, and will ask for runners.
         events: the descriptor on which its events will arrive.
     """
 
     pid: int
-    orders: Channel
     asks: Channel
     events: int
 
     def close(self) -> None:
         """Let go of what leads to it."""
-        self.orders.close()
         self.asks.close()
         os.close(self.events)
 
 
 def fork_judge(*, awake: bool = False) -> Waiting:
     """A judge; `awake`, it wakes its GPU before it waits."""
-    pairs = [socket.socketpair() for _ in range(3)]
-    (orders, asks, events), theirs = [ours for ours, _ in pairs], [theirs for _, theirs in pairs]
+    (asks, asks_theirs), (events, events_theirs) = socket.socketpair(), socket.socketpair()
     pid = os.fork()
     if pid == 0:
-        become({end.fileno() for end in theirs})
-        run(lambda: _judge(*map(Channel, theirs), awake=awake))
-    for end in theirs:
-        end.close()
-    return Waiting(pid, Channel(orders), Channel(asks), events.detach())
+        become({asks_theirs.fileno(), events_theirs.fileno()})
+        run(lambda: _judge(Channel(asks_theirs), Channel(events_theirs), awake=awake))
+    asks_theirs.close()
+    events_theirs.close()
+    return Waiting(pid, Channel(asks), events.detach())
 
 
-def _judge(orders: Channel, asks: Channel, events: Channel, *, awake: bool) -> None:
+def _judge(asks: Channel, events: Channel, *, awake: bool) -> None:
     from grader.judge import main
     from grader.judge.gpu_warmup import rehearse, wake
     from grader.judge.look import inspect
@@ -61,12 +57,11 @@ def _judge(orders: Channel, asks: Channel, events: Channel, *, awake: bool) -> N
     if awake:
         with contextlib.suppress(Exception):  # the grading will wake it again, and say what keeps it from it
             wake()
-            rehearse(enough=lambda: bool(select.select([orders.sock], [], [], 0)[0]))
+            rehearse(enough=lambda: bool(select.select([asks.sock], [], [], 0)[0]))
     try:
-        request = Request.from_wire(*orders.receive())
+        request = Request.from_wire(*asks.receive())
     except Closed:
         return
-    orders.close()
     body = main.judge if request.do == "grade" else inspect.answer
     body(request, events, asks)
 

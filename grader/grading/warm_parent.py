@@ -103,9 +103,8 @@ class Parent:
         try:
             self.control.hand_over([judge.events])
             with contextlib.suppress(Closed):  # it ended: its events end, too
-                judge.orders.send(request, blobs)
+                judge.asks.send(request, blobs)
         finally:
-            judge.orders.close()
             os.close(judge.events)
 
     def _dismiss(self) -> None:

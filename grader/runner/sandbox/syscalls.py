@@ -17,13 +17,10 @@ def call(function: str, *arguments: Any) -> int:
     """What a function of libc returns; whole numbers are passed as wide as a register.
 
     Raises:
-        OSError: it failed, or this libc has no such function.
+        OSError: it failed.
     """
     wide = [ctypes.c_ulong(argument) if isinstance(argument, int) else argument for argument in arguments]
-    try:
-        result = getattr(_libc, function)(*wide)
-    except AttributeError:
-        raise OSError(f"no {function} here") from None
+    result = getattr(_libc, function)(*wide)
     if result < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     return int(result)
