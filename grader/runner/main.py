@@ -90,11 +90,8 @@ class LearnerFile:
         blobs, *others = in_calls(blobs[: header["split"]], header["others"])
         handed = unpack_arguments(specs, blobs, self.device)
         arguments, upstream = handed[: len(header["arguments"])], handed[len(header["arguments"]) :]
-        self.last, world, limits = (
-            None,
-            World(header["allow"], self.path),
-            Bounds(self.path) if kernel.EVALUATES else None,
-        )
+        self.last, world = None, World(header["allow"], self.path)
+        limits = Bounds(self.path) if kernel.EVALUATES else None
         world.memory.add_inputs(specs, handed, header["writes"])
         world.memory.add_inputs(header["between"], between)
         # Views of their own: what a launcher sets as an argument's .data is not its memory.
@@ -128,7 +125,7 @@ class LearnerFile:
                 grads = backward.gradients(results, leaves, upstream, 1 + bool(others))
                 self._synchronise()
             inputs = [value.untyped_storage() for value in handed if isinstance(value, torch.Tensor)]
-            # Copied before the last look: what dies with the call, a container of results, acts too late.
+            # Copied while it lives: what acts as a container of results dies is too late.
             outputs, data = pack_outputs(world.keep([*results, *grads]), world, header.get("slices"))
             may_change = {argument.untyped_storage().data_ptr() for argument in written}
             data += contents(inputs, [self.device == "cpu" or one.data_ptr() in may_change for one in inputs])
