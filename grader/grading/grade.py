@@ -85,7 +85,8 @@ def grade(
     source = read(path, f"track start {day.key}")
     where = warm.device if warm else choose_device(device, f"{again} --cpu")
     seed = random.SystemRandom().randrange(1, 10_000) if seed is None else seed
-    base = _nothing_yet(day, source, where, seed)
+    sha256 = hashlib.sha256(source).hexdigest()
+    base = Verdict(day.key, "failed", seed, where, versions(), sha256=sha256)  # before anything is known
     refusal = precheck(day, source, given)
     if refusal is not None:
         return _refused(base, refusal)
@@ -131,12 +132,6 @@ def grade(
 
 def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8") if path.is_file() else ""
-
-
-def _nothing_yet(day: Day, source: bytes, device: Device, seed: int) -> Verdict:
-    """The verdict before anything is known of the file."""
-    sha256 = hashlib.sha256(source).hexdigest()
-    return Verdict(day.key, "failed", seed, device, versions(), sha256=sha256)
 
 
 def _refused(base: Verdict, refusal: Refusal) -> Verdict:

@@ -9,11 +9,10 @@ from __future__ import annotations
 import contextlib
 import os
 import select
-import signal
 import socket
 from dataclasses import dataclass
 
-from grader.grading.forking import become, fork_runner, run
+from grader.grading.forking import become, collected, end, fork_runner, run
 from grader.request import Request
 from grader.wire import Channel, Closed
 
@@ -81,28 +80,19 @@ class Pair:
     def take_judge(self) -> Waiting | None:
         """The judge, once, if it is still there."""
         judge, self.judge = self.judge, None
-        return judge if judge and _lives(judge.pid) else None
+        return judge if judge and not collected(judge.pid) else None
 
     def take_runner(self) -> tuple[int, list[int]] | None:
         """The runner's pid and descriptors, once, if it is still there."""
         runner, self.runner = self.runner, None
-        return runner if runner and _lives(runner[0]) else None
+        return runner if runner and not collected(runner[0]) else None
 
     def dismiss(self) -> None:
         """End those that nobody took."""
         for pid in self.pids:
-            with contextlib.suppress(ProcessLookupError, ChildProcessError):
-                os.kill(pid, signal.SIGKILL)
-                os.waitpid(pid, 0)
+            end(pid)
         if self.judge:
             self.judge.close()
         for descriptor in self.runner[1] if self.runner else ():
             os.close(descriptor)
         self.judge = self.runner = None
-
-
-def _lives(pid: int) -> bool:
-    try:
-        return os.waitpid(pid, os.WNOHANG)[0] == 0
-    except ChildProcessError:
-        return False

@@ -16,7 +16,6 @@ import contextlib
 import os
 import select
 import shutil
-import signal
 import socket
 import sys
 import time
@@ -24,7 +23,7 @@ from typing import Any
 
 from grader import kernel
 from grader.grading import preloaded_modules
-from grader.grading.forking import adopt, fork_runner, hand_over, sweep
+from grader.grading.forking import adopt, end, fork_runner, hand_over, sweep
 from grader.grading.standby import Pair, fork_judge
 from grader.timing_spans import span
 from grader.wire import Channel, Closed
@@ -122,9 +121,7 @@ class Parent:
         """A judge is done, or late: end it and what it left running, and collect all of it."""
         self.ends.pop(judge, None)
         for pid in self.judges.pop(judge)[::-1]:
-            with contextlib.suppress(ProcessLookupError, ChildProcessError):
-                os.kill(pid, signal.SIGKILL)
-                os.waitpid(pid, 0)
+            end(pid)
         judge.close()
         waiting = self.standby.pids if self.standby else set()
         sweep(waiting.union(*self.judges.values()))

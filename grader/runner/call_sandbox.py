@@ -33,7 +33,7 @@ class World(Watch):  # type: ignore[no-untyped-call]
         early: those of them that ran before the first launch.
         late: those that ran after the last one.
         memory: the storages that were met, and what became of them.
-        call: the number of the call that is running.
+        call: the number of the call that is running, of the same function in the same world.
         tunings: what autotuners were called with.
         answered: whether an operator gave a number, as item() does, or a kernel raised.
         launching, tuning: above 0 while a kernel is launched, while an autotuner tries one.
@@ -55,10 +55,6 @@ class World(Watch):  # type: ignore[no-untyped-call]
         self.tunings: list[Tuning] = []
         self.tuning = 0
         self.answered = False
-
-    def next_call(self) -> None:
-        """Another call begins, of the same function in the same world."""
-        self.call += 1
 
     def busy(self) -> bool:
         """Whether it is not the learner's launcher that runs."""

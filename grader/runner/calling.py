@@ -45,7 +45,7 @@ def rehearse(
     for contents in others:
         write(specs, arguments, contents)
         _spoil(entry(*arguments), world)
-        world.next_call()
+        world.call += 1
     write(specs, arguments, drawn)
     device = next((a.device.type for a in arguments if isinstance(a, torch.Tensor)), "cpu")
     with _disable_current_modes():  # the same contents in other tensors
@@ -54,7 +54,7 @@ def rehearse(
         twins[position].requires_grad_()
     world.memory.add_inputs(specs, twins, header["writes"])
     _spoil(entry(*twins), world)
-    world.next_call()
+    world.call += 1
 
 
 def write(specs: Specs, values: list[Any], contents: list[bytearray]) -> None:

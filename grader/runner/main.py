@@ -115,7 +115,7 @@ class LearnerFile:
                 recording = world.record() if header["again"] else None
                 for _ in range(header["calls"]):
                     launches.clear()
-                    world.next_call()
+                    world.call += 1
                     result = entry(*arguments)
                 if between:  # a backward pass comes behind the forward pass of another call
                     entry(*between)
