@@ -42,7 +42,8 @@ class Originals:
         found = []
         for owner, before in self.before:
             now = vars(owner)
-            if len(now) == len(before) and all(map(is_, map(now.get, before), before.values())):
+            added = isinstance(owner, type) and len(now) > len(before)
+            if not added and all(map(is_, map(now.get, before), before.values())):
                 continue
             for name in list(_replaced(owner, before)):
                 if name in before:
