@@ -73,7 +73,7 @@ class World(Watch):  # type: ignore[no-untyped-call]
             if name in self.allow:
                 self.note(partial(self._again, func, args, kwargs, result))
         else:
-            self.answered |= name not in VIEWS
+            self.answered |= name not in VIEWS and bool(tensors_in(args))
         return result
 
     def _note(self, name: str) -> None:

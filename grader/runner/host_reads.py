@@ -39,8 +39,8 @@ class HostReads(TorchFunctionMode):
 
 
 def _by_the_file() -> bool:
-    """Whether whoever had torch called is neither Triton nor the grader."""
+    """Whether whoever had torch called is neither Triton, which generates code for that, nor the grader."""
     frame = sys._getframe(2)
-    while frame.f_code.co_filename.startswith(TORCH) and frame.f_back:
+    while frame.f_code.co_filename.startswith((TORCH, "<")) and frame.f_back:
         frame = frame.f_back
     return not frame.f_code.co_filename.startswith((PACKAGE, TRITON))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+from grader.runner import host_reads
 from grader.runner.host_reads import HostReads
 
 KEPT = torch.Tensor.numpy
@@ -41,3 +42,15 @@ def test_what_happens_in_a_launch_or_only_computes_is_let_be() -> None:
     with HostReads(lambda: False) as others:
         (X + X).reshape(2, 1)
     assert reads.seen == others.seen == []
+
+
+def test_what_triton_or_the_grader_has_generated_code_do_is_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the code by which Triton asks each argument of a launch for its address."""
+    asks = compile("X.data_ptr()", "<string>", "eval")
+    with HostReads(lambda: False) as reads:
+        eval(asks)
+    assert reads.seen == ["data_ptr"]
+    monkeypatch.setattr(host_reads, "PACKAGE", __file__)
+    with HostReads(lambda: False) as others:
+        eval(asks)
+    assert others.seen == []
