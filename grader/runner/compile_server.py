@@ -128,6 +128,5 @@ def serve(channel: Channel) -> None:
     limits.usual(on_cpu=True)
     triton_c_launcher.each_once()
     builder = Builder()
-    commands: dict[str, Any] = {"load": builder.load, "build": builder.build, "accept": builder.accept}
-    commands["compile"] = builder.compile
+    commands = {name: getattr(builder, name) for name in ("load", "build", "accept", "compile")}
     answering(channel, commands, lambda: builder.path)

@@ -33,22 +33,21 @@ class Editing:
     """Runs edits of a file on one case."""
 
     def __init__(self) -> None:
-        self.specs: list[dict[str, Any]] = []
         self.blobs: list[bytearray] = []
         self.header: dict[str, Any] = {}
 
     def case(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Take the case that they are run on; its answer says nothing."""
         self.header, self.blobs = header, blobs
-        self.specs = [*header["arguments"], *header["upstream"]]
         return UNSEEN, []
 
     def edited(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Load one of them, and call it."""
         asked, path = self.header, header["path"]
         world, bounds = World((), path), Bounds(path)
-        handed = unpack_arguments(self.specs, [bytearray(blob) for blob in self.blobs], "cpu")
-        world.memory.add_inputs(self.specs, handed, asked["writes"])
+        specs = [*asked["arguments"], *asked["upstream"]]
+        handed = unpack_arguments(specs, [bytearray(blob) for blob in self.blobs], "cpu")
+        world.memory.add_inputs(specs, handed, asked["writes"])
         arguments, upstream = handed[: len(asked["arguments"])], handed[len(asked["arguments"]) :]
         written = [arguments[position].detach() for position in asked["writes"]]
         leaves = [arguments[position].requires_grad_() for position in asked["of"]]

@@ -13,7 +13,6 @@ import time
 from collections.abc import Iterator
 from operator import is_
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -63,7 +62,7 @@ def _replaced(owner: Any, before: dict[str, Any]) -> Iterator[str]:
     for name, stood in before.items():
         if callable(stood) and now.get(name) is not stood and not _installed(now.get(name)):
             yield name
-    if not isinstance(owner, ModuleType):
+    if isinstance(owner, type):
         yield from (name for name in now.keys() - before.keys() if hasattr(super(owner, owner), name))
 
 

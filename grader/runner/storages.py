@@ -50,8 +50,8 @@ class Storages:
         """Register the tensors among the arguments, whose elements lie in bytes [start, stop)."""
         for at, (spec, value) in enumerate(zip(specs, values, strict=True)):
             if isinstance(value, torch.Tensor):
-                start, stop = spec["start"], spec["stop"]
-                self.track(Tracked(spec["name"], value.untyped_storage(), start, stop, written=at in writes))
+                place = value.untyped_storage(), spec["start"], spec["stop"]
+                self.track(Tracked(spec["name"], *place, written=at in writes))
 
     def find(self, tensor: torch.Tensor) -> Tracked | None:
         """What is known of a tensor's storage, or of the one that it is a part of, as by way of DLPack."""
