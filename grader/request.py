@@ -11,7 +11,7 @@ from typing import Any, Literal
 from grader.randomness import rng
 
 Device = Literal["cpu", "gpu"]
-CACHE = "compiled"  # in a scratch folder, what the processes of a grading share, where there is such a folder
+CACHE = "compiled"  # in a scratch folder, the kernels that were compiled
 PATHS = ("hidden_tests", "path", "provided")
 
 

@@ -199,8 +199,6 @@ class Called:
         foreign: torch operators that computed something.
         lines: of the file, from which each of those ran first; 0 where autograd ran it.
         late: those of them that ran after the last launch, and not before the first.
-        tampered: tensors whose bytes changed outside of kernels.
-        beside: what else could run while a kernel did.
         replaced: names in modules of others that the file gave another meaning; they are put back.
         reads: methods by which the launcher looked at values.
         backward: whether there are gradients.
@@ -223,7 +221,6 @@ class Called:
     outputs: list[TensorOutput | PlainOutput]
     launches: list[Launch]
     foreign: list[str]
-    tampered: list[str]
     reads: list[str]
     backward: bool
     saved: list[Kept]
@@ -234,7 +231,6 @@ class Called:
     lines: dict[str, int] = field(default_factory=dict)
     late: list[str] = field(default_factory=list)
     tunings: list[Tuning] = field(default_factory=list)
-    beside: list[str] = field(default_factory=list)
     replaced: list[str] = field(default_factory=list)
     inputs: list[int] = field(default_factory=list)
     untouched: list[int] = field(default_factory=list)

@@ -17,13 +17,12 @@ from grader.runner_answers import PlainOutput, TensorOutput
 
 @dataclass(frozen=True)
 class Work:
-    """What did the work of the calls that were watched: the operators by which torch computed something, the
-    kernels that the call with the fewest launched, and what ran that is neither, in words.
+    """What did the work of the calls that were watched: the operators by which torch computed something, and
+    the kernels that the call with the fewest launched.
     """
 
     operators: list[str]
     launches: int
-    unseen: list[str]
 
 
 @dataclass(frozen=True)

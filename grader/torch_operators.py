@@ -37,53 +37,29 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def _should_skip_dynamo(cls) -> bool:
         return False
 
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        own = body(func)
+        if own is not None:
+            with self:
+                return own(*args, **(kwargs or {}))
+        return self.ran(func, args, kwargs or {}, func(*args, **(kwargs or {})))
+
+    def ran(self, func: Any, args: Any, kwargs: dict[str, Any], result: Any) -> Any:
+        """One of torch's operators ran; what whoever called it gets."""
+        return result
+
 
 # None that can be added to.
 EMPTY = frozenset({"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"})
-FILLED = frozenset(
-    {
-        "zeros",
-        "zeros_like",
-        "new_zeros",
-        "ones",
-        "ones_like",
-        "new_ones",
-        "full",
-        "full_like",
-        "new_full",
-    }
-)
-VIEWS = frozenset(
-    {
-        "view",
-        "_unsafe_view",
-        "reshape",
-        "_reshape_alias",
-        "as_strided",
-        "slice",
-        "select",
-        "t",
-        "transpose",
-        "permute",
-        "expand",
-        "unsqueeze",
-        "squeeze",
-        "alias",
-        "detach",
-        "unbind",
-        "split",
-        "split_with_sizes",
-        "chunk",
-        "narrow",
-        "unflatten",
-        "movedim",
-        "swapaxes",
-        "view_as",
-        "expand_as",
-        "lift_fresh",
-        "broadcast_tensors",
-    }
-)
+FILLED = frozenset({
+    "zeros", "zeros_like", "new_zeros", "ones", "ones_like", "new_ones", "full", "full_like", "new_full",
+})  # fmt: skip
+VIEWS = frozenset({
+    "view", "_unsafe_view", "reshape", "_reshape_alias", "as_strided", "slice", "select", "t", "transpose",
+    "permute", "expand", "unsqueeze", "squeeze", "alias", "detach", "unbind", "split", "split_with_sizes",
+    "chunk", "narrow", "unflatten", "movedim", "swapaxes", "view_as", "expand_as", "lift_fresh",
+    "broadcast_tensors",
+})  # fmt: skip
 WRAPPERS = ("TensorDescriptor", "TensorWrapper")  # Triton's, around a tensor
 WHOLE_FILLS = frozenset({"fill_", "zero_"})
 

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import struct
-
 import pytest
 import torch
 
 from grader.tensor_storage import (
-    ROW,
-    ROWS,
-    checksums,
+    PIECE,
     digests,
     fetched,
     overwritten,
     poison,
     raw,
     span,
-    sum_of_poison,
-    sums,
     unwritten,
 )
 
@@ -93,7 +87,7 @@ def _digest(memory: torch.Tensor) -> bytes:
     return digests([memory.untyped_storage()])[0]
 
 
-@pytest.mark.parametrize("size", [0, 3, 8, 8 * ROW - 1, 8 * ROW + 5, 8 * ROW * (ROWS + 2) + 9])
+@pytest.mark.parametrize("size", [0, 3, 8, 1000, 8 * PIECE - 1, 8 * PIECE + 5])
 def test_a_digest_tells_sizes_a_changed_byte_and_two_places_that_change_places(size: int) -> None:
     memory = torch.randint(0, 256, (size,), dtype=torch.uint8)
     before = _digest(memory)
@@ -106,46 +100,9 @@ def test_a_digest_tells_sizes_a_changed_byte_and_two_places_that_change_places(s
     if size >= 32:
         memory[:16], memory[16:32] = memory[16:32].clone(), memory[:16].clone()
         assert _digest(memory) != before
-    rows = memory[: 8 * ROW * (size // (8 * ROW))].view(-1, 8 * ROW)
-    if len(rows) > 1:
-        before = _digest(memory)
-        rows[0], rows[1] = rows[1].clone(), rows[0].clone()
-        assert _digest(memory) != before
-
-
-def test_checksums_are_of_the_storages_in_their_order_and_of_none_that_is_too_large(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("grader.tensor_storage.CHECKSUM_LIMIT", 100)
-    few, many = torch.arange(10), torch.arange(30)
-    one, none, other = checksums(x.untyped_storage() for x in (few, many, few + 1))
-    assert one != other
-    assert none == 0
-    assert checksums([]) == []
-
-
-def test_sums_taken_together_are_those_of_each_alone() -> None:
-    sizes = 16, 3, 8 * ROW, 0, 8, 8 * ROW + 8
-    memories = [torch.randint(0, 256, (size,), dtype=torch.uint8) for size in sizes]
-    before = sums(memories)
-    assert before == [number for memory in memories for number in sums([memory])]
-    assert before[:1] == [struct.unpack("<qq", _digest(memories[0]))[1]]
-    memories[2][-1] += 1
-    assert digests([memory.untyped_storage() for memory in memories]) == [*map(_digest, memories)]
-    now = sums(memories)
-    assert now[2] != before[2]
-    assert now[:2] + now[3:] == before[:2] + before[3:]
 
 
 def test_numbers_come_in_their_order_from_wherever_they_are() -> None:
     assert fetched([torch.tensor(3), torch.tensor(1)]) == [3, 1]
     assert fetched([torch.tensor(True), torch.tensor(False)]) == [True, False]
     assert fetched([]) == []
-
-
-def test_what_poison_sums_up_to_is_known_without_looking() -> None:
-    for size in (8, 128 << 10, (128 << 10) + 8 * 777, 8 * ROW):
-        memory = torch.empty(size, dtype=torch.uint8)
-        poison(memory)
-        assert sums([memory]) == [sum_of_poison(size)]
-    assert [sum_of_poison(size) for size in (0, 12, 8 * ROW + 8)] == [None] * 3

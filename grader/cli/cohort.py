@@ -189,11 +189,11 @@ def status(db: Path, as_json: bool) -> None:
         cohort_tables.status(Terminal(sys.stdout), kept, db)
 
 
-@cohort.command(epilog=examples("track cohort export results.csv", "track cohort export results.parquet"))
+@cohort.command(epilog=examples("track cohort export results.csv", "track cohort export results.jsonl"))
 @click.argument("file", type=click.Path(path_type=Path))
 @in_db
 def export(file: Path, db: Path) -> None:
-    """Write every submission with its verdict into FILE: .csv, .jsonl (with whole verdicts) or .parquet."""
+    """Write every submission with its verdict into FILE: .csv, or .jsonl with whole verdicts."""
     from grader.grading.cohort import export as exporting
     from grader.grading.cohort import store
 

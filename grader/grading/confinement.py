@@ -18,12 +18,11 @@ SHARED = ("/home", "/root", "/tmp", "/var/tmp", "/dev/shm")
 
 
 @contextmanager
-def confinement(path: Path, private: Sequence[str], *, compiled: bool) -> Iterator[dict[str, Any]]:
+def confinement(path: Path, private: Sequence[str]) -> Iterator[dict[str, Any]]:
     """The fields of a Request that confine what runs the file `path`; the scratch folder goes with them.
 
     Args:
         private: folders and files that it may not read beside those that no file may.
-        compiled: kernels are compiled to run: who compiles them shares a folder with who runs them.
     """
     found = workspace.find()
     around = (*path.parents, found.root) if found else path.parents
@@ -32,6 +31,5 @@ def confinement(path: Path, private: Sequence[str], *, compiled: bool) -> Iterat
     trees = [catalog.ROOT, Path.home(), bytecode(), *journals, *shared]
     hidden = sorted({str(tree.resolve()) for tree in trees if tree.exists()} - {"/"})
     with tempfile.TemporaryDirectory(prefix="track-strict-", ignore_cleanup_errors=True) as scratch:
-        if compiled:
-            Path(scratch, CACHE).mkdir()
+        Path(scratch, CACHE).mkdir()  # who compiles kernels shares it with who runs them
         yield {"hidden": hidden, "scratch": str(Path(scratch).resolve())}

@@ -72,11 +72,19 @@ def sweep(keep: set[int]) -> None:
                 os.kill(pid, signal.SIGKILL)
         # Not one after another: the first of a PID namespace ends when all others in it were collected.
         until = time.monotonic() + PATIENCE
-        while (strays := {pid for pid in strays if not _collected(pid)}) and time.monotonic() < until:
+        while (strays := {pid for pid in strays if not collected(pid)}) and time.monotonic() < until:
             time.sleep(0.001)
 
 
-def _collected(pid: int) -> bool:
+def end(pid: int) -> None:
+    """End a child, unless it has ended."""
+    with contextlib.suppress(ProcessLookupError, ChildProcessError):
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+
+def collected(pid: int) -> bool:
+    """Whether a child has ended."""
     try:
         return os.waitpid(pid, os.WNOHANG)[0] == pid
     except ChildProcessError:

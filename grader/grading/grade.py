@@ -85,7 +85,8 @@ def grade(
     source = read(path, f"track start {day.key}")
     where = warm.device if warm else choose_device(device, f"{again} --cpu")
     seed = random.SystemRandom().randrange(1, 10_000) if seed is None else seed
-    base = _nothing_yet(day, source, where, seed)
+    sha256 = hashlib.sha256(source).hexdigest()
+    base = Verdict(day.key, "failed", seed, where, versions(), sha256=sha256)  # before anything is known
     refusal = precheck(day, source, given)
     if refusal is not None:
         return _refused(base, refusal)
@@ -122,23 +123,15 @@ def grade(
         parent = warm or stack.enter_context(Warm(where))
         if strict:
             parent.wait()  # whom the folder is told to at once, and who removes it should we be killed
-            compiled = where == "gpu"
             # Of a task each file by name: it is not to be read from a file beside it either.
             own = map(str, (day.folder, day.hidden_tests, day.solution))
-            confined = confinement(path.resolve(), [*private, *own], compiled=compiled)
-            request = replace(request, **stack.enter_context(confined))
+            request = replace(request, **stack.enter_context(confinement(path.resolve(), [*private, *own])))
         verdict = follow(parent, request, base, on_event, again)
     return replace(verdict, seconds=round(time.monotonic() - begin, 3))
 
 
 def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8") if path.is_file() else ""
-
-
-def _nothing_yet(day: Day, source: bytes, device: Device, seed: int) -> Verdict:
-    """The verdict before anything is known of the file."""
-    sha256 = hashlib.sha256(source).hexdigest()
-    return Verdict(day.key, "failed", seed, device, versions(), sha256=sha256)
 
 
 def _refused(base: Verdict, refusal: Refusal) -> Verdict:

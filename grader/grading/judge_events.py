@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from grader.claim_result import Claimed
 from grader.course import catalog
 from grader.errors import CannotGrade, TrackError
 from grader.grading.warm_client import Warm, new_log
-from grader.hunt_result import Hunt
 from grader.request import Request
-from grader.verdict import Check, Limit, Part, SpeedResult, Verdict
+from grader.verdict import Check, Verdict, decisive
 from grader.wire import Closed, Malformed, TimedOut
 
 SILENCE = {
@@ -81,34 +79,13 @@ def _cut_short(base: Verdict, said: str, running: str, checks: list[Check], plan
 
 
 def _finish(base: Verdict, checks: list[Check], event: dict[str, Any]) -> Verdict:
-    speed = (
-        SpeedResult(**{**event["speed"], "interval": tuple(event["speed"]["interval"])})
-        if event["speed"]
-        else None
-    )
-    failed = replace(base, checks=tuple(checks)).failed
+    """The verdict that the last event tells; it calls what it tells as a Verdict does."""
+    failed = decisive(checks)
     if failed:
         cause = (event["seen"] or failed.cause) | ({"made": event["made"]} if event["made"] else {})
         checks = [replace(check, cause=cause) if check is failed else check for check in checks]
-    return replace(
-        base,
-        status=event["status"],
-        device=event["device"],
-        checks=tuple(checks),
-        speed=speed,
-        diagnosis=event["diagnosis"],
-        beside=event["beside"],
-        look_at=event["look_at"],
-        edit=event["edit"],
-        output=event["output"],
-        limits=tuple(Limit(**limit) for limit in event["limits"]),
-        pieces=tuple(Part(**part) for part in event["pieces"]),
-        confined=tuple(event.get("confined", ())),
-        not_confined=tuple(event.get("not_confined", ())),
-        hunt=Hunt.from_json(event["hunt"]),
-        claims=tuple(Claimed.from_json(claim) for claim in event["claims"]),
-        interpreted=bool(event["seen"]),
-    )
+    told = {**base.to_json(), **event, "interpreted": bool(event["seen"])}
+    return Verdict.from_json({**told, "checks": [asdict(check) for check in checks]})
 
 
 def give_up(event: dict[str, Any], again: str, folder: Path | None = None) -> NoReturn:

@@ -11,8 +11,9 @@ from grader.course.catalog import Day
 from grader.course.setup.doctor import unfit
 from grader.errors import BadSubmission, CannotGrade, TrackError
 from grader.grading.grade import CALL_TIMEOUT, read
+from grader.grading.judge_events import give_up
 from grader.grading.precheck import Refusal, precheck
-from grader.grading.warm_client import Warm, new_log
+from grader.grading.warm_client import Warm
 from grader.request import Request
 from grader.wire import Closed, Malformed, TimedOut
 
@@ -86,8 +87,5 @@ def _answer(parent: Warm, request: Request, which: str) -> list[dict[str, Any]]:
     if event["event"] == "refused":
         raise TrackError(event["text"], event["fix"] + which)
     if event["event"] == "broken":
-        log = new_log("track-crash-")
-        log.write_text(event["text"])
-        last = event["text"].strip().splitlines()[-1]
-        raise CannotGrade(f"The grader itself failed ({last}). Details are in {log}.", "track doctor")
+        give_up(event, "track grade" + which, request.hidden_tests.parent)
     return list(event["parts"])

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import ast
-import codecs
-import io
-import tokenize
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -58,53 +55,25 @@ def precheck(day: Day, source: bytes, given: str = "") -> Refusal | None:
         given: not empty where the file lies in no workspace, so that no reset brings it back.
     """
     if len(source) > LARGEST:
-        reason = f"The file is larger than {LARGEST:,} bytes."
-        return Refusal(
-            "failed",
-            reason,
-            diagnosis=f"This does not look like the {day.kind}'s kernel.py: check which file was graded.",
-        )
+        advice = f"This does not look like the {day.kind}'s kernel.py: check which file was graded."
+        return Refusal("failed", f"The file is larger than {LARGEST:,} bytes.", diagnosis=advice)
     try:
         text = source.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        return _not_utf8(source, error)
-    cookie = _other_encoding(source)
-    if cookie is not None:
-        return cookie
-    if not text.strip():
-        return _nothing(day, "The file is empty.", given)
+        line = source.count(b"\n", 0, error.start) + 1
+        reason = f"Line {line} is not UTF-8 text (byte 0x{source[error.start]:02x})."
+        return Refusal("failed", reason, line, "Save the file as UTF-8 in your editor and grade again.")
     parsed = _parse(text)
     if isinstance(parsed, Refusal):
         return parsed
     if not any(not is_text(statement) for statement in parsed.body):
-        return _nothing(day, "The file holds no code, only comments.", given)
+        reason = "The file holds no code, only comments." if text.strip() else "The file is empty."
+        undo = "" if given else f"; `track reset {day.key}` brings the skeleton back"
+        return Refusal("failed", reason, diagnosis=f"There is nothing to grade{undo}.")
     if day.to_fill_in and _same_as_skeleton(day, parsed):
         todo = "Every TODO is still as it was: fill one in and grade again."
         return Refusal("unstarted", "The file is still the skeleton.", diagnosis=todo)
     return _forbidden(day, parsed)
-
-
-def _nothing(day: Day, reason: str, given: str) -> Refusal:
-    undo = "" if given else f"; `track reset {day.key}` brings the skeleton back"
-    return Refusal("failed", reason, diagnosis=f"There is nothing to grade{undo}.")
-
-
-def _not_utf8(source: bytes, error: UnicodeDecodeError) -> Refusal:
-    line = source.count(b"\n", 0, error.start) + 1
-    reason = f"Line {line} is not UTF-8 text (byte 0x{source[error.start]:02x})."
-    return Refusal("failed", reason, line, "Save the file as UTF-8 in your editor and grade again.")
-
-
-def _other_encoding(source: bytes) -> Refusal | None:
-    """Where the file names an encoding, Python reads it by that: another text than is looked at here."""
-    try:
-        named, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
-        if codecs.lookup(named).name.startswith("utf-8"):
-            return None
-    except SyntaxError:  # there is no such encoding
-        pass
-    advice = "Remove the comment `coding: ...` from its first two lines."
-    return Refusal("failed", "The file names another encoding than UTF-8.", 0, advice)
 
 
 def _parse(text: str) -> ast.Module | Refusal:
@@ -118,21 +87,11 @@ def _parse(text: str) -> ast.Module | Refusal:
         line, column = error.lineno or 0, error.offset or 0
         kind = "Indentation" if isinstance(error, IndentationError) else "Syntax"
         reason = f"{kind} error on line {line}: {error.msg}." if line else f"Syntax error: {error.msg}."
-        return Refusal(
-            "failed", reason, line, "Python cannot read the file: fix this line and grade again.", column
-        )
-    except ValueError as error:
-        return Refusal(
-            "failed",
-            f"Python cannot read the file: {error}.",
-            diagnosis="Remove what is no text from the file.",
-        )
-    except (RecursionError, MemoryError):
-        return Refusal(
-            "failed",
-            "The file is nested too deeply for Python to read.",
-            diagnosis="Split the longest expression.",
-        )
+        advice = "Python cannot read the file: fix this line and grade again."
+        return Refusal("failed", reason, line, advice, column)
+    except (ValueError, RecursionError, MemoryError) as error:
+        told = str(error) or "it is nested too deeply"
+        return Refusal("failed", f"Python cannot read the file: {told}.", diagnosis="Write plain Python.")
 
 
 def _same_as_skeleton(day: Day, parsed: ast.Module) -> bool:

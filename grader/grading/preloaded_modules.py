@@ -16,7 +16,6 @@ RUNNING = (
     "grader.runner.main",
     "grader.runner.metering",
     "grader.runner.survey_process",
-    "grader.runner.gpu_runner",
 )
 JUDGING = (
     "grader.judge.main",

@@ -9,11 +9,10 @@ from __future__ import annotations
 import contextlib
 import os
 import select
-import signal
 import socket
 from dataclasses import dataclass
 
-from grader.grading.forking import become, fork_runner, run
+from grader.grading.forking import become, collected, end, fork_runner, run
 from grader.request import Request
 from grader.wire import Channel, Closed
 
@@ -23,37 +22,33 @@ class Waiting:
     """A judge that nobody has asked for anything yet.
 
     Attributes:
-        orders: where it expects the request.
-        asks: where it will ask for runners.
+        asks: where it expects the request, and will ask for runners.
         events: the descriptor on which its events will arrive.
     """
 
     pid: int
-    orders: Channel
     asks: Channel
     events: int
 
     def close(self) -> None:
         """Let go of what leads to it."""
-        self.orders.close()
         self.asks.close()
         os.close(self.events)
 
 
 def fork_judge(*, awake: bool = False) -> Waiting:
     """A judge; `awake`, it wakes its GPU before it waits."""
-    pairs = [socket.socketpair() for _ in range(3)]
-    (orders, asks, events), theirs = [ours for ours, _ in pairs], [theirs for _, theirs in pairs]
+    (asks, asks_theirs), (events, events_theirs) = socket.socketpair(), socket.socketpair()
     pid = os.fork()
     if pid == 0:
-        become({end.fileno() for end in theirs})
-        run(lambda: _judge(*map(Channel, theirs), awake=awake))
-    for end in theirs:
-        end.close()
-    return Waiting(pid, Channel(orders), Channel(asks), events.detach())
+        become({asks_theirs.fileno(), events_theirs.fileno()})
+        run(lambda: _judge(Channel(asks_theirs), Channel(events_theirs), awake=awake))
+    asks_theirs.close()
+    events_theirs.close()
+    return Waiting(pid, Channel(asks), events.detach())
 
 
-def _judge(orders: Channel, asks: Channel, events: Channel, *, awake: bool) -> None:
+def _judge(asks: Channel, events: Channel, *, awake: bool) -> None:
     from grader.judge import main
     from grader.judge.gpu_warmup import rehearse, wake
     from grader.judge.look import inspect
@@ -61,12 +56,11 @@ def _judge(orders: Channel, asks: Channel, events: Channel, *, awake: bool) -> N
     if awake:
         with contextlib.suppress(Exception):  # the grading will wake it again, and say what keeps it from it
             wake()
-            rehearse(enough=lambda: bool(select.select([orders.sock], [], [], 0)[0]))
+            rehearse(enough=lambda: bool(select.select([asks.sock], [], [], 0)[0]))
     try:
-        request = Request.from_wire(*orders.receive())
+        request = Request.from_wire(*asks.receive())
     except Closed:
         return
-    orders.close()
     body = main.judge if request.do == "grade" else inspect.answer
     body(request, events, asks)
 
@@ -76,7 +70,7 @@ class Pair:
 
     def __init__(self, *, first: bool = False) -> None:
         self.judge: Waiting | None = None if first else fork_judge(awake=True)
-        self.runner: tuple[int, list[int]] | None = fork_runner("grader.runner.gpu_runner")
+        self.runner: tuple[int, list[int]] | None = fork_runner("grader.runner.main")
 
     @property
     def pids(self) -> set[int]:
@@ -86,28 +80,19 @@ class Pair:
     def take_judge(self) -> Waiting | None:
         """The judge, once, if it is still there."""
         judge, self.judge = self.judge, None
-        return judge if judge and _lives(judge.pid) else None
+        return judge if judge and not collected(judge.pid) else None
 
     def take_runner(self) -> tuple[int, list[int]] | None:
         """The runner's pid and descriptors, once, if it is still there."""
         runner, self.runner = self.runner, None
-        return runner if runner and _lives(runner[0]) else None
+        return runner if runner and not collected(runner[0]) else None
 
     def dismiss(self) -> None:
         """End those that nobody took."""
         for pid in self.pids:
-            with contextlib.suppress(ProcessLookupError, ChildProcessError):
-                os.kill(pid, signal.SIGKILL)
-                os.waitpid(pid, 0)
+            end(pid)
         if self.judge:
             self.judge.close()
         for descriptor in self.runner[1] if self.runner else ():
             os.close(descriptor)
         self.judge = self.runner = None
-
-
-def _lives(pid: int) -> bool:
-    try:
-        return os.waitpid(pid, os.WNOHANG)[0] == 0
-    except ChildProcessError:
-        return False

@@ -16,7 +16,6 @@ import contextlib
 import os
 import select
 import shutil
-import signal
 import socket
 import sys
 import time
@@ -24,7 +23,7 @@ from typing import Any
 
 from grader import kernel
 from grader.grading import preloaded_modules
-from grader.grading.forking import adopt, fork_runner, hand_over, sweep
+from grader.grading.forking import adopt, end, fork_runner, hand_over, sweep
 from grader.grading.standby import Pair, fork_judge
 from grader.timing_spans import span
 from grader.wire import Channel, Closed
@@ -34,7 +33,6 @@ EVALUATOR = "evaluator"
 UNTRUSTED = {
     "runner": "grader.runner.main",
     EVALUATOR: "grader.runner.main",
-    "awake": "grader.runner.gpu_runner",
     "scout": "grader.runner.survey_process",
     "builder": "grader.runner.compile_server",
 }
@@ -104,9 +102,8 @@ class Parent:
         try:
             self.control.hand_over([judge.events])
             with contextlib.suppress(Closed):  # it ended: its events end, too
-                judge.orders.send(request, blobs)
+                judge.asks.send(request, blobs)
         finally:
-            judge.orders.close()
             os.close(judge.events)
 
     def _dismiss(self) -> None:
@@ -124,9 +121,7 @@ class Parent:
         """A judge is done, or late: end it and what it left running, and collect all of it."""
         self.ends.pop(judge, None)
         for pid in self.judges.pop(judge)[::-1]:
-            with contextlib.suppress(ProcessLookupError, ChildProcessError):
-                os.kill(pid, signal.SIGKILL)
-                os.waitpid(pid, 0)
+            end(pid)
         judge.close()
         waiting = self.standby.pids if self.standby else set()
         sweep(waiting.union(*self.judges.values()))
@@ -142,7 +137,7 @@ class Parent:
             judge.send({"code": code, "held": held})
             return
         kind = header["runner"]
-        waiting = self.standby.take_runner() if self.standby and kind == "awake" else None
+        waiting = self.standby.take_runner() if self.standby and kind == "runner" else None
         pid, descriptors = waiting or fork_runner(UNTRUSTED[kind], evaluates=kind == EVALUATOR)
         self.judges[judge].append(pid)
         hand_over(judge, pid, descriptors)

@@ -174,27 +174,21 @@ def _kind(case: str, recipe: dict[str, Any]) -> str:
     return json.dumps({**recipe, "arguments": types}, sort_keys=True)
 
 
-def surveyed(
-    session: Session, questions: list[Question], kind: str = ""
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What each call would launch on a GPU; where there is one, what a fresh process compiles for it, unless
-    a scout is asked.
+def surveyed(session: Session, questions: list[Question]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What each call would launch on a GPU.
 
     Raises:
-        RunnerLost: it went down, or one call took too long.
+        RunnerLost: the scout went down, or one call took too long.
     """
-    kind = kind or ("scout" if session.device == "cpu" else "runner")
-    # The first call on a GPU starts CUDA.
-    timeout = session.request.call_timeout if kind == "runner" else TIMEOUT
-    runner = Runner(session.parent, kind)
+    scout = Runner(session.parent, "scout")
     try:
-        ask_to_load(runner, session.request, gpu=SHEET)
+        ask_to_load(scout, session.request, gpu=SHEET)
         for case, asked, blobs in questions:
-            report, _ = runner.ask(asked, Surveyed, blobs, timeout=timeout)
+            report, _ = scout.ask(asked, Surveyed, blobs, timeout=TIMEOUT)
             if not isinstance(report, Failed):
                 yield from ((case, recipe) for recipe in report.recipes)
     finally:
-        runner.close()
+        scout.close()
 
 
 def _told(compiler: Runner | None, source: str, case: str, recipe: dict[str, Any]) -> Told:

@@ -98,8 +98,7 @@ class Session:
     def fresh_runner(self) -> Runner:
         """A new runner, in the place of the old one."""
         self.close()
-        sleeps = self.device == "cpu" or self.request.scratch
-        self.runner = Runner(self.parent, "runner" if sleeps else "awake")
+        self.runner = Runner(self.parent)
         return self.runner
 
     def close(self) -> None:

@@ -59,8 +59,7 @@ class Launching:
         return inspect.getcallargs(self.kernel, *self.args, **options)
 
     def asking(self, through: Callable[[Any], Any]) -> None:
-        """Functions of the launcher's are called by way of `through`: a grid, hooks."""
-        self._hooks = [through(hook) for hook in self._hooks]
+        """A grid that is a function of the launcher's is called by way of `through`."""
         self._grid = through(self._grid) if callable(self._grid) else self._grid
 
     def prepare(self, path: str, whole: bool = False) -> evaluation.Ready:

@@ -1,7 +1,7 @@
-"""A closed world for a call of the learner's function: where every tensor came from, and who changed it.
+"""A closed world for a call of the learner's function: where every tensor came from.
 
-While the call runs, every torch operator passes through here. Which operators ran, which tensors reached a
-kernel, and whether bytes changed that no kernel wrote, is observed and reported; the judge decides.
+While the call runs, every torch operator passes through here. Which operators ran, and which tensors reached
+a kernel, is observed and reported; the judge decides.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ import torch
 from grader.kernel.tensor_regions import Region
 from grader.runner.replay import Recording
 from grader.runner.storages import Storages
-from grader.runner.threads_beside_kernels import beside
 from grader.runner_answers import Tuning
-from grader.torch_operators import EMPTY, FILLED, VIEWS, WHOLE_FILLS, Watch, body, tensors_in
+from grader.torch_operators import EMPTY, FILLED, VIEWS, WHOLE_FILLS, Watch, tensors_in
 
 
 class World(Watch):  # type: ignore[no-untyped-call]
@@ -34,12 +33,10 @@ class World(Watch):  # type: ignore[no-untyped-call]
         early: those of them that ran before the first launch.
         late: those that ran after the last one.
         memory: the storages that were met, and what became of them.
-        call: the number of the call that is running.
+        call: the number of the call that is running, of the same function in the same world.
         tunings: what autotuners were called with.
-        beside: what else could run while a kernel does.
-        answered: whether an operator gave a number, as item() does, or a kernel printed or raised.
+        answered: whether an operator gave a number, as item() does, or a kernel raised.
         launching, tuning: above 0 while a kernel is launched, while an autotuner tries one.
-        hooks: above 0 while a hook of the file's is called meanwhile.
     """
 
     def __init__(self, allow: Sequence[str] = (), path: str = "") -> None:
@@ -57,52 +54,34 @@ class World(Watch):  # type: ignore[no-untyped-call]
         self.launching = 0
         self.tunings: list[Tuning] = []
         self.tuning = 0
-        self.hooks = 0
-        self.beside: set[str] = set()
         self.answered = False
-
-    def next_call(self) -> None:
-        """Another call begins, of the same function in the same world."""
-        self.call += 1
 
     def busy(self) -> bool:
         """Whether it is not the learner's launcher that runs."""
-        return (self.launching > 0 or self.tuning > 0) and not self.hooks
+        return self.launching > 0 or self.tuning > 0
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        own = body(func)
-        if own is not None:
-            with self:
-                return own(*args, **(kwargs or {}))
-        result = func(*args, **(kwargs or {}))
-        if self.launching:
-            return result
-        if self.tuning:  # torch's work, not the learner's
-            self.memory.account_for_all([*args, result])
+    def ran(self, func: Any, args: Any, kwargs: dict[str, Any], result: Any) -> Any:
+        if self.busy():  # torch's work, not the learner's
             return result
         name = func._schema.name.removeprefix("aten::")  # and not what a file names so
         if name in EMPTY or name in FILLED:
             return self.memory.allocate(result, name, self.call)
         if name in WHOLE_FILLS and self.memory.is_whole(args[0]) and self._are_numbers(args[1:]):
-            self.memory.account_for(args[0])
-            self.note(partial(func, *args, **(kwargs or {})))
+            self.note(partial(func, *args, **kwargs))
         elif name not in VIEWS and (tensors_in([result]) or func._schema.is_mutable):
-            self._note(name, [*args, result])
+            self._note(name)
             if name in self.allow:
-                self.note(partial(self._again, func, args, kwargs or {}, result))
+                self.note(partial(self._again, func, args, kwargs, result))
         else:
-            self.answered |= name not in VIEWS
+            self.answered |= name not in VIEWS and bool(tensors_in(args))
         return result
 
-    def _note(self, name: str, touched: list[Any]) -> None:
-        """torch computed or changed something; its bytes are accounted for, so that they are not called
-        tampering.
-        """
+    def _note(self, name: str) -> None:
+        """torch computed or changed something."""
         if name not in self.foreign:
             self.foreign.append(name)
             self.lines[name] = self._line()
         (self.late if self.launched else self.early).add(name)
-        self.memory.account_for_all(touched)
 
     def _line(self) -> int:
         """The line of the file that is running; 0 where none is."""
@@ -137,11 +116,7 @@ class World(Watch):  # type: ignore[no-untyped-call]
         ]
 
     def before_launch(self, arguments: list[Any]) -> None:
-        """A kernel is about to run on `arguments`: whatever changed since the last look, no kernel
-        changed.
-        """
-        self.memory.look_for_tampering()
-        self.beside |= beside(arguments)
+        """A kernel is about to run on `arguments`."""
         self.launching += 1
         self.launched = True
         self.late.clear()
@@ -150,27 +125,26 @@ class World(Watch):  # type: ignore[no-untyped-call]
         if self.recording:
             self.recording.meets(self.memory.own(arguments))
 
-    def record(self, keeps: bool = True) -> Recording:
-        """From here on, until `keep`, what kernels do is recorded, as a Recording is told."""
-        self.recording = Recording(keeps)
+    def record(self) -> Recording:
+        """From here on, until `keep`, what kernels do is recorded."""
+        self.recording = Recording()
         return self.recording
 
     def note(self, step: Callable[[], Any]) -> None:
         """What a kernel, a fill of a whole tensor or an allowed operator did can be repeated by this."""
-        if self.recording and self.recording.keeps and not self.tuning:
+        if self.recording and not self.tuning:
             self.recording.steps.append(step)
 
     def keep(self, results: list[Any]) -> list[Any]:
-        """The call that is recorded returned these."""
-        assert self.recording is not None
-        self.recording.meets(self.memory.own(results))
-        self.recording.results, self.recording = results, None
+        """The call returned these."""
+        if self.recording:
+            self.recording.meets(self.memory.own(results))
+            self.recording.results, self.recording = results, None
         return results
 
     def after_launch(self) -> None:
-        """The kernel is done; what it changed is its own."""
+        """The kernel is done."""
         self.launching -= 1
-        self.memory.settle()
 
     def outside(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """A function of the launcher's that is called in the middle of a launch, such as its grid."""
@@ -180,24 +154,6 @@ class World(Watch):  # type: ignore[no-untyped-call]
             try:
                 return function(*args, **kwargs)
             finally:
-                self.memory.look_for_tampering()
                 self.launching += 1
 
         return called
-
-    def hooked(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A hook of the launcher's that an autotuner calls around a trial: values that it reads are read."""
-
-        def called(*args: Any, **kwargs: Any) -> Any:
-            self.hooks += 1
-            try:
-                return function(*args, **kwargs)
-            finally:
-                self.hooks -= 1
-
-        return called
-
-    def close(self) -> None:
-        """The call is over: nothing of it may go on, nor have changed what no kernel changed."""
-        self.beside |= beside([])
-        self.memory.look_for_tampering()

@@ -26,56 +26,44 @@ def in_calls(blobs: list[bytearray], others: int) -> list[list[bytearray]]:
     return [blobs[call * each : (call + 1) * each] for call in range(1 + others)]
 
 
-class Rehearsal:
-    """The arguments of a case, and other contents for them.
+def rehearse(
+    entry: Callable[..., Any],
+    arguments: list[Any],
+    world: World,
+    header: dict[str, Any],
+    blobs: list[bytearray],
+    others: Sequence[list[bytearray]],
+) -> None:
+    """Make the earlier calls; the arguments are then as they were drawn.
 
     Args:
-        specs, blobs: of the arguments; on a CPU the blobs are their memory.
+        header: of the command, with the specs of the arguments.
+        blobs: of the arguments; on a CPU they are their memory.
         others: for each further call, other contents for the blobs, as many bytes.
-        of: positions of the arguments whose gradients are asked for.
-        writes: positions of those that the entry changes in place.
     """
-
-    def __init__(
-        self,
-        specs: Specs,
-        blobs: list[bytearray],
-        others: Sequence[list[bytearray]],
-        of: list[int],
-        writes: list[int],
-    ) -> None:
-        self.specs, self.blobs, self.others, self.of, self.writes = specs, blobs, others, of, writes
-
-    def run(self, entry: Callable[..., Any], arguments: list[Any], world: World) -> None:
-        """Make the earlier calls; the arguments are then as they were drawn."""
-        drawn = [bytearray(blob) for blob in self.blobs]
-        for contents in self.others:
-            write(self.specs, arguments, contents, world)
-            _spoil(entry(*arguments), world)
-            world.next_call()
-        write(self.specs, arguments, drawn, world)
-        device = next((a.device.type for a in arguments if isinstance(a, torch.Tensor)), "cpu")
-        _spoil(entry(*self._twins(drawn, device, world)), world)
-        world.next_call()
-
-    def _twins(self, drawn: list[bytearray], device: str, world: World) -> list[Any]:
-        """The same contents in other tensors."""
-        with _disable_current_modes():
-            twins = unpack_arguments(self.specs, drawn, device)
-        for position in self.of:
-            twins[position].requires_grad_()
-        world.memory.add_inputs(self.specs, twins, self.writes)
-        return twins
+    specs, drawn = header["arguments"], [bytearray(blob) for blob in blobs]
+    for contents in others:
+        write(specs, arguments, contents)
+        _spoil(entry(*arguments), world)
+        world.call += 1
+    write(specs, arguments, drawn)
+    device = next((a.device.type for a in arguments if isinstance(a, torch.Tensor)), "cpu")
+    with _disable_current_modes():  # the same contents in other tensors
+        twins = unpack_arguments(specs, drawn, device)
+    for position in header["of"]:
+        twins[position].requires_grad_()
+    world.memory.add_inputs(specs, twins, header["writes"])
+    _spoil(entry(*twins), world)
+    world.call += 1
 
 
-def write(specs: Specs, values: list[Any], contents: list[bytearray], world: World) -> None:
+def write(specs: Specs, values: list[Any], contents: list[bytearray]) -> None:
     """Give the tensors among these values other contents, where they lie."""
     for spec, value in zip(specs, values, strict=True):
         if isinstance(value, torch.Tensor) and contents[spec["blob"]]:
             given = torch.frombuffer(contents[spec["blob"]], dtype=torch.uint8)
             with _disable_current_modes():
                 raw(value.untyped_storage()).copy_(given)
-            world.memory.account_for(value)
 
 
 def _spoil(result: Any, world: World) -> None:
@@ -88,4 +76,3 @@ def _spoil(result: Any, world: World) -> None:
             continue
         with _disable_current_modes():
             poison(raw(known.storage)[known.start : known.stop])
-        world.memory.account_for(tensor)

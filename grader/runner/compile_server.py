@@ -27,6 +27,7 @@ from grader.performance.compiler.recipe import read
 from grader.performance.meter.fake_gpu import pretended
 from grader.runner import device_functions, limits, loading
 from grader.runner.answering import Reply, answering
+from grader.runner.survey_process import jitted
 from grader.runner_answers import Loaded
 from grader.runner_measurements import Accepted, Built
 from grader.wire import Channel
@@ -49,17 +50,16 @@ class Builder:
         earlier = [there for name, there in sys.modules.items() if name.startswith("mine.")]
         named = [value for there in (module, *earlier, device_functions) for value in vars(there).values()]
         for value in [*named, *_enclosed(vars(module))]:
-            jitted = _jitted(value)
-            if jitted is not None:
-                self.functions.setdefault(jitted.fn.__name__, []).append(jitted)
+            if kernel := jitted(value):
+                self.functions.setdefault(kernel.fn.__name__, []).append(kernel)
         return Loaded({}), []
 
     def build(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Compile one launch."""
         gpu = Gpu(**header["gpu"])
         driver.set_active(Driver(gpu))
-        for jitted in self.functions.get(header["recipe"].get("kernel", ""), []):
-            _told_by_line(jitted)
+        for kernel in self.functions.get(header["recipe"].get("kernel", ""), []):
+            _told_by_line(kernel)
         built = self._compiled(header["recipe"])
         return Built(facts(built, gpu, header["machine"]), _code(built, header["code"])), []
 
@@ -100,15 +100,15 @@ class Builder:
         return built.result() if hasattr(built, "result") else built
 
 
-def _told_by_line(jitted: Any) -> None:
+def _told_by_line(kernel: Any) -> None:
     """Have Triton's cache tell a kernel by how many lines it has, those of its decorators among them.
 
     The cache goes by the source from `def` on and by the line of the first decorator. So one whose list of
     configs has lost a line is found as it was, and its instructions name the lines of then.
     """
-    mark = f"-{len(inspect.getsourcelines(jitted.fn)[0])}"
-    if not jitted.cache_key.endswith(mark):
-        jitted.hash = jitted.cache_key + mark
+    mark = f"-{len(inspect.getsourcelines(kernel.fn)[0])}"
+    if not kernel.cache_key.endswith(mark):
+        kernel.hash = kernel.cache_key + mark
 
 
 def _code(built: Any, wanted: str) -> str:
@@ -122,22 +122,10 @@ def _enclosed(names: dict[str, Any]) -> list[Any]:
     return [one for one in gc.get_objects() if isinstance(one, JITFunction) and one.fn.__globals__ is names]
 
 
-def _jitted(value: Any) -> Any:
-    """The kernel inside of autotuners and heuristics; None when it is none."""
-    for _ in range(8):
-        if isinstance(value, JITFunction):
-            return value
-        value = getattr(value, "fn", None)
-        if value is None:
-            return None
-    return None
-
-
 def serve(channel: Channel) -> None:
     """Answer the judge until it hangs up."""
     os.environ["CUDA_VISIBLE_DEVICES"] = ""  # there may be many: none takes memory of a GPU
     limits.usual(on_cpu=True)
     builder = Builder()
-    commands: dict[str, Any] = {"load": builder.load, "build": builder.build, "accept": builder.accept}
-    commands["compile"] = builder.compile
+    commands = {name: getattr(builder, name) for name in ("load", "build", "accept", "compile")}
     answering(channel, commands, lambda: builder.path)

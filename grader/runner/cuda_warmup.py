@@ -3,38 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
-from threading import Thread
 
 import torch
 from triton.runtime import driver
 
-from grader.tensor_storage import checksums, overwritten, poison, sum_of_poison
+from grader.tensor_storage import digests, overwritten, poison
 from grader.timing_spans import span
 
 
 def wake() -> None:
     """Make the GPU ready for this process; what fails here the first call says."""
-    with span("cuda"), _extension_built(), contextlib.suppress(Exception):
+    with span("cuda"), contextlib.suppress(Exception):
+        driver.active.utils  # noqa: B018  # an extension that Triton compiles where its cache has none
         memory = torch.empty(73, dtype=torch.uint8, device="cuda")
         poison(memory)  # CUDA loads a kernel when it is first launched, and each call looks at its memory
-        for some in (memory[:64], memory):  # whole words, which are summed together, and others
-            checksums([some.clone().untyped_storage()])
-        sum_of_poison(64)  # of whole words: a table is made of them
+        digests([memory.untyped_storage()])
         overwritten(memory, 0).any().item()
-
-
-@contextlib.contextmanager
-def _extension_built() -> Iterator[None]:
-    """Beside the block Triton compiles an extension of its own, where its cache has none: 0.4 s."""
-    building = Thread(target=_extension)
-    building.start()
-    try:
-        yield
-    finally:
-        building.join()  # whoever is to be confined has no other thread
-
-
-def _extension() -> None:
-    with contextlib.suppress(Exception):  # of a thread Python would print it, as if the file had
-        driver.active.utils  # noqa: B018

@@ -1,38 +1,30 @@
 """Edits of the learner's file, each run on the same small case: what a repair is looked for with.
 
-Only results, addresses and races are looked at: that takes a third of the time of a call that is judged. What
+Only results, addresses and races are looked at, which takes half the time of a call that is judged. What
 comes through here is judged as any file is.
 """
 
 from __future__ import annotations
 
-import ast
 import contextlib
-import inspect
 import io
 import signal
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
-from unittest import mock
 
-import torch
-
-from grader.kernel import location
 from grader.kernel.bounds import Bounds
-from grader.kernel.launch_hook import Launching, handed_to
-from grader.kernel.tensor_regions import regions_of
 from grader.performance.timing.autograd_passes import results_of
 from grader.runner import backward, loading
 from grader.runner.answering import Reply
+from grader.runner.call_sandbox import World
 from grader.runner.device_functions import PROBES
+from grader.runner.launches import observed
 from grader.runner.made_arguments import TakingTensors
-from grader.runner.tensors_on_the_wire import bytes_of, unpack_arguments
-from grader.runner_answers import Called, Failed, Fault, Launch, PlainOutput, TensorOutput
-from grader.tensor_storage import poison, raw
-from grader.torch_operators import EMPTY, Watch
+from grader.runner.tensors_on_the_wire import pack_outputs, unpack_arguments
+from grader.runner_answers import Called, Failed, Fault
 
-UNSEEN = Called("Tensor", [], [], [], [], [], False, [], 0, [], [], [])  # whatever is not looked at
+UNSEEN = Called("Tensor", [], [], [], [], False, [], 0, [], [], [])  # whatever is not looked at
 SECONDS = 0.5  # for one of them: some loop for ever
 REPEATED = 2  # times that a byte is stored: where all programs do the work of each, that is no cure
 
@@ -41,102 +33,40 @@ class Editing:
     """Runs edits of a file on one case."""
 
     def __init__(self) -> None:
-        self.specs: list[dict[str, Any]] = []
         self.blobs: list[bytearray] = []
         self.header: dict[str, Any] = {}
 
     def case(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Take the case that they are run on; its answer says nothing."""
         self.header, self.blobs = header, blobs
-        self.specs = [*header["arguments"], *header["upstream"]]
         return UNSEEN, []
 
     def edited(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Load one of them, and call it."""
-        asked, path, source = self.header, header["path"], bytes(blobs[0])
-        bounds, launches = Bounds(path), list[Launch]()
+        asked, path = self.header, header["path"]
+        world, bounds = World((), path), Bounds(path)
+        specs = [*asked["arguments"], *asked["upstream"]]
+        handed = unpack_arguments(specs, [bytearray(blob) for blob in self.blobs], "cpu")
+        world.memory.add_inputs(specs, handed, asked["writes"])
+        arguments, upstream = handed[: len(asked["arguments"])], handed[len(asked["arguments"]) :]
+        written = [arguments[position].detach() for position in asked["writes"]]
+        leaves = [arguments[position].requires_grad_() for position in asked["of"]]
+        silent = contextlib.redirect_stdout(io.StringIO())
         try:
-            tree = ast.parse(source)
-            with (
-                _at_most(SECONDS),
-                Filled(),
-                _located(path, source, tree),
-                contextlib.redirect_stdout(io.StringIO()),
-            ):
-                entry = getattr(loading.module("kernel", path, source, tree), asked["entry"])
+            with _at_most(SECONDS), silent, observed(world, bounds) as launches:
+                entry = getattr(loading.module("kernel", path, bytes(blobs[0])), asked["entry"])
                 entry = TakingTensors(entry, asked["made"]) if asked["made"] else entry
                 entry = PROBES[asked["probe"]](entry) if asked["probe"] else entry
-                handed = unpack_arguments(self.specs, [bytearray(blob) for blob in self.blobs], "cpu")
-                arguments, upstream = handed[: len(asked["arguments"])], handed[len(asked["arguments"]) :]
-                written = [arguments[position].detach() for position in asked["writes"]]
-                leaves = [arguments[position].requires_grad_() for position in asked["of"]]
-                given = {
-                    spec.get("name", str(at)): one
-                    for at, (spec, one) in enumerate(zip(self.specs, handed, strict=True))
-                }
-
-                def carry_out(launch: Launching) -> None:
-                    bounds.launch(regions_of(launch.named(), given))
-                    launch.run(bounds)
-                    launches.append(Launch(launch.kernel.__name__, list(location.grid())))
-
-                with handed_to(carry_out):
+                with world:
                     results = results_of(entry(*arguments), written)
                     grads = backward.gradients(results, leaves, upstream, 1)
-            found = [
-                torch.Tensor.detach(one) if isinstance(one, torch.Tensor) else one
-                for one in [*results, *grads]
-            ]
-            outputs = [_entry(one) for one in found]
-            data = [bytes_of(one) for one in found if isinstance(one, torch.Tensor)]
+            outputs, data = pack_outputs([*results, *grads], world, None)
         except Exception as error:
             return Failed(Fault("exception", type(error).__name__, "", 0, "", []), []), []
         if bounds.moved > REPEATED * sum(int(one.sum()) for one in bounds.stored.values()):
             return Failed(Fault("exception", "Repeated", "", 0, "", []), []), []
         report = replace(UNSEEN, outputs=outputs, launches=launches, backward=bool(grads))
         return replace(report, races=bounds.races.report(), overruns=bounds.report()), data
-
-
-def _entry(value: Any) -> TensorOutput | PlainOutput:
-    if not isinstance(value, torch.Tensor):
-        plain = isinstance(value, int | float | bool)
-        return PlainOutput(type(value).__name__, value if plain else None)
-    dtype = str(value.dtype).removeprefix("torch.")
-    return TensorOutput(dtype, list(value.shape), list(value.stride()), "cpu", "torch.empty", True)
-
-
-class Filled(Watch):  # type: ignore[no-untyped-call]
-    """What torch.empty allocates holds poison, so that what nobody wrote is wrong."""
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        made = func(*args, **(kwargs or {}))
-        if (
-            func._schema.name.removeprefix("aten::") in EMPTY
-            and isinstance(made, torch.Tensor)
-            and made.numel()
-        ):
-            poison(raw(made.untyped_storage()))
-        return made
-
-
-def _located(path: str, source: bytes, tree: ast.Module) -> contextlib.AbstractContextManager[Any]:
-    """While the block runs, the lines of the file's functions are known from its tree: Python's own search
-    reads them token by token, three times for each kernel.
-    """
-    lines = source.decode("utf-8").splitlines(keepends=True)
-    # To walk all of the tree takes as long as to read the file.
-    near = (one for node in tree.body for one in (node, *getattr(node, "body", ())))
-    functions = [one for one in near if isinstance(one, ast.FunctionDef)]
-    ends = {min([f.lineno, *(one.lineno for one in f.decorator_list)]): f.end_lineno for f in functions}
-    stock = inspect.getsourcelines
-
-    def found(function: Any) -> tuple[list[str], int]:
-        code = getattr(inspect.unwrap(function), "__code__", None)
-        if code is None or code.co_filename != path or code.co_firstlineno not in ends:
-            return stock(function)
-        return lines[code.co_firstlineno - 1 : ends[code.co_firstlineno]], code.co_firstlineno
-
-    return mock.patch.object(inspect, "getsourcelines", found)
 
 
 @contextlib.contextmanager

@@ -48,24 +48,14 @@ class Clock:
         us = self.watch.warm_up()
         self.worked = Worked(header["allow"])
         self.worked.look(function, self.watch.sets[0])
-        captured = short(us) and self._captured(us)
+        captured = short(us) and self.watch.capture(us)
         return Prepared(us, len(self.watch.outputs) if captured else 0, self.worked.seen()), []
-
-    def _captured(self, us: float) -> bool:
-        """Whether calls could be captured; what did their work is noted."""
-        assert self.watch is not None
-        plain = self.watch.function
-        self.watch.function = self.worked.of(plain)
-        try:
-            return self.watch.capture(us)
-        finally:
-            self.watch.function = plain
 
     @own_stream()
     def round(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         assert self.watch is not None
         if not self.watch.graph:  # else no code of the file runs any more
-            self.worked.of(self.watch.function)(*self.watch.sets[0])
+            self.worked.look(self.watch.function, self.watch.sets[0])
         return Round(self.watch.round(header["calls"], header["nonces"]), self.worked.seen()), []
 
     @own_stream()

@@ -14,7 +14,7 @@ from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 from triton.testing import do_bench
 
-from grader.kernel import evaluator, location
+from grader.kernel import location
 from grader.kernel.bounds import Bounds
 from grader.kernel.launch_hook import Launching, handed_to
 from grader.kernel.nonfinite import Nonfinite
@@ -57,8 +57,7 @@ def _evaluated(
         handed, line = _memory(launch.kernel, launch.args, launch.options), _line(launch.kernel)
         world.before_launch([*launch.args, *launch.options.values()])
         try:
-            with _printing(world):
-                launch.run(_limited(world, limits))
+            launch.run(_limited(world, limits))
         except Exception:
             world.answered = True  # it raised because of values, for all that is known
             raise
@@ -70,16 +69,6 @@ def _evaluated(
         world.note(lambda: launch.again(grid, _limited(world, Bounds(limits.path))))
 
     return handed_to(carry_out)
-
-
-def _printing(world: World) -> AbstractContextManager[Any]:
-    """While the block runs, a kernel that prints tells whoever reads it of values."""
-
-    def printed(stock: Any, *args: Any) -> Any:
-        world.answered = True
-        return stock(*args)
-
-    return _wrapped(evaluator, "say", printed)
 
 
 def _limited(world: World, limits: Bounds) -> Bounds:
@@ -99,10 +88,8 @@ def _compiled(world: World, seen: list[Launch]) -> AbstractContextManager[Any]:
             return resolved[0]
 
         world.before_launch([*args, *kwargs.values()])
-        hooks = mock.patch.object(self, "pre_run_hooks", [world.outside(hook) for hook in self.pre_run_hooks])
         try:
-            with hooks:
-                built = stock(self, *args, grid=remember if callable(grid) else grid, warmup=warmup, **kwargs)
+            built = stock(self, *args, grid=remember if callable(grid) else grid, warmup=warmup, **kwargs)
         finally:
             whole = [] if callable(resolved[0]) else list(resolved[0])
             if not world.tuning:
@@ -136,15 +123,11 @@ def _again(stock: Any, kernel: Any, *args: Any, **kwargs: Any) -> None:
         stock(kernel, *args, **kwargs)
 
 
-def _enclosed(world: World, stock: Any, tuner: Any, *args: Any, config: Any, **kwargs: Any) -> Any:
+def _enclosed(world: World, stock: Any, *args: Any, **kwargs: Any) -> Any:
     """An autotuner's own torch work (it times configs) is no work of the learner's."""
-    own = [name for name in ("pre_hook", "post_hook") if getattr(tuner, f"user_defined_{name}", False)]
-    hooks = {name: world.hooked(getattr(tuner, name)) for name in own}
-    before = world.hooked(config.pre_hook) if config.pre_hook else None
     world.tuning += 1
     try:
-        with mock.patch.dict(vars(tuner), hooks), mock.patch.object(config, "pre_hook", before):
-            return stock(tuner, *args, config=config, **kwargs)
+        return stock(*args, **kwargs)
     finally:
         world.tuning -= 1
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import importlib.util
+import io
 import itertools
 import linecache
 import os
@@ -69,13 +69,13 @@ def handed(source: str, entry: str) -> Any:
     return getattr(module(name, f"{name}.py", source.encode()), entry)
 
 
-def module(name: str, path: str, source: bytes, tree: ast.Module | None = None) -> ModuleType:
-    """A module of that name, made of this source, or its tree, as if it lay at that path."""
+def module(name: str, path: str, source: bytes) -> ModuleType:
+    """A module of that name, made of this source, as if it lay at that path."""
     # Triton and tracebacks read the source here. Without a time it is never held against the disk.
-    lines = importlib.util.decode_source(source).splitlines(keepends=True)
-    linecache.cache[path] = (len(source), None, lines, path)
+    text = io.TextIOWrapper(io.BytesIO(source), "utf-8-sig").read()  # whatever encoding it names
+    linecache.cache[path] = (len(source), None, text.splitlines(keepends=True), path)
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     made = sys.modules[name] = importlib.util.module_from_spec(spec)
-    exec(compile(tree or source, path, "exec", dont_inherit=True), vars(made))
+    exec(compile(text, path, "exec", dont_inherit=True), vars(made))
     return made

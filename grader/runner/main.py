@@ -1,10 +1,10 @@
 """The runner's loop: load the learner's file, run its function on raw inputs, send back raw outputs.
 
     load  {path, provided, mine, made}, and the file's bytes   → Loaded
-    call  {entry, arguments, upstream, of, writes, calls, seed, others, again, gpu, traced} → Called
+    call  {entry, arguments, upstream, of, writes, calls, seed, others, between, split, again, gpu, traced}
+                                                         → Called
     repeat {}, and other contents for the last call's inputs → Repeated
-    interleaved {as call; other, split}, and the inputs of both calls → Repeated
-    peak  {entry, arguments, of}                         → Peak
+    peak  {entry, arguments, of, writes}                 → Peak
     operator {entry, operator, arguments, of}            → Registered
 
 The answers are runner_answers.py's, or Failed where the learner's code raised.
@@ -17,11 +17,9 @@ from __future__ import annotations
 
 import faulthandler
 import functools
-import importlib
 import inspect
 import os
 import signal
-import sys
 import warnings
 from types import FrameType
 from typing import Any
@@ -39,12 +37,13 @@ from grader.performance.timing.autograd_passes import as_list, results_of
 from grader.runner import backward, faults, limits, loading
 from grader.runner.answering import Reply, answering
 from grader.runner.call_sandbox import World
-from grader.runner.calling import Rehearsal, in_calls, write
+from grader.runner.calling import in_calls, rehearse, write
+from grader.runner.cuda_warmup import wake
 from grader.runner.device_functions import PROBES
-from grader.runner.host_reads import READS, heard, noticed, telling
+from grader.runner.host_reads import READS, HostReads
 from grader.runner.launches import observed
 from grader.runner.made_arguments import TakingTensors
-from grader.runner.monkeypatches import Originals, no_audit_hooks
+from grader.runner.monkeypatches import Originals
 from grader.runner.registered_operator import tested
 from grader.runner.tensors_on_the_wire import address_of, contents, pack_outputs, unpack_arguments
 from grader.runner_answers import Called, Failed, Loaded, Parameter, Repeated
@@ -61,7 +60,7 @@ class LearnerFile:
         self.path = ""
         self.module: Any = None
         self.device = "cpu" if kernel.EVALUATES else "cuda"
-        self.held, self.replaced = Originals(), list[str]()
+        self.originals, self.replaced = Originals(), list[str]()
         self.last: Any = None  # what the last call did, where that can be repeated
 
     def load(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
@@ -70,8 +69,7 @@ class LearnerFile:
         if kernel.EVALUATES:
             without_gpu()
         try:
-            with telling():
-                self.module = loading.load(self.path, bytes(blobs[0]), *loading.asked(header))
+            self.module = loading.load(self.path, bytes(blobs[0]), *loading.asked(header))
         finally:
             self._mend()
         functions = {}
@@ -86,18 +84,20 @@ class LearnerFile:
         if header["probe"]:
             entry = PROBES[header["probe"]](entry)
         specs = [*header["arguments"], *header["upstream"]]
-        blobs, *others = in_calls(blobs, header["others"])
+        between = unpack_arguments(header["between"], blobs[header["split"] :], self.device)
+        blobs, *others = in_calls(blobs[: header["split"]], header["others"])
         handed = unpack_arguments(specs, blobs, self.device)
         arguments, upstream = handed[: len(header["arguments"])], handed[len(header["arguments"]) :]
-        self.last, world, limits = (
-            None,
-            World(header["allow"], self.path),
-            Bounds(self.path) if kernel.EVALUATES else None,
-        )
+        self.last, world = None, World(header["allow"], self.path)
+        limits = Bounds(self.path) if kernel.EVALUATES else None
         world.memory.add_inputs(specs, handed, header["writes"])
+        world.memory.add_inputs(header["between"], between)
         # Views of their own: what a launcher sets as an argument's .data is not its memory.
         written = [arguments[position].detach() for position in header["writes"]]
         leaves = [arguments[position].requires_grad_() for position in header["of"]]
+        for value in (between[position] for position in header["of"] if between):
+            if isinstance(value, torch.Tensor):
+                value.requires_grad_()
         program_order.shuffle(header["seed"])
         launches: Any = []
         made = Nonfinite() if limits and header["traced"] else None
@@ -105,32 +105,32 @@ class LearnerFile:
             with (
                 on_stage(header["gpu"]),
                 observed(world, limits, made) as launches,
-                noticed(world.busy) as seen,
+                HostReads(world.busy) as reads,
                 world,
             ):
                 if others:
-                    rehearsal = Rehearsal(header["arguments"], blobs, others, header["of"], header["writes"])
-                    rehearsal.run(entry, arguments, world)
-                recording = world.record(header["again"])
+                    rehearse(entry, arguments, world, header, blobs, others)
+                recording = world.record() if header["again"] else None
                 for _ in range(header["calls"]):
                     launches.clear()
-                    world.next_call()
+                    world.call += 1
                     result = entry(*arguments)
+                if between:  # a backward pass comes behind the forward pass of another call
+                    entry(*between)
                 results = results_of(result, written)
                 saved = backward.kept(results, world)
                 unasked = backward.unasked(results)
                 grads = backward.gradients(results, leaves, upstream, 1 + bool(others))
                 self._synchronise()
             inputs = [value.untyped_storage() for value in handed if isinstance(value, torch.Tensor)]
-            # Copied before the last look: what dies with the call, a container of results, acts too late.
+            # Copied while it lives: what acts as a container of results dies is too late.
             outputs, data = pack_outputs(world.keep([*results, *grads]), world, header.get("slices"))
             may_change = {argument.untyped_storage().data_ptr() for argument in written}
             data += contents(inputs, [self.device == "cpu" or one.data_ptr() in may_change for one in inputs])
-            world.close()
             self._mend()
         except Exception as error:
             return Failed(faults.describe(error, self.path), limits.report() if limits else []), []
-        if header["again"]:
+        if recording:  # no large call's, whose memory is better left free
             self.last = recording, world, specs, handed
         report = Called(
             structure=type(result).__name__,
@@ -139,18 +139,16 @@ class LearnerFile:
             foreign=world.foreign,
             lines=world.lines,
             late=sorted(world.late - world.early),
-            tampered=world.memory.tampered,
-            beside=sorted(world.beside),
             replaced=self.replaced,
-            reads=[name for name in seen if name in READS],
-            looked=bool(seen) or world.answered,
+            reads=[name for name in reads.seen if name in READS],
+            looked=bool(reads.seen) or world.answered,
             elsewhere=world.memory.elsewhere(),
             backward=bool(grads),
             saved=saved,
             unasked=backward.computed(unasked),
             allocated=world.memory.allocated(),
             races=limits.races.report() if limits else [],
-            guards=world.memory.broken_guards(),
+            guards=[] if limits else world.memory.broken_guards(),  # without a GPU every address is seen
             overruns=limits.report() if limits else [],
             tunings=world.tunings,
             inputs=[storage.data_ptr() for storage in inputs],
@@ -163,40 +161,10 @@ class LearnerFile:
     def repeat(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """What the last call launched, launched again where its inputs hold these contents."""
         recording, world, specs, handed = self.last
-        write(specs, handed, blobs, world)
+        write(specs, handed, blobs)
         recording.repeat()
         self._synchronise()
         return Repeated(), pack_outputs(recording.results, world, None)[1]
-
-    def interleaved(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
-        """A call whose backward pass comes after the forward pass of another call."""
-        entry = getattr(self.module, header["entry"])
-        specs, others = [*header["arguments"], *header["upstream"]], header["other"]
-        handed = unpack_arguments(specs, blobs[: header["split"]], self.device)
-        other = unpack_arguments(others, blobs[header["split"] :], self.device)
-        arguments, upstream = handed[: len(header["arguments"])], handed[len(header["arguments"]) :]
-        world, limits = World(header["allow"], self.path), Bounds(self.path) if kernel.EVALUATES else None
-        world.memory.add_inputs([*specs, *others], [*handed, *other], [])
-        written = [arguments[position].detach() for position in header["writes"]]
-        leaves = [arguments[position].requires_grad_() for position in header["of"]]
-        for value in (other[position] for position in header["of"]):
-            if isinstance(value, torch.Tensor):
-                value.requires_grad_()
-        try:
-            with on_stage(header["gpu"]), observed(world, limits), world:
-                world.record(header["again"])
-                for _ in range(header["calls"]):
-                    result = entry(*arguments)
-                entry(*other)
-                results = results_of(result, written)
-                grads = backward.gradients(results, leaves, upstream, 1)
-                self._synchronise()
-            data = pack_outputs(world.keep([*results, *grads]), world, None)[1]
-            world.close()
-            self._mend()
-        except Exception as error:
-            return Failed(faults.describe(error, self.path), limits.report() if limits else []), []
-        return Repeated(), data
 
     def allocated(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """What one call holds at its peak, and what of it the outputs are; bytes."""
@@ -215,7 +183,7 @@ class LearnerFile:
         return Peak(held.peak, backward.size(outputs), others), []
 
     def _mend(self) -> None:
-        self.replaced += [name for name in self.held.mend() if name not in self.replaced]
+        self.replaced += [name for name in self.originals.mend() if name not in self.replaced]
 
     def _synchronise(self) -> None:
         if not kernel.EVALUATES:
@@ -223,17 +191,11 @@ class LearnerFile:
 
 
 def serve(channel: Channel) -> None:
-    """Answer the judge until it hangs up."""
+    """Answer the judge until it hangs up; on a GPU that is awake before anything is asked for."""
+    if not kernel.EVALUATES:
+        wake()
     limits.usual(kernel.EVALUATES)
     warnings.filterwarnings("ignore", module=r"triton\b")  # what is deprecated: the file did not print it
-    importlib.import_module("filelock")  # which torch.compile imports, and which adds an audit hook
-    hook = sys.addaudithook
-    hook(heard)
-    vars(sys)["addaudithook"] = no_audit_hooks
-    if not kernel.EVALUATES:
-        from grader.runner.operator_audit import note_unseen
-
-        note_unseen()
     if kernel.EVALUATES:
         launch_hook.install()
         autotuning.install()
@@ -243,10 +205,8 @@ def serve(channel: Channel) -> None:
         # numpy's, of a maximum over NaN alone: no GPU says that, and the learner did not print it.
         warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"(grader|numpy)\b")
     runner = LearnerFile()
-    hook(runner.held.noting)
     commands: dict[str, Any] = {"load": runner.load, "call": runner.call, "peak": runner.allocated}
-    commands |= {"repeat": runner.repeat, "interleaved": runner.interleaved}
-    commands["operator"] = functools.partial(tested, runner)
+    commands |= {"repeat": runner.repeat, "operator": functools.partial(tested, runner)}
     if kernel.EVALUATES:
         from grader.runner.edit_trials import Editing
         from grader.runner.metering import Metering
@@ -255,12 +215,10 @@ def serve(channel: Channel) -> None:
         commands |= {"case": editing.case, "edited": editing.edited}
         commands |= {name: getattr(metering, name) for name in ("meter", "walk", "trace")}
     else:
-        from grader.runner.compilation_hook import Compiling
         from grader.runner.gpu_timing import Clock
         from grader.runner.tensors_lent_by_judge import Borrower
 
         clock = Clock(runner)
-        commands["survey"] = Compiling(runner).survey
         commands |= {name: getattr(clock, name) for name in ("prepare", "round", "burst", "verify", "peak")}
         borrower = Borrower()
         commands |= {name: borrower.lending(commands[name]) for name in LENT_TO}

@@ -18,16 +18,12 @@ from grader.tensor_storage import raw
 class Recording:
     """What one call had kernels do, and the memory that it gave them.
 
-    Args:
-        keeps: whether it can be asked for; no large case's is, whose memory is better left free.
-
     Attributes:
         results: what the call returned, and its gradients.
         steps: launches, fills of whole tensors, operators that a task allows, in order.
     """
 
-    def __init__(self, keeps: bool = True) -> None:
-        self.keeps = keeps
+    def __init__(self) -> None:
         self.results: list[Any] = []
         self.steps: list[Callable[[], Any]] = []
         self.found: dict[int, tuple[torch.UntypedStorage, torch.Tensor]] = {}
@@ -35,7 +31,7 @@ class Recording:
     def meets(self, storages: Iterable[torch.UntypedStorage]) -> None:
         """Keep what these hold now, however much, unless they were met before."""
         for storage in storages:
-            if self.keeps and storage.data_ptr() not in self.found:
+            if storage.data_ptr() not in self.found:
                 with _disable_current_modes():
                     self.found[storage.data_ptr()] = storage, raw(storage).clone()
 

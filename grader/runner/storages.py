@@ -1,37 +1,27 @@
 """The memory of a call of the learner's function: every storage that is met, whose it is, and what it holds.
 
 What torch.empty gives is handed out poisoned and between guard words, so that an element never written and a
-store past the end both show. A checksum of each storage tells whether bytes changed that no kernel wrote.
+store past the end both show.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from grader.runner_answers import Guard
-from grader.tensor_storage import (
-    GUARD,
-    checksums,
-    fetched,
-    overwritten,
-    poison,
-    raw,
-    span,
-    sum_of_poison,
-    unobserved,
-)
+from grader.tensor_storage import GUARD, fetched, overwritten, poison, raw, span, unobserved
 from grader.torch_operators import EMPTY, FILLED, tensors_in
 
 
 @dataclass
 class Tracked:
     """One storage of the call: data in bytes [start, stop) of it, the rest guard words; ours to judge if
-    `allocated`. `born` in the call that first had it; None for an argument's, which may be there to be
-    `written`. `poisoned` is the checksum of what torch.empty left there.
+    `allocated`, and `poisoned` by torch.empty. `born` in the call that first had it; None for an argument's,
+    which may be there to be `written`.
     """
 
     name: str
@@ -40,8 +30,7 @@ class Tracked:
     stop: int
     allocated: bool = False
     born: int | None = None
-    checksum: int = 0
-    poisoned: int | None = None
+    poisoned: bool = False
     launched: bool = False
     written: bool = False
 
@@ -52,25 +41,17 @@ class Tracked:
 
 
 class Storages:
-    """The storages of a call, by address.
-
-    Attributes:
-        tampered: names of tensors whose bytes changed outside of kernels.
-    """
+    """The storages of a call, by address."""
 
     def __init__(self) -> None:
         self.tracked: dict[int, Tracked] = {}
-        self.tampered: list[str] = []
 
     def add_inputs(self, specs: list[dict[str, Any]], values: list[Any], writes: Sequence[int] = ()) -> None:
         """Register the tensors among the arguments, whose elements lie in bytes [start, stop)."""
-        found = [
-            Tracked(spec["name"], value.untyped_storage(), spec["start"], spec["stop"], written=at in writes)
-            for at, (spec, value) in enumerate(zip(specs, values, strict=True))
-            if isinstance(value, torch.Tensor)
-        ]
-        self.tracked |= {one.storage.data_ptr(): one for one in found}
-        self._look(found)
+        for at, (spec, value) in enumerate(zip(specs, values, strict=True)):
+            if isinstance(value, torch.Tensor):
+                place = value.untyped_storage(), spec["start"], spec["stop"]
+                self.track(Tracked(spec["name"], *place, written=at in writes))
 
     def find(self, tensor: torch.Tensor) -> Tracked | None:
         """What is known of a tensor's storage, or of the one that it is a part of, as by way of DLPack."""
@@ -90,35 +71,6 @@ class Storages:
     def track(self, tracked: Tracked) -> None:
         """From here on this one is known."""
         self.tracked[tracked.storage.data_ptr()] = tracked
-        self._look([tracked])
-
-    def account_for(self, tensor: torch.Tensor) -> None:
-        """What a tensor holds by now is known to be right."""
-        self.account_for_all([tensor])
-
-    def account_for_all(self, touched: list[Any]) -> None:
-        """The same of every tensor among these."""
-        found = (self.find(tensor) for tensor in tensors_in(touched))
-        self._look([known for known in found if known is not None])
-
-    def settle(self) -> None:
-        """A kernel is done; what it changed is its own."""
-        self._look(self.tracked.values())
-
-    def look_for_tampering(self) -> None:
-        """Note every storage that differs from the last look."""
-        before = [tracked.checksum for tracked in self.tracked.values()]
-        self._look(self.tracked.values())
-        self.tampered += [
-            tracked.name
-            for tracked, checksum in zip(self.tracked.values(), before, strict=True)
-            if tracked.checksum != checksum
-        ]
-
-    def _look(self, some: Collection[Tracked]) -> None:
-        """What each of these holds now is what it may hold."""
-        for tracked, checksum in zip(some, checksums(one.storage for one in some), strict=True):
-            tracked.checksum = checksum
 
     def allocate(self, plain: torch.Tensor, op: str, call: int) -> torch.Tensor:
         """The same tensor between guard words, poisoned unless the operator promised values."""
@@ -126,8 +78,7 @@ class Storages:
             return plain
         with unobserved():
             size = span(plain)
-            # Words of eight bytes, which are summed with others'.
-            memory = torch.empty(size + -size % 8 + 2 * GUARD, dtype=torch.uint8, device=plain.device)
+            memory = torch.empty(size + 2 * GUARD, dtype=torch.uint8, device=plain.device)
             poison(memory)
             storage = memory.untyped_storage()
             guarded = torch.empty(0, dtype=plain.dtype, device=plain.device)
@@ -135,14 +86,8 @@ class Storages:
             if op in FILLED:
                 guarded.copy_(plain)
         name = f"the tensor from torch.{op.removeprefix('new_')}"
-        tracked = Tracked(name, storage, GUARD, GUARD + size, allocated=True, born=call)
-        known = sum_of_poison(len(memory)) if memory.is_cuda and op in EMPTY else None
-        if known is None:
-            self.track(tracked)
-        else:
-            self.tracked[storage.data_ptr()], tracked.checksum = tracked, known
-        # Too large ones have no checksum, empty ones no bytes.
-        tracked.poisoned = (tracked.checksum or None) if op in EMPTY and size else None
+        poisoned = op in EMPTY and size > 0
+        self.track(Tracked(name, storage, GUARD, GUARD + size, allocated=True, born=call, poisoned=poisoned))
         return guarded
 
     def is_whole(self, tensor: torch.Tensor) -> bool:
@@ -159,8 +104,9 @@ class Storages:
 
     def untouched(self, read: set[int]) -> list[int]:
         """Of these addresses those that torch.empty allocated and that are still as they were."""
-        known = ((at, self.tracked[at]) for at in sorted(read) if at in self.tracked)
-        return [at for at, tracked in known if tracked.poisoned == tracked.checksum]
+        poisoned = (at for at in sorted(read) if at in self.tracked and self.tracked[at].poisoned)
+        with unobserved():
+            return [at for at in poisoned if not bool(_written(self.tracked[at]).any())]
 
     def holes(self, stored: Mapping[int, Any]) -> list[int]:
         """Addresses of what torch.empty allocated and that nobody wrote to in part, or at all.
@@ -171,11 +117,10 @@ class Storages:
         found = []
         with unobserved():
             for at, tracked in self.tracked.items():
-                if tracked.poisoned is not None:
-                    here = slice(tracked.start, tracked.stop)
-                    written = overwritten(raw(tracked.storage)[here], tracked.start)
+                if tracked.poisoned:
+                    written = _written(tracked)
                     if at in stored:
-                        written |= torch.from_numpy(stored[at][here])
+                        written |= torch.from_numpy(stored[at][tracked.start : tracked.stop])
                     found += [at] * (not bool(written.all()))
         return found
 
@@ -195,6 +140,11 @@ class Storages:
             sides = [side for one in self.tracked.values() if one.allocated for side in _guards(one)]
             broken = fetched([overwritten(words, at).any() for _, _, words, at in sides])
             return [_broken(*side) for side, is_broken in zip(sides, broken, strict=True) if is_broken]
+
+
+def _written(tracked: Tracked) -> torch.Tensor:
+    """Which bytes of its data hold no poison; bool [n]."""
+    return overwritten(raw(tracked.storage)[tracked.start : tracked.stop], tracked.start)
 
 
 def _guards(tracked: Tracked) -> Iterator[tuple[str, str, torch.Tensor, int]]:

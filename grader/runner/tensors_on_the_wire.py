@@ -84,11 +84,11 @@ def pack_outputs(
                 memory=value.untyped_storage().data_ptr(),
             )
         )
-        data.append(bytes_of(value, slices))
+        data.append(_bytes_of(value, slices))
     return entries, data
 
 
-def bytes_of(tensor: torch.Tensor, slices: list[list[int]] | None = None) -> memoryview:
+def _bytes_of(tensor: torch.Tensor, slices: list[list[int]] | None) -> memoryview:
     """A copy of its elements, or of flat ranges of them."""
     flat = tensor.resolve_conj().contiguous().reshape(-1)
     if slices:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 from pathlib import Path
 
@@ -81,8 +80,7 @@ def test_any_file_is_refused_or_can_be_run(source: bytes) -> None:
         assert refusal.diagnosis
         assert "\n" not in refusal.reason + refusal.diagnosis
         return
-    seen, run = ast.parse(source.decode("utf-8-sig")), ast.parse(source)
-    assert ast.dump(run) == ast.dump(seen)
+    compile(source.decode("utf-8-sig"), "kernel.py", "exec", dont_inherit=True)
 
 
 @given(SOURCES, SOURCES, st.integers(0, len(SOLUTION)))

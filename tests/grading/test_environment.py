@@ -37,5 +37,5 @@ def test_where_python_keeps_it_nothing_changes(elsewhere: Path, monkeypatch: pyt
 def test_it_is_hidden_from_a_confined_file(elsewhere: Path) -> None:
     assert elsewhere == bytecode()
     elsewhere.mkdir(parents=True)
-    with confinement(elsewhere.parent / "kernel.py", [], compiled=False) as fields:
+    with confinement(elsewhere.parent / "kernel.py", []) as fields:
         assert str(elsewhere.resolve()) in fields["hidden"]

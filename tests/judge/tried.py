@@ -17,7 +17,7 @@ from grader.diagnosis.evidence import Evidence
 from grader.runner_answers import Called
 
 Function = Callable[..., torch.Tensor]
-REPORT = Called("Tensor", [], [], [], [], [], False, [], 0, [], [], [])
+REPORT = Called("Tensor", [], [], [], [], False, [], 0, [], [], [])
 
 
 def tried(case: Case, arguments: tuple[Any, ...], right: Function, given: Function) -> Trial:

@@ -89,26 +89,3 @@ def test_a_seed_keeps_the_same_config_whatever_was_tuned_before() -> None:
 def test_a_config_that_raises_shows_in_the_first_tuning() -> None:
     code = TUNED.replace("16 << i", "12 * i + 16") + "program_order.shuffle(1)\nblock(3)\n"
     assert "power of 2" in printed(code)
-
-
-AUDITED = """
-import sys
-from grader.kernel.bounds import Bounds
-from grader.kernel.access_recorder import Recorder
-from grader.kernel.tensor_regions import regions_of
-
-def take(launch):
-    events, ready, bounds = [], launch.prepare(""), Bounds("")
-    bounds.launch(regions_of(launch.named(), {}))
-    sys.addaudithook(lambda event, _: events.append(event))
-    ready.run((2, 1, 1), Recorder(bounds))
-    print(events)
-
-with handed_to(take):
-    visit[(2,)](out, 3)
-"""
-
-
-def test_while_programs_run_nothing_happens_that_python_audits() -> None:
-    """So whatever a runner's hook is told of meanwhile is of the file's (runner/host_reads.py)."""
-    assert printed(SETUP + AUDITED) == "[]\n"

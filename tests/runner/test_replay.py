@@ -24,11 +24,3 @@ def test_memory_is_put_back_and_steps_meet_new_contents_but_old_numbers() -> Non
     for _ in range(2):
         recording.repeat()
         assert y.tolist() == [3.0] * 4
-
-
-def test_large_memory_is_kept_unless_nobody_may_ask() -> None:
-    scratch = torch.empty(17 << 20, dtype=torch.uint8).untyped_storage()
-    for keeps in (True, False):
-        recording = Recording(keeps)
-        recording.meets([scratch])
-        assert bool(recording.found) is keeps

@@ -17,17 +17,17 @@ from grader.runner_answers import CONFINEMENTS
 INSIDE = """
 import json, os, socket, sys, tempfile
 from contextlib import suppress
-from grader.runner.sandbox import confine, landlock, namespaces, seccomp
+from grader.runner.sandbox import confine, landlock, seccomp
 
 def refuse(*_):
     raise OSError("not here")
 
 without, folders = json.loads(sys.argv[1]), json.loads(sys.argv[2])
-for module, name in (("namespaces", "enter"), ("landlock", "restrict"), ("seccomp", "refuse")):
+for module, name in (("landlock", "restrict"), ("seccomp", "refuse")):
     if module in without:
         setattr(globals()[module], name, refuse)
 os.chdir(folders["hidden"][0])
-told, _ = confine.confine({**folders, "on_cpu": True, "wakes": False}, [])
+told, _ = confine.confine({**folders, "on_cpu": True}, [])
 
 def reached(reach):
     try:
@@ -56,10 +56,9 @@ print(json.dumps({
 """  # noqa: E501
 LAYERS = {
     "all": (),
-    "without namespaces": ("namespaces",),
     "without Landlock": ("landlock",),
-    "the filter alone": ("namespaces", "landlock"),
-    "nothing": ("namespaces", "landlock", "seccomp"),
+    "without the filter": ("seccomp",),
+    "nothing": ("landlock", "seccomp"),
 }
 NEEDED = ("shown", "scratch", "python", "null")
 TRIED = ("hidden files", "read-only files", "no network", "hidden processes", "limited files")

@@ -103,18 +103,35 @@ def steps_behind(runner: Runner, trial: Trial, request: Request) -> list[Step]:
     return report.made if isinstance(report, Called) else []
 
 
+def behind(runner: Runner, trial: Trial, between: Values, request: Request) -> Answer:
+    """The answer to the same call where the forward pass of another, of these arguments, comes between its
+    forward and backward pass.
+
+    Raises:
+        RunnerLost: the runner crashed or hung.
+    """
+    return _ask(runner, trial, request, between=between)
+
+
 def _ask(
-    runner: Runner, trial: Trial, request: Request, traced: tuple[int, list[int]] | None = None
+    runner: Runner,
+    trial: Trial,
+    request: Request,
+    traced: tuple[int, list[int]] | None = None,
+    between: Values = (),
 ) -> Answer:
     """Have the runner make the call.
 
     Args:
         traced: a result and an element of it: by which steps it came to be is asked.
+        between: arguments of a call whose forward pass comes before the backward pass of this one.
     """
     challenge, case, slices = trial.challenge, trial.case, trial.slices
     values, names = trial.runner_arguments()
     specs, blobs = pack_arguments(values, names)
-    earlier = others(values, request.rng(case.id, "others")) if case.calls > 1 else []
+    further, more = pack_arguments(between, names[: len(between)])
+    split, blobs = len(blobs) if between else None, [*blobs, *more]
+    earlier = others(values, request.rng(case.id, "others")) if case.calls > 1 and not between else []
     blobs += [blob for contents in earlier for blob in pack_arguments(contents, names)[1]]
     command = {
         "do": "call",
@@ -127,7 +144,9 @@ def _ask(
         "allow": list(challenge.allow),
         "calls": case.calls if challenge.writes else 1,
         "others": len(earlier),
-        "again": repeatable(trial.arguments),
+        "between": further,
+        "split": split,
+        "again": repeatable(trial.arguments) and not between,
         "slices": slices,
         "gpu": datasheets.sheet(request.gpu) if request.gpu else None,
         "seed": request.rng(case.id, "order").getrandbits(32),

@@ -105,7 +105,7 @@ def guarded(span: int, dtype: torch.dtype, device: str, shift: int = 0) -> torch
     boundary.
     """
     size = torch.empty(0, dtype=dtype).element_size()
-    words = -(-(span + shift) * size // 8) * 4 + GUARD  # whole ones of eight bytes: memory.py sums them
+    words = -(-(span + shift) * size // 8) * 4 + GUARD  # whole ones of eight bytes
     word = NAN_WORD_8_BIT if dtype in EIGHT_BIT_FLOATS else NAN_WORD
     raw = torch.full((words,), word, dtype=torch.int16, device=device).view(torch.uint8)
     return raw[GUARD : GUARD + (span + shift) * size].view(dtype)[shift:]

@@ -9,16 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from grader import datasheets
 from grader.challenge import Case, Challenge
+from grader.challenge.cases.attempt import behind
 from grader.challenge.cases.compare import Finding, nearly
 from grader.challenge.cases.compare_values import value_findings
-from grader.challenge.cases.packing import pack_arguments, read_outputs
 from grader.challenge.cases.runner_client import Runner
 from grader.challenge.cases.trial import Trial, draw
 from grader.challenge.loading import weight
 from grader.request import Request
-from grader.runner_answers import Failed, Repeated
+from grader.runner_answers import Failed
 
 
 def interleaved(runner: Runner, trial: Trial, request: Request) -> Finding | None:
@@ -46,29 +45,10 @@ def _wrong(runner: Runner, trial: Trial, other: Case, request: Request) -> str:
     """What the backward pass did behind another case's forward pass, in words; empty where it is right."""
     assert trial.answer is not None
     arguments = draw(trial.challenge, other, request.seed, request.torch_device)
-    specs, blobs = pack_arguments(*trial.runner_arguments())
-    others, further = pack_arguments(arguments, trial.names[: len(arguments)])
-    command = {
-        "do": "interleaved",
-        "entry": trial.challenge.entry,
-        "arguments": specs[: len(trial.arguments)],
-        "upstream": specs[len(trial.arguments) :],
-        "of": trial.of,
-        "writes": list(trial.challenge.writes),
-        "calls": trial.case.calls if trial.challenge.writes else 1,
-        "other": others,
-        "split": len(blobs),
-        "allow": list(trial.challenge.allow),
-        "again": False,
-        "gpu": datasheets.sheet(request.gpu) if request.gpu else None,
-    }
-    answer, data = runner.ask(command, Repeated, [*blobs, *further], timeout=request.call_timeout)
-    if isinstance(answer, Failed):
-        return f"raised {answer.fault.type}"
-    again = replace(
-        trial, answer=replace(trial.answer, outputs=read_outputs(trial.answer.report, data, None)[0])
-    )
-    wrong = value_findings(again)
+    answer = behind(runner, trial, arguments, request)
+    if isinstance(answer.report, Failed):
+        return f"raised {answer.report.fault.type}"
+    wrong = value_findings(replace(trial, answer=replace(trial.answer, outputs=answer.outputs)))
     # Atomics round in another order each time, and what is off by that keeps nothing elsewhere.
     return "" if nearly(wrong) else "gave wrong gradients"
 

@@ -64,8 +64,7 @@ class Runner:
 
     Args:
         parent: the judge's channel to the warm parent.
-        kind: `runner`, or `awake` if its GPU is to be; `scout` launches nothing, `builder` compiles;
-            `evaluator` launches nothing on a GPU.
+        kind: `runner`, `scout` launches nothing, `builder` compiles, `evaluator` launches nothing on a GPU.
     """
 
     def __init__(self, parent: Channel, kind: str = "runner") -> None:
@@ -198,8 +197,7 @@ class Runner:
         folders = (request.path.parent, request.provided, *(one.day.provided for one in _mine(request)))
         shown = [str(folder) for folder in folders if folder.is_dir()]
         asked = {"do": "confine", "hidden": request.hidden or [], "shown": shown, "scratch": request.scratch}
-        on_cpu = request.device == "cpu"
-        command = {**asked, "on_cpu": on_cpu, "wakes": self.kind == "runner" and not on_cpu}
+        command = {**asked, "on_cpu": request.device == "cpu"}
         told, _ = self.ask(command, Confined, timeout=request.call_timeout)
         if isinstance(told, Failed):
             raise RuntimeError(f"a process could not be confined: {told.fault.message}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -13,9 +12,8 @@ from grader.course import catalog
 from grader.course.catalog import Day
 from grader.course.learner.earlier_kernels import taken
 
-FORMULAS = catalog.PACKAGE / "challenge" / "formulas"
 CONTENT = catalog.PACKAGE / "_content"
-SILENT = (catalog.PACKAGE / "cli", FORMULAS, CONTENT)  # no part of the engine
+SILENT = (catalog.PACKAGE / "cli", CONTENT)  # no part of the engine
 
 
 @cache
@@ -27,22 +25,11 @@ def engine() -> str:
 
 @cache
 def of_day(day: Day) -> str:
-    """Of one day's tests, skeleton and solution, the formulas that these import, and our kernels that the
-    solution takes from other days.
-    """
+    """Of one day's tests, skeleton and solution, and our kernels that the solution takes from other days."""
     own = {*day.folder.rglob("*.py"), day.solution}
     if day.solution.is_file():
         own |= {one.day.solution for one in taken(day.hidden_tests, day.solution, day.solution.read_bytes())}
-    found, new = set[Path](), {path for path in own if path.is_file()}
-    while new:
-        found |= new
-        new = {formula for path in new for formula in _formulas(path)} - found
-    return _digest(found)
-
-
-def _formulas(path: Path) -> list[Path]:
-    names = re.findall(r"\bgrader\.challenge\.formulas\.(\w+)", path.read_text(encoding="utf-8"))
-    return [FORMULAS / f"{name}.py" for name in names]
+    return _digest(path for path in own if path.is_file())
 
 
 def _digest(paths: Iterable[Path]) -> str:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import io
-import math
 import os
-import re
 import shutil
 import stat
 import tempfile
@@ -24,10 +22,7 @@ from grader.grading.precheck import LARGEST
 
 Parts = tuple[str, ...]
 DEEPEST = 3  # zips within one another, below what was named
-MOST_FILES = 50_000  # of a zip that is handed in, with the zips in it
-MOST_BYTES = 500_000_000  # of it and the zips in it, together
-MANY = f"with the zips in it, it has more than {MOST_FILES:,} files: unpack it"
-HEADER = b"PK\x01\x02"  # of each file in the directory of a zip
+MOST_BYTES = 500_000_000  # of a zip within another
 PACKED = (".tar", ".gz", ".tgz", ".bz2", ".xz", ".zst", ".rar", ".7z")  # beside .zip
 CACHES = ("__pycache__", "__MACOSX", "Thumbs.db", "desktop.ini", "site-packages", "node_modules")
 LINK = "it is a link, and links are not followed"
@@ -95,8 +90,8 @@ def entries(place: Path) -> Iterator[Entry]:
     """All that a folder or a zip holds."""
     whole = Entry((), opened=lambda: place.open("rb", buffering=0))
     try:
-        for entry in _folder(place) if place.is_dir() else _zip(whole, {"files": math.inf}):
-            yield from _unpacked(entry, 1, {"files": MOST_FILES, "bytes": MOST_BYTES})
+        for entry in _folder(place) if place.is_dir() else _zip(whole):
+            yield from _unpacked(entry, 1)
     except (*BROKEN, Unfit) as error:
         torn = isinstance(error, zipfile.BadZipFile)
         yield Entry((place.name,), problem="it is no whole zip: download it again" if torn else _said(error))
@@ -128,20 +123,10 @@ def _on_disk(path: Path) -> IO[bytes]:
     return os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb", buffering=0)
 
 
-def _zip(archive: Entry, most: dict[str, float]) -> Iterator[Entry]:
-    """What a zip holds, each hidden thing once.
-
-    Args:
-        most: `files` that may still come, which become fewer.
-
-    Raises:
-        Unfit: it holds more.
-    """
-    listed, hidden = _opened(archive).infolist(), set()
-    most["files"] -= len(listed)
-    if most["files"] < 0:
-        raise Unfit(MANY)
-    for info in listed:
+def _zip(archive: Entry) -> Iterator[Entry]:
+    """What a zip holds, each hidden thing once."""
+    hidden = set()
+    for info in _opened(archive).infolist():
         names = _name(info).replace("\\", "/").rstrip("/").split("/")
         cut = next((place for place, name in enumerate(names, 1) if _hidden(name)), None)
         parts = (*archive.parts, *(name for name in names[:cut] if name not in ("", ".")))
@@ -165,26 +150,13 @@ def _packed(archive: Entry, parts: Parts, info: zipfile.ZipInfo) -> Entry:
 
 @lru_cache(maxsize=DEEPEST + 1)
 def _opened(archive: Entry) -> zipfile.ZipFile:
-    """A zip to be read; one within another is copied out. zipfile reads none whose directory says of a single
-    name that it is UTF-8, where it is not: there that is said of no name.
-    """
+    """A zip to be read; one within another is copied out."""
     file = archive.opened()
     if not isinstance(file, io.FileIO):
         with file as packed:
             file = tempfile.TemporaryFile()  # noqa: SIM115, closed when the cache lets it go
             shutil.copyfileobj(packed, file)
-    if archive.parts:  # a directory of millions would be in memory before anybody could count it
-        file.seek(0)
-        if sum(block.count(HEADER) for block in iter(partial(file.read, 2**20), b"")) > 10 * MOST_FILES:
-            raise Unfit(MANY)
-    try:
-        return zipfile.ZipFile(file)
-    except UnicodeDecodeError:
-        file.seek(0)
-        flags = re.compile(b"(" + HEADER + b".{5})(.)", re.DOTALL)
-        return zipfile.ZipFile(
-            io.BytesIO(flags.sub(lambda one: one[1] + bytes([one[2][0] & 0xF7]), file.read()))
-        )
+    return zipfile.ZipFile(file)
 
 
 def _name(info: zipfile.ZipInfo) -> str:
@@ -195,21 +167,20 @@ def _name(info: zipfile.ZipInfo) -> str:
     return info.filename
 
 
-def _unpacked(entry: Entry, depth: int, most: dict[str, float]) -> Iterator[Entry]:
+def _unpacked(entry: Entry, depth: int) -> Iterator[Entry]:
     """An entry, or what it holds where it is a zip."""
     try:
         if entry.problem or not entry.named(".zip", *PACKED):
             yield entry
             return
-        most["bytes"] -= entry.size
         if not entry.named(".zip"):
             raise Unfit("it is packed, and not as a zip: unpack it")
         if depth > DEEPEST:
             raise Unfit(f"it is a zip within {DEEPEST} others: unpack it")
-        if most["bytes"] < 0:
-            raise Unfit(f"with the zips in it, it has more than {MOST_BYTES:,} bytes: unpack it")
-        for inner in _zip(entry, most):
-            yield from _unpacked(inner, depth + 1, most)
+        if depth > 1 and entry.size > MOST_BYTES:
+            raise Unfit(f"it is a zip of more than {MOST_BYTES:,} bytes within another: unpack it")
+        for inner in _zip(entry):
+            yield from _unpacked(inner, depth + 1)
     except (*BROKEN, Unfit) as error:
         yield replace(entry, problem=_said(error))
 

@@ -5,19 +5,20 @@ Of the whole cohort only what the slots are about to grade is in memory.
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from grader.course.catalog import Day
 from grader.grading.cohort.store import Conditions, Store, Twice
 from grader.grading.cohort.submission import Submission, Trouble
 from grader.grading.cohort.worker import Outcome
 from grader.grading.grade import versions
 from grader.verdict import Check, Verdict
 
+Key = tuple[str, str]  # a source's sha256, and a day
 AHEAD = 3  # gradings for each slot that are on their way, so that no slot waits for us
 LOOK = 5.0  # seconds between two looks at how many slots there are
 WHOLE = 1000  # submissions written at once, where nothing has to be graded
@@ -74,8 +75,7 @@ class Feed:
         self.store, self.graders, self.told = store, graders, told
         self.tally = Tally(slots=graders.slots)
         self.looked = time.monotonic()
-        self.flying: dict[Any, Submission] = {}
-        self.keys: set[tuple[str, str]] = set()  # of those that are flying
+        self.flying: dict[Any, tuple[Submission, Key]] = {}
 
     def all(self, items: Iterable[Submission | Trouble]) -> Tally:
         """Grade them all."""
@@ -99,34 +99,31 @@ class Feed:
             key = self.store.hand_in(submission), str(submission.day.key)
         except Twice as twice:
             return self._trouble(Trouble(submission.id, str(twice)))
-        if key in self.keys or self.store.has(*key):
+        if any(key == other for _, other in self.flying.values()) or self.store.has(*key):
             self.tally.known += 1
             return
         while len(self.flying) >= AHEAD * self.tally.slots:
             self._land()
         conditions = self.store.conditions.of(submission.day)
-        self.flying[self.graders.begin(submission, conditions)] = submission
-        self.keys.add(key)
+        self.flying[self.graders.begin(submission, conditions)] = submission, key
 
     def _land(self) -> None:
         """Wait for a grading and write down what has come."""
         if time.monotonic() - self.looked > LOOK:
             self.tally.slots, self.looked = max(1, self.graders.slots), time.monotonic()
         for reference, outcome in self.graders.ended(self.flying, timeout=1.0):
-            submission = self.flying.pop(reference)
-            self.keys.remove(_key(submission))
-            self._keep(submission, outcome)
+            self._keep(*self.flying.pop(reference), outcome)
         self.store.commit()
         self.told(self.tally)
 
-    def _keep(self, submission: Submission, outcome: Outcome) -> None:
+    def _keep(self, submission: Submission, key: Key, outcome: Outcome) -> None:
         if problem := outcome.get("problem"):
             where = f"{submission.id}, day {submission.day.key}"
             return self._trouble(Trouble(where, problem))
         if "verdict" in outcome:
             verdict = Verdict.from_json(outcome["verdict"])
         else:
-            verdict = _ended(submission, self.store.conditions, outcome["ended"])
+            verdict = _ended(submission.day, key[0], self.store.conditions, outcome["ended"])
         self.store.keep(verdict)
         self.tally.graded[verdict.status] += 1
         self.tally.lacking |= set(verdict.not_confined)
@@ -139,13 +136,8 @@ class Feed:
         self.tally.troubles += 1
 
 
-def _key(submission: Submission) -> tuple[str, str]:
-    return hashlib.sha256(submission.source).hexdigest(), str(submission.day.key)
-
-
-def _ended(submission: Submission, conditions: Conditions, times: int) -> Verdict:
+def _ended(day: Day, sha256: str, conditions: Conditions, times: int) -> Verdict:
     """The verdict on a source that nobody survived who graded it."""
     said = f"It ended the process that graded it {times} times, and is not graded again."
     check = Check("imports", "crashed", 0.0, {"reason": "the grading did not survive this file"})
-    day, sha256 = submission.day.key, _key(submission)[0]
-    return Verdict(day, "crashed", 0, conditions.gpu, versions(), (check,), diagnosis=said, sha256=sha256)
+    return Verdict(day.key, "crashed", 0, conditions.gpu, versions(), (check,), diagnosis=said, sha256=sha256)

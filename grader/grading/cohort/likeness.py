@@ -1,8 +1,7 @@
 """How alike two files of a day are, by their tokens: a hint to look, and no verdict.
 
 Names, numbers and strings of a file's own are made alike, and what stands in the skeleton or in our solution
-is taken out. What is left is compared by winnowing, as MOSS does it: S. Schleimer, D. S. Wilkerson and
-A. Aiken, "Winnowing: Local Algorithms for Document Fingerprinting", SIGMOD 2003.
+is taken out. Of what is left the runs of so many tokens are compared that few files have.
 """
 
 from __future__ import annotations
@@ -23,14 +22,13 @@ from grader.course.catalog import Day
 from grader.grading.cohort.report import in_order
 
 GRAM = 10  # tokens that are compared as one; what is shorter says nothing
-WINDOW = 6  # grams of which one is kept, so that no match of GRAM + WINDOW - 1 tokens is missed
 COMMON = 10  # files that may have a gram; what more of them have is how one writes that day
-LEAST, SHARE = 5, 0.5  # grams that two files share, and of the one with fewer
+LEAST, SHARE = 18, 0.6  # grams that two files share, and of the one with fewer
 FILES = 5000  # of a day that are compared
 LISTED = 200  # pairs in all
 ENDS = {tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING}  # a statement begins behind
 
-Prints = dict[int, set[int]]  # of each gram that is kept the lines where it stands
+Prints = dict[int, set[int]]  # of each gram the lines where it stands
 
 
 @dataclass(frozen=True)
@@ -82,14 +80,14 @@ def _lines(prints: Prints, grams: Iterable[int]) -> set[int]:
 def _files(db: sqlite3.Connection, day: Day) -> list[tuple[list[str], bytes, Prints]]:
     """The files of a day with what each has of its own; those with the same tokens are one."""
     given = (path.read_bytes() for path in (day.skeleton, day.solution) if path.is_file())
-    known = {gram for source in given for gram, _ in _grams(tokens(source))}
+    known = {gram for source in given for gram in _grams(tokens(source))}
     query = """SELECT id, deflated FROM result JOIN source USING (sha256)
         WHERE day = ? AND status <> 'unstarted' ORDER BY id LIMIT ?"""
     files: dict[tuple[str, ...], tuple[list[str], bytes, Prints]] = {}
     for id, deflated in db.execute(query, (str(day.key), FILES)):
         source = zlib.decompress(deflated)
         read = tokens(source)
-        own = {gram: lines for gram, lines in winnowed(read).items() if gram not in known}
+        own = {gram: lines for gram, lines in _grams(read).items() if gram not in known}
         files.setdefault(tuple(word for word, _ in read), ([], source, own))[0].append(id)
     return list(files.values())
 
@@ -115,21 +113,10 @@ def tokens(source: bytes) -> list[tuple[str, int]]:
     return found
 
 
-def _grams(read: Sequence[tuple[str, int]]) -> list[tuple[int, set[int]]]:
+def _grams(read: Sequence[tuple[str, int]]) -> Prints:
     """Each run of GRAM tokens as a number, and the lines where it stands."""
-    runs = (read[place : place + GRAM] for place in range(len(read) - GRAM + 1))
-    return [
-        (zlib.crc32(repr([w for w, _ in run]).encode()), {*range(run[0][1], run[-1][1] + 1)}) for run in runs
-    ]
-
-
-def winnowed(read: Sequence[tuple[str, int]]) -> Prints:
-    """Of every WINDOW grams the one with the least number, of several the last one."""
-    grams = list(enumerate(_grams(read)))
-    windows = [grams[place : place + WINDOW] for place in range(len(grams) - WINDOW + 1)] or [grams]
     found = defaultdict[int, set[int]](set)
-    for _, (gram, lines) in (
-        min(window, key=lambda one: (one[1][0], -one[0])) for window in windows if window
-    ):
-        found[gram] |= lines
+    for place in range(len(read) - GRAM + 1):
+        words, lines = zip(*read[place : place + GRAM], strict=True)
+        found[zlib.crc32(repr(words).encode())] |= {*range(lines[0], lines[-1] + 1)}
     return found

@@ -216,12 +216,12 @@ def _now() -> str:
     return _utc(datetime.now())
 
 
-COLUMNS = ", ".join(Result.__dataclass_fields__)
+COLUMNS = tuple(Result.__dataclass_fields__)
 
 
 def results(connection: sqlite3.Connection) -> Iterator[Result]:
     """Every submission with its verdict, by id and day."""
-    rows = connection.execute(f"SELECT {COLUMNS} FROM result ORDER BY id, in_order(day)")
+    rows = connection.execute(f"SELECT {', '.join(COLUMNS)} FROM result ORDER BY id, in_order(day)")
     return (Result(*row) for row in rows)
 
 

@@ -19,7 +19,6 @@ from grader.grading.cohort.layouts import Place, arranged
 from grader.grading.cohort.picking import HIDDEN, NOT_ASKED, OURS, pick
 from grader.grading.cohort.submission import Item, Submission, Trouble, Unfit, small_enough, the_day, the_id
 
-LONGEST_LINE = 8_000_000  # bytes: LARGEST of source, most of it escaped
 HELP = "track cohort collect --help"
 NOBODY = "its path names no learner"
 NOTHING = "nothing is graded: no file is named as a day, like day13.py or day13_fused_softmax/kernel.py"
@@ -80,25 +79,12 @@ def _lines(file: BinaryIO, size: int, wanted: Collection[Day]) -> Iterator[Item]
         size: of the file in bytes, 0 where nobody knows.
     """
     with file:
-        for number, line in enumerate(_whole_lines(file), 1):
+        for number, line in enumerate(iter(file.readline, b""), 1):
             try:
-                if line is None:
-                    raise Unfit(f"it has more than {LONGEST_LINE:,} bytes")
                 if line.strip() and (record := _record(line)).day in wanted:
                     yield replace(record, share=file.tell() / size if size else None)
             except Unfit as unfit:
                 yield Trouble(f"line {number}", str(unfit))
-
-
-def _whole_lines(file: BinaryIO) -> Iterator[bytes | None]:
-    """Its lines; None for one that is too long to be held."""
-    while line := file.readline(LONGEST_LINE):
-        if line.endswith(b"\n") or len(line) < LONGEST_LINE:
-            yield line
-            continue
-        while (rest := file.readline(LONGEST_LINE)) and not rest.endswith(b"\n"):
-            pass
-        yield None
 
 
 def _record(line: bytes) -> Submission:

@@ -33,8 +33,7 @@ def check(session: Session, challenge: Challenge) -> None:
     unknown = next((recipe["unknown"] for recipe in made if "unknown" in recipe), "" if made else "no launch")
     if unknown:
         raise NotMeasured(f"compilations are not counted: {unknown}")
-    # On a GPU each one is a compilation; elsewhere each is a launch, and like ones are compiled once.
-    found = made if session.device == "cuda" else list({json.dumps(one): one for one in made}.values())
+    found = list({json.dumps(one): one for one in made}.values())  # launches alike are compiled once
     for name in dict.fromkeys(recipe["kernel"] for recipe in found):
         own = [recipe for recipe in found if recipe["kernel"] == name]
         if len(own) > wanted.most:

@@ -33,7 +33,7 @@ def check(session: Session, challenge: Challenge) -> None:
     questions = [question(session, challenge, case) for case in challenge.targets]
     launches: list[tuple[str, Recipe]] = []
     with suppress(RunnerLost):
-        launches.extend(surveyed(session, questions, "scout"))
+        launches.extend(surveyed(session, questions))
     unknown = next((name for name in gpus if name not in dict(launches)), "")
     if unknown:
         raise NotMeasured(f"no launch is seen with {unknown}")

@@ -84,16 +84,6 @@ def _unfair(trial: Trial, report: Called) -> tuple[str, str]:
         return _by_torch(worked, report, trial.arguments + trial.upstream)
     if computed and not report.launches:
         return "No kernel was launched: the result was computed by something else.", "the launch"
-    if report.beside:
-        return (
-            f"A kernel was launched beside {report.beside[0]}: while it runs, nothing else may work.",
-            "threads, and what kernels are handed",
-        )
-    if report.tampered:
-        return (
-            f"The bytes of {report.tampered[0]} changed, and no kernel wrote them.",
-            "writes outside of kernels",
-        )
     if not all(entry.launched for entry in computed):
         return "The result is a tensor that no kernel was given.", "which tensor is returned"
     if report.elsewhere and (trial.challenge.chance or trial.challenge.frequencies):

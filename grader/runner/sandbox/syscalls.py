@@ -8,9 +8,8 @@ from typing import Any
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
-PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP = 1, 38, 22
+PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP = 38, 22
 # Numbers that are the same on every architecture.
-SYS_MOUNT_SETATTR = 442
 SYS_LANDLOCK_CREATE_RULESET, SYS_LANDLOCK_ADD_RULE, SYS_LANDLOCK_RESTRICT_SELF = 444, 445, 446
 
 
@@ -18,13 +17,10 @@ def call(function: str, *arguments: Any) -> int:
     """What a function of libc returns; whole numbers are passed as wide as a register.
 
     Raises:
-        OSError: it failed, or this libc has no such function.
+        OSError: it failed.
     """
     wide = [ctypes.c_ulong(argument) if isinstance(argument, int) else argument for argument in arguments]
-    try:
-        result = getattr(_libc, function)(*wide)
-    except AttributeError:
-        raise OSError(f"no {function} here") from None
+    result = getattr(_libc, function)(*wide)
     if result < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     return int(result)

@@ -25,7 +25,7 @@ CASES = [Case(n=n, layout=layout) for n in (3, 5, 7) for layout in LAYOUTS] + [C
 def answer(kernel: str, looked: bool) -> Answer:
     """To a call that launched this kernel on its input, at address 64, and on a result."""
     launch = Launch(kernel, [1], {"x_ptr": 64, "y_ptr": 128})
-    report = Called("Tensor", [], [launch], [], [], [], False, [], 0, [], [], [], inputs=[64], looked=looked)
+    report = Called("Tensor", [], [launch], [], [], False, [], 0, [], [], [], inputs=[64], looked=looked)
     return Answer(report)
 
 

@@ -331,14 +331,12 @@ def test_zips_within_zips_are_read_within_limits(tmp_path: Path, monkeypatch: py
     deep = zipped({"day01.py": b"x"})
     for _ in range(entries.DEEPEST - 1):
         deep = zipped({"in.zip": deep})
-    monkeypatch.setattr(entries, "MOST_FILES", 20)
     monkeypatch.setattr(entries, "MOST_BYTES", 100_000)
     folder(
         tmp_path,
         {
             "ann.zip": deep,
             "bob.zip": zipped({"in.zip": deep}),
-            "cy.zip": zipped({"day02.py": b"x", "many.zip": zipped({f"{n}.txt": b"" for n in range(20)})}),
             "dora.zip": zipped({"big.zip": zipped({"day03.py": b" " * 200_000}), "day04.py": b"x"}),
             "eve.zip": zipped({"day05.py": b"x", "torn.zip": deep[:-9]}),
         },
@@ -346,21 +344,17 @@ def test_zips_within_zips_are_read_within_limits(tmp_path: Path, monkeypatch: py
     graded, left = lists(read(str(tmp_path)))
     assert graded == {
         "ann.zip/in.zip/in.zip/day01.py": "ann 1",
-        "cy.zip/day02.py": "cy 2",
+        "dora.zip/day04.py": "dora 4",
         "eve.zip/day05.py": "eve 5",
     }
     assert left == {
         "bob.zip/in.zip/in.zip/in.zip": "it is a zip within 3 others: unpack it!",
-        "cy.zip/many.zip": f"{entries.MANY}!",
-        "dora.zip": "with the zips in it, it has more than 100,000 bytes: unpack it!",
+        "dora.zip/big.zip": "it is a zip of more than 100,000 bytes within another: unpack it!",
         "eve.zip/torn.zip": "it cannot be read: File is not a zip file!",
     }
 
 
-def test_one_name_that_is_no_text_spoils_no_other_file(tmp_path: Path) -> None:
-    content = zipped({"ann/day0ä.py": b"1", "ann/day02.py": b"2", "bob/day03.py": b"3"})
-    (tmp_path / "class.zip").write_bytes(content.replace("ä".encode(), b"\xff\xfe"))
-    assert set(lists(read(str(tmp_path / "class.zip")))[0].values()) == {"ann 2", "bob 3"}
+def test_names_are_read_that_a_mac_wrote(tmp_path: Path) -> None:
     mac = zipped({"Jörg/day01.py": b"1", "Ann/day01.py": b""}).replace(
         b"\x00\x08\x00\x00", b"\x00\x00\x00\x00"
     )

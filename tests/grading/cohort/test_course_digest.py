@@ -19,18 +19,15 @@ DAYS = [catalog.find(key) for key in ("1", "20", "self_attention")]
         ("days/day20_split_k_algorithm/hidden_tests.py", {"20"}),
         ("solutions/day01_hello_triton.py", {"1"}),
         ("days/day20_split_k_algorithm/README.md", set()),
-        ("formulas/matmul.py", {"20"}),
         ("solutions/day27_simplified_flash_attention.py", set()),
     ],
 )
 def test_a_change_is_its_days_own(
     changed: str, days: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shutil.copytree(course_digest.FORMULAS, tmp_path / "formulas")
     for tree in ("days", "solutions"):
         shutil.copytree(catalog.ROOT / tree, tmp_path / tree)
     monkeypatch.setattr(catalog, "ROOT", tmp_path)
-    monkeypatch.setattr(course_digest, "FORMULAS", tmp_path / "formulas")
     of_day = course_digest.of_day.__wrapped__
     before = {str(day.key): of_day(day) for day in DAYS}
     with (tmp_path / changed).open("a", encoding="utf-8") as file:

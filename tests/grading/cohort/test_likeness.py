@@ -58,12 +58,3 @@ def test_only_what_is_own_is_compared(
 def test_what_more_than_a_few_wrote_is_how_one_writes_it(tmp_path: Path) -> None:
     many = [f"{OWN[0]}\nprint(torch.{chr(97 + number)})\n" for number in range(likeness.COMMON + 1)]
     assert compared(tmp_path, *many) == []
-
-
-def test_a_match_that_is_long_enough_is_never_missed() -> None:
-    """As the paper proves: of WINDOW + GRAM - 1 tokens in a row at least one gram is kept on both sides."""
-    shared = [(f"t{number}", 1) for number in range(likeness.GRAM + likeness.WINDOW - 1)]
-    for before in range(12):
-        left = likeness.winnowed([(f"a{n}", 1) for n in range(before)] + shared)
-        right = likeness.winnowed(shared + [(f"b{n}", 1) for n in range(30 - before)])
-        assert left.keys() & right.keys()

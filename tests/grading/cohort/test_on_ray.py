@@ -68,8 +68,6 @@ def test_a_cohort_is_graded_once_and_what_kills_is_told(tmp_path: Path, surround
     }
     assert rows[2]["diagnosis"]
     assert "3 times" in rows[3]["diagnosis"]
-    assert typed("export", "r.parquet") == (0, "r.parquet: 4 rows\n")
-    assert (tmp_path / "r.parquet").read_bytes()[:4] == b"PAR1"
 
 
 def test_an_address_where_nobody_answers_is_told_at_once(
