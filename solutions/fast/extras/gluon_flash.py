@@ -1,9 +1,10 @@
 """Tuned: flash attention by programs that stay, three warp groups in turns where a row is short.
 
-Two things stop the plain solution. A program's first scores and its last store have nothing to overlap with: here
-a program goes on with the next tile, and its loader has fetched that one's queries and keys meanwhile. And at
-d = 64 a score costs as long in `exp2` as in both products (16 results a clock, beside 4096 FLOPs), so one group's
-softmax has to run while others multiply: a third warp group, and turns in which each issues its products.
+Two things stop the plain solution. A program's first scores and its last store have nothing to overlap
+with: here a program goes on with the next tile, and its loader has fetched that one's queries and keys
+meanwhile. And at d = 64 a score costs as long in `exp2` as in both products (16 results a clock, beside
+4096 FLOPs), so one group's softmax has to run while others multiply: a third warp group, and turns in which
+each issues its products.
 
 FlashAttention-3 (Shah et al., 2024, arXiv:2407.08608) has both ideas.
 """
@@ -55,8 +56,9 @@ def load(fetched, CAUSAL: gl.constexpr):
     STAGES: gl.constexpr = k_smem.shape[0]
     ROWS: gl.constexpr = q_desc.block_type.shape[1]
     BLOCK_N: gl.constexpr = k_desc.block_type.shape[1]
-    turn, done = 0, 0
-    for tile in range(gl.program_id(0), heads * tiles, gl.num_programs(0)):
+    turn = 0
+    for done in range(gl.cdiv(heads * tiles - gl.program_id(0), gl.num_programs(0))):
+        tile = gl.program_id(0) + done * gl.num_programs(0)
         head, row, blocks = tile_at(tile, tiles, S, GROUPS * ROWS, CAUSAL, BLOCK_N)
         for i in gl.static_range(GROUPS):
             mbarrier.wait(q_empty.index(i), (done & 1) ^ 1)
@@ -69,7 +71,6 @@ def load(fetched, CAUSAL: gl.constexpr):
             mbarrier.wait(v_empty.index(at), free)
             fetch(v_desc, [head, col, 0], v_full.index(at), v_smem.index(at))
             turn += 1
-        done += 1
 
 
 @gluon.jit
@@ -102,8 +103,9 @@ def attend(group, shared, CAUSAL: gl.constexpr):
     P: gl.constexpr = gl.DotOperandLayout(0, OUT, 2)
     none = gl.zeros((ROWS, BLOCK_N), gl.float32, SCORES)
     q = q_smem.index(group).reshape((ROWS, D))
-    begun, taken, done = 0, 0, 0
-    for tile in range(gl.program_id(0), heads * tiles, gl.num_programs(0)):
+    begun, taken = 0, 0
+    for done in range(gl.cdiv(heads * tiles - gl.program_id(0), gl.num_programs(0))):
+        tile = gl.program_id(0) + done * gl.num_programs(0)
         head, row, blocks = tile_at(tile, tiles, S, GROUPS * ROWS, CAUSAL, BLOCK_N)
         first = row + group * ROWS
         acc = gl.zeros((ROWS, D), gl.float32, OUT)
@@ -117,7 +119,7 @@ def attend(group, shared, CAUSAL: gl.constexpr):
         s = visible(s, first, blocks - 1, S, CAUSAL)
         m = gl.maximum(gl.max(s, 1), LOWEST)
         p = gl.exp2(s * scale - (m * scale)[:, None])
-        l = gl.sum(p, 1)
+        total = gl.sum(p, 1)
         p = gl.convert_layout(p.to(o_desc.dtype), P)
         for plain in gl.static_range(2 - MASKED, 2):
             for block in range(MASKED if plain else 1, blocks if plain else gl.minimum(blocks, MASKED)):
@@ -141,7 +143,7 @@ def attend(group, shared, CAUSAL: gl.constexpr):
                 alpha = gl.exp2((m - higher) * scale)
                 m = higher
                 e = gl.exp2(s * scale - (m * scale)[:, None])
-                l = l * alpha + gl.sum(e, 1)
+                total = total * alpha + gl.sum(e, 1)
                 acc = warpgroup_mma_wait(0, deps=(acc,))
                 mbarrier.arrive(v_empty.index(before), count=1)
                 acc = acc * gl.convert_layout(alpha, gl.SliceLayout(1, OUT))[:, None]
@@ -153,19 +155,18 @@ def attend(group, shared, CAUSAL: gl.constexpr):
         acc = warpgroup_mma(p, v_smem.index(at).reshape((BLOCK_N, D)), acc, is_async=True)
         acc = warpgroup_mma_wait(0, deps=(acc,))
         mbarrier.arrive(v_empty.index(at), count=1)
-        o = acc / gl.convert_layout(l, gl.SliceLayout(1, OUT))[:, None]
+        o = acc / gl.convert_layout(total, gl.SliceLayout(1, OUT))[:, None]
         tma.store_wait(0)
         o_smem.index(group).reshape((ROWS, D)).store(o.to(o_desc.dtype))
         fence_async_shared()
         tma.async_copy_shared_to_global(o_desc, [head, first, 0], o_smem.index(group))
         begun += blocks
-        done += 1
     tma.store_wait(0)
 
 
 @gluon.jit
 def ring(desc, SLOTS: gl.constexpr, READERS: gl.constexpr):
-    """Shared memory for so many blocks; what tells that each is full, and that all readers are done with it."""
+    """Shared memory for so many blocks; barriers that tell that one is full, or that its readers are done."""
     shape: gl.constexpr = desc.block_type.shape
     smem = gl.allocate_shared_memory(desc.dtype, [SLOTS, 1, shape[1], shape[2]], desc.layout)
     full = gl.allocate_shared_memory(gl.int64, [SLOTS, 1], mbarrier.MBarrierLayout())
@@ -234,7 +235,7 @@ def flash(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> to
     groups, stages = (3, 3) if d == 64 else (2, 2)
     tiles = triton.cdiv(s, groups * ROWS)
     # Causal tiles take unlike times: one program each, and the GPU hands the next one to whoever is free.
-    sms = torch.cuda.get_device_properties(q.device).multi_processor_count
+    sms = torch.cuda.get_device_properties(q.device).multi_processor_count if q.is_cuda else 132
     programs = b * h * tiles if causal else min(sms, b * h * tiles)
     scale = math.log2(math.e) / math.sqrt(d)
     flash_kernel[(programs,)](

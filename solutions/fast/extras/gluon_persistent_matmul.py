@@ -1,8 +1,8 @@
 """Tuned: the same programs with a fourth stage, since a tile of c leaves the chip in two halves.
 
-A whole tile of c takes 64 KB of shared memory, and that is more than a stage. In halves of 32 KB four stages fit,
-and the matrix units wait less often. Groups of 16 rows of tiles make what 132 programs read at a time nearly
-square: 16 tiles of 128 rows beside 8 of 256 columns, the least that L2 has to hold.
+A whole tile of c takes 64 KB of shared memory, and that is more than a stage. In halves of 32 KB four
+stages fit, and the matrix units wait less often. Groups of 16 rows of tiles make what 132 programs read at
+a time nearly square: 16 tiles of 128 rows beside 8 of 256 columns, the least that L2 has to hold.
 """
 
 from __future__ import annotations
