@@ -86,4 +86,5 @@ challenge = Challenge(
     ),
     memory=Memory(big),
     needs=(9, 0),
+    later=False,  # wgmma is an instruction of Hopper alone
 )

@@ -81,4 +81,5 @@ challenge = Challenge(
     speed=Speed(big, moved=moved, flops=flops, of_torch=0.7),
     memory=Memory(big),
     needs=(9, 0),
+    later=False,  # wgmma is an instruction of Hopper alone
 )

@@ -79,4 +79,5 @@ challenge = Challenge(
     speed=Speed(big, moved=moved, flops=flops, of_torch=0.8),
     memory=Memory(big),
     needs=(9, 0),
+    later=False,  # wgmma is an instruction of Hopper alone
 )

@@ -28,7 +28,6 @@ from triton.experimental.gluon.nvidia.hopper import TensorDescriptor
 
 ROWS, BLOCK_N = 64, 128  # queries of a warp group, keys of a turn
 DTYPES = {torch.float16: gl.float16, torch.bfloat16: gl.bfloat16}
-LOWEST = gl.constexpr(-1e30)  # the maximum of a row that sees no key yet: without it -inf - -inf is NaN
 
 
 @gluon.jit
@@ -96,8 +95,6 @@ def attend(group, shared, CAUSAL: gl.constexpr):
     BLOCK_N: gl.constexpr = k_smem.shape[2]
     ROWS: gl.constexpr = o_desc.block_type.shape[1]
     D: gl.constexpr = o_desc.block_type.shape[2]
-    # The diagonal of 192 rows crosses two blocks of 128 keys, that of 128 rows one.
-    MASKED: gl.constexpr = 2 if CAUSAL and GROUPS == 3 else 1
     SCORES: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, BLOCK_N, 16])
     OUT: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, D, 16])
     P: gl.constexpr = gl.DotOperandLayout(0, OUT, 2)
@@ -117,37 +114,34 @@ def attend(group, shared, CAUSAL: gl.constexpr):
         s = warpgroup_mma_wait(0, deps=(s,))
         mbarrier.arrive(k_empty.index(at), count=1)
         s = visible(s, first, blocks - 1, S, CAUSAL)
-        m = gl.maximum(gl.max(s, 1), LOWEST)
+        m = gl.max(s, 1)
         p = gl.exp2(s * scale - (m * scale)[:, None])
         total = gl.sum(p, 1)
         p = gl.convert_layout(p.to(o_desc.dtype), P)
-        for plain in gl.static_range(2 - MASKED, 2):
-            for block in range(MASKED if plain else 1, blocks if plain else gl.minimum(blocks, MASKED)):
-                turn = begun + block
-                at, before = turn % STAGES, (turn - 1) % STAGES
-                mbarrier.wait(k_full.index(at), turn // STAGES & 1)
-                if GROUPS == 3:  # in turns: while one group's softmax runs, another's products do
-                    mbarrier.wait(turns.index(group), (taken & 1) ^ (1 if group == 0 else 0))
-                    taken += 1
-                k = k_smem.index(at).reshape((BLOCK_N, D)).permute((1, 0))
-                s = warpgroup_mma(q, k, none, use_acc=False, is_async=True)
-                mbarrier.wait(v_full.index(before), (turn - 1) // STAGES & 1)
-                acc = warpgroup_mma(p, v_smem.index(before).reshape((BLOCK_N, D)), acc, is_async=True)
-                if GROUPS == 3:
-                    mbarrier.arrive(turns.index((group + 1) % GROUPS), count=1)
-                s = warpgroup_mma_wait(1, deps=(s,))
-                mbarrier.arrive(k_empty.index(at), count=1)
-                if not plain:
-                    s = visible(s, first, blocks - 1 - block, S, CAUSAL)
-                higher = gl.maximum(m, gl.max(s, 1))
-                alpha = gl.exp2((m - higher) * scale)
-                m = higher
-                e = gl.exp2(s * scale - (m * scale)[:, None])
-                total = total * alpha + gl.sum(e, 1)
-                acc = warpgroup_mma_wait(0, deps=(acc,))
-                mbarrier.arrive(v_empty.index(before), count=1)
-                acc = acc * gl.convert_layout(alpha, gl.SliceLayout(1, OUT))[:, None]
-                p = gl.convert_layout(e.to(o_desc.dtype), P)
+        for block in range(1, blocks):
+            turn = begun + block
+            at, before = turn % STAGES, (turn - 1) % STAGES
+            mbarrier.wait(k_full.index(at), turn // STAGES & 1)
+            if GROUPS == 3:  # in turns: while one group's softmax runs, another's products do
+                mbarrier.wait(turns.index(group), (taken & 1) ^ (1 if group == 0 else 0))
+                taken += 1
+            k = k_smem.index(at).reshape((BLOCK_N, D)).permute((1, 0))
+            s = warpgroup_mma(q, k, none, use_acc=False, is_async=True)
+            mbarrier.wait(v_full.index(before), (turn - 1) // STAGES & 1)
+            acc = warpgroup_mma(p, v_smem.index(before).reshape((BLOCK_N, D)), acc, is_async=True)
+            if GROUPS == 3:
+                mbarrier.arrive(turns.index((group + 1) % GROUPS), count=1)
+            s = warpgroup_mma_wait(1, deps=(s,))
+            mbarrier.arrive(k_empty.index(at), count=1)
+            higher = gl.maximum(m, gl.max(s, 1))
+            alpha = gl.exp2((m - higher) * scale)
+            m = higher
+            e = gl.exp2(s * scale - (m * scale)[:, None])
+            total = total * alpha + gl.sum(e, 1)
+            acc = warpgroup_mma_wait(0, deps=(acc,))
+            mbarrier.arrive(v_empty.index(before), count=1)
+            acc = acc * gl.convert_layout(alpha, gl.SliceLayout(1, OUT))[:, None]
+            p = gl.convert_layout(e.to(o_desc.dtype), P)
         mbarrier.arrive(q_empty.index(group), count=1)
         turn = begun + blocks - 1
         at = turn % STAGES
@@ -232,7 +226,8 @@ def flash(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> to
     """Return softmax(q k.T / √d) v, [b, h, s, d]; q, k, v [b, h, s, d] of fp16 or bf16, d 64 or 128."""
     b, h, s, d = q.shape
     o = torch.empty_like(q)
-    groups, stages = (3, 3) if d == 64 else (2, 2)
+    # The diagonal of 128 rows crosses one block of keys, the first; that of 192 rows two.
+    groups, stages = (3, 3) if d == 64 and not causal else (2, 2)
     tiles = triton.cdiv(s, groups * ROWS)
     # Causal tiles take unlike times: one program each, and the GPU hands the next one to whoever is free.
     sms = torch.cuda.get_device_properties(q.device).multi_processor_count if q.is_cuda else 132
