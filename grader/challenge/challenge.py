@@ -49,7 +49,6 @@ class Speed:
     part: Literal["forward", "backward", "both"] = "forward"
     sweep: Sequence[str] = ()
     needs: tuple[int, int] | None = None
-    later: bool = True
 
     @property
     def capability(self) -> tuple[int, int] | None:
@@ -252,6 +251,7 @@ class Challenge:
     bugs: Sequence[Bug] = ()
     claims: Sequence[Claim] = ()
     needs: tuple[int, int] | None = None
+    later: bool = True
     requires: Sequence[str] = ()
 
     @property
