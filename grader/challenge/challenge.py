@@ -198,6 +198,7 @@ class Challenge:
         bugs: of a bug hunt, what is wrong with the whole file that it hands out.
         claims: what is said of the speed of such kernels; held against torch, and no gate.
         needs: compute capability, such as (8, 9), of the GPUs that can run it; on others it is not tried.
+        later: whether GPUs of a higher capability can run it, too.
         requires: kinds of demands that the day teaches, and that fail a file here: of DEMANDS, where they are
             limits else.
 
@@ -238,6 +239,7 @@ class Challenge:
     bugs: Sequence[Bug] = ()
     claims: Sequence[Claim] = ()
     needs: tuple[int, int] | None = None
+    later: bool = True
     requires: Sequence[str] = ()
 
     @property

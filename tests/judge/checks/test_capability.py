@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -34,6 +35,13 @@ def test_a_day_that_needs_more_than_this_gpu_has_is_not_tried_on_it(major: int, 
 def test_one_that_has_as_much_tries_it(major: int, minor: int) -> None:
     assert capability.refusal(session(major, minor)) == ""
     capability.check(session(major, minor), (8, 9))
+
+
+def test_what_later_gpus_lack_is_not_tried_on_them() -> None:
+    for major, tried in ((8, False), (9, True), (10, False)):
+        one = session(major, 0, needs=(9, 0))
+        one.challenges = [replace(one.challenges[0], later=False)]
+        assert (capability.refusal(one) == "") == tried
 
 
 def test_without_a_gpu_nothing_is_left_out() -> None:

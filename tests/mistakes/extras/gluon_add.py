@@ -1,0 +1,87 @@
+"""Extra: what a sum by TMA gets wrong, and what is said of it. None of these waits for what never comes."""
+
+from __future__ import annotations
+
+from tools.planted import Mistake
+
+ADD = "y = a_smem.index(stage).load(LAYOUT) + b_smem.index(stage).load(LAYOUT)"
+ALLOCATION = "y = torch.empty(m, n, dtype=a.dtype, device=a.device)"
+COPY_B = "global_to_shared(b_desc, [row, col], full.index(stage), b_smem.index(stage), pred=there)"
+DESCS = "[TensorDescriptor.from_tensor(t, [BLOCK_M, BLOCK_N], shared) for t in (a, b, y)]"
+STORE = "tma.async_copy_shared_to_global(y_desc, [row, col], y_smem)"
+
+mistakes = [
+    Mistake(
+        "what lies in shared memory is added as if it were in registers",
+        swap={ADD: "y = a_smem.index(stage) + b_smem.index(stage)"},
+        fails="compiles",
+        says="Triton cannot compile",
+    ),
+    Mistake(
+        "TMA is to store the sums from registers",
+        swap={STORE: STORE.replace("y_smem", "y")},
+        fails="compiles",
+        says="Triton cannot compile",
+    ),
+    Mistake(
+        "a tile of b without a column",
+        swap={COPY_B: COPY_B.replace("[row, col]", "[row]")},
+        fails="compiles",
+        says="Triton cannot compile",
+    ),
+    Mistake(
+        "sixteen stages",
+        swap={"BLOCK_M, BLOCK_N, STAGES = 64, 64, 4": "BLOCK_M, BLOCK_N, STAGES = 64, 64, 16"},
+        fails="compiles",
+        says="shared memory",
+    ),
+    Mistake(
+        "a's tile is fetched twice",
+        swap={COPY_B: COPY_B.replace("b_desc", "a_desc")},
+        fails="correct",
+        says="This is a + a: b is never added",
+        gpu=True,
+    ),
+    Mistake(
+        "b's tile is read twice, and a's never",
+        swap={ADD: ADD.replace("a_smem", "b_smem")},
+        fails="correct",
+        says="This is b + b: a is never added",
+        gpu=True,
+    ),
+    Mistake(
+        "the sums are stored at column and row",
+        swap={STORE: STORE.replace("[row, col]", "[col, row]")},
+        fails="correct",
+        says="never written",
+        gpu=True,
+    ),
+    Mistake(
+        "partial tiles at the bottom are not counted",
+        swap={"tiles = triton.cdiv(m, BLOCK_M) * tiles_n": "tiles = max(m // BLOCK_M, 1) * tiles_n"},
+        fails="correct",
+        says="never written",
+        gpu=True,
+    ),
+    Mistake(
+        "tiles in a row are counted along m",
+        swap={"tiles_n = triton.cdiv(n, BLOCK_N)": "tiles_n = triton.cdiv(m, BLOCK_M)"},
+        fails="correct",
+        says="never written",
+        gpu=True,
+    ),
+    Mistake(
+        "rows are taken to be n apart",
+        swap={DESCS: "[TensorDescriptor(t, [m, n], [n, 1], [BLOCK_M, BLOCK_N], shared) for t in (a, b, y)]"},
+        fails="edges",
+        says="stride",
+        gpu=True,
+    ),
+    Mistake(
+        "torch copies a and b first",
+        swap={ALLOCATION: f"a, b = a.contiguous(), b.contiguous()\n    {ALLOCATION}"},
+        fails="honest",
+        says="torch",
+        gpu=True,
+    ),
+]
