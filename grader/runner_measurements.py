@@ -112,9 +112,16 @@ class Built:
 
 @dataclass(frozen=True)
 class Walked:
-    """To `walk`: no address lay far outside of its tensor; `overruns` are those that lay beside it."""
+    """To `walk`: no address lay far outside of its tensor.
+
+    Attributes:
+        overruns: those that lay beside it.
+        redrawn: the line on which the last program of a launch draws the random numbers of its first; 0 where
+            none does.
+    """
 
     overruns: list[Overrun]
+    redrawn: int = 0
 
 
 @dataclass(frozen=True)

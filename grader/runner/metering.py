@@ -80,7 +80,7 @@ class Metering:
                 self._call(walk, header, arguments)
         except Exception as error:
             return Failed(faults.describe(error, self.runner.path), walk.addresses.bounds.report()), []
-        return Walked(walk.addresses.bounds.report()), []
+        return Walked(walk.addresses.bounds.report(), walk.redrawn), []
 
     def trace(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:
         """Write down what each program of one small call touches."""

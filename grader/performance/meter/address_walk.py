@@ -38,28 +38,30 @@ PROGRAM, CALL = 60, 120  # accesses of a program before it is cut; of a call bef
 
 
 class Walked(Sampled):
-    """One kernel, ready to be walked.
-
-    Args:
-        turned: gets the lines on which a number passes 2³¹ in int32.
-    """
+    """One kernel, ready to be walked."""
 
     def __init__(self, walk: Walk, program: Program) -> None:
-        self.turned = walk.turned
+        self.walk = walk
         super().__init__(program, walk.path, walk.allows, walk.loops)
 
     def _made(self, operation: Operation) -> Step:
         step, whole = super()._made(operation), WRAPS.get(operation.name)
         file, _ = next(self.places.lines(operation.place), ("", 0))
-        # All that wraps in a draw of random numbers is meant to.
-        if not whole or operation.gives[-1].element != "i32" or file == random.__file__:
+        line, ins, outs = self.places.site(operation.place, []).line, operation.ins, operation.outs
+        if file == random.__file__:  # all that wraps there is meant to
+
+            def drawing(batch: Batch) -> None:
+                step(batch)
+                self.walk.draws |= {(line, factor) for slot in ins for factor in batch[slot].ravel().tolist()}
+
+            return drawing if operation.name == "tt.mulhiui" else step
+        if not whole or operation.gives[-1].element != "i32":
             return step
-        line, (x, y), (out,) = self.places.site(operation.place, []).line, operation.ins, operation.outs
 
         def followed(batch: Batch) -> None:
             step(batch)
-            if (whole(batch[x].astype(np.int64), batch[y].astype(np.int64)) != batch[out]).any():
-                self.turned.add(line)
+            if (whole(*(batch[slot].astype(np.int64) for slot in ins)) != batch[outs[0]]).any():
+                self.walk.turned.add(line)
 
         return followed
 
@@ -73,11 +75,15 @@ class Walk:
 
     Attributes:
         turned: lines on which a number of the running program passed 2³¹ in int32.
+        draws: lines, and what it multiplies there in rounds of Philox: words of the counter, and what comes
+            of them. Of two counters all of it is alike, or next to nothing.
+        redrawn: a line on which the last program of a launch draws the random numbers of the first one.
     """
 
     def __init__(self, path: str, handed: dict[str, Any]) -> None:
         self.path, self.handed, self.loops = path, handed, Loops()
         self.addresses, self.turned = Addresses(path), set[int]()
+        self.draws, self.steered, self.redrawn = set[tuple[int, int]](), False, 0
         self.kernels = Kernels(path, partial(Walked, self))
         self.paused = False  # by whoever makes the call; what is not to be counted is walked all the same
         self.spent = self.left = 0.0
@@ -102,6 +108,7 @@ class Walk:
             home = self.addresses.home(access, self.turned)
         except Astray:
             return False
+        self.steered |= access.kind == "load" and not access.floats and access.size >= 4
         return home is not None and home.stop - home.start < LARGE and not access.floats
 
     def _walk(self, launching: Launching) -> None:
@@ -109,9 +116,17 @@ class Walk:
         _, program = self.kernels.of(launching, grid)
         lengths = {span(tensor) // tensor.element_size() for tensor in tensors_in([*named.values()])}
         self.addresses.launch(regions_of(named, self.handed), whole=math.prod(grid) <= LEAST)
+        drawn = list[set[tuple[int, int]]]()
         for turn, number in enumerate(telling(grid, lengths)):
             if turn < LEAST or self.spent < CALL:
                 self._follow(program, number)
+                # Integers in memory, whose values no walk knows, may be the counter.
+                drawn.append(set() if self.steered else self.draws)
+        if len(drawn) > 1:
+            last, first, *_ = drawn
+            # A few that are alike may be of lanes behind the end of a row, whose numbers are thrown away.
+            if 2 * len(last & first) > len(first):
+                self.redrawn = self.redrawn or min(last & first)[0]
 
     def _follow(self, program: Callable[[int], None], number: int) -> None:
         """Run one program.
@@ -126,6 +141,7 @@ class Walk:
         self.addresses.program()
         self.loops.reset()
         self.turned.clear()
+        self.draws, self.steered = set(), False
         try:
             program(number)
         except Cut:

@@ -114,7 +114,7 @@ class Hollow(Watch):  # type: ignore[no-untyped-call]
             return args[0]
         plain = _foreseen(func, args, kwargs)
         if plain is None:
-            plain = func(*_on_meta(args), **dict(zip(kwargs, _on_meta(tuple(kwargs.values())), strict=True)))
+            plain = func(*map(_on_meta, args), **{name: _on_meta(value) for name, value in kwargs.items()})
         return _off_meta(plain, self.apart)
 
 
@@ -180,15 +180,10 @@ def _product(name: str, given: list[torch.Tensor], made: torch.Tensor) -> tuple[
     return 2 * made.numel() * given[-2].shape[-1], made.element_size()
 
 
-def _on_meta(values: tuple[Any, ...]) -> list[Any]:
-    return [
-        torch.empty_strided(v.shape, v.stride(), dtype=v.dtype, device="meta")
-        if isinstance(v, torch.Tensor)
-        else torch.device("meta")
-        if isinstance(v, torch.device)
-        else v
-        for v in values
-    ]
+def _on_meta(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device="meta")
+    return torch.device("meta") if isinstance(value, torch.device) else value
 
 
 def _off_meta(plain: Any, apart: int) -> Any:

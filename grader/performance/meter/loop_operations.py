@@ -130,11 +130,7 @@ def _counts(before: Block, after: Block) -> Counts | None:
         asked.add(slot)
         slots += made[slot].ins if slot in made else []
     inside = dict(zip(condition.ins[1:], after.args, strict=True))
-    moved = [
-        number
-        for number, slot in enumerate(before.args)
-        if slot in asked and yields.ins[number] != inside.get(slot)
-    ]
+    moved = [n for n, slot in enumerate(before.args) if slot in asked and yields.ins[n] != inside.get(slot)]
     if len(moved) != 1 or before.args[moved[0]] not in inside:
         return None
     made = {out: one for one in after.operations for out in one.outs}

@@ -30,9 +30,8 @@ def tuned(
     tuner: Any = Autotuner
     stock, stock_run = tuner._bench, tuner.run
     elsewhere: dict[int, int] = {}  # choices of each autotuner that other problems have made
-    unlike: set[int] = (
-        set()
-    )  # autotuners whose configs were not all counted alike: which is quicker is a guess
+    # Autotuners whose configs were not all counted alike: which is quicker is a guess.
+    unlike = set[int]()
     tried = {True: 0.0, False: 0.0}  # work of all configs of paused calls, and of the one that is counted
 
     def run(self: Any, *args: Any, **meta: Any) -> Any:

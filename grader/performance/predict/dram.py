@@ -42,10 +42,8 @@ def _most_moved(call: Call) -> tuple[str, int]:
     head = f", in {count} launch{'es' * (count > 1)}"
     if worst is None:
         return head, 0
-    return (
-        f"{head}: {worst.name} takes {_mb(worst.bytes - worst.unshared)} MB in one of them",
-        worst.extent.line,
-    )
+    taken = _mb(worst.bytes - worst.unshared)
+    return f"{head}: {worst.name} takes {taken} MB in one of them", worst.extent.line
 
 
 def order(call: Call) -> Iterator[Fact]:

@@ -38,25 +38,11 @@ def facts(call: Call, ours: Ours | None, fixed: Collection[str] = ()) -> list[Fa
         ours: what is predicted for our own solution.
         fixed: kernels whose sizes of blocks are handed out, or follow from the inputs.
     """
-    if not call.ideal:
-        return [
-            *_compiles(call),
-            *_spills(call),
-        ]  # the day has no bar: however its kernel is launched is right
-    return [
-        *_compiles(call),
-        *_matrix(call),
-        *_spills(call),
-        *_sectors(call),
-        *_stores(call),
-        *_doubles(call),
-        *_programs(call),
-        *_in_flight(call, fixed),
-        *moved(call),
-        *order(call),
-        *_products(call, ours),
-        *_time(call, ours),
-    ]
+    if not call.ideal:  # the day has no bar: however its kernel is launched is right
+        return [*_compiles(call), *_spills(call)]
+    found = [*_compiles(call), *_matrix(call), *_spills(call), *_sectors(call), *_stores(call)]
+    found += [*_doubles(call), *_programs(call), *_in_flight(call, fixed), *moved(call), *order(call)]
+    return [*found, *_products(call, ours), *_time(call, ours)]
 
 
 def _compiles(call: Call) -> Iterator[Fact]:

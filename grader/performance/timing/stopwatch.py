@@ -229,9 +229,7 @@ def poison(output: Any) -> None:
 
 def rollable(arguments: Sequence[Any], chosen: Sequence[int] | None, writes: Sequence[int] = ()) -> list[int]:
     """Positions to roll: those chosen, or every dense tensor; and what a call writes to."""
-    usual = [
-        index for index, value in enumerate(arguments) if isinstance(value, torch.Tensor) and dense(value)
-    ]
+    usual = [at for at, value in enumerate(arguments) if isinstance(value, torch.Tensor) and dense(value)]
     return sorted({*(usual if chosen is None else chosen), *writes})
 
 

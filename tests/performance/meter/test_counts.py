@@ -256,31 +256,6 @@ print(launch.grid, launch.recipe["options"]["num_warps"], launch.recipe["argumen
     assert out == "(4096, 1, 1) 4 {'is': 'tensor', 'dtype': 'float32', 'aligned': True}\n"
 
 
-RANDOM = """
-@triton.jit
-def one_for_each(y, BLOCK: tl.constexpr):
-    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(y + offs, tl.rand(7, offs))
-
-@triton.jit
-def one_for_four(y, BLOCK: tl.constexpr):
-    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    a, b, c, d = tl.rand4x(7, offs)
-    tl.store(y + 4 * offs, a + b + c + d)
-
-y = torch.empty(4096)
-with meter.installed():
-    one_for_each[(4,)](y, BLOCK=1024)
-    one_for_four[(1,)](y, BLOCK=1024)
-print([int(launch.ops["int"]) for launch in meter.launches])
-"""
-
-
-def test_random_numbers_are_counted_without_what_nobody_asks_for() -> None:
-    """Of four words of a run one alone leaves two products of the last rounds out."""
-    assert printed(SETUP + RANDOM) == f"[{4 * 1024 * 36}, {1024 * 40}]\n"
-
-
 FOURTHS = """
 @triton.jit
 def fourths(x, y, APART: tl.constexpr, BLOCK: tl.constexpr):
