@@ -102,21 +102,21 @@ class Bench:
                     self._take(event)
                     self.on_event(event)
             except (Closed, TimedOut) as lost:
+                said = _last_words(log.fileno())
                 if not trying:
-                    problem = f"Nothing could be timed: {_last_words(log.fileno())}"
-                    raise CannotGrade(problem, "track doctor") from lost
-                raise self._ended(trying, isinstance(lost, TimedOut)) from lost
+                    raise CannotGrade(f"Nothing could be timed: {said}", "track doctor") from lost
+                raise self._ended(trying, isinstance(lost, TimedOut), said) from lost
             finally:
                 _end(process, channel)
 
-    def _ended(self, trying: dict[str, Any], late: bool) -> CannotGrade:
+    def _ended(self, trying: dict[str, Any], late: bool, said: str) -> CannotGrade:
         """Notes whoever had the GPU when its process ended, unless that said itself what went wrong."""
         how = f"no answer within {SILENCE:.0f} s" if late else "it ended the process that timed it"
         named = {"provider": trying["provider"], "stamp": trying["stamp"], "problem": how}
         lost = Result(Point(**trying["point"]), self.gpu, **named)
         if lost.key not in results.read(self.file).results:
             results.append(self.file, [lost])
-        problem = f"The bench ended with {lost.provider} at {lost.point.case}."
+        problem = f"The bench ended with {lost.provider} at {lost.point.case}: {said}"
         again = " without --again" * self.wish.again
         return CannotGrade(problem, f"The same command{again} goes on with the rest.")
 
