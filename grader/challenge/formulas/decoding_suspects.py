@@ -26,15 +26,6 @@ def ending_early(block: int) -> Callable[[list[int], int, int], range]:
     return lambda lengths, i, s: range(whole_blocks(lengths[i], block))
 
 
-def reached(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor, scale: float) -> Tensor:
-    """NaN where NaN lies behind a sequence's length."""
-    o = Right(q, k, v, lengths, scale)
-    for i, length in enumerate(lengths.tolist()):
-        for x in (k, v):
-            o[i] += 0 * x[i, length:].sum()
-    return o
-
-
 def one_query_a_group(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor, scale: float) -> Tensor:
     """Someone who has the group's first query in all of its rows."""
     group = q.shape[1] // k.shape[2]
@@ -57,8 +48,6 @@ SUSPECTS = {
     "The scale is missing: the scores are q · k · scale.": Rules(scaled=lambda scale: 1.0),
     "Keys past a sequence's length are seen: sequence i has lengths[i] keys, and behind them the cache holds "
     "what it held before.": Rules(seen=lambda lengths, i, s: range(s)),
-    "What lies behind a sequence's length reaches the result: it weighs 0, but 0 · NaN is NaN. Load neither "
-    "k nor v there.": reached,
     "Every sequence takes the length of the first one: sequence i has lengths[i] keys.": Rules(
         seen=lambda lengths, i, s: range(lengths[0])
     ),

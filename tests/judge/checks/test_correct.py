@@ -10,7 +10,6 @@ import torch
 
 from grader.challenge import Case
 from grader.challenge.cases.compare import Finding
-from grader.challenge.cases.packing import Answer
 from grader.judge.checks import correct
 from grader.runner_answers import Tuning
 from tests.judge.tried import REPORT, tried
@@ -23,11 +22,11 @@ def afresh(redrawn: bool = False, unwritten: bool = False, tunings: tuple[Tuning
     trial.redrawn = redrawn
     if unwritten:
         trial.findings = [Finding("unwritten", "")]
-    answer = Answer(replace(REPORT, tunings=[*tunings]), [])
+    called = replace(REPORT, tunings=[*tunings])
     session: Any = SimpleNamespace(
         evidence=SimpleNamespace(trials=[trial]),
         close=lambda: None,
-        trial=lambda *_: SimpleNamespace(passed=True, answer=answer),
+        trial=lambda *_: SimpleNamespace(passed=True, called=called),
     )
     return correct._right_afresh(session, trial)
 
