@@ -133,7 +133,7 @@ class Candidates:
 
 def _behind(tree: ast.Module, near: frozenset[int]) -> set[int]:
     """Lines that make what a near one reads, that launch its kernel, or that stand in a function of which the
-    first line is near.
+    first line is near, or in one that it calls.
     """
     found, read, inside = set[int](), set[str](), set[str]()
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
@@ -143,11 +143,13 @@ def _behind(tree: ast.Module, near: frozenset[int]) -> set[int]:
         for node in ast.walk(one)
         if isinstance(node, ast.stmt) and not isinstance(node, ast.FunctionDef)
     ]
+    named = [one for one in functions if one.lineno in near]
+    called = {name for one in named for name in (one.name, *names(one, ast.Load))}
     for function, node in statements:
         if near.intersection(_lines(node)):
             read |= names(node, ast.Load)
             inside.add(function.name)
-        if function.lineno in near:
+        if function.name in called:
             found.update(_lines(node))
     for _, node in statements:
         launches = inside & names(node, ast.Load) and not hasattr(node, "body")

@@ -67,6 +67,13 @@ def other_name(node: Any, scope: Scope) -> Edits:
                 yield node, other
 
 
+def size_of_data(node: Any, scope: Scope) -> Edits:
+    """A size in the place of a block's, which is padded."""
+    if is_read(node) and scope.kernel and scope.sort(node.id) == "constexpr":
+        for other in scope.of("size"):
+            yield node, other
+
+
 def constant(node: Any, scope: Scope) -> Edits:
     value = node.value if isinstance(node, ast.Constant) else None
     if type(value) is int:
@@ -554,6 +561,7 @@ KINDS: Mapping[str, Kind] = {
         (of_tensor, "another tensor than `{it}`", 0.25),
         (name, "another name than `{it}`", 0.157),
         (other_name, "another name than `{it}`", 0.04),
+        (size_of_data, "another name than `{it}`", 0.4),
         (constant, "another number than `{it}`", 0.085),
         (infinity, "another start than `{it}`", 1),
         (named_number, "a name in the place of `{it}`", 0.02),
