@@ -502,7 +502,7 @@ def returned(node: Any, scope: Scope) -> Edits:
             yield node.value, other
         for both in itertools.permutations(scope.allocated(), 2):
             yield node.value, ", ".join(both)
-    if isinstance(node, ast.Expr) and isinstance(getattr(node.value, "func", None), ast.Subscript):
+    if scope.ends(node) and isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         for name in scope.allocated():
             yield node, f"{spelled(node)}\n{' ' * node.col_offset}return {name}"
 
