@@ -121,7 +121,7 @@ class Candidates:
                 end = self.starts[old.end_lineno - 1] + old.end_col_offset
                 text = _text(other, bare)
                 whole = (self.raw[:begin] + text + self.raw[end:]).decode()
-                yield Candidate(name, old.lineno, self.raw[begin:end].decode(), text.decode(), whole)
+                yield Candidate(name, _line(old, other), self.raw[begin:end].decode(), text.decode(), whole)
 
     def _moved(self, name: str, weight: float) -> Iterator[Candidate]:
         lines = self.source.splitlines()
@@ -129,6 +129,13 @@ class Candidates:
             for kind, line, whole in moved(self.source, function):
                 if kind == name and self.weight(line) == weight:
                     yield Candidate(kind, line, lines[line - 1].strip(), "", whole)
+
+
+def _line(old: Any, other: Any) -> int:
+    """Where the edit is: in a call the first argument that is another one."""
+    same = isinstance(old, ast.Call) and isinstance(other, ast.Call) and old.func is other.func
+    pairs = zip(old.args, other.args, strict=False) if same else ()
+    return next((was.lineno for was, becomes in pairs if was is not becomes), int(old.lineno))
 
 
 def _behind(tree: ast.Module, near: frozenset[int]) -> set[int]:
