@@ -574,7 +574,7 @@ KINDS: Mapping[str, Kind] = {
         (rounded_up, "the division rounded the other way", 2.7),
         (function, "another function than `{it}`", 1.6),
         (unwrapped, "one function call less", 0.53),
-        (arguments, "two arguments changed over", 1),
+        (arguments, "two arguments changed over", 2),
         (far_arguments, "two arguments changed over", 0.06),
         (pair, "two of `{it}` changed over", 0.36),
         (accumulation, "another kind of assignment, `=` or `+=`,", 0.7),
