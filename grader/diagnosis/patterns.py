@@ -6,7 +6,7 @@ import math
 
 import torch
 
-from grader.challenge.cases.compare import Finding, gate
+from grader.challenge.cases.compare import CLOSE, Finding, gate, relative
 from grader.challenge.cases.trial import Trial
 from grader.diagnosis.closeness import FIT, close, out_dtype, wrong_output
 from grader.diagnosis.evidence import Evidence, Speech
@@ -21,6 +21,8 @@ def off(trial: Trial, finding: Finding, evidence: Evidence) -> Speech | None:
     """
     pairs = [(other, *pair) for other in evidence.failed if (pair := wrong_output(other))]
     pairs = [one for one in pairs if len({*one[2].flatten().tolist()}) >= LEAST]
+    if any(relative(other.findings[0]) <= CLOSE for other, *_ in pairs):
+        return None  # a rounding
     for number in (_shift, _scale):
         told = {number(*one) for one in pairs}
         if len(told) == 1 and (said := told.pop()):

@@ -18,6 +18,7 @@ from grader.diagnosis.lines import pointed
 from grader.diagnosis.provenance import behind, garbage
 from grader.runner_answers import Called, Launch, TensorOutput
 from tests.judge.tried import REPORT
+from tests.made_up_day import Judged
 
 SOURCE = """@triton.jit
 def write(ptr, offs, value):
@@ -146,3 +147,31 @@ def test_an_input_that_was_changed_was_changed_by_a_store() -> None:
     known = behind(made, TREE)
     assert known is not None
     assert known.stores == {"backward": {3}}, "who stored what that kernel read is none of it"
+
+
+TWO_HIDDEN = """
+challenge = Challenge("f", lambda case, draw: (draw(case.n),), lambda x: (2 * x, x.exp()), [Case(n=8)])
+"""
+TWO = """
+@triton.jit
+def kernel(x_ptr, a_ptr, b_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offs, mask=offs < n)
+    b = x * x
+    b = tl.exp(b)
+    tl.store(a_ptr + offs, 2 * x, mask=offs < n)
+    tl.store(b_ptr + offs, b, mask=offs < n)
+
+
+def f(x):
+    a, b = torch.empty_like(x), torch.empty_like(x)
+    kernel[(1,)](x, a, b, x.numel(), BLOCK=64)
+    return a, b
+"""
+
+
+def test_lines_that_make_what_is_wrong_and_nothing_right_are_named_where_they_are_few(judged: Judged) -> None:
+    assert judged(TWO_HIDDEN, TWO).look_at.startswith("what is stored there")
+    fewer = TWO.replace("    b = x * x\n    b = tl.exp(b)\n", "    b = x + 1\n")
+    line = judged(TWO_HIDDEN, fewer)
+    assert line.look_at == "what makes it: lines 11 and 13"

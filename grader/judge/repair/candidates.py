@@ -121,7 +121,7 @@ class Candidates:
                 end = self.starts[old.end_lineno - 1] + old.end_col_offset
                 text = _text(other, bare)
                 whole = (self.raw[:begin] + text + self.raw[end:]).decode()
-                yield Candidate(name, old.lineno, self.raw[begin:end].decode(), text.decode(), whole)
+                yield Candidate(name, _line(old, other), self.raw[begin:end].decode(), text.decode(), whole)
 
     def _moved(self, name: str, weight: float) -> Iterator[Candidate]:
         lines = self.source.splitlines()
@@ -131,9 +131,16 @@ class Candidates:
                     yield Candidate(kind, line, lines[line - 1].strip(), "", whole)
 
 
+def _line(old: Any, other: Any) -> int:
+    """Where the edit is: in a call the first argument that is another one."""
+    same = isinstance(old, ast.Call) and isinstance(other, ast.Call) and old.func is other.func
+    pairs = zip(old.args, other.args, strict=False) if same else ()
+    return next((was.lineno for was, becomes in pairs if was is not becomes), int(old.lineno))
+
+
 def _behind(tree: ast.Module, near: frozenset[int]) -> set[int]:
     """Lines that make what a near one reads, that launch its kernel, or that stand in a function of which the
-    first line is near.
+    first line is near, or in one that it calls.
     """
     found, read, inside = set[int](), set[str](), set[str]()
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
@@ -143,11 +150,13 @@ def _behind(tree: ast.Module, near: frozenset[int]) -> set[int]:
         for node in ast.walk(one)
         if isinstance(node, ast.stmt) and not isinstance(node, ast.FunctionDef)
     ]
+    named = [one for one in functions if one.lineno in near]
+    called = {name for one in named for name in (one.name, *names(one, ast.Load))}
     for function, node in statements:
         if near.intersection(_lines(node)):
             read |= names(node, ast.Load)
             inside.add(function.name)
-        if function.lineno in near:
+        if function.name in called:
             found.update(_lines(node))
     for _, node in statements:
         launches = inside & names(node, ast.Load) and not hasattr(node, "body")

@@ -67,6 +67,13 @@ def other_name(node: Any, scope: Scope) -> Edits:
                 yield node, other
 
 
+def size_of_data(node: Any, scope: Scope) -> Edits:
+    """A size in the place of a block's, which is padded."""
+    if is_read(node) and scope.kernel and scope.sort(node.id) == "constexpr":
+        for other in scope.of("size"):
+            yield node, other
+
+
 def constant(node: Any, scope: Scope) -> Edits:
     value = node.value if isinstance(node, ast.Constant) else None
     if type(value) is int:
@@ -495,7 +502,7 @@ def returned(node: Any, scope: Scope) -> Edits:
             yield node.value, other
         for both in itertools.permutations(scope.allocated(), 2):
             yield node.value, ", ".join(both)
-    if isinstance(node, ast.Expr) and isinstance(getattr(node.value, "func", None), ast.Subscript):
+    if scope.ends(node) and isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         for name in scope.allocated():
             yield node, f"{spelled(node)}\n{' ' * node.col_offset}return {name}"
 
@@ -554,6 +561,7 @@ KINDS: Mapping[str, Kind] = {
         (of_tensor, "another tensor than `{it}`", 0.25),
         (name, "another name than `{it}`", 0.157),
         (other_name, "another name than `{it}`", 0.04),
+        (size_of_data, "another name than `{it}`", 0.4),
         (constant, "another number than `{it}`", 0.085),
         (infinity, "another start than `{it}`", 1),
         (named_number, "a name in the place of `{it}`", 0.02),
@@ -566,7 +574,7 @@ KINDS: Mapping[str, Kind] = {
         (rounded_up, "the division rounded the other way", 2.7),
         (function, "another function than `{it}`", 1.6),
         (unwrapped, "one function call less", 0.53),
-        (arguments, "two arguments changed over", 1),
+        (arguments, "two arguments changed over", 2),
         (far_arguments, "two arguments changed over", 0.06),
         (pair, "two of `{it}` changed over", 0.36),
         (accumulation, "another kind of assignment, `=` or `+=`,", 0.7),

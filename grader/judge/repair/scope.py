@@ -214,6 +214,11 @@ class Scope:
             isinstance(parent, ast.BinOp) and self.is_pointer(parent)
         )
 
+    def ends(self, node: ast.AST) -> bool:
+        """Whether it is the last statement of the function."""
+        parent = self._parents.get(node)
+        return isinstance(parent, ast.FunctionDef) and parent.body[-1] is node
+
     def is_operand(self, node: ast.AST) -> bool:
         """Whether a factor or a term may be missing here: a whole value, an argument, a part of a sum."""
         if not isinstance(node, ast.Name | ast.BinOp | ast.Subscript | ast.Call) or self.is_pointer(node):

@@ -52,6 +52,7 @@ WRONG = [
     ("rescaled", KERNEL, "total += x", "total = total * m + x"),
     ("name", KERNEL, "at = pid * stride_xn", "at = pid * stride_xm"),
     ("other_name", KERNEL, "at = pid * stride_xn", "at = pid * n_cols"),
+    ("size_of_data", KERNEL, "s = tl.sum(x) / BLOCK", "s = tl.sum(x) / n_cols"),
     ("constant", KERNEL, "at = pid + 1", "at = pid + 0"),
     ("comparison", KERNEL, "live = offs <= n_cols", "live = offs < n_cols"),
     ("operator", KERNEL, "at = pid // n_rows", "at = pid % n_rows"),
