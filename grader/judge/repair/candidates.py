@@ -31,6 +31,7 @@ class Candidate:
         it: what stands there before.
         becomes: what stands there after it.
         source: of the whole file.
+        begins: where that begins which stands there, if not on that line.
     """
 
     kind: str
@@ -38,6 +39,7 @@ class Candidate:
     it: str
     becomes: str
     source: str
+    begins: int = 0
 
 
 class Candidates:
@@ -121,7 +123,8 @@ class Candidates:
                 end = self.starts[old.end_lineno - 1] + old.end_col_offset
                 text = _text(other, bare)
                 whole = (self.raw[:begin] + text + self.raw[end:]).decode()
-                yield Candidate(name, _line(old, other), self.raw[begin:end].decode(), text.decode(), whole)
+                line, before = _line(old, other), self.raw[begin:end].decode()
+                yield Candidate(name, line, before, text.decode(), whole, old.lineno)
 
     def _moved(self, name: str, weight: float) -> Iterator[Candidate]:
         lines = self.source.splitlines()

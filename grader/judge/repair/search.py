@@ -63,7 +63,8 @@ class Repair:
         """The edit, in words."""
         was, becomes = _short(self.candidate.it), _short(self.candidate.becomes)
         how = f"`{was}` becomes `{becomes}`" if becomes else f"`{was}` is moved"
-        return f"On line {self.candidate.line} {how}: then every case that was tried is right."
+        line = self.candidate.begins or self.candidate.line
+        return f"On line {line} {how}: then every case that was tried is right."
 
 
 def _short(code: str) -> str:
