@@ -296,7 +296,7 @@ mistakes = [
         "the maximum is not kept, and every lse is -inf",
         swap={"        m_i = m_new\n": ""},
         fails="correct",
-        says="comes out of finite numbers",
+        says="the result is -inf where",
     ),
     Mistake(
         "a tile is shifted by its own maximum",
