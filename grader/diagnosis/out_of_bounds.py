@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import Any
 
 from grader.challenge.cases.compare import Finding
@@ -10,7 +11,7 @@ from grader.challenge.cases.trial import Trial
 from grader.diagnosis.addresses import Part, assignments
 from grader.diagnosis.evidence import Diagnosis, Evidence
 from grader.diagnosis.source import accesses, keyword, limits, made, masked_at
-from grader.diagnosis.syntax import functions, jitted, loops_around, spelled
+from grader.diagnosis.syntax import functions, jitted, loops_around, quoted, spelled
 
 MOST = 4  # lines; more are no place to look at
 
@@ -86,6 +87,12 @@ def _let_through(facts: dict[str, Any], line: int, guard: str, evidence: Evidenc
     mask = f"the mask on line {line}{made(evidence.source, line)}"
     if not facts["masked"]:
         return "here that lets every lane through. Which limit belongs in it?", mask
+    if facts["tile"] and (bare := _unlimited(evidence.source, line)):
+        return (
+            f"that limits one side of the tile, and not {bare}. A tile's mask needs both sides, rows and "
+            "columns, each with its own limit.",
+            f"the mask on line {line}",
+        )
     look_at = f"which stride and which limit go with which offset: {_lines(line, evidence)}"
     look_at += _launched(facts, evidence)
     if facts["tile"]:
@@ -145,6 +152,38 @@ def _counts(value: ast.expr) -> bool:
     """Whether something is multiplied or divided in it."""
     operators = (node.op for node in ast.walk(value) if isinstance(node, ast.BinOp))
     return any(isinstance(each, ast.Mult | ast.FloorDiv | ast.Mod) for each in operators)
+
+
+def _unlimited(source: str, line: int) -> str:
+    """The offsets of a tile, `offs_k[None, :]`, along whose axis the mask of an access limits nothing.
+
+    Empty where there is no mask, or where it or the address does not tell axes by [:, None] and [None, :].
+    """
+    given = _parts(source, line)
+    for _, call in accesses(source, line):
+        mask = keyword(call, "mask")
+        limited = {axis for axis, _ in _sides(mask, given)} if mask else set[int]()
+        sides = _sides(call.args[0], given) if limited and call.args else ()
+        for axis, node in sides:
+            # What wraps around, (offs_n % n)[None, :], needs no limit.
+            wraps = any(isinstance(one, ast.BinOp) and isinstance(one.op, ast.Mod) for one in ast.walk(node))
+            if axis not in limited and not wraps:
+                return quoted(node)
+    return ""
+
+
+def _sides(value: ast.expr, given: list[Part]) -> Iterator[tuple[int, ast.Subscript]]:
+    """Each `offs[:, None]` behind an expression, with the axis along which it goes."""
+    # What is loaded is no address.
+    parts, left = [Part(value.lineno, set(), value, False)], [one for one in given if not one.has("load")]
+    while more := [one for one in left if any(one.sets & part.names for part in parts)]:
+        parts, left = parts + more, [one for one in left if one not in more]
+    for node in (node for part in parts for node in ast.walk(part.value)):
+        index = node.slice if isinstance(node, ast.Subscript) else None
+        if isinstance(node, ast.Subscript) and isinstance(index, ast.Tuple) and len(index.elts) == 2:
+            along = [axis for axis, one in enumerate(index.elts) if isinstance(one, ast.Slice)]
+            if len(along) == 1:
+                yield along[0], node
 
 
 def _parts(source: str, line: int) -> list[Part]:
