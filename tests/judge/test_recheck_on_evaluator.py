@@ -27,7 +27,7 @@ def looked(day: str, kernel: Path, *more: str) -> list[Any]:
 
 def test_what_a_gpu_shows_by_values_is_told_by_addresses(tmp_path: Path) -> None:
     day = catalog.find("7")
-    mistake = next(m for m in planted.mistakes(day) if m.name == "the mask has rows only")
+    mistake = next(m for m in planted.mistakes(day) if m.name == "rows of y are taken to be n apart")
     kernel = tmp_path / "kernel.py"
     kernel.write_text(mistake.source(day))
     before, after, cause, walked = looked("7", kernel)
