@@ -76,8 +76,9 @@ def test_where_lending_fails_once_bytes_travel_from_then_on(monkeypatch: pytest.
     monkeypatch.setattr(runner_client, "lent", refused)
     runner = Runner.__new__(Runner)
     runner.borrows = True
-    monkeypatch.setattr(runner, "send", lambda command, blobs=(): asked.append((command, blobs)))
-    monkeypatch.setattr(runner, "answer", lambda form, *, timeout: None)
+    monkeypatch.setattr(
+        runner, "ask", lambda command, form, blobs=(), *, timeout: asked.append((command, blobs))
+    )
     storages: Any = [OnGpu()]
     for _ in range(2):
         runner.ask_with({"do": "call"}, Called, storages, timeout=1.0)

@@ -125,8 +125,7 @@ CASES = [
     # Four elements share a run of Philox: their counters pass 2**32, too.
     Case(n=2**34 + 77, p=0.5, dtype=HALF, huge=True),
     Case(rows=2100, cols=9, p=0.5, layout="far", dtype=HALF, huge=True),
-    # Large enough that a fixed number of programs has several tiles each.
-    Case(n=300_001, p=0.5),
+    Case(n=300_001, p=0.5),  # so that a fixed number of programs has several tiles each
 ]
 
 challenge = Challenge(

@@ -66,7 +66,7 @@ mistakes = [
     Mistake(
         "k is subtracted", swap={SOURCE: "source = offs - k"}, fails="correct", says="moves the other way"
     ),
-    Mistake("k is ignored", swap={SOURCE: "source = offs"}, fails="correct", says="input"),
+    Mistake("k is ignored", swap={SOURCE: "source = offs"}, fails="correct", says="is right"),
     Mistake(
         "the index is clamped, so the ends repeat",
         swap={SOURCE: "source = tl.minimum(tl.maximum(offs + k, 0), n - 1)"},

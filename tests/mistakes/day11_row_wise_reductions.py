@@ -41,7 +41,7 @@ mistakes = [
         "masked lanes hold -inf, and the sum counts them",
         swap={SUM: "tl.sum(x, axis=1)"},
         fails="correct",
-        says="other=",
+        says="is -inf where",
     ),
     Mistake(
         "the mean divides by the block's width",

@@ -87,7 +87,7 @@ def test_jupyter_runs_it_from_the_first_cell_to_green(
     made.cells += [nbformat.v4.new_code_cell(source) for source in (solved, "%show 1")]
     monkeypatch.setenv("TRACK_HOME", str(tmp_path / "my-track"))
     nbclient.NotebookClient(made, timeout=150, kernel_name="python3").execute()
-    printed = [out for cell in made.cells for out in cell.get("outputs", []) if out.output_type == "stream"]
+    printed = [out for cell in made.cells for out in cell.get("outputs", []) if out.get("name") == "stderr"]
     assert not printed, "a warning beside what is shown is a red box"
     said = ["".join(str(out.get("data", "")) for out in cell.get("outputs", [])) for cell in made.cells]
     by_cell = dict(zip((cell.source.partition("\n")[0] for cell in made.cells), said, strict=True))

@@ -237,8 +237,7 @@ mistakes = [
         "lanes of k that hold no element hold Inf",
         swap={KEYS: KEYS.replace("0.0", 'float("inf")')},
         fails="correct",
-        says="which masked lanes of that load hold by `other=`",
-        at="k = tl.load",
+        says="in the tl.dot, is NaN",
     ),
     Mistake(
         "the splits store by split, and the merge reads by query",
@@ -250,6 +249,6 @@ mistakes = [
         "o is rounded to fp16 at every block",
         swap={ACC: f"{ACC}.to(tl.float16).to(tl.float32)"},
         fails="limit",
-        says="fp16 ends at 65504",
+        says="ends at 65504",
     ),
 ]
