@@ -89,7 +89,8 @@ def test_jupyter_runs_it_from_the_first_cell_to_green(
     nbclient.NotebookClient(made, timeout=150, kernel_name="python3").execute()
     printed = [out for cell in made.cells for out in cell.get("outputs", []) if out.get("name") == "stderr"]
     assert not printed, "a warning beside what is shown is a red box"
-    said = ["".join(str(out.get("data", "")) for out in cell.get("outputs", [])) for cell in made.cells]
+    told = [[str(o.get("text", o.get("data"))) for o in cell.get("outputs", [])] for cell in made.cells]
+    said = [re.sub(r"\x1b\[[\d;]*m", "", "".join(each)) for each in told]
     by_cell = dict(zip((cell.source.partition("\n")[0] for cell in made.cells), said, strict=True))
     assert "Nothing to grade yet." in by_cell["%%grade 1"]
     assert "Passed. The day is done on CPU." in by_cell["%%grade 1 --cpu"]
