@@ -124,7 +124,7 @@ def compiled(
     command = [
         sys.executable,
         "-m",
-        "tests.judge.ahead",
+        "tests.judge.parent_without_gpu",
         hidden,
         path,
         tmp_path / "provided",

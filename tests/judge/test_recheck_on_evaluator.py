@@ -18,7 +18,7 @@ def looked(day: str, kernel: Path, *more: str) -> list[Any]:
     """The sentence before and after, the cause that was seen, and how many huge cases are walked."""
     around = environments.plain(PYTHONPATH=str(catalog.ROOT))
     around.pop("TRITON_INTERPRET", None)
-    command = [sys.executable, "-m", "tests.judge.closer", day, kernel, *more]
+    command = [sys.executable, "-m", "tests.judge.recheck_process", day, kernel, *more]
     ran = subprocess.run(command, env=around, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     found: list[Any] = json.loads(ran.stdout.splitlines()[-1])

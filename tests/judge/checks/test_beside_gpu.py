@@ -18,7 +18,7 @@ def said(day: str, kernel: Path) -> dict[str, str]:
     """What is said of each small case, and of each huge one."""
     around = environments.plain(PYTHONPATH=str(catalog.ROOT))
     around.pop("TRITON_INTERPRET", None)
-    command = [sys.executable, "-m", "tests.judge.evaluated", day, kernel]
+    command = [sys.executable, "-m", "tests.judge.beside_gpu_process", day, kernel]
     ran = subprocess.run(command, env=around, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     found: dict[str, str] = json.loads(ran.stdout.splitlines()[-1])

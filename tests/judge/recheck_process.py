@@ -1,7 +1,7 @@
-"""A process of its own for test_closer.py: has a judge without a GPU look closer at a case as a GPU shows it,
-by values alone, and prints what the diagnosis says before and after, and the cause.
+"""A process of its own for test_recheck_on_evaluator.py: has a judge without a GPU look closer at a case as a
+GPU shows it, by values alone, and prints what the diagnosis says before and after, and the cause.
 
-    python -m tests.judge.closer DAY KERNEL [right [blocks]]
+    python -m tests.judge.recheck_process DAY KERNEL [right [blocks]]
 
 With `right` the GPU shows what the file does not do, with `blocks` in launches of another grid.
 """
@@ -25,7 +25,7 @@ from grader.judge.session import Session
 from grader.request import Request
 from grader.runner_answers import Called, Loaded
 from grader.verdict import Check
-from tests.judge.ahead import parent
+from tests.judge.parent_without_gpu import parent
 
 
 def shown(session: Session, runner: Runner, spoil: bool) -> Trial:

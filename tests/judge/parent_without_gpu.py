@@ -1,7 +1,7 @@
-"""A process of its own for test_ahead.py: compiles the kernels of a file ahead for an H200 that is not there,
-then does what a runner would, and prints how many kernels Triton's cache holds after each.
+"""A process of its own for test_compile_ahead.py: compiles the kernels of a file ahead for an H200 that is
+not there, then does what a runner would, and prints how many kernels Triton's cache holds after each.
 
-    python -m tests.judge.ahead HIDDEN_TESTS KERNEL PROVIDED CACHE CORES
+    python -m tests.judge.parent_without_gpu HIDDEN_TESTS KERNEL PROVIDED CACHE CORES
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 the evaluator, and of huge ones that are walked early, without a GPU. Prints of each its sentence, `passed`,
 or why it is not measured.
 
-    python -m tests.judge.evaluated DAY KERNEL
+    python -m tests.judge.beside_gpu_process DAY KERNEL
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
 from grader.request import Request
 from grader.runner_answers import Loaded
-from tests.judge.ahead import parent
+from tests.judge.parent_without_gpu import parent
 
 
 def main() -> None:
