@@ -122,7 +122,7 @@ mistakes = [
         "every program takes tile 0",
         swap={"pid = tl.program_id(0)": "pid = 0"},
         fails="correct",
-        says="same tile",
+        says="never written",
     ),
     Mistake(
         "the sides are multiplied", swap={SUMS: "x[:, None] * y[None, :]"}, fails="correct", says="result is"

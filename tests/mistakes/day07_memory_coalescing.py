@@ -45,7 +45,7 @@ mistakes = [
             STORE: "tl.store(y_ptrs, x, mask=mask)",
         },
         fails="correct",
-        says="transposed",
+        says="is right",
     ),
     Mistake(
         "columns of x are taken to lie side by side",

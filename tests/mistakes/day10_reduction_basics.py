@@ -27,7 +27,7 @@ mistakes = [
         "masked lanes hold -inf, the neutral element of a maximum",
         swap={"other=0.0": "other=-float('inf')"},
         fails="correct",
-        says="other=",
+        says="is -inf where",
     ),
     Mistake(
         "fp16 is added up in fp16",
@@ -100,7 +100,7 @@ mistakes = [
             **ATOMIC,
         },
         fails="correct",
-        says="with torch.zeros",
+        says="reads memory before anything is stored",
     ),
     Mistake(
         "an atomic adds to what the call before left",
@@ -153,7 +153,7 @@ mistakes = [
         "fp16 is summed as it comes",
         swap={"tl.sum(x.to(tl.float32), axis=0)": "tl.sum(x, axis=0)"},
         fails="correct",
-        says=".to(tl.float32)",
+        says="close but not close enough",
     ),
     Mistake(
         "half done: the kernel alone",

@@ -67,13 +67,13 @@ mistakes = [
         "the maximum starts at 0",
         swap={"m_i = first": "m_i = tl.maximum(first, 0.0)"},
         fails="edges",
-        says="negative",
+        says="is -inf",
     ),
     Mistake(
         "a masked lane holds 0, and the maximum sees it",
         swap={FIRST_LOAD: "other=0.0)\n    first", "exp(first - shift)": EXP},
         fails="edges",
-        says="negative",
+        says="is -inf",
     ),
     Mistake(
         "a masked lane holds 0, and the sum counts its exponential",

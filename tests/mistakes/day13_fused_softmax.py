@@ -30,7 +30,7 @@ mistakes = [
             "tl.sum(numerator, axis=0)": "tl.sum(tl.where(mask, numerator, 0.0), axis=0)",
         },
         fails="edges",
-        says="a maximum that sees a 0",
+        says="is NaN",
     ),
     Mistake(
         "the load has no mask", swap={f", mask=mask, {OTHER})": ")"}, fails="correct", says="Unmasked load"
@@ -58,7 +58,7 @@ mistakes = [
         "every program reads row 0",
         swap={"x_ptr + pid_m * stride_xm": "x_ptr"},
         fails="correct",
-        says="same all along its first axis",
+        says="is right",
     ),
     Mistake(
         "every program writes row 0",

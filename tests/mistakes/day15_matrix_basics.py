@@ -63,7 +63,7 @@ mistakes = [
         "lanes past the end hold -inf, and -inf * 0 is NaN",
         swap={LOAD_A: LOAD_A.replace("other=0.0", 'other=-float("inf")')},
         fails="correct",
-        says="which masked lanes of that load hold by `other=`",
+        says="by tl.where, not by a product",
     ),
     Mistake(
         "products are computed in fp16, and overflow past 65504",
@@ -78,7 +78,7 @@ mistakes = [
             ACCUMULATE: "acc += a * x[None, :]",
         },
         fails="correct or edges",
-        says="half precision is too low",
+        says="close but not close enough",
     ),
     Mistake(
         "every tile meets the first part of x",

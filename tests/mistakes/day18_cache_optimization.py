@@ -31,7 +31,7 @@ mistakes = [
         "sums in bf16 are rounded each time round",
         swap={DOT: f"{DOT}\n        acc = acc.to(tl.bfloat16 if {BF16} else tl.float32).to(tl.float32)"},
         fails="correct",
-        says="16-bit dtypes",
+        says="close but not close enough",
     ),
     Mistake(
         "the last group is walked as if it were full",

@@ -43,7 +43,7 @@ mistakes = [
         "relu turns NaN into 0",
         swap={RELU: "y = tl.maximum(y, 0.0)"},
         fails="limit",
-        says="NaN",
+        says="where nan is right",
     ),
     Mistake(
         "w is read as if it were [k, n]",

@@ -54,7 +54,7 @@ mistakes = [
         "eps is added to the reciprocal of the root",
         swap={RSTD: "(1 / tl.sqrt(var) + eps)"},
         fails="correct",
-        says="1 / 0 is Inf",
+        says="eps is left out",
     ),
     Mistake(
         "eps is added to the sum of squares",
