@@ -218,7 +218,7 @@ mistakes = [
         "only the first 128 partial sums are added",
         swap={"for start in range(0, n_parts, BLOCK_P):": "for start in range(0, BLOCK_P, BLOCK_P):"},
         fails="correct or edges",
-        says="reads nothing of what that program left there",
+        says="is right",
         on_gpu="gradient of weight",
     ),
     Mistake(

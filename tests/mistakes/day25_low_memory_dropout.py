@@ -157,7 +157,7 @@ mistakes = [
             WOVEN: "u = tl.rand(seed, offs_n)",
         },
         fails="edges",
-        says="not by its row, the length of rows",
+        says="not by its row, the program's number",
     ),
     Mistake(
         "the counter is the place in the row, and the program's number is added to the seed",
