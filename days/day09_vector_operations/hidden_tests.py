@@ -8,7 +8,7 @@ from torch.nn.functional import gelu
 from grader.challenge import Case, Challenge, Piece, Speed, between
 from grader.challenge.formulas.draw_one_input import vector
 from grader.challenge.formulas.dtypes import BRAIN, HALF
-from grader.challenge.formulas.stride_variants import along_rows
+from grader.challenge.formulas.stride_suspects import along_rows
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor]:

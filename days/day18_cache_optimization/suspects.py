@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 
 from grader.challenge.formulas.matmul import grouped_order
-from grader.challenge.formulas.stride_variants import swapped_strides
+from grader.challenge.formulas.stride_suspects import swapped_strides
 
 
 def mistaken(tile: Callable[..., tuple[int, int]]) -> Callable[[int, int, int], torch.Tensor]:

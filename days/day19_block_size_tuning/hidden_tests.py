@@ -8,7 +8,7 @@ from grader.challenge import Case, Challenge, Memory, Speed, Tuner, between
 from grader.challenge.formulas.draw_one_input import tensor
 from grader.challenge.formulas.dtypes import BRAIN, HALF
 from grader.challenge.formulas.matmul import overflow
-from grader.challenge.formulas.stride_variants import along_rows, swapped_strides
+from grader.challenge.formulas.stride_suspects import along_rows, swapped_strides
 
 
 def inputs(case: Case, draw) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:

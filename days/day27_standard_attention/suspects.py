@@ -8,7 +8,7 @@ import torch
 
 from grader.challenge.formulas.attention import Shift, attention, diagonal, softmax, visible
 from grader.challenge.formulas.split_rows_in_blocks import BLOCKS, lanes, whole_blocks
-from grader.challenge.formulas.stride_variants import first_heads, through
+from grader.challenge.formulas.stride_suspects import first_heads, through
 
 
 def seen_by(q: torch.Tensor, k: torch.Tensor, causal: bool) -> torch.Tensor:

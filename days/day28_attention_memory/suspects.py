@@ -8,7 +8,7 @@ import torch
 
 from grader.challenge.formulas.attention import attention, scores
 from grader.challenge.formulas.split_rows_in_blocks import BLOCKS, last_block, whole_blocks
-from grader.challenge.formulas.stride_variants import first_heads, through
+from grader.challenge.formulas.stride_suspects import first_heads, through
 
 NOTHING = torch.tensor(torch.inf)  # no guess: it is the result of nobody
 

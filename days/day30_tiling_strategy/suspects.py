@@ -8,7 +8,7 @@ import torch
 
 from grader.challenge.formulas.attention import unnormalized
 from grader.challenge.formulas.split_rows_in_blocks import BLOCKS, last_block, whole_blocks
-from grader.challenge.formulas.stride_variants import with_heads_of
+from grader.challenge.formulas.stride_suspects import with_heads_of
 
 SIZES = BLOCKS[::-1]
 Wrong = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, float], torch.Tensor]

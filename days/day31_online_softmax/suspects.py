@@ -9,7 +9,7 @@ import torch
 
 from grader.challenge.formulas.attention import LOG2_E, Shift, attention_lse, diagonal, scores
 from grader.challenge.formulas.split_rows_in_blocks import BLOCKS, whole_blocks
-from grader.challenge.formulas.stride_variants import with_heads_of
+from grader.challenge.formulas.stride_suspects import with_heads_of
 
 SIZES = BLOCKS[::-1]
 Wrong = Callable[[torch.Tensor, torch.Tensor, float, bool], torch.Tensor]

@@ -25,7 +25,7 @@ from grader.course import tasks
 from grader.course.catalog import Day, Key
 from grader.errors import BadSubmission, TrackError
 from grader.grading import grade as engine
-from grader.grading.model_answer import code
+from grader.grading.llm_answer import code
 from grader.grading.warm_client import Warm
 from grader.verdict import Verdict
 

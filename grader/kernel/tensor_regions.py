@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from grader.operator_memory_effects import tensors_in
 from grader.tensor_storage import span
-from grader.torch_operators import tensors_in
 
 
 class OutOfBounds(RuntimeError):

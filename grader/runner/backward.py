@@ -8,11 +8,11 @@ from typing import Any
 import torch
 from torch.autograd.function import BackwardCFunction
 
+from grader.operator_memory_effects import tensors_in
 from grader.performance.timing import autograd_passes
 from grader.runner.call_sandbox import World
 from grader.runner_answers import Kept
 from grader.tensor_storage import unwritten
-from grader.torch_operators import tensors_in
 
 # Laid out as challenge/cases/draw.py does it, without contents.
 UPSTREAM: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {

@@ -14,10 +14,10 @@ from typing import Any
 import torch
 
 from grader.kernel.tensor_regions import Region
+from grader.operator_memory_effects import EMPTY, FILLED, VIEWS, WHOLE_FILLS, Watch, tensors_in
 from grader.runner.replay import Recording
 from grader.runner.storages import Storages
 from grader.runner_answers import Tuning
-from grader.torch_operators import EMPTY, FILLED, VIEWS, WHOLE_FILLS, Watch, tensors_in
 
 
 class World(Watch):  # type: ignore[no-untyped-call]

@@ -27,7 +27,7 @@ from grader.performance.compiler.recipe import read
 from grader.performance.meter.fake_gpu import pretended
 from grader.runner import device_functions, limits, loading
 from grader.runner.answering import Reply, answering
-from grader.runner.survey_process import jitted
+from grader.runner.launch_scout import jitted
 from grader.runner_answers import Loaded
 from grader.runner_measurements import Accepted, Built
 from grader.wire import Channel

@@ -20,6 +20,7 @@ import torch
 from triton.runtime.autotuner import Autotuner
 
 from grader.datasheets import Gpu
+from grader.operator_memory_effects import storages_in, tensors_in
 from grader.performance.meter.access_counter import Counter
 from grader.performance.meter.access_tracer import Tracer, alone, traced
 from grader.performance.meter.address_walk import APART, Walk
@@ -36,7 +37,6 @@ from grader.runner.backward import any_upstream
 from grader.runner.tensors_on_the_wire import unpack_arguments
 from grader.runner_answers import Failed
 from grader.runner_measurements import Metered, Traced, Walked
-from grader.torch_operators import storages_in, tensors_in
 
 
 class Metering:

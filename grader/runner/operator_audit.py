@@ -12,8 +12,8 @@ from unittest import mock
 
 from triton.runtime.jit import JITFunction
 
+from grader.operator_memory_effects import EMPTY, FILLED, VIEWS, WHOLE_FILLS, Watch, tensors_in
 from grader.runner_measurements import Work
-from grader.torch_operators import EMPTY, FILLED, VIEWS, WHOLE_FILLS, Watch, tensors_in
 
 FREE = EMPTY | FILLED | VIEWS | WHOLE_FILLS
 

@@ -12,9 +12,9 @@ from torch.multiprocessing.reductions import StorageWeakRef
 
 from grader.kernel import location
 from grader.kernel.tensor_regions import Region
+from grader.operator_memory_effects import tensors_in
 from grader.runner.call_sandbox import World
 from grader.runner_measurements import Held
-from grader.torch_operators import tensors_in
 
 
 @contextlib.contextmanager

@@ -16,11 +16,11 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from triton.runtime.jit import JITFunction
 
+from grader.operator_memory_effects import Watch
 from grader.runner import faults
 from grader.runner.answering import Reply
 from grader.runner.tensors_on_the_wire import unpack_arguments
 from grader.runner_answers import Registered
-from grader.torch_operators import Watch
 
 Drawn = Callable[[], tuple[Any, ...]]  # gives the arguments of a call, anew each time
 OPCHECK = "test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic"

@@ -12,9 +12,9 @@ from typing import Any
 
 import torch
 
+from grader.operator_memory_effects import EMPTY, FILLED, tensors_in
 from grader.runner_answers import Guard
 from grader.tensor_storage import GUARD, fetched, overwritten, poison, raw, span, unobserved
-from grader.torch_operators import EMPTY, FILLED, tensors_in
 
 
 @dataclass

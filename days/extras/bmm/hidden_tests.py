@@ -8,7 +8,7 @@ from grader.challenge import Case, Challenge, Memory, Own, Speed, between
 from grader.challenge.formulas.dtypes import BRAIN, HALF
 from grader.challenge.formulas.matmul import overflow
 from grader.challenge.formulas.split_rows_in_blocks import BLOCKS, last_block, whole_blocks
-from grader.challenge.formulas.stride_variants import through
+from grader.challenge.formulas.stride_suspects import through
 
 BATCH_LAST = Own("batch_last")  # matrices interleaved element by element: their batch stride is 1
 

@@ -7,7 +7,7 @@ from torch import Tensor
 from grader.challenge import Case, Challenge, Memory, Speed, between
 from grader.challenge.formulas.matmul import flops, moved, operands
 from grader.challenge.formulas.split_rows_in_blocks import BLOCKS, last_block, whole_blocks
-from grader.challenge.formulas.stride_variants import swapped_strides
+from grader.challenge.formulas.stride_suspects import swapped_strides
 
 big = Case(m=2048, n=2048, k=2048, gpu=True)
 

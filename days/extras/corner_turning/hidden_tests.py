@@ -10,7 +10,7 @@ from grader.challenge.formulas.draw_one_input import tensor
 from grader.challenge.formulas.dtypes import BRAIN, HALF
 from grader.challenge.formulas.matmul import overflow
 from grader.challenge.formulas.split_rows_in_blocks import BLOCKS, last_block, whole_blocks
-from grader.challenge.formulas.stride_variants import swapped_strides
+from grader.challenge.formulas.stride_suspects import swapped_strides
 
 
 def inputs(case: Case, draw) -> tuple[Tensor, Tensor]:

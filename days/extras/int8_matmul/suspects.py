@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from grader.challenge.formulas.split_rows_in_blocks import BLOCKS, last_block, whole_blocks
-from grader.challenge.formulas.stride_variants import along_rows, stretched
+from grader.challenge.formulas.stride_suspects import along_rows, stretched
 
 Zeros = Callable[[Tensor, Tensor, Tensor], Tensor]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from grader.challenge import Case, Challenge, Speed, between
 from grader.challenge.formulas.decoding import Rules, drawn
-from grader.challenge.formulas.decoding_splits import of_splits
 from grader.challenge.formulas.decoding_suspects import SUSPECTS
 from grader.challenge.formulas.dtypes import BRAIN, HALF
+from grader.challenge.formulas.split_kv_suspects import of_splits
 
 
 def at(lengths: str, s: int, d: int, h: int = 2, dtype=HALF, **more) -> Case:

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from grader.challenge.formulas.decoding import Rules
-from grader.challenge.formulas.decoding_splits import block_of, of_splits
 from grader.challenge.formulas.decoding_suspects import GROUPED
 from grader.challenge.formulas.decoding_suspects import SUSPECTS as OF_ANY
+from grader.challenge.formulas.split_kv_suspects import block_of, of_splits
 
 Step = Callable[[Tensor, Tensor, Tensor, Tensor, float], Tensor]
 Found = Callable[[Tensor, Tensor], Tensor]

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import gelu, silu
 
 from grader.challenge.formulas.split_rows_in_blocks import BLOCKS, whole_blocks
-from grader.challenge.formulas.stride_variants import swapped_strides
+from grader.challenge.formulas.stride_suspects import swapped_strides
 
 
 def of(

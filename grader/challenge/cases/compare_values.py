@@ -10,8 +10,8 @@ import torch
 from grader.challenge.cases.category_statistics import impossible
 from grader.challenge.cases.compare import Expected, Finding, compare, relative
 from grader.challenge.cases.mask_statistics import other_choice
-from grader.challenge.cases.near_ties import settled
 from grader.challenge.cases.result_names import called, element
+from grader.challenge.cases.rounding_ties import settled
 from grader.challenge.cases.trial import Trial
 from grader.tensor_storage import unwritten
 

@@ -22,7 +22,7 @@ from typing import Any
 import torch
 
 from grader.challenge.cases.compare import errors
-from grader.torch_operators import Watch
+from grader.operator_memory_effects import Watch
 
 Values = tuple[Any, ...]
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from grader.challenge.formulas.attention import LOG2_E, Tensors, by_head, forward, scores, weigh
 from grader.challenge.formulas.split_rows_in_blocks import BLOCKS, whole_blocks
-from grader.challenge.formulas.stride_variants import first_heads
+from grader.challenge.formulas.stride_suspects import first_heads
 
 attention = by_head(forward)
 limited = partial(by_head, forward)  # with another causal limit than Sk - Sq

@@ -19,7 +19,7 @@ import torch
 
 from grader.challenge import Case, Challenge, Speed
 from grader.challenge.case import SHORT, readable
-from grader.challenge.cases import near_ties
+from grader.challenge.cases import rounding_ties
 from grader.challenge.cases.oracle import Values, as_asked, as_tuple, gradient_positions, values_of
 from grader.challenge.cases.trial import draw, draw_upstream
 from grader.cli.benchmark.contenders import Contender
@@ -141,7 +141,7 @@ class Turns:
         )
 
     def _settled(self, out: torch.Tensor, plain: torch.Tensor) -> torch.Tensor:
-        return near_ties.without(out, plain) if self.challenge.accept else out
+        return rounding_ties.without(out, plain) if self.challenge.accept else out
 
     def _wanted(self) -> list[tuple[torch.Tensor, torch.Tensor]]:
         """Of each output some elements: by torch, and by torch in fp32."""

@@ -12,12 +12,12 @@ from grader.judge.failures import NotMeasured, failed, torch_worked
 from grader.judge.session import Session
 from grader.judge.speed.compile_for_gpu import Wanted
 from grader.judge.speed.predict_call import foresee
+from grader.operator_memory_effects import FILLED, WHOLE_FILLS
 from grader.performance.meter.counts import LaunchCounts, Site
 from grader.performance.predict import speed_facts
 from grader.performance.predict.compare_with_solution import paragraph, profile
 from grader.performance.predict.prediction import Call
 from grader.performance.predict.reference_predictions import Ours, bar_name, ours
-from grader.torch_operators import FILLED, WHOLE_FILLS
 from grader.verdict import SpeedResult
 
 LEFT_OUT = 0.9  # of the bytes that the task must move; kernels that do it touch all of them

@@ -15,7 +15,7 @@ import torch
 
 from grader.challenge import Challenge, Speed
 from grader.challenge.case import readable
-from grader.challenge.cases import near_ties
+from grader.challenge.cases import rounding_ties
 from grader.challenge.cases.category_statistics import possible
 from grader.challenge.cases.compare import CLOSE
 from grader.challenge.cases.message_schema import Form
@@ -162,7 +162,7 @@ class Benchmark:
         outputs, _ = read_outputs(report, data, size * len(slices))
         plain = self._wanted(outputs, slices, report.nonce)
         if self.challenge.accept:
-            outputs = [near_ties.without(got, want) for got, want in zip(outputs, plain, strict=False)]
+            outputs = [rounding_ties.without(got, want) for got, want in zip(outputs, plain, strict=False)]
         length = self.challenge.reduces(self.speed.case) if self.challenge.reduces else 1
         if all(near(got, want, length) for got, want in zip(outputs, plain, strict=False)):
             return

@@ -21,6 +21,7 @@ from grader.kernel.evaluator import Step
 from grader.kernel.launch_hook import Launching, Place, handed_to
 from grader.kernel.tensor_regions import regions_of
 from grader.kernel.ttir import Operation, Program
+from grader.operator_memory_effects import tensors_in
 from grader.performance.meter.access_counter import LANES, Cut
 from grader.performance.meter.fake_tensors import LARGE
 from grader.performance.meter.loop_sampling import Loops
@@ -28,7 +29,6 @@ from grader.performance.meter.program_choice import programs
 from grader.performance.meter.sampled_program import Kernels, Sampled
 from grader.performance.meter.stray_addresses import Addresses, Astray
 from grader.tensor_storage import span
-from grader.torch_operators import tensors_in
 
 APART = 1 << 37  # bytes between two tensors: 2³² elements of 8 bytes lie within, so no tensor is mistaken
 TURN = 1 << 31  # elements that an int32 counts

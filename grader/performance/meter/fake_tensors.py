@@ -12,8 +12,17 @@ from typing import Any
 import numpy as np
 import torch
 
+from grader.operator_memory_effects import (
+    EMPTY,
+    FILLED,
+    VIEWS,
+    WHOLE_FILLS,
+    Watch,
+    body,
+    storages_in,
+    tensors_in,
+)
 from grader.tensor_storage import span
-from grader.torch_operators import EMPTY, FILLED, VIEWS, WHOLE_FILLS, Watch, body, storages_in, tensors_in
 
 LARGE = 1 << 18  # elements, from which on contents do not matter
 REDUCTIONS = ("all", "amax", "amin", "any", "logsumexp", "mean", "sum")

@@ -159,7 +159,7 @@ def test_a_reference_may_compute_in_more_bits_than_its_result_has(no_gpu: None) 
     assert (times["ours"].problem, times["yours"].problem) == ("", INEXACT)
 
 
-def test_near_ties_of_8_bits_are_settled(no_gpu: None) -> None:
+def test_rounding_ties_of_8_bits_are_settled(no_gpu: None) -> None:
     challenge, speed = doubling()
     coded = replace(
         challenge,

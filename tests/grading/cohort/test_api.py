@@ -15,7 +15,7 @@ import grader
 from grader import Pool, Verdict, grade, grade_many
 from grader.course import catalog
 from grader.errors import BadSubmission, UnknownDay
-from grader.grading.model_answer import code
+from grader.grading.llm_answer import code
 
 DAY = catalog.find("1")
 RIGHT = DAY.solution.read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import grader
-from grader.torch_operators import Watch, body
+from grader.operator_memory_effects import Watch, body
 
 
 @torch.library.custom_op("track_canary::double", mutates_args=())
@@ -36,13 +36,13 @@ def test_the_learners_operators_have_a_body_and_torchs_have_none() -> None:
 def test_every_mode_is_a_watch() -> None:
     sources = {path: path.read_text(encoding="utf-8") for path in Path(grader.__file__).parent.rglob("*.py")}
     found = [path.name for path, text in sources.items() if "(TorchDispatchMode)" in text]
-    assert found == ["torch_operators.py"]
+    assert found == ["operator_memory_effects.py"]
 
 
 def test_a_watch_brings_no_compiler_along() -> None:
     """A canary for another private name: without it every failing grading takes seconds longer."""
     code = (
-        "import sys, torch; from grader.torch_operators import Watch\n"
+        "import sys, torch; from grader.operator_memory_effects import Watch\n"
         "class Mode(Watch):\n"
         "    def __torch_dispatch__(self, func, types, args=(), kwargs=None): return func(*args)\n"
         "with Mode(): torch.ones(3).sum()\n"
