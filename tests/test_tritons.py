@@ -13,7 +13,6 @@ from tools.commands import TRITONS, home
 
 MARKED = (
     "tests/performance/meter/test_counts.py",
-    "tests/runner/test_triton_c_launcher.py",
     "tests/kernel",
     "tests/judge/test_compile_ahead.py",
     "tests/judge/checks/test_predicted_speed.py",

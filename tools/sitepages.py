@@ -24,6 +24,7 @@ PICTURE = re.compile(r"^(!\[.*\])\(picture\.svg\)$", re.MULTILINE)
 TABLE = re.compile(r"^\|.*\n(?:\|.*\n)+", re.MULTILINE)
 SOURCES = "## Where it is from"
 # Out of learners' search: developers' pages, and those that say a lesson's words again.
+AGAIN = ("measured.md", "reading.md", "days/README.md")
 UNSEARCHED = "---\nsearch:\n  exclude: true\n---\n\n"
 FRAME = """\
 <iframe src="{up}show/{stem}.html" loading="lazy" title="{heading}: who touches what"></iframe>
@@ -50,7 +51,7 @@ def pages(shown: Set[Day]) -> dict[str, str]:
     texts["reading.md"] = _reading(catalog.days())
     texts["measured.md"] = sitemeasured.page()
     texts = {place: _at(place, text, texts.keys()) for place, text in texts.items()}
-    return texts | {place: UNSEARCHED + texts[place] for place in (*apart, "measured.md", *groups())}
+    return texts | {place: UNSEARCHED + texts[place] for place in (*apart, *AGAIN, *groups())}
 
 
 def groups() -> dict[str, tuple[str, Sequence[Day]]]:
