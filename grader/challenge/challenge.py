@@ -245,7 +245,7 @@ class Challenge:
     @property
     def on_gpu_alone(self) -> bool:
         """Whether all its cases need a GPU: without one its kernels are compiled for `targets` alone."""
-        return all(case.gpu for case in self.cases)
+        return bool(self.cases) and all(case.gpu for case in self.cases)
 
     def __post_init__(self) -> None:
         if unknown := [demand for demand in self.requires if demand not in DEMANDS]:

@@ -32,7 +32,7 @@ from grader.request import Request
 from grader.verdict import Check, Limit, decisive
 from grader.wire import Channel
 
-UNSEEN = "No value was seen: these kernels run on a GPU alone."
+UNSEEN = "No value was seen: every case needs a GPU."
 NOTHING: dict[str, Any] = {"seen": {}, "made": [], "pieces": [], "hunt": None}
 
 
@@ -91,8 +91,9 @@ def _no_such_case(request: Request, session: Session) -> str:
         return (
             f'"{request.only}" is a bar for speed, and -k tries values: without it the bar is tried as well'
         )
-    only = str(request.only)
-    return f'No case matches "{only}". There are {session.asked.names_like(only)}'
+    if session.device == "cpu" and all(challenge.on_gpu_alone for challenge in session.challenges):
+        return "No case can be tried: every case needs a GPU."
+    return f'No case matches "{request.only}". There are {session.asked.names_like(str(request.only))}'
 
 
 def _verdict(session: Session, checks: list[Check], quick: bool) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.diagnosis.out_of_bounds import starts
+from grader.diagnosis.out_of_bounds import _unlimited, starts
 from tests.made_up_day import Judged
 
 HIDDEN = """
@@ -115,12 +115,31 @@ def kernel(a_ptr, m, k, stride_am, stride_ak, BLOCK_M: tl.constexpr, BLOCK_K: tl
     offs_k = tl.arange(0, BLOCK_K)
     mask_m, mask_k = offs_m < m, offs_k < k
     a_ptrs = a_ptr + offs_m[:, None] * stride_am + offs_k[None, :] * stride_ak
-    a = tl.load(a_ptrs)
+    a = tl.load(a_ptrs{mask})
 """
 
 
+@pytest.mark.parametrize(
+    ("mask", "bare"),
+    [
+        ("mask_m[:, None]", "offs_k[None, :]"),
+        ("(offs_k < k)[None, :]", "offs_m[:, None]"),
+        ("mask_m[:, None] & mask_k[None, :]", ""),
+        ("", ""),
+        ("mask_m", ""),
+    ],
+)
+def test_the_side_that_a_mask_leaves_open_is_named(mask: str, bare: str) -> None:
+    assert _unlimited(SOURCE.format(mask=f", mask={mask}" if mask else ""), 7) == bare
+
+
+def test_what_wraps_around_needs_no_limit() -> None:
+    source = SOURCE.format(mask=", mask=(offs_k < k)[None, :]").replace("offs_m[:,", "(offs_m % m)[:,")
+    assert _unlimited(source, 7) == ""
+
+
 def test_the_lines_that_count_an_address_are_those_behind_it_the_nearest_first() -> None:
-    source = SOURCE
+    source = SOURCE.format(mask="")
     assert starts(source, 7, frozenset()) == [3, 6]
     assert starts(source, 7, frozenset(), most=1) == [6]
     assert starts(source, 7, frozenset({6})) == [3]

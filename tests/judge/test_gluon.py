@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from grader.course import catalog
+from grader.errors import TrackError
 from grader.judge.main import UNSEEN
 from tests.conftest import Grade
 from tests.kernel.fresh import printed
@@ -22,9 +25,17 @@ def test_what_compiles_is_neither_passed_nor_failed_and_is_worth_nothing(graded:
 
 
 def test_what_does_not_compile_fails(graded: Grade) -> None:
-    verdict = graded(DAY.key, SOURCE.replace("    x = gl.convert_layout(x, WRITE)\n", ""))
+    source = SOURCE.replace("    x = gl.convert_layout(x, WRITE)\n", "")
+    verdict = graded(DAY.key, source)
     assert verdict.status == "failed"
     assert "ayout" in verdict.diagnosis
+    at = next(n for n, line in enumerate(source.splitlines(), 1) if "gl.store" in line)
+    assert verdict.look_at == f"line {at}"
+
+
+def test_a_case_by_name_cannot_be_tried_here(graded: Grade) -> None:
+    with pytest.raises(TrackError, match="every case needs a GPU"):
+        graded(DAY.key, SOURCE, only="m=64")
 
 
 LAUNCHED = """

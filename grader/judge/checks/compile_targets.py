@@ -55,9 +55,9 @@ def _refused(session: Session, gpu: Gpu, launches: Sequence[Launch]) -> CheckFai
             told, _ = compiled(process, recipe, Wanted(""), source, sheet, TIMEOUT)
             why = _why(told, recipe["kernel"], gpu)
             if why:
-                sentence = f"With {case}, {why}."
-                look_at = "the tile, num_warps and num_stages"
-                return failed(sentence, look_at, case=case, gpu=gpu.name, line=recipe["line"])
+                line = told.fault.get("line") or recipe["line"]  # at the least that of the kernel's `def`
+                look_at = f"line {line}" if told.fault else "the tile, num_warps and num_stages"
+                return failed(f"With {case}, {why}.", look_at, case=case, gpu=gpu.name, line=line)
     except RunnerLost as lost:
         return NotMeasured(lost.reason)
     finally:

@@ -60,7 +60,7 @@ def _has_kernels(session: Session) -> None:
         NotMeasured: the kernels cannot run here, or the learner's function is a test, which is handed some.
     """
     if session.request.do != "seeds" and any(challenge.on_gpu_alone for challenge in session.challenges):
-        raise NotMeasured("these kernels run on a GPU alone")
+        raise NotMeasured("every case needs a GPU")
     tests = [challenge.entry for challenge in session.challenges if challenge.judges]
     if tests and session.request.do != "seeds":
         raise NotMeasured(f"{tests[0]}() is a test, and has no kernel of its own")

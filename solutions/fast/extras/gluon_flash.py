@@ -6,6 +6,10 @@ meanwhile. And at d = 64 a score costs as long in `exp2` as in both products (16
 4096 FLOPs), so one group's softmax has to run while others multiply: a third warp group, and turns in which
 each issues its products.
 
+On an H200, 16 heads in fp16 and 1k, 4k and 16k tokens, it took 0.87, 0.89 and 0.88 of the plain one's time
+for d = 64, and 0.92, 0.88 and 1.01 for d = 128. A causal tile has a program of its own, since tiles take
+unlike times, and nothing to overlap its ends with: 1.10, 1.03 and 0.99, and 1.05, 0.97 and 1.13.
+
 FlashAttention-3 (Shah et al., 2024, arXiv:2407.08608) has both ideas.
 """
 

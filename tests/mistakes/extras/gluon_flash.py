@@ -5,7 +5,6 @@ from __future__ import annotations
 from tools.planted import Mistake
 
 DIAGONAL = "seen = seen & (offs_n[None, :] <= offs_m[:, None])"
-FIRST_WEIGHTS = "    weights = gl.convert_layout(p.to(o_desc.dtype), WEIGHTS)\n    for turn"
 RESCALED = "        acc = acc * gl.convert_layout(alpha, gl.SliceLayout(1, OUT))[:, None]\n"
 SCORES = "SCORES: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1]"
 
@@ -19,12 +18,6 @@ mistakes = [
     Mistake(
         "the layout of scores is for the warps of both groups",
         swap={SCORES: SCORES.replace("[4, 1]", "[8, 1]")},
-        fails="compiles",
-        says="Triton cannot compile",
-    ),
-    Mistake(
-        "the first weights keep the layout of the scores",
-        swap={FIRST_WEIGHTS: "    weights = p.to(o_desc.dtype)\n    for turn"},
         fails="compiles",
         says="Triton cannot compile",
     ),
