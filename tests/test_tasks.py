@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.course import catalog, tasks
+from grader.course import catalog, custom_tasks
 from grader.errors import CannotGrade, UnknownDay
 from grader.grading.grade import grade
 from grader.grading.warm_client import Warm
@@ -38,7 +38,7 @@ def relu(tmp_path: Path) -> Path:
 
 
 def judged(warm: Warm, folder: Path, file: str, **options: bool) -> Verdict:
-    return grade(tasks.find(f"{folder}/"), folder / file, warm=warm, seed=4021, **options)
+    return grade(custom_tasks.find(f"{folder}/"), folder / file, warm=warm, seed=4021, **options)
 
 
 @pytest.mark.parametrize(
@@ -61,14 +61,14 @@ def test_every_task_is_whole_and_has_its_row() -> None:
 
 def test_a_folder_is_a_task_where_no_day_is_called_so(relu: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(relu.parent)
-    assert tasks.find("relu").key == "relu/"
-    assert tasks.find(str(relu)).heading == "Task · relu"
-    assert tasks.find("13") == catalog.find("13")
-    assert tasks.find(f"{catalog.find('13').folder}/") == catalog.find("13")
+    assert custom_tasks.find("relu").key == "relu/"
+    assert custom_tasks.find(str(relu)).heading == "Task · relu"
+    assert custom_tasks.find("13") == catalog.find("13")
+    assert custom_tasks.find(f"{catalog.find('13').folder}/") == catalog.find("13")
     (relu.parent / "softmax").mkdir()
-    assert tasks.find("softmax").kind == "day"
+    assert custom_tasks.find("softmax").kind == "day"
     with pytest.raises(UnknownDay, match="no task: there is no hidden_tests") as caught:
-        tasks.find("./")
+        custom_tasks.find("./")
     assert caught.value.fix == "track grade relu --file FILE"
 
 

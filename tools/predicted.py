@@ -23,7 +23,7 @@ from grader import datasheets
 from grader.course import catalog
 from grader.course.catalog import Day
 from grader.errors import TrackError
-from grader.grading.look import ask
+from grader.grading.inspection_request import ask
 from grader.grading.warm_client import Warm
 from grader.performance.predict import reference_predictions as kept_ours
 from grader.performance.predict.reference_predictions import OURS

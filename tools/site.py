@@ -19,7 +19,7 @@ from grader.course.catalog import Day
 from grader.course.learner.workspace import writing
 from grader.course.setup.first_run import Clone
 from grader.errors import CannotGrade, TrackError
-from grader.grading.look import ask
+from grader.grading.inspection_request import ask
 from grader.grading.warm_client import Warm
 from grader.version import REPOSITORY
 from tools import sitecheck, sitepages

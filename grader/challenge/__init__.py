@@ -2,7 +2,16 @@
 
 from grader.challenge.case import SHORT, Case, Own, between
 from grader.challenge.challenge import Challenge, Gradients, Memory, Piece, Relation, Speed, Tuner
-from grader.challenge.parts import Bug, Candidate, Chance, Claim, Compilations, Frequencies, Judges, Made
+from grader.challenge.optional_features import (
+    Bug,
+    Candidate,
+    Chance,
+    Claim,
+    Compilations,
+    Frequencies,
+    Judges,
+    Made,
+)
 
 __all__ = [
     "SHORT",

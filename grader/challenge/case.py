@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from grader.requirements import DEMANDS
+from grader.pass_requirements import DEMANDS
 
 SHORT = {
     torch.float32: "fp32",

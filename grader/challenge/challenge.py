@@ -9,10 +9,10 @@ from typing import Any, Literal
 import torch
 
 from grader.challenge.case import Case
-from grader.challenge.parts import Bug, Chance, Claim, Compilations, Frequencies, Judges, Made
+from grader.challenge.optional_features import Bug, Chance, Claim, Compilations, Frequencies, Judges, Made
 from grader.datasheets import MATRIX_UNITS, Gpu
+from grader.pass_requirements import DEMANDS
 from grader.randomness import rng
-from grader.requirements import DEMANDS
 
 
 @dataclass(frozen=True)

@@ -129,10 +129,10 @@ def pages(folder: Path, db: Path, file: Path, no_feedback: bool) -> None:
 @click.option("--without-solutions", is_flag=True, help="Leave our kernels out; the tour keeps its own.")
 def handout(folder: Path, days: str | None, without_solutions: bool) -> None:
     """Write what students get into FOLDER: a course that runs by `./track tour`, as this one does."""
-    from grader.grading.cohort import edition, submission
+    from grader.grading.cohort import student_edition, submission
 
     wanted = frozenset(catalog.course()) if days is None else submission.chosen(days)
-    edition.write(folder, wanted, solutions=not without_solutions)
+    student_edition.write(folder, wanted, solutions=not without_solutions)
     kinds = Counter(day.kind for day in wanted)
     parts = [counted(number, kind) for kind, number in sorted(kinds.items())]
     kept = "without solutions" if without_solutions else "with solutions"

@@ -18,7 +18,7 @@ from grader.cli.screens.grading import Grading
 from grader.cli.screens.progress import following, gained
 from grader.cli.screens.terminal import examples, near
 from grader.cli.shell_integration import Words, as_json, as_text, the_day
-from grader.course import tasks
+from grader.course import custom_tasks
 from grader.course.catalog import Day
 from grader.course.learner import journal, workspace
 from grader.course.learner.journal import Progress
@@ -82,7 +82,7 @@ def grade(
     """
     if output and not os.access(output.parent, os.W_OK):
         raise TrackError(f"{output} cannot be written: is there such a folder?", "track grade --output FILE")
-    wanted = chosen(day, file, tasks.find)
+    wanted = chosen(day, file, custom_tasks.find)
     found = None if file or wanted.kind == "task" else workspace.require()
     again = f"track grade {pasted(wanted.key)} --file"
     path = workspace.submission(found, wanted) if found else given(file, again)

@@ -15,7 +15,7 @@ from grader.cli.command_context import again_with, chosen, standing
 from grader.cli.screens import Terminal, compiler_listing, inspection
 from grader.cli.screens.terminal import examples, near
 from grader.cli.shell_integration import Words, as_json, emit, the_day
-from grader.course import tasks
+from grader.course import custom_tasks
 from grader.course.catalog import Day
 from grader.course.learner import workspace
 from grader.errors import NoWorkspace, TrackError, pasted
@@ -40,9 +40,9 @@ def inspect(day: Words, gpu: str, file: Path | None, as_json: bool, **flags: boo
     Bytes line by line, registers, shared memory, occupancy, and a predicted time.
     """
     from grader.grading.grade import read
-    from grader.grading.look import ask
+    from grader.grading.inspection_request import ask
 
-    wanted, given = chosen(day, file, tasks.find), again_with(file)
+    wanted, given = chosen(day, file, custom_tasks.find), again_with(file)
     key, code = datasheets.key(gpu, f"track inspect {wanted.key}{given}"), _code(wanted, flags)
     path = _path(wanted, file, "inspect")
     machine = not code and (as_json or flags["machine"])
@@ -104,9 +104,9 @@ def show(
     """
     from grader.cli.screens.access_picture import page
     from grader.grading.grade import read
-    from grader.grading.look import ask
+    from grader.grading.inspection_request import ask
 
-    wanted = chosen(day, file, tasks.find)
+    wanted = chosen(day, file, custom_tasks.find)
     path, given = _path(wanted, file, "show"), again_with(file)
     again = f"track show {wanted.key}{given} --out"
     target, source = _target(wanted, file, out, again), read(path)

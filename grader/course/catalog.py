@@ -39,7 +39,7 @@ class Day:
 
     @property
     def kind(self) -> str:
-        """`day` or `extra`; `task` of one that is not the course's (tasks.py)."""
+        """`day` or `extra`; `task` of one that is not the course's (custom_tasks.py)."""
         return "extra" if self.number is None else "day"
 
     @property

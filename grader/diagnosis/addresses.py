@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
-from grader.diagnosis.syntax import functions, jitted, last
+from grader.diagnosis.source_context import functions, jitted, last
 
 WORDS = ("load", "store", "atomic_add", "atomic_max", "atomic_min")
 

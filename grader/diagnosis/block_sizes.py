@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import ast
 
-from grader.diagnosis.syntax import assigned, functions, jitted, last, launch, outside_kernels, parameters
+from grader.diagnosis.source_context import (
+    assigned,
+    functions,
+    jitted,
+    last,
+    launch,
+    outside_kernels,
+    parameters,
+)
 
 LEAST = 16  # what tl.dot asks for: no larger number is no choice
 

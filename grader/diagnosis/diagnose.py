@@ -18,7 +18,7 @@ from grader.challenge.cases.compare import Finding
 from grader.challenge.cases.result_names import element
 from grader.challenge.cases.runner_client import RunnerLost
 from grader.challenge.cases.trial import Trial
-from grader.diagnosis.common import always_right, layout, only_contiguous, right_up_to
+from grader.diagnosis.common_failure_factors import always_right, layout, only_contiguous, right_up_to
 from grader.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.diagnosis.exceptions import raised
 from grader.diagnosis.launches import involved
@@ -30,8 +30,8 @@ from grader.diagnosis.precision import imprecise, rounded, tf32
 from grader.diagnosis.provenance import alone_behind
 from grader.diagnosis.races import raced, too_soon
 from grader.diagnosis.returned import changed_input, left_over, number, returned_input, wrong_form
+from grader.diagnosis.source_context import loops_around, spelled
 from grader.diagnosis.suspects import numberless, suspected
-from grader.diagnosis.syntax import loops_around, spelled
 from grader.diagnosis.unfinished import unfinished
 from grader.diagnosis.unwritten import unwritten
 from grader.digits import apart

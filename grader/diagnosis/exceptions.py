@@ -10,7 +10,7 @@ from typing import Any
 from grader.challenge.cases.compare import Finding
 from grader.challenge.cases.trial import Trial
 from grader.diagnosis.evidence import Diagnosis, Evidence
-from grader.diagnosis.syntax import function, returns, spelled
+from grader.diagnosis.source_context import function, returns, spelled
 from grader.diagnosis.triton_errors import slip
 
 # What CUDA calls it that a kernel went where no tensor is: an address of nobody's, one between two elements,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
-from grader.diagnosis.syntax import functions, jitted, quoted, spelled
+from grader.diagnosis.source_context import functions, jitted, quoted, spelled
 
 FIRST = "Make a number int64 before a stride or a block multiplies it: .to(tl.int64)."
 

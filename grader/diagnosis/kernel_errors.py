@@ -1,6 +1,6 @@
 """What exceptions of a kernel mean: rows of words, of what must stand on the line, and of one sentence.
 
-A finder answers None where its sentence would not be true. It is syntax.py's Finder.
+A finder answers None where its sentence would not be true. It is source_context.py's Finder.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from grader.diagnosis.syntax import (
+from grader.diagnosis.source_context import (
     Finder,
     Found,
     Scene,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from grader.diagnosis.syntax import Finder, Found, Scene, Site, function, jitted, last, returns
+from grader.diagnosis.source_context import Finder, Found, Scene, Site, function, jitted, last, returns
 
 
 def outside(scene: Scene, _: re.Match[str]) -> Found | None:

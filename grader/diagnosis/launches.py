@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from grader.challenge.cases.trial import Trial
 from grader.diagnosis.provenance import behind, reached
-from grader.diagnosis.syntax import functions, jitted
+from grader.diagnosis.source_context import functions, jitted
 from grader.runner_answers import Called, Failed, Launch
 
 

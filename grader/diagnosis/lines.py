@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from grader.diagnosis.addresses import formed, strides_of
 from grader.diagnosis.launches import NOBODY, Involved
 from grader.diagnosis.skeleton import to_do
-from grader.diagnosis.syntax import (
+from grader.diagnosis.source_context import (
     assigned,
     function,
     functions,

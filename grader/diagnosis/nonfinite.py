@@ -23,7 +23,7 @@ from grader.diagnosis.arithmetic import (
 from grader.diagnosis.evidence import Diagnosis, Evidence
 from grader.diagnosis.provenance import garbage
 from grader.diagnosis.source import called, takes_maximum
-from grader.diagnosis.syntax import spelled
+from grader.diagnosis.source_context import spelled
 from grader.kernel.traced_step import Step
 
 KINDS = ("nan", "inf", "special")

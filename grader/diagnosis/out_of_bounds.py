@@ -11,7 +11,7 @@ from grader.challenge.cases.trial import Trial
 from grader.diagnosis.addresses import Part, assignments
 from grader.diagnosis.evidence import Diagnosis, Evidence
 from grader.diagnosis.source import accesses, keyword, limits, made, masked_at
-from grader.diagnosis.syntax import functions, jitted, loops_around, quoted, spelled
+from grader.diagnosis.source_context import functions, jitted, loops_around, quoted, spelled
 
 MOST = 4  # lines; more are no place to look at
 

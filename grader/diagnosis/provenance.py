@@ -15,7 +15,7 @@ from grader.challenge.cases.compare import Finding
 from grader.challenge.cases.trial import Trial
 from grader.diagnosis.addresses import Part, assignments
 from grader.diagnosis.evidence import Diagnosis, Evidence
-from grader.diagnosis.syntax import function, functions, jitted, last, parameters
+from grader.diagnosis.source_context import function, functions, jitted, last, parameters
 from grader.runner_answers import Called, TensorOutput
 
 

@@ -8,7 +8,7 @@ import re
 from grader.challenge.cases.compare import Finding
 from grader.challenge.cases.trial import Trial
 from grader.diagnosis.evidence import Diagnosis, Evidence, Speech
-from grader.diagnosis.syntax import function, returns
+from grader.diagnosis.source_context import function, returns
 from grader.runner_answers import Called, TensorOutput
 
 RETURNED, ALLOCATED = "what the launcher returns", "where it is allocated"

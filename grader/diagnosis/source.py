@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from grader.diagnosis.syntax import spelled
+from grader.diagnosis.source_context import spelled
 
 
 def calls(source: str) -> Iterator[tuple[str, ast.Call]]:

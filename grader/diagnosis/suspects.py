@@ -15,9 +15,9 @@ from grader.diagnosis.launches import launches
 from grader.diagnosis.nonfinite import denied, where
 from grader.diagnosis.provenance import alone_behind, behind, reached
 from grader.diagnosis.source import calls, keyword, takes_maximum
+from grader.diagnosis.source_context import function as function_of
+from grader.diagnosis.source_context import has_loop, last, spelled
 from grader.diagnosis.suspect_fit import Explained, differs, explained, refuted, wanted_of
-from grader.diagnosis.syntax import function as function_of
-from grader.diagnosis.syntax import has_loop, last, spelled
 
 KINDS = ("values", "nan", "inf", "special", "scalar", "unwritten")  # the last of what is changed in place
 NOT_NUMBERS = ("nan", "inf")

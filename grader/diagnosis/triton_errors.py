@@ -14,7 +14,7 @@ from typing import Any
 
 from grader.diagnosis.kernel_errors import KERNEL
 from grader.diagnosis.launch_errors import LAUNCH
-from grader.diagnosis.syntax import scene
+from grader.diagnosis.source_context import scene
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from grader.challenge.cases.trial import Trial
 from grader.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.diagnosis.launches import involved
 from grader.diagnosis.skeleton import to_do
-from grader.diagnosis.syntax import functions
+from grader.diagnosis.source_context import functions
 
 KINDS = ("unwritten", "values", "nan", "inf", "special", "error")
 

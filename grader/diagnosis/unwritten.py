@@ -10,8 +10,8 @@ from grader.diagnosis.evidence import Diagnosis, Evidence, Speech
 from grader.diagnosis.launches import grids, programs
 from grader.diagnosis.provenance import of_holes
 from grader.diagnosis.races import too_soon
+from grader.diagnosis.source_context import stores_in_loops
 from grader.diagnosis.suspects import suspected
-from grader.diagnosis.syntax import stores_in_loops
 
 NAMES = {1: ("Elements",), 2: ("Rows", "Columns")}
 Pairs = list[tuple[torch.Tensor, Trial]]  # holes (True where never written), each with its trial

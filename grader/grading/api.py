@@ -21,7 +21,7 @@ from queue import SimpleQueue
 from threading import Lock
 from typing import Any, Literal
 
-from grader.course import tasks
+from grader.course import custom_tasks
 from grader.course.catalog import Day, Key
 from grader.errors import BadSubmission, TrackError
 from grader.grading import grade as engine
@@ -92,7 +92,9 @@ def graded(
     timeout = options.get("timeout")
     if timeout is not None and timeout <= 0:
         raise ValueError("timeout is a number of seconds above 0, or None")
-    found = day if isinstance(day, Day) else tasks.find(f"{day}/" if isinstance(day, Path) else str(day))
+    found = (
+        day if isinstance(day, Day) else custom_tasks.find(f"{day}/" if isinstance(day, Path) else str(day))
+    )
     try:
         if isinstance(source, Path):
             return engine.grade(found, source, warm=warm, private=private, **options)
@@ -160,7 +162,7 @@ class Pool:
             TypeError: there is no day, or no source.
         """
         day, sources = self._meant(asked)
-        day = day if isinstance(day, Day | Path) else tasks.find(str(day))
+        day = day if isinstance(day, Day | Path) else custom_tasks.find(str(day))
         futures = [self._threads.submit(self._run, day, source, options, []) for source in sources]
         errors = [future.exception() for future in futures]
         return [e if isinstance(e, TrackError) else f.result() for e, f in zip(errors, futures, strict=True)]

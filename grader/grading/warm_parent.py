@@ -24,7 +24,7 @@ from typing import Any
 from grader import kernel
 from grader.grading import preloaded_modules
 from grader.grading.forking import adopt, end, fork_runner, hand_over, sweep
-from grader.grading.standby import Pair, fork_judge
+from grader.grading.standby_judge import Pair, fork_judge
 from grader.timing_spans import span
 from grader.wire import Channel, Closed
 

@@ -12,7 +12,7 @@ from contextlib import closing, suppress
 from dataclasses import asdict
 from typing import Any
 
-from grader.challenge.cases.attempt import again, steps_behind, untried
+from grader.challenge.cases.run_case import again, steps_behind, untried
 from grader.challenge.cases.runner_client import RunnerLost, ask_to_load
 from grader.challenge.cases.trial import Trial, repeatable
 from grader.diagnosis.exceptions import STOPPED

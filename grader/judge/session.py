@@ -10,12 +10,12 @@ from typing import Any
 import torch
 
 from grader.challenge import Case, Challenge
-from grader.challenge.cases.attempt import attempt
 from grader.challenge.cases.compare_values import excess, passes_with
 from grader.challenge.cases.interleaved_backward import interleaved
 from grader.challenge.cases.message_schema import Form
 from grader.challenge.cases.oracle import Values
 from grader.challenge.cases.replayed_launches import Way, repeated
+from grader.challenge.cases.run_case import attempt
 from grader.challenge.cases.runner_client import Runner, RunnerLost, ask_to_load
 from grader.challenge.cases.trial import Trial, draw
 from grader.challenge.loading import drawn
@@ -23,12 +23,12 @@ from grader.claim_result import Shape
 from grader.diagnosis.evidence import Evidence
 from grader.diagnosis.skeleton import handed_out
 from grader.diagnosis.triton_errors import slip
-from grader.judge.evaluators import Evaluators
+from grader.judge.evaluator_runners import Evaluators
 from grader.judge.failures import CheckFailed, raised, unevaluated
 from grader.judge.gpu_warmup import known, wake
 from grader.judge.selected_cases import Asked
+from grader.pass_requirements import HAIR, WELL_INSIDE
 from grader.request import Request
-from grader.requirements import HAIR, WELL_INSIDE
 from grader.runner_answers import Confined, Failed, Fault, Loaded
 from grader.wire import Channel
 
@@ -75,7 +75,7 @@ class Session:
         self.printed = bytearray()
         self.confined: Confined | None = None
         self.acceptance: Any = None  # of the compiler, in the background: a Future of judge/compile_check.py
-        self.evaluated: Any = None  # on a GPU: small cases, tried in the background: checks/beside_gpu.py
+        self.evaluated: Any = None  # on a GPU, in the background: checks/small_cases_on_evaluator.py
         # Huge cases, walked in the background: checks/huge_case_addresses.py
         self.walked: dict[str, Future[Any]] = {}
         self.ahead: Any = None  # on a GPU: what judge/compile_ahead.py compiles in the background

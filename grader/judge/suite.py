@@ -17,7 +17,6 @@ from grader.challenge.cases.case_words import meanings
 from grader.judge import compile_ahead, compile_check
 from grader.judge.checks import (
     autotuner,
-    beside_gpu,
     capability,
     compilations,
     compile_targets,
@@ -25,12 +24,13 @@ from grader.judge.checks import (
     correct,
     honest,
     huge_case_addresses,
-    imports,
+    import_check,
     launcher_on_fake_gpu,
     measured_speed,
     peak_memory,
     predicted_speed,
     registered_operator,
+    small_cases_on_evaluator,
     speed_claims,
 )
 from grader.judge.failures import CheckFailed, NotMeasured
@@ -83,7 +83,7 @@ def planned(session: Session) -> Iterator[Planned]:
             yield Planned("edges", f"edges[{name}]", partial(looked, session, challenge))
     for way, pairs, check in (
         ("staged", asked.staged(), launcher_on_fake_gpu.check),
-        ("evaluated", asked.evaluated(), beside_gpu.check),
+        ("evaluated", asked.evaluated(), small_cases_on_evaluator.check),
         ("walked", asked.walks(), huge_case_addresses.check),
     ):
         for pair in pairs:
@@ -115,15 +115,15 @@ def bar_id(session: Session, challenge: Challenge, speed: Speed) -> str:
 
 def _imports(session: Session) -> None:
     session.ahead = compile_ahead.begin(session)
-    imports.check(session)
+    import_check.check(session)
     session.acceptance = compile_check.begin(session)
     if session.device == "cuda" and len(os.sched_getaffinity(0)) >= MANY:
-        beside_gpu.begin(session)
+        small_cases_on_evaluator.begin(session)
         huge_case_addresses.begin(session)
 
 
 def _edge(session: Session, challenge: Challenge, case: Case) -> None:
-    beside_gpu.begin(session)
+    small_cases_on_evaluator.begin(session)
     correct.check(session, challenge, case)
 
 

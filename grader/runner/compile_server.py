@@ -25,8 +25,8 @@ from grader.performance.compiler.fake_driver import Driver
 from grader.performance.compiler.quick_compile import shared_memory
 from grader.performance.compiler.recipe import read
 from grader.performance.meter.fake_gpu import pretended
-from grader.runner import device_functions, limits, loading
-from grader.runner.answering import Reply, answering
+from grader.runner import device_functions, loading, resource_limits
+from grader.runner.command_loop import Reply, answering
 from grader.runner.launch_scout import jitted
 from grader.runner_answers import Loaded
 from grader.runner_measurements import Accepted, Built
@@ -125,7 +125,7 @@ def _enclosed(names: dict[str, Any]) -> list[Any]:
 def serve(channel: Channel) -> None:
     """Answer the judge until it hangs up."""
     os.environ["CUDA_VISIBLE_DEVICES"] = ""  # there may be many: none takes memory of a GPU
-    limits.usual(on_cpu=True)
+    resource_limits.usual(on_cpu=True)
     builder = Builder()
     commands = {name: getattr(builder, name) for name in ("load", "build", "accept", "compile")}
     answering(channel, commands, lambda: builder.path)

@@ -16,12 +16,12 @@ from typing import Any
 from grader.kernel.bounds import Bounds
 from grader.performance.timing.autograd_passes import results_of
 from grader.runner import backward, loading
-from grader.runner.answering import Reply
-from grader.runner.call_sandbox import World
+from grader.runner.command_loop import Reply
 from grader.runner.device_functions import PROBES
 from grader.runner.launches import observed
 from grader.runner.made_arguments import TakingTensors
 from grader.runner.tensors_on_the_wire import pack_outputs, unpack_arguments
+from grader.runner.torch_dispatch_mode import World
 from grader.runner_answers import Called, Failed, Fault
 
 UNSEEN = Called("Tensor", [], [], [], [], False, [], 0, [], [], [])  # whatever is not looked at

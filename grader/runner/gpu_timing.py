@@ -19,10 +19,10 @@ import torch
 from grader.performance.timing.autograd_passes import as_list, timed
 from grader.performance.timing.stopwatch import Stopwatch, dense, own_stream, short
 from grader.runner import backward
-from grader.runner.answering import Reply
-from grader.runner.call_sandbox import World
+from grader.runner.command_loop import Reply
 from grader.runner.operator_audit import Worked
 from grader.runner.tensors_on_the_wire import pack_outputs, unpack_arguments
+from grader.runner.torch_dispatch_mode import World
 from grader.runner_measurements import Burst, Peak, Prepared, Round, Verified
 
 

@@ -26,9 +26,9 @@ from grader.performance.compiler import recipe
 from grader.performance.meter.fake_gpu import pretended, without_gpu
 from grader.performance.meter.fake_tensors import Hollow
 from grader.performance.timing.autograd_passes import gradients
-from grader.runner import limits, loading
-from grader.runner.answering import Reply, answering
+from grader.runner import loading, resource_limits
 from grader.runner.backward import any_upstream
+from grader.runner.command_loop import Reply, answering
 from grader.runner.device_functions import PROBES
 from grader.runner.tensors_on_the_wire import unpack_arguments
 from grader.runner_answers import Loaded
@@ -151,6 +151,6 @@ def _handed_to(take: Take) -> contextlib.AbstractContextManager[Any]:
 def serve(channel: Channel) -> None:
     """Answer the judge until it hangs up."""
     os.environ["CUDA_VISIBLE_DEVICES"] = ""
-    limits.usual(on_cpu=True)
+    resource_limits.usual(on_cpu=True)
     scout = Scout()
     answering(channel, {"load": scout.load, "survey": scout.survey}, lambda: scout.path)

@@ -19,7 +19,7 @@ from grader.kernel.bounds import Bounds
 from grader.kernel.launch_hook import Launching, handed_to
 from grader.kernel.nonfinite import Nonfinite
 from grader.operator_memory_effects import tensors_in
-from grader.runner.call_sandbox import World
+from grader.runner.torch_dispatch_mode import World
 from grader.runner_answers import Launch, Tuning
 
 BRIEFLY = {"warmup": 1, "rep": 4}  # ms; Triton's own are 25 and 100

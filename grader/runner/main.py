@@ -34,10 +34,8 @@ from grader.kernel.evaluation import running
 from grader.kernel.nonfinite import Nonfinite
 from grader.performance.meter.fake_gpu import on_stage, without_gpu
 from grader.performance.timing.autograd_passes import as_list, results_of
-from grader.runner import backward, faults, limits, loading
-from grader.runner.answering import Reply, answering
-from grader.runner.call_sandbox import World
-from grader.runner.calling import in_calls, rehearse, write
+from grader.runner import backward, error_messages, loading, resource_limits
+from grader.runner.command_loop import Reply, answering
 from grader.runner.cuda_warmup import wake
 from grader.runner.device_functions import PROBES
 from grader.runner.host_reads import READS, HostReads
@@ -46,6 +44,8 @@ from grader.runner.made_arguments import TakingTensors
 from grader.runner.monkeypatches import Originals
 from grader.runner.registered_operator import tested
 from grader.runner.tensors_on_the_wire import address_of, contents, pack_outputs, unpack_arguments
+from grader.runner.torch_dispatch_mode import World
+from grader.runner.warmup_calls import in_calls, rehearse, write
 from grader.runner_answers import Called, Failed, Loaded, Parameter, Repeated
 from grader.runner_measurements import Peak
 from grader.wire import WHERE, Channel
@@ -129,7 +129,7 @@ class LearnerFile:
             data += contents(inputs, [self.device == "cpu" or one.data_ptr() in may_change for one in inputs])
             self._mend()
         except Exception as error:
-            return Failed(faults.describe(error, self.path), limits.report() if limits else []), []
+            return Failed(error_messages.describe(error, self.path), limits.report() if limits else []), []
         if recording:  # no large call's, whose memory is better left free
             self.last = recording, world, specs, handed
         report = Called(
@@ -194,7 +194,7 @@ def serve(channel: Channel) -> None:
     """Answer the judge until it hangs up; on a GPU that is awake before anything is asked for."""
     if not kernel.EVALUATES:
         wake()
-    limits.usual(kernel.EVALUATES)
+    resource_limits.usual(kernel.EVALUATES)
     warnings.filterwarnings("ignore", module=r"triton\b")  # what is deprecated: the file did not print it
     if kernel.EVALUATES:
         launch_hook.install()

@@ -27,13 +27,13 @@ from grader.performance.meter.address_walk import APART, Walk
 from grader.performance.meter.counts import LaunchCounts
 from grader.performance.meter.fake_gpu import pretended
 from grader.performance.meter.fake_tensors import Hollow
-from grader.performance.meter.launch_sampling import Meter
 from grader.performance.meter.loop_sampling import Loops
+from grader.performance.meter.program_sampling import Meter
 from grader.performance.predict.autotuner_choice import tuned
 from grader.performance.timing.autograd_passes import as_list, gradients
-from grader.runner import faults
-from grader.runner.answering import Reply
+from grader.runner import error_messages
 from grader.runner.backward import any_upstream
+from grader.runner.command_loop import Reply
 from grader.runner.tensors_on_the_wire import unpack_arguments
 from grader.runner_answers import Failed
 from grader.runner_measurements import Metered, Traced, Walked
@@ -79,7 +79,9 @@ class Metering:
             with walk.installed(), pretended(gpu), Hollow(lambda *_: None, APART):
                 self._call(walk, header, arguments)
         except Exception as error:
-            return Failed(faults.describe(error, self.runner.path), walk.addresses.bounds.report()), []
+            return Failed(
+                error_messages.describe(error, self.runner.path), walk.addresses.bounds.report()
+            ), []
         return Walked(walk.addresses.bounds.report(), walk.redrawn), []
 
     def trace(self, header: dict[str, Any], blobs: list[bytearray]) -> Reply:

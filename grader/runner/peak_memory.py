@@ -13,7 +13,7 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from grader.kernel import location
 from grader.kernel.tensor_regions import Region
 from grader.operator_memory_effects import tensors_in
-from grader.runner.call_sandbox import World
+from grader.runner.torch_dispatch_mode import World
 from grader.runner_measurements import Held
 
 

@@ -17,8 +17,8 @@ from torch._subclasses.fake_tensor import FakeTensor
 from triton.runtime.jit import JITFunction
 
 from grader.operator_memory_effects import Watch
-from grader.runner import faults
-from grader.runner.answering import Reply
+from grader.runner import error_messages
+from grader.runner.command_loop import Reply
 from grader.runner.tensors_on_the_wire import unpack_arguments
 from grader.runner_answers import Registered
 
@@ -53,7 +53,7 @@ def tested(runner: Any, header: dict[str, Any], blobs: list[bytearray]) -> Reply
             try:
                 test()
             except Exception as error:
-                return Registered(name, faults.describe(error, runner.path).message), []
+                return Registered(name, error_messages.describe(error, runner.path).message), []
     return Registered("", ""), []
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from grader.cuda_ipc import Unlendable, borrowed
-from grader.runner.answering import Command, Reply
+from grader.runner.command_loop import Command, Reply
 from grader.runner_answers import Borrowed
 
 

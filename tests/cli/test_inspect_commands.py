@@ -21,8 +21,8 @@ from grader.cli.screens import (
 from grader.course import catalog
 from grader.datasheets import GPUS
 from grader.errors import BadSubmission, TrackError
-from grader.grading import look
-from grader.grading.look import ask
+from grader.grading import inspection_request
+from grader.grading.inspection_request import ask
 from grader.grading.warm_client import Warm
 from tests.shown import Screen, shown
 from tools import planted
@@ -50,7 +50,7 @@ def typed(
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TRACK_HOME", raising=False)
     monkeypatch.setenv("TRACK_COMMAND", "track")
-    monkeypatch.setattr(look, "ask", lambda *given, **more: ask(*given, **more, warm=warm))
+    monkeypatch.setattr(inspection_request, "ask", lambda *given, **more: ask(*given, **more, warm=warm))
 
     def types(words: str) -> str:
         track.main(words.split(), standalone_mode=False)

@@ -16,7 +16,7 @@ import torch
 
 from grader import datasheets
 from grader.diagnosis.triton_errors import slip
-from grader.runner import faults, loading
+from grader.runner import error_messages, loading
 from tests.diagnosis.slips import COMPILED, EVALUATED, MATRIX, VECTOR
 
 
@@ -30,8 +30,8 @@ def written(old: str, new: str) -> str:
 def evaluated(path: str, source: str, x: torch.Tensor) -> None:
     """A call as a runner makes it."""
     from grader.kernel.bounds import Bounds
-    from grader.runner.call_sandbox import World
     from grader.runner.launches import observed
+    from grader.runner.torch_dispatch_mode import World
 
     world = World()
     world.memory.add_inputs([{"name": "x", "start": 0, "stop": x.nbytes}], [x])
@@ -74,7 +74,7 @@ def main() -> None:
         try:
             make(str(path), source, torch.ones(100) if source.count("row") == 0 else torch.ones(37, 50))
         except Exception as error:
-            fault = asdict(faults.describe(error, str(path)))
+            fault = asdict(error_messages.describe(error, str(path)))
         said = slip(fault, source) if fault else None
         line = source.splitlines()[said.line - 1].strip() if said else ""
         told[f"{old} -> {new}"] = [said.says if said else str(fault), line]

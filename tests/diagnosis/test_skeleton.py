@@ -7,7 +7,7 @@ import ast
 from grader.diagnosis.launches import Involved
 from grader.diagnosis.lines import pointed
 from grader.diagnosis.skeleton import bare, handed_out, to_do
-from grader.diagnosis.syntax import functions
+from grader.diagnosis.source_context import functions
 
 SKELETON = """@triton.jit
 def helper(pid, n):

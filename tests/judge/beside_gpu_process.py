@@ -16,7 +16,7 @@ from typing import Any
 
 from grader.challenge import Case, Challenge
 from grader.course import catalog
-from grader.judge.checks import beside_gpu, huge_case_addresses
+from grader.judge.checks import huge_case_addresses, small_cases_on_evaluator
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
 from grader.request import Request
@@ -33,11 +33,11 @@ def main() -> None:
     assert isinstance(loaded, Loaded)
     for challenge in session.challenges:
         session.names[challenge.entry] = [one.name for one in loaded.functions[challenge.entry] or []]
-    beside_gpu.begin(session)
+    small_cases_on_evaluator.begin(session)
     huge_case_addresses.begin(session)
     pairs, walks = session.asked.evaluated(), session.asked.walks()
     named = {session.asked.case_id(pair, "evaluated"): pair for pair in pairs}
-    told = {name: said(beside_gpu.check, session, *pair) for name, pair in named.items()}
+    told = {name: said(small_cases_on_evaluator.check, session, *pair) for name, pair in named.items()}
     told |= {session.asked.walk_id(pair): said(huge_case_addresses.check, session, *pair) for pair in walks}
     print(json.dumps(told))
 

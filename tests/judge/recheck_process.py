@@ -14,8 +14,8 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from grader.challenge.cases.attempt import attempt
 from grader.challenge.cases.findings import find
+from grader.challenge.cases.run_case import attempt
 from grader.challenge.cases.runner_client import Runner
 from grader.challenge.cases.trial import Trial
 from grader.course import catalog

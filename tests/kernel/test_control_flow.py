@@ -8,7 +8,7 @@ import triton
 import triton.language as tl
 
 from grader.kernel.evaluator import AssertionInKernel
-from grader.runner import faults
+from grader.runner import error_messages
 from tests.kernel.evaluated import evaluate, line
 
 pytestmark = pytest.mark.every_triton
@@ -146,7 +146,7 @@ def eight_bits_kernel(x_ptr, BLOCK: tl.constexpr):
 def test_what_does_not_compile_is_told_with_the_kernels_own_line(kernel, where, at, says):
     with pytest.raises(Exception) as raised:  # noqa: PT011  whatever it is, it is described
         evaluate(kernel, (1,), torch.ones(32), BLOCK=32)
-    fault = faults.describe(raised.value, kernel.fn.__code__.co_filename)
+    fault = error_messages.describe(raised.value, kernel.fn.__code__.co_filename)
     assert (fault.kind, fault.line) == ("compile", line(where, at)), fault
     assert says in fault.message
 

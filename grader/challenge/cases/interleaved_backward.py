@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from grader.challenge import Case, Challenge
-from grader.challenge.cases.attempt import behind
 from grader.challenge.cases.compare import Finding, nearly
 from grader.challenge.cases.compare_values import value_findings
+from grader.challenge.cases.run_case import behind
 from grader.challenge.cases.runner_client import Runner
 from grader.challenge.cases.trial import Trial, draw
 from grader.challenge.loading import weight

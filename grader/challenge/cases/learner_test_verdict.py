@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from grader.challenge.cases.compare import Finding, told
 from grader.challenge.cases.trial import Trial
-from grader.challenge.parts import Candidate
+from grader.challenge.optional_features import Candidate
 from grader.runner_answers import Failed, PlainOutput
 
 REFUSED = (

@@ -11,10 +11,10 @@ from dataclasses import replace
 
 import torch
 
-from grader.challenge.cases.attempt import again
 from grader.challenge.cases.compare import CLOSE, Finding, nearly
 from grader.challenge.cases.compare_values import all_right, value_findings
 from grader.challenge.cases.packing import pack_arguments, read_outputs
+from grader.challenge.cases.run_case import again
 from grader.challenge.cases.runner_client import Runner
 from grader.challenge.cases.trial import LARGEST, Trial, ask_oracle, draw, largest, repeatable
 from grader.request import Request

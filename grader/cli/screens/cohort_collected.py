@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from grader.cli.screens.terminal import Terminal, counted
-from grader.grading.cohort.picking import HIDDEN, OURS
+from grader.grading.cohort.file_selection import HIDDEN, OURS
 from grader.grading.cohort.submission import Trouble
 from grader.grading.cohort.submission_formats import HandIn
-from grader.visible import visible
+from grader.printable_names import visible
 
 COUNTED = (OURS, HIDDEN)  # what nobody calls work
 

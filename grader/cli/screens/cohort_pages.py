@@ -18,8 +18,8 @@ from grader.grading.cohort import report
 from grader.grading.cohort.likeness import Alike
 from grader.grading.cohort.report import LISTED, NOTHING, WORDS
 from grader.grading.cohort.store import troubles
+from grader.printable_names import visible
 from grader.version import __version__
-from grader.visible import visible
 
 PAGE = Path(__file__).with_name("cohort.html")
 # A sign for each status: colour never says it alone.

@@ -14,7 +14,7 @@ from grader.cli.screens.terminal import Next, Part, Terminal, near, told, typed
 from grader.course import catalog
 from grader.digits import apart, figure
 from grader.errors import pasted
-from grader.requirements import DEMANDS
+from grader.pass_requirements import DEMANDS
 from grader.verdict import Check, Verdict
 
 # Of what was compiled and counted, where it is not the time that fails.

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from grader.course import catalog
 from grader.errors import pasted
-from grader.visible import visible
+from grader.printable_names import visible
 
 # A cell or a line is made of plain strings and (string, style) pairs.
 Part = str | tuple[str, str]

@@ -18,7 +18,7 @@ from datetime import datetime, timezone
 
 from grader.course.learner.workspace import FOLDER
 from grader.errors import TrackError, pasted
-from grader.grading.cohort.entries import Parts
+from grader.grading.cohort.archive_entries import Parts
 
 METADATA = "submission_metadata.yml"  # of Gradescope
 ENDING = "-submissions"  # of the folder in which `gh classroom clone` puts all repositories

@@ -23,8 +23,8 @@ from grader.grading.cohort.course_digest import of_day
 from grader.grading.cohort.report import in_order
 from grader.grading.cohort.roster import Learner
 from grader.grading.cohort.submission import Submission, Trouble
+from grader.printable_names import visible
 from grader.verdict import Verdict
-from grader.visible import visible
 
 SCHEMA = Path(__file__).with_name("schema.sql")
 ANOTHER = "track cohort grade SUBMISSIONS --db FILE"

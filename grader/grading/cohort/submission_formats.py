@@ -14,9 +14,9 @@ from typing import BinaryIO, NamedTuple
 from grader.course import catalog
 from grader.course.catalog import Day
 from grader.errors import BadSubmission
-from grader.grading.cohort.entries import BROKEN, MOST_BYTES, PACKED, Entry, Parts, entries
+from grader.grading.cohort.archive_entries import BROKEN, MOST_BYTES, PACKED, Entry, Parts, entries
+from grader.grading.cohort.file_selection import HIDDEN, NOT_ASKED, OURS, pick
 from grader.grading.cohort.layouts import Place, arranged
-from grader.grading.cohort.picking import HIDDEN, NOT_ASKED, OURS, pick
 from grader.grading.cohort.submission import Item, Submission, Trouble, Unfit, small_enough, the_day, the_id
 
 HELP = "track cohort collect --help"

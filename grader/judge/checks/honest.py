@@ -13,7 +13,7 @@ import torch
 from grader.challenge.cases.compare import Expected
 from grader.challenge.cases.oracle import Values, alike, expect, expect_gradients
 from grader.challenge.cases.trial import Trial
-from grader.judge.checks import imports
+from grader.judge.checks import import_check
 from grader.judge.failures import CheckFailed, NotMeasured, failed
 from grader.judge.session import Session
 from grader.runner_answers import Called, TensorOutput
@@ -75,7 +75,7 @@ def _copies_upstream(trial: Trial, report: Called) -> bool:
 def _unfair(trial: Trial, report: Called) -> tuple[str, str]:
     computed = _computed(trial, report)
     if report.replaced:
-        return imports.replaced(report.replaced[0])
+        return import_check.replaced(report.replaced[0])
     worked = [op for op in report.foreign if op not in trial.challenge.allow]
     worked = [] if worked == ["clone"] and _known(trial, report) else worked
     if worked:

@@ -21,7 +21,7 @@ from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
 from grader.judge.speed.full_size_inputs import hollow_inputs
 from grader.kernel.tensor_regions import Overrun
-from grader.requirements import HUGE
+from grader.pass_requirements import HUGE
 from grader.runner_answers import Failed
 from grader.runner_measurements import Walked
 

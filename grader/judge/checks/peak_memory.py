@@ -11,10 +11,10 @@ from grader.challenge.cases.oracle import gradient_positions
 from grader.challenge.cases.packing import pack_arguments
 from grader.challenge.cases.trial import draw
 from grader.diagnosis.evidence import Diagnosis
-from grader.diagnosis.syntax import spelled
+from grader.diagnosis.source_context import spelled
 from grader.judge.failures import NotMeasured, failed
 from grader.judge.session import Session
-from grader.requirements import MARGIN, MARGIN_BYTES
+from grader.pass_requirements import MARGIN, MARGIN_BYTES
 from grader.runner_measurements import Peak
 
 MOST = 3  # lines that are named

@@ -15,7 +15,7 @@ from grader import datasheets
 from grader.challenge import Case, Challenge, Speed
 from grader.challenge.loading import weight
 from grader.diagnosis.block_sizes import fixed
-from grader.judge.checks import imports
+from grader.judge.checks import import_check
 from grader.judge.failures import CheckFailed, NotMeasured
 from grader.judge.session import Session
 from grader.judge.speed.compile_for_gpu import Wanted
@@ -35,7 +35,7 @@ def answer(request: Request, events: Channel, parent: Channel) -> None:
     session: Session | None = None
     try:
         session = Session(request, parent)
-        imports.check(session)
+        import_check.check(session)
         _has_kernels(session)
         parts = {"inspect": inspected, "show": traced, "seeds": seeded}[request.do](session)
         events.send({"event": "answered", "parts": parts})

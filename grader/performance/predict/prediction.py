@@ -36,7 +36,7 @@ class Compiled:
 
     Attributes:
         facts: see performance/compiler/assembly.py; empty where there are none.
-        fault: why not, as runner/faults.py has it.
+        fault: why not, as runner/error_messages.py has it.
         unknown: why it was not tried, in words.
         runaway: seconds after which it was cut, 0 where it was done in time.
     """

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.request import CACHE
-from grader.runner import limits
+from grader.runner import resource_limits
 from grader.runner.sandbox import landlock, seccomp
 from grader.runner.sandbox.syscalls import PR_SET_NO_NEW_PRIVS, prctl
 from grader.runner_answers import CONFINEMENTS, Confined
@@ -24,7 +24,7 @@ from grader.runner_answers import CONFINEMENTS, Confined
 def confine(header: dict[str, Any], blobs: list[bytearray]) -> tuple[Confined, list[Any]]:
     """Give up what the kernel lets this process give up."""
     hidden, scratch = header["hidden"], header["scratch"]
-    held = limits.strict(header["on_cpu"])
+    held = resource_limits.strict(header["on_cpu"])
     # Where Python puts files that nobody named, and Triton what it compiled.
     os.environ |= {"TMPDIR": scratch, "TRITON_CACHE_DIR": os.path.join(scratch, CACHE)}
     tempfile.tempdir = None

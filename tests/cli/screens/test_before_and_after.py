@@ -14,8 +14,8 @@ from grader.cli.commands import track
 from grader.cli.screens import before_and_after
 from grader.course import catalog
 from grader.errors import TrackError
-from grader.grading import look
-from grader.grading.look import ask
+from grader.grading import inspection_request
+from grader.grading.inspection_request import ask
 from grader.grading.warm_client import Warm
 
 
@@ -34,7 +34,7 @@ def typed(
     """Types a command in an empty folder; says what is printed."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TRACK_COMMAND", "track")
-    monkeypatch.setattr(look, "ask", lambda *given, **more: ask(*given, **more, warm=warm))
+    monkeypatch.setattr(inspection_request, "ask", lambda *given, **more: ask(*given, **more, warm=warm))
 
     def types(words: str) -> str:
         track.main(words.split(), standalone_mode=False)

@@ -19,7 +19,7 @@ from grader.cli import cohort
 from grader.cli.commands import track
 from grader.course import catalog
 from grader.errors import TrackError
-from grader.grading.cohort import entries, layouts
+from grader.grading.cohort import archive_entries, layouts
 from grader.grading.cohort.layouts import PATTERNS
 from grader.grading.cohort.submission import Submission, Trouble, chosen
 from grader.grading.cohort.submission_formats import HandIn, read
@@ -329,9 +329,9 @@ def test_what_came_later_counts_however_old_the_file_in_a_zip_is(tmp_path: Path)
 
 def test_zips_within_zips_are_read_within_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     deep = zipped({"day01.py": b"x"})
-    for _ in range(entries.DEEPEST - 1):
+    for _ in range(archive_entries.DEEPEST - 1):
         deep = zipped({"in.zip": deep})
-    monkeypatch.setattr(entries, "MOST_BYTES", 100_000)
+    monkeypatch.setattr(archive_entries, "MOST_BYTES", 100_000)
     folder(
         tmp_path,
         {

@@ -16,7 +16,7 @@ from tests.kernel.fresh import printed
 SETUP = """
 from grader.kernel.tensor_regions import OutOfBounds
 from grader.performance.meter.access_counter import Counter
-from grader.performance.meter.launch_sampling import Meter
+from grader.performance.meter.program_sampling import Meter
 from grader.performance.meter.loop_sampling import Loops
 from grader.datasheets import GPUS
 from grader.performance.meter.fake_tensors import Hollow

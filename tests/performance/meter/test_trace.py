@@ -11,7 +11,7 @@ import pytest
 from grader.course import catalog
 from grader.course.catalog import Day
 from grader.errors import TrackError
-from grader.grading.look import ask
+from grader.grading.inspection_request import ask
 from grader.grading.warm_client import Warm
 from tools.planted import swapped
 

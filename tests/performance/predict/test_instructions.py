@@ -9,7 +9,7 @@ import pytest
 
 from grader import datasheets
 from grader.course import catalog
-from grader.grading.look import ask
+from grader.grading.inspection_request import ask
 from grader.grading.warm_client import Warm
 from grader.performance.compiler.instructions import Stretch, of, stretches
 from grader.performance.meter.counts import Extent, LaunchCounts, Site

@@ -10,7 +10,7 @@ import pytest
 from grader.challenge.loading import load_challenges
 from grader.course import catalog
 from grader.course.catalog import Day
-from grader.judge.pieces.spliced import Files
+from grader.judge.pieces.splice_functions import Files
 from tools import planted
 
 PLANNED = [day for day in catalog.course() if any(c.pieces for c in load_challenges(day.hidden_tests))]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from grader.runner import faults
+from grader.runner import error_messages
 from grader.runner.sandbox.confine import confine
 from grader.runner_answers import Failed
 from grader.wire import Channel, Closed
@@ -30,5 +30,5 @@ def answering(channel: Channel, commands: Mapping[str, Command], path: Callable[
         try:
             answer, data = commands[header["do"]](header, blobs)
         except (Exception, SystemExit) as error:
-            answer, data = Failed(faults.describe(error, path())), []
+            answer, data = Failed(error_messages.describe(error, path())), []
         channel.send(asdict(answer), data)

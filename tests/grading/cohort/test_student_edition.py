@@ -11,7 +11,7 @@ import pytest
 
 from grader.course import catalog
 from grader.errors import TrackError
-from grader.grading.cohort import edition
+from grader.grading.cohort import student_edition
 from grader.grading.cohort.submission import Submission
 from grader.grading.cohort.submission_formats import read
 
@@ -22,7 +22,7 @@ NOT_HERE = "Our solution of day 7 is not in this edition of the course."
 @pytest.fixture(scope="module")
 def handed_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("class") / "students"
-    edition.write(folder, DAYS, solutions=False)
+    student_edition.write(folder, DAYS, solutions=False)
     return folder
 
 
@@ -82,7 +82,7 @@ def test_a_wrong_kernel_is_told_all_but_its_pieces_and_handed_in(handed_out: Pat
 def test_nothing_is_overwritten_and_no_day_lacks_what_it_takes(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").touch()
     with pytest.raises(TrackError, match="is there already"):
-        edition.write(tmp_path, DAYS, solutions=True)
+        student_edition.write(tmp_path, DAYS, solutions=True)
     with pytest.raises(TrackError, match="takes attention of day 27, which is left out"):
-        edition.write(tmp_path / "new", [catalog.find("self_attention")], solutions=False)
+        student_edition.write(tmp_path / "new", [catalog.find("self_attention")], solutions=False)
     assert not (tmp_path / "new").exists()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.runner.faults import describe
+from grader.runner.error_messages import describe
 
 KERNELS = """
 def helper(a):

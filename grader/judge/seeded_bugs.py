@@ -12,7 +12,7 @@ from typing import Any, Literal
 import torch
 
 from grader.challenge import Bug, Challenge
-from grader.challenge.cases.attempt import attempt
+from grader.challenge.cases.run_case import attempt
 from grader.challenge.cases.runner_client import Runner, RunnerLost, ask_to_load
 from grader.challenge.cases.trial import Trial
 from grader.hunt_result import Hunt, Hunted

@@ -12,7 +12,7 @@ HEAD = """
 import os, socket, time
 from grader.grading.forking import children
 from grader.grading.warm_parent import Parent
-from grader.grading.standby import Pair
+from grader.grading.standby_judge import Pair
 from grader.wire import Channel
 
 def gone(pids):

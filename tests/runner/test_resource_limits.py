@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from grader.grading.warm_parent import UNTRUSTED
-from grader.runner.limits import LARGEST_FILE
+from grader.runner.resource_limits import LARGEST_FILE
 
 LIMITED = """
 import json, resource, sys
-from grader.runner import limits
-limits.usual(sys.argv[1] == "cpu")
+from grader.runner import resource_limits
+resource_limits.usual(sys.argv[1] == "cpu")
 score = int(open("/proc/self/oom_score_adj").read())
 print(json.dumps([resource.getrlimit(resource.RLIMIT_FSIZE)[1], score]))
 """

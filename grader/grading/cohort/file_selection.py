@@ -12,7 +12,7 @@ from grader.course import catalog
 from grader.course.catalog import Day
 from grader.course.entry_functions import readers
 from grader.course.learner.workspace import FOLDER
-from grader.grading.cohort.entries import PACKED, Entry, Parts
+from grader.grading.cohort.archive_entries import PACKED, Entry, Parts
 from grader.grading.cohort.layouts import Place, without_zip
 from grader.grading.cohort.submission import WARM_UP, Trouble, Unfit, day_of, the_day
 from grader.grading.precheck import precheck

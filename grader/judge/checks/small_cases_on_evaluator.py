@@ -15,7 +15,7 @@ import torch
 
 from grader import datasheets
 from grader.challenge import Case, Challenge
-from grader.challenge.cases.attempt import attempt
+from grader.challenge.cases.run_case import attempt
 from grader.challenge.cases.runner_client import ask_to_load
 from grader.challenge.cases.trial import Trial
 from grader.diagnosis.diagnose import diagnose_or_say

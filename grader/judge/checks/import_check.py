@@ -10,7 +10,7 @@ from grader.challenge import Challenge
 from grader.challenge.cases.trial import draw
 from grader.course.catalog import Day
 from grader.course.entry_functions import askers, entries
-from grader.diagnosis.syntax import jitted
+from grader.diagnosis.source_context import jitted
 from grader.judge.failures import CheckFailed, failed, raised
 from grader.judge.session import Session
 from grader.runner_answers import Failed, Parameter
