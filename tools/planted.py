@@ -70,11 +70,11 @@ class Mistake:
     Args:
         name: what was done wrong, in words.
         swap: the edit.
+        says: what the diagnosis must contain; of several, where the draw decides, one.
         fails: the group of the first check that must not pass; a GPU has no `compiles`, and fails `correct`,
             or the edges in which an evaluator beside it looks at addresses. "limit" where it passes, and a
             limit says it.
             "correct or edges" where rounding may show in a plain case, by luck of the seed.
-        says: what the diagnosis must contain; of several, where the draw decides, one.
         gpu: only shows on a GPU.
         cpu: only shows without one: a config that an autotuner skips on a GPU, programs of a larger case that
             have no tile.
@@ -87,8 +87,8 @@ class Mistake:
 
     name: str
     swap: Mapping[str, str]
-    fails: str
     says: str | tuple[str, ...]
+    fails: str = "correct"
     gpu: bool = False
     cpu: bool = False
     on_gpu: str | None = None

@@ -129,7 +129,7 @@ from __future__ import annotations
 from tools.planted import Mistake
 
 mistakes: list[Mistake] = [
-    # Mistake("no mask", swap={"mask = offs < n": "mask = offs >= 0"}, fails="correct", says="mask"),
+    # Mistake("no mask", {"mask = offs < n": "mask = offs >= 0"}, "mask"),
 ]
 '''
 

@@ -14,168 +14,122 @@ RETURN = "    return c"
 STORE = "tl.store(c_ptr + offs_m[:, None] * n + offs_n[None, :], acc, mask=rows[:, None] & cols[None, :])"
 
 mistakes = [
-    Mistake(
-        "fp32 is left to tl.dot, which cuts it to TF32",
-        swap={DOT: "tl.dot(a, b)"},
-        fails="correct",
-        says="TF32",
-    ),
+    Mistake("fp32 is left to tl.dot, which cuts it to TF32", {DOT: "tl.dot(a, b)"}, "TF32"),
     Mistake(
         "fp32 is rounded to fp16 for the matrix units",
-        swap={DOT: "tl.dot(a.to(tl.float16), b.to(tl.float16))"},
-        fails="correct",
-        says="close but not close enough",
+        {DOT: "tl.dot(a.to(tl.float16), b.to(tl.float16))"},
+        "close but not close enough",
     ),
     Mistake(
         "the sums are kept in fp16",
-        swap={DOT: "tl.dot(a, b, input_precision='ieee', out_dtype=tl.float16)"},
-        fails="correct",
-        says="too low a precision",
+        {DOT: "tl.dot(a, b, input_precision='ieee', out_dtype=tl.float16)"},
+        "too low a precision",
     ),
-    Mistake(
-        "the inner block is 16 wide, whatever k is",
-        swap={BLOCK_K: "16"},
-        fails="correct",
-        says="Right up to",
-    ),
+    Mistake("the inner block is 16 wide, whatever k is", {BLOCK_K: "16"}, "Right up to"),
     Mistake(
         "the inner block may be narrower than tl.dot takes",
-        swap={BLOCK_K: "max(triton.next_power_of_2(a.shape[1]), 1)"},
-        fails="correct",
-        says="tl.dot needs K >= 16",
+        {BLOCK_K: "max(triton.next_power_of_2(a.shape[1]), 1)"},
+        "tl.dot needs K >= 16",
     ),
-    Mistake(
-        "the inner block is no power of two",
-        swap={BLOCK_K: "max(a.shape[1], 16)"},
-        fails="correct",
-        says="power of 2",
-    ),
+    Mistake("the inner block is no power of two", {BLOCK_K: "max(a.shape[1], 16)"}, "power of 2"),
     Mistake(
         "a is not masked along k",
-        swap={LOAD_A: "a = tl.load(a_ptrs, mask=rows[:, None], other=0.0)"},
-        fails="correct",
-        says="and not offs_k[None, :]. A tile's mask needs both sides",
+        {LOAD_A: "a = tl.load(a_ptrs, mask=rows[:, None], other=0.0)"},
+        "and not offs_k[None, :]. A tile's mask needs both sides",
     ),
     Mistake(
         "b is not masked along k",
-        swap={LOAD_B: "b = tl.load(b_ptrs, mask=cols[None, :], other=0.0)"},
-        fails="correct",
-        says="both sides",
+        {LOAD_B: "b = tl.load(b_ptrs, mask=cols[None, :], other=0.0)"},
+        "both sides",
     ),
     Mistake(
         "neither side is masked along k",
-        swap={
+        {
             LOAD_A: "a = tl.load(a_ptrs, mask=rows[:, None], other=0.0)",
             LOAD_B: "b = tl.load(b_ptrs, mask=cols[None, :], other=0.0)",
         },
-        fails="correct",
-        says="both sides",
+        "both sides",
     ),
     Mistake(
         "the store is masked by rows alone, and runs into the next row",
-        swap={STORE: STORE.replace(" & cols[None, :]", "")},
-        fails="correct",
-        says="both sides",
+        {STORE: STORE.replace(" & cols[None, :]", "")},
+        "both sides",
     ),
     Mistake(
         "a's rows are taken to be k apart",
-        swap={"offs_m[:, None] * stride_am": "offs_m[:, None] * k"},
+        {"offs_m[:, None] * stride_am": "offs_m[:, None] * k"},
+        "stride",
         fails="edges",
-        says="stride",
     ),
     Mistake(
         "b's columns are taken to lie side by side",
-        swap={"offs_n[None, :] * stride_bn": "offs_n[None, :]"},
+        {"offs_n[None, :] * stride_bn": "offs_n[None, :]"},
+        "stride",
         fails="edges",
-        says="stride",
     ),
-    Mistake(
-        "the strides of b arrive in the wrong order",
-        swap={"*b.stride(),": "*b.T.stride(),"},
-        fails="correct",
-        says="stride",
-    ),
+    Mistake("the strides of b arrive in the wrong order", {"*b.stride(),": "*b.T.stride(),"}, "stride"),
     Mistake(
         "c's rows are written m apart",
-        swap={"offs_m[:, None] * n + offs_n[None, :]": "offs_m[:, None] * m + offs_n[None, :]"},
-        fails="correct",
-        says="never written",
+        {"offs_m[:, None] * n + offs_n[None, :]": "offs_m[:, None] * m + offs_n[None, :]"},
+        "never written",
     ),
     Mistake(
         "the tiles in a row are counted along m",
-        swap={"tl.cdiv(n, steps * BLOCK_N)": "tl.cdiv(m, steps * BLOCK_N)"},
-        fails="correct",
-        says="never written",
+        {"tl.cdiv(n, steps * BLOCK_N)": "tl.cdiv(m, steps * BLOCK_N)"},
+        "never written",
     ),
     Mistake(
-        "only one row of tiles is launched",
-        swap={GRID: "(triton.cdiv(n, steps * BLOCK_N),)"},
-        fails="correct",
-        says="never written",
+        "only one row of tiles is launched", {GRID: "(triton.cdiv(n, steps * BLOCK_N),)"}, "never written"
     ),
     Mistake(
-        "partial tiles get no program",
-        swap={GRID: "(m // BLOCK_M * (n // (steps * BLOCK_N)),)"},
-        fails="correct",
-        says="never written",
+        "partial tiles get no program", {GRID: "(m // BLOCK_M * (n // (steps * BLOCK_N)),)"}, "never written"
     ),
-    Mistake("the result is always fp32", swap={"dtype=a.dtype, ": ""}, fails="correct", says="dtype"),
+    Mistake("the result is always fp32", {"dtype=a.dtype, ": ""}, "dtype"),
     Mistake(
         "torch copies strided matrices first",
-        swap={ALLOCATION: f"a, b = a.contiguous(), b.contiguous()\n    {ALLOCATION}"},
+        {ALLOCATION: f"a, b = a.contiguous(), b.contiguous()\n    {ALLOCATION}"},
+        "strides",
         fails="honest",
-        says="strides",
     ),
-    Mistake("torch does the work", swap={RETURN: "    return a @ b"}, fails="honest", says="torch"),
+    Mistake("torch does the work", {RETURN: "    return a @ b"}, "torch", fails="honest"),
     Mistake(
         "the strides of a arrive in the wrong order",
-        swap={"*a.stride(),": "*a.T.stride(),"},
-        fails="correct",
-        says="a stride is wrong or multiplies the wrong offset",
+        {"*a.stride(),": "*a.T.stride(),"},
+        "a stride is wrong or multiplies the wrong offset",
         at="matmul_kernel[grid](",
     ),
     Mistake(
         "k and m arrive in each other's place",
-        swap={"        m,\n        n,\n        a.shape[1],": "        a.shape[1],\n        n,\n        m,"},
-        fails="correct",
-        says="limit",
+        {"        m,\n        n,\n        a.shape[1],": "        a.shape[1],\n        n,\n        m,"},
+        "limit",
         at="matmul_kernel[grid](",
     ),
     Mistake(
         "the rows of a go by the stride of its columns, and the other way round",
-        swap={
+        {
             "offs_m[:, None] * stride_am + offs_k[None, :] * stride_ak": (
                 "offs_m[:, None] * stride_ak + offs_k[None, :] * stride_am"
             )
         },
-        fails="correct",
-        says="a stride is wrong or multiplies the wrong offset",
+        "a stride is wrong or multiplies the wrong offset",
         at="offs_m[:, None] * stride_ak",
     ),
-    Mistake(
-        "the inner elements are held against m",
-        swap={"offs_k < k": "offs_k < m"},
-        fails="correct",
-        says="is right",
-    ),
+    Mistake("the inner elements are held against m", {"offs_k < k": "offs_k < m"}, "is right"),
     Mistake(
         "tiles of 256 x 256, in fp32 too",
-        swap={"(128, 64) if matrix_units else (64, 64)": "(256, 256)"},
+        {"(128, 64) if matrix_units else (64, 64)": "(256, 256)"},
+        "shared memory",
         fails="compiles",
-        says="shared memory",
         on_gpu="not done compiling",
     ),
     Mistake(
         "a grid for 512 columns at the most",
-        swap={
-            "tiles_m * triton.cdiv(n, steps * BLOCK_N)": "tiles_m * triton.cdiv(min(n, 512), steps * BLOCK_N)"
-        },
-        fails="correct",
-        says="never written",
+        {"tiles_m * triton.cdiv(n, steps * BLOCK_N)": "tiles_m * triton.cdiv(min(n, 512), steps * BLOCK_N)"},
+        "never written",
     ),
     Mistake(
         "a block pointer to a fills its lanes past the end with NaN",
-        swap={
+        {
             LOAD_A: (
                 "a_block = tl.make_block_ptr(\n"
                 "        a_ptr, (m, k), (stride_am, stride_ak),\n"
@@ -184,7 +138,6 @@ mistakes = [
                 '    a = tl.load(a_block, boundary_check=(0, 1), padding_option="nan")'
             )
         },
-        fails="correct",
-        says="the result is nan where",
+        "the result is nan where",
     ),
 ]

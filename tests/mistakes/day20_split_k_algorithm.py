@@ -28,40 +28,29 @@ ZEROED = "tl.store(partial_ptr + offs_m[:, None] * n + offs_n[None, :], acc, mas
 mistakes = [
     Mistake(
         "partial sums are rounded to a's dtype before they are added",
-        swap={
-            PARTIAL: PARTIAL.replace("torch.float32", "a.dtype"),
-            SUM: "tl.sum(partial.to(tl.float32), axis=0)",
-        },
-        fails="correct",
-        says=("is right", "close but not close enough"),
+        {PARTIAL: PARTIAL.replace("torch.float32", "a.dtype"), SUM: "tl.sum(partial.to(tl.float32), axis=0)"},
+        ("is right", "close but not close enough"),
         on_gpu="is right",  # one case fails there, and two dtypes tell more
     ),
     Mistake(
         "the reduction adds in a's dtype",
-        swap={SUM: "tl.sum(partial.to(out_ptr.dtype.element_ty), axis=0)"},
-        fails="correct",
-        says=("is right", "close but not close enough"),
+        {SUM: "tl.sum(partial.to(out_ptr.dtype.element_ty), axis=0)"},
+        ("is right", "close but not close enough"),
     ),
     Mistake(
         "fp16 atomics round after every addition",
-        swap={
+        {
             OFFSETS: ONE_SHEET[OFFSETS],
             STORE: ONE_SHEET[STORE].replace("acc", "acc.to(partial_ptr.dtype.element_ty)"),
             PARTIAL: "partial = torch.zeros(m, n, dtype=a.dtype, device=a.device)",
             REDUCE: "    out = partial",
         },
-        fails="correct",
-        says=("is right", "close but not close enough"),
+        ("is right", "close but not close enough"),
     ),
-    Mistake(
-        "atomics add to memory that nobody zeroed",
-        swap=ONE_SHEET,
-        fails="correct",
-        says="torch.empty",
-    ),
+    Mistake("atomics add to memory that nobody zeroed", ONE_SHEET, "torch.empty"),
     Mistake(
         "the accumulator of the first call is used again",
-        swap={
+        {
             **ONE_SHEET,
             "PROGRAMS = 128": "KEPT = {}\nPROGRAMS = 128",
             PARTIAL: (
@@ -69,132 +58,81 @@ mistakes = [
                 "torch.zeros(m, n, dtype=torch.float32, device=a.device))"
             ),
         },
+        "is right",
         fails="edges",
-        says="is right",
     ),
     Mistake(
         "every split computes all of K",
-        swap={
+        {
             "first_k = pid_k * BLOCK_K": "first_k = 0",
             LOOP: "range(0, k, BLOCK_K)",
             "a_ptrs += step * stride_ak": "a_ptrs += BLOCK_K * stride_ak",
             "b_ptrs += step * stride_bk": "b_ptrs += BLOCK_K * stride_bk",
         },
-        fails="correct",
-        says="is right",
+        "is right",
     ),
     Mistake(
-        "every split starts at the first block of K",
-        swap={"first_k = pid_k * BLOCK_K": "first_k = 0"},
-        fails="correct",
-        says="is right",
+        "every split starts at the first block of K", {"first_k = pid_k * BLOCK_K": "first_k = 0"}, "is right"
     ),
     Mistake(
         "the pointers move on by one block, past what the neighbours read",
-        swap={
+        {
             "a_ptrs += step * stride_ak": "a_ptrs += BLOCK_K * stride_ak",
             "b_ptrs += step * stride_bk": "b_ptrs += BLOCK_K * stride_bk",
         },
-        fails="correct",
-        says="counted",
+        "counted",
     ),
     Mistake(
         "a K that is no whole number of blocks loses its end",
-        swap={LOOP: "range(first_k, k // BLOCK_K * BLOCK_K, SPLIT_K * BLOCK_K)"},
-        fails="correct",
-        says="is right",
+        {LOOP: "range(first_k, k // BLOCK_K * BLOCK_K, SPLIT_K * BLOCK_K)"},
+        "is right",
     ),
     Mistake(
         "a K that is no multiple of SPLIT_K * BLOCK_K loses its end",
-        swap={LOOP: "range(first_k, k // (SPLIT_K * BLOCK_K) * SPLIT_K * BLOCK_K, SPLIT_K * BLOCK_K)"},
-        fails="correct",
-        says="is right",
+        {LOOP: "range(first_k, k // (SPLIT_K * BLOCK_K) * SPLIT_K * BLOCK_K, SPLIT_K * BLOCK_K)"},
+        "is right",
     ),
+    Mistake("a is read past the end of K", {MASK_A: ", mask=mask_m, other=0.0)"}, "past the end of a"),
+    Mistake("all splits store to one sheet", {OFFSETS: ONE_SHEET[OFFSETS]}, "torch.empty"),
     Mistake(
-        "a is read past the end of K",
-        swap={MASK_A: ", mask=mask_m, other=0.0)"},
-        fails="correct",
-        says="past the end of a",
+        "only one split is launched", {"(tiles_m, tiles_n, SPLIT_K)": "(tiles_m, tiles_n, 1)"}, "torch.empty"
     ),
+    Mistake("the partial sums are averaged", {SUM: SUM + " / SPLIT_K"}, "is right"),
     Mistake(
-        "all splits store to one sheet",
-        swap={OFFSETS: ONE_SHEET[OFFSETS]},
-        fails="correct",
-        says="torch.empty",
+        "the store of a tile has no mask", {STORE: "tl.store(partial_ptr + offs, acc)"}, "Unmasked store"
     ),
-    Mistake(
-        "only one split is launched",
-        swap={"(tiles_m, tiles_n, SPLIT_K)": "(tiles_m, tiles_n, 1)"},
-        fails="correct",
-        says="torch.empty",
-    ),
-    Mistake(
-        "the partial sums are averaged",
-        swap={SUM: SUM + " / SPLIT_K"},
-        fails="correct",
-        says="is right",
-    ),
-    Mistake(
-        "the store of a tile has no mask",
-        swap={STORE: "tl.store(partial_ptr + offs, acc)"},
-        fails="correct",
-        says="Unmasked store",
-    ),
-    Mistake(
-        "the store of the result has no mask",
-        swap={SUM + ", mask=mask)": SUM + ")"},
-        fails="correct",
-        says="Unmasked store",
-    ),
-    Mistake(
-        "b is read with a's strides", swap={"*b.stride()": "*a.stride()"}, fails="correct", says="stride"
-    ),
-    Mistake(
-        "b is taken to be contiguous",
-        swap={"*b.stride()": "n, 1"},
-        fails="edges",
-        says="past the end of",
-    ),
-    Mistake(
-        "the result is always fp32",
-        swap={OUT: OUT.replace("dtype=a.dtype, ", "")},
-        fails="correct",
-        says="dtype",
-    ),
+    Mistake("the store of the result has no mask", {SUM + ", mask=mask)": SUM + ")"}, "Unmasked store"),
+    Mistake("b is read with a's strides", {"*b.stride()": "*a.stride()"}, "stride"),
+    Mistake("b is taken to be contiguous", {"*b.stride()": "n, 1"}, "past the end of", fails="edges"),
+    Mistake("the result is always fp32", {OUT: OUT.replace("dtype=a.dtype, ", "")}, "dtype"),
     Mistake(
         "torch adds the partial sums",
-        swap={RETURN: "    return partial.sum(0).to(a.dtype)"},
+        {RETURN: "    return partial.sum(0).to(a.dtype)"},
+        "torch",
         fails="honest",
-        says="torch",
     ),
-    Mistake("torch does the work", swap={RETURN: "    return a @ b"}, fails="honest", says="torch"),
-    Mistake(
-        "fp32 is multiplied as TF32",
-        swap={'input_precision="ieee"': 'input_precision="tf32"'},
-        fails="correct",
-        says="precision",
-    ),
+    Mistake("torch does the work", {RETURN: "    return a @ b"}, "torch", fails="honest"),
+    Mistake("fp32 is multiplied as TF32", {'input_precision="ieee"': 'input_precision="tf32"'}, "precision"),
     Mistake(
         "the first split sets a tile to 0 that others may have added to",
-        swap={
+        {
             **ONE_SHEET,
             PARTIAL: PARTIAL.replace("SPLIT_K, m, n", "1, m, n"),
             ACC: f"{ACC}\n    if pid_k == 0:\n        {ZEROED}",
         },
-        fails="correct",
-        says="a store of one program meets an atomic of another",
+        "a store of one program meets an atomic of another",
         at="partial_ptr + ",
         cpu=True,  # a GPU shows a race by wrong values, or not at all
     ),
     Mistake(
         "rows of a whose distance suits a descriptor are taken for packed",
-        swap={"*a.stride(),": "a.stride(0) - (8 if a.stride(0) == a.shape[1] + 8 else 0), a.stride(1),"},
+        {"*a.stride(),": "a.stride(0) - (8 if a.stride(0) == a.shape[1] + 8 else 0), a.stride(1),"},
+        "loads from a gap between",
         fails="edges",
-        says="loads from a gap between",
     ),
     Mistake(
         "the first split adds up what others of its launch store",
-        swap={
+        {
             STORE: f"""{STORE}
     if pid_k == 0:
         total = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
@@ -206,8 +144,7 @@ mistakes = [
             "        partial,\n        m,": "        partial,\n        out,\n        m,",
             f"{REDUCE}\n": "",
         },
-        fails="correct",
-        says="what one stores for others to read, a launch of its own",
+        "what one stores for others to read, a launch of its own",
         at="partial_ptr + ",
         cpu=True,  # a GPU shows a race by wrong values, or not at all
     ),

@@ -19,149 +19,103 @@ W_MASK = "mask=(offs_k[:, None] < k - start_k) & mask_n, other=0.0)"
 mistakes = [
     Mistake(
         "the grid counts the tiles of one group of t rows",
-        swap={NUM_PID_M: "num_pid_m = triton.cdiv(t, BLOCK_M)"},
-        fails="correct",
-        says="never written",
+        {NUM_PID_M: "num_pid_m = triton.cdiv(t, BLOCK_M)"},
+        "never written",
     ),
     Mistake(
         "the rows that fill no whole tile are left out",
-        swap={TILES: "    tiles = sizes // BLOCK_M\n"},
-        fails="correct",
-        says="never written",
+        {TILES: "    tiles = sizes // BLOCK_M\n"},
+        "never written",
     ),
     Mistake(
         "a tile that begins where a group ends is still given to it",
-        swap={"tile_ends <= pid_m": "tile_ends < pid_m"},
-        fails="correct",
-        says="never written",
+        {"tile_ends <= pid_m": "tile_ends < pid_m"},
+        "never written",
     ),
     Mistake(
         "tiles straddle groups, with the weights of their first row",
-        swap={
+        {
             "    tile_ends = tl.cumsum(tiles, axis=0)\n": "    row_ends = tl.cumsum(sizes, axis=0)\n",
             "tile_ends <= pid_m": "row_ends <= pid_m * BLOCK_M",
             ROW: "pid_m * BLOCK_M",
             ROW_END: "row_end = tl.sum(sizes, axis=0)",
         },
-        fails="correct",
-        says="is right",
+        "is right",
     ),
     Mistake(
         "a group's last tile writes on into the next group",
-        swap={ROW_END: "row_end = tl.sum(sizes, axis=0)"},
-        fails="correct",
-        says=("weights", "A race between programs"),  # the case that fails first says which
+        {ROW_END: "row_end = tl.sum(sizes, axis=0)"},
+        ("weights", "A race between programs"),  # the case that fails first says which
     ),
+    Mistake("every group has the weights of the first", {W_GROUP: "w_ptr += 0"}, "is right"),
     Mistake(
-        "every group has the weights of the first",
-        swap={W_GROUP: "w_ptr += 0"},
-        fails="correct",
-        says="is right",
-    ),
-    Mistake(
-        "every group starts at its first row again",
-        swap={ROW: "first_row + pid_m * BLOCK_M"},
-        fails="correct",
-        says="never written",
+        "every group starts at its first row again", {ROW: "first_row + pid_m * BLOCK_M"}, "never written"
     ),
     Mistake(
         "the groups' sizes are read past the last",
-        swap={LOAD_SIZES: "tl.load(group_sizes_ptr + offs_e)"},
-        fails="correct",
-        says="group_sizes",
+        {LOAD_SIZES: "tl.load(group_sizes_ptr + offs_e)"},
+        "group_sizes",
     ),
     Mistake(
         "the lanes past the last group have a row each",
-        swap={LOAD_SIZES: LOAD_SIZES.replace("other=0", "other=1")},
-        fails="correct",
-        says="past the end",
+        {LOAD_SIZES: LOAD_SIZES.replace("other=0", "other=1")},
+        "past the end",
     ),
     Mistake(
         "the launcher asks the device for the sizes",
-        swap={NUM_PID_M: "num_pid_m = sum(-(-size // BLOCK_M) for size in group_sizes.tolist())"},
-        fails="correct",
-        says="on the host",
+        {NUM_PID_M: "num_pid_m = sum(-(-size // BLOCK_M) for size in group_sizes.tolist())"},
+        "on the host",
     ),
     Mistake(
         "the launcher asks the device for the number of rows",
-        swap={NUM_PID_M: "num_pid_m = int(group_sizes.sum()) // BLOCK_M + e"},
-        fails="correct",
-        says="on the host",
+        {NUM_PID_M: "num_pid_m = int(group_sizes.sum()) // BLOCK_M + e"},
+        "on the host",
     ),
-    Mistake(
-        "w is read past the end of K",
-        swap={W_MASK: "mask=mask_n, other=0.0)"},
-        fails="correct",
-        says="past the end of w",
-    ),
-    Mistake(
-        "the store has no mask over columns",
-        swap={STORE: STORE.replace(" & mask_n", "")},
-        fails="correct",
-        says="both sides",
-    ),
+    Mistake("w is read past the end of K", {W_MASK: "mask=mask_n, other=0.0)"}, "past the end of w"),
+    Mistake("the store has no mask over columns", {STORE: STORE.replace(" & mask_n", "")}, "both sides"),
     Mistake(
         "the weights are taken to be contiguous",
-        swap={"*w.stride()": "k * n, n, 1"},
+        {"*w.stride()": "k * n, n, 1"},
+        "past the end of",
         fails="edges",
-        says="past the end of",
     ),
-    Mistake(
-        "x is taken to be contiguous",
-        swap={"*x.stride()": "k, 1"},
-        fails="edges",
-        says="past the end of",
-    ),
-    Mistake(
-        "the result is always fp32",
-        swap={OUT: OUT.replace("dtype=x.dtype, ", "")},
-        fails="correct",
-        says="dtype",
-    ),
+    Mistake("x is taken to be contiguous", {"*x.stride()": "k, 1"}, "past the end of", fails="edges"),
+    Mistake("the result is always fp32", {OUT: OUT.replace("dtype=x.dtype, ", "")}, "dtype"),
     Mistake(
         "a descriptor takes the rows of a slice for packed",
-        swap={
+        {
             "TensorDescriptor.from_tensor(x, [BLOCK_M, BLOCK_K])": (
                 "TensorDescriptor(x, [*x.shape], [x.shape[1], 1], [BLOCK_M, BLOCK_K])"
             )
         },
+        "loads from a gap between",
         fails="edges",
-        says="loads from a gap between",
     ),
     Mistake(
         "torch copies weights that are not contiguous",
-        swap={SHAPE: "    w = w.contiguous()\n" + SHAPE},
+        {SHAPE: "    w = w.contiguous()\n" + SHAPE},
+        "torch",
         fails="honest",
-        says="torch",
     ),
     Mistake(
         "torch does the work",
-        swap={
-            SHAPE: "    return torch.bmm(x[:, None], w.repeat_interleave(group_sizes, dim=0))[:, 0]\n" + SHAPE
-        },
+        {SHAPE: "    return torch.bmm(x[:, None], w.repeat_interleave(group_sizes, dim=0))[:, 0]\n" + SHAPE},
+        "torch",
         fails="honest",
-        says="torch",
     ),
-    Mistake(
-        "fp32 is multiplied as TF32",
-        swap={'input_precision="ieee"': 'input_precision="tf32"'},
-        fails="correct",
-        says="precision",
-    ),
+    Mistake("fp32 is multiplied as TF32", {'input_precision="ieee"': 'input_precision="tf32"'}, "precision"),
     Mistake(
         "the sizes of 64 groups are read, however many there are",
-        swap={f"triton.next_power_of_2(e){OF_TILES}": f"64{OF_TILES}"},
-        fails="correct",
-        says="never written",
+        {f"triton.next_power_of_2(e){OF_TILES}": f"64{OF_TILES}"},
+        "never written",
     ),
     Mistake(
         "there are 128 groups at most",
-        swap={
+        {
             "offs_e = tl.arange(0, BLOCK_E)\n    return": (
                 "offs_e = tl.arange(0, BLOCK_E)\n    e = min(e, 128)\n    return"
             )
         },
-        fails="correct",
-        says="never written",
+        "never written",
     ),
 ]

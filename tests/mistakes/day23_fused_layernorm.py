@@ -29,359 +29,252 @@ SUM_DWEIGHT = "tl.sum(dweight, axis=0), mask=offs_n < n_cols)"
 ZEROS = "tl.zeros((BLOCK_N,), tl.float32)"
 
 mistakes = [
-    Mistake(
-        "the residual is never added",
-        swap={S: S.replace("x + residual", "x")},
-        fails="correct",
-        says="residual",
-    ),
-    Mistake(
-        "the norm is of x alone",
-        swap={"    s = s.to(tl.float32)\n": "    s = x\n"},
-        fails="correct",
-        says="x alone",
-    ),
-    Mistake(
-        "lanes past the row count in the variance",
-        swap={CENTRED: "centred = s - mean"},
-        fails="correct",
-        says="past the row",
-    ),
+    Mistake("the residual is never added", {S: S.replace("x + residual", "x")}, "residual"),
+    Mistake("the norm is of x alone", {"    s = s.to(tl.float32)\n": "    s = x\n"}, "x alone"),
+    Mistake("lanes past the row count in the variance", {CENTRED: "centred = s - mean"}, "past the row"),
     Mistake(
         "the mean is divided by the block's width",
-        swap={"mean = tl.sum(s, axis=0) / n_cols": "mean = tl.sum(s, axis=0) / BLOCK_N"},
-        fails="correct",
-        says="block's width",
+        {"mean = tl.sum(s, axis=0) / n_cols": "mean = tl.sum(s, axis=0) / BLOCK_N"},
+        "block's width",
     ),
     Mistake(
         "the variance is the mean of squares less the square of the mean",
-        swap={RSTD: "rstd = tl.rsqrt(tl.sum(s * s, axis=0) / n_cols - mean * mean + eps)"},
-        fails="correct",
-        says="precision",
+        {RSTD: "rstd = tl.rsqrt(tl.sum(s * s, axis=0) / n_cols - mean * mean + eps)"},
+        "precision",
     ),
     Mistake(
         "eps is added outside of the root",
-        swap={RSTD: "rstd = 1.0 / (tl.sqrt(tl.sum(centred * centred, axis=0) / n_cols) + eps)"},
-        fails="correct",
-        says="outside of the root",
+        {RSTD: "rstd = 1.0 / (tl.sqrt(tl.sum(centred * centred, axis=0) / n_cols) + eps)"},
+        "outside of the root",
     ),
     Mistake(
         "eps is added to the sum of squares",
-        swap={RSTD: "rstd = tl.rsqrt((tl.sum(centred * centred, axis=0) + eps) / n_cols)"},
-        fails="correct",
-        says="eps is divided by n",
+        {RSTD: "rstd = tl.rsqrt((tl.sum(centred * centred, axis=0) + eps) / n_cols)"},
+        "eps is divided by n",
     ),
+    Mistake("eps is a constant of the kernel", {RSTD: RSTD.replace("+ eps", "+ 1e-5")}, "another one"),
+    Mistake("the residual is read with x's row stride", {"row * stride_rm": "row * stride_xm"}, "stride"),
     Mistake(
-        "eps is a constant of the kernel",
-        swap={RSTD: RSTD.replace("+ eps", "+ 1e-5")},
-        fails="correct",
-        says="another one",
+        "rows of x are taken to be n_cols apart", {"row * stride_xm": "row * n_cols"}, "stride", fails="edges"
     ),
-    Mistake(
-        "the residual is read with x's row stride",
-        swap={"row * stride_rm": "row * stride_xm"},
-        fails="correct",
-        says="stride",
-    ),
-    Mistake(
-        "rows of x are taken to be n_cols apart",
-        swap={"row * stride_xm": "row * n_cols"},
-        fails="edges",
-        says="stride",
-    ),
-    Mistake(
-        "y's store has no mask",
-        swap={STORE_Y: STORE_Y.replace(", mask=mask", "")},
-        fails="correct",
-        says="Unmasked store",
-    ),
-    Mistake(
-        "the mean is not saved",
-        swap={"    tl.store(mean_ptr + row, mean)\n": ""},
-        fails="correct",
-        says="torch.empty",
-    ),
+    Mistake("y's store has no mask", {STORE_Y: STORE_Y.replace(", mask=mask", "")}, "Unmasked store"),
+    Mistake("the mean is not saved", {"    tl.store(mean_ptr + row, mean)\n": ""}, "torch.empty"),
     Mistake(
         "x, residual and s are all kept for the backward pass",
-        swap={
+        {
             SAVE: SAVE.replace("rstd)", "rstd, x, residual)"),
             "s, weight, mean, rstd = ctx": "s, weight, mean, rstd, x, residual = ctx",
         },
-        fails="correct",
-        says="keeps",
+        "keeps",
     ),
-    Mistake("the gradient of s is dropped", swap={ADD_DS: "dx += 0.0"}, fails="correct", says="is dropped"),
+    Mistake("the gradient of s is dropped", {ADD_DS: "dx += 0.0"}, "is dropped"),
     Mistake(
         "only the gradient of s reaches the residual",
-        swap={RETURN: "return dx, ds, dweight, dbias, None"},
-        fails="correct",
-        says="residual",
+        {RETURN: "return dx, ds, dweight, dbias, None"},
+        "residual",
     ),
     Mistake(
         "the residual gets no gradient",
-        swap={RETURN: "return dx, None, dweight, dbias, None"},
-        fails="correct",
-        says="gradient of residual is None",
+        {RETURN: "return dx, None, dweight, dbias, None"},
+        "gradient of residual is None",
     ),
     Mistake(
         "eps has no None among the gradients",
-        swap={RETURN: "return dx, dx, dweight, dbias"},
-        fails="correct",
-        says="4 values where 5 gradients are asked for",
+        {RETURN: "return dx, dx, dweight, dbias"},
+        "4 values where 5 gradients are asked for",
     ),
     Mistake(
         "the gradients of weight and bias are swapped",
-        swap={RETURN: "return dx, dx, dbias, dweight, None"},
-        fails="correct",
-        says="swapped",
+        {RETURN: "return dx, dx, dbias, dweight, None"},
+        "swapped",
     ),
-    Mistake(
-        "dx takes the mean for a constant",
-        swap={ALONG_MEAN: "along_mean = 0.0"},
-        fails="correct",
-        says="the mean for",
-    ),
-    Mistake(
-        "dx takes the deviation for a constant",
-        swap={ALONG_X_HAT: "along_x_hat = 0.0"},
-        fails="correct",
-        says="the deviation for",
-    ),
+    Mistake("dx takes the mean for a constant", {ALONG_MEAN: "along_mean = 0.0"}, "the mean for"),
+    Mistake("dx takes the deviation for a constant", {ALONG_X_HAT: "along_x_hat = 0.0"}, "the deviation for"),
     Mistake(
         "both means in dx are divided by the block's width",
-        swap={
+        {
             ALONG_MEAN: ALONG_MEAN.replace("n_cols", "BLOCK_N"),
             ALONG_X_HAT: ALONG_X_HAT.replace("n_cols", "BLOCK_N"),
         },
-        fails="correct",
-        says="block's width",
+        "block's width",
     ),
+    Mistake("dx lacks the weight", {"dx_hat = dy * weight": "dx_hat = dy"}, "lacks the weight"),
     Mistake(
-        "dx lacks the weight",
-        swap={"dx_hat = dy * weight": "dx_hat = dy"},
-        fails="correct",
-        says="lacks the weight",
+        "dx lacks the last factor", {"x_hat * along_x_hat) * rstd": "x_hat * along_x_hat)"}, "last factor"
     ),
-    Mistake(
-        "dx lacks the last factor",
-        swap={"x_hat * along_x_hat) * rstd": "x_hat * along_x_hat)"},
-        fails="correct",
-        says="last factor",
-    ),
-    Mistake(
-        "dweight is summed with s",
-        swap={"dweight += dy * x_hat": "dweight += dy * s"},
-        fails="correct",
-        says="with s",
-    ),
+    Mistake("dweight is summed with s", {"dweight += dy * x_hat": "dweight += dy * s"}, "with s"),
     Mistake(
         "dweight and dbias are sums in the dtype of x",
-        swap={
+        {
             f"dweight = {ZEROS}": f"dweight = {ZEROS.replace('tl.float32', DTYPE)}",
             f"dbias = {ZEROS}": f"dbias = {ZEROS.replace('tl.float32', DTYPE)}",
             "dweight += dy * x_hat": f"dweight += (dy * x_hat).to({DTYPE})",
             "dbias += dy": f"dbias += dy.to({DTYPE})",
         },
-        fails="correct",
-        says="precision",
+        "precision",
     ),
     Mistake(
         "programs add to one row of partial sums by load, add and store",
-        swap={
+        {
             STORE_DWEIGHT: "p = dweight_part_ptr + offs_n\n    tl.store(p, tl.load(p, mask) + dweight, mask)",
             STORE_DBIAS: "p = dbias_part_ptr + offs_n\n    tl.store(p, tl.load(p, mask) + dbias, mask)",
             f"dweight_part = {PARTS}": f"dweight_part = {ONE_PART}",
             f"dbias_part = {PARTS}": f"dbias_part = {ONE_PART}",
         },
-        fails="correct",
-        says="A race between programs",
+        "A race between programs",
     ),
     Mistake(
         "all programs store to the first row of partial sums",
-        swap={
+        {
             STORE_DWEIGHT: STORE_DWEIGHT.replace("pid * n_cols + ", ""),
             STORE_DBIAS: STORE_DBIAS.replace("pid * n_cols + ", ""),
         },
-        fails="correct",
-        says="torch.empty",
+        "torch.empty",
     ),
     Mistake(
         "only the partial sums of the first program count",
-        swap={
+        {
             "for start in range(0, n_parts, BLOCK_P):": "for start in range(0, 1, BLOCK_P):",
             "(offs_p < n_parts)": "(offs_p < 1)",
         },
-        fails="correct",
-        says="rows of one program",
+        "rows of one program",
     ),
     Mistake(
         "only the first 128 partial sums are added",
-        swap={"for start in range(0, n_parts, BLOCK_P):": "for start in range(0, BLOCK_P, BLOCK_P):"},
+        {"for start in range(0, n_parts, BLOCK_P):": "for start in range(0, BLOCK_P, BLOCK_P):"},
+        "is right",
         fails="correct or edges",
-        says="is right",
         on_gpu="gradient of weight",
     ),
     Mistake(
         "each row replaces the sums so far",
-        swap={"dweight += dy * x_hat": "dweight = dy * x_hat", "dbias += dy": "dbias = dy"},
-        fails="correct",
-        says="last row of each program",
+        {"dweight += dy * x_hat": "dweight = dy * x_hat", "dbias += dy": "dbias = dy"},
+        "last row of each program",
     ),
     Mistake(
         "dy is taken to be contiguous",
-        swap={LOAD_DY: LOAD_DY.replace("row * stride_dym + cols * stride_dyn", "row * n_cols + offs_n")},
+        {LOAD_DY: LOAD_DY.replace("row * stride_dym + cols * stride_dyn", "row * n_cols + offs_n")},
+        "stride",
         fails="edges",
-        says="stride",
     ),
     Mistake(
         "the columns of dy are taken to lie side by side",
-        swap={LOAD_DY: LOAD_DY.replace("cols * stride_dyn", "offs_n")},
+        {LOAD_DY: LOAD_DY.replace("cols * stride_dyn", "offs_n")},
+        "stride",
         fails="edges",
-        says="stride",
     ),
     Mistake(
         "a gradient that is None is asked for its strides",
-        swap={DS_STRIDES: "*ds.stride(),"},
+        {DS_STRIDES: "*ds.stride(),"},
+        "stride",
         fails="edges",
-        says="stride",
     ),
     Mistake(
         "the sums of an earlier backward pass are added to",
-        swap={
+        {
             "dweight = torch.empty_like(weight)": f"dweight = {KEPT}",
             SUM_DWEIGHT: SUM_DWEIGHT.replace(
                 ", mask", " + tl.load(dweight_ptr + offs_n, offs_n < n_cols), mask"
             ),
         },
+        "times what it should be",
         fails="edges",
-        says="times what it should be",
     ),
-    Mistake("dx overwrites dy", swap={DX: "dx = dy"}, fails="correct", says="upstream gradient"),
-    Mistake(
-        "the last rows get no program",
-        swap={N_PARTS: "n_parts = n_rows // rows_each"},
-        fails="correct",
-        says="never written",
-    ),
+    Mistake("dx overwrites dy", {DX: "dx = dy"}, "upstream gradient"),
+    Mistake("the last rows get no program", {N_PARTS: "n_parts = n_rows // rows_each"}, "never written"),
     Mistake(
         "every program takes one row more than it has",
-        swap={
-            ROWS: "tl.range(pid * rows_each, min((pid + 1) * rows_each + 1, n_rows), num_stages=NUM_STAGES)"
-        },
-        fails="correct",
-        says="twice",
+        {ROWS: "tl.range(pid * rows_each, min((pid + 1) * rows_each + 1, n_rows), num_stages=NUM_STAGES)"},
+        "twice",
     ),
-    Mistake(
-        "autograd is told nothing",
-        swap={APPLY: "with torch.no_grad():\n        " + APPLY},
-        fails="correct",
-        says="not connected",
-    ),
+    Mistake("autograd is told nothing", {APPLY: "with torch.no_grad():\n        " + APPLY}, "not connected"),
     Mistake(
         "the results are always fp32",
-        swap={
-            "y = torch.empty(n_rows, n_cols, dtype=x.dtype, device": "y = torch.empty(n_rows, n_cols, device"
-        },
-        fails="correct",
-        says="dtype",
+        {"y = torch.empty(n_rows, n_cols, dtype=x.dtype, device": "y = torch.empty(n_rows, n_cols, device"},
+        "dtype",
     ),
     Mistake(
         "torch copies a strided dy first",
-        swap={
-            f"        {DX}": f"        dy = dy.contiguous()\n        {DX}",
-        },
+        {f"        {DX}": f"        dy = dy.contiguous()\n        {DX}"},
+        "strides",
         fails="limit",
-        says="strides",
     ),
     Mistake(
         "torch sums up dbias",
-        swap={RETURN: "return dx, dx, dweight, dy.sum(dim=0), None"},
+        {RETURN: "return dx, dx, dweight, dy.sum(dim=0), None"},
+        "torch",
         fails="honest",
-        says="torch",
     ),
     Mistake(
         "the mean of dy · weight is divided by the block's width",
-        swap={ALONG_MEAN: ALONG_MEAN.replace("n_cols", "BLOCK_N")},
-        fails="correct",
-        says="In dx the mean of dy",
+        {ALONG_MEAN: ALONG_MEAN.replace("n_cols", "BLOCK_N")},
+        "In dx the mean of dy",
     ),
     Mistake(
         "mean and variance are divided by the block's width",
-        swap={
+        {
             "mean = tl.sum(s, axis=0) / n_cols": "mean = tl.sum(s, axis=0) / BLOCK_N",
             RSTD: RSTD.replace("n_cols", "BLOCK_N"),
         },
-        fails="correct",
-        says="Mean and variance are divided by the block",
+        "Mean and variance are divided by the block",
     ),
     Mistake(
         "a matrix of fp32 is kept beside s",
-        swap={SAVE: f"{SAVE}\n        ctx.centred = x.new_empty(n_rows, n_cols, dtype=torch.float32)"},
-        fails="correct",
-        says="bytes for the backward pass",
+        {SAVE: f"{SAVE}\n        ctx.centred = x.new_empty(n_rows, n_cols, dtype=torch.float32)"},
+        "bytes for the backward pass",
     ),
     Mistake(
         "half done: s and what is kept, but no y",
-        swap={"    tl.store(y_ptr + row * n_cols + offs_n, centred * rstd * weight + bias, mask=mask)\n": ""},
-        fails="correct",
-        says="never written",
+        {"    tl.store(y_ptr + row * n_cols + offs_n, centred * rstd * weight + bias, mask=mask)\n": ""},
+        "never written",
         undone=("backward_kernel", "column_sum_kernel"),
         so_far="reads of x and residual ✓ · s ✓ · what backward reads ✓ · "
         "not started: y, dx, partial sums, column sums",
     ),
     Mistake(
         "half done: x_hat is missing in dweight, and the columns are not summed",
-        swap={"dweight += dy * x_hat": "dweight += dy"},
-        fails="correct",
-        says="never written",
+        {"dweight += dy * x_hat": "dweight += dy"},
+        "never written",
         undone=("column_sum_kernel",),
         so_far="reads of x and residual ✓ · s ✓ · y ✓ · what backward reads ✓ · dx ✓ · "
         "partial sums ✗ · not started: column sums",
     ),
     Mistake(
         "where nothing comes in for y, the residual gets no gradient",
-        swap={"return ds, ds, None, None, None": "return ds, None, None, None, None"},
+        {"return ds, ds, None, None, None": "return ds, None, None, None, None"},
+        "gradient of residual is None",
         fails="edges",
-        says="gradient of residual is None",
     ),
     Mistake(
         "the gradient of s is read with the strides of that of y",
-        swap={
-            "ds_ptr + row * stride_dsm + cols * stride_dsn": "ds_ptr + row * stride_dym + cols * stride_dyn"
-        },
+        {"ds_ptr + row * stride_dsm + cols * stride_dsn": "ds_ptr + row * stride_dym + cols * stride_dyn"},
+        "is right",
         fails="edges",
-        says="is right",
     ),
     Mistake(
         "what backward needs is kept on the class",
-        swap={
+        {
             "ctx.save_for_backward(s, weight, mean, rstd)": "AddLayerNorm.kept = s, weight, mean, rstd",
             "s, weight, mean, rstd = ctx.saved_tensors": "s, weight, mean, rstd = AddLayerNorm.kept",
         },
+        "another forward pass",
         fails="edges",
-        says="another forward pass",
     ),
     Mistake(
         "a stride of 0 along the columns of dy is taken for 1",
-        swap={
+        {
             "            *dy.stride(),\n": (
                 "            dy.stride(0),\n"
                 "            dy.stride(1) if dy.stride(0) == 0 else (dy.stride(1) or 1),\n"
-            ),
+            )
         },
+        "past the end of",
         fails="edges",
-        says="past the end of",
     ),
-    Mistake(
-        "eps is squared",
-        swap={RSTD: RSTD.replace("+ eps", "+ eps * eps")},
-        fails="correct",
-        says="eps is squared",
-    ),
+    Mistake("eps is squared", {RSTD: RSTD.replace("+ eps", "+ eps * eps")}, "eps is squared"),
     Mistake(
         "eps is the least variance",
-        swap={RSTD: RSTD.replace("rsqrt(", "rsqrt(tl.maximum(").replace(" + eps", ", eps)")},
-        fails="correct",
-        says="eps is the least that the variance may be",
+        {RSTD: RSTD.replace("rsqrt(", "rsqrt(tl.maximum(").replace(" + eps", ", eps)")},
+        "eps is the least that the variance may be",
     ),
 ]

@@ -21,174 +21,139 @@ STORE = "tl.store(o_ptrs, acc, mask=rows[:, None] & dims[None, :])"
 mistakes = [
     Mistake(
         "keys past the last are not masked",
-        swap={"keys = offs_n < left": "keys = offs_n < BLOCK_N"},
-        fails="correct",
-        says="every lane through",
+        {"keys = offs_n < left": "keys = offs_n < BLOCK_N"},
+        "every lane through",
     ),
     Mistake(
         "every tile of keys is masked as if it were the first",
-        swap={"keys = offs_n < left": "keys = offs_n < Sk"},
-        fails="correct",
-        says="mask",
+        {"keys = offs_n < left": "keys = offs_n < Sk"},
+        "mask",
     ),
     Mistake(
         "the last, partial tile of keys is left out",
-        swap={LOOP: "range(Sk, BLOCK_N - 1, -BLOCK_N)"},
-        fails="correct",
-        says="partial tile of keys",
+        {LOOP: "range(Sk, BLOCK_N - 1, -BLOCK_N)"},
+        "partial tile of keys",
     ),
     Mistake(
         "the values end one key early",
-        swap={LOAD_V: LOAD_V.replace("keys[:, None]", "(offs_n < left - 1)[:, None]")},
-        fails="correct",
-        says="The last key is left out",
+        {LOAD_V: LOAD_V.replace("keys[:, None]", "(offs_n < left - 1)[:, None]")},
+        "The last key is left out",
     ),
-    Mistake(
-        "the loop runs over the queries' length",
-        swap={LOOP: "range(Sq, 0, -BLOCK_N)"},
-        fails="correct",
-        says="Sk",
-    ),
+    Mistake("the loop runs over the queries' length", {LOOP: "range(Sq, 0, -BLOCK_N)"}, "Sk"),
     Mistake(
         "the dimensions past D are not masked in the loads of q and k",
-        swap={
+        {
             "q = tl.load(q_ptrs, mask=rows[:, None] & dims[None, :], other=0.0)": (
                 "q = tl.load(q_ptrs, mask=rows[:, None], other=0.0)"
             ),
             LOAD_K: "k = tl.load(k_ptrs, mask=keys[None, :], other=0.0)",
         },
-        fails="correct",
-        says="past the end of",
+        "past the end of",
     ),
     Mistake(
         "the store forgets that D is padded",
-        swap={STORE: "tl.store(o_ptrs, acc, mask=rows[:, None])"},
-        fails="correct",
-        says="A tile's mask needs both sides",
+        {STORE: "tl.store(o_ptrs, acc, mask=rows[:, None])"},
+        "A tile's mask needs both sides",
     ),
-    Mistake(
-        "the store has no mask", swap={STORE: "tl.store(o_ptrs, acc)"}, fails="correct", says="Unmasked store"
-    ),
-    Mistake("D is taken to be 64 at most", swap={BLOCK_D: "64"}, fails="correct", says="never written"),
-    Mistake("BLOCK_D is D itself", swap={BLOCK_D: "D"}, fails="correct", says="power of 2"),
-    Mistake(
-        "small heads are not padded to 16",
-        swap={BLOCK_D: "triton.next_power_of_2(D)"},
-        fails="correct",
-        says="16",
-    ),
-    Mistake(
-        "the scale is forgotten", swap={SCORES: SCORES.replace(" * scale", "")}, fails="correct", says="scale"
-    ),
+    Mistake("the store has no mask", {STORE: "tl.store(o_ptrs, acc)"}, "Unmasked store"),
+    Mistake("D is taken to be 64 at most", {BLOCK_D: "64"}, "never written"),
+    Mistake("BLOCK_D is D itself", {BLOCK_D: "D"}, "power of 2"),
+    Mistake("small heads are not padded to 16", {BLOCK_D: "triton.next_power_of_2(D)"}, "16"),
+    Mistake("the scale is forgotten", {SCORES: SCORES.replace(" * scale", "")}, "scale"),
     Mistake(
         "q and the scores are both scaled",
-        swap={SCORES: SCORES.replace("* scale", "* scale * scale")},
-        fails="correct",
-        says="scale is applied twice",
+        {SCORES: SCORES.replace("* scale", "* scale * scale")},
+        "scale is applied twice",
     ),
-    Mistake(
-        "only the last tile of keys counts",
-        swap={ACC: ACC.replace("v, acc,", "v,")},
-        fails="correct",
-        says="last tile of 16 keys",
-    ),
+    Mistake("only the last tile of keys counts", {ACC: ACC.replace("v, acc,", "v,")}, "last tile of 16 keys"),
     Mistake(
         "the sum so far is added twice, by tl.dot and by +=",
-        swap={ACC: ACC.replace("acc =", "acc +=")},
-        fails="correct",
-        says="added twice",
+        {ACC: ACC.replace("acc =", "acc +=")},
+        "added twice",
     ),
-    Mistake("k stands still", swap={MOVE_K: ""}, fails="correct", says="k stands still"),
-    Mistake("v stands still", swap={MOVE_V: ""}, fails="correct", says="v stands still"),
+    Mistake("k stands still", {MOVE_K: ""}, "k stands still"),
+    Mistake("v stands still", {MOVE_V: ""}, "v stands still"),
     Mistake(
         "the scores are summed in fp16",
-        swap={
+        {
             ACC: (
                 "acc = (acc + tl.dot(s.to(v.dtype), v))"
                 ".to(tl.float16 if v.dtype == tl.float16 else tl.float32)"
             )
         },
-        fails="correct",
-        says="precision",
+        "precision",
     ),
     Mistake(
         "the scores are rounded to fp16 whatever v is",
-        swap={ACC: ACC.replace("s.to(v.dtype), v", "s.to(tl.float16), v.to(tl.float16)")},
-        fails="correct",
-        says="precision",
+        {ACC: ACC.replace("s.to(v.dtype), v", "s.to(tl.float16), v.to(tl.float16)")},
+        "precision",
     ),
     Mistake(
         "k is taken to lie as q does",
-        swap={"pid_b * stride_kb + pid_h * stride_kh": "pid_b * stride_qb + pid_h * stride_qh"},
-        fails="correct",
-        says="strides of q",
+        {"pid_b * stride_kb + pid_h * stride_kh": "pid_b * stride_qb + pid_h * stride_qh"},
+        "strides of q",
     ),
     Mistake(
         "every head reads the keys of head 0",
-        swap={"pid_b * stride_kb + pid_h * stride_kh": "pid_b * stride_kb"},
-        fails="correct",
-        says="head 0",
+        {"pid_b * stride_kb + pid_h * stride_kh": "pid_b * stride_kb"},
+        "head 0",
     ),
     Mistake(
         "every sequence reads the values of sequence 0",
-        swap={"pid_b * stride_vb + pid_h * stride_vh": "pid_h * stride_vh"},
-        fails="correct",
-        says="sequence 0",
+        {"pid_b * stride_vb + pid_h * stride_vh": "pid_h * stride_vh"},
+        "sequence 0",
     ),
     Mistake(
         "heads are taken to follow one another, as in a contiguous [B, H, S, D]",
-        swap={
+        {
             "pid_b * stride_qb + pid_h * stride_qh": "pid_bh * Sq * D",
             "pid_b * stride_kb + pid_h * stride_kh": "pid_bh * Sk * D",
             "pid_b * stride_vb + pid_h * stride_vh": "pid_bh * Sk * D",
         },
+        "stride",
         fails="edges",
-        says="stride",
     ),
     Mistake(
         "dimensions are taken to lie side by side",
-        swap={"offs_d[:, None] * stride_kd": "offs_d[:, None]"},
+        {"offs_d[:, None] * stride_kd": "offs_d[:, None]"},
+        "stride",
         fails="edges",
-        says="stride",
     ),
     Mistake(
         "the result is written as [B, S, H, D]",
-        swap={O_PTRS: "o_ptr + ((pid_b * Sq + offs_m) * H + pid_h)[:, None] * D + offs_d[None, :]"},
-        fails="correct",
-        says="[B, S, H, D]",
+        {O_PTRS: "o_ptr + ((pid_b * Sq + offs_m) * H + pid_h)[:, None] * D + offs_d[None, :]"},
+        "[B, S, H, D]",
     ),
     Mistake(
         "there are as many tiles of queries as of keys",
-        swap={GRID: "triton.cdiv(Sq, BLOCK_N) * B * H"},
-        fails="correct",
-        says="past the end",
+        {GRID: "triton.cdiv(Sq, BLOCK_N) * B * H"},
+        "past the end",
     ),
     Mistake(
         "only one sequence of the batch gets programs",
-        swap={GRID: "triton.cdiv(Sq, BLOCK_M) * H"},
-        fails="correct",
-        says="never written",
+        {GRID: "triton.cdiv(Sq, BLOCK_M) * H"},
+        "never written",
         at="* H,)",
     ),
     Mistake(
         "the heads stand on axis 1 of the grid, which ends at 65535",
-        swap={
+        {
             f"({GRID},)": "(triton.cdiv(Sq, BLOCK_M), B * H)",
             "(tl.program_id(0) // tiles_m)": "tl.program_id(1)",
         },
+        "65535",
         fails="limit",
-        says="65535",
         gpu=True,
     ),
     Mistake(
         "the result lies in memory as q does",
-        swap={ALLOCATION: "o = torch.empty_like(q)"},
+        {ALLOCATION: "o = torch.empty_like(q)"},
+        "contiguous",
         fails="edges",
-        says="contiguous",
     ),
     Mistake(
         "the scores are stored and read back",
-        swap={
+        {
             "    o_ptr,\n    H,": "    o_ptr,\n    s_ptr,\n    H,",
             SCORES: (
                 f"{SCORES}\n"
@@ -204,52 +169,50 @@ mistakes = [
             ),
             "        o,\n        H,": "        o,\n        scores,\n        H,",
         },
+        "intermediate tensor",
         fails="memory",
-        says="intermediate tensor",
     ),
     Mistake(
         "torch copies strided tensors first",
-        swap={
+        {
             "B, H, Sq, D = q.shape": (
                 "q, k, v = (x.contiguous() for x in (q, k, v))\n    B, H, Sq, D = q.shape"
             )
         },
+        "strides",
         fails="honest",
-        says="strides",
     ),
     Mistake(
         "torch does the work",
-        swap={RETURN: "    return ((q.float() @ k.float().mT * scale) @ v.float()).to(q.dtype)"},
+        {RETURN: "    return ((q.float() @ k.float().mT * scale) @ v.float()).to(q.dtype)"},
+        "torch",
         fails="honest",
-        says="torch",
     ),
     Mistake(
         "scores are rounded to fp16 before they are scaled",
-        swap={SCORES: 's = tl.dot(q, k, input_precision="ieee").to(v.dtype) * scale'},
-        fails="correct",
-        says="in fp16, which ends at 65504",
+        {SCORES: 's = tl.dot(q, k, input_precision="ieee").to(v.dtype) * scale'},
+        "in fp16, which ends at 65504",
     ),
     Mistake(
         "the tiles fit in shared memory with heads of 64, not of 128",
-        swap={"(128, 64) if matrix_units else (64, 16)": "(128, 64) if matrix_units else (128, 128)"},
+        {"(128, 64) if matrix_units else (64, 16)": "(128, 64) if matrix_units else (128, 128)"},
+        "KB of shared memory",
         fails="compiles",
-        says="KB of shared memory",
         on_gpu="shared memory",
     ),
     Mistake(
         "q's heads are taken to lie D apart where there is one query",
-        swap={"*q.stride(),": "q.stride(0), q.stride(1) if Sq > 1 else D, *q.stride()[2:],"},
+        {"*q.stride(),": "q.stride(0), q.stride(1) if Sq > 1 else D, *q.stride()[2:],"},
+        "is right",
         fails="edges",
-        says="is right",
     ),
     Mistake(
         "every second tile of keys is skipped",
-        swap={
+        {
             LOOP: "range(Sk, 0, -2 * BLOCK_N)",
             MOVE_K: MOVE_K.replace("+= BLOCK_N", "+= 2 * BLOCK_N"),
             MOVE_V: MOVE_V.replace("+= BLOCK_N", "+= 2 * BLOCK_N"),
         },
-        fails="correct",
-        says="Every second tile of 16 keys is skipped",
+        "Every second tile of 16 keys is skipped",
     ),
 ]

@@ -24,206 +24,154 @@ UPDATE = "l_i = l_i * alpha + tl.sum(tl.exp(s - shift[:, None]), axis=1)"
 mistakes = [
     Mistake(
         "the sum is not rescaled when the maximum rises",
-        swap={UPDATE: UPDATE.replace("l_i * alpha", "l_i")},
-        fails="correct",
-        says="not rescaled",
+        {UPDATE: UPDATE.replace("l_i * alpha", "l_i")},
+        "not rescaled",
     ),
     Mistake(
         "the rescaling goes the wrong way",
-        swap={ALPHA: 'alpha = tl.where(m_i == -float("inf"), 0.0, tl.exp(shift - m_i))'},
-        fails="correct",
-        says="wrong way",
+        {ALPHA: 'alpha = tl.where(m_i == -float("inf"), 0.0, tl.exp(shift - m_i))'},
+        "wrong way",
     ),
     Mistake(
         "the rescaling goes the wrong way from the first tile on",
-        swap={ALPHA: "alpha = tl.exp(shift - m_i)"},
-        fails="correct",
-        says="Leave out what must not count",
+        {ALPHA: "alpha = tl.exp(shift - m_i)"},
+        "Leave out what must not count",
     ),
     Mistake(
         "the maximum forgets the tiles before",
-        swap={MAXIMUM: "m_new = tl.max(s, axis=1)"},
-        fails="correct",
-        says="maximum is that of the last tile",
+        {MAXIMUM: "m_new = tl.max(s, axis=1)"},
+        "maximum is that of the last tile",
     ),
     Mistake(
         "a row that saw nothing yet gives NaN",
-        swap={SHIFT: "m_new"},
-        fails="correct",
-        says="Where the maximum is -inf, subtract a finite number",
+        {SHIFT: "m_new"},
+        "Where the maximum is -inf, subtract a finite number",
     ),
     Mistake(
         "only the last tile of keys counts",
-        swap={MAXIMUM: "m_new = tl.max(s, axis=1)", UPDATE: UPDATE.replace("l_i * alpha + ", "")},
-        fails="correct",
-        says="Only the last tile",
+        {MAXIMUM: "m_new = tl.max(s, axis=1)", UPDATE: UPDATE.replace("l_i * alpha + ", "")},
+        "Only the last tile",
     ),
     Mistake(
         "lanes past the last key count with score 0",
-        swap={SEEN: "seen = (keys < Sk + BLOCK_N)[None, :]"},
-        fails="correct",
-        says="exp(0) is 1",
+        {SEEN: "seen = (keys < Sk + BLOCK_N)[None, :]"},
+        "exp(0) is 1",
     ),
-    Mistake(
-        "the logarithm is in base 2", swap={RESULT: "m_i + tl.log2(l_i)"}, fails="correct", says="base 2"
-    ),
+    Mistake("the logarithm is in base 2", {RESULT: "m_i + tl.log2(l_i)"}, "base 2"),
     Mistake(
         "all is in base 2, and stays so",
-        swap={
+        {
             SCORES: f"{SCORES} * 1.4426950408889634",
             ALPHA: ALPHA.replace("exp", "exp2"),
             UPDATE: UPDATE.replace("tl.exp(", "tl.exp2("),
             RESULT: "m_i + tl.log2(l_i)",
         },
-        fails="correct",
-        says="ln(2)",
+        "ln(2)",
     ),
     Mistake(
         "exp2 takes the place of exp as it is",
-        swap={ALPHA: ALPHA.replace("exp", "exp2"), UPDATE: UPDATE.replace("tl.exp(", "tl.exp2(")},
-        fails="correct",
-        says="log2(e)",
+        {ALPHA: ALPHA.replace("exp", "exp2"), UPDATE: UPDATE.replace("tl.exp(", "tl.exp2(")},
+        "log2(e)",
     ),
-    Mistake(
-        "the maximum is not added back", swap={RESULT: "tl.log(l_i)"}, fails="correct", says="not added back"
-    ),
-    Mistake(
-        "the logarithm is forgotten",
-        swap={RESULT: "m_i"},
-        fails="correct",
-        says="logarithm of the sum is missing",
-    ),
-    Mistake(
-        "the scale is forgotten", swap={SCORES: SCORES.replace(" * scale", "")}, fails="correct", says="scale"
-    ),
+    Mistake("the maximum is not added back", {RESULT: "tl.log(l_i)"}, "not added back"),
+    Mistake("the logarithm is forgotten", {RESULT: "m_i"}, "logarithm of the sum is missing"),
+    Mistake("the scale is forgotten", {SCORES: SCORES.replace(" * scale", "")}, "scale"),
     Mistake(
         "scores are masked before they are scaled",
-        swap={
-            SCORES: SCORES.replace(" * scale", ""),
-            MASK: f"{MASK} * scale",
-        },
-        fails="correct",
-        says="before the scale",
+        {SCORES: SCORES.replace(" * scale", ""), MASK: f"{MASK} * scale"},
+        "before the scale",
     ),
     Mistake(
         "the causal mask is aligned top-left",
-        swap={
+        {
             ALIGNED: "seen &= keys[None, :] <= offs_m[:, None]",
             END: "end = tl.minimum(Sk, (pid_m + 1) * BLOCK_M)",
         },
-        fails="correct",
-        says="top-left",
+        "top-left",
     ),
-    Mistake(
-        "the causal mask hides the diagonal",
-        swap={ALIGNED: ALIGNED.replace("<=", "<")},
-        fails="correct",
-        says="one key too many",
-    ),
+    Mistake("the causal mask hides the diagonal", {ALIGNED: ALIGNED.replace("<=", "<")}, "one key too many"),
     Mistake(
         "the causal mask hides the earlier keys",
-        swap={ALIGNED: ALIGNED.replace("<=", ">="), END: "end = Sk"},
-        fails="correct",
-        says="hides the earlier keys",
+        {ALIGNED: ALIGNED.replace("<=", ">="), END: "end = Sk"},
+        "hides the earlier keys",
     ),
     Mistake(
         "the mask is causal whatever was asked for",
-        swap={"CAUSAL=causal": "CAUSAL=True"},
-        fails="correct",
-        says="even where causal=False",
+        {"CAUSAL=causal": "CAUSAL=True"},
+        "even where causal=False",
     ),
-    Mistake(
-        "there is no causal mask",
-        swap={"CAUSAL=causal": "CAUSAL=False"},
-        fails="correct",
-        says="no causal mask",
-    ),
+    Mistake("there is no causal mask", {"CAUSAL=causal": "CAUSAL=False"}, "no causal mask"),
     Mistake(
         "the loop ends at the diagonal of a square",
-        swap={END: "end = tl.minimum(Sk, (pid_m + 1) * BLOCK_M)"},
-        fails="correct",
-        says="ends with key i",
+        {END: "end = tl.minimum(Sk, (pid_m + 1) * BLOCK_M)"},
+        "ends with key i",
     ),
     Mistake(
         "the loop ends where the tile's first query ends",
-        swap={END: "end = tl.minimum(Sk, pid_m * BLOCK_M + 1 + Sk - Sq)"},
-        fails="correct",
-        says="first query",
+        {END: "end = tl.minimum(Sk, pid_m * BLOCK_M + 1 + Sk - Sq)"},
+        "first query",
     ),
     Mistake(
         "k has no mask along the keys",
-        swap={LOAD_K: LOAD_K.replace(" & (keys < Sk)[None, :]", "")},
-        fails="correct",
-        says="past the end of k",
+        {LOAD_K: LOAD_K.replace(" & (keys < Sk)[None, :]", "")},
+        "past the end of k",
     ),
     Mistake(
         "the dimensions past D are not masked",
-        swap={"rows, dims = offs_m < Sq, offs_d < D": "rows, dims = offs_m < Sq, offs_d < BLOCK_D"},
-        fails="correct",
-        says="wrong limit",
+        {"rows, dims = offs_m < Sq, offs_d < D": "rows, dims = offs_m < Sq, offs_d < BLOCK_D"},
+        "wrong limit",
     ),
-    Mistake("only 64 dimensions take part", swap={BLOCK_D: "64"}, fails="correct", says="dimensions"),
-    Mistake("k stands still", swap={MOVE: ""}, fails="correct", says="k stands still"),
+    Mistake("only 64 dimensions take part", {BLOCK_D: "64"}, "dimensions"),
+    Mistake("k stands still", {MOVE: ""}, "k stands still"),
     Mistake(
         "the terms are rounded to fp16 before the sum",
-        swap={UPDATE: UPDATE.replace("shift[:, None])", "shift[:, None]).to(tl.float16)")},
-        fails="correct",
-        says="precision",
+        {UPDATE: UPDATE.replace("shift[:, None])", "shift[:, None]).to(tl.float16)")},
+        "precision",
     ),
     Mistake(
         "k is taken to lie as q does",
-        swap={"pid_b * stride_kb + pid_h * stride_kh": "pid_b * stride_qb + pid_h * stride_qh"},
-        fails="correct",
-        says="stride",
+        {"pid_b * stride_kb + pid_h * stride_kh": "pid_b * stride_qb + pid_h * stride_qh"},
+        "stride",
     ),
     Mistake(
         "heads are taken to follow one another, as in a contiguous [B, H, S, D]",
-        swap={
+        {
             "pid_b * stride_qb + pid_h * stride_qh": "pid_bh * Sq * D",
             "pid_b * stride_kb + pid_h * stride_kh": "pid_bh * Sk * D",
         },
+        "past the end of",
         fails="edges",
-        says="past the end of",
     ),
-    Mistake(
-        "the store has no mask", swap={f"{RESULT}, mask=rows": RESULT}, fails="correct", says="Unmasked store"
-    ),
+    Mistake("the store has no mask", {f"{RESULT}, mask=rows": RESULT}, "Unmasked store"),
     Mistake(
         "the last, partial tile of queries gets no program",
-        swap={
+        {
             "tiles_m = tl.cdiv(Sq, BLOCK_M)": "tiles_m = tl.maximum(Sq // BLOCK_M, 1)",
             GRID: "(max(Sq // BLOCK_M, 1) * B * H,)",
         },
-        fails="correct",
-        says="never written",
+        "never written",
     ),
     Mistake(
         "the grid has an axis for heads, and the kernel reads one axis",
-        swap={GRID: "(triton.cdiv(Sq, BLOCK_M), H, B)"},
-        fails="correct",
-        says="no store reached them",
+        {GRID: "(triton.cdiv(Sq, BLOCK_M), H, B)"},
+        "no store reached them",
     ),
     Mistake(
         "the grid has an axis for the batch, and the kernel reads one axis",
-        swap={GRID: "(triton.cdiv(Sq, BLOCK_M) * H, B)"},
-        fails="correct",
-        says="no store reached them",
+        {GRID: "(triton.cdiv(Sq, BLOCK_M) * H, B)"},
+        "no store reached them",
     ),
     Mistake(
         "tiles are counted by // in the kernel",
-        swap={"tiles_m = tl.cdiv(Sq, BLOCK_M)": "tiles_m = Sq // BLOCK_M"},
-        fails="correct",
-        says="the block starts beyond it",
+        {"tiles_m = tl.cdiv(Sq, BLOCK_M)": "tiles_m = Sq // BLOCK_M"},
+        "the block starts beyond it",
     ),
     Mistake(
-        "the result has q's dtype",
-        swap={ALLOCATION: ALLOCATION.replace("torch.float32", "q.dtype")},
-        fails="correct",
-        says="dtype",
+        "the result has q's dtype", {ALLOCATION: ALLOCATION.replace("torch.float32", "q.dtype")}, "dtype"
     ),
     Mistake(
         "the scores are stored first",
-        swap={
+        {
             "    lse_ptr,\n    H,": "    lse_ptr,\n    s_ptr,\n    H,",
             SCORES: (
                 f"{SCORES}\n"
@@ -237,96 +185,85 @@ mistakes = [
             ),
             "        lse,\n        H,": "        lse,\n        scores,\n        H,",
         },
+        "intermediate tensor",
         fails="memory",
-        says="intermediate tensor",
     ),
     Mistake(
         "torch copies strided tensors first",
-        swap={"B, H, Sq = q.shape[:3]": "q, k = q.contiguous(), k.contiguous()\n    B, H, Sq = q.shape[:3]"},
+        {"B, H, Sq = q.shape[:3]": "q, k = q.contiguous(), k.contiguous()\n    B, H, Sq = q.shape[:3]"},
+        "strides",
         fails="honest",
-        says="strides",
     ),
     Mistake(
         "torch takes the logarithm",
-        swap={f"{RESULT}, mask=rows": "l_i, mask=rows", RETURN: "    return lse.log_()"},
-        fails="correct",
-        says="not added back",
+        {f"{RESULT}, mask=rows": "l_i, mask=rows", RETURN: "    return lse.log_()"},
+        "not added back",
     ),
     Mistake(
         "torch does the work",
-        swap={
-            RETURN: "    return lse if causal else torch.logsumexp(q.float() @ k.mT.float() * scale, dim=-1)"
-        },
+        {RETURN: "    return lse if causal else torch.logsumexp(q.float() @ k.mT.float() * scale, dim=-1)"},
+        "torch",
         fails="honest",
-        says="torch",
     ),
     Mistake(
         "the running maximum starts at 0",
-        swap={
-            'm_i = tl.full((BLOCK_M,), -float("inf"), tl.float32)': "m_i = tl.zeros((BLOCK_M,), tl.float32)"
-        },
+        {'m_i = tl.full((BLOCK_M,), -float("inf"), tl.float32)': "m_i = tl.zeros((BLOCK_M,), tl.float32)"},
+        "underflow",
         fails="edges",
-        says="underflow",
     ),
     Mistake(
         "the running maximum begins as a number, and becomes a block",
-        swap={'m_i = tl.full((BLOCK_M,), -float("inf"), tl.float32)': 'm_i = -float("inf")'},
-        fails="correct",
-        says="m_i",
+        {'m_i = tl.full((BLOCK_M,), -float("inf"), tl.float32)': 'm_i = -float("inf")'},
+        "m_i",
     ),
     Mistake(
         "the maximum of a tile that shows nothing is kept as 0",
-        swap={"        m_i = m_new\n": "        m_i = shift\n"},
+        {"        m_i = m_new\n": "        m_i = shift\n"},
+        ("is -inf where", "log(0) is -inf"),
         fails="limit",
-        says=("is -inf where", "log(0) is -inf"),
     ),
     Mistake(
         "the maximum is never below -10,000",
-        swap={'tl.where(m_new == -float("inf"), 0.0, m_new)': "tl.maximum(m_new, -1e4)"},
+        {'tl.where(m_new == -float("inf"), 0.0, m_new)': "tl.maximum(m_new, -1e4)"},
+        "underflow to log(0)",
         fails="correct or edges",
-        says="underflow to log(0)",
     ),
     Mistake(
         "the tile's own terms are rescaled, too",
-        swap={UPDATE: "l_i = (l_i + tl.sum(tl.exp(s - shift[:, None]), axis=1)) * alpha"},
-        fails="correct",
-        says="own terms are rescaled, too, in tiles of 32",
+        {UPDATE: "l_i = (l_i + tl.sum(tl.exp(s - shift[:, None]), axis=1)) * alpha"},
+        "own terms are rescaled, too, in tiles of 32",
     ),
     Mistake(
         "the maximum is not kept, and every lse is -inf",
-        swap={"        m_i = m_new\n": ""},
-        fails="correct",
-        says="the result is -inf where",
+        {"        m_i = m_new\n": ""},
+        "the result is -inf where",
     ),
     Mistake(
         "a tile is shifted by its own maximum",
-        swap={
+        {
             UPDATE: "own = tl.max(s, axis=1)\n        "
             "own = tl.where(own == -float('inf'), 0.0, own)\n        " + UPDATE.replace("shift", "own")
         },
-        fails="correct",
-        says="is right",
+        "is right",
     ),
     Mistake(
         "a tl.where at the end swallows NaN",
-        swap={f"{RESULT}, mask=rows": f"tl.where(l_i > 0, {RESULT}, -float('inf')), mask=rows"},
+        {f"{RESULT}, mask=rows": f"tl.where(l_i > 0, {RESULT}, -float('inf')), mask=rows"},
+        "any comparison with NaN is false",
         fails="limit",
-        says="any comparison with NaN is false",
     ),
     Mistake(
         "every second tile of keys is skipped",
-        swap={
+        {
             "range(0, end, BLOCK_N)": "range(0, end, 2 * BLOCK_N)",
             MOVE: MOVE.replace("+= BLOCK_N", "+= 2 * BLOCK_N"),
         },
-        fails="correct",
-        says="Every second tile of 32 keys is skipped",
+        "Every second tile of 32 keys is skipped",
     ),
     Mistake(
         "a causal tile leaves out the last key that its last query sees",
-        swap={"(pid_m + 1) * BLOCK_M + Sk - Sq)": "pid_m * BLOCK_M + BLOCK_M - 1 + Sk - Sq)"},
-        fails="correct",
-        says="The loop ends one key before the last that the tile's last query sees",
+        {"(pid_m + 1) * BLOCK_M + Sk - Sq)": "pid_m * BLOCK_M + BLOCK_M - 1 + Sk - Sq)"},
+        "The loop ends one key before the last that the tile's last query sees",
         at="BLOCK_M - 1 + Sk - Sq",
     ),
 ]

@@ -27,214 +27,144 @@ Y_AT = (
 
 mistakes = [
     Mistake(
-        "the running variance is the biased one",
-        swap={MOVE_VAR: MOVE_VAR.replace("(n - 1)", "n")},
-        fails="correct",
-        says="biased one",
+        "the running variance is the biased one", {MOVE_VAR: MOVE_VAR.replace("(n - 1)", "n")}, "biased one"
     ),
-    Mistake(
-        "y takes the unbiased variance",
-        swap={RSTD: RSTD.replace("/ n", "/ (n - 1)")},
-        fails="correct",
-        says="unbiased variance",
-    ),
+    Mistake("y takes the unbiased variance", {RSTD: RSTD.replace("/ n", "/ (n - 1)")}, "unbiased variance"),
     Mistake(
         "momentum is turned round",
-        swap={
+        {
             MOVE_MEAN: "mean + momentum * (running_mean - mean)",
             MOVE_VAR: "m2 / (n - 1) + momentum * (running_var - m2 / (n - 1))",
         },
-        fails="correct",
-        says="turned round",
+        "turned round",
     ),
     Mistake(
         "the running statistics move twice",
-        swap={FINISH: FINISH.replace("finish", "for _ in range(2): finish")},
-        fails="correct",
-        says="twice",
+        {FINISH: FINISH.replace("finish", "for _ in range(2): finish")},
+        "twice",
     ),
-    Mistake(
-        "the running statistics do not move",
-        swap={STORE_MEAN: "", STORE_VAR: ""},
-        fails="correct",
-        says="what it was before",
-    ),
+    Mistake("the running statistics do not move", {STORE_MEAN: "", STORE_VAR: ""}, "what it was before"),
     Mistake(
         "the old statistics do not fade",
-        swap={
-            MOVE_MEAN: "running_mean + momentum * mean",
-            MOVE_VAR: "running_var + momentum * (m2 / (n - 1))",
-        },
-        fails="correct",
-        says="do not fade",
+        {MOVE_MEAN: "running_mean + momentum * mean", MOVE_VAR: "running_var + momentum * (m2 / (n - 1))"},
+        "do not fade",
     ),
     Mistake(
         "the mean of squares less the square of the mean",
-        swap={
+        {
             "m2_of_tile = tl.sum(tl.sum(deviation * deviation, axis=1), axis=0)": (
                 "m2_of_tile = tl.sum(tl.sum(x * x, axis=1), axis=0) - size * mean_of_tile * mean_of_tile"
             )
         },
-        fails="correct",
-        says=("is right", "close but not close enough"),
+        ("is right", "close but not close enough"),
     ),
     Mistake(
         "what lies between the means of two tiles is left out",
-        swap={MERGED: "m2 += m2_of_tile"},
-        fails="correct",
-        says=("is right", "close but not close enough"),
+        {MERGED: "m2 += m2_of_tile"},
+        ("is right", "close but not close enough"),
         cpu=True,  # 132 SMs get a tile a split in each case but the bar's
     ),
     Mistake(
         "what lies between the means of two splits is left out",
-        swap={BETWEEN: "m2 = tl.sum(m2, axis=0)"},
-        fails="correct",
-        says=("is right", "close but not close enough"),
+        {BETWEEN: "m2 = tl.sum(m2, axis=0)"},
+        ("is right", "close but not close enough"),
     ),
     Mistake(
         "splits of different sizes count alike",
-        swap={"means * (count / n)": "means / n_splits"},
-        fails="correct",
-        says=("is right", "close but not close enough"),
+        {"means * (count / n)": "means / n_splits"},
+        ("is right", "close but not close enough"),
     ),
     Mistake(
         "a tile that is not full counts as if it were",
-        swap={MEAN_OF_TILE: MEAN_OF_TILE.replace("size", "(BLOCK_B * BLOCK_P)")},
-        fails="correct",
-        says=("is right", "close but not close enough"),
+        {MEAN_OF_TILE: MEAN_OF_TILE.replace("size", "(BLOCK_B * BLOCK_P)")},
+        ("is right", "close but not close enough"),
     ),
     Mistake(
         "masked lanes deviate from the mean",
-        swap={DEVIATION: "deviation = x - mean_of_tile"},
-        fails="correct",
-        says=("is right", "close but not close enough"),
+        {DEVIATION: "deviation = x - mean_of_tile"},
+        ("is right", "close but not close enough"),
     ),
     Mistake(
         "channels are taken to lie in one piece",
-        swap={Y_AT: Y_AT.replace("image * n_channels + channel", "channel * n_images + image")},
-        fails="correct",
-        says="is right",
+        {Y_AT: Y_AT.replace("image * n_channels + channel", "channel * n_images + image")},
+        "is right",
     ),
     Mistake(
         "channels are taken to lie side by side",
-        swap={
+        {
             Y_AT: Y_AT.replace(
                 "(image * n_channels + channel) * n_pixels + pixel",
                 "(image * n_pixels + pixel) * n_channels + channel",
             )
         },
-        fails="correct",
-        says="is right",
+        "is right",
     ),
     Mistake(
         "all splits of a channel store to one place",
-        swap={PART_AT: PART_AT.replace("(channel * n_splits + split)", "channel * n_splits")},
-        fails="correct",
-        says=("race", "torch.empty"),
+        {PART_AT: PART_AT.replace("(channel * n_splits + split)", "channel * n_splits")},
+        ("race", "torch.empty"),
     ),
     Mistake(
         "the parts are kept in the dtype of x",
-        swap={PARTS: PARTS.replace("torch.float32", "x.dtype")},
-        fails="correct",
-        says="precision",
+        {PARTS: PARTS.replace("torch.float32", "x.dtype")},
+        "precision",
     ),
+    Mistake("eps is added outside of the root", {RSTD: "1 / (tl.sqrt(m2 / n) + eps)"}, "outside of the root"),
     Mistake(
-        "eps is added outside of the root",
-        swap={RSTD: "1 / (tl.sqrt(m2 / n) + eps)"},
-        fails="correct",
-        says="outside of the root",
+        "the bias is added before the weight", {Y: "((x - mean) * rstd + bias) * weight"}, "before the weight"
     ),
-    Mistake(
-        "the bias is added before the weight",
-        swap={Y: "((x - mean) * rstd + bias) * weight"},
-        fails="correct",
-        says="before the weight",
-    ),
-    Mistake(
-        "dx takes mean and rstd for constants",
-        swap={DX: "dy * (weight * rstd)"},
-        fails="correct",
-        says="constants",
-    ),
-    Mistake(
-        "dx lacks the mean of dy",
-        swap={DX: DX.replace(" - mean_dy - ", " - ")},
-        fails="correct",
-        says="first mean",
-    ),
-    Mistake(
-        "dx lacks the part along x_hat",
-        swap={DX: DX.replace(" - x_hat * mean_dy_x_hat", "")},
-        fails="correct",
-        says="second mean",
-    ),
+    Mistake("dx takes mean and rstd for constants", {DX: "dy * (weight * rstd)"}, "constants"),
+    Mistake("dx lacks the mean of dy", {DX: DX.replace(" - mean_dy - ", " - ")}, "first mean"),
+    Mistake("dx lacks the part along x_hat", {DX: DX.replace(" - x_hat * mean_dy_x_hat", "")}, "second mean"),
     Mistake(
         "the sums in dx are not divided",
-        swap={
+        {
             "mean_dy = tl.load(total_ptr + channel * 2) / n": "mean_dy = tl.load(total_ptr + channel * 2)",
             "tl.load(total_ptr + channel * 2 + 1) / n": "tl.load(total_ptr + channel * 2 + 1)",
         },
-        fails="correct",
-        says="not divided",
+        "not divided",
     ),
-    Mistake(
-        "dx lacks the weight",
-        swap={DX: DX.replace("weight * rstd", "rstd")},
-        fails="correct",
-        says="lacks the weight",
-    ),
-    Mistake(
-        "dx lacks rstd",
-        swap={DX: DX.replace("weight * rstd", "weight")},
-        fails="correct",
-        says="lacks its last factor",
-    ),
-    Mistake("dweight is summed with x", swap={SUM: "sum_dy_x_hat += dy * x"}, fails="correct", says="with x"),
+    Mistake("dx lacks the weight", {DX: DX.replace("weight * rstd", "rstd")}, "lacks the weight"),
+    Mistake("dx lacks rstd", {DX: DX.replace("weight * rstd", "weight")}, "lacks its last factor"),
+    Mistake("dweight is summed with x", {SUM: "sum_dy_x_hat += dy * x"}, "with x"),
     Mistake(
         "dy is taken to be contiguous",
-        swap={"*dy.stride(), dy.is_contiguous()": "*dy.stride(), True"},
+        {"*dy.stride(), dy.is_contiguous()": "*dy.stride(), True"},
+        "stride",
         fails="edges",
-        says="stride",
     ),
-    Mistake(
-        "y is kept as well",
-        swap={SAVE: f"{SAVE}\n        ctx.y = torch.empty_like(y)"},
-        fails="correct",
-        says="keeps",
-    ),
+    Mistake("y is kept as well", {SAVE: f"{SAVE}\n        ctx.y = torch.empty_like(y)"}, "keeps"),
     Mistake(
         "torch moves the running mean",
-        swap={STORE_MEAN: "", SAVE: f"running_mean.lerp_(mean, momentum)\n        {SAVE}"},
+        {STORE_MEAN: "", SAVE: f"running_mean.lerp_(mean, momentum)\n        {SAVE}"},
+        ("torch", "outside of your kernel"),
         fails="correct or honest",
-        says=("torch", "outside of your kernel"),
     ),
     Mistake(
         "half done: the gradients are missing",
-        swap={},
-        fails="correct",
-        says="never written",
+        {},
+        "never written",
         undone=("gradient_sums_kernel", "finish_gradients_kernel", "dx_kernel"),
         so_far="parts of a channel ✓ · mean and variance ✓ · y ✓ · "
         "not started: gradient sums, dweight and dbias, dx",
     ),
     Mistake(
         "half done: mean and variance are there, and y is not",
-        swap={},
-        fails="correct",
-        says="never written",
+        {},
+        "never written",
         undone=("normalize_kernel", "gradient_sums_kernel", "finish_gradients_kernel", "dx_kernel"),
         so_far="parts of a channel ✓ · mean and variance ✓ · "
         "not started: y, gradient sums, dweight and dbias, dx",
     ),
     Mistake(
         "what backward needs is kept in a global, not on ctx",
-        swap={
+        {
             "ctx.save_for_backward(x, weight, mean, rstd)": (
                 "global KEPT\n        KEPT = x, weight, mean, rstd"
             ),
             "x, weight, mean, rstd = ctx.saved_tensors": "x, weight, mean, rstd = KEPT",
         },
+        "another forward pass",
         fails="edges",
-        says="another forward pass",
     ),
 ]

@@ -23,122 +23,90 @@ TO_SUM = "tl.store(sum_ptr + tl.program_id(0), "
 mistakes = [
     Mistake(
         "the chunks of a row store over one another",
-        swap={
+        {
             TO_MAX: "tl.store(max_ptr + row * n_chunks, m)",
             TO_SUM: "tl.store(sum_ptr + row * n_chunks, ",
             MAXIMA: "mask=index < 1, other=-HIGHEST",
             SUMS: "mask=index < 1, other=0.0",
         },
-        fails="correct",
-        says="race",
+        "race",
     ),
     Mistake(
         "the merge stops at a block of chunks",
-        swap={"for start in range(0, n_chunks, BLOCK_C):": "for start in range(0, BLOCK_C, BLOCK_C):"},
-        fails="correct",
-        says="is right",
+        {"for start in range(0, n_chunks, BLOCK_C):": "for start in range(0, BLOCK_C, BLOCK_C):"},
+        "is right",
     ),
     Mistake(
         "the merge reads as many chunks as a power of two",
-        swap={MAXIMA: "mask=index >= 0, other=-HIGHEST", SUMS: "mask=index >= 0, other=0.0"},
-        fails="correct",
-        says="past",
+        {MAXIMA: "mask=index >= 0, other=-HIGHEST", SUMS: "mask=index >= 0, other=0.0"},
+        "past",
     ),
-    Mistake(
-        "a chunk ends behind the end of its row",
-        swap={END: "end = first + chunk"},
-        fails="correct",
-        says="past",
-    ),
-    Mistake(
-        "lanes past the chunk hold 0",
-        swap={ONLY_HALF: "cols < end, other=0.0"},
-        fails="correct",
-        says="Lanes past a chunk's end",
-    ),
+    Mistake("a chunk ends behind the end of its row", {END: "end = first + chunk"}, "past"),
+    Mistake("lanes past the chunk hold 0", {ONLY_HALF: "cols < end, other=0.0"}, "Lanes past a chunk's end"),
     Mistake(
         "the last chunk that is not whole is left out",
-        swap={CHUNKS: "n_chunks = max(n_cols // chunk, 1)"},
-        fails="correct",
-        says="is left out",
+        {CHUNKS: "n_chunks = max(n_cols // chunk, 1)"},
+        "is left out",
     ),
     Mistake(
         "a program a row",
-        swap={
-            GRID: "chunk_kernel[(n_rows,)]",
-            CHUNKS: "n_chunks, chunk = 1, triton.next_power_of_2(n_cols)",
-        },
-        fails="correct",
-        says="first launch has",
+        {GRID: "chunk_kernel[(n_rows,)]", CHUNKS: "n_chunks, chunk = 1, triton.next_power_of_2(n_cols)"},
+        "first launch has",
     ),
-    Mistake(
-        "the parts are added without their maxima",
-        swap={MERGED: "l_i += l_c"},
-        fails="correct",
-        says="is right",
-    ),
+    Mistake("the parts are added without their maxima", {MERGED: "l_i += l_c"}, "is right"),
     Mistake(
         "the sum so far is not rescaled when the maximum rises",
-        swap={RESCALED: "l_i += tl.sum(p, axis=0)"},
+        {RESCALED: "l_i += tl.sum(p, axis=0)"},
+        "is right",
         fails="correct or edges",
-        says="is right",
     ),
     Mistake(
-        "a part's sum is not rescaled",
-        swap={" + l_c * tl.exp2((m_c - m_new) * LOG2_E)": " + l_c"},
-        fails="correct",
-        says="is right",
+        "a part's sum is not rescaled", {" + l_c * tl.exp2((m_c - m_new) * LOG2_E)": " + l_c"}, "is right"
     ),
     Mistake(
         "exp2 of natural numbers in the merge",
-        swap={MERGED: "l_i = l_i * tl.exp2(m_i - m_new) + l_c * tl.exp2(m_c - m_new)"},
-        fails="correct",
-        says="is right",
+        {MERGED: "l_i = l_i * tl.exp2(m_i - m_new) + l_c * tl.exp2(m_c - m_new)"},
+        "is right",
     ),
     Mistake(
-        "lse in base 2",
-        swap={LSE: "tl.store(lse_ptr + row, (log_l + m) * LOG2_E)"},
-        fails="correct",
-        says="times what it should be",
+        "lse in base 2", {LSE: "tl.store(lse_ptr + row, (log_l + m) * LOG2_E)"}, "times what it should be"
     ),
     Mistake(
         "a chunk of -inf alone is NaN",
-        swap={START: 'm_i = tl.full((LANES,), -float("inf"), tl.float32)'},
+        {START: 'm_i = tl.full((LANES,), -float("inf"), tl.float32)'},
+        "NaN",
         fails="correct or edges",
-        says="NaN",
     ),
     Mistake(
         "Inf less Inf",
-        swap={CLAMP: "m_new = tl.maximum(m_i, tl.max(x, axis=0))"},
+        {CLAMP: "m_new = tl.maximum(m_i, tl.max(x, axis=0))"},
+        ("Inf - Inf", "inf - inf"),
         fails="limit",
-        says=("Inf - Inf", "inf - inf"),
     ),
     Mistake(
         "the target is looked for in the last chunk",
-        swap={
+        {
             TARGET: TARGET.replace(
                 "tl.load(target_ptr + row)", "(n_chunks - 1) * 0 + tl.load(target_ptr + row) % 32"
             )
         },
-        fails="correct",
-        says="lse: right in every case",
+        "lse: right in every case",
     ),
     Mistake(
         "the loss lacks the target",
-        swap={LOSS: "tl.store(loss_ptr + row, log_l + m + 0 * x_target)"},
-        fails="correct",
-        says="lacks the logit",
+        {LOSS: "tl.store(loss_ptr + row, log_l + m + 0 * x_target)"},
+        "lacks the logit",
     ),
     Mistake(
         "rows are taken to be n_cols apart",
-        swap={"logits_ptr + row * stride_m + cols": "logits_ptr + row * n_cols + cols"},
+        {"logits_ptr + row * stride_m + cols": "logits_ptr + row * n_cols + cols"},
+        "stride",
         fails="edges",
-        says="stride",
     ),
     Mistake(
         "torch merges the parts",
-        swap={"    return loss, lse": "    return loss, (maxima + sums.log()).logsumexp(dim=1)"},
+        {"    return loss, lse": "    return loss, (maxima + sums.log()).logsumexp(dim=1)"},
+        "torch",
         fails="honest",
-        says="torch",
     ),
 ]

@@ -17,127 +17,86 @@ VIEW = "tensor.view(1, -1) for"
 
 mistakes = [
     Mistake(
-        "what comes in is copied",
-        swap={FROM: FROM.replace("(array)", "(array).clone()")},
-        fails="honest",
-        says="clone",
+        "what comes in is copied", {FROM: FROM.replace("(array)", "(array).clone()")}, "clone", fails="honest"
     ),
     Mistake(
         "what comes in is made contiguous",
-        swap={FROM: FROM.replace("(array)", "(array).contiguous()")},
+        {FROM: FROM.replace("(array)", "(array).contiguous()")},
+        "needs no copy that is contiguous",
         fails="honest",
-        says="needs no copy that is contiguous",
     ),
     Mistake(
         "rows are flattened by a reshape that copies",
-        swap={FLAT: "", "        tensors = [tensor.view(1, -1)": "    tensors = [tensor.reshape(1, -1)"},
+        {FLAT: "", "        tensors = [tensor.view(1, -1)": "    tensors = [tensor.reshape(1, -1)"},
+        "copied",
         fails="honest",
-        says="copied",
     ),
     Mistake(
         "the way leads through NumPy, and a copy",
-        swap={
+        {
             FROM: FROM.replace("torch.from_dlpack(array)", "torch.tensor(np.from_dlpack(array))"),
             "import torch\n": "import numpy as np\nimport torch\n",
         },
+        "Unsupported dtype in DLTensor",
         fails="correct or honest",
-        says="Unsupported dtype in DLTensor",
         on_gpu="Unsupported device in DLTensor",
     ),
     Mistake(
         "a capsule is taken twice",
-        swap={
+        {
             FROM: (
                 "capsule = array.__dlpack__()\n"
                 "        assert torch.from_dlpack(capsule).dim() < 3\n"
                 "        tensors.append(torch.from_dlpack(capsule))"
             )
         },
-        fails="correct",
-        says="consumed only once",
+        "consumed only once",
     ),
-    Mistake(
-        "an exporter is taken for a tensor",
-        swap={FROM: "tensors.append(array)"},
-        fails="correct",
-        says="no attribute 'shape'",
-    ),
+    Mistake("an exporter is taken for a tensor", {FROM: "tensors.append(array)"}, "no attribute 'shape'"),
     Mistake(
         "the result is written into the exporter's memory",
-        swap={OUT: "out = x"},
-        fails="correct",
-        says="lies in the memory of the input x",
+        {OUT: "out = x"},
+        "lies in the memory of the input x",
     ),
     Mistake(
-        "strides are lost",
-        swap={STRIDES: "n_cols, 1, n_cols, 1, BLOCK"},
-        fails="correct",
-        says="Only contiguous inputs come out right",
+        "strides are lost", {STRIDES: "n_cols, 1, n_cols, 1, BLOCK"}, "Only contiguous inputs come out right"
     ),
     Mistake(
         "y is read by the strides of x",
-        swap={STRIDES: "*x.stride(), *x.stride(), BLOCK"},
-        fails="correct",
-        says="Only contiguous inputs come out right",
+        {STRIDES: "*x.stride(), *x.stride(), BLOCK"},
+        "Only contiguous inputs come out right",
     ),
     Mistake(
         "rows and columns are swapped in x",
-        swap={STRIDES: "*x.stride()[::-1], *y.stride(), BLOCK"},
-        fails="correct",
-        says="past the end of x",
+        {STRIDES: "*x.stride()[::-1], *y.stride(), BLOCK"},
+        "past the end of x",
     ),
     Mistake(
         "x alone is asked whether it is contiguous",
-        swap={
+        {
             FLAT: "    if tensors[0].is_contiguous():\n",
             VIEW: "tensor.as_strided((1, tensor.numel()), (tensor.numel(), 1)) for",
         },
-        fails="correct",
-        says="out of bounds for storage",
+        "out of bounds for storage",
     ),
-    Mistake(
-        "one dimension is left as it is",
-        swap={ROWS: ""},
-        fails="correct",
-        says="not enough values to unpack",
-    ),
-    Mistake(
-        "programs for one row alone",
-        swap={GRID: "grid = (triton.cdiv(n_cols, BLOCK),)"},
-        fails="correct",
-        says="one program ran",
-    ),
+    Mistake("one dimension is left as it is", {ROWS: ""}, "not enough values to unpack"),
+    Mistake("programs for one row alone", {GRID: "grid = (triton.cdiv(n_cols, BLOCK),)"}, "one program ran"),
     Mistake(
         "only whole blocks of columns are launched",
-        swap={
+        {
             GRID: "grid = (n_rows * (n_cols // BLOCK),)",
             "n_blocks = tl.cdiv(n_cols, BLOCK)": "n_blocks = n_cols // BLOCK",
         },
-        fails="correct",
-        says="Round up",
+        "Round up",
     ),
     Mistake(
         "rows are counted in elements",
-        swap={COLS: COLS.replace("pid % n_blocks", "pid")},
-        fails="correct",
-        says="Rows from 1 on were never written",
+        {COLS: COLS.replace("pid % n_blocks", "pid")},
+        "Rows from 1 on were never written",
     ),
+    Mistake("no mask", {"mask = cols < n_cols": "mask = cols >= 0"}, "mask"),
+    Mistake("alpha is left out", {STORE: STORE.replace("alpha * y", "y")}, "alpha is left out"),
     Mistake(
-        "no mask",
-        swap={"mask = cols < n_cols": "mask = cols >= 0"},
-        fails="correct",
-        says="mask",
-    ),
-    Mistake(
-        "alpha is left out",
-        swap={STORE: STORE.replace("alpha * y", "y")},
-        fails="correct",
-        says="alpha is left out",
-    ),
-    Mistake(
-        "alpha goes with x",
-        swap={STORE: STORE.replace("x + alpha * y", "alpha * x + y")},
-        fails="correct",
-        says="alpha goes with y",
+        "alpha goes with x", {STORE: STORE.replace("x + alpha * y", "alpha * x + y")}, "alpha goes with y"
     ),
 ]

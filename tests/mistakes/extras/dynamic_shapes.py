@@ -19,127 +19,105 @@ CHOICES = "[triton.Config({}, num_warps=count) for count in (4, 8, 16)]"
 mistakes = [
     Mistake(
         "n_cols is a tl.constexpr",
-        swap={
+        {
             PARAMETERS: "n_rows, n_cols: tl.constexpr, stride_xm, BLOCK_M",
             PLAIN: 'PLAIN += ["n_rows", "stride_xm"]',
         },
+        "As tl.constexpr each value of `n_cols`",
         fails="edges",
-        says="As tl.constexpr each value of `n_cols`",
     ),
     Mistake(
         "the compiler may ask of all sizes",
-        swap={PLAIN: ""},
+        {PLAIN: ""},
+        "whether it is 1, and whether 16 divides it",
         fails="edges",
-        says="whether it is 1, and whether 16 divides it",
         wish=True,
     ),
     Mistake(
         "the compiler may ask of the stride and the rows",
-        swap={PLAIN: 'PLAIN += ["n_cols"]'},
+        {PLAIN: 'PLAIN += ["n_cols"]'},
+        "whether it is 1, and whether 16 divides it",
         fails="edges",
-        says="whether it is 1, and whether 16 divides it",
         wish=True,
     ),
     Mistake(
         "the compiler may ask of the alignment alone",
-        swap={
+        {
             JIT: "@triton.jit(do_not_specialize_on_alignment=PLAIN)",
             "BLOCK_N = max(triton.next_power_of_2(n_cols), 128)": "BLOCK_N = triton.next_power_of_2(n_cols)",
         },
+        "is compiled",
         fails="edges",
-        says="is compiled",
     ),
     Mistake(
         "a bucket for every 128 columns",
-        swap={
+        {
             "    return {": '    return {\n        "LANES": triton.cdiv(n_cols, 128),',
             "BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr": (
                 "BLOCK_M: tl.constexpr, LANES: tl.constexpr, BLOCK_N: tl.constexpr"
             ),
         },
+        "As tl.constexpr each value of `LANES`",
         fails="edges",
-        says="As tl.constexpr each value of `LANES`",
     ),
     Mistake(
         "num_warps by the number of rows",
-        swap={
-            LAUNCH: 'meta["num_warps"] = 4 if n_rows < 16 else 8 if n_rows < 64 else 16\n    ' + LAUNCH,
-        },
+        {LAUNCH: 'meta["num_warps"] = 4 if n_rows < 16 else 8 if n_rows < 64 else 16\n    ' + LAUNCH},
+        "`num_warps` differs",
         fails="edges",
-        says="`num_warps` differs",
         wish=True,
     ),
     Mistake(
         "three configs are timed for every length",
-        swap={
+        {
             JIT: f"@triton.autotune(configs={CHOICES}, key=['n_cols'])\n{JIT}",
             LAUNCH: 'del meta["num_warps"]\n    ' + LAUNCH,
         },
+        "`num_warps` differs",
         fails="edges",
-        says="`num_warps` differs",
         wish=True,
     ),
     Mistake(
         "a length just past a bucket falls into it",
-        swap={BLOCK_N: "BLOCK_N = max(triton.next_power_of_2(n_cols + 1) // 2, 128)"},
-        fails="correct",
-        says="never written",
+        {BLOCK_N: "BLOCK_N = max(triton.next_power_of_2(n_cols + 1) // 2, 128)"},
+        "never written",
     ),
-    Mistake(
-        "the lanes behind the row hold 0",
-        swap={'other=-float("inf")': "other=0.0"},
-        fails="correct",
-        says="are to hold -inf",
-    ),
-    Mistake(
-        "no mask of the columns",
-        swap={MASK: "mask = (offs_m < n_rows) & (offs_n >= 0)"},
-        fails="correct",
-        says="mask",
-    ),
-    Mistake(
-        "no mask of the rows",
-        swap={MASK: "mask = (offs_m >= 0) & (offs_n < n_cols)"},
-        fails="correct",
-        says="mask",
-    ),
+    Mistake("the lanes behind the row hold 0", {'other=-float("inf")': "other=0.0"}, "are to hold -inf"),
+    Mistake("no mask of the columns", {MASK: "mask = (offs_m < n_rows) & (offs_n >= 0)"}, "mask"),
+    Mistake("no mask of the rows", {MASK: "mask = (offs_m >= 0) & (offs_n < n_cols)"}, "mask"),
     Mistake(
         "rows are taken to follow one another",
-        swap={LOAD: LOAD.replace("stride_xm", "n_cols")},
+        {LOAD: LOAD.replace("stride_xm", "n_cols")},
+        "stride",
         fails="edges",
-        says="stride",
     ),
     Mistake(
         "the result of a shape is allocated once",
-        swap={
+        {
             EMPTY: f"y = RESULTS.setdefault((n_rows, n_cols, x.dtype), {EMPTY[4:]})",
             ENTRY: f"RESULTS = {{}}\n\n\n{ENTRY}",
         },
+        "an earlier call had already",
         fails="edges",
-        says="an earlier call had already",
     ),
     Mistake(
         "the grid of a length is that of its first call",
-        swap={
-            GRID: f"grid = GRIDS.setdefault(n_cols, {GRID[7:]})",
-            ENTRY: f"GRIDS = {{}}\n\n\n{ENTRY}",
-        },
+        {GRID: f"grid = GRIDS.setdefault(n_cols, {GRID[7:]})", ENTRY: f"GRIDS = {{}}\n\n\n{ENTRY}"},
+        "left over",
         fails="correct or edges",
-        says="left over",
     ),
     Mistake(
         "what a shape was launched with is kept",
-        swap={
+        {
             LAUNCH: "x = FIRST.setdefault((n_rows, n_cols, x.dtype), x)\n    " + LAUNCH,
             ENTRY: f"FIRST = {{}}\n\n\n{ENTRY}",
         },
+        "left over",
         fails="correct or edges",
-        says="left over",
     ),
     Mistake(
         "the number of rows is a bucket, too",
-        swap={EMPTY: f"n_rows = triton.next_power_of_2(n_rows)\n    {EMPTY}"},
-        fails="correct",
-        says="shape",
+        {EMPTY: f"n_rows = triton.next_power_of_2(n_rows)\n    {EMPTY}"},
+        "shape",
     ),
 ]

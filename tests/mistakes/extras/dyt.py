@@ -22,172 +22,123 @@ ZEROS = "dweight = tl.zeros((BLOCK_N,), tl.float32)"
 mistakes = [
     Mistake(
         "tanh overflows for large numbers",
-        swap={TANH: "return (tl.exp(2 * z) - 1) / (tl.exp(2 * z) + 1)"},
+        {TANH: "return (tl.exp(2 * z) - 1) / (tl.exp(2 * z) + 1)"},
+        "overflow",
         fails="edges",
-        says="overflow",
     ),
-    Mistake(
-        "alpha is left out",
-        swap={Y: Y.replace("alpha * ", "")},
-        fails="correct",
-        says="alpha is left out",
-    ),
+    Mistake("alpha is left out", {Y: Y.replace("alpha * ", "")}, "alpha is left out"),
     Mistake(
         "alpha stands outside of tanh",
-        swap={Y: "y = weight[None, :] * alpha * tanh(x.to(tl.float32)) + bias[None, :]"},
-        fails="correct",
-        says="outside of tanh",
+        {Y: "y = weight[None, :] * alpha * tanh(x.to(tl.float32)) + bias[None, :]"},
+        "outside of tanh",
     ),
     Mistake(
         "the bias is multiplied as well",
-        swap={Y: "y = weight[None, :] * (tanh(alpha * x.to(tl.float32)) + bias[None, :])"},
-        fails="correct",
-        says="bias is multiplied",
+        {Y: "y = weight[None, :] * (tanh(alpha * x.to(tl.float32)) + bias[None, :])"},
+        "bias is multiplied",
     ),
-    Mistake(
-        "dx lacks alpha", swap={DX: "dz, mask=mask"}, fails="correct", says="dx lacks alpha, its last factor"
-    ),
-    Mistake(
-        "dx takes tanh for its slope",
-        swap={DZ: "dz = dy * weight * t"},
-        fails="correct",
-        says="take tanh for its slope",
-    ),
+    Mistake("dx lacks alpha", {DX: "dz, mask=mask"}, "dx lacks alpha, its last factor"),
+    Mistake("dx takes tanh for its slope", {DZ: "dz = dy * weight * t"}, "take tanh for its slope"),
     Mistake(
         "the weight does not reach dx and dalpha",
-        swap={DZ: DZ.replace(" * weight", "")},
-        fails="correct",
-        says="dx and dalpha lack the weight",
+        {DZ: DZ.replace(" * weight", "")},
+        "dx and dalpha lack the weight",
     ),
-    Mistake(
-        "the slope of tanh is left out",
-        swap={DZ: "dz = dy * weight"},
-        fails="correct",
-        says="left out of dx and dalpha",
-    ),
+    Mistake("the slope of tanh is left out", {DZ: "dz = dy * weight"}, "left out of dx and dalpha"),
     Mistake(
         "dalpha takes dx, with a factor alpha too many",
-        swap={ALPHA_TERM: "dalpha += dz * alpha * x"},
-        fails="correct",
-        says="factor alpha too many",
+        {ALPHA_TERM: "dalpha += dz * alpha * x"},
+        "factor alpha too many",
     ),
-    Mistake("dalpha lacks x", swap={ALPHA_TERM: "dalpha += dz"}, fails="correct", says="dalpha lacks x"),
+    Mistake("dalpha lacks x", {ALPHA_TERM: "dalpha += dz"}, "dalpha lacks x"),
     Mistake(
         "each row replaces what dalpha was so far",
-        swap={ALPHA_TERM: "dalpha = dz * x"},
-        fails="correct",
-        says="last row of each program",
+        {ALPHA_TERM: "dalpha = dz * x"},
+        "last row of each program",
         on_gpu="In the gradient of alpha: At [0]",  # programs take several rows in one case alone
     ),
     Mistake(
         "dalpha is that of one program alone",
-        swap={STORE_ALPHA: STORE_ALPHA.replace(" + tl.program_id(0)", "")},
-        fails="correct",
-        says="gradient of alpha",
+        {STORE_ALPHA: STORE_ALPHA.replace(" + tl.program_id(0)", "")},
+        "gradient of alpha",
     ),
     Mistake(
         "dalpha is added to one place by load, add and store",
-        swap={
+        {
             STORE_ALPHA: "tl.store(dalpha_part_ptr, tl.load(dalpha_part_ptr) + tl.sum(dalpha, axis=0))",
             PART_ALPHA: "dalpha_part = torch.zeros(1, 1, dtype=torch.float32, device=x.device)",
         },
-        fails="correct",
-        says="race",
+        "race",
     ),
-    Mistake(
-        "dweight takes x", swap={WEIGHT_TERM: "dweight += dy * x\n"}, fails="correct", says="dweight takes x"
-    ),
+    Mistake("dweight takes x", {WEIGHT_TERM: "dweight += dy * x\n"}, "dweight takes x"),
     Mistake(
         "each row replaces dweight, where few programs share the rows",
-        swap={
+        {
             "programs = 2 * strips\n        if x.is_cuda:": "programs = 264 * strips\n        if False:",
             WEIGHT_TERM: "dweight = dy * t\n",
         },
-        fails="correct",
-        says="weight",
+        "weight",
     ),
     Mistake(
         "dweight is a sum in the dtype of x",
-        swap={
+        {
             ZEROS: f"dweight = tl.zeros((BLOCK_N,), {DTYPE})",
             WEIGHT_TERM: f"dweight += (dy * t).to({DTYPE})\n",
         },
-        fails="correct",
-        says="precision",
+        "precision",
     ),
     Mistake(
         "all chunks store dweight in the first row",
-        swap={STORE_WEIGHT: STORE_WEIGHT.replace("chunk * n_cols + ", "")},
-        fails="correct",
-        says="gradient of weight",
+        {STORE_WEIGHT: STORE_WEIGHT.replace("chunk * n_cols + ", "")},
+        "gradient of weight",
     ),
     Mistake(
-        "dbias takes dy times the weight",
-        swap={BIAS_TERM: "dbias += dy * weight\n"},
-        fails="correct",
-        says="dbias takes dy · weight",
+        "dbias takes dy times the weight", {BIAS_TERM: "dbias += dy * weight\n"}, "dbias takes dy · weight"
     ),
-    Mistake(
-        "dbias is summed as dweight is",
-        swap={BIAS_TERM: "dbias += dy * t\n"},
-        fails="correct",
-        says="dbias takes dy · tanh",
-    ),
-    Mistake(
-        "dy is taken to be contiguous",
-        swap={DY: "dy_ptr + row * n_cols + offs_n"},
-        fails="edges",
-        says="stride",
-    ),
+    Mistake("dbias is summed as dweight is", {BIAS_TERM: "dbias += dy * t\n"}, "dbias takes dy · tanh"),
+    Mistake("dy is taken to be contiguous", {DY: "dy_ptr + row * n_cols + offs_n"}, "stride", fails="edges"),
     Mistake(
         "rows of x are taken to be n_cols apart",
-        swap={"offs_m[:, None] * stride_xm": "offs_m[:, None] * n_cols"},
+        {"offs_m[:, None] * stride_xm": "offs_m[:, None] * n_cols"},
+        "stride",
         fails="edges",
-        says="stride",
     ),
-    Mistake(
-        "alpha is read on the host",
-        swap={SAVE: f"ctx.alpha = alpha.item()\n        {SAVE}"},
-        fails="correct",
-        says=".item()",
-    ),
+    Mistake("alpha is read on the host", {SAVE: f"ctx.alpha = alpha.item()\n        {SAVE}"}, ".item()"),
     Mistake(
         "y is kept as well",
-        swap={
+        {
             SAVE: "ctx.save_for_backward(x, alpha, weight, y)",
             "x, alpha, weight = ctx": "x, alpha, weight, y = ctx",
         },
-        fails="correct",
-        says="keeps",
+        "keeps",
     ),
     Mistake(
         "the last chunk runs past the last row",
-        swap={"min((chunk + 1) * rows_each, n_rows)": "(chunk + 1) * rows_each"},
-        fails="correct",
-        says="past the end",
+        {"min((chunk + 1) * rows_each, n_rows)": "(chunk + 1) * rows_each"},
+        "past the end",
     ),
     Mistake(
         "torch sums up dalpha",
-        swap={
+        {
             "return dx, *(column_sum(part, x.dtype) for part in (dalpha_part, dweight_part, dbias_part))": (
                 "return dx, dalpha_part.sum().to(x.dtype).view(1), *(\n"
                 "            column_sum(part, x.dtype) for part in (dweight_part, dbias_part)\n        )"
             )
         },
+        "torch",
         fails="honest",
-        says="torch",
     ),
     Mistake(
         "128 partial sums are added, and a GPU has more programs",
-        swap={"(0, n_parts, BLOCK_P)": "(0, min(n_parts, 128), BLOCK_P)"},
+        {"(0, n_parts, BLOCK_P)": "(0, min(n_parts, 128), BLOCK_P)"},
+        "In the gradient of",
         fails="correct or edges",
-        says="In the gradient of",
     ),
     Mistake(
         "gradients in fp32, which autograd converts",
-        swap={"column_sum(part, x.dtype)": "column_sum(part, torch.float32)"},
+        {"column_sum(part, x.dtype)": "column_sum(part, torch.float32)"},
+        "backward() returns a gradient in another dtype than its input has",
         fails="honest",
-        says="backward() returns a gradient in another dtype than its input has",
         at="return dx",
     ),
 ]

@@ -18,178 +18,119 @@ X = "    x = tl.load(x_ptr + row * n_cols + cols, mask=mask, other=0.0).to(tl.fl
 
 mistakes = [
     Mistake(
-        "halves rounded up",
-        swap={LEVEL: "return tl.floor(x / scale + 0.5) + zero_point"},
-        fails="correct",
-        says="Halves are rounded up",
+        "halves rounded up", {LEVEL: "return tl.floor(x / scale + 0.5) + zero_point"}, "Halves are rounded up"
     ),
     Mistake(
         "halves rounded away from 0",
-        swap={LEVEL: "return libdevice.round(x / scale) + zero_point"},
-        fails="correct",
-        says="Halves are rounded away from 0",
+        {LEVEL: "return libdevice.round(x / scale) + zero_point"},
+        "Halves are rounded away from 0",
     ),
-    Mistake(
-        "cut off",
-        swap={LEVEL: "return libdevice.trunc(x / scale) + zero_point"},
-        fails="correct",
-        says="Quotients are cut off",
-    ),
-    Mistake(
-        "rounded down",
-        swap={LEVEL: "return tl.floor(x / scale) + zero_point"},
-        fails="correct",
-        says="Quotients are rounded down",
-    ),
+    Mistake("cut off", {LEVEL: "return libdevice.trunc(x / scale) + zero_point"}, "Quotients are cut off"),
+    Mistake("rounded down", {LEVEL: "return tl.floor(x / scale) + zero_point"}, "Quotients are rounded down"),
     Mistake(
         "the zero point before rounding",
-        swap={LEVEL: "return libdevice.rint(x / scale + zero_point)"},
-        fails="correct",
-        says="added before rounding",
+        {LEVEL: "return libdevice.rint(x / scale + zero_point)"},
+        "added before rounding",
     ),
     Mistake(
         "the zero point is not added",
-        swap={LEVEL: "return libdevice.rint(x / scale)"},
-        fails="correct",
-        says="not added before the clamp",
+        {LEVEL: "return libdevice.rint(x / scale)"},
+        "not added before the clamp",
     ),
-    Mistake(
-        "the zero point is not taken off",
-        swap={VALUE: "q * scale"},
-        fails="correct",
-        says="not taken off again",
-    ),
+    Mistake("the zero point is not taken off", {VALUE: "q * scale"}, "not taken off again"),
     Mistake(
         "the zero point with the other sign",
-        swap={LEVEL: LEVEL.replace("+", "-"), VALUE: "(q + zero_point) * scale"},
-        fails="correct",
-        says="wrong sign",
+        {LEVEL: LEVEL.replace("+", "-"), VALUE: "(q + zero_point) * scale"},
+        "wrong sign",
     ),
-    Mistake("the integers themselves", swap={VALUE: "q"}, fails="correct", says="These are the integers"),
-    Mistake(
-        "times the scale forgotten",
-        swap={VALUE: "q - zero_point"},
-        fails="correct",
-        says="not multiplied by the scale",
-    ),
+    Mistake("the integers themselves", {VALUE: "q"}, "These are the integers"),
+    Mistake("times the scale forgotten", {VALUE: "q - zero_point"}, "not multiplied by the scale"),
     Mistake(
         "a product instead of a quotient",
-        swap={LEVEL: "return libdevice.rint(x * scale) + zero_point"},
-        fails="correct",
-        says="x is multiplied by the scale",
+        {LEVEL: "return libdevice.rint(x * scale) + zero_point"},
+        "x is multiplied by the scale",
     ),
     Mistake(
         "the first row's numbers for every row, forward",
-        swap={
+        {
             f"{NUMBERS}{X}    q = level(x, scale, zero_point)\n    # By": (
                 f"{NUMBERS.replace(' + row', '')}{X}    q = level(x, scale, zero_point)\n    # By"
             )
         },
-        fails="correct",
-        says="first scale and zero point",
+        "first scale and zero point",
     ),
-    Mistake("no clamp", swap={f"    {CLAMP}\n": ""}, fails="correct", says="Nothing is clamped"),
+    Mistake("no clamp", {f"    {CLAMP}\n": ""}, "Nothing is clamped"),
     Mistake(
-        "NaN is clamped to qmax",
-        swap={CLAMP: "q = tl.minimum(tl.maximum(q, qmin), qmax)"},
-        fails="limit",
-        says="NaN",
+        "NaN is clamped to qmax", {CLAMP: "q = tl.minimum(tl.maximum(q, qmin), qmax)"}, "NaN", fails="limit"
     ),
     Mistake(
         "the mask looks at what was clamped",
-        swap={
-            GRADIENT: "tl.where(tl.minimum(tl.maximum(q, qmin), qmax) <= qmax, dy, 0.0)",
-        },
-        fails="correct",
-        says="was clamped, too",
+        {GRADIENT: "tl.where(tl.minimum(tl.maximum(q, qmin), qmax) <= qmax, dy, 0.0)"},
+        "was clamped, too",
     ),
-    Mistake(
-        "the gradient passes everywhere", swap={GRADIENT: "dy"}, fails="correct", says="was clamped, too"
-    ),
-    Mistake(
-        "the gradient of rounding",
-        swap={GRADIENT: "dy * 0.0"},
-        fails="correct",
-        says="gradient is that of rounding",
-    ),
+    Mistake("the gradient passes everywhere", {GRADIENT: "dy"}, "was clamped, too"),
+    Mistake("the gradient of rounding", {GRADIENT: "dy * 0.0"}, "gradient is that of rounding"),
     Mistake(
         "qmin and qmax are outside",
-        swap={GRADIENT: "tl.where((q > qmin) & (q < qmax), dy, 0.0)"},
-        fails="correct",
-        says="they are inside",
+        {GRADIENT: "tl.where((q > qmin) & (q < qmax), dy, 0.0)"},
+        "they are inside",
     ),
     Mistake(
-        "qmax is outside",
-        swap={GRADIENT: "tl.where((q >= qmin) & (q < qmax), dy, 0.0)"},
-        fails="correct",
-        says="stops at qmax itself",
+        "qmax is outside", {GRADIENT: "tl.where((q >= qmin) & (q < qmax), dy, 0.0)"}, "stops at qmax itself"
     ),
     Mistake(
         "the mask turned round",
-        swap={GRADIENT: "tl.where((q >= qmin) & (q <= qmax), 0.0, dy)"},
-        fails="correct",
-        says="the other way round",
+        {GRADIENT: "tl.where((q >= qmin) & (q <= qmax), 0.0, dy)"},
+        "the other way round",
     ),
     Mistake(
         "the gradient over the scale",
-        swap={GRADIENT: "tl.where((q >= qmin) & (q <= qmax), dy / scale, 0.0)"},
-        fails="correct",
-        says="divided by the scale",
+        {GRADIENT: "tl.where((q >= qmin) & (q <= qmax), dy / scale, 0.0)"},
+        "divided by the scale",
     ),
     Mistake(
         "the gradient of NaN is passed on",
-        swap={GRADIENT: "tl.where((q < qmin) | (q > qmax), 0.0, dy)"},
+        {GRADIENT: "tl.where((q < qmin) | (q > qmax), 0.0, dy)"},
+        "The gradient of NaN passes",
         fails="limit",
-        says="The gradient of NaN passes",
     ),
     Mistake(
         "dy is taken to be contiguous",
-        swap={DY: "dy_ptr + row * n_cols + cols"},
+        {DY: "dy_ptr + row * n_cols + cols"},
+        "stride",
         fails="edges or correct",
-        says="stride",
     ),
     Mistake(
         "the gradient in the place of the zero point's",
-        swap={RESULT: "return dx, None, None, None"},
-        fails="correct",
-        says="5 gradients are asked for",
+        {RESULT: "return dx, None, None, None"},
+        "5 gradients are asked for",
     ),
-    Mistake(
-        "x is kept in fp32",
-        swap={KEPT: KEPT.replace("(x", "(x.float()")},
-        fails="correct",
-        says="a tensor that torch computed",
-    ),
-    Mistake(
-        "one block a row",
-        swap={"return (n_rows * blocks,), {": "return (n_rows,), {"},
-        fails="correct",
-        says="never written",
-    ),
+    Mistake("x is kept in fp32", {KEPT: KEPT.replace("(x", "(x.float()")}, "a tensor that torch computed"),
+    Mistake("one block a row", {"return (n_rows * blocks,), {": "return (n_rows,), {"}, "never written"),
     Mistake(
         "torch fakes",
-        swap={
+        {
             "    return FakeQuantize": "    y = torch.clamp(torch.round(x / scale[:, None]), qmin, qmax)\n"
             "    return FakeQuantize"
         },
+        "torch",
         fails="honest",
-        says="torch",
     ),
     Mistake(
         "rounded by adding 1.5 · 2²³",
-        swap={LEVEL: "return (x / scale + 12582912.0) - 12582912.0 + zero_point"},
+        {LEVEL: "return (x / scale + 12582912.0) - 12582912.0 + zero_point"},
+        "The gradient of x: right in every case",
         fails="limit",
-        says="The gradient of x: right in every case",
     ),
     Mistake(
         "zero points go through fp16",
-        swap={
+        {
             f"{X}    q = level(x, scale, zero_point)\n    # By": (
                 f"{X}    zero_point = zero_point.to(tl.float16).to(tl.float32)\n"
                 "    q = level(x, scale, zero_point)\n    # By"
             )
         },
+        "At [",
         fails="limit",
-        says="At [",
     ),
 ]

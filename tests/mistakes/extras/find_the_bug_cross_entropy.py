@@ -13,7 +13,7 @@ SUM = "x_t += tl.sum(tl.where(cols == target, x, 0.0), axis=0)"
 # What is swapped for what plants each; all of them together are the file that is handed out.
 bugs = {
     "the target's logit is assigned in each block, so that a later one overwrites it with 0": {
-        SUM: SUM.replace("+=", "="),
+        SUM: SUM.replace("+=", "=")
     },
     "the running sum is not rescaled when the maximum rises": {RESCALED: "l_i = l_i +"},
     "rows are taken to begin n_cols apart": {"row * stride_xm": "row * n_cols"},
@@ -23,50 +23,35 @@ bugs = {
 mistakes = [
     Mistake(
         "the rescaling goes the wrong way",
-        swap={RESCALED: "l_i = l_i * tl.exp(m_new - m_i) +"},
-        fails="correct",
-        says="Keep exponents from being positive",
+        {RESCALED: "l_i = l_i * tl.exp(m_new - m_i) +"},
+        "Keep exponents from being positive",
     ),
     Mistake(
         "the maximum is replaced before the sum is rescaled to it",
-        swap={RESCALED: "m_i = m_new\n        l_i = l_i * tl.exp(m_i - m_new) +"},
-        fails="correct",
-        says="must be rescaled",
+        {RESCALED: "m_i = m_new\n        l_i = l_i * tl.exp(m_i - m_new) +"},
+        "must be rescaled",
     ),
-    Mistake(
-        "the mean is over all rows",
-        swap={COUNT: "count += mask.to(tl.float32)"},
-        fails="correct",
-        says="all rows",
-    ),
-    Mistake(
-        "an ignored row counts in the sum",
-        swap={STORED: "loss"},
-        fails="correct",
-        says="An ignored row counts in the sum",
-    ),
+    Mistake("the mean is over all rows", {COUNT: "count += mask.to(tl.float32)"}, "all rows"),
+    Mistake("an ignored row counts in the sum", {STORED: "loss"}, "An ignored row counts in the sum"),
     Mistake(
         "an ignored row is multiplied by 0, which a NaN survives",
-        swap={STORED: "loss * (target != ignore_index).to(tl.float32)"},
+        {STORED: "loss * (target != ignore_index).to(tl.float32)"},
+        "NaN",
         fails="limit",
-        says="NaN",
     ),
     Mistake(
         "a large maximum is added before the target's logit is subtracted",
-        swap={LOSS: "(m_i + tl.log(l_i)) - x_t"},
-        fails="correct",
-        says="close but not close enough",
+        {LOSS: "(m_i + tl.log(l_i)) - x_t"},
+        "close but not close enough",
     ),
     Mistake(
         "the target is looked for in the block, not in the row",
-        swap={"cols == target": "offs_n == target"},
-        fails="correct",
-        says="which masked lanes of that load hold",
+        {"cols == target": "offs_n == target"},
+        "which masked lanes of that load hold",
     ),
     Mistake(
         "the host counts the rows that are not ignored",
-        swap={"n_rows, n_cols = logits.shape": "n_rows, n_cols = logits.shape\n    _ = target.tolist()"},
-        fails="correct",
-        says="host",
+        {"n_rows, n_cols = logits.shape": "n_rows, n_cols = logits.shape\n    _ = target.tolist()"},
+        "host",
     ),
 ]

@@ -22,7 +22,7 @@ bugs = {
         BLOCK_D: "BLOCK_D = min(triton.next_power_of_2(D), 64)",
     },
     "the output so far is rescaled by the ratio of the sums, not by that of the maxima": {
-        ACC: "acc * (l_i / l_new)[:, None]",
+        ACC: "acc * (l_i / l_new)[:, None]"
     },
     "causal queries are counted from the first key, not from the last": {
         END: "start_m + BLOCK_M",
@@ -33,53 +33,31 @@ bugs = {
 mistakes = [
     Mistake(
         "keys past the last one are hidden from the maximum, and not from the sum",
-        swap={
-            'Sk - start_n)[None, :], qk, -float("inf"))': "Sk - start_n)[None, :], qk, 0.0)",
-        },
-        fails="correct",
-        says="is right",
+        {'Sk - start_n)[None, :], qk, -float("inf"))': "Sk - start_n)[None, :], qk, 0.0)"},
+        "is right",
     ),
     Mistake(
         "the diagonal moves, and the loop still ends where it did",
-        swap={END: "start_m + BLOCK_M"},
-        fails="correct",
-        says="the loop ends with key i",
+        {END: "start_m + BLOCK_M"},
+        "the loop ends with key i",
     ),
-    Mistake(
-        "the loop goes on, and the diagonal stays where it was",
-        swap={CAUSAL: "offs_m[:, None]"},
-        fails="correct",
-        says="top left",
-    ),
-    Mistake(
-        "the diagonal moves the wrong way",
-        swap={CAUSAL: "offs_m[:, None] + Sq - Sk"},
-        fails="correct",
-        says="wrong way round",
-    ),
-    Mistake("acc is not rescaled at all", swap={ACC: "acc"}, fails="correct", says="acc is not rescaled"),
+    Mistake("the loop goes on, and the diagonal stays where it was", {CAUSAL: "offs_m[:, None]"}, "top left"),
+    Mistake("the diagonal moves the wrong way", {CAUSAL: "offs_m[:, None] + Sq - Sk"}, "wrong way round"),
+    Mistake("acc is not rescaled at all", {ACC: "acc"}, "acc is not rescaled"),
     Mistake(
         "acc is divided by the sums in every turn, and once more at the end",
-        swap={
-            "p.to(v.dtype), v, acc * alpha": "(p / l_new[:, None]).to(v.dtype), v, "
-            "acc * (l_i * alpha / l_new)",
-        },
-        fails="correct",
-        says="is right",
+        {"p.to(v.dtype), v, acc * alpha": "(p / l_new[:, None]).to(v.dtype), v, acc * (l_i * alpha / l_new)"},
+        "is right",
     ),
     Mistake(
         "heads of 128 are taken whole, and all others with them",
-        swap={BLOCK_D: "BLOCK_D = 128", "(offs_d < D)[None, :], other": "(offs_d >= 0)[None, :], other"},
-        fails="correct",
-        says="past the end of q",
+        {BLOCK_D: "BLOCK_D = 128", "(offs_d < D)[None, :], other": "(offs_d >= 0)[None, :], other"},
+        "past the end of q",
     ),
-    Mistake(
-        "rows that see no key are divided by 0", swap={DIVIDED: "l_i[:, None]"}, fails="correct", says="0 / 0"
-    ),
+    Mistake("rows that see no key are divided by 0", {DIVIDED: "l_i[:, None]"}, "0 / 0"),
     Mistake(
         "the maximum starts at -inf",
-        swap={"(BLOCK_M,), LOWEST, tl": '(BLOCK_M,), -float("inf"), tl'},
-        fails="correct",
-        says="see no key",
+        {"(BLOCK_M,), LOWEST, tl": '(BLOCK_M,), -float("inf"), tl'},
+        "see no key",
     ),
 ]

@@ -16,63 +16,44 @@ bugs = {
     "eps is added outside of the root": {RSTD: "rstd = 1.0 / tl.sqrt(var) + eps"},
     "rows of dy are read at the stride of x": {"row * stride_dym": "row * stride_xm"},
     "programs that share partial sums of dweight load, add and store, and lose updates": {
-        ADDED: "    tl.store(part_ptrs, tl.load(part_ptrs, mask=mask) + dweight, mask=mask)\n",
+        ADDED: "    tl.store(part_ptrs, tl.load(part_ptrs, mask=mask) + dweight, mask=mask)\n"
     },
 }
 
 mistakes = [
     Mistake(
         "eps goes into the root of each row's sum, before the division",
-        swap={"/ n_cols\n        rstd": "\n        rstd", RSTD: "rstd = 1.0 / tl.sqrt((var + eps) / n_cols)"},
-        fails="correct",
-        says="is right",
+        {"/ n_cols\n        rstd": "\n        rstd", RSTD: "rstd = 1.0 / tl.sqrt((var + eps) / n_cols)"},
+        "is right",
     ),
     Mistake(
         "x_hat is masked, and the variance is not",
-        swap={"tl.sum(centred * centred, axis=0)": "tl.sum((x - mean) * (x - mean), axis=0)"},
-        fails="correct",
-        says=("close but not close enough", "is right"),
+        {"tl.sum(centred * centred, axis=0)": "tl.sum((x - mean) * (x - mean), axis=0)"},
+        ("close but not close enough", "is right"),
     ),
     Mistake(
         "a program stores its partial sums, and the last one wins",
-        swap={ADDED: "    tl.store(part_ptrs, dweight, mask=mask)\n"},
-        fails="correct",
-        says="A race between programs",
+        {ADDED: "    tl.store(part_ptrs, dweight, mask=mask)\n"},
+        "A race between programs",
     ),
     Mistake(
         "each program adds to a row of its own, where there are no more rows",
-        swap={"tl.program_id(0) % SLOTS * n_cols": "tl.program_id(0) * n_cols"},
-        fails="correct",
-        says="past the end",
+        {"tl.program_id(0) % SLOTS * n_cols": "tl.program_id(0) * n_cols"},
+        "past the end",
     ),
     Mistake(
         "partial sums begin with what was in memory",
-        swap={PART: "part = torch.empty(SLOTS"},
-        fails="correct",
-        says="memory that nobody wrote",
+        {PART: "part = torch.empty(SLOTS"},
+        "memory that nobody wrote",
     ),
     Mistake(
         "partial sums have x's dtype",
-        swap={"n_cols, dtype=torch.float32": "n_cols, dtype=x.dtype"},
-        fails="correct",
-        says="Compute in fp32",
+        {"n_cols, dtype=torch.float32": "n_cols, dtype=x.dtype"},
+        "Compute in fp32",
     ),
+    Mistake("dx lacks the part along x_hat", {DX: "(dx_hat - along_mean) * rstd"}, "dx["),
+    Mistake("dx lacks the mean", {DX: "(dx_hat - x_hat * along_x_hat) * rstd"}, "dx["),
     Mistake(
-        "dx lacks the part along x_hat",
-        swap={DX: "(dx_hat - along_mean) * rstd"},
-        fails="correct",
-        says="dx[",
-    ),
-    Mistake(
-        "dx lacks the mean",
-        swap={DX: "(dx_hat - x_hat * along_x_hat) * rstd"},
-        fails="correct",
-        says="dx[",
-    ),
-    Mistake(
-        "rows of x are read at the stride of dy",
-        swap={"row * stride_xm": "row * stride_dym"},
-        fails="correct",
-        says="past the end of",
+        "rows of x are read at the stride of dy", {"row * stride_xm": "row * stride_dym"}, "past the end of"
     ),
 ]

@@ -25,33 +25,25 @@ def of_queries(loads: str) -> str:
 
 
 mistakes = [
-    Mistake(
-        "positions of keys count from the start of their block",
-        swap={KEYS: BLOCK},
-        fails="correct",
-        says="counts from the start",
-    ),
+    Mistake("positions of keys count from the start of their block", {KEYS: BLOCK}, "counts from the start"),
     Mistake(
         "keys are turned by the positions of the queries",
-        swap={FIRST: of_queries(FIRST), KEYS: of_queries(BLOCK)},
-        fails="correct",
-        says="a key's position counts from the start",
+        {FIRST: of_queries(FIRST), KEYS: of_queries(BLOCK)},
+        "a key's position counts from the start",
     ),
     Mistake(
         "all are turned by position 0",
-        swap={"angles = offs_m.to(tl.int64)[:, None]": "angles = 0 * offs_m.to(tl.int64)[:, None]"},
-        fails="correct",
-        says="Positions have no effect",
+        {"angles = offs_m.to(tl.int64)[:, None]": "angles = 0 * offs_m.to(tl.int64)[:, None]"},
+        "Positions have no effect",
     ),
     Mistake(
         "k is not turned",
-        swap={ROUNDED: f"if x1.shape[0] == 64:\n        return x1, x2\n    {ROUNDED}"},
-        fails="correct",
-        says="k is not turned",
+        {ROUNDED: f"if x1.shape[0] == 64:\n        return x1, x2\n    {ROUNDED}"},
+        "k is not turned",
     ),
     Mistake(
         "v is turned as well",
-        swap={
+        {
             V: (
                 f"{V}\n            other = (offs_d + D // 2) % D\n"
                 "            turn = offs_n.to(tl.int64)[:, None] * (D // 2) + (offs_d % (D // 2))[None, :]\n"
@@ -63,12 +55,11 @@ mistakes = [
                 "            v = (v * c + sign * w * s).to(v.dtype)"
             )
         },
-        fails="correct",
-        says="v is turned as well",
+        "v is turned as well",
     ),
     Mistake(
         "the sign of sin differs between q and k",
-        swap={
+        {
             TURNED: f"{TURNED}\n            "
             "k1, k2 = back(k1, k2, cos_ptr, sin_ptr, start_n, S, D, BLOCK_N, HALF)"
         }
@@ -87,97 +78,66 @@ mistakes = [
                 "@triton.jit\ndef fused_mha_kernel"
             )
         },
-        fails="correct",
-        says="opposite directions",
+        "opposite directions",
     ),
     Mistake(
         "the second half is computed from the first one, already turned",
-        swap={
-            ROUNDED: "y1 = x1 * cos - x2 * sin\n    "
-            "return y1.to(x1.dtype), (x2 * cos + y1 * sin).to(x1.dtype)"
-        },
-        fails="correct",
-        says="already turned",
+        {ROUNDED: "y1 = x1 * cos - x2 * sin\n    return y1.to(x1.dtype), (x2 * cos + y1 * sin).to(x1.dtype)"},
+        "already turned",
     ),
-    Mistake(
-        "head h reads key head h mod h_k",
-        swap={GROUP: "pid_h % n_kv"},
-        fails="correct",
-        says="mod h_k",
-    ),
+    Mistake("head h reads key head h mod h_k", {GROUP: "pid_h % n_kv"}, "mod h_k"),
     Mistake(
         "the result is stored head by head",
-        swap={OUT: "((pid_b * n_heads + pid_h) * S + offs_m)[:, None] * D"},
-        fails="correct",
-        says="head by head",
+        {OUT: "((pid_b * n_heads + pid_h) * S + offs_m)[:, None] * D"},
+        "head by head",
     ),
     Mistake(
-        "only the first halves are multiplied",
-        swap={DOT: "qk = tl.dot(q1, k1.T) * (scale * LOG2_E)"},
-        fails="correct",
-        says="is right",
+        "only the first halves are multiplied", {DOT: "qk = tl.dot(q1, k1.T) * (scale * LOG2_E)"}, "is right"
     ),
     Mistake(
         "pairs past d / 2 are read",
-        swap={MASK: "mask = (offs_m < S)[:, None] & (offs_p >= 0)[None, :]"},
-        fails="correct",
-        says="past the end of cos",
+        {MASK: "mask = (offs_m < S)[:, None] & (offs_p >= 0)[None, :]"},
+        "past the end of cos",
     ),
-    Mistake(
-        "causal is ignored",
-        swap={SEEN: "seen = seen", END: "S"},
-        fails="correct",
-        says="causal is ignored",
-    ),
-    Mistake(
-        "a query does not see its own key",
-        swap={SEEN: SEEN.replace("<=", "<")},
-        fails="correct",
-        says="0 / 0 is NaN",
-    ),
-    Mistake(
-        "the loop ends one block early",
-        swap={END: "tl.minimum(S, start_m + BLOCK_M - BLOCK_N)"},
-        fails="correct",
-        says="is right",
-    ),
+    Mistake("causal is ignored", {SEEN: "seen = seen", END: "S"}, "causal is ignored"),
+    Mistake("a query does not see its own key", {SEEN: SEEN.replace("<=", "<")}, "0 / 0 is NaN"),
+    Mistake("the loop ends one block early", {END: "tl.minimum(S, start_m + BLOCK_M - BLOCK_N)"}, "is right"),
     Mistake(
         "the scale is 1 / root d",
-        swap={"        S,\n        scale,\n        GROUP=": "        S,\n        D**-0.5,\n        GROUP="},
-        fails="correct",
-        says="not the one that is passed",
+        {"        S,\n        scale,\n        GROUP=": "        S,\n        D**-0.5,\n        GROUP="},
+        "not the one that is passed",
     ),
     Mistake(
         "the maximum starts at 0",
-        swap={"tl.full((BLOCK_M,), LOWEST, tl.float32)": "tl.zeros((BLOCK_M,), tl.float32)"},
+        {"tl.full((BLOCK_M,), LOWEST, tl.float32)": "tl.zeros((BLOCK_M,), tl.float32)"},
+        "0 / 0 is NaN",
         fails="limit",
-        says="0 / 0 is NaN",
     ),
     Mistake(
         "rotated q and k are stored",
-        swap={
+        {
             "    BLOCK_M, BLOCK_N, num_warps = 128": f"{SPARE}    BLOCK_M, BLOCK_N, num_warps = 128",
             "    return o": "    return o if S >= 0 else spare",
         },
+        "an intermediate tensor is stored",
         fails="memory",
-        says="an intermediate tensor is stored",
     ),
     Mistake(
         "lanes without a key have a score of -10,000",
-        swap={'qk = tl.where(seen, qk, -float("inf"))': "qk = tl.where(seen, qk, -1e4)"},
+        {'qk = tl.where(seen, qk, -float("inf"))': "qk = tl.where(seen, qk, -1e4)"},
+        "finite number stands for -inf",
         fails="limit",
-        says="finite number stands for -inf",
     ),
     Mistake(
         "the sum over the keys is rounded at every block",
-        swap={"v, acc * alpha[:, None])": "v, acc * alpha[:, None]).to(v.dtype).to(tl.float32)"},
+        {"v, acc * alpha[:, None])": "v, acc * alpha[:, None]).to(v.dtype).to(tl.float32)"},
+        "too low a precision",
         fails="edges",
-        says="too low a precision",
     ),
     Mistake(
         "torch turns the queries",
-        swap={"    B, S, width = qkv.shape": "    qkv = qkv * 1.0\n    B, S, width = qkv.shape"},
+        {"    B, S, width = qkv.shape": "    qkv = qkv * 1.0\n    B, S, width = qkv.shape"},
+        "torch",
         fails="honest",
-        says="torch",
     ),
 ]

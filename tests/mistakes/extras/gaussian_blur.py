@@ -29,175 +29,121 @@ STRIDE = "x_ptr += row * stride_m"
 mistakes = [
     Mistake(
         "weights are not normalised",
-        swap={
+        {
             STORE_ROWS: STORE_ROWS.replace("acc / total", "acc"),
             STORE_COLUMNS: STORE_COLUMNS.replace("acc / total", "acc"),
         },
-        fails="correct",
-        says="not divided by anything",
+        "not divided by anything",
     ),
     Mistake(
         "weights are divided by those of the whole curve",
-        swap={
+        {
             STORE_ROWS: STORE_ROWS.replace("acc / total", "acc * tl.sqrt(scale * -0.3183098862)"),
             STORE_COLUMNS: STORE_COLUMNS.replace("acc / total", "acc * tl.sqrt(scale * -0.3183098862)"),
         },
-        fails="correct",
-        says="σ·√(2π)",
+        "σ·√(2π)",
     ),
     Mistake(
         "the columns' weights are not normalised",
-        swap={STORE_COLUMNS: STORE_COLUMNS.replace("acc / total", "acc")},
-        fails="correct",
-        says="is right",
+        {STORE_COLUMNS: STORE_COLUMNS.replace("acc / total", "acc")},
+        "is right",
     ),
+    Mistake("sigma is not squared", {SCALE: "scale = -0.5 / sigma"}, "sigma has to be squared"),
     Mistake(
-        "sigma is not squared",
-        swap={SCALE: "scale = -0.5 / sigma"},
-        fails="correct",
-        says="sigma has to be squared",
+        "the 2 below sigma is missing", {SCALE: "scale = -1 / (sigma * sigma)"}, "the 2 below it is missing"
     ),
-    Mistake(
-        "the 2 below sigma is missing",
-        swap={SCALE: "scale = -1 / (sigma * sigma)"},
-        fails="correct",
-        says="the 2 below it is missing",
-    ),
-    Mistake(
-        "the exponent is positive",
-        swap={SCALE: "scale = 0.5 / (sigma * sigma)"},
-        fails="correct",
-        says="is right",
-    ),
+    Mistake("the exponent is positive", {SCALE: "scale = 0.5 / (sigma * sigma)"}, "is right"),
     Mistake(
         "the last element is repeated",
-        swap={FOLD: "i = tl.where(i < 0, -1 - i, i)\n    return tl.where(i < n, i, 2 * n - 1 - i)"},
-        fails="correct",
-        says="repeat the last element",
+        {FOLD: "i = tl.where(i < 0, -1 - i, i)\n    return tl.where(i < n, i, 2 * n - 1 - i)"},
+        "repeat the last element",
     ),
     Mistake(
         "edges are held",
-        swap={FOLD: "return tl.minimum(tl.maximum(i, 0), n - 1)"},
-        fails="correct",
-        says="go on with their last element",
+        {FOLD: "return tl.minimum(tl.maximum(i, 0), n - 1)"},
+        "go on with their last element",
     ),
-    Mistake(
-        "edges wrap around",
-        swap={FOLD: "return (i + n) % n"},
-        fails="correct",
-        says="other end",
-    ),
-    Mistake(
-        "only the near edge reflects",
-        swap={FOLD: "return tl.abs(i)"},
-        fails="correct",
-        says="x",
-    ),
+    Mistake("edges wrap around", {FOLD: "return (i + n) % n"}, "other end"),
+    Mistake("only the near edge reflects", {FOLD: "return tl.abs(i)"}, "x"),
     Mistake(
         "what lies outside is 0",
-        swap={
+        {
             LOAD: (
                 "cols = offs_n + i\n"
                 "        x = tl.load(x_ptr + cols, mask=mask & (cols >= 0) & (cols < width), other=0.0)"
             )
         },
-        fails="correct",
-        says="is right",
+        "is right",
     ),
-    Mistake(
-        "rows reflect at the width",
-        swap={ROWS: ROWS.replace("height", "width")},
-        fails="correct",
-        says="past the end",
-    ),
+    Mistake("rows reflect at the width", {ROWS: ROWS.replace("height", "width")}, "past the end"),
     Mistake(
         "rows are blurred without their last weight",
-        swap={FIRST_TURNS: FIRST_TURNS.replace("radius + 1", "radius")},
-        fails="correct",
-        says="nothing is added up",
+        {FIRST_TURNS: FIRST_TURNS.replace("radius + 1", "radius")},
+        "nothing is added up",
     ),
     Mistake(
         "the last weight is left out, twice",
-        swap={
+        {
             FIRST_TURNS: FIRST_TURNS.replace("radius + 1", "radius"),
             SECOND_TURNS: SECOND_TURNS.replace("radius + 1", "radius"),
         },
-        fails="correct",
-        says="The last weight is left out",
+        "The last weight is left out",
     ),
     Mistake(
         "the stride of the rows is ignored",
-        swap={STRIDE: "x_ptr += row * width"},
+        {STRIDE: "x_ptr += row * width"},
+        "a stride of it is ignored",
         fails="edges",
-        says="a stride of it is ignored",
     ),
     Mistake(
         "what lies between is kept in x's dtype",
-        swap={BETWEEN: BETWEEN.replace("torch.float32", "x.dtype")},
+        {BETWEEN: BETWEEN.replace("torch.float32", "x.dtype")},
+        "half precision is too low",
         fails="correct or edges",
-        says="half precision is too low",
     ),
-    Mistake(
-        "the first pass writes over x",
-        swap={BETWEEN: "between = x"},
-        fails="correct",
-        says="changed its input x",
-    ),
+    Mistake("the first pass writes over x", {BETWEEN: "between = x"}, "changed its input x"),
     Mistake(
         "the second pass writes over what it reads",
-        swap={
+        {
             "        between, out, height": "        between, between, height",
             "    return out\n": "    return between.to(x.dtype)\n",
         },
-        fails="correct",
-        says=("race", "is right"),  # on a GPU values may show it first
+        ("race", "is right"),  # on a GPU values may show it first
     ),
     Mistake(
         "the passes are both of x",
-        swap={"        between, out, height": "        x, out, height"},
-        fails="correct",
-        says="Columns alone",
+        {"        between, out, height": "        x, out, height"},
+        "Columns alone",
     ),
     Mistake(
         "there is no pass down the columns",
-        swap={SECOND_TURNS: SECOND_TURNS.replace("range(-radius, radius + 1)", "range(0, 1)")},
-        fails="correct",
-        says="Rows alone",
+        {SECOND_TURNS: SECOND_TURNS.replace("range(-radius, radius + 1)", "range(0, 1)")},
+        "Rows alone",
     ),
     Mistake(
         "tiles at the edge are stored whole",
-        swap={MASK: "mask = (offs_m >= 0)[:, None] & (offs_n >= 0)[None, :]"},
-        fails="correct",
-        says="past the end",
+        {MASK: "mask = (offs_m >= 0)[:, None] & (offs_n >= 0)[None, :]"},
+        "past the end",
     ),
     Mistake(
         "only whole tiles of rows are launched",
-        swap={
-            COLUMNS_GRID: COLUMNS_GRID.replace("triton.cdiv(height, BLOCK_M)", "max(height // BLOCK_M, 1)")
-        },
-        fails="correct",
-        says="too few programs",
+        {COLUMNS_GRID: COLUMNS_GRID.replace("triton.cdiv(height, BLOCK_M)", "max(height // BLOCK_M, 1)")},
+        "too few programs",
     ),
-    Mistake(
-        "rows are numbered in 32 bits",
-        swap={ROW: "row = tl.program_id(0)"},
-        fails="limit",
-        says="in int32",
-    ),
+    Mistake("rows are numbered in 32 bits", {ROW: "row = tl.program_id(0)"}, "in int32", fails="limit"),
     Mistake(
         "the pass down the columns is still to be written",
-        swap={
+        {
             STORE_COLUMNS: (
                 "# TODO 3: the same for a tile of BLOCK_M rows and BLOCK_N columns, down the columns."
             )
         },
-        fails="correct",
-        says="Still in the file is",
+        "Still in the file is",
     ),
     Mistake(
         "torch pads the rows",
-        swap={START: f"{START}    x = x.contiguous()\n"},
+        {START: f"{START}    x = x.contiguous()\n"},
+        "contiguous",
         fails="edges or honest",
-        says="contiguous",
     ),
 ]

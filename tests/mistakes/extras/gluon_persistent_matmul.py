@@ -15,89 +15,76 @@ TURN = "    turn = 0\n"
 mistakes = [
     Mistake(
         "four stages, as without a buffer for c",
-        swap={"STAGES = 3": "STAGES = 4"},
+        {"STAGES = 3": "STAGES = 4"},
+        "shared memory",
         fails="compiles",
-        says="shared memory",
     ),
     Mistake(
         "the layout of acc is for four warps, and eight multiply",
-        swap={"[3, 0], [gl.num_warps(), 1]": "[3, 0], [4, 1]"},
+        {"[3, 0], [gl.num_warps(), 1]": "[3, 0], [4, 1]"},
+        "Triton cannot compile",
         fails="compiles",
-        says="Triton cannot compile",
     ),
     Mistake(
         "acc is stored in fp32",
-        swap={"c_smem.store(acc.to(c_desc.dtype))": "c_smem.store(acc)"},
+        {"c_smem.store(acc.to(c_desc.dtype))": "c_smem.store(acc)"},
+        "Triton cannot compile",
         fails="compiles",
-        says="Triton cannot compile",
     ),
     Mistake(
         "a and b change places in the product",
-        swap={
-            "a_smem.index(stage), b_smem.index(stage), acc": "b_smem.index(stage), a_smem.index(stage), acc"
-        },
+        {"a_smem.index(stage), b_smem.index(stage), acc": "b_smem.index(stage), a_smem.index(stage), acc"},
+        "Triton cannot compile",
         fails="compiles",
-        says="Triton cannot compile",
     ),
     Mistake(
         "acc goes on from tile to tile",
-        swap={TURN + LOOP: TURN + ACC[4:] + LOOP, ACC: ""},
-        fails="correct",
-        says=("is right", "Right up to"),
+        {TURN + LOOP: TURN + ACC[4:] + LOOP, ACC: ""},
+        ("is right", "Right up to"),
         gpu=True,
     ),
     Mistake(
         "a step overwrites the sum of those before",
-        swap={"acc, is_async=True)": "acc, use_acc=False, is_async=True)"},
-        fails="correct",
-        says="the sum of those before",
+        {"acc, is_async=True)": "acc, use_acc=False, is_async=True)"},
+        "the sum of those before",
         gpu=True,
     ),
     Mistake(
         "only whole steps along k are counted",
-        swap={"triton.cdiv(k, BLOCK_K)": "k // BLOCK_K"},
-        fails="correct",
-        says="last, partial one is left out",
+        {"triton.cdiv(k, BLOCK_K)": "k // BLOCK_K"},
+        "last, partial one is left out",
         gpu=True,
     ),
     Mistake(
         "every step loads the first rows of b",
-        swap={COPY_B: COPY_B.replace("[k,", "[0,")},
-        fails="correct",
-        says="does not move on",
+        {COPY_B: COPY_B.replace("[k,", "[0,")},
+        "does not move on",
         gpu=True,
     ),
     Mistake(
         "the loading warp copies the first rows of a for every tile",
-        swap={COPY_A: COPY_A.replace("pid_m", "(pid_m * 0)")},
-        fails="correct",
-        says=("is right", "Right up to"),
+        {COPY_A: COPY_A.replace("pid_m", "(pid_m * 0)")},
+        ("is right", "Right up to"),
         gpu=True,
     ),
     Mistake(
         "a program stores all of its tiles in the place of its first",
-        swap={
+        {
             TURN + LOOP: TURN
             + "    first_m, first_n = grouped_tile(gl.program_id(0), num_pid_m, num_pid_n, GROUP_M)\n"
             + LOOP,
             STORE: STORE.replace("pid_m", "first_m").replace("pid_n", "first_n"),
         },
-        fails="correct",
-        says="never written",
+        "never written",
         gpu=True,
     ),
     Mistake(
         "partial tiles at the edges are left out",
-        swap={COUNTS: "num_pid_m, num_pid_n = max(m // BLOCK_M, 1), max(n // BLOCK_N, 1)"},
-        fails="correct",
-        says="never written",
+        {COUNTS: "num_pid_m, num_pid_n = max(m // BLOCK_M, 1), max(n // BLOCK_N, 1)"},
+        "never written",
         gpu=True,
     ),
     Mistake(
-        "torch does the work",
-        swap={"    return c\n": "    return a @ b\n"},
-        fails="honest",
-        says="torch",
-        gpu=True,
+        "torch does the work", {"    return c\n": "    return a @ b\n"}, "torch", fails="honest", gpu=True
     ),
 ]

@@ -10,52 +10,48 @@ STORE = "gl.store(y_ptr + cols.to(gl.int64)[None, :] * m + rows[:, None], x, mas
 WARPS = "WRITE = gl.BlockedLayout(size_per_thread=[8, 1], threads_per_warp=[8, 4], warps_per_cta=[1, 4]"
 
 mistakes = [
-    Mistake("no layout is converted", swap={CONVERT: ""}, fails="compiles", says="ayout"),
-    Mistake("rows and columns are still those of READ", swap={AGAIN: ""}, fails="compiles", says="ayout"),
+    Mistake("no layout is converted", {CONVERT: ""}, "ayout", fails="compiles"),
+    Mistake("rows and columns are still those of READ", {AGAIN: ""}, "ayout", fails="compiles"),
     Mistake(
         "WRITE is for eight warps, and four are launched",
-        swap={WARPS: WARPS.replace("[1, 4]", "[1, 8]")},
+        {WARPS: WARPS.replace("[1, 4]", "[1, 8]")},
+        "Triton cannot compile",
         fails="compiles",
-        says="Triton cannot compile",
     ),
     Mistake(
         "y's rows are taken to be n apart",
-        swap={STORE: STORE.replace("* m +", "* n +")},
-        fails="correct",
-        says=("is right", "over whatever lies there"),
+        {STORE: STORE.replace("* m +", "* n +")},
+        ("is right", "over whatever lies there"),
         gpu=True,
     ),
     Mistake(
         "the tile is copied, and not turned",
-        swap={
+        {
             STORE: STORE.replace(
                 "cols.to(gl.int64)[None, :] * m + rows[:, None]",
                 "rows.to(gl.int64)[:, None] * n + cols[None, :]",
             )
         },
-        fails="correct",
-        says="copied, and not turned",
+        "copied, and not turned",
         gpu=True,
     ),
     Mistake(
         "every program stores the first row of tiles",
-        swap={AGAIN: AGAIN.replace("offsets(pid_m, BLOCK, 0, WRITE)", "offsets(0, BLOCK, 0, WRITE)")},
-        fails="correct",
-        says="never written",
+        {AGAIN: AGAIN.replace("offsets(pid_m, BLOCK, 0, WRITE)", "offsets(0, BLOCK, 0, WRITE)")},
+        "never written",
         gpu=True,
     ),
     Mistake(
         "half of the columns get no program",
-        swap={"grid = (triton.cdiv(n, BLOCK), ": "grid = (triton.cdiv(n // 2, BLOCK), "},
-        fails="correct",
-        says="never written",
+        {"grid = (triton.cdiv(n, BLOCK), ": "grid = (triton.cdiv(n // 2, BLOCK), "},
+        "never written",
         gpu=True,
     ),
     Mistake(
         "x's rows are taken to be n apart",
-        swap={"[:, None] * stride_xm": "[:, None] * n"},
+        {"[:, None] * stride_xm": "[:, None] * n"},
+        "stride",
         fails="edges",
-        says="stride",
         gpu=True,
     ),
 ]

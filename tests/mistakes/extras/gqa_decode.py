@@ -24,190 +24,154 @@ VALUES = "v = tl.load(v_ptr + offs_n[:, None] * stride_vs + offs_d[None, :], mas
 mistakes = [
     Mistake(
         "query head j reads key head j mod h_k",
-        swap={QUERIES: "queries = pid // n_kv * n_kv * GROUP + pid % n_kv + offs_g * n_kv"},
-        fails="correct",
-        says="mod h_k",
+        {QUERIES: "queries = pid // n_kv * n_kv * GROUP + pid % n_kv + offs_g * n_kv"},
+        "mod h_k",
     ),
     Mistake(
         "rows past the group are stored",
-        swap={
+        {
             TO_M: "tl.store(m_ptr + parts, m_i)",
             TO_L: "tl.store(l_ptr + parts, l_i)",
             TO_O: TO_O.replace("mask=there", "mask=(offs_d < D)[None, :]"),
         },
-        fails="correct",
-        says="past the end",
+        "past the end",
     ),
     Mistake(
         "rows past the group are stored where q ends",
-        swap={
+        {
             TO_M: "tl.store(m_ptr + parts, m_i, mask=queries < tl.num_programs(0) * GROUP)",
             TO_L: "tl.store(l_ptr + parts, l_i, mask=queries < tl.num_programs(0) * GROUP)",
             TO_O: TO_O.replace(
                 "mask=there", "mask=(queries < tl.num_programs(0) * GROUP)[:, None] & (offs_d < D)[None, :]"
             ),
         },
-        fails="correct",
-        says="race",
+        "race",
     ),
     Mistake(
         "queries past the group are loaded",
-        swap={QUERY_LOAD: QUERY_LOAD.replace("mask=there", "mask=(offs_d < D)[None, :]")},
-        fails="correct",
-        says="past the end of q",
+        {QUERY_LOAD: QUERY_LOAD.replace("mask=there", "mask=(offs_d < D)[None, :]")},
+        "past the end of q",
     ),
     Mistake(
         "all rows are the first query of the group",
-        swap={QUERY_LOAD: QUERY_LOAD.replace("queries[:, None] * D", "(queries - offs_g)[:, None] * D")},
-        fails="correct",
-        says="All heads of a group",
+        {QUERY_LOAD: QUERY_LOAD.replace("queries[:, None] * D", "(queries - offs_g)[:, None] * D")},
+        "All heads of a group",
     ),
     Mistake(
         "the groups begin at the key head's number",
-        swap={QUERIES: "queries = pid + offs_g"},
-        fails="correct",
-        says="where no kernel wrote",
+        {QUERIES: "queries = pid + offs_g"},
+        "where no kernel wrote",
     ),
     Mistake(
         "every group reads key head 0",
-        swap={OF_K: OF_K.replace("pid % n_kv", "0"), OF_V: OF_V.replace("pid % n_kv", "0")},
-        fails="correct",
-        says="head 0",
+        {OF_K: OF_K.replace("pid % n_kv", "0"), OF_V: OF_V.replace("pid % n_kv", "0")},
+        "head 0",
     ),
     Mistake(
         "every sequence reads the first one's cache",
-        swap={OF_K: OF_K.replace("pid // n_kv", "0"), OF_V: OF_V.replace("pid // n_kv", "0")},
-        fails="correct",
-        says="first one",
+        {OF_K: OF_K.replace("pid // n_kv", "0"), OF_V: OF_V.replace("pid // n_kv", "0")},
+        "first one",
     ),
     Mistake(
         "lengths are read by group, not by sequence",
-        swap={LENGTH: "length = tl.load(lengths_ptr + pid)"},
-        fails="correct",
-        says="past the end of lengths",
+        {LENGTH: "length = tl.load(lengths_ptr + pid)"},
+        "past the end of lengths",
     ),
     Mistake(
         "every sequence has the length of the first",
-        swap={LENGTH: "length = tl.load(lengths_ptr)"},
-        fails="correct",
-        says="length of the first one",
+        {LENGTH: "length = tl.load(lengths_ptr)"},
+        "length of the first one",
     ),
     Mistake(
         "values behind the length are loaded",
-        swap={VALUES: VALUES.replace("mask=mask", "mask=(offs_d < D)[None, :]")},
-        fails="correct",
-        says="past the end of v_cache",
+        {VALUES: VALUES.replace("mask=mask", "mask=(offs_d < D)[None, :]")},
+        "past the end of v_cache",
     ),
     Mistake(
         "keys behind the length count as scores of 0",
-        swap={HIDDEN: "qk = tl.where(seen[None, :], qk, 0.0)"},
-        fails="correct",
-        says="is right",
+        {HIDDEN: "qk = tl.where(seen[None, :], qk, 0.0)"},
+        "is right",
     ),
     Mistake(
         "an empty split leaves what stood there before",
-        swap={
+        {
             TO_M: "if end > first:\n        " + TO_M,
             TO_L: "if end > first:\n        " + TO_L,
             TO_O: "if end > first:\n        " + TO_O,
         },
-        fails="correct",
-        says=("memory that nobody wrote", "Without keys the result is NaN", "where no kernel wrote"),
+        ("memory that nobody wrote", "Without keys the result is NaN", "where no kernel wrote"),
     ),
     Mistake(
         "one split, and its maximum begins at -inf",
-        swap={
+        {
             START: 'm_i = tl.full((BLOCK_G,), -float("inf"), tl.float32)',
             "n_splits = choose_splits(B * n_kv, S, BLOCK_N)": "n_splits = 1",
             "tl.exp2(m_s - tl.max(m_s, axis=0))": (
                 'tl.where(m_s == -float("inf"), 0.0, tl.exp2(m_s - tl.max(m_s, axis=0)))'
             ),
         },
+        "(-inf) - (-inf) is NaN",
         fails="limit",
-        says="(-inf) - (-inf) is NaN",
     ),
     Mistake(
         "an empty split has the maximum -inf",
-        swap={START: 'm_i = tl.full((BLOCK_G,), -float("inf"), tl.float32)'},
-        fails="correct",
-        says="(-inf) - (-inf) is NaN",
+        {START: 'm_i = tl.full((BLOCK_G,), -float("inf"), tl.float32)'},
+        "(-inf) - (-inf) is NaN",
     ),
     Mistake(
         "parts are divided by their sums before they are merged",
-        swap={TO_O: TO_O.replace("acc", "acc / tl.where(l_i == 0, 1.0, l_i)[:, None]")},
-        fails="correct",
-        says="once is enough, at the end",
+        {TO_O: TO_O.replace("acc", "acc / tl.where(l_i == 0, 1.0, l_i)[:, None]")},
+        "once is enough, at the end",
     ),
     Mistake(
         "splits of a query store over one another",
-        swap={PARTS: "parts = queries * tl.num_programs(1)"},
-        fails="correct",
-        says="where no kernel wrote",
+        {PARTS: "parts = queries * tl.num_programs(1)"},
+        "where no kernel wrote",
     ),
     Mistake(
         "the share is rounded down",
-        swap={SHARE: "share = tl.maximum(length // BLOCK_N // tl.num_programs(1), 1) * BLOCK_N"},
-        fails="correct",
-        says="do not reach",
+        {SHARE: "share = tl.maximum(length // BLOCK_N // tl.num_programs(1), 1) * BLOCK_N"},
+        "do not reach",
     ),
     Mistake(
         "a split goes on to the next one's first key",
-        swap={END: "end = tl.minimum(first + share + 1, length)"},
-        fails="correct",
-        says="first key of a part",
+        {END: "end = tl.minimum(first + share + 1, length)"},
+        "first key of a part",
     ),
     Mistake(
         "acc is not rescaled when the maximum rises",
-        swap={ACC: ACC.replace("acc * alpha[:, None]", "acc")},
-        fails="correct",
-        says="added up to o is not rescaled",
+        {ACC: ACC.replace("acc * alpha[:, None]", "acc")},
+        "added up to o is not rescaled",
     ),
-    Mistake(
-        "the scale is left out",
-        swap={DOT: DOT.replace("scale * LOG2_E", "LOG2_E")},
-        fails="correct",
-        says="scale is missing",
-    ),
+    Mistake("the scale is left out", {DOT: DOT.replace("scale * LOG2_E", "LOG2_E")}, "scale is missing"),
     Mistake(
         "values are read by the strides of the keys",
-        swap={
-            OF_V: OF_V.replace("stride_v", "stride_k"),
-            VALUES: VALUES.replace("stride_vs", "stride_ks"),
-        },
+        {OF_V: OF_V.replace("stride_v", "stride_k"), VALUES: VALUES.replace("stride_vs", "stride_ks")},
+        "stride",
         fails="correct or edges",
-        says="stride",
     ),
     Mistake(
         "lanes without a key have a score of -10,000",
-        swap={'qk = tl.where(seen[None, :], qk, -float("inf"))': "qk = tl.where(seen[None, :], qk, -1e4)"},
+        {'qk = tl.where(seen[None, :], qk, -float("inf"))': "qk = tl.where(seen[None, :], qk, -1e4)"},
+        "finite number stands for -inf",
         fails="limit",
-        says="finite number stands for -inf",
     ),
     Mistake(
         "torch writes the keys out",
-        swap={
+        {
             "    S, n_kv = k_cache.shape[1:3]\n": "    k_cache = k_cache.repeat_interleave(1, dim=2)\n"
             "    S, n_kv = k_cache.shape[1:3]\n"
         },
+        "torch",
         fails="honest",
-        says="torch",
     ),
     Mistake(
         "a block is shifted by its own maximum",
-        swap={"p = tl.exp2(qk - m_new[:, None])": "p = tl.exp2(qk - tl.max(qk, axis=1)[:, None])"},
-        fails="correct",
-        says="is right",
+        {"p = tl.exp2(qk - m_new[:, None])": "p = tl.exp2(qk - tl.max(qk, axis=1)[:, None])"},
+        "is right",
     ),
     Mistake(
-        "all rows of a block go by the largest score of any",
-        swap={"tl.max(qk, axis=1)": "tl.max(qk)"},
-        fails="correct",
-        says="is right",
+        "all rows of a block go by the largest score of any", {"tl.max(qk, axis=1)": "tl.max(qk)"}, "is right"
     ),
-    Mistake(
-        "there are 8 heads of v",
-        swap={OF_V: OF_V.replace("pid % n_kv", "pid % n_kv % 8")},
-        fails="correct",
-        says="At [",
-    ),
+    Mistake("there are 8 heads of v", {OF_V: OF_V.replace("pid % n_kv", "pid % n_kv % 8")}, "At ["),
 ]

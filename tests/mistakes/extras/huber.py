@@ -20,136 +20,96 @@ SAVE = "ctx.save_for_backward(x, y)"
 mistakes = [
     Mistake(
         "dy has dx's sign",
-        swap={"tl.store(dy_ptr + offs, -dx, mask=mask)": "tl.store(dy_ptr + offs, dx, mask=mask)"},
-        fails="correct",
-        says="sign of dx",
+        {"tl.store(dy_ptr + offs, -dx, mask=mask)": "tl.store(dy_ptr + offs, dx, mask=mask)"},
+        "sign of dx",
     ),
-    Mistake(
-        "the linear part lacks delta",
-        swap={FAR: FAR.replace("delta * (far", "(far")},
-        fails="correct",
-        says="lacks delta",
-    ),
-    Mistake(
-        "the two parts do not meet",
-        swap={FAR: FAR.replace("(far - 0.5 * delta)", "far")},
-        fails="correct",
-        says="do not meet",
-    ),
-    Mistake(
-        "the square lacks 0.5", swap={FAR: FAR.replace("0.5 * d * d", "d * d")}, fails="correct", says="0.5"
-    ),
+    Mistake("the linear part lacks delta", {FAR: FAR.replace("delta * (far", "(far")}, "lacks delta"),
+    Mistake("the two parts do not meet", {FAR: FAR.replace("(far - 0.5 * delta)", "far")}, "do not meet"),
+    Mistake("the square lacks 0.5", {FAR: FAR.replace("0.5 * d * d", "d * d")}, "0.5"),
     Mistake(
         "the slope of the line is a sign",
-        swap={BY_HUBER: "by_d = tl.where(d > delta, 1.0, tl.where(d < -delta, -1.0, d))"},
-        fails="correct",
-        says="sign alone",
+        {BY_HUBER: "by_d = tl.where(d > delta, 1.0, tl.where(d < -delta, -1.0, d))"},
+        "sign alone",
     ),
-    Mistake("the slope goes on growing", swap={BY_HUBER: "by_d = d"}, fails="correct", says="d everywhere"),
+    Mistake("the slope goes on growing", {BY_HUBER: "by_d = d"}, "d everywhere"),
     Mistake(
-        "|d| has slope 1 at 0",
-        swap={BY_SIGN: "by_d = tl.where(d >= 0, 1.0, tl.where(d < 0, -1.0, d))"},
-        fails="correct",
-        says="equal",
+        "|d| has slope 1 at 0", {BY_SIGN: "by_d = tl.where(d >= 0, 1.0, tl.where(d < 0, -1.0, d))"}, "equal"
     ),
     Mistake(
         "NaN gets a gradient of -1",
-        swap={BY_SIGN: "by_d = tl.where(d > 0, 1.0, tl.where(d == 0, 0.0, -1.0))"},
+        {BY_SIGN: "by_d = tl.where(d > 0, 1.0, tl.where(d == 0, 0.0, -1.0))"},
+        "any comparison with NaN is false",
         fails="limit",
-        says="any comparison with NaN is false",
     ),
     Mistake(
         "differences in the dtype of the inputs",
-        swap={
+        {
             "    x = tl.load(x_ptr + at_x, mask=mask, other=0.0).to(tl.float32)\n" + LOADED: (
                 "    x = tl.load(x_ptr + at_x, mask=mask, other=0.0)\n"
                 "    y = tl.load(y_ptr + at_y, mask=mask, other=0.0)\n    # Lanes"
             )
         },
+        "half precision is too low",
         fails="correct or edges",
-        says="half precision is too low",
     ),
-    Mistake(
-        "all inputs are taken to be contiguous", swap={FLAT: "True"}, fails="correct or edges", says="stride"
-    ),
+    Mistake("all inputs are taken to be contiguous", {FLAT: "True"}, "stride", fails="correct or edges"),
     Mistake(
         "y is taken to lie as x does",
-        swap={
+        {
             f"at_y = {AT_Y}    # 8 bytes an element": (
                 "at_y = place(offs, n1, n2, n3, stride_x0, stride_x1, stride_x2, stride_x3, FLAT)\n"
                 "    # 8 bytes an element"
             )
         },
+        "loads from a gap between",
         fails="correct or edges",
-        says="loads from a gap between",
     ),
     Mistake(
         "lanes past the end repeat the first element",
-        swap={LOADED: LOADED.replace("    # Lanes", REPEATED)},
-        fails="correct",
-        says="is right",
+        {LOADED: LOADED.replace("    # Lanes", REPEATED)},
+        "is right",
     ),
     Mistake(
-        "the mean is over a block",
-        swap={"n_parts, n, BLOCK=16384": "n_parts, 2048, BLOCK=16384"},
-        fails="correct",
-        says="is right",
+        "the mean is over a block", {"n_parts, n, BLOCK=16384": "n_parts, 2048, BLOCK=16384"}, "is right"
     ),
     Mistake(
         "the sums of blocks are added to what was there",
-        swap={
-            f"tl.store({PART}": f"tl.atomic_add({PART}",
-        },
-        fails="correct",
-        says="torch.empty",
+        {f"tl.store({PART}": f"tl.atomic_add({PART}"},
+        "torch.empty",
     ),
     Mistake(
-        "the upstream gradient is dropped",
-        swap={DX: DX.replace("tl.load(dmean_ptr) / n", "1.0 / n")},
-        fails="correct",
-        says="upstream",
+        "the upstream gradient is dropped", {DX: DX.replace("tl.load(dmean_ptr) / n", "1.0 / n")}, "upstream"
     ),
     Mistake(
         "the gradients are not divided",
-        swap={DX: DX.replace("(tl.load(dmean_ptr) / n)", "tl.load(dmean_ptr)")},
-        fails="correct",
-        says="not divided",
+        {DX: DX.replace("(tl.load(dmean_ptr) / n)", "tl.load(dmean_ptr)")},
+        "not divided",
     ),
-    Mistake(
-        "the difference is kept",
-        swap={SAVE: f"{SAVE}\n        ctx.d = torch.empty_like(x)"},
-        fails="correct",
-        says="keeps",
-    ),
+    Mistake("the difference is kept", {SAVE: f"{SAVE}\n        ctx.d = torch.empty_like(x)"}, "keeps"),
     Mistake(
         "torch finds the mean",
-        swap={"        return mean\n": "        return part.sum() / n\n"},
+        {"        return mean\n": "        return part.sum() / n\n"},
+        "torch",
         fails="honest",
-        says="torch",
     ),
     Mistake(
         "half done: the last kernel is missing",
-        swap={},
-        fails="correct",
-        says="never written",
+        {},
+        "never written",
         undone=("backward_kernel",),
         so_far="sums of blocks ✓ · mean ✓ · not started: dx, dy",
     ),
     Mistake(
         "half done: the last two kernels are missing",
-        swap={},
-        fails="correct",
-        says="never written",
-        undone=(
-            "mean_kernel",
-            "backward_kernel",
-        ),
+        {},
+        "never written",
+        undone=("mean_kernel", "backward_kernel"),
         so_far="sums of blocks ✓ · not started: mean, dx, dy",
     ),
     Mistake(
         "dy goes by whether x wants a gradient",
-        swap={"for wanted in ctx.needs_input_grad[:2]": "for wanted in ctx.needs_input_grad[:1] * 2"},
+        {"for wanted in ctx.needs_input_grad[:2]": "for wanted in ctx.needs_input_grad[:1] * 2"},
+        "The gradient of y is None",
         fails="edges",
-        says="The gradient of y is None",
     ),
 ]

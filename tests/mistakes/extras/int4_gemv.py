@@ -24,149 +24,93 @@ SHAPE = "    (m, k), n = x.shape, packed.shape[0]\n"
 mistakes = [
     Mistake(
         "the halves of a byte have changed places",
-        swap={EVEN: EVEN.replace("even", "odd"), ODD: ODD.replace("odd", "even")},
-        fails="correct",
-        says="halves of a byte have changed places",
+        {EVEN: EVEN.replace("even", "odd"), ODD: ODD.replace("odd", "even")},
+        "halves of a byte have changed places",
     ),
     Mistake(
         "the low halves are the first half of a group",
-        swap={SPLIT: "tl.split(tl.trans(tl.reshape(x, (BLOCK_M, 2, GROUP // 2)), 0, 2, 1))"},
-        fails="correct",
-        says="first half of a group",
+        {SPLIT: "tl.split(tl.trans(tl.reshape(x, (BLOCK_M, 2, GROUP // 2)), 0, 2, 1))"},
+        "first half of a group",
     ),
     Mistake(
         "int8 keeps the sign in a shift",
-        swap={HIGH: f"{HIGH_CODE.replace('packed', 'packed.to(tl.int8)')} - {ZERO_POINT}"},
-        fails="correct",
-        says="with its sign",
+        {HIGH: f"{HIGH_CODE.replace('packed', 'packed.to(tl.int8)')} - {ZERO_POINT}"},
+        "with its sign",
     ),
     Mistake(
         "the weights are signed",
-        swap={
-            LOW: f"packed ^= 0x88\n        {LOW}",
-            SHIFT: f"{SHIFT} + 8",
-        },
-        fails="correct",
-        says="read as negative",
+        {LOW: f"packed ^= 0x88\n        {LOW}", SHIFT: f"{SHIFT} + 8"},
+        "read as negative",
     ),
     Mistake(
         "the difference is taken in uint8",
-        swap={
+        {
             LOW: "low = ((packed & 0xF) - zero[:, None]).to(tl.uint8).to(x.dtype)",
             HIGH: "high = ((packed >> 4) - zero[:, None]).to(tl.uint8).to(x.dtype)",
         },
-        fails="correct",
-        says="nothing below 0",
+        "nothing below 0",
     ),
     Mistake(
         "the group is that of the packed column",
-        swap={
+        {
             LOOP: f"{LOOP}\n        of_byte = group // 2",
             SCALE: SCALE.replace("+ group", "+ of_byte"),
             ZERO: ZERO.replace("+ group", "+ of_byte"),
         },
-        fails="correct",
-        says="counted in bytes",
+        "counted in bytes",
     ),
-    Mistake(
-        "the last group is left out",
-        swap={LOOP: LOOP.replace("groups,", "groups - 1,")},
-        fails="correct",
-        says="last group",
-    ),
+    Mistake("the last group is left out", {LOOP: LOOP.replace("groups,", "groups - 1,")}, "last group"),
     Mistake(
         "sums in 16 bits",
-        swap={
+        {
             ACC: ACC.replace("tl.float32", "x_ptr.dtype.element_ty"),
             ADD: f"acc = {ADD[7:].join(['(acc + ', ').to(x.dtype)'])}",
         },
-        fails="correct",
-        says="too low a precision",
+        "too low a precision",
     ),
-    Mistake(
-        "the zero point is left out",
-        swap={LOW: LOW_CODE, HIGH: HIGH_CODE},
-        fails="correct",
-        says="zero point is left out",
-    ),
+    Mistake("the zero point is left out", {LOW: LOW_CODE, HIGH: HIGH_CODE}, "zero point is left out"),
     Mistake(
         "the zero point is added",
-        swap={LOW: f"{LOW_CODE} + {ZERO_POINT}", HIGH: f"{HIGH_CODE} + {ZERO_POINT}"},
-        fails="correct",
-        says="is added",
+        {LOW: f"{LOW_CODE} + {ZERO_POINT}", HIGH: f"{HIGH_CODE} + {ZERO_POINT}"},
+        "is added",
     ),
     Mistake(
         "the zero point is not scaled",
-        swap={
+        {
             LOW: LOW_CODE,
             HIGH: HIGH_CODE,
             ADD: ADD + " - (tl.sum(x.to(tl.float32), axis=1)[None, :] * zero.to(tl.float32)[:, None])",
         },
-        fails="correct",
-        says="not scaled",
+        "not scaled",
     ),
-    Mistake(
-        "the zero points are one too large",
-        swap={SHIFT: f"{SHIFT} + 1"},
-        fails="correct",
-        says="GPTQ",
-    ),
-    Mistake(
-        "the zero point is always 8",
-        swap={SHIFT: SHIFT.replace("zero", "(0 * zero + 8)")},
-        fails="correct",
-        says="taken to be 8",
-    ),
-    Mistake("the scale is left out", swap={ADD: "acc += part"}, fails="correct", says="scale is left out"),
+    Mistake("the zero points are one too large", {SHIFT: f"{SHIFT} + 1"}, "GPTQ"),
+    Mistake("the zero point is always 8", {SHIFT: SHIFT.replace("zero", "(0 * zero + 8)")}, "taken to be 8"),
+    Mistake("the scale is left out", {ADD: "acc += part"}, "scale is left out"),
     Mistake(
         "all groups take the first scale and zero point",
-        swap={SCALE: SCALE.replace(" + group", ""), ZERO: ZERO.replace(" + group", "")},
-        fails="correct",
-        says="the first",
+        {SCALE: SCALE.replace(" + group", ""), ZERO: ZERO.replace(" + group", "")},
+        "the first",
     ),
     Mistake(
         "scales and zero points are read [k / g, n]",
-        swap={
+        {
             SCALE: SCALE.replace("offs_n * groups + group", "group * n + offs_n"),
             ZERO: ZERO.replace("offs_n * groups + group", "group * n + offs_n"),
         },
-        fails="correct",
-        says="lay [k / g, n]",
+        "lay [k / g, n]",
     ),
-    Mistake(
-        "half done: the low halves alone",
-        swap={f"        {ODD}\n": ""},
-        fails="correct",
-        says="odd k",
-    ),
+    Mistake("half done: the low halves alone", {f"        {ODD}\n": ""}, "odd k"),
     Mistake(
         "rows of weights past the end are loaded",
-        swap={BYTES: "tl.load(bytes_ptrs).to(tl.uint16)"},
-        fails="correct",
-        says="Unmasked load",
+        {BYTES: "tl.load(bytes_ptrs).to(tl.uint16)"},
+        "Unmasked load",
+    ),
+    Mistake("rows of x past the end are loaded", {X: "tl.load(x_ptrs)"}, "Unmasked load"),
+    Mistake(
+        "rows past the end are stored", {STORE: "tl.store(y_ptrs, acc, mask=mask_n[:, None])"}, "past the end"
     ),
     Mistake(
-        "rows of x past the end are loaded",
-        swap={X: "tl.load(x_ptrs)"},
-        fails="correct",
-        says="Unmasked load",
+        "the grid counts whole blocks alone", {"(triton.cdiv(n, 64),)": "(max(n // 64, 1),)"}, "never written"
     ),
-    Mistake(
-        "rows past the end are stored",
-        swap={STORE: "tl.store(y_ptrs, acc, mask=mask_n[:, None])"},
-        fails="correct",
-        says="past the end",
-    ),
-    Mistake(
-        "the grid counts whole blocks alone",
-        swap={"(triton.cdiv(n, 64),)": "(max(n // 64, 1),)"},
-        fails="correct",
-        says="never written",
-    ),
-    Mistake(
-        "torch unpacks",
-        swap={SHAPE: f"    packed = packed.clone()\n{SHAPE}"},
-        fails="honest",
-        says="torch",
-    ),
+    Mistake("torch unpacks", {SHAPE: f"    packed = packed.clone()\n{SHAPE}"}, "torch", fails="honest"),
 ]

@@ -23,232 +23,184 @@ START = "    n_heads, width = key.shape[1:]\n"
 
 mistakes = [
     Mistake(
-        "a slot of -1 is written before the cache",
-        swap={KEPT: "kept = mask"},
-        fails="correct",
-        says="before the start of key_cache",
+        "a slot of -1 is written before the cache", {KEPT: "kept = mask"}, "before the start of key_cache"
     ),
     Mistake(
         "a slot of -1 is taken for the last one",
-        swap={
+        {
             SLOT: f"{SLOT}\n    slot = tl.where(slot < 0, n_slots - 1, slot)",
             PARAMETERS: f"    n_slots,\n{PARAMETERS}",
             ARGUMENTS: f"        key_cache.shape[0] * key_cache.shape[1],\n{ARGUMENTS}",
         },
-        fails="correct",
-        says="taken for the last slot",
+        "taken for the last slot",
     ),
     Mistake(
         "a slot of -1 is taken for slot 0",
-        swap={SLOT: "slot = tl.maximum(tl.load(slots_ptr + token), 0)"},
-        fails="correct",
-        says="taken for slot 0",
+        {SLOT: "slot = tl.maximum(tl.load(slots_ptr + token), 0)"},
+        "taken for slot 0",
     ),
-    Mistake(
-        "slot 0 is taken for none",
-        swap={KEPT: "kept = mask & (slot > 0)"},
-        fails="correct",
-        says="Slot 0 is taken for none",
-    ),
+    Mistake("slot 0 is taken for none", {KEPT: "kept = mask & (slot > 0)"}, "Slot 0 is taken for none"),
     Mistake(
         "a token's number is its slot",
-        swap={
-            KEPT: "kept = mask & (slot >= 0)\n    offs = (token * n_heads + offs_h[:, None]) * width + offs_d"
-        },
-        fails="correct",
-        says="is put into slot t",
+        {KEPT: "kept = mask & (slot >= 0)\n    offs = (token * n_heads + offs_h[:, None]) * width + offs_d"},
+        "is put into slot t",
     ),
     Mistake(
         "pages and places are swapped",
-        swap={
+        {
             SLOT: f"{SLOT}\n    at = slot % pages * size + slot // pages",
             OFFS: OFFS.replace("slot", "at"),
             PARAMETERS: f"    pages,\n    size,\n{PARAMETERS}",
             ARGUMENTS: f"        *key_cache.shape[:2],\n{ARGUMENTS}",
         },
-        fails="correct",
-        says="swapped",
+        "swapped",
     ),
     Mistake(
         "a page is taken for [h, page_size, d]",
-        swap={
+        {
             OFFS: "offs = ((slot // size * n_heads + offs_h[:, None]) * size + slot % size) * width + offs_d",
             PARAMETERS: f"    size,\n{PARAMETERS}",
             ARGUMENTS: f"        key_cache.shape[1],\n{ARGUMENTS}",
         },
-        fails="correct",
-        says="A page is taken for",
+        "A page is taken for",
     ),
     Mistake(
         "the slot is multiplied by the page's size",
-        swap={
+        {
             OFFS: OFFS.replace("slot *", "slot * size *"),
             PARAMETERS: f"    size,\n{PARAMETERS}",
             ARGUMENTS: f"        key_cache.shape[1],\n{ARGUMENTS}",
         },
-        fails="correct",
-        says="past the end of key_cache",
+        "past the end of key_cache",
     ),
     Mistake(
-        "a slot is one head wide",
-        swap={OFFS: "offs = (slot + offs_h[:, None]) * width + offs_d[None, :]"},
-        fails="correct",
-        says="race",
+        "a slot is one head wide", {OFFS: "offs = (slot + offs_h[:, None]) * width + offs_d[None, :]"}, "race"
     ),
     Mistake(
         "a slot is a tile of heads wide",
-        swap={OFFS: OFFS.replace("slot * n_heads", "slot * BLOCK_H")},
-        fails="correct",
-        says="past the end of key_cache",
+        {OFFS: OFFS.replace("slot * n_heads", "slot * BLOCK_H")},
+        "past the end of key_cache",
     ),
     Mistake(
         "values are read by the strides of the keys",
-        swap={VALUES: VALUES.replace("stride_v", "stride_k")},
-        fails="correct",
-        says="Only contiguous inputs come out right",
+        {VALUES: VALUES.replace("stride_v", "stride_k")},
+        "Only contiguous inputs come out right",
     ),
     Mistake(
         "the launcher hands the strides of the keys over twice",
-        swap={VALUE_STRIDES: VALUE_STRIDES.replace("value", "key")},
-        fails="correct",
-        says="Only contiguous inputs come out right",
+        {VALUE_STRIDES: VALUE_STRIDES.replace("value", "key")},
+        "Only contiguous inputs come out right",
     ),
     Mistake(
         "keys and values are taken to be contiguous",
-        swap={
+        {
             KEYS: "key_ptrs = key_ptr + (token * n_heads + offs_h[:, None]) * width + offs_d[None, :]",
             VALUES: "value_ptrs = value_ptr + (token * n_heads + offs_h[:, None]) * width + offs_d[None, :]",
         },
-        fails="correct",
-        says="Only contiguous inputs come out right",
+        "Only contiguous inputs come out right",
     ),
     Mistake(
         "the keys go into both caches",
-        swap={STORE_V: STORE_V.replace("value, mask", "key, mask")},
-        fails="correct",
-        says="keys are in both caches",
+        {STORE_V: STORE_V.replace("value, mask", "key, mask")},
+        "keys are in both caches",
     ),
     Mistake(
         "key_cache and value_cache are swapped",
-        swap={
+        {
             "        key_cache,\n        value_cache,\n        slots,\n        n": (
                 "        value_cache,\n        key_cache,\n        slots,\n        n"
             )
         },
-        fails="correct",
-        says="Keys are in value_cache",
+        "Keys are in value_cache",
     ),
     Mistake(
-        "values are not stored",
-        swap={f"    {STORE_V}\n": ""},
-        fails="correct",
-        says="value_cache is after the call what it was before",
+        "values are not stored", {f"    {STORE_V}\n": ""}, "value_cache is after the call what it was before"
     ),
-    Mistake(
-        "values are still to be stored",
-        swap={STORE_V: LEFT},
-        fails="correct",
-        says="Still in the file is",
-    ),
+    Mistake("values are still to be stored", {STORE_V: LEFT}, "Still in the file is"),
     Mistake(
         "keys are added to what the cache held",
-        swap={
+        {
             STORE_K: STORE_K.replace("key,", "key + tl.load(key_cache_ptr + offs, mask=kept),"),
             STORE_V: STORE_V.replace("value,", "value + tl.load(value_cache_ptr + offs, mask=kept),"),
         },
-        fails="correct",
-        says="added to what stood",
+        "added to what stood",
     ),
     Mistake(
         "lanes past a head's end are stored",
-        swap={MASK: "mask = (offs_h < n_heads)[:, None] & (offs_d >= 0)[None, :]"},
-        fails="correct",
-        says="past the end",
+        {MASK: "mask = (offs_h < n_heads)[:, None] & (offs_d >= 0)[None, :]"},
+        "past the end",
     ),
     Mistake(
         "heads past the last one are stored",
-        swap={MASK: "mask = (offs_h >= 0)[:, None] & (offs_d < width)[None, :]"},
-        fails="correct",
-        says="past the end",
+        {MASK: "mask = (offs_h >= 0)[:, None] & (offs_d < width)[None, :]"},
+        "past the end",
     ),
     Mistake(
         "only whole blocks of heads are launched",
-        swap={GRID: "write_kernel[(len(key), max(n_heads // BLOCK_H, 1))]"},
-        fails="correct",
-        says="are what they were before the call",
+        {GRID: "write_kernel[(len(key), max(n_heads // BLOCK_H, 1))]"},
+        "are what they were before the call",
     ),
     Mistake(
         "the tokens are on the second axis",
-        swap={
+        {
             GRID: "write_kernel[(triton.cdiv(n_heads, BLOCK_H), len(key))]",
             TOKEN: "token = tl.program_id(1).to(tl.int64)",
             OFFS_H: OFFS_H.replace("program_id(1)", "program_id(0)"),
         },
+        "65535",
         fails="limit",
-        says="65535",
     ),
-    Mistake(
-        "tokens are numbered in 32 bits",
-        swap={TOKEN: "token = tl.program_id(0)"},
-        fails="limit",
-        says="in int32",
-    ),
+    Mistake("tokens are numbered in 32 bits", {TOKEN: "token = tl.program_id(0)"}, "in int32", fails="limit"),
     Mistake(
         "heads are numbered in 32 bits",
-        swap={OFFS_H: OFFS_H.replace(".to(tl.int64)", "")},
+        {OFFS_H: OFFS_H.replace(".to(tl.int64)", "")},
+        "in int32",
         fails="limit",
-        says="in int32",
     ),
     Mistake(
         "slots are made 32 bits wide",
-        swap={
+        {
             SLOT: "slot = tl.load(slots_ptr + token).to(tl.int32)",
             OFFS_H: OFFS_H.replace(".to(tl.int64)", ""),
             KEYS: KEYS.replace("offs_h[:, None]", "offs_h[:, None].to(tl.int64)"),
             VALUES: VALUES.replace("offs_h[:, None]", "offs_h[:, None].to(tl.int64)"),
         },
+        "in int32",
         fails="limit",
-        says="in int32",
     ),
     Mistake(
         "keys go through fp16",
-        swap={STORE_K: STORE_K.replace("key,", "key.to(tl.float16).to(key_cache_ptr.dtype.element_ty),")},
-        fails="correct",
-        says="close but not close enough",
+        {STORE_K: STORE_K.replace("key,", "key.to(tl.float16).to(key_cache_ptr.dtype.element_ty),")},
+        "close but not close enough",
     ),
     Mistake(
         "a new cache is made, and returned",
-        swap={
+        {
             START: f"{START}    key_cache = torch.empty_like(key_cache)\n",
             "        num_warps=4,\n    )\n": "        num_warps=4,\n    )\n    return key_cache\n",
         },
-        fails="correct",
-        says="where nothing is asked for",
+        "where nothing is asked for",
     ),
     Mistake(
         "the caches are cleared first",
-        swap={START: f"{START}    key_cache.zero_()\n    value_cache.zero_()\n"},
-        fails="correct",
-        says="The rest of the caches is 0",
+        {START: f"{START}    key_cache.zero_()\n    value_cache.zero_()\n"},
+        "The rest of the caches is 0",
     ),
     Mistake(
         "torch makes the keys contiguous",
-        swap={START: f"    key, value = key.contiguous(), value.contiguous()\n{START}"},
+        {START: f"    key, value = key.contiguous(), value.contiguous()\n{START}"},
+        "contiguous",
         fails="edges or honest",
-        says="contiguous",
     ),
     Mistake(
         "the slots are looked at on the host",
-        swap={START: f"{START}    if len(key) and int(slots.max()) < 0:\n        return\n"},
-        fails="correct",
-        says="on the host",
+        {START: f"{START}    if len(key) and int(slots.max()) < 0:\n        return\n"},
+        "on the host",
     ),
     Mistake(
         "tokens without a slot are filtered by torch",
-        swap={
-            START: f"    key, value, slots = key[slots >= 0], value[slots >= 0], slots[slots >= 0]\n{START}"
-        },
+        {START: f"    key, value, slots = key[slots >= 0], value[slots >= 0], slots[slots >= 0]\n{START}"},
+        "outside of your kernel",
         fails="correct or honest",
-        says="outside of your kernel",
     ),
 ]

@@ -28,227 +28,175 @@ VALUES = "v = tl.load(v_ptr + offs_n[:, None] * stride_vs + offs_d[None, :], mas
 mistakes = [
     Mistake(
         "an empty split leaves what stood there before",
-        swap={STORES: "    if end > first:\n" + STORES.replace("    tl.", "        tl.")},
-        fails="correct",
-        says=("memory that nobody wrote", "Without keys the result is NaN", "where no kernel wrote"),
+        {STORES: "    if end > first:\n" + STORES.replace("    tl.", "        tl.")},
+        ("memory that nobody wrote", "Without keys the result is NaN", "where no kernel wrote"),
     ),
     Mistake(
         "an empty split has the maximum -inf, and the merge no exception",
-        swap={START: 'm_i = tl.full((16,), -float("inf"), tl.float32)'},
-        fails="correct",
-        says="(-inf) - (-inf) is NaN",
+        {START: 'm_i = tl.full((16,), -float("inf"), tl.float32)'},
+        "(-inf) - (-inf) is NaN",
     ),
     Mistake(
         "values behind the length are loaded",
-        swap={
+        {
             VALUES: VALUES.replace(
                 "mask=mask", "mask=(offs_n < length + BLOCK_N)[:, None] & (offs_d < D)[None, :]"
             )
         },
-        fails="correct",
-        says="past the end of v_cache",
+        "past the end of v_cache",
     ),
     Mistake(
         "keys behind the length are loaded",
-        swap={KEYS: KEYS.replace("mask=mask", "mask=(offs_d < D)[None, :]")},
+        {KEYS: KEYS.replace("mask=mask", "mask=(offs_d < D)[None, :]")},
+        "past the end of k_",
         fails="correct or edges",
-        says="past the end of k_",
     ),
     Mistake(
         "the length is taken to be s",
-        swap={
+        {
             "lengths_ptr, m_ptr, l_ptr, o_ptr, n_heads, scale": "length, m_ptr, l_ptr, o_ptr, n_heads, scale",
             LENGTH: "pass",
             "q, k_cache, v_cache, lengths, maxima": "q, k_cache, v_cache, S, maxima",
         },
-        fails="correct",
-        says="past a sequence's length",
+        "past a sequence's length",
     ),
     Mistake(
         "every sequence has the length of the first",
-        swap={LENGTH: "length = tl.load(lengths_ptr)"},
-        fails="correct",
-        says="length of the first one",
+        {LENGTH: "length = tl.load(lengths_ptr)"},
+        "length of the first one",
     ),
     Mistake(
         "the lengths are read by query, not by sequence",
-        swap={LENGTH: "length = tl.load(lengths_ptr + tl.program_id(0))"},
-        fails="correct",
-        says="past the end of lengths",
+        {LENGTH: "length = tl.load(lengths_ptr + tl.program_id(0))"},
+        "past the end of lengths",
     ),
     Mistake(
         "the last key is left out",
-        swap={LENGTH: "length = tl.maximum(tl.load(lengths_ptr + pid_b) - 1, 0)"},
-        fails="correct",
-        says="last key is left out",
+        {LENGTH: "length = tl.maximum(tl.load(lengths_ptr + pid_b) - 1, 0)"},
+        "last key is left out",
     ),
     Mistake(
         "parts are added up without their factors",
-        swap={FACTOR: "factor = tl.exp2(0.0 * m_s)"},
-        fails="correct",
-        says="added up as they are",
+        {FACTOR: "factor = tl.exp2(0.0 * m_s)"},
+        "added up as they are",
     ),
-    Mistake(
-        "the sums have no factors",
-        swap={SUMS: "l_i = tl.sum(l_s, axis=0)"},
-        fails="correct",
-        says="their l have none",
-    ),
-    Mistake(
-        "the results have no factors",
-        swap={MERGED: "o = tl.sum(o_s, axis=0)"},
-        fails="correct",
-        says="their o have none",
-    ),
+    Mistake("the sums have no factors", {SUMS: "l_i = tl.sum(l_s, axis=0)"}, "their l have none"),
+    Mistake("the results have no factors", {MERGED: "o = tl.sum(o_s, axis=0)"}, "their o have none"),
     Mistake(
         "exp of maxima in base 2",
-        swap={FACTOR: "factor = tl.exp(m_s - tl.max(m_s, axis=0))"},
-        fails="correct",
-        says="exp where exp2 belongs",
+        {FACTOR: "factor = tl.exp(m_s - tl.max(m_s, axis=0))"},
+        "exp where exp2 belongs",
     ),
     Mistake(
         "parts are averaged",
-        swap={
+        {
             TO_O: TO_O.replace("acc", "acc / tl.where(l_i == 0, 1.0, l_i)[:, None]"),
             TO_L: TO_L.replace("l_i", "(l_i > 0).to(tl.float32)"),
             FACTOR: "factor = tl.exp2(0.0 * m_s)",
         },
-        fails="correct",
-        says="is right",
+        "is right",
     ),
     Mistake(
         "parts are divided by their sums before they are merged",
-        swap={TO_O: TO_O.replace("acc", "acc / tl.where(l_i == 0, 1.0, l_i)[:, None]")},
-        fails="correct",
-        says="once is enough, at the end",
+        {TO_O: TO_O.replace("acc", "acc / tl.where(l_i == 0, 1.0, l_i)[:, None]")},
+        "once is enough, at the end",
     ),
     Mistake(
         "parts weigh as much as they have keys",
-        swap={
+        {
             TO_O: TO_O.replace(
                 "acc", "acc / tl.where(l_i == 0, 1.0, l_i)[:, None] * tl.maximum(end - first, 0)"
             ),
             TO_L: TO_L.replace("l_i", "tl.maximum(end - first, 0) + 0.0 * l_i"),
             FACTOR: "factor = tl.exp2(0.0 * m_s)",
         },
-        fails="correct",
-        says="is right",
+        "is right",
     ),
     Mistake(
         "splits of a query store over one another",
-        swap={PART: PART.replace(" + tl.program_id(1)", "")},
-        fails="correct",
-        says="where no kernel wrote",
+        {PART: PART.replace(" + tl.program_id(1)", "")},
+        "where no kernel wrote",
     ),
     Mistake(
         "queries store over one another",
-        swap={PART: "part = pid_b * tl.num_programs(1) + tl.program_id(1)"},
-        fails="correct",
-        says="where no kernel wrote",
+        {PART: "part = pid_b * tl.num_programs(1) + tl.program_id(1)"},
+        "where no kernel wrote",
     ),
     Mistake(
         "the merge looks at a part that is not there",
-        swap={
+        {
             "m_s = tl.load(m_ptr + query * n_splits + offs_s, mask=offs_s < n_splits, other=LOWEST)": (
                 "m_s = tl.load(m_ptr + query * n_splits + offs_s)"
             )
         },
-        fails="correct",
-        says="Unmasked load",
+        "Unmasked load",
     ),
     Mistake(
         "parts that are not there have the maximum 0",
-        swap={"mask=offs_s < n_splits, other=LOWEST)": "mask=offs_s < n_splits, other=0.0)"},
+        {"mask=offs_s < n_splits, other=LOWEST)": "mask=offs_s < n_splits, other=0.0)"},
+        "is right",
         fails="correct or edges",
-        says="is right",
     ),
     Mistake(
         "the last splits are left out where there is no power of two of them",
-        swap={
-            "BLOCK_S=triton.next_power_of_2(n_splits)": "BLOCK_S=triton.next_power_of_2(n_splits + 1) // 2"
-        },
-        fails="correct",
-        says="is right",
+        {"BLOCK_S=triton.next_power_of_2(n_splits)": "BLOCK_S=triton.next_power_of_2(n_splits + 1) // 2"},
+        "is right",
     ),
     Mistake(
         "the share is rounded down",
-        swap={SHARE: "share = tl.maximum(length // BLOCK_N // tl.num_programs(1), 1) * BLOCK_N"},
-        fails="correct",
-        says="do not reach",
+        {SHARE: "share = tl.maximum(length // BLOCK_N // tl.num_programs(1), 1) * BLOCK_N"},
+        "do not reach",
     ),
     Mistake(
         "a split goes on to the next one's first block",
-        swap={END: "end = tl.minimum(first + share + 1, length)"},
-        fails="correct",
-        says="first key of a part",
+        {END: "end = tl.minimum(first + share + 1, length)"},
+        "first key of a part",
     ),
-    Mistake(
-        "a split ends behind the length",
-        swap={END: "end = first + share"},
-        fails="correct",
-        says="past the end of k_cache",
-    ),
-    Mistake(
-        "no keys are 0 / 0",
-        swap={DIVIDED: " / l_i"},
-        fails="correct",
-        says="0 / 0",
-    ),
+    Mistake("a split ends behind the length", {END: "end = first + share"}, "past the end of k_cache"),
+    Mistake("no keys are 0 / 0", {DIVIDED: " / l_i"}, "0 / 0"),
     Mistake(
         "o is not rescaled when the maximum rises",
-        swap={ACC: ACC.replace("acc * alpha[:, None]", "acc")},
-        fails="correct",
-        says="added up to o is not rescaled",
+        {ACC: ACC.replace("acc * alpha[:, None]", "acc")},
+        "added up to o is not rescaled",
     ),
     Mistake(
-        "the scale is left out",
-        swap={SCORES: SCORES.replace("scale * LOG2_E", "LOG2_E")},
-        fails="correct",
-        says="scale is missing",
+        "the scale is left out", {SCORES: SCORES.replace("scale * LOG2_E", "LOG2_E")}, "scale is missing"
     ),
     Mistake(
         "values are read by the strides of the keys",
-        swap={
+        {
             OF_V: OF_V.replace("_v", "_k").replace("k_ptr", "v_ptr"),
             VALUES: VALUES.replace("stride_vs", "stride_ks"),
         },
+        "loads from a gap between",
         fails="correct or edges",
-        says="loads from a gap between",
     ),
     Mistake(
         "the host reads the longest length",
-        swap={"    S = k_cache.shape[1]\n": "    S = int(lengths.max()) if B else 0\n"},
-        fails="correct",
-        says="on the host",
+        {"    S = k_cache.shape[1]\n": "    S = int(lengths.max()) if B else 0\n"},
+        "on the host",
     ),
     Mistake(
         "lanes without a key have a score of -10,000",
-        swap={'s = tl.where(seen[None, :], s, -float("inf"))': "s = tl.where(seen[None, :], s, -1e4)"},
+        {'s = tl.where(seen[None, :], s, -float("inf"))': "s = tl.where(seen[None, :], s, -1e4)"},
+        "finite number stands for -inf",
         fails="limit",
-        says="finite number stands for -inf",
     ),
-    Mistake(
-        "torch merges the parts",
-        swap={"    return out\n": "    return out * 1\n"},
-        fails="honest",
-        says="torch",
-    ),
+    Mistake("torch merges the parts", {"    return out\n": "    return out * 1\n"}, "torch", fails="honest"),
     Mistake(
         "lanes of k that hold no element hold Inf",
-        swap={KEYS: KEYS.replace("0.0", 'float("inf")')},
-        fails="correct",
-        says="in the tl.dot, is NaN",
+        {KEYS: KEYS.replace("0.0", 'float("inf")')},
+        "in the tl.dot, is NaN",
     ),
     Mistake(
         "the splits store by split, and the merge reads by query",
-        swap={PART: "part = tl.program_id(1).to(tl.int64) * tl.num_programs(0) + tl.program_id(0)"},
-        fails="correct",
-        says="is right",
+        {PART: "part = tl.program_id(1).to(tl.int64) * tl.num_programs(0) + tl.program_id(0)"},
+        "is right",
     ),
     Mistake(
         "o is rounded to fp16 at every block",
-        swap={ACC: f"{ACC}.to(tl.float16).to(tl.float32)"},
+        {ACC: f"{ACC}.to(tl.float16).to(tl.float32)"},
+        "ends at 65504",
         fails="limit",
-        says="ends at 65504",
     ),
 ]

@@ -27,7 +27,7 @@ Y = "y = torch.empty(batch, seq_len, n_heads, width, dtype=x.dtype, device=x.dev
 mistakes = [
     Mistake(
         "halves and neighbours have changed places",
-        swap={
+        {
             FIRST: FIRST.replace(
                 "2 * offs_p if INTERLEAVED else offs_p", "offs_p if INTERLEAVED else 2 * offs_p"
             ),
@@ -36,163 +36,128 @@ mistakes = [
                 "first + n_pairs if INTERLEAVED else first + 1",
             ),
         },
-        fails="correct",
-        says="taken for neighbours",
+        "taken for neighbours",
     ),
     Mistake(
         "the second element is computed from the first one, already turned",
-        swap={
-            STORE_1: f"x1 = x1 * cos - x2 * sin\n    {STORE_1.replace('x1 * cos - x2 * sin', 'x1')}",
-        },
-        fails="correct",
-        says="already turned",
+        {STORE_1: f"x1 = x1 * cos - x2 * sin\n    {STORE_1.replace('x1 * cos - x2 * sin', 'x1')}"},
+        "already turned",
     ),
-    Mistake(
-        "the angle has the wrong sign",
-        swap={"if BACKWARD:": "if not BACKWARD:"},
-        fails="correct",
-        says="wrong sign",
-    ),
+    Mistake("the angle has the wrong sign", {"if BACKWARD:": "if not BACKWARD:"}, "wrong sign"),
     Mistake(
         "the gradient is turned forwards once more",
-        swap={"        sin = -sin": "        sin = sin"},
-        fails="correct",
-        says="sign turned",
+        {"        sin = -sin": "        sin = sin"},
+        "sign turned",
     ),
     Mistake(
         "cos and sin are passed the wrong way round",
-        swap={CALL: CALL.replace("cos", "x").replace("sin", "cos").replace("x,", "sin,", 1)},
-        fails="correct",
-        says="changed places",
+        {CALL: CALL.replace("cos", "x").replace("sin", "cos").replace("x,", "sin,", 1)},
+        "changed places",
     ),
     Mistake(
         "positions are ignored",
-        swap={POSITION: "position = token % seq_len + 0 * tl.load(positions_ptr + token)"},
-        fails="correct",
-        says="osition",
+        {POSITION: "position = token % seq_len + 0 * tl.load(positions_ptr + token)"},
+        "osition",
     ),
     Mistake(
         "every sequence takes the positions of the first",
-        swap={POSITION: POSITION.replace("token)", "token % seq_len)")},
-        fails="correct",
-        says="positions of the first one",
+        {POSITION: POSITION.replace("token)", "token % seq_len)")},
+        "positions of the first one",
     ),
     Mistake(
         "k stands at position 0",
-        swap={TURN_K: "rotate(k, cos, sin, positions * 0, interleaved, backward=False)"},
-        fails="correct",
-        says="is right",
+        {TURN_K: "rotate(k, cos, sin, positions * 0, interleaved, backward=False)"},
+        "is right",
     ),
     Mistake(
         "the heads are taken to lie side by side",
-        swap={"offs_h[:, None] * stride_xh": "offs_h[:, None] * (2 * n_pairs)"},
+        {"offs_h[:, None] * stride_xh": "offs_h[:, None] * (2 * n_pairs)"},
+        "stride",
         fails="edges",
-        says="stride",
     ),
     Mistake(
         "the tokens are taken to lie side by side",
-        swap={TOKEN: "token * n_heads * 2 * n_pairs"},
+        {TOKEN: "token * n_heads * 2 * n_pairs"},
+        "past the end of",
         fails="edges",
-        says="past the end of",
     ),
     Mistake(
         "the elements of a head are taken to lie side by side",
-        swap={X1: X1.replace(" * stride_xd", ""), X2: X2.replace(" * stride_xd", "")},
+        {X1: X1.replace(" * stride_xd", ""), X2: X2.replace(" * stride_xd", "")},
+        "stride",
         fails="edges",
-        says="stride",
     ),
     Mistake(
         "rows of cos are taken to be as long as a head",
-        swap={"cos_ptr + position * n_pairs": "cos_ptr + position * 2 * n_pairs"},
-        fails="correct",
-        says=("is right", "past the end of"),
+        {"cos_ptr + position * n_pairs": "cos_ptr + position * 2 * n_pairs"},
+        ("is right", "past the end of"),
     ),
     Mistake(
         "lanes past the last pair are read and written",
-        swap={MASK: MASK.replace("pairs[None, :]", "(offs_p >= 0)[None, :]")},
-        fails="correct",
-        says="past",
+        {MASK: MASK.replace("pairs[None, :]", "(offs_p >= 0)[None, :]")},
+        "past",
     ),
     Mistake(
         "q and k are kept for the backward pass",
-        swap={
+        {
             SAVE: SAVE.replace("positions)", "positions, q, k)"),
             "angles = (*ctx.saved_tensors, ctx": "angles = (*ctx.saved_tensors[:3], ctx",
         },
-        fails="correct",
-        says="keeps",
+        "keeps",
     ),
     Mistake(
         "the rotation is in the dtype of x",
-        swap={
+        {
             X1: f"{X1[: -len('.to(tl.float32)')]}\n    cos, sin = cos.to(x1.dtype), sin.to(x1.dtype)",
             X2: X2[: -len(".to(tl.float32)")],
         },
+        "precision",
         fails="correct or edges",
-        says="precision",
     ),
-    Mistake("the result overwrites x", swap={Y: "y = x"}, fails="correct", says="input"),
+    Mistake("the result overwrites x", {Y: "y = x"}, "input"),
     Mistake(
         "the gradient of an output that nobody used is turned as well",
-        swap={f"None if dy is None else {BACK}": BACK},
+        {f"None if dy is None else {BACK}": BACK},
+        "'NoneType' object has no attribute 'shape'",
         fails="edges",
-        says="'NoneType' object has no attribute 'shape'",
     ),
-    Mistake(
-        "torch gathers the tables",
-        swap={SHAPE: SHAPE + GATHERED},
-        fails="honest",
-        says="torch",
-    ),
+    Mistake("torch gathers the tables", {SHAPE: SHAPE + GATHERED}, "torch", fails="honest"),
     Mistake(
         "half done: q and k are turned, and the launcher is not written",
-        swap={"sin = -sin": "pass"},
-        fails="correct",
-        says="never written",
+        {"sin = -sin": "pass"},
+        "never written",
         undone=("rotate",),
         so_far="reads of x ✓ · stores of y ✓ · bounds ✓ · forward ✓ · backward ✗ · not started: launcher",
     ),
     Mistake(
         "half done: the second element of each pair is not stored",
-        swap={
-            STORE_2: "# TODO 4: read both, turn them in fp32, and write each to its place. y is contiguous."
-        },
-        fails="correct",
-        says="Still in the file is “TODO 4: ",
+        {STORE_2: "# TODO 4: read both, turn them in fp32, and write each to its place. y is contiguous."},
+        "Still in the file is “TODO 4: ",
         so_far="reads of x ✓ (no line under TODO 4) · stores of y ✗ · launcher ✓ · not judged: bounds, "
         "forward, backward",
     ),
+    Mistake("the batch is left out of the offset", {TOKEN: "(token % seq_len) * stride_xs"}, "is right"),
     Mistake(
-        "the batch is left out of the offset",
-        swap={TOKEN: "(token % seq_len) * stride_xs"},
-        fails="correct",
-        says="is right",
-    ),
-    Mistake(
-        "heads are a half apart",
-        swap={"offs_h[:, None] * stride_xh": "offs_h[:, None] * n_pairs"},
-        fails="correct",
-        says="is right",
+        "heads are a half apart", {"offs_h[:, None] * stride_xh": "offs_h[:, None] * n_pairs"}, "is right"
     ),
     Mistake(
         "y is stored with the strides of x",
-        swap={
+        {
             "y_ptrs = y_ptr + (token * n_heads + offs_h[:, None]) * (2 * n_pairs)": (
                 "y_ptrs = y_ptr + token * stride_xs + offs_h[:, None] * stride_xh"
             )
         },
+        "never written",
         fails="edges",
-        says="never written",
     ),
     Mistake(
         "64 heads a program at most, and one program for all",
-        swap={
+        {
             "min(triton.next_power_of_2(n_heads), max(2048 // BLOCK_P, 1))": (
                 "min(triton.next_power_of_2(n_heads), 64)"
             ),
             "(batch * seq_len, triton.cdiv(n_heads, BLOCK_H))": "(batch * seq_len, 1)",
         },
-        fails="correct",
-        says="never written",
+        "never written",
     ),
 ]

@@ -21,167 +21,123 @@ WRAPPED = "torch.library.wrap_triton(kernel)["
 mistakes = [
     Mistake(
         "the operator does not say that it writes into x",
-        swap={IN_PLACE: IN_PLACE.replace('("x",)', "()")},
+        {IN_PLACE: IN_PLACE.replace('("x",)', "()")},
+        "x is not defined as mutable",
         fails="edges",
-        says="x is not defined as mutable",
     ),
     Mistake(
         "the operator that works in place returns x",
-        swap={
-            LAUNCHED_IN_PLACE: f"{LAUNCHED_IN_PLACE}    return x\n",
-            NONE: NONE.replace("None", "torch.Tensor"),
-        },
-        fails="correct",
-        says="where nothing is asked for",
+        {LAUNCHED_IN_PLACE: f"{LAUNCHED_IN_PLACE}    return x\n", NONE: NONE.replace("None", "torch.Tensor")},
+        "where nothing is asked for",
     ),
-    Mistake(
-        "the result is written into x",
-        swap={LAUNCHED: f"{LAUNCHED_IN_PLACE}    return x\n"},
-        fails="correct",
-        says="x",
-    ),
+    Mistake("the result is written into x", {LAUNCHED: f"{LAUNCHED_IN_PLACE}    return x\n"}, "x"),
     Mistake(
         "an empty x is returned as it is",
-        swap={LAUNCHED: f"if x.numel() == 0:\n        return x\n    {LAUNCHED}"},
+        {LAUNCHED: f"if x.numel() == 0:\n        return x\n    {LAUNCHED}"},
+        "returns an argument",
         fails="edges",
-        says="returns an argument",
     ),
-    Mistake(
-        "launches are not wrapped",
-        swap={WRAPPED: "kernel["},
-        fails="edges",
-        says="launched on fake tensors",
-    ),
+    Mistake("launches are not wrapped", {WRAPPED: "kernel["}, "launched on fake tensors", fails="edges"),
     Mistake(
         "the launch of the backward pass is not wrapped",
-        swap={
+        {
             "    launch(scale_kernel, x.numel(), x, out, alpha, x.stride(0))\n": (
                 "    grid = (triton.cdiv(x.numel(), BLOCK),)\n"
                 "    scale_kernel[grid](x, out, alpha, x.stride(0), x.numel(), BLOCK=BLOCK)\n"
             )
         },
+        "in the backward pass too",
         fails="edges",
-        says="in the backward pass too",
     ),
     Mistake(
         "what the backward pass calls is no operator, and launches by itself",
-        swap={
+        {
             DY: (
                 "        dy = torch.empty_like(dout)\n"
                 "        grid = (triton.cdiv(dout.numel(), BLOCK),)\n"
                 "        scale_kernel[grid](dout, dy, ctx.alpha, dout.stride(0), dout.numel(), BLOCK=BLOCK)\n"
             )
         },
+        "in the backward pass too",
         fails="edges",
-        says="in the backward pass too",
     ),
     Mistake(
         "a closed box of which nobody says what comes out",
-        swap={REGISTERED: CLOSED},
+        {REGISTERED: CLOSED},
+        "no fake impl",
         fails="edges",
-        says="no fake impl",
     ),
     Mistake(
         "a closed box, and another dtype is said to come out",
-        swap={
+        {
             REGISTERED: CLOSED,
             AUTOGRAD: (
                 "scaled_add.register_fake(lambda x, y, alpha: x.new_empty(x.shape, dtype=torch.float64))\n"
                 f"{AUTOGRAD}"
             ),
         },
+        "torch.float32 and torch.float64 are not equal",
         fails="edges",
-        says="torch.float32 and torch.float64 are not equal",
     ),
+    Mistake("no backward pass is registered", {AUTOGRAD: ""}, "no autograd formula was registered"),
+    Mistake("alpha gets no gradient, not even None", {GRADIENTS: "return dx, dy"}, "4 gradients"),
+    Mistake("y's gradient is not scaled", {DY: "        dy = dout\n"}, "gradient of y"),
     Mistake(
-        "no backward pass is registered",
-        swap={AUTOGRAD: ""},
-        fails="correct",
-        says="no autograd formula was registered",
-    ),
-    Mistake(
-        "alpha gets no gradient, not even None",
-        swap={GRADIENTS: "return dx, dy"},
-        fails="correct",
-        says="4 gradients",
-    ),
-    Mistake(
-        "y's gradient is not scaled",
-        swap={DY: "        dy = dout\n"},
-        fails="correct",
-        says="gradient of y",
-    ),
-    Mistake(
-        "x's gradient is scaled as well",
-        swap={DX: DX.replace("dout", "scaled(dout, ctx.alpha)")},
-        fails="correct",
-        says="gradient of x",
+        "x's gradient is scaled as well", {DX: DX.replace("dout", "scaled(dout, ctx.alpha)")}, "gradient of x"
     ),
     Mistake(
         "torch scales y's gradient",
-        swap={DY: "        dy = ctx.alpha * dout\n"},
+        {DY: "        dy = ctx.alpha * dout\n"},
+        "mul ran outside of your kernel",
         fails="honest",
-        says="mul ran outside of your kernel",
     ),
     Mistake(
         "y is kept, which no gradient needs",
-        swap={
-            "    ctx.alpha = inputs[2]\n": "    ctx.alpha = inputs[2]\n    ctx.save_for_backward(inputs[1])\n"
-        },
-        fails="correct",
-        says="keeps",
+        {"    ctx.alpha = inputs[2]\n": "    ctx.alpha = inputs[2]\n    ctx.save_for_backward(inputs[1])\n"},
+        "keeps",
     ),
     Mistake(
         "the operator goes by another name",
-        swap={REGISTERED: REGISTERED.replace("scaled_add", "add_scaled")},
+        {REGISTERED: REGISTERED.replace("scaled_add", "add_scaled")},
+        "registered under this name",
         fails="edges",
-        says="registered under this name",
     ),
     Mistake(
         "a function around the operator breaks the graph",
-        swap={
+        {
             AUTOGRAD: (
                 f"{AUTOGRAD}operator = scaled_add\n\n\ndef scaled_add(x, y, alpha):\n"
                 "    torch._dynamo.graph_break()\n    return operator(x, y, alpha)\n"
             )
         },
+        "graph_break",
         fails="edges",
-        says="graph_break",
     ),
     Mistake(
         "each alpha is compiled anew",
-        swap={PARAMETERS: PARAMETERS.replace("alpha", "alpha: tl.constexpr")},
+        {PARAMETERS: PARAMETERS.replace("alpha", "alpha: tl.constexpr")},
+        "each value of `alpha` is compiled anew",
         fails="edges",
-        says="each value of `alpha` is compiled anew",
     ),
     Mistake(
-        "alpha goes with x",
-        swap={STORE: STORE.replace("x + alpha * y", "alpha * x + y")},
-        fails="correct",
-        says="alpha goes with y",
+        "alpha goes with x", {STORE: STORE.replace("x + alpha * y", "alpha * x + y")}, "alpha goes with y"
     ),
-    Mistake(
-        "alpha is left out",
-        swap={STORE: STORE.replace("alpha * y", "y")},
-        fails="correct",
-        says="alpha is left out",
-    ),
+    Mistake("alpha is left out", {STORE: STORE.replace("alpha * y", "y")}, "alpha is left out"),
     Mistake(
         "y is read by the stride of x",
-        swap={"y_ptr + offs * stride_y": "y_ptr + offs * stride_x"},
-        fails="correct",
-        says="Only contiguous inputs come out right",
+        {"y_ptr + offs * stride_y": "y_ptr + offs * stride_x"},
+        "Only contiguous inputs come out right",
     ),
     Mistake(
         "the result lies as x does",
-        swap={"y.stride(0), out.stride(0)": "y.stride(0), x.stride(0)"},
+        {"y.stride(0), out.stride(0)": "y.stride(0), x.stride(0)"},
+        "past the end of",
         fails="correct or edges",
-        says="past the end of",
     ),
     Mistake(
         "torch makes y contiguous",
-        swap={LAUNCHED: LAUNCHED.replace("y,", "y.contiguous(),")},
+        {LAUNCHED: LAUNCHED.replace("y,", "y.contiguous(),")},
+        "contiguous",
         fails="correct or edges or honest",
-        says="contiguous",
     ),
 ]

@@ -20,138 +20,89 @@ WEIGHT = "loss *= tl.load(weight_ptr + at, mask=mask, other=0.0).to(tl.float32)"
 mistakes = [
     Mistake(
         "logarithms of sigmoids, -inf far from 0",
-        swap={TWO: "return -tl.log(tl.sigmoid(x)), -tl.log(tl.sigmoid(-x))"},
+        {TWO: "return -tl.log(tl.sigmoid(x)), -tl.log(tl.sigmoid(-x))"},
+        "is right",
         fails="correct or edges",
-        says="is right",
     ),
-    Mistake(
-        "log(1 + e) of a tiny e", swap={SERIES: "log1p = tl.log(1 + e)"}, fails="correct", says="is right"
-    ),
+    Mistake("log(1 + e) of a tiny e", {SERIES: "log1p = tl.log(1 + e)"}, "is right"),
     Mistake(
         "the exponential overflows",
-        swap={"e = tl.exp(-tl.abs(x))": "e = tl.exp(-x)", TWO: "return log1p, x + log1p"},
+        {"e = tl.exp(-tl.abs(x))": "e = tl.exp(-x)", TWO: "return log1p, x + log1p"},
+        "is right",
         fails="correct or edges",
-        says="is right",
     ),
     Mistake(
         "NaN vanishes in a maximum",
-        swap={
-            "e = tl.exp(-tl.abs(x))": "x = tl.maximum(x, -1e30)\n    e = tl.exp(-tl.abs(x))",
-        },
+        {"e = tl.exp(-tl.abs(x))": "x = tl.maximum(x, -1e30)\n    e = tl.exp(-tl.abs(x))"},
+        "where nan is right",
         fails="limit",
-        says="where nan is right",
     ),
     Mistake(
-        "the targets have changed places",
-        swap={LOSS: "loss = (1 - t) * if_yes + t * if_no"},
-        fails="correct",
-        says="changed places",
+        "the targets have changed places", {LOSS: "loss = (1 - t) * if_yes + t * if_no"}, "changed places"
     ),
+    Mistake("the negatives are forgotten", {LOSS: "loss = t * if_yes"}, "negatives"),
+    Mistake("lanes past the end cost log 2", {MASKED: ""}, "log 2"),
+    Mistake("the loss is a sum", {"tl.sum(acc, axis=0) / count": "tl.sum(acc, axis=0)"}, "sum"),
     Mistake(
-        "the negatives are forgotten", swap={LOSS: "loss = t * if_yes"}, fails="correct", says="negatives"
-    ),
-    Mistake("lanes past the end cost log 2", swap={MASKED: ""}, fails="correct", says="log 2"),
-    Mistake(
-        "the loss is a sum",
-        swap={"tl.sum(acc, axis=0) / count": "tl.sum(acc, axis=0)"},
-        fails="correct",
-        says="sum",
-    ),
-    Mistake(
-        "the sum is divided by the rows",
-        swap={COUNT: COUNT.replace("n_rows * n_cols", "n_rows")},
-        fails="correct",
-        says="rows alone",
+        "the sum is divided by the rows", {COUNT: COUNT.replace("n_rows * n_cols", "n_rows")}, "rows alone"
     ),
     Mistake(
         "pos_weight multiplies both terms",
-        swap={LOSS: f"{LOSS} * (if_yes / two_losses(x)[0])"},
+        {LOSS: f"{LOSS} * (if_yes / two_losses(x)[0])"},
+        "multiplies both terms",
         fails="correct or edges",
-        says="multiplies both terms",
     ),
+    Mistake("pos_weight is counted by rows", {IN_LOSS + POS: IN_LOSS + BY_ROW}, "by rows"),
+    Mistake("the loss forgets weight", {WEIGHT: "pass"}, "forgets weight"),
     Mistake(
-        "pos_weight is counted by rows",
-        swap={IN_LOSS + POS: IN_LOSS + BY_ROW},
-        fails="correct",
-        says="by rows",
-    ),
-    Mistake("the loss forgets weight", swap={WEIGHT: "pass"}, fails="correct", says="forgets weight"),
-    Mistake(
-        "the gradient forgets weight",
-        swap={WEIGHT.replace("loss", "slope"): "pass"},
-        fails="correct",
-        says="gradient forgets weight",
+        "the gradient forgets weight", {WEIGHT.replace("loss", "slope"): "pass"}, "gradient forgets weight"
     ),
     Mistake(
         "the gradient forgets pos_weight",
-        swap={
+        {
             "    if_yes = t * tl.sigmoid(-x)\n    if pos_weight_ptr is not None:": (
                 "    if_yes = t * tl.sigmoid(-x)\n    if pos_weight_ptr is None:"
             )
         },
-        fails="correct",
-        says="None stands in this line",
+        "None stands in this line",
     ),
-    Mistake(
-        "the upstream gradient is dropped", swap={SCALE: "slope / count"}, fails="correct", says="upstream"
-    ),
-    Mistake(
-        "the gradient is not divided",
-        swap={SCALE: "slope * tl.load(dmean_ptr)"},
-        fails="correct",
-        says="not divided",
-    ),
-    Mistake(
-        "the gradient is turned round",
-        swap={SLOPE: f"{SLOPE}\n    slope = -slope"},
-        fails="correct",
-        says="turned round",
-    ),
+    Mistake("the upstream gradient is dropped", {SCALE: "slope / count"}, "upstream"),
+    Mistake("the gradient is not divided", {SCALE: "slope * tl.load(dmean_ptr)"}, "not divided"),
+    Mistake("the gradient is turned round", {SLOPE: f"{SLOPE}\n    slope = -slope"}, "turned round"),
     Mistake(
         "the slope is a difference from 1",
-        swap={SLOPE: "slope = (1 - t) * (1 - tl.sigmoid(-x)) - if_yes"},
+        {SLOPE: "slope = (1 - t) * (1 - tl.sigmoid(-x)) - if_yes"},
+        "is right",
         fails="correct or edges",
-        says="is right",
     ),
     Mistake(
         "the upstream gradient is read on the host",
-        swap={
+        {
             "        logits, target, weight, pos_weight = ctx.saved_tensors\n": (
                 "        logits, target, weight, pos_weight = ctx.saved_tensors\n        dmean.item()\n"
             )
         },
-        fails="correct",
-        says="item",
+        "item",
     ),
-    Mistake(
-        "sigmoid is kept",
-        swap={SAVE: f"{SAVE}\n        ctx.sigmoid = torch.empty_like(logits)"},
-        fails="correct",
-        says="keeps",
-    ),
+    Mistake("sigmoid is kept", {SAVE: f"{SAVE}\n        ctx.sigmoid = torch.empty_like(logits)"}, "keeps"),
     Mistake(
         "torch finds the mean",
-        swap={"        return mean\n": "        return part.sum() / (n_rows * n_cols)\n"},
+        {"        return mean\n": "        return part.sum() / (n_rows * n_cols)\n"},
+        "torch",
         fails="honest",
-        says="torch",
     ),
     Mistake(
         "half done: the last kernel is missing",
-        swap={},
-        fails="correct",
-        says="never written",
+        {},
+        "never written",
         undone=("backward_kernel",),
         so_far="sums of tiles ✓ · mean ✓ · not started: dlogits",
     ),
     Mistake(
         "half done: the last two kernels are missing",
-        swap={},
-        fails="correct",
-        says="never written",
-        undone=(
-            "mean_kernel",
-            "backward_kernel",
-        ),
+        {},
+        "never written",
+        undone=("mean_kernel", "backward_kernel"),
         so_far="sums of tiles ✓ · not started: mean, dlogits",
     ),
 ]
