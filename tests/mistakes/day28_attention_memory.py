@@ -183,8 +183,7 @@ mistakes = [
                 "k = tl.load(k_ptrs, mask=(offs_d < D)[:, None] & cols[None, :], other=-float('inf'))"
             )
         },
-        "which masked lanes of that load hold by `other=`",
-        at="k = tl.load(",
+        "in the tl.dot, is NaN",
     ),
     Mistake(
         "scores are rounded to q's dtype, and weights as tl.dot wants them",
@@ -193,13 +192,13 @@ mistakes = [
                 "tl.dot(q", "(tl.dot(q"
             )
         },
-        ("half precision is too low", "becomes Inf in fp16"),
+        "too low a precision",
         fails="correct or edges",  # where the draw has such scores
     ),
     Mistake(
         "the batch is found from the number of query blocks",
         {"pid_bh // H, pid_bh % H": "pid_bh // tl.maximum(H, tiles_m), pid_bh % H"},
-        "first axis",
+        "is right",
     ),
     Mistake(
         "the running sum begins as a number, and becomes a block",

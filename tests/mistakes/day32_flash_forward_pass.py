@@ -78,7 +78,7 @@ mistakes = [
     Mistake(
         "v is read with k's row stride",
         {"v_ptr, start_n, Sk, stride_vn": "v_ptr, start_n, Sk, stride_kn"},
-        "stride",
+        "is right",
     ),
     Mistake(
         "o is written with q's row stride",
@@ -109,7 +109,7 @@ mistakes = [
     Mistake(
         "scores are rounded to q's dtype",
         {QK: QK + ".to(q.dtype).to(tl.float32)"},
-        "half precision is too low",
+        "too low a precision",
     ),
     Mistake(
         "the sum over the keys is rounded to v's dtype at every block",
@@ -140,7 +140,7 @@ mistakes = [
     Mistake(
         "a tl.where at the end swallows NaN",
         {DIVIDED: f"{DIVIDED}\n    o = tl.where(l_i[:, None] > 0, o, 0.0)"},
-        "any comparison with NaN is false",
+        "where nan is right",
         fails="limit",
     ),
     Mistake(
@@ -184,8 +184,7 @@ mistakes = [
                 "range(0, (tl.minimum(Sk, start_m + BLOCK_M - 1 + Sk - Sq) if CAUSAL else Sk), BLOCK_N)"
             )
         },
-        "a small part is left out",
-        at="BLOCK_M - 1 + Sk - Sq",
+        "is right",
     ),
     Mistake(
         "the sum starts at 1",

@@ -201,7 +201,7 @@ mistakes = [
     Mistake(
         "scores are rounded to q's dtype once they are scaled",
         {f"p = tl.exp({QK} * scale - lse)": f"p = tl.exp(({QK} * scale).to(q.dtype).to(tl.float32) - lse)"},
-        "half precision is too low",
+        "too low a precision",
         at="* scale).to(q.dtype)",
     ),
     Mistake("fp32 products are computed in TF32", {QK: "tl.dot(q, k.T)"}, "precision"),
@@ -320,7 +320,7 @@ mistakes = [
     Mistake(
         "delta is that of the batch's first head",
         {DELTA_ROWS: DELTA_ROWS.replace("pid_bh * Sq", "pid_b * Sq")},
-        "Which line makes it so is not known",
+        "is right",
     ),
     Mistake(
         "half done: dq is added up, and not written",

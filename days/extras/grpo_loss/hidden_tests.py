@@ -71,6 +71,7 @@ CASES = [
     Case(groups=1, g=3, s=1025),
     Case(groups=1, g=2, s=between(4097, 4400)),
     Case(groups=40, g=2, s=6),
+    Case(groups=between(300, 350), g=7, s=2),
     Case(groups=6, g=7, s=20, r_values="constant", unit=0.9, beta=1.0),
     Case(groups=6, g=4, s=20, r_values="integers"),
     Case(groups=3, g=4, s=33, layout="offset"),

@@ -164,7 +164,7 @@ def _independent(trial: Trial) -> list[bool]:
     stays = [trial.arguments[position] for position in trial.challenge.writes]
     known = (*stays, *(one.exact if isinstance(one, Expected) else None for one in expected[len(stays) :]))
     return [
-        isinstance(one, Expected) and other is not None and not one.exact.is_meta and alike(one.exact, other)
+        isinstance(one, Expected) and other is not None and alike(one.exact, other)
         for one, other in zip(trial.expected, known, strict=True)
     ]
 

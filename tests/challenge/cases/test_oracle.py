@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from grader.challenge import Case, Challenge, Speed
-from grader.challenge.cases.oracle import as_asked
+from grader.challenge.cases.oracle import alike, as_asked
 
 
 def challenge(returns: torch.dtype | None = None, writes: tuple[int, ...] = ()) -> Challenge:
@@ -35,3 +35,8 @@ def test_without_one_they_stay_as_they_are() -> None:
 
 def test_what_is_written_has_the_dtype_of_its_argument() -> None:
     assert dtypes(challenge(writes=(0,)), (X,), (WIDE,), "forward", ()) == [torch.float16]
+
+
+def test_gigabytes_that_nobody_kept_are_like_nothing() -> None:
+    assert alike(torch.tensor([1.0, torch.nan]), torch.tensor([1.0, torch.nan]))
+    assert not alike(torch.empty(2, device="meta"), torch.ones(2))

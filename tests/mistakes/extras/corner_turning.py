@@ -98,7 +98,7 @@ mistakes = [
                 "offs_m[:, None] * n + offs_n[None, :]", "offs_n[None, :] * m + offs_m[:, None]"
             )
         },
-        "transposed",
+        "is right",
     ),
     Mistake(
         "the store has no mask",

@@ -43,7 +43,7 @@ mistakes = [
     Mistake(
         "lanes past the row take part in the smoothing",
         {"tl.sum(tl.where(cols < n_cols, x, 0.0), axis=0)": "tl.sum(x, axis=0)"},
-        "which masked lanes of that load hold",
+        "is inf where",
     ),
     Mistake(
         "the gradient forgets the smoothing",

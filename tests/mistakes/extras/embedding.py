@@ -53,7 +53,7 @@ mistakes = [
     Mistake(
         "gradients are added up in 16 bits",
         {SUMS: SUMS.replace("torch.float32", "dy.dtype"), ATOMIC: ATOMIC.replace(".to(tl.float32)", "")},
-        "half precision is too low",
+        "too low a precision",
     ),
     Mistake("sums begin with what lay there", {SUMS: SUMS.replace("zeros", "empty")}, "torch.empty"),
     Mistake(

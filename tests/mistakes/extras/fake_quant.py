@@ -61,7 +61,10 @@ mistakes = [
     ),
     Mistake("no clamp", {f"    {CLAMP}\n": ""}, "Nothing is clamped"),
     Mistake(
-        "NaN is clamped to qmax", {CLAMP: "q = tl.minimum(tl.maximum(q, qmin), qmax)"}, "NaN", fails="limit"
+        "NaN is clamped to qmax",
+        {CLAMP: "q = tl.minimum(tl.maximum(q, qmin), qmax)"},
+        "where nan is right",
+        fails="limit",
     ),
     Mistake(
         "the mask looks at what was clamped",

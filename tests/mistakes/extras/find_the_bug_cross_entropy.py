@@ -47,7 +47,7 @@ mistakes = [
     Mistake(
         "the target is looked for in the block, not in the row",
         {"cols == target": "offs_n == target"},
-        "which masked lanes of that load hold",
+        "is inf where",
     ),
     Mistake(
         "the host counts the rows that are not ignored",

@@ -49,7 +49,7 @@ mistakes = [
     Mistake(
         "partial sums have x's dtype",
         {"n_cols, dtype=torch.float32": "n_cols, dtype=x.dtype"},
-        "Compute in fp32",
+        "too low a precision",
     ),
     Mistake("dx lacks the part along x_hat", {DX: "(dx_hat - along_mean) * rstd"}, "dx["),
     Mistake("dx lacks the mean", {DX: "(dx_hat - x_hat * along_x_hat) * rstd"}, "dx["),

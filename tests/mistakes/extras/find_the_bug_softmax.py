@@ -41,7 +41,7 @@ mistakes = [
             'other=-float("inf")': "other=0.0",
             "= tl.sum(numerator, axis=0)": "= tl.sum(tl.where(mask, numerator, 0.0), axis=0)",
         },
-        "a maximum that sees a 0",
+        "0 / 0 is NaN",
         fails="edges",
     ),
     Mistake(

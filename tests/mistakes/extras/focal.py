@@ -53,7 +53,9 @@ mistakes = [
         "weighs the negatives",
     ),
     Mistake(
-        "alpha weighs all alike", {NUMBERS: NUMBERS.replace("(alpha, 1 - alpha,", "(alpha, alpha,")}, "alike"
+        "alpha weighs all alike",
+        {NUMBERS: NUMBERS.replace("(alpha, 1 - alpha,", "(alpha, alpha,")},
+        "is right",
     ),
     Mistake("a negative alpha is a weight", {NUMBERS: "alpha, 1 - alpha, gamma"}, "negative alpha"),
     Mistake("q is how right the model is", {Q: f"{Q}\n    q = 1 - q"}, "is right"),

@@ -98,7 +98,7 @@ mistakes = [
     Mistake(
         "what lies between is kept in x's dtype",
         {BETWEEN: BETWEEN.replace("torch.float32", "x.dtype")},
-        "half precision is too low",
+        "too low a precision",
         fails="correct or edges",
     ),
     Mistake("the first pass writes over x", {BETWEEN: "between = x"}, "changed its input x"),
@@ -128,7 +128,7 @@ mistakes = [
     Mistake(
         "only whole tiles of rows are launched",
         {COLUMNS_GRID: COLUMNS_GRID.replace("triton.cdiv(height, BLOCK_M)", "max(height // BLOCK_M, 1)")},
-        "too few programs",
+        "were never written",
     ),
     Mistake("rows are numbered in 32 bits", {ROW: "row = tl.program_id(0)"}, "in int32", fails="limit"),
     Mistake(

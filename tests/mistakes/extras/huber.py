@@ -38,7 +38,7 @@ mistakes = [
     Mistake(
         "NaN gets a gradient of -1",
         {BY_SIGN: "by_d = tl.where(d > 0, 1.0, tl.where(d == 0, 0.0, -1.0))"},
-        "any comparison with NaN is false",
+        "where nan is right",
         fails="limit",
     ),
     Mistake(
@@ -49,7 +49,7 @@ mistakes = [
                 "    y = tl.load(y_ptr + at_y, mask=mask, other=0.0)\n    # Lanes"
             )
         },
-        "half precision is too low",
+        "too low a precision",
         fails="correct or edges",
     ),
     Mistake("all inputs are taken to be contiguous", {FLAT: "True"}, "stride", fails="correct or edges"),

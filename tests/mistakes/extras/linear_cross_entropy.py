@@ -52,7 +52,7 @@ mistakes = [
     Mistake(
         "dx is added up in its own dtype",
         {"torch.zeros(x.shape, dtype=torch.float32, device=x.device)": "torch.zeros_like(x)"},
-        "half precision is too low",
+        "too low a precision",
     ),
     Mistake(
         "the target is looked for in every chunk alike",

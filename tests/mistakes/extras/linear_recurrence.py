@@ -46,7 +46,7 @@ mistakes = [
             "        _, h = tl.associative_scan((a.to(narrow), b.to(narrow)), 0, combine)\n"
             "        h = h.to(tl.float32)"
         },
-        "16-bit",
+        "too low a precision",
         fails="correct or edges",
     ),
     Mistake("no mask of the steps", {MASK: f"{MASK[:7]}(steps >= 0) & {MASK[27:]}"}, "mask"),

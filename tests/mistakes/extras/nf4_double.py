@@ -34,8 +34,8 @@ mistakes = [
     Mistake(
         "the mean of the first 1024 parts alone",
         {WALK: "for start in range(0, BLOCK, BLOCK):"},
-        "part",
-        fails="edges",
+        "is right",
+        gpu=True,
     ),
     Mistake("the offset is not subtracted", {REST: REST.replace(" - offset", "")}, "coded as it is"),
     Mistake(

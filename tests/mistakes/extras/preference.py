@@ -84,7 +84,7 @@ mistakes = [
             ),
             D: "d = (chosen - rejected).to(tl.float32)\n",
         },
-        "half precision is too low",
+        "too low a precision",
     ),
     Mistake(
         "the pulls are not divided by the number of pairs",

@@ -159,7 +159,7 @@ mistakes = [
     Mistake(
         "128 partial sums are added, and a GPU has more programs",
         {"(0, n_parts, BLOCK_P)": "(0, min(n_parts, 128), BLOCK_P)"},
-        "reads nothing of what that program left there",
+        "Where the launcher sees a GPU",
         fails="correct or edges",
         on_gpu="In the gradient of weight",
     ),
