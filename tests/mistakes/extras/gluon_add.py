@@ -28,6 +28,7 @@ mistakes = [
         {COPY_B: COPY_B.replace("[row, col]", "[row]")},
         "Triton cannot compile",
         fails="compiles",
+        on_gpu="illegal instruction",
     ),
     Mistake(
         "sixteen stages",

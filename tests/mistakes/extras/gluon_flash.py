@@ -61,7 +61,7 @@ mistakes = [
     Mistake(
         "both warp groups store to the same rows",
         {"o_desc, [head, start_m, 0]": "o_desc, [head, row, 0]"},
-        "never written",
+        "is right",
         gpu=True,
     ),
     Mistake(
