@@ -63,6 +63,6 @@ def grouped_matmul_kernel(
 def grouped_matmul(x: torch.Tensor, w: torch.Tensor, group_sizes: torch.Tensor) -> torch.Tensor:
     """Return, for x[t, k] in groups of group_sizes[e] rows, each group's rows @ its w[e, k, n]: [t, n]."""
     out = torch.empty(x.shape[0], w.shape[2], dtype=x.dtype, device=x.device)
-    # TODO 6: choose the blocks. How many tile rows can t rows in e groups need, however they are dealt out?
+    # TODO 6: choose the blocks. How many tile rows can t rows in e groups need, whatever the group sizes?
     # TODO 7: launch a program for each of those tile rows and each tile column.
     return out
