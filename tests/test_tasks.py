@@ -83,6 +83,7 @@ def test_code_that_is_confined_cannot_read_the_tests_beside_it(relu: Path, warm:
 
 BROKEN = {
     "nothing in it": ("x = 1\n", "has no `challenge = Challenge"),
+    "no challenge in it": ("challenge = 3\n", "has no `challenge = Challenge"),
     "no Python": ("challenge = (\n", "hidden_tests.py, line 1: SyntaxError"),
     "a wrong reference": (RELU.replace("torch.relu,", "torch.rellu,"), "has no attribute 'rellu'"),
     "a size that no case has": (RELU.replace("case.rows", "case.n"), "this case has no n"),

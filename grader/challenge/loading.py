@@ -32,8 +32,8 @@ def load_challenges(path: Path) -> tuple[Challenge, ...]:
     importlib.invalidate_caches()  # a file may have come into the folder since it was last looked at
     spec.loader.exec_module(module)
     found = getattr(module, "challenge", ())
-    challenges = (found,) if isinstance(found, Challenge) else tuple(found)
-    if not challenges:
+    challenges = tuple(found) if isinstance(found, tuple | list) else (found,)
+    if not challenges or not all(isinstance(one, Challenge) for one in challenges):
         raise AttributeError(f"{path} has no `challenge = Challenge(...)`")
     return challenges
 

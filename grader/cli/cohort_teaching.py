@@ -37,23 +37,27 @@ of_class = click.option(
 @in_db
 @of_class
 @click.option("--for", "form", type=click.Choice(["moodle", "canvas"]), help="Write what it imports.")
-def gradebook(target: Path, db: Path, file: Path, form: Literal["moodle", "canvas"] | None) -> None:
+@click.option("--days", metavar="8-14,20,rope", help="Write these columns alone.")
+def gradebook(
+    target: Path, db: Path, file: Path, form: Literal["moodle", "canvas"] | None, days: str | None
+) -> None:
     """Write the points of every learner and day into FILE.csv, as a class file says.
 
     Everybody on the roster has a row, but for who is withdrawn. Exit code 1: something was handed in by
     somebody who is not on the roster.
     """
     from grader.cli.screens import cohort_tables
-    from grader.grading.cohort import class_file, store
+    from grader.grading.cohort import class_file, store, submission
     from grader.grading.cohort import gradebook as books
 
+    wanted = submission.chosen(days) if days else None
     klass = class_file.read(file)
     with store.reading(db) as kept:
-        book = books.gradebook(kept, klass, datetime.now(timezone.utc))
+        book = books.gradebook(kept, klass, datetime.now(timezone.utc), wanted)
     books.write(book, target, form)
     options = cohort_tables.of(db) + (f" --class {pasted(near(file))}" if file != CLASS else "")
-    options += f" --for {form}" if form else ""
-    cohort_tables.gradebook(Terminal(sys.stdout), book, target, form, options)
+    options += (f" --for {form}" if form else "") + (f" --days {pasted(days)}" if days else "")
+    cohort_tables.gradebook(Terminal(sys.stdout), book, target, form, options, db)
     raise click.exceptions.Exit(1 if book.strangers else 0)
 
 
@@ -121,6 +125,7 @@ def pages(folder: Path, db: Path, file: Path, no_feedback: bool) -> None:
             (folder / name).write_text(text, encoding="utf-8")
     told = f", and {counted(len(written), 'file')} in feedback/ and feedback.zip" if written else ""
     click.echo(f"{near(folder)}: class.html, leaderboard.html{told}")
+    click.echo(f"  {(folder / 'class.html').resolve().as_uri()}")
 
 
 @cohort.command(epilog=examples("track cohort handout students --days 1-7,13 --without-solutions"))

@@ -16,10 +16,7 @@ from grader.request import Request
 from grader.verdict import Check, Verdict, decisive
 from grader.wire import Closed, Malformed, TimedOut
 
-SILENCE = {
-    "cpu": 130.0,
-    "gpu": 240.0,
-}  # seconds without any event before the command line ends the grading itself
+SILENCE = {"cpu": 130.0, "gpu": 240.0}  # seconds without any event, then the command line ends the grading
 
 OnEvent = Callable[[dict[str, Any]], None]
 

@@ -17,11 +17,7 @@ RUNNING = (
     "grader.runner.metering",
     "grader.runner.launch_scout",
 )
-JUDGING = (
-    "grader.judge.main",
-    "grader.judge.look.inspect",
-    "grader.judge.checks.predicted_speed",
-)
+JUDGING = ("grader.judge.main", "grader.judge.look.inspect", "grader.judge.checks.predicted_speed")
 COMPILING = (
     "triton.language.extra.cuda",
     "triton.language.extra.libdevice",

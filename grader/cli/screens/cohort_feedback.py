@@ -28,7 +28,7 @@ from grader.verdict import Verdict
 
 ONWARD = ("track status", "")
 MOODLE = re.compile(r"[^/]+_\d+_assignsubmission_file_?")  # a folder
-CANVAS = re.compile(r"[^/]+?_\d+_\d+_")  # with which a file's name begins
+CANVAS = re.compile(r"(LATE_)?anon_[^\W_]+_\d+_|[^/]+?_\d+_\d+_")  # with which a file's name begins
 
 Written = dict[tuple[str, str], Path]  # by learner and day
 

@@ -23,16 +23,8 @@ from grader.version import __version__
 
 PAGE = Path(__file__).with_name("cohort.html")
 # A sign for each status: colour never says it alone.
-SIGNS = {
-    "passed": "✓",
-    "failed": "✗",
-    "slow": "slow",
-    "crashed": "✗!",
-    "timeout": "time",
-    "inconclusive": "?",
-    "unstarted": "–",
-    "waiting": "…",
-}
+SIGNS = {"passed": "✓", "failed": "✗", "slow": "slow", "crashed": "✗!", "timeout": "time"}
+SIGNS |= {"inconclusive": "?", "unstarted": "–", "waiting": "…"}
 MEANT = " · ".join(f"{sign} = {WORDS[status]}" for status, sign in SIGNS.items())
 SHOWN = 200  # troubles on a page
 HINT = "A hint to look, and no verdict: short days have few ways to be right."

@@ -105,13 +105,16 @@ def status(terminal: Terminal, db: sqlite3.Connection, path: Path) -> None:
     terminal.next(f"track cohort pages report{of(path)}", "writes the class page, leaderboard and feedback")
 
 
-def gradebook(terminal: Terminal, book: Book, path: Path, form: str | None, options: str) -> None:
+def gradebook(terminal: Terminal, book: Book, path: Path, form: str | None, options: str, db: Path) -> None:
     """What a gradebook holds, and what it could not place; `options` are those that were typed."""
     grades = [one for _, grades in book.rows for one in grades]
     terminal.line(f"{near(path)}: {counted(len(book.rows), 'learner')}, {counted(len(book.days), 'day')}")
     missing, without = (sum(one.said == NOTHING for one in grades), sum(one.points is None for one in grades))
-    terminal.line(f"0 points, because nothing was handed in: {counted(missing, 'cell')}", indent=2)
+    terminal.line(f"0 points, because nothing was graded: {counted(missing, 'cell')}", indent=2)
     terminal.line(f"Empty, because not due or not graded yet: {counted(without, 'cell')}", indent=2)
+    if book.troubles:
+        lists = typed(f"track cohort status{of(db)}")
+        terminal.line(f"Not gradable, in the last run: {book.troubles:,}. `{lists}` lists them.")
     if book.without_due:
         days = ", ".join(str(day.key) for day in book.without_due)
         terminal.line(("Handed in, and not in [due]: ", "bold"), f"{days}. They have no column.")

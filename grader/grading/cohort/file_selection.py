@@ -153,7 +153,8 @@ def _rank(one: File, roots: _Roots) -> tuple[bool, bool, int, int, int, int, int
     with suppress(Unfit):
         refused = one.day and precheck(one.day, one.entry.read())
         touched = not refused or refused.status != "unstarted"
-    times = one.place.when or one.entry.handed_in, one.entry.time
+    saved = one.entry.time if one.place.dated or one.entry.came else None
+    times = one.place.handed_in(one.entry.handed_in), saved
     came, changed = (int(time.timestamp()) // 2 if time else 0 for time in times)
     copy = COPY.search(PurePosixPath(rest[-1]).stem)
     number = int(next(filter(None, copy.groups()), 1)) if copy else 0
@@ -172,7 +173,5 @@ def _superseded(one: File, first: File, roots: _Roots) -> Trouble:
         return Trouble(path, f"{other} is graded: a workspace counts first", work=False)
     if rank[:6] == best[:6]:
         return Trouble(path, f"as old as {other}, which is graded")
-    mine, its = (
-        [name for name in file.place.rest[:-1] if name == without_zip(name)] for file in (one, first)
-    )
-    return Trouble(path, f"older than {other}, which is graded", work=mine != its)
+    around = [[name for name in file.place.rest[:-1] if name == without_zip(name)] for file in (one, first)]
+    return Trouble(path, f"older than {other}, which is graded", work=around[0] != around[1])

@@ -16,7 +16,7 @@ import csv
 import math
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -26,8 +26,9 @@ from grader.course import catalog
 from grader.course.catalog import Day
 from grader.course.learner.workspace import writing
 from grader.errors import TrackError
-from grader.grading.cohort import roster
+from grader.grading.cohort import roster, store
 from grader.grading.cohort.class_file import Class
+from grader.grading.cohort.layouts import LATE
 from grader.grading.cohort.report import NOTHING, WORDS, in_order
 from grader.grading.cohort.roster import Learner
 
@@ -53,35 +54,40 @@ class Book:
         rows: everybody who is not withdrawn, by name, with a grade for each day.
         strangers: what was handed in by nobody on the roster, in words.
         without_due: days that somebody handed in, and that have no column because `[due]` lacks them.
+        troubles: how many files the last run could not grade.
     """
 
     days: Sequence[Day]
     rows: Sequence[tuple[Learner, Sequence[Grade]]]
     strangers: Sequence[str]
     without_due: Sequence[Day]
+    troubles: int
 
 
-def gradebook(db: sqlite3.Connection, klass: Class, now: datetime) -> Book:
+def gradebook(
+    db: sqlite3.Connection, klass: Class, now: datetime, wanted: Collection[Day] | None = None
+) -> Book:
     """The points of every learner of a class, handed in or not.
 
     Args:
         now: a day that is due later, and of which nothing was handed in, has no points yet.
+        wanted: the days that have a column; None for those of `[due]`, or without one what was handed in.
     """
     query = "SELECT DISTINCT day FROM submission ORDER BY in_order(day)"
     handed = [catalog.find(day) for (day,) in db.execute(query)]
-    days = sorted(klass.due or handed, key=lambda day: in_order(str(day.key)))
+    days = sorted(wanted or klass.due or handed, key=lambda day: in_order(str(day.key)))
     known = {one.names: one for one in klass.learners or ()}
     attempts, strangers = defaultdict[tuple[frozenset[str], str], dict[str, Grade]](dict), dict[str, None]()
     first = "handed_in IS NULL, handed_in" if klass.best else "run, handed_in"
-    query = f"SELECT id, day, sha256, status, score, evidence, handed_in FROM attempt ORDER BY {first}"
-    for id, day, sha256, *facts in db.execute(query):
+    query = f"SELECT id, day, sha256, status, score, evidence, handed_in, place FROM attempt ORDER BY {first}"
+    for id, day, sha256, status, score, *facts in db.execute(query):
         try:
             learner = roster.find(id, klass.learners)
         except TrackError as stranger:
             strangers[stranger.problem] = None
             continue
         known.setdefault(learner.names, learner)
-        grade, of_day = _grade(klass, catalog.find(day), *facts), attempts[learner.names, day]
+        grade, of_day = _grade(klass, catalog.find(day), status, score, facts), attempts[learner.names, day]
         before = of_day.get(sha256, grade) if klass.best else of_day.pop(sha256, grade)
         of_day[sha256] = max(before, grade, key=lambda one: one.points or 0)  # in time where it came twice
     rows = []
@@ -89,22 +95,22 @@ def gradebook(db: sqlite3.Connection, klass: Class, now: datetime) -> Book:
         tried = ((day, [*attempts[learner.names, str(day.key)].values()]) for day in days)
         grades = [_counting(klass, learner, day, ones, now) for day, ones in tried]
         rows += [] if learner.withdrawn else [(learner, grades)]
-    return Book(days, rows, list(strangers), [day for day in handed if day not in days])
+    without = [] if wanted else [day for day in handed if day not in days]
+    return Book(days, rows, list(strangers), without, len(store.troubles(db)))
 
 
-def _grade(
-    klass: Class, day: Day, status: str | None, score: float, evidence: str | None, handed_in: str | None
-) -> Grade:
+def _grade(klass: Class, day: Day, status: str | None, score: float, facts: Sequence[str | None]) -> Grade:
     """Of one attempt. What is not right has a score below 0.5, and a pass of known speed one from 0.8 on."""
     if status is None:
         return Grade(None, WORDS["waiting"])
+    evidence, handed_in, place = facts
     of, due, said = klass.points, klass.due.get(day), WORDS[status]
     points = of["slow"] if status == "slow" else of["partial"] * min(1.0, 2 * score)
     if status in ("passed", "inconclusive"):
         points = of["passed"] + of["bonus"] * (max(0.0, score - 0.8) / 0.2 if evidence else 0.0)
     points *= klass.weight.get(day, 1)
-    if due and handed_in is None:
-        said += ", nobody knows when it was handed in"
+    if due and handed_in is None and klass.late["per_day"]:
+        said += ", late in Canvas" if LATE.search(place or "") else ", time unknown"
     elif due and handed_in:
         seconds = (datetime.fromisoformat(handed_in) - due).total_seconds() - 60 * klass.late["grace"]
         if (late := math.ceil(seconds / 86400)) > 0:
@@ -155,7 +161,7 @@ def _moodle(book: Book) -> Iterator[Sequence[object]]:
         told, fix = f"the roster has no email address of {'; '.join(lacking[:3]) or 'some'}", ""
         if not any(one.cells for one in learners):
             told, fix = "the class file names no roster", 'Write roster = "roster.csv" into it. '
-        fix += "The roster needs a column `email address`."
+        fix = f"{fix}The roster needs a column `email address`."
         raise TrackError(f"Moodle finds nobody by name, and {told}.", fix)
     days = [day.name for day in book.days]
     yield [key.capitalize(), "Name", *days, *(f"{day} feedback" for day in days)]

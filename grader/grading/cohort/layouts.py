@@ -3,7 +3,8 @@
 Moodle names by `mod/assign/classes/downloader.php`, Canvas by `lib/content_zipper.rb`, GitHub Classroom by
 `cmd/gh-classroom/clone/student-repos/student-repos.go`: those files of moodle/moodle, instructure/canvas-lms
 and github/gh-classroom were read. Gradescope's `submission_metadata.yml` is as public programs have it that
-read it. `--match` is modelled on nbgrader's FileNameCollectorPlugin (`nbgrader zip_collect`).
+read it. Moodle and Canvas give the writers of their zips (`archive_writer/zip_writer.php`, rubyzip) no time
+for a file, so it is the one of the download. `--match` is modelled on nbgrader's FileNameCollectorPlugin.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ PATTERNS = {
     "classroom": r"SLUG-(?P<learner>[^/]+)/(?P<rest>.*)",
     "plain": r"(?P<learner>[^/]+?)(\.(?i:zip))?/(?P<rest>.*)",
 }
+UNDATED = ("moodle", "canvas")
 LATE = re.compile(r"(^|_)LATE_")  # of Canvas
 # A folder that is called so holds all learners', and is none's.
 CLASS = re.compile(
@@ -54,6 +56,7 @@ class Place:
         when: of the hand-in, as the platform says it; None where it says nothing.
         order: a later hand-in has a larger one, where the platform counts them.
         day: the day that `--match` read off the path, "" where it did not.
+        dated: whether the time of a file, or of the zip that it came in, is that of the hand-in.
     """
 
     learners: tuple[str, ...]
@@ -61,6 +64,11 @@ class Place:
     when: datetime | None = None
     order: int = 0
     day: str = ""
+    dated: bool = True
+
+    def handed_in(self, changed: datetime | None) -> datetime | None:
+        """When, as the platform says it, else by the time of the file or its zip; None where nobody knows."""
+        return self.when or (changed if self.dated else None)
 
 
 # Who handed something in, and when.
@@ -95,7 +103,7 @@ class Layout:
             return None
         rest, order = said.get("rest", path).split("/"), int(said.get("order") or 0)
         learners = tuple(unicodedata.normalize("NFC", one) for one in who)
-        return Place(learners, tuple(rest), when, order, said.get("day", ""))
+        return Place(learners, tuple(rest), when, order, said.get("day", ""), self.name not in UNDATED)
 
 
 def arranged(

@@ -12,7 +12,7 @@ import sqlite3
 import tokenize
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations
@@ -68,13 +68,9 @@ def _of_day(db: sqlite3.Connection, day: Day) -> Iterator[Alike]:
         if number >= LEAST and number >= SHARE * min(own[a], own[b]):
             (left, one, here), (right, other, there) = files[a], files[b]
             grams = [gram for gram in here.keys() & there.keys() if gram in rare]
-            lines = _lines(here, grams), _lines(there, grams)
+            lines = {n for gram in grams for n in here[gram]}, {n for gram in grams for n in there[gram]}
             ids = (left, right) if a != b else (left[:1], left[1:])
             yield Alike(day, ids, number / min(own[a], own[b]), (one, other), lines)
-
-
-def _lines(prints: Prints, grams: Iterable[int]) -> set[int]:
-    return {line for gram in grams for line in prints[gram]}
 
 
 def _files(db: sqlite3.Connection, day: Day) -> list[tuple[list[str], bytes, Prints]]:

@@ -49,9 +49,8 @@ def cluster(address: str) -> Iterator[Any]:
     except (ConnectionError, OSError, RuntimeError, ValueError) as error:
         problem = str(error).strip().partition("\n")[0]
         if address == "local":
-            raise CannotGrade(
-                f"Ray does not start: {problem}", f"df -h {pasted(tempfile.gettempdir())}"
-            ) from error
+            fix = f"df -h {pasted(tempfile.gettempdir())}"
+            raise CannotGrade(f"Ray does not start: {problem}", fix) from error
         if "Failed to connect" in problem:  # so Ray says it, though its port answers
             said = "it wants another token, or the node lost its agent, and with it itself"
             fix = f"{TOKEN} For a lost node: ray stop, and ray start again."
@@ -122,12 +121,10 @@ class Graders:
 
     def ended(self, references: Collection[Any], timeout: float) -> Iterator[tuple[Any, Outcome]]:
         """Those that have ended, once there is one or `timeout` seconds have passed."""
-        some, _ = self.ray.wait(list(references), num_returns=1, timeout=timeout)
-        more, _ = (
-            self.ray.wait(list(references), num_returns=len(references), timeout=0) if some else ([], [])
-        )
-        for reference in more:
-            yield reference, self._outcome(reference)
+        flying = list(references)
+        if self.ray.wait(flying, num_returns=1, timeout=timeout)[0]:
+            for reference in self.ray.wait(flying, num_returns=len(flying), timeout=0)[0]:
+                yield reference, self._outcome(reference)
 
     def _outcome(self, reference: Any) -> Outcome:
         errors = self.ray.exceptions

@@ -13,7 +13,7 @@ from grader.course import catalog
 WORDS = {"passed": "passed", "failed": "wrong", "slow": "too slow", "crashed": "crashed"}
 WORDS |= {"timeout": "did not end", "inconclusive": "too noisy to tell"}
 WORDS |= {"unstarted": "untouched", "waiting": "not graded"}
-NOTHING = "nothing handed in"
+NOTHING = "nothing graded"
 LISTED = 1000  # learners on a page
 COMMON = 15  # mistakes on a page
 LEAST = 0.0005  # by which two scores differ
@@ -116,17 +116,16 @@ def mistakes(db: sqlite3.Connection) -> list[Mistake]:
         FROM result WHERE diagnosis <> '' AND status NOT IN ('passed', 'unstarted')
         GROUP BY kind(diagnosis) ORDER BY learners DESC, 3 LIMIT ?"""
     rows = db.execute(query, (COMMON,))
-    return [Mistake(learners, _listed(days), words) for learners, days, words in rows]
+    return [
+        Mistake(number, ", ".join(sorted(days.split(","), key=in_order)), words)
+        for number, days, words in rows
+    ]
 
 
 def _kind(diagnosis: str) -> str:
     without = re.sub(r"\W*(\b(on|in|at|of) )?\blines? \d+( (and|to) \d+)?\b", "", diagnosis)
     own = re.sub(r"`[^`]*`|[\d.]+", "", without)
     return re.sub(r"\W+", " ", own).casefold().strip()
-
-
-def _listed(days: str) -> str:
-    return ", ".join(sorted(days.split(","), key=in_order))
 
 
 def changes(db: sqlite3.Connection, before: Path) -> list[dict[str, Any]]:

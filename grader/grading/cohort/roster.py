@@ -6,13 +6,14 @@ import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from unicodedata import normalize
 
 from grader.errors import TrackError
 
 # Columns by whose cells a learner is known; beside them, first and last names together.
 KNOWN = (
     *("name", "full name", "student", "id", "id number", "user id", "username", "email", "email address"),
-    *("github", "sis user id", "sis login id"),
+    *("github", "sis user id", "sis login id", "sid"),
 )
 
 
@@ -70,7 +71,7 @@ def _swapped(name: str) -> str:
 
 def squashed(text: str) -> str:
     """`Lovelace, Ada` and `lovelaceada` alike: letters and digits alone."""
-    return "".join(letter for letter in text.casefold() if letter.isalnum())
+    return "".join(letter for letter in normalize("NFC", text).casefold() if letter.isalnum())
 
 
 def find(id: str, learners: Sequence[Learner] | None) -> Learner:
@@ -87,6 +88,8 @@ def find(id: str, learners: Sequence[Learner] | None) -> Learner:
     found = [one for one in learners if squashed(id) in one.names]
     found = found or [one for one in learners if squashed(name) in one.names]
     found = [one for one in found if number and number in one.names] or found
+    last = id.rpartition("_")[2]  # in Canvas a number of the learner's own, which its gradebook has
+    found = found or [one for one in learners if "student" in one.cells and one.cells.get("id") == last]
     if len(found) > 1:
         problem = f'"{id}" could be {" or ".join(one.name for one in found)}.'
         raise TrackError(f"{problem} A column `id` in the roster tells them apart.")

@@ -243,7 +243,8 @@ def meant(connection: sqlite3.Connection, who: str, day: Day | None) -> list[Res
     """What was handed in by whom a part of a name or number can mean; a whole id means no other."""
     found = [one for one in results(connection) if day is None or one.day == str(day.key)]
     exact = [one for one in found if one.id == who]
-    return exact or [one for one in found if roster.squashed(who) in roster.squashed(one.id)]
+    part, number = roster.squashed(who), f"_{who}_"  # Moodle's number stands in the path alone
+    return exact or [one for one in found if part in roster.squashed(one.id) or number in one.place]
 
 
 def verdict_of(connection: sqlite3.Connection, id: str, day: str) -> tuple[Verdict | None, bytes]:

@@ -25,10 +25,11 @@ def write(folder: Path, days: Collection[Day], *, solutions: bool) -> None:
 
     Raises:
         TrackError: something is there, or a day takes a kernel of one that is left out.
-        CannotGrade: this is no clone.
+        CannotGrade: this is no whole clone.
     """
-    if not (catalog.ROOT / "track").is_file():
-        raise CannotGrade("This is an installed copy, which has no launcher to hand out.", "Use a clone.")
+    needed = (catalog.ROOT / "track", *(day.solution for day in days))
+    if lacking := next((path for path in needed if not path.is_file()), None):
+        raise CannotGrade(f"There is no {lacking} to hand out.", "Use a whole clone of the course.")
     if folder.exists() and (folder.is_file() or any(folder.iterdir())):
         raise TrackError(f"{folder} is there already.", "Name a new folder.")
     for day in days:

@@ -148,7 +148,7 @@ def _learner(learner: str, files: list[tuple[Entry, Place]], wanted: Collection[
     except Unfit as unfit:
         graded, left = {}, [Trouble(one.path, one.problem or str(unfit)) for one, _ in files if one.listed]
     for day, file in graded.items():
-        entry, when = file.entry, file.place.when or file.entry.handed_in
+        entry, when = file.entry, file.place.handed_in(file.entry.handed_in)
         try:
             yield Submission(learner, day, entry.read(), when=when, where=entry.path)
         except Unfit as unfit:

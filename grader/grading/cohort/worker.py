@@ -107,9 +107,8 @@ def conditions_here(device: Device, strict: bool) -> Conditions:
     """Under what this process grades."""
     found = engine.versions()
     gpu = _gpu(os.environ.get("CUDA_VISIBLE_DEVICES", "0")) if device == "gpu" else "cpu"
-    return Conditions(
-        f"{found['track']}+{course_digest.engine()}", found["torch"], found["triton"], gpu, strict
-    )
+    course = f"{found['track']}+{course_digest.engine()}"
+    return Conditions(course, found["torch"], found["triton"], gpu, strict)
 
 
 @cache

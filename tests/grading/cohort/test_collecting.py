@@ -327,6 +327,21 @@ def test_what_came_later_counts_however_old_the_file_in_a_zip_is(tmp_path: Path)
     )
 
 
+@pytest.mark.parametrize(
+    "named", ["Smith, Ann_1_assignsubmission_file_/{}", "smithann_LATE_1_10_{}"], ids=layouts.UNDATED
+)
+def test_a_download_of_moodle_or_canvas_does_not_say_when_a_file_was_handed_in(
+    named: str, tmp_path: Path
+) -> None:
+    files = {named.format(name): b"x" for name in ("day13 (1).py", "day13.py")}
+    files[named.format("my.zip").replace("_10_", "_11_")] = zipped({"day12.py": b"x"})
+    minutes = {named.format("day13.py"): 9}  # as the zip was written, file by file
+    (tmp_path / "all.zip").write_bytes(zipped(files, minutes))
+    found = [one for one in read(str(tmp_path / "all.zip")).items if isinstance(one, Submission)]
+    assert [one.when for one in found] == [None, None]
+    assert [Path(one.where).name for one in found][1].endswith("day13 (1).py")
+
+
 def test_zips_within_zips_are_read_within_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     deep = zipped({"day01.py": b"x"})
     for _ in range(archive_entries.DEEPEST - 1):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from grader.errors import TrackError
 from grader.grading.cohort import class_file, roster
 from grader.grading.cohort.gradebook import Book, gradebook
 from grader.grading.cohort.store import Conditions, Store, reading
-from grader.grading.cohort.submission import Submission
+from grader.grading.cohort.submission import Submission, Trouble
 from grader.verdict import Check, SpeedResult, Status, Verdict
 
 HERE = Conditions("0.1.0+abc", "2.13.0", "3.7.1", "cpu", True)
@@ -87,7 +88,7 @@ def book(folder: Path, now: datetime | None = None) -> Book:
         (("ann", 1, "failed", at(12)), 0.84, "wrong, 3 days late: 30 % less"),
         (("ann", 1, "passed", at(20)), 0, "passed, 11 days late: 100 % less"),
         (("ann", 2, "passed", at(9)), 22, "passed"),
-        (("ann", 1, "passed", None), 11, "passed, nobody knows when it was handed in"),
+        (("ann", 1, "passed", None), 11, "passed, time unknown"),
         (("ann", 1, None, at(9)), None, "not graded"),
         (("Babbage, Cy_777", 1, "slow", at(9)), 7, "too slow"),
         (("cybabbage_12345", 1, "slow", at(9)), 7, "too slow"),
@@ -165,6 +166,24 @@ def test_moodle_and_canvas_get_the_columns_that_they_know(folder: Path) -> None:
     assert canvas[3] == ["Cy Babbage", "777", "", "", "", "0", "0", "11"]
 
 
+def test_canvas_knows_by_number_who_is_called_otherwise_and_says_who_is_late(folder: Path) -> None:
+    (folder / "roster.csv").write_text('Student,ID,Section\n    Points Possible,,\n"Byron, Ada",7,A\n')
+    (folder / "class.toml").write_text(CLASS.partition("[[")[0])
+    with Store(folder / "cohort.db", HERE) as kept:
+        where = "lovelace_ada_LATE_7_123_day01.py"
+        kept.hand_in(Submission("lovelace_ada_7", catalog.find("1"), b"x", where=where))
+        kept.keep(Verdict(1, "passed", 1, HERE.gpu, {}, (), sha256=hashlib.sha256(b"x").hexdigest()))
+        kept.note(Trouble("lovelace_ada_LATE_7_124_day02.7z", "it is packed"))
+    words = ["cohort", "gradebook", "g.csv", "--days", "1"]
+    shown = CliRunner().invoke(track, words, catch_exceptions=False)
+    assert "1 learner, 1 day" in shown.output
+    assert "Not gradable, in the last run: 1." in shown.output
+    assert shown.exit_code == 0
+    assert (folder / "g.csv").read_text().splitlines()[1:] == [
+        '"Byron, Ada",10,10,"day 1: passed, late in Canvas"'
+    ]
+
+
 def test_moodle_needs_an_address_of_everybody(folder: Path) -> None:
     (folder / "roster.csv").write_text('name,email address\nAnn,ann@x.edu\nBob,\n"Li, Cy",\n')
     hand_in(folder / "cohort.db", ("ann", 1, "slow", at(9)))
@@ -186,7 +205,7 @@ def test_a_day_without_due_is_named_and_the_next_command_keeps_the_options(folde
     shown = CliRunner().invoke(track, ["cohort", *words], catch_exceptions=False).output
     assert "Handed in, and not in [due]: 4, 14." in shown
     assert "cohort gradebook g.csv --db b.db --class 'my class.toml' --for moodle" in shown
-    assert "0 points, because nothing was handed in: 10 cells" in shown
+    assert "0 points, because nothing was graded: 10 cells" in shown
     shown = (
         CliRunner().invoke(track, ["cohort", "show", "ann", "--db", "b.db"], catch_exceptions=False).output
     )

@@ -149,6 +149,7 @@ def test_a_learner_gets_back_what_the_terminal_would_have_shown(cohort: Path, tm
         ("Ann Lee_12_assignsubmission_file_day13.py", "Ann Lee_12_assignsubmission_file_/day13.txt"),
         ("leeann_LATE_12_345_day13-1.py", "Ann Lee/leeann_LATE_12_345_day13.txt"),
         ("leeann_12_345_all.zip/my-track/day13/kernel.py", "Ann Lee/leeann_12_345_day13.txt"),
+        ("LATE_anon_x7Kq_345_day13.py", "Ann Lee/LATE_anon_x7Kq_345_day13.txt"),
         ("submission_1002/day13.py", "Ann Lee/day13.txt"),
     ],
 )
@@ -194,6 +195,7 @@ def test_the_commands_show_and_write_it(cohort: Path, tmp_path: Path) -> None:
     assert json.loads(typed("status", "--json"))["days"][1]["stopped"] == 2
     assert "is missing: <b>" in typed("show", "bob", "2")
     assert "bob" in typed("show", "bo")
+    assert "Passed" in typed("show", "12", "1")  # in the path, as Moodle writes it
     assert '"o" can be 4 learners' not in typed("show", "o", "13")
     assert json.loads(typed("show", "bob", "2", "--json"))["status"] == "failed"
     assert "5 files in feedback/" in typed("pages", str(tmp_path / "report"))

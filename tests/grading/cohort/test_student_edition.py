@@ -58,6 +58,7 @@ def test_what_needs_a_solution_says_that_it_is_not_here(handed_out: Path) -> Non
     assert "our solution is not in this edition" in shown
     assert "Day 2 is not in this edition" in typed(handed_out, "start", "2", code=2)
     assert len(json.loads(typed(handed_out, "status", "--json"))["days"]) == 3
+    assert "Use a whole clone" in typed(handed_out, "cohort", "handout", "again", code=3)
 
 
 def test_a_wrong_kernel_is_told_all_but_its_pieces_and_handed_in(handed_out: Path) -> None:
