@@ -11,8 +11,7 @@ ADDS = "            acc += part\n"
 COUNTS = "num_pid_m, num_pid_n = triton.cdiv(m, GROUPS * ROWS), triton.cdiv(n, BLOCK_N)"
 SCALED = "c = acc * a_scale[:, None] * b_scale[None, :]"
 STARTS = "part = warpgroup_mma(a, b, zeros, use_acc=False, is_async=True)"
-TURN = "    turn = 0\n    for pid in range(gl.program_id(0), num_pid_m * num_pid_n, gl.num_programs(0)):\n"
-TURN += "        pid_m, pid_n = grouped_tile(pid, num_pid_m, num_pid_n, GROUP_M)\n"
+ZEROS = "    zeros = gl.zeros((ROWS, BLOCK_N), gl.float32, ACC)\n"
 
 mistakes = [
     Mistake(
@@ -66,10 +65,7 @@ mistakes = [
     ),
     Mistake(
         "acc goes on from tile to tile",
-        {
-            ACC + "        for _": "        for _",
-            TURN + ACC: "    acc = gl.zeros((ROWS, BLOCK_N), gl.float32, ACC)\n" + TURN,
-        },
+        {ZEROS: ZEROS + ACC[4:], ACC: ""},
         ("is right", "Right up to"),
         gpu=True,
     ),
