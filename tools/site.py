@@ -37,7 +37,7 @@ ROOMS = (
     *("cli", "grading", "judge", "diagnosis", "runner", "challenge", "kernel"),
     *("performance/meter", "performance/compiler", "performance/predict"),
 )
-IMAGE = re.compile(r"!\[.*\]\((?!https?:)([^)\s]+)\)")
+IMAGE = re.compile(r"!\[.*?\]\((?!https?:)([^)\s]+)\)")
 # No option that asks another server for anything: no fonts, no repo_url (its stars), no analytics.
 FEATURES = [f"navigation.{name}" for name in ("indexes", "top", "footer")]
 FEATURES += ["search.highlight", "content.code.copy"]

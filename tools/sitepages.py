@@ -16,12 +16,13 @@ from grader.version import REPOSITORY
 from tools import sitemeasured
 
 FENCE = re.compile(r"^(```.*?^```)$", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#)([^)#\s]+)(#[^)\s]*)?\)")
+LINK = re.compile(r"(?<!!)\[(?!!)([^\]]+)\]\((?!https?:|#)([^)#\s]+)(#[^)\s]*)?\)")
 # A line of text, right below which a list begins. On GitHub `1.` begins one, `100.` does not.
 ITEM = re.compile(r"^(?! *(?:[-*] |\d+\. |\|))(\S.*)\n(?=(?:[-*]|1\.) )", re.MULTILINE)
 SECTION = re.compile(r"^(?=## )", re.MULTILINE)
 PICTURE = re.compile(r"^(!\[.*\])\(picture\.svg\)$", re.MULTILINE)
 TABLE = re.compile(r"^\|.*\n(?:\|.*\n)+", re.MULTILINE)
+WALL = re.compile(r"^\|.*\n\|.*\n(?:\| \[!\[.*\n)+", re.MULTILINE)  # of pictures
 SOURCES = "## Where it is from"
 # Out of learners' search: developers' pages, and those that say a lesson's words again.
 AGAIN = ("measured.md", "reading.md", "days/README.md")
@@ -46,7 +47,8 @@ def pages(shown: Set[Day]) -> dict[str, str]:
     apart = ["TEACHING.md", "CONTRIBUTING.md", "CHANGELOG.md", "grader/README.md", "tools/README.md", *rooms]
     texts = {place: (catalog.ROOT / place).read_text(encoding="utf-8") for place in (*learners, *apart)}
     texts |= {place: _lesson(day, shown) for place, day in lessons.items()}
-    texts["days/README.md"] = TABLE.sub(_stacked, texts["days/README.md"])
+    texts["days/README.md"] = TABLE.sub(_classed("stacked"), texts["days/README.md"])
+    texts["README.md"] = WALL.sub(_classed("wall"), texts["README.md"])
     texts |= {place: _group(title, days) for place, (title, days) in groups().items()}
     texts["reading.md"] = _reading(catalog.days())
     texts["measured.md"] = sitemeasured.page()
@@ -76,9 +78,9 @@ def _group(title: str, days: Sequence[Day]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _stacked(table: re.Match[str]) -> str:
-    """A table whose rows a phone shows as blocks."""
-    return f'<div class="stacked" markdown>\n\n{table[0]}\n</div>\n'
+def _classed(name: str) -> str:
+    """What stands in place of a table that site.css shows in its own way."""
+    return f'<div class="{name}" markdown>\n\n\\g<0>\n</div>\n'
 
 
 def _at(place: str, text: str, known: Set[str]) -> str:
@@ -115,7 +117,7 @@ def _lesson(day: Day, shown: Set[Day]) -> str:
     if REPOSITORY:
         colab = f"https://colab.research.google.com/github/{REPOSITORY}/blob/notebooks/{day.stem}.ipynb"
         way.insert(0, f"[Open in Colab]({colab}){{ .md-button }}")
-    parts = [title, " ".join(way), lead]
+    parts = [title, _unsearched(" ".join(way)), lead]
     for section in sections:
         parts.append(section)
         if section.startswith("## The idea\n") and day in shown:
@@ -131,7 +133,12 @@ def _skeleton(day: Day) -> str:
     """The file to fill in, folded where it is long."""
     source = day.skeleton.read_text(encoding="utf-8").rstrip()
     fold = "???" if len(source.splitlines()) > SKELETON else "???+"
-    return _box(f"{fold} example", "kernel.py, which you fill in", f"```python\n{source}\n```")
+    return _unsearched(_box(f"{fold} example", "kernel.py, which you fill in", f"```python\n{source}\n```"))
+
+
+def _unsearched(text: str) -> str:
+    """A part of a page that the search leaves out: skeletons alone were a fifth of its index."""
+    return f"<div data-search-exclude markdown>\n\n{text}\n\n</div>"
 
 
 def _box(kind: str, title: str, text: str) -> str:

@@ -17,8 +17,8 @@ from grader.errors import TrackError, pasted
 from grader.version import REPOSITORY, __version__
 
 FIRST = """\
-# Installs the course if it is missing. COURSE is where from: a wheel, or the address of a clone.
-# A torch and a Triton that fit stay. Without torch and a GPU, PyTorch's CPU build comes: 0.2 GB, not 5.8.
+# Run this first: it installs the course. COURSE is its wheel, beside this notebook, or a clone's address.
+# It keeps a torch and a Triton that fit. Without torch and a GPU, it installs PyTorch for CPUs: 0.2 GB.
 COURSE = "{course}"
 
 import importlib.util, shutil, sys
@@ -40,7 +40,7 @@ OWNER, _, NAME = REPOSITORY.partition("/")
 COURSE = f"https://{OWNER}.github.io/{NAME}/notebooks/{WHEEL}" if REPOSITORY else WHEEL
 EXAMPLE = re.compile(r"^```python\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 IMPORTS = "import torch\nimport triton\nimport triton.language as tl\n\n\n"
-CALL = "\n\n# Call it here, and print what comes of it. It runs with a GPU and without."
+CALL = "\n\n# Call the function here, and print its result. It runs with a GPU and without."
 MAGICS = "hint|inspect|lesson|show|start|status"
 COMMANDS = f"(?:{MAGICS}|doctor|grade|python|solution|tour)\\b"
 
