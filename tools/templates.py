@@ -145,7 +145,7 @@ laggards: list[Laggard] = [
 ]
 '''
 
-HONEST = '''\
+RIGHT = '''\
 """TODO: a right kernel in another style than the solution's; here programs that walk on over the elements."""
 
 import torch
@@ -176,5 +176,5 @@ FILES = {
     "hints/$place.md": HINTS,
     "tests/mistakes/$place.py": MISTAKES,
     "tests/laggards/$place.py": LAGGARDS,
-    "tests/honest/$place/in_another_style.py": HONEST,
+    "tests/right/$place/in_another_style.py": RIGHT,
 }

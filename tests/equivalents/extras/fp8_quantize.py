@@ -43,16 +43,4 @@ equivalents = [
         "codes = scaled",
         CASTS,
     ),
-    Equivalent(
-        "rows:whole_rows",
-        "x = tl.reshape(tl.load(x_ptr + row * step + at).to(tl.float32), (N // L, L))",
-        "x = tl.reshape(tl.load(x_ptr + row * step + at), (N // L, L))",
-        DIVIDES,
-    ),
-    Equivalent(
-        "rows:in_turn",
-        "x = tl.load(x_ptr + row * step + at, mask=lane < length, other=0).to(tl.float32)",
-        "x = tl.load(x_ptr + row * step + at, mask=lane < length, other=0)",
-        DIVIDES,
-    ),
 ]

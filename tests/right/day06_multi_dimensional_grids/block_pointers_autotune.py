@@ -1,4 +1,4 @@
-"""A broadcast add by 3-D block pointers with boundary checks, autotuned over the tile."""
+"""A broadcast add by 3-D block pointers with boundary checks, autotuned over the tile. May have limits."""
 
 import torch
 import triton

@@ -1,4 +1,7 @@
-"""Layer norm, a block a row, num_warps autotuned, heuristics for optional weight and bias; int32."""
+"""Layer norm, a block a row, num_warps autotuned, heuristics for optional weight and bias; int32.
+
+May have limits.
+"""
 
 import torch
 import triton

@@ -1,4 +1,7 @@
-"""FP8 codes by groups: a flat grid, a 2-D block of groups a program, clamp after the division, int32."""
+"""FP8 codes by groups: a flat grid, a 2-D block of groups a program, clamp after the division, int32.
+
+May have limits.
+"""
 
 import torch
 import triton
