@@ -124,8 +124,6 @@ TODO: the steps, numbered, without code.
 MISTAKES = '''\
 """$who: what is done wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 mistakes: list[Mistake] = [
@@ -134,9 +132,7 @@ mistakes: list[Mistake] = [
 '''
 
 LAGGARDS = '''\
-"""$who: right answers that are needlessly slow, two for every speed bar."""
-
-from __future__ import annotations
+"""$who: right answers that are needlessly slow, for every speed bar."""
 
 from tools.planted import Laggard
 

@@ -1,7 +1,5 @@
 """Day 09: right answers that move twice the bytes, or compute more than the memory leaves time for."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 laggards = [

@@ -1,7 +1,5 @@
 """Day 11: right answers that read the matrix three times, or start a program for every 64 bytes."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 laggards = [

@@ -1,7 +1,5 @@
 """Day 18: right answers whose programs share too little of what they read at the same time."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 BIG = "return 128, 256, 64, 8"

@@ -1,7 +1,5 @@
 """Day 28: right answers that keep the matrix units idle, or waiting for registers."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 CAST = ".to(tl.float32)"

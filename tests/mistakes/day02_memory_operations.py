@@ -1,7 +1,5 @@
 """Day 02: what pointer arithmetic gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ALLOCATION = "y = torch.empty(count, dtype=x.dtype, device=x.device)"

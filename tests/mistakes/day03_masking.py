@@ -1,7 +1,5 @@
 """Day 03: what masks get wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ALLOCATION = "y = torch.empty_like(x)"

@@ -1,7 +1,5 @@
 """Day 04: what a grid-stride loop gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ALLOCATION = "out = torch.empty_like(x)"

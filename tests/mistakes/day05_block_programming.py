@@ -1,7 +1,5 @@
 """Day 05: what a first kernel in two dimensions gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ADDRESS = "out_ptr + offs_m[:, None].to(tl.int64) * n + offs_n[None, :]"

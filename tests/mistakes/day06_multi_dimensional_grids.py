@@ -1,7 +1,5 @@
 """Day 06: what grids of three axes and strides of three dimensions get wrong, and what must be said of it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 A_STRIDES = "offs_m[:, None] * stride_am + offs_n[None, :] * stride_an"

@@ -1,7 +1,5 @@
 """Day 07: what a transpose gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ALLOCATION = "y = torch.empty(n, m, dtype=x.dtype, device=x.device)"

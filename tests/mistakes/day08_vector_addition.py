@@ -1,7 +1,5 @@
 """Day 08: what a vector addition gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ALLOCATION = "out = torch.empty(n, dtype=torch.promote_types(x.dtype, y.dtype), device=x.device)"

@@ -1,7 +1,5 @@
 """Day 10: what a sum gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ALLOCATION = "partial = torch.empty(n_blocks, dtype=torch.float32, device=x.device)"

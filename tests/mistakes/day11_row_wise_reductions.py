@@ -1,7 +1,5 @@
 """Day 11: what row statistics get wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 AS_INTEGERS = """bits = x.to(tl.float32).to(tl.int32, bitcast=True)

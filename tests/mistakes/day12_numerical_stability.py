@@ -1,7 +1,5 @@
 """Day 12: what a logsumexp gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 FIRST_LOAD = 'other=-float("inf"))\n    first'

@@ -1,7 +1,5 @@
 """Day 13: what a softmax gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ALLOCATION = "y = torch.empty(n_rows, n_cols, dtype=x.dtype, device=x.device)"

@@ -1,7 +1,5 @@
 """Day 14: what an online softmax gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 BLOCKS = "tl.cdiv(n_cols, BLOCK_N)"

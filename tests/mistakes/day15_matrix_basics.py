@@ -1,7 +1,5 @@
 """Day 15: what a matrix times a vector gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ACCUMULATE = "acc += a.to(tl.float32) * x.to(tl.float32)[None, :]"

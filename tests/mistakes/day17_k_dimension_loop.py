@@ -1,7 +1,5 @@
 """Day 17: what a loop over k gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ALLOCATION = "c = torch.empty(m, n, dtype=a.dtype, device=a.device)"

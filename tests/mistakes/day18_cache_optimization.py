@@ -1,7 +1,5 @@
 """Day 18: what a grouped tile order gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 DOT = 'acc = tl.dot(a, b, acc, input_precision="ieee")'

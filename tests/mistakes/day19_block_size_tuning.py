@@ -1,7 +1,5 @@
 """Day 19: what a tuned kernel with an epilogue gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 BIAS = "tl.load(b_ptr + (offs_n % n) * stride_b)[None, :]"

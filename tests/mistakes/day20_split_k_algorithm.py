@@ -1,7 +1,5 @@
 """Day 20: what a split-K product gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ACC = "acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)"

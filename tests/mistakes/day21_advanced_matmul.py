@@ -1,7 +1,5 @@
 """Day 21: what a grouped product gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 LOAD_SIZES = "tl.load(group_sizes_ptr + offs_e, mask=offs_e < e, other=0)"

@@ -1,7 +1,5 @@
 """Day 23: what a fused layer norm and its backward pass get wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ADD_DS = "dx += ds.to(tl.float32)"

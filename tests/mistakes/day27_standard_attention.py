@@ -1,7 +1,5 @@
 """Day 27: what three kernels of attention get wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 CAUSAL = 's = tl.where(offs_n[None, :] <= offs_m[:, None] + Sk - Sq, s, -float("inf"))'

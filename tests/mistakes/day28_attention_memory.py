@@ -1,7 +1,5 @@
 """Day 28: what attention without scores in memory gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 BYTES = "itemsize * (4 * S * D + 4 * S * S)"

@@ -1,7 +1,5 @@
 """Day 29: what a merge of partial softmaxes gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ALPHA1 = "alpha1 = tl.exp(m1 - shift)"

@@ -1,7 +1,5 @@
 """Day 30: what a tiled product of scores and values gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ACC = 'acc = tl.dot(s.to(v.dtype), v, acc, input_precision="ieee")'

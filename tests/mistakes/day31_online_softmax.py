@@ -1,7 +1,5 @@
 """Day 31: what an online softmax over attention scores gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ALIGNED = "seen &= keys[None, :] <= offs_m[:, None] + (Sk - Sq)"

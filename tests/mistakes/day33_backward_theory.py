@@ -1,7 +1,5 @@
 """Day 33: what delta and the gradient of the scores get wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 CAUSAL = "p = tl.where(offs_n[None, :] <= offs_m[:, None] + Sk - Sq, p, 0.0)"

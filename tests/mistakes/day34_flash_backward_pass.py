@@ -1,7 +1,5 @@
 """Day 34: what a flash attention backward pass gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 DELTA = "tl.sum(o.to(tl.float32) * do.to(tl.float32), axis=1)"

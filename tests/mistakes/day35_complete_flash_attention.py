@@ -1,7 +1,5 @@
 """Day 35: what complete flash attention gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from grader.course import catalog
 from tools.planted import Mistake
 

@@ -1,7 +1,5 @@
 """Extra: right answers by one program for each channel, or by way of a matrix whose rows are channels."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 BEFORE = "@triton.jit\ndef statistics_kernel("

@@ -1,7 +1,5 @@
 """Extra: right answers that copy what they could read where it lies, or start a program for 32 columns."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 LAUNCH = "    scaled_add_kernel[grid](x, y, out, alpha, n_cols, *x.stride(), *y.stride(), BLOCK=BLOCK)\n"

@@ -1,7 +1,5 @@
 """Extra: right answers that are compiled once, and have the wrong size for nearly every row."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 laggards = [

@@ -1,7 +1,5 @@
 """Extra: right answers that multiply what nobody sees, or load everything for a handful of queries."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 laggards = [

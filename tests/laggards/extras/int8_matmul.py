@@ -1,7 +1,5 @@
 """Extra: right products of int8 that go through floats."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 DOT = "acc = tl.dot(a, b, acc, out_dtype=tl.int32)"

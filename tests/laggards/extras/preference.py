@@ -1,7 +1,5 @@
 """Extra: right answers that store rows twice, or leave most of a sector unread."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 COLS = "cols = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)"

@@ -1,7 +1,5 @@
 """Extra: right answers that are needlessly slow, two for every speed bar."""
 
-from __future__ import annotations
-
 from tools.planted import Laggard
 
 laggards = [

@@ -1,7 +1,5 @@
 """Extra: what activations and their slopes get wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 AT_DY = "at_dy = place(offs, n1, n2, n3, stride_dy0, stride_dy1, stride_dy2, stride_dy3, FLAT)"

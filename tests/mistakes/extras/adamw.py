@@ -1,7 +1,5 @@
 """Extra: what a fused AdamW gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 G = "g = tl.load(grad_ptr + offs, mask=mask, other=0.0).to(tl.float32)\n"

@@ -1,7 +1,5 @@
 """Extra: what goes wrong between a residual, its norm and int8, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 AMAX = "amax = tl.max(tl.abs(y), axis=0)"

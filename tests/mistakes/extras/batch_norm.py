@@ -1,7 +1,5 @@
 """Extra: what batch norm and its backward pass get wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 BETWEEN = "m2 = tl.sum(m2 + count * (means - mean) * (means - mean), axis=0)"

@@ -1,7 +1,5 @@
 """Extra: what batches of products get wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ALLOCATION = "    batch, m, n = c.shape"

@@ -1,7 +1,5 @@
 """Extra: what goes wrong in a box blur, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ACROSS = "across = tl.minimum(x + radius, width - 1) - tl.maximum(x - radius, 0) + 1"

@@ -1,7 +1,5 @@
 """Extra: what goes wrong between the chunks of a row, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 CHUNKS = "n_chunks = triton.cdiv(n_cols, chunk)"

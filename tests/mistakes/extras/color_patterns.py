@@ -1,7 +1,5 @@
 """Extra: what goes wrong in a picture that is drawn byte by byte, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 FRAME = "frame = tl.program_id(2).to(tl.int64)"

@@ -1,7 +1,5 @@
 """Extra: what a convolution gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 DOT = 'acc = tl.dot(x, w, acc, input_precision="ieee")'

@@ -1,7 +1,5 @@
 """Extra: what a fused cross-entropy gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 AIM = "aim = tl.where(cols == target, 1 - smoothing, 0.0) + smoothing / n_cols"

@@ -1,7 +1,5 @@
 """Extra: what a divergence of two online softmaxes gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ACC = "acc = tl.where(alpha > 0, acc * alpha, 0.0) + "

@@ -1,7 +1,5 @@
 """Extra: what goes wrong between two libraries, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 COLS = "cols = pid % n_blocks * BLOCK + tl.arange(0, BLOCK)"

@@ -1,7 +1,5 @@
 """Extra: what log-probabilities and DPO's loss get wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 AIM = "(tl.where(cols == label, 1.0, 0.0) - p) * dlogprob"

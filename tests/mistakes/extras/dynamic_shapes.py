@@ -1,7 +1,5 @@
 """Extra: what has Triton compile too often, or goes wrong with fewer kernels, and what is said about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 BLOCK_N = "BLOCK_N = max(triton.next_power_of_2(n_cols), 128)"

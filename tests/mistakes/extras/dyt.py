@@ -1,7 +1,5 @@
 """Extra: what a dynamic tanh and its backward pass get wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ALPHA_TERM = "dalpha += dz * x"

@@ -1,7 +1,5 @@
 """Extra: what an embedding and its gradient get wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ATOMIC = 'tl.atomic_add(sums, dy.to(tl.float32), mask=mask, sem="relaxed")'

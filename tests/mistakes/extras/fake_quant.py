@@ -1,7 +1,5 @@
 """Extra: what goes wrong with fake integers and their gradient, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 CLAMP = "q = tl.where(q < qmin, qmin, tl.where(q > qmax, qmax, q))"

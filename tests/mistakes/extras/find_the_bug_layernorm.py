@@ -1,7 +1,5 @@
 """Extra find_the_bug_layernorm: its bugs, and what goes wrong while they are mended."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ADDED = "    tl.atomic_add(part_ptrs, dweight, mask=mask)\n"

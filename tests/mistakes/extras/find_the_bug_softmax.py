@@ -1,7 +1,5 @@
 """Extra find_the_bug_softmax: its bugs, and what goes wrong while they are mended."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 LOAD = 'x = tl.load(x_ptr + offs, mask=mask, other=-float("inf"))'

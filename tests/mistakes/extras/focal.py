@@ -1,7 +1,5 @@
 """Extra: what a focal loss and its slope get wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 CE = "ce = tl.abs(x) * against + log1p(e)"

@@ -1,7 +1,5 @@
 """Extra: what a scaled FP8 product gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 DOT = "return tl.dot(a, b, acc, max_num_imprecise_acc=a.shape[1])"

@@ -1,7 +1,5 @@
 """Extra: what FP8 codes and their scales get wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 AMAX = "amax = tl.max(tl.abs(x), axis=1)"

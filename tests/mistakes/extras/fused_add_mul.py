@@ -1,7 +1,5 @@
 """Extra: what a fused sum and product gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 COORDINATES = "i0, i1, i2 = row // (n1 * n2), row // n2 % n1, row % n2"

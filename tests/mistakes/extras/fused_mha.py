@@ -1,7 +1,5 @@
 """Extra: what goes wrong when a rotation moves into attention, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 DOT = "qk = tl.dot(q2, k2.T, tl.dot(q1, k1.T)) * (scale * LOG2_E)"

@@ -1,7 +1,5 @@
 """Extra: what goes wrong in a Gaussian blur, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 BETWEEN = "between = torch.empty(height, width, dtype=torch.float32, device=x.device)"

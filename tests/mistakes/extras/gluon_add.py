@@ -1,7 +1,5 @@
 """Extra: what a sum by TMA gets wrong, and what is said of it. None of these waits for what never comes."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ADD = "y = a_smem.index(stage).load(LAYOUT) + b_smem.index(stage).load(LAYOUT)"

@@ -1,7 +1,5 @@
 """Extra: what attention by specialised warps gets wrong, but for what waits for ever; and what is said."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 DIAGONAL = "seen = seen & (offs_n[None, :] <= offs_m[:, None])"

@@ -1,7 +1,5 @@
 """Extra: what a product by wgmma gets wrong, and what is said of it. None waits for what never comes."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 MULTIPLY = "warpgroup_mma(a_smem.index(stage), b_smem.index(stage), acc, is_async=True)"

@@ -1,7 +1,5 @@
 """Extra: what a product by specialised warps gets wrong, but for what waits for ever; and what is said."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ACC = "        acc = gl.zeros((BLOCK_M, BLOCK_N), gl.float32, ACC)\n"

@@ -1,7 +1,5 @@
 """Extra: what a transpose in Gluon gets wrong, and what is said about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 AGAIN = "    rows, cols = offsets(pid_m, BLOCK, 0, WRITE), offsets(pid_n, BLOCK, 1, WRITE)\n"

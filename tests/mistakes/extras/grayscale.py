@@ -1,7 +1,5 @@
 """Extra: what goes wrong on the way from colour to grey, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ROW = "y = tl.program_id(0).to(tl.int64)"

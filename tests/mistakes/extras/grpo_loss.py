@@ -1,7 +1,5 @@
 """Extra: what GRPO's loss and its gradient get wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ACC = "acc += tl.where(used, beta * (tl.exp(delta) - delta - 1) - kept * adv, 0.0)"

@@ -1,7 +1,5 @@
 """Extra: what Huber's loss and an absolute error get wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 AT_Y = "place(offs, n1, n2, n3, stride_y0, stride_y1, stride_y2, stride_y3, FLAT)\n"

@@ -1,7 +1,5 @@
 """Extra: what goes wrong where two weights share a byte, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ACC = "acc = tl.zeros((BLOCK_N, BLOCK_M), dtype=tl.float32)"

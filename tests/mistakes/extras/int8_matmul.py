@@ -1,7 +1,5 @@
 """Extra: what a scaled int8 product gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 DOT = "acc = tl.dot(a, b, acc, out_dtype=tl.int32)"

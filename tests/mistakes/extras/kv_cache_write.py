@@ -1,7 +1,5 @@
 """Extra: what goes wrong on the way into a cache, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ARGUMENTS = "        n_heads,\n        width,\n"

@@ -1,7 +1,5 @@
 """Extra: what goes wrong when keys are split over programs, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ACC = "acc = tl.dot(p.to(v.dtype), v, acc * alpha[:, None])"

@@ -1,7 +1,5 @@
 """Extra: what a chunked loss gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ADD_DX = "add(torch.mm(logits, weight[chunk]), total, dx if chunk.stop == n_classes else total)"

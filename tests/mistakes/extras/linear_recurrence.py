@@ -1,7 +1,5 @@
 """Extra: what goes wrong along a sequence, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 A_LATER = "a = tl.load(a_ptrs + (steps + 1) * stride_at, mask=later, other=0.0)"

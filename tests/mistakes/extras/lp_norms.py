@@ -1,7 +1,5 @@
 """Extra: what norms of rows and their gradient get wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ABS = "tl.sum(tl.abs(x), axis=1)"

@@ -1,7 +1,5 @@
 """Extra: what goes wrong when tokens are routed, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 BACK = "return weights, experts, order, counts"

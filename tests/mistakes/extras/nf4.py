@@ -1,7 +1,5 @@
 """Extra: what goes wrong on the way into four bits and back, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ABSMAX = "absmax = tl.max(tl.abs(x), axis=1)"

@@ -1,7 +1,5 @@
 """Extra: what double quantisation gets wrong on either way, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ABSMAX = "absmax = tl.load(table_ptr + code) * scale + tl.load(offset_ptr)"

@@ -1,7 +1,5 @@
 """Extra: what is counted wrongly, and what goes wrong in the loop, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 FIRST = "first = tl.program_id(0).to(tl.int64) * BLOCK"

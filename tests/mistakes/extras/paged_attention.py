@@ -1,7 +1,5 @@
 """Extra: what goes wrong on the way to a key that a table finds, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ACC = "acc = tl.dot(p.to(v.dtype), v, acc * alpha[:, None])"

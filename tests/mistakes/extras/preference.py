@@ -1,7 +1,5 @@
 """Extra: what a selection by rewards and a reward model's step get wrong, and what must be said about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 CHOSEN = "tl.store(chosen_ptr + row * n_cols + cols, tl.where(swap, b, a), mask=mask)"

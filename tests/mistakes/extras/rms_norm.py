@@ -1,7 +1,5 @@
 """Extra: what an RMS norm and its backward pass get wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ALONG = "along_x_hat = tl.sum(dx_hat * x_hat, axis=0) / n_cols"

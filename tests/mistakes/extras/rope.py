@@ -1,7 +1,5 @@
 """Extra: what a rotary embedding gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 BACK = "rotate(dy, *angles, backward=True)"

@@ -1,7 +1,5 @@
 """Extra: what goes wrong when tokens are drawn, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 CLAMPED = "wait = tl.minimum(tl.maximum(-tl.log(u), 1e-8), 100.0)"

@@ -1,7 +1,5 @@
 """Extra: what goes wrong between the kernels of an attention layer, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 BIAS = "acc += tl.load(b_ptr + offs_n, mask=cols, other=0.0)[None, :]"

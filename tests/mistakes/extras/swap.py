@@ -1,7 +1,5 @@
 """Extra: what an exchange gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 LOAD_X = "    x = tl.load(x_ptr + offs)\n"

@@ -1,7 +1,5 @@
 """Extra: what gated units get wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 DGATE = "dy * u * (p + g * dp)"

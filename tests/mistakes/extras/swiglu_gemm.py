@@ -1,7 +1,5 @@
 """Extra: what goes wrong where two products share a loop, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 DOT_GATE = 'gate = tl.dot(x, w_gate, gate, input_precision="ieee")'

@@ -1,7 +1,5 @@
 """Extra: what strips of several tiles get wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 ALLOCATION = "    c = torch.empty(m, n, dtype=a.dtype, device=a.device)"

@@ -1,7 +1,5 @@
 """Extra: what goes wrong where kernels are put together, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 # Which of the two is said is decided by how far off the draw is.

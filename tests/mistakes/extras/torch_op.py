@@ -1,7 +1,5 @@
 """Extra: what is done wrong with an operator, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 AUTOGRAD = "scaled_add.register_autograd(backward, setup_context=setup_context)\n"

@@ -1,7 +1,5 @@
 """Extra: what a weighted binary cross-entropy gets wrong, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 COUNT = "        mean_kernel[(1,)](part, mean, tiles, n_rows * n_cols,"

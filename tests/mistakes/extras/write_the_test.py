@@ -1,7 +1,5 @@
 """Extra write_the_test: what a test forgets or asks for in vain, and what the grader must say about it."""
 
-from __future__ import annotations
-
 from tools.planted import Mistake
 
 NAN = "(near | (y.isnan() & wanted.isnan()))"
