@@ -8,9 +8,6 @@ laggards = [
     # 2**22 programs on rows of 16: 112 of 128 threads hold nothing, and starting them is most of the time.
     Laggard(
         "one row a program, however short",
-        swap={
-            "max(4096 // BLOCK_N, 1)": "1",
-            "BLOCK_M * BLOCK_N // 512": "max(BLOCK_N // 512, 4)",
-        },
+        swap={"max(4096 // BLOCK_N, 1)": "1", "BLOCK_M * BLOCK_N // 512": "max(BLOCK_N // 512, 4)"},
     ),
 ]

@@ -37,14 +37,6 @@ mistakes = [
         {"row_sum / n_cols": "row_sum / BLOCK_N"},
         "number of columns",
     ),
-    Mistake(
-        "the mean is the mean of the blocks' means",
-        {
-            "row_sum += " + SUM: "row_sum += " + SUM + " / BLOCK_N",
-            "row_sum / n_cols": "row_sum / tl.cdiv(n_cols, BLOCK_N)",
-        },
-        "number of columns",
-    ),
     Mistake("the sum is never divided", {"row_sum / n_cols": "row_sum"}, "is right"),
     Mistake(
         "only the first block of columns is read",
@@ -89,7 +81,6 @@ mistakes = [
     ),
     Mistake("the last rows get no program", {GRID: "(n_rows // BLOCK_M,)"}, "never written"),
     Mistake("the argmax is int32", {"torch.int64": "torch.int32"}, "dtype"),
-    Mistake("the maximum is always fp32", {"dtype=x.dtype": "dtype=torch.float32"}, "dtype"),
     Mistake(
         "maximum and mean change places", {RETURN: "return maximum, mean, argmax"}, "in the order of the task"
     ),
@@ -121,11 +112,6 @@ mistakes = [
         "launches no kernel yet",
         undone=("row_stats",),
         so_far="reads of x ✓ · mean ✗ · max ✓ · argmax ✓ · bounds ✓ · not started: launcher",
-    ),
-    Mistake(
-        "masked lanes hold 1 where the sum is taken",
-        {"tl.where(mask, x, 0.0)": "tl.where(mask, x, 1.0)"},
-        "is right",
     ),
     Mistake(
         "the argmax is kept in 16 bits",

@@ -37,10 +37,5 @@ equivalents = [
         "scaled = tl.clamp(x * (1.0 / s)[:, None], -448.0, 449.0)",
         CUTS,
     ),
-    Equivalent(
-        "reciprocal:quantize",
-        "codes = scaled.to(Q.dtype.element_ty)",
-        "codes = scaled",
-        CASTS,
-    ),
+    Equivalent("reciprocal:quantize", "codes = scaled.to(Q.dtype.element_ty)", "codes = scaled", CASTS),
 ]

@@ -21,10 +21,7 @@ equivalents = [
         "slower alone: nobody reads the sums of a row that does not count",
     ),
     Equivalent(
-        f"solution:{GRADIENT}",
-        LOGIT,
-        LOGIT.replace("other=0.0", UNTOLD),
-        "nothing is stored of masked lanes",
+        f"solution:{GRADIENT}", LOGIT, LOGIT.replace("other=0.0", UNTOLD), "nothing is stored of masked lanes"
     ),
     Equivalent(
         f"solution:{SUM}", PART, PART.replace("other=0.0", UNTOLD), "nothing is stored of masked lanes"

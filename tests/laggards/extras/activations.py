@@ -11,5 +11,5 @@ laggards = [
             "triton.cdiv(n, 2048)": "triton.cdiv(n, 32)",
             "BLOCK=2048,\n            num_warps=4": "BLOCK=32,\n            num_warps=1",
         },
-    ),
+    )
 ]

@@ -16,8 +16,5 @@ EACH = """    for g in range(batch):
 
 laggards = [
     # 32 tiles a launch, for 132 SMs, 64 times.
-    Laggard(
-        "a launch for every matrix",
-        swap={ALL: EACH},
-    ),
+    Laggard("a launch for every matrix", swap={ALL: EACH})
 ]

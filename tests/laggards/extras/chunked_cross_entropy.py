@@ -23,8 +23,5 @@ laggards = [
         },
     ),
     # 64 bytes under way at a time in each of 4224 programs: far less than it takes to hide the wait.
-    Laggard(
-        "a warp a chunk, 32 columns a turn",
-        swap={"min(max(chunk, 4), 8192)": "min(max(chunk, 4), 32)"},
-    ),
+    Laggard("a warp a chunk, 32 columns a turn", swap={"min(max(chunk, 4), 8192)": "min(max(chunk, 4), 32)"}),
 ]

@@ -95,5 +95,5 @@ def gradient_kernel(
             logp, target, dloss, count, dlogits, n_cols, ignore_index, smoothing, BLOCK_N=BLOCK_N
 """,
         },
-    ),
+    )
 ]

@@ -43,5 +43,5 @@ laggards = [
             P_S: "tl.load(p_ptr + row * n_cols + cols, mask=mask, other=0.0)",
             P_T: "tl.load(q_ptr + row * n_cols + cols, mask=mask, other=0.0)",
         },
-    ),
+    )
 ]

@@ -23,8 +23,5 @@ laggards = [
         },
     ),
     # 4.2 million programs of 32 elements: one load of 4 bytes a thread of each input.
-    Laggard(
-        "32 columns a program",
-        swap={"BLOCK = 1024": "BLOCK = 32"},
-    ),
+    Laggard("32 columns a program", swap={"BLOCK = 1024": "BLOCK = 32"}),
 ]

@@ -38,5 +38,5 @@ laggards = [
             "logits_ptr + row * stride_b + step * stride_s + cols": "logits_ptr + token * n_cols + cols",
             P: "p = tl.exp(x)",
         },
-    ),
+    )
 ]

@@ -17,5 +17,5 @@ laggards = [
                 "grid, shape = tiles(ids.numel(), width, ids.is_cuda)\n        sides"
             ),
         },
-    ),
+    )
 ]

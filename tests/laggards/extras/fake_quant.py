@@ -41,5 +41,5 @@ laggards = [
             LOAD: LOAD.replace("level(x, scale, zero_point)", "x + zero_point"),
         },
         stores=True,
-    ),
+    )
 ]

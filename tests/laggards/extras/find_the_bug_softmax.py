@@ -4,5 +4,5 @@ from tools.planted import Laggard
 
 laggards = [
     # 256 elements a lane at n = 8192: 255 registers, the rest spilled, 8 warps an SM.
-    Laggard("one warp for 8192 columns", swap={"num_warps=num_warps": "num_warps=1"}),
+    Laggard("one warp for 8192 columns", swap={"num_warps=num_warps": "num_warps=1"})
 ]

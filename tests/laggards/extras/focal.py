@@ -49,5 +49,5 @@ laggards = [
             "def loss_kernel(x_ptr,": "def loss_kernel(ce_ptr, q_ptr, power_ptr, x_ptr,",
             "ce, _, power, _, _ = terms(x, t, gamma)": LOADED,
         },
-    ),
+    )
 ]

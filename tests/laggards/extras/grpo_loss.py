@@ -45,5 +45,5 @@ laggards = [
             ),
             "beta * (tl.exp(delta) - delta - 1)": "beta * (step - delta - 1)",
         },
-    ),
+    )
 ]

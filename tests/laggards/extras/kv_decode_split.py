@@ -35,5 +35,5 @@ laggards = [
             "    S = k_cache.shape[1]\n": "    k_cache, v_cache = widened(k_cache), widened(v_cache)\n"
             "    S = k_cache.shape[1]\n",
         },
-    ),
+    )
 ]

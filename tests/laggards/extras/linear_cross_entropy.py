@@ -31,5 +31,5 @@ laggards = [
             "torch.mm(logits.t(), x)": "torch.mm(logits.t(), x32)",
             "del logits\n        return": "del logits, rows\n        return",
         },
-    ),
+    )
 ]

@@ -47,5 +47,5 @@ laggards = [
                 "    B, H, D = q.shape\n"
             ),
         },
-    ),
+    )
 ]

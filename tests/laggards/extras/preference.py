@@ -41,7 +41,6 @@ laggards = [
     ),
     # 4 million programs, each of which waits for two rewards and moves 64 bytes.
     Laggard(
-        "blocks of 16 elements",
-        swap={"BLOCK_N = min(triton.next_power_of_2(n_cols), 4096)": "BLOCK_N = 16"},
+        "blocks of 16 elements", swap={"BLOCK_N = min(triton.next_power_of_2(n_cols), 4096)": "BLOCK_N = 16"}
     ),
 ]

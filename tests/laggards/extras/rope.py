@@ -7,5 +7,5 @@ laggards = [
     Laggard(
         "one program a token and head",
         swap={"BLOCK_H = min(triton.next_power_of_2(n_heads), max(2048 // BLOCK_P, 1))": "BLOCK_H = 1"},
-    ),
+    )
 ]

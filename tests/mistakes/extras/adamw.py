@@ -39,11 +39,6 @@ mistakes = [
         "counted from 0",
     ),
     Mistake(
-        "the step is counted from 0, and the first one is spared",
-        {"beta1**step": "beta1 ** max(step - 1, 1)", "beta2**step": "beta2 ** max(step - 1, 1)"},
-        "counted from 0",
-    ),
-    Mistake(
         "eps is added inside of the root",
         {"tl.sqrt(v) * correction + eps": "tl.sqrt(v * correction * correction + eps)"},
         "inside of the root",

@@ -43,11 +43,6 @@ mistakes = [
     Mistake("the diagonal moves the wrong way", {CAUSAL: "offs_m[:, None] + Sq - Sk"}, "wrong way round"),
     Mistake("acc is not rescaled at all", {ACC: "acc"}, "acc is not rescaled"),
     Mistake(
-        "acc is divided by the sums in every turn, and once more at the end",
-        {"p.to(v.dtype), v, acc * alpha": "(p / l_new[:, None]).to(v.dtype), v, acc * (l_i * alpha / l_new)"},
-        "is right",
-    ),
-    Mistake(
         "heads of 128 are taken whole, and all others with them",
         {BLOCK_D: "BLOCK_D = 128", "(offs_d < D)[None, :], other": "(offs_d >= 0)[None, :], other"},
         "past the end of q",

@@ -63,19 +63,4 @@ mistakes = [
         "an intermediate tensor is stored",
         fails="memory",
     ),
-    Mistake(
-        "torch adds the input back",
-        {f"return {MERGE}": "return linear(context.transpose(1, 2), w_out, b_out) + 0 * x"},
-        "torch",
-        fails="honest",
-    ),
-    Mistake(
-        "torch attends",
-        {
-            CALL: "torch.nn.functional.scaled_dot_product_attention(*heads, is_causal=causal)",
-            "from mine import attention\n": "",
-        },
-        "torch",
-        fails="honest",
-    ),
 ]

@@ -57,11 +57,6 @@ mistakes = [
         "where nothing is asked for",
     ),
     Mistake(
-        "the vectors are returned as well",
-        {LAUNCH: f"{LAUNCH}\n    return x, y"},
-        "where nothing is asked for",
-    ),
-    Mistake(
         "torch does the work",
         {LAUNCH: "    old = x.clone()\n    x.copy_(y)\n    y.copy_(old)"},
         "torch",

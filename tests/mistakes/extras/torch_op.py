@@ -48,18 +48,6 @@ mistakes = [
         fails="edges",
     ),
     Mistake(
-        "what the backward pass calls is no operator, and launches by itself",
-        {
-            DY: (
-                "        dy = torch.empty_like(dout)\n"
-                "        grid = (triton.cdiv(dout.numel(), BLOCK),)\n"
-                "        scale_kernel[grid](dout, dy, ctx.alpha, dout.stride(0), dout.numel(), BLOCK=BLOCK)\n"
-            )
-        },
-        "in the backward pass too",
-        fails="edges",
-    ),
-    Mistake(
         "a closed box of which nobody says what comes out",
         {REGISTERED: CLOSED},
         "no fake impl",
