@@ -181,7 +181,7 @@ mistakes = [
         "scores are rounded to q's dtype once they are scaled",
         {f"p = tl.exp({QK} * scale - lse)": f"p = tl.exp(({QK} * scale).to(q.dtype).to(tl.float32) - lse)"},
         "half precision is too low",
-        at="* scale).to(q.dtype)",
+        wish=True,
     ),
     Mistake(
         "dq is fp32 whatever q is",
